@@ -1,0 +1,42 @@
+# What Baton takes from elsewhere: Debian packages, and CUDA's headers from a toolkit or from the
+# wheels that scripts/setup unpacks into .deps/cuda. Nothing of CUDA is linked: the driver, NVRTC
+# and nvJitLink are loaded at run time.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
+
+find_path(BATON_CUDA_INCLUDE_DIR cudaTypedefs.h
+  HINTS "${PROJECT_SOURCE_DIR}/.deps/cuda/include" ENV CUDA_HOME ENV CUDA_PATH
+  PATHS /usr/local/cuda /opt/cuda
+  PATH_SUFFIXES include targets/x86_64-linux/include
+  DOC "The folder that holds cuda.h and cudaTypedefs.h")
+if(NOT BATON_CUDA_INCLUDE_DIR)
+  message(FATAL_ERROR "cuda.h was not found: install a CUDA toolkit, or run scripts/setup, which unpacks the headers from NVIDIA's Python wheels; or set BATON_CUDA_INCLUDE_DIR")
+endif()
+add_library(baton_cuda_headers INTERFACE)
+target_include_directories(baton_cuda_headers SYSTEM INTERFACE "${BATON_CUDA_INCLUDE_DIR}")
+
+if(BATON_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(BATON_BUILD_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()
+
+# One interface target carries the flags that every target of ours is built with.
+add_library(baton_flags INTERFACE)
+target_compile_options(baton_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+if(BATON_WARNINGS_AS_ERRORS)
+  target_compile_options(baton_flags INTERFACE -Werror)
+endif()
+if(BATON_SANITIZE)
+  target_compile_options(baton_flags INTERFACE -fsanitize=${BATON_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(baton_flags INTERFACE -fsanitize=${BATON_SANITIZE})
+endif()

@@ -1,0 +1,52 @@
+# baton_room(NAME SOURCES a.cc ... [TESTS a_test.cc ...] [DEPENDS room ...] [LIBRARIES target ...])
+#
+# Declares one room of src/: an object library baton_NAME, and, with tests on, one executable
+# baton_NAME_test whose cases ctest runs one by one. A room sees the public headers, src/ and the
+# rooms it depends on; tests/layers_test.py holds the direction of every #include.
+function(baton_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES;TEST_LIBRARIES" ${ARGN})
+  add_library(baton_${name} OBJECT ${ROOM_SOURCES})
+  target_include_directories(baton_${name} PUBLIC
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
+  target_link_libraries(baton_${name} PUBLIC baton_flags Threads::Threads ${ROOM_LIBRARIES})
+  # Object libraries do not pass their objects on: a room links its dependencies' usage
+  # requirements, and whatever is finally linked names every room it needs.
+  set(closure ${name})
+  foreach(dependency IN LISTS ROOM_DEPENDS)
+    target_link_libraries(baton_${name} PUBLIC baton_${dependency})
+    get_target_property(below baton_${dependency} BATON_CLOSURE)
+    list(APPEND closure ${below})
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  set_target_properties(baton_${name} PROPERTIES BATON_CLOSURE "${closure}")
+
+  if(BATON_BUILD_TESTS AND ROOM_TESTS)
+    add_executable(baton_${name}_test ${ROOM_TESTS})
+    baton_link_rooms(baton_${name}_test ${name})
+    target_link_libraries(baton_${name}_test PRIVATE GTest::gtest GTest::gmock GTest::gtest_main
+      ${ROOM_TEST_LIBRARIES})
+    target_compile_definitions(baton_${name}_test PRIVATE
+      BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    baton_discover_tests(baton_${name}_test ${name})
+  endif()
+endfunction()
+
+# Registers every case of a GoogleTest executable with ctest as ROOM/Suite.Case.
+function(baton_discover_tests target prefix)
+  include(GoogleTest)
+  gtest_discover_tests(${target} TEST_PREFIX "${prefix}/" DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300 ${ARGN})
+endfunction()
+
+# Links the objects of the named rooms, and of every room below them, into TARGET.
+function(baton_link_rooms target)
+  set(closure)
+  foreach(room IN LISTS ARGN)
+    get_target_property(below baton_${room} BATON_CLOSURE)
+    list(APPEND closure ${below})
+  endforeach()
+  list(REMOVE_DUPLICATES closure)
+  foreach(room IN LISTS closure)
+    target_link_libraries(${target} PRIVATE baton_${room})
+  endforeach()
+endfunction()

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace baton {
+
+// A shared library loaded at run time. Movable; closed when destroyed unless `leak` was called.
+// The handle is immutable after `open`: symbols may be looked up from many threads.
+class DynamicLibrary {
+ public:
+  // Opens the first of `names` that loads. On failure returns nothing and sets `*why` (where
+  // given) to what dlopen said of each.
+  static std::optional<DynamicLibrary> open(std::span<const std::string> names,
+                                            std::string* why = nullptr);
+
+  DynamicLibrary(DynamicLibrary&& other) noexcept;
+  DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
+  ~DynamicLibrary();
+
+  // The symbol's address, or null.
+  void* symbol(const char* name) const;
+  // The name under which it was opened.
+  const std::string& name() const { return name_; }
+  // The file it was loaded from, as the loader resolved it.
+  std::string path() const;
+  // Keeps the library loaded for the life of the process.
+  void leak() { handle_ = nullptr; }
+
+ private:
+  DynamicLibrary(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+
+  void* handle_;
+  std::string name_;
+};
+
+}  // namespace baton

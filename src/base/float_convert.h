@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "baton/dtype.h"
+
+namespace baton {
+
+// Conversions between double and the stored form of each floating dtype. Narrowing rounds once, to
+// nearest with ties to even, straight from double; overflow gives infinity, except f8e4m3, which
+// has none and gives NaN. NaN stays NaN.
+double decode_float(DType dtype, std::uint64_t bits);
+std::uint64_t encode_float(DType dtype, double value);
+
+// True where the dtype holds the value exactly (NaN counts as held).
+bool holds_exactly(DType dtype, double value);
+
+}  // namespace baton

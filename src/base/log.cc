@@ -1,0 +1,71 @@
+#include "base/log.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+namespace baton {
+namespace {
+
+constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+
+struct Sink {
+  std::mutex mutex;
+  LogCallback callback;
+};
+
+// Never destroyed: messages may come from destructors that run at process exit.
+Sink& sink() {
+  static Sink& instance = *new Sink;
+  return instance;
+}
+
+void write_to_stderr(LogLevel level, std::string_view message) {
+  const std::string line =
+      fmt::format("baton: {}: {}\n", kNames[static_cast<int>(level)], message);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+LogLevel level_from_environment() {
+  const char* value = std::getenv("BATON_LOG");
+  if (value == nullptr || *value == '\0') return LogLevel::kWarning;
+  for (int i = 0; i < 4; ++i) {
+    if (value == kNames[i]) return static_cast<LogLevel>(i);
+  }
+  write_to_stderr(LogLevel::kWarning,
+                  fmt::format("BATON_LOG is \"{}\": expected error, warning, info or debug; "
+                              "taking warning",
+                              value));
+  return LogLevel::kWarning;
+}
+
+std::atomic<int>& level_in_force() {
+  static std::atomic<int> level{static_cast<int>(level_from_environment())};
+  return level;
+}
+
+}  // namespace
+
+void set_log_callback(LogCallback callback) {
+  std::lock_guard lock(sink().mutex);
+  sink().callback = std::move(callback);
+}
+
+void set_log_level(LogLevel level) { level_in_force().store(static_cast<int>(level)); }
+
+bool log_enabled(LogLevel level) noexcept {
+  return static_cast<int>(level) <= level_in_force().load(std::memory_order_relaxed);
+}
+
+void log_message(LogLevel level, std::string_view message) {
+  std::lock_guard lock(sink().mutex);
+  if (sink().callback) {
+    sink().callback(level, message);
+  } else {
+    write_to_stderr(level, message);
+  }
+}
+
+}  // namespace baton

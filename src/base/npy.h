@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/dtype.h"
+
+namespace baton {
+
+// An array as a program sees it: dense, C order, little-endian, whatever the file held.
+struct Array {
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> shape;
+  std::string bytes;  // size_of(dtype) * product(shape)
+
+  std::int64_t elements() const;
+};
+
+// The element type a .npy header names: exact where NumPy has the type, raw where it has not.
+// bfloat16 and fp8 arrays are stored as raw 2- and 1-byte elements: V2 or u2, V1 or u1.
+struct NpyType {
+  char kind = 'f';      // NumPy's kind: f i u b V
+  std::size_t size = 4;  // bytes of one element
+};
+
+// Reads the .npy format 1.0, 2.0 and 3.0 (numpy.lib.format), either byte order, C or Fortran order.
+// `wanted` says how raw elements are understood, and the file's type must agree with it.
+// Throws kInvalidInput naming `name`: bad magic, header, sizes that overflow or do not match the
+// length of the data, unknown dtype, structured dtypes, object arrays.
+Array parse_npy(std::string_view bytes, DType wanted, const std::string& name);
+// The same, with the dtype that the file itself names (raw types are refused).
+Array parse_npy(std::string_view bytes, const std::string& name);
+Array read_npy(const std::filesystem::path& path, DType wanted);
+
+// Format 1.0, C order, little-endian; bf16 as u2 and fp8 as u1, which NumPy reads without
+// extensions.
+std::string format_npy(const Array& array);
+void write_npy(const std::filesystem::path& path, const Array& array);
+
+}  // namespace baton
