@@ -3,15 +3,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace baton {
 
 // A shared library loaded at run time. Movable; closed when destroyed unless `leak` was called.
-// The handle is immutable after `open`: symbols may be looked up from many threads.
+// The handle is immutable after `open`: symbols may be looked up from many threads. One that was
+// moved from holds nothing: it finds no symbol and has no path.
 class DynamicLibrary {
  public:
   // Opens the first of `names` that loads. On failure returns nothing and sets `*why` (where
-  // given) to what dlopen said of each.
+  // given) to what the loader said of each, one a line.
   static std::optional<DynamicLibrary> open(std::span<const std::string> names,
                                             std::string* why = nullptr);
 
@@ -23,16 +25,19 @@ class DynamicLibrary {
   void* symbol(const char* name) const;
   // The name under which it was opened.
   const std::string& name() const { return name_; }
-  // The file it was loaded from, as the loader resolved it.
+  // The file it was loaded from, as the loader resolved it; empty where that is unknown.
   std::string path() const;
-  // Keeps the library loaded for the life of the process.
-  void leak() { handle_ = nullptr; }
+  // Keeps the library loaded for the life of the process; its symbols stay within reach.
+  void leak() { leaked_ = true; }
 
  private:
   DynamicLibrary(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
 
+  void close() noexcept;
+
   void* handle_;
   std::string name_;
+  bool leaked_ = false;
 };
 
 }  // namespace baton

@@ -6,20 +6,34 @@ namespace baton {
 
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::kInvalidInput: return "invalid_input";
-    case ErrorCode::kNotFound: return "not_found";
-    case ErrorCode::kCompile: return "compile";
-    case ErrorCode::kLimit: return "limit";
-    case ErrorCode::kMismatch: return "mismatch";
-    case ErrorCode::kFault: return "fault";
-    case ErrorCode::kTimeout: return "timeout";
-    case ErrorCode::kDamaged: return "damaged";
-    case ErrorCode::kNoDevice: return "no_device";
-    case ErrorCode::kOutOfMemory: return "out_of_memory";
-    case ErrorCode::kDriver: return "driver";
-    case ErrorCode::kUnsupported: return "unsupported";
-    case ErrorCode::kInterrupted: return "interrupted";
-    case ErrorCode::kInternal: return "internal";
+    case ErrorCode::kInvalidInput:
+      return "invalid_input";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kCompile:
+      return "compile";
+    case ErrorCode::kLimit:
+      return "limit";
+    case ErrorCode::kMismatch:
+      return "mismatch";
+    case ErrorCode::kFault:
+      return "fault";
+    case ErrorCode::kTimeout:
+      return "timeout";
+    case ErrorCode::kDamaged:
+      return "damaged";
+    case ErrorCode::kNoDevice:
+      return "no_device";
+    case ErrorCode::kOutOfMemory:
+      return "out_of_memory";
+    case ErrorCode::kDriver:
+      return "driver";
+    case ErrorCode::kUnsupported:
+      return "unsupported";
+    case ErrorCode::kInterrupted:
+      return "interrupted";
+    case ErrorCode::kInternal:
+      return "internal";
   }
   return "internal";
 }
@@ -29,17 +43,21 @@ int exit_status(ErrorCode code) noexcept {
     case ErrorCode::kMismatch:
     case ErrorCode::kFault:
     case ErrorCode::kTimeout:
-    case ErrorCode::kDamaged: return 1;
+    case ErrorCode::kDamaged:
+      return 1;
     case ErrorCode::kInvalidInput:
     case ErrorCode::kNotFound:
     case ErrorCode::kCompile:
-    case ErrorCode::kLimit: return 2;
+    case ErrorCode::kLimit:
+      return 2;
     case ErrorCode::kNoDevice:
     case ErrorCode::kOutOfMemory:
     case ErrorCode::kDriver:
     case ErrorCode::kUnsupported:
-    case ErrorCode::kInternal: return 3;
-    case ErrorCode::kInterrupted: return 130;
+    case ErrorCode::kInternal:
+      return 3;
+    case ErrorCode::kInterrupted:
+      return 130;
   }
   return 3;
 }
@@ -62,7 +80,9 @@ Error& Error::note(std::string text) & {
   return *this;
 }
 
-Error&& Error::note(std::string text) && { return std::move(note(std::move(text))); }
+Error&& Error::note(std::string text) && {
+  return std::move(note(std::move(text)));
+}
 
 Error& Error::at(SourceLocation where) & {
   if (!where_.known()) {

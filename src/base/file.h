@@ -7,11 +7,17 @@
 
 namespace baton {
 
-// Reads a whole file. Throws kNotFound or kInvalidInput naming the path and the system's reason.
-std::string read_file(const std::filesystem::path& path);
+// No file that Baton reads is larger: a larger one is refused before memory is taken for it.
+inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 30;
+
+// Reads a whole file, or a pipe to its end. Throws kNotFound or kInvalidInput naming the path and
+// the system's reason, and kInvalidInput for more than `max_bytes`. Thread-safe.
+std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes = kMaxFileBytes);
 
 // Writes bytes to a temporary file in the same folder, syncs it, and renames it over `path`: a
-// reader sees the old bytes or the new ones, never a part. Throws kInvalidInput with the reason.
+// reader sees the old bytes or the new ones, never a part, and of several writers the last one
+// wins. A link is followed; a device or a pipe, which cannot be replaced, is written in place.
+// Throws kInvalidInput with the reason, and leaves no temporary file behind. Thread-safe.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 // A folder of its own under the system's temporary folder, removed with all it holds at the end of

@@ -20,8 +20,10 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   Sha256& update(std::string_view bytes);
-  // Length-prefixed: two fields can never be confused with one longer field.
+  // Length-prefixed (8 bytes, little-endian): two fields can never be confused with one longer
+  // field.
   Sha256& update_field(std::string_view bytes);
+  // Ends the digest: the object takes no more bytes after it (kInternal).
   Sha256Digest finish();
 
  private:
@@ -29,6 +31,7 @@ class Sha256 {
 };
 
 Sha256Digest sha256(std::string_view bytes);
+// Lower case, two digits a byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 // XXH3-64: checksums against accidents, not against malice.
 std::uint64_t xxh3(std::string_view bytes);

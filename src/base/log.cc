@@ -23,8 +23,7 @@ Sink& sink() {
 }
 
 void write_to_stderr(LogLevel level, std::string_view message) {
-  const std::string line =
-      fmt::format("baton: {}: {}\n", kNames[static_cast<int>(level)], message);
+  const std::string line = fmt::format("baton: {}: {}\n", kNames[static_cast<int>(level)], message);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -53,7 +52,9 @@ void set_log_callback(LogCallback callback) {
   sink().callback = std::move(callback);
 }
 
-void set_log_level(LogLevel level) { level_in_force().store(static_cast<int>(level)); }
+void set_log_level(LogLevel level) {
+  level_in_force().store(static_cast<int>(level));
+}
 
 bool log_enabled(LogLevel level) noexcept {
   return static_cast<int>(level) <= level_in_force().load(std::memory_order_relaxed);

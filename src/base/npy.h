@@ -20,12 +20,8 @@ struct Array {
   std::int64_t elements() const;
 };
 
-// The element type a .npy header names: exact where NumPy has the type, raw where it has not.
-// bfloat16 and fp8 arrays are stored as raw 2- and 1-byte elements: V2 or u2, V1 or u1.
-struct NpyType {
-  char kind = 'f';      // NumPy's kind: f i u b V
-  std::size_t size = 4;  // bytes of one element
-};
+// bfloat16 and fp8 arrays, which NumPy has not, are stored as raw 2- and 1-byte elements: V2 or u2,
+// V1 or u1.
 
 // Reads the .npy format 1.0, 2.0 and 3.0 (numpy.lib.format), either byte order, C or Fortran order.
 // `wanted` says how raw elements are understood, and the file's type must agree with it.

@@ -1,0 +1,109 @@
+#include "driver/cuda.h"
+
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "base/dynamic_library.h"
+#include "base/error.h"
+#include "driver/simulator.h"
+
+namespace baton::driver {
+namespace {
+
+struct Loaded {
+  Driver driver;
+  bool present = false;
+  std::string why;
+};
+
+enum class Need { required, optional };
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw error(ErrorCode::kNoDevice,
+              "the CUDA driver {} does not start: {}; mend the driver, or choose the simulated GPU "
+              "with --device sim",
+              path, reason);
+}
+
+void fill(Driver& driver, const DynamicLibrary& library) {
+  auto get_proc =
+      reinterpret_cast<PFN_cuGetProcAddress_v12000>(library.symbol("cuGetProcAddress_v2"));
+  if (get_proc == nullptr) {
+    refuse(driver.path,
+           "it has no cuGetProcAddress_v2, so it is older than CUDA 12.0; CUDA 12.4 is needed");
+  }
+  auto resolve = [&](const char* symbol, int version, Need need) {
+    void* function = nullptr;
+    CUdriverProcAddressQueryResult found{};
+    const CUresult result =
+        get_proc(symbol, &function, version, CU_GET_PROC_ADDRESS_DEFAULT, &found);
+    if ((result != CUDA_SUCCESS || function == nullptr) && need == Need::required) {
+      refuse(driver.path,
+             fmt::format("it lacks {} of CUDA {}.{}; CUDA {}.{} is needed", symbol, version / 1000,
+                         version % 1000 / 10, kDriverFloor / 1000, kDriverFloor % 1000 / 10));
+    }
+    return result == CUDA_SUCCESS ? function : nullptr;
+  };
+#define BATON_DRIVER_ENTRY(name, version, need) \
+  driver.cu##name =                             \
+      reinterpret_cast<decltype(driver.cu##name)>(resolve("cu" #name, version, Need::need));
+#include "driver/entries.inc"
+}
+
+Loaded load() {
+  Loaded loaded;
+  Driver& driver = loaded.driver;
+  driver.name = "CUDA driver";
+  const char* chosen = std::getenv("BATON_CUDA_DRIVER");
+  const std::vector<std::string> names =
+      chosen != nullptr && *chosen != '\0' ? std::vector<std::string>{chosen}
+                                           : std::vector<std::string>{"libcuda.so.1", "libcuda.so"};
+  auto library = DynamicLibrary::open(names, &loaded.why);
+  if (!library) {
+    loaded.why = "no CUDA driver is installed: " + loaded.why;
+    return loaded;
+  }
+  driver.path = library->path();
+  fill(driver, *library);
+  // Unloading a driver while its threads run is not supported by anyone.
+  library->leak();
+
+  const CUresult result = driver.cuInit(0);
+  if (result == CUDA_ERROR_NO_DEVICE) {
+    loaded.why = "the CUDA driver " + driver.path + " finds no GPU";
+    return loaded;
+  }
+  if (result != CUDA_SUCCESS) refuse(driver.path, "cuInit gives " + describe(driver, result));
+  check(driver, driver.cuDriverGetVersion(&driver.version), "cuDriverGetVersion");
+  if (driver.version < kDriverFloor) {
+    refuse(driver.path,
+           fmt::format("it is of CUDA {}.{}; CUDA {}.{} is needed", driver.version / 1000,
+                       driver.version % 1000 / 10, kDriverFloor / 1000, kDriverFloor % 1000 / 10));
+  }
+  const void* table = nullptr;
+  if (driver.cuGetExportTable(&table, &kSimulatorUuid) == CUDA_SUCCESS && table != nullptr) {
+    driver.simulator = static_cast<Simulator*>(const_cast<void*>(table));
+  }
+  int count = 0;
+  check(driver, driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (count == 0) {
+    loaded.why = "the CUDA driver " + driver.path + " finds no GPU";
+    return loaded;
+  }
+  loaded.present = true;
+  return loaded;
+}
+
+}  // namespace
+
+const Driver* load_cuda(std::string* why) {
+  static std::mutex mutex;
+  static Loaded* loaded = nullptr;  // never destroyed: destructors of users may run after ours
+  std::lock_guard lock(mutex);
+  if (loaded == nullptr) loaded = new Loaded(load());
+  if (why != nullptr) *why = loaded->why;
+  return loaded->present ? &loaded->driver : nullptr;
+}
+
+}  // namespace baton::driver

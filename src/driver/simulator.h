@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::driver {
+
+// The export table id under which a simulated driver hands out its Simulator.
+// 6f1e9c0a-7d34-4b52-9e0b-ba7082518e01
+inline constexpr CUuuid kSimulatorUuid = {{'\x6f', '\x1e', '\x9c', '\x0a', '\x7d', '\x34', '\x4b',
+                                           '\x52', '\x9e', '\x0b', '\xba', '\x70', '\x82', '\x51',
+                                           '\x8e', '\x01'}};
+
+// One thing that a simulated GPU saw and a program should not do. Equal findings (same kind, kernel
+// and place) are one, with a count.
+struct Finding {
+  enum class Severity { kWarning, kError };
+  Severity severity = Severity::kError;
+  std::string kind;                      // "out_of_bounds", "use_after_free", "misaligned", …
+  std::string kernel;                    // as the image names it
+  std::array<std::uint32_t, 3> block{};  // of the first occurrence
+  std::array<std::uint32_t, 3> thread{};
+  std::string where;    // "norm.cu:12:7", or the PTX line where there is no source
+  std::string message;  // with the address and the nearest allocation
+  std::uint64_t count = 1;
+};
+
+// What a simulated GPU executed. All counts are totals since the context was made.
+struct Counters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t lane_instructions = 0;  // threads that executed, summed over warp instructions
+  std::uint64_t bytes_read = 0;         // global memory, by kernels
+  std::uint64_t bytes_written = 0;
+  std::uint64_t blocks = 0;
+};
+
+// What a simulated GPU can tell and a real one cannot. Thread-safe.
+class Simulator {
+ public:
+  virtual ~Simulator() = default;
+
+  // Counters as they stood when the event was reached; the event must have completed.
+  virtual Counters counters_at(CUevent event) = 0;
+
+  // All findings of the context so far, in the order first seen; `take` empties the list.
+  virtual std::vector<Finding> findings(CUcontext context) = 0;
+  virtual std::vector<Finding> take_findings(CUcontext context) = 0;
+
+  // Stops the grids that run on the context with CUDA_ERROR_LAUNCH_TIMEOUT, as a watchdog would,
+  // and says where their warps stand, one line a group of warps. Returns after they stopped.
+  virtual std::vector<std::string> stop(CUcontext context) = 0;
+
+  // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
+  virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;
+};
+
+}  // namespace baton::driver

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/simulator.h"
+#include "sim/engine/memory.h"
+#include "sim/engine/module.h"
+
+namespace baton::sim {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+// What the engine needs to know of the chip.
+struct EngineConfig {
+  int architecture = 90;
+  int sm_count = 132;
+  std::uint32_t shared_per_block = 232448;  // the opt-in limit in bytes
+  std::uint32_t clock_khz = 1980000;
+  unsigned workers = 0;  // host threads that execute blocks; 0: one a core
+};
+
+struct GridLaunch {
+  std::shared_ptr<LoadedModule> module;
+  const LoadedKernel* kernel = nullptr;
+  Dim3 grid;
+  Dim3 block;
+  Dim3 cluster;  // 1, 1, 1 without clusters
+  std::uint32_t dynamic_shared = 0;
+  std::vector<std::byte> params;  // kernel->param_bytes bytes, laid out by the kernel's offsets
+};
+
+// One launched grid: which blocks are still to start, which are resident, and the whole state of
+// every resident warp. All state is explicit, so a grid can stop anywhere and go on later, beside
+// others. Owned by whoever began it; touched by Engine::advance and, between its calls, by that
+// caller's thread.
+class Grid {
+ public:
+  enum class State { kRunning, kFinished, kFaulted };
+  virtual ~Grid() = default;
+
+  virtual State state() const = 0;
+  // CUDA_SUCCESS until faulted; then what the driver would report (CUDA_ERROR_ILLEGAL_ADDRESS, …).
+  virtual CUresult fault() const = 0;
+  virtual driver::Counters counters() const = 0;
+  // Where the resident warps stand, one line a group of warps at one place: for time-outs.
+  virtual std::vector<std::string> standing() const = 0;
+};
+
+// Executes grids on one simulated device. Findings go to the log it is given.
+class Engine {
+ public:
+  Engine(const EngineConfig& config, DeviceMemory& memory);
+  ~Engine();
+
+  std::unique_ptr<Grid> begin(GridLaunch launch);
+
+  // Advances the given grids, all resident at once, by about `budget` warp instructions in all, and
+  // returns sooner where one of them ended or `interrupt` was called. Independent blocks run on the
+  // engine's worker threads. Only the device's own thread calls this.
+  void advance(std::span<Grid* const> grids, std::uint64_t budget);
+
+  // Makes a running `advance` return soon. Thread-safe.
+  void interrupt();
+
+  // Findings so far in the order first seen, equal ones merged with a count. Thread-safe.
+  std::vector<driver::Finding> findings() const;
+  std::vector<driver::Finding> take_findings();
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace baton::sim {
+
+// Global memory of one simulated device. Device addresses come from a window of their own, disjoint
+// from any host pointer, and are never used twice: every allocation starts on its own 64 KiB page
+// with unmapped space behind it, so overruns, use after free and host pointers are told apart
+// exactly. Allocations are 256-byte aligned (in fact page aligned) and backed by host memory that
+// the system commits when it is touched. For every byte it is known whether anything wrote it.
+//
+// Thread-safe: host-side calls may come from any thread while kernels run.
+class DeviceMemory {
+ public:
+  // `ordinal` sets devices' windows apart; `capacity` in bytes is what cuMemGetInfo calls total.
+  DeviceMemory(int ordinal, std::uint64_t capacity);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  // Returns the address, or 0 where the device's capacity or the host's memory is exhausted.
+  // Zero bytes are refused by returning 0, as the driver does.
+  std::uint64_t allocate(std::uint64_t bytes);
+  // False where `address` is not the start of a live allocation. The range is remembered as freed.
+  bool free(std::uint64_t address);
+
+  std::uint64_t capacity() const;
+  std::uint64_t used() const;
+
+  // Host-side access; false where the range does not lie inside one live allocation. Writes mark
+  // bytes as initialised; copies carry the marks along; reads do not look at them.
+  bool write(std::uint64_t address, const void* source, std::uint64_t bytes);
+  bool read(std::uint64_t address, void* target, std::uint64_t bytes) const;
+  bool copy(std::uint64_t target, std::uint64_t source, std::uint64_t bytes);
+  // `count` elements of `width` bytes (1, 2 or 4).
+  bool fill(std::uint64_t address, std::uint32_t value, unsigned width, std::uint64_t count);
+
+  // The live allocation that holds `address`: its base and size; false where there is none.
+  bool range(std::uint64_t address, std::uint64_t* base, std::uint64_t* size) const;
+
+  void set_name(std::uint64_t address, std::string_view name);
+  // "32 bytes past the end of buffer y (f32 [256], 1024 bytes at 0x…)", for findings.
+  std::string describe(std::uint64_t address) const;
+
+  // The engine's own view: allocations and their shadow, reached without a lock.
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace baton::sim
