@@ -1,6 +1,7 @@
 #include "base/npy.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
@@ -52,13 +53,13 @@ void swap_bytes(std::string& bytes, std::size_t size) {
 // positive.
 template <std::size_t kSize>
 void to_c_order(std::string_view from, const std::vector<std::int64_t>& shape, std::string& to) {
-  std::vector<std::int64_t> stride(shape.size());
+  std::array<std::int64_t, kMaxNpyDimensions> stride;
   std::int64_t elements = 1;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     stride[axis] = elements;
     elements *= shape[axis];
   }
-  std::vector<std::int64_t> index(shape.size(), 0);
+  std::array<std::int64_t, kMaxNpyDimensions> index{};
   std::int64_t source = 0;
   for (std::int64_t i = 0; i < elements; ++i) {
     std::memcpy(to.data() + i * kSize, from.data() + source * kSize, kSize);

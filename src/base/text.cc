@@ -144,7 +144,7 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::string format_duration(double seconds) {
   if (!std::isfinite(seconds)) return fmt::format("{}", seconds);
-  if (seconds < 0) return "-" + format_duration(-seconds);
+  if (seconds < 0) return fmt::format("-{}", format_duration(-seconds));
   if (seconds >= 99.95) {
     const auto whole = static_cast<std::uint64_t>(std::min(std::round(seconds), 1e18));
     return fmt::format("{} min {} s", whole / 60, whole % 60);
