@@ -13,8 +13,21 @@ namespace baton {
 // The element types that programs, buffers and arrays share.
 // f8e4m3 and f8e5m2 follow the OCP 8-bit floating point specification (f8e4m3 has no infinity).
 enum class DType : std::uint8_t {
-  kF16, kBF16, kF32, kF64, kF8E4M3, kF8E5M2, kBool,
-  kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64,
+  kF16,
+  kBF16,
+  kF32,
+  kF64,
+  kF8E4M3,
+  kF8E5M2,
+  kBool,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kU32,
+  kU64,
 };
 
 BATON_API std::string_view to_string(DType dtype) noexcept;

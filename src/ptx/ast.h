@@ -20,7 +20,7 @@
 
 namespace baton::ptx {
 
-// A place in the PTX text; both count from 1.
+// A place in the PTX text; both count from 1, columns in bytes.
 struct Position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -32,18 +32,23 @@ struct Operand {
   enum class Kind : std::uint8_t {
     kIdentifier,  // register, special register with its member (%tid.x), symbol, label, or "_";
                   // with `offset` where "symbol+4" was written
-    kInteger,     // `bits`, two's complement; `text` as written
+    kInteger,     // `bits`, two's complement; `text` as written: a literal, WARP_SZ or a constant
+                  // expression, evaluated
     kFloat,       // `bits` of a double, or of a float where it was written 0f…; `text` as written
     kString,      // a quoted string, in `text` without its quotes (initialisers, pragmas)
-    kAddress,     // [children[0] + offset], and further children as in [map, {x, y}]
+    kAddress,     // [children[0] + offset], and further children as in [map, {x, y}]; children[0]
+                  // is an identifier or an integer and carries no offset of its own
     kVector,      // {children…}
     kGroup,       // (children…): the parameter lists of a call
     kPair,        // children[0]|children[1]: two destinations
-    kCall,        // name(children…): "generic(symbol)", "mask(…)" in initialisers
+    kCall,        // text(children…) + offset in initialisers: "generic(symbol)", or the mask of a
+                  // byte, "0xFF00(symbol)", whose `bits` are the mask
+    kField,       // text = children[0]: "filter_mode = nearest" of a samplerref
   };
 
   Kind kind = Kind::kIdentifier;
-  bool negated = false;   // "!p", or "-x" before an identifier
+  bool negated = false;    // "!p", or "-x" before an identifier
+  bool is_minus = false;   // what negates was written "-"
   bool is_single = false;  // kFloat written 0f…: `bits` holds 32 bits
   std::string_view text;   // the name, or the literal as written
   std::uint64_t bits = 0;
@@ -98,7 +103,7 @@ struct Variable {
   std::string_view type;       // "u32", "b8", "pred", "texref": without the dot
   std::uint8_t vector = 1;     // 2, 4, 8 for .v2 .v4 .v8
   std::uint32_t align = 0;     // 0: the type's natural alignment
-  std::string_view name;       // may be empty for a prototype's parameter ("_")
+  std::string_view name;       // empty for the unnamed parameter of a prototype, written "_"
   std::uint32_t range = 0;     // N of %r<N>: declares name0 … name(N-1); 0 otherwise
   // [4][8]; an extent of -1 stands for the empty brackets of "[]".
   std::vector<std::int64_t> extents;
@@ -107,7 +112,13 @@ struct Variable {
   bool is_pointer = false;
   StateSpace pointer_space = StateSpace::kNone;  // kNone: generic
   std::uint32_t pointer_align = 0;
-  std::vector<std::string_view> attributes;  // ".managed", ".unified(…)" inside .attribute(…)
+  std::vector<std::string_view> attributes;  // "managed", "unified(…)" inside .attribute(…)
+};
+
+// A directive between a function's parameters and its body: maxntid 256, 1, 1.
+struct FunctionDirective {
+  std::string_view name;  // without the dot: "maxntid", "reqntid", "minnctapersm", "noreturn", …
+  std::vector<Operand> operands;
 };
 
 // label: .callprototype (ret) _ (params) directives;
@@ -116,7 +127,8 @@ struct CallPrototype {
   std::string_view name;
   std::vector<Variable> results;
   std::vector<Variable> params;
-  bool no_return = false;
+  bool no_return = false;                     // .noreturn is among the directives
+  std::vector<FunctionDirective> directives;  // all of them
 };
 
 // label: .branchtargets L1, L2;  and  label: .calltargets f, g;
@@ -146,12 +158,6 @@ struct Statement {
   std::variant<Instruction, Label, Loc, Variable, CallPrototype, TargetList, Directive, Block> node;
 };
 
-// A directive between a function's parameters and its body: maxntid 256, 1, 1.
-struct FunctionDirective {
-  std::string_view name;  // without the dot: "maxntid", "reqntid", "minnctapersm", "noreturn", …
-  std::vector<Operand> operands;
-};
-
 class Module;
 
 class Function {
@@ -163,6 +169,7 @@ class Function {
   std::vector<Variable> results;
   std::vector<Variable> params;
   std::vector<FunctionDirective> directives;
+  std::vector<std::string_view> attributes;  // "unified(…)" inside .attribute(…)
   bool has_body = false;
 
   // The directive of that name, or null.
@@ -197,7 +204,7 @@ struct FileEntry {
 
 // .section .debug_… { … }: kept as text.
 struct Section {
-  std::string_view name;
+  std::string_view name;  // with its dot: ".debug_info"
   std::string_view text;  // braces included
 };
 
@@ -224,7 +231,8 @@ class Module {
   int address_size() const { return address_size_; }
   const std::deque<TopLevel>& items() const { return items_; }
 
-  // The function or variable of that name, or null. Constant time.
+  // The function or variable of that name, or null; of a function that is declared and defined, the
+  // definition. Constant time.
   const Function* function(std::string_view function_name) const;
   const Variable* variable(std::string_view variable_name) const;
   // All entries in the order written.

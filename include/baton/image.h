@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/dtype.h"
+#include "baton/export.h"
+
+namespace baton {
+
+enum class ImageKind : std::uint8_t { kPtx, kCubin, kFatbin };
+
+BATON_API std::string_view to_string(ImageKind kind) noexcept;
+
+// Bytes that hold kernels: PTX text, a cubin (ELF), or a fatbin. What an image is is decided by its
+// bytes, never by a file's name. A cheap, immutable value: copies share the bytes; any thread may
+// use it.
+class BATON_API Image {
+ public:
+  // Throws kNotFound where the file cannot be read, kInvalidInput where the bytes are no image.
+  static Image from_file(const std::filesystem::path& path);
+  // `name` is what messages call it. The bytes are copied.
+  static Image from_bytes(std::string_view bytes, std::string name);
+
+  ImageKind kind() const { return kind_; }
+  const std::string& name() const { return *name_; }
+  // PTX comes without its terminating NUL, but one always follows the bytes in memory.
+  std::string_view bytes() const { return *bytes_; }
+
+ private:
+  Image() = default;
+  ImageKind kind_ = ImageKind::kPtx;
+  std::shared_ptr<const std::string> name_;
+  std::shared_ptr<const std::string> bytes_;
+};
+
+// What is known of one kernel parameter's type.
+enum class ParamKind : std::uint8_t {
+  kUnknown,  // the size alone is known
+  kPointer,  // an address: 8 bytes
+  kScalar,   // `dtype` says which
+  kInteger,  // an integer of `size` bytes whose signedness nobody knows
+  kBytes,    // a struct or array by value
+};
+
+struct ParamFacts {
+  std::uint32_t offset = 0;  // in bytes, in the kernel's parameter block
+  std::uint32_t size = 0;    // in bytes
+  ParamKind kind = ParamKind::kUnknown;
+  std::optional<DType> dtype;  // kScalar: the type; kPointer: the element, where known
+  bool read_only = false;      // kPointer to const, where the demangled name says so
+  std::string type;            // as a person would write it: "float const*", ".u64", "12 bytes"
+};
+
+// What an image says about one kernel. Empty means that the image does not say, never "none".
+struct KernelFacts {
+  std::string name;       // the symbol, as the driver knows it
+  std::string demangled;  // "rmsnorm<float>(float const*, …)", or the name where it is not mangled
+  // Empty optional: the parameter table is unreadable. In ordinal order.
+  std::optional<std::vector<ParamFacts>> params;
+  std::optional<std::uint32_t> registers;      // per thread
+  std::optional<std::uint32_t> static_shared;  // bytes per block
+  std::optional<std::uint32_t> local_bytes;    // stack bytes per thread
+  std::optional<std::uint32_t> max_threads;    // per block, from launch bounds
+  std::optional<std::uint32_t> max_registers;  // the cap the kernel was built with
+  std::optional<std::uint32_t> spill_bytes;
+  std::optional<std::array<std::uint32_t, 3>> required_block;
+  std::optional<std::array<std::uint32_t, 3>> required_cluster;
+  std::optional<bool> waits;     // has griddepcontrol.wait
+  std::optional<bool> triggers;  // has griddepcontrol.launch_dependents
+  std::string arch;              // "sm_90a"; empty where unknown
+};
+
+// One global or constant variable of an image.
+struct VariableFacts {
+  std::string name;
+  std::uint64_t size = 0;
+  bool constant = false;
+};
+
+struct ImageFacts {
+  ImageKind kind = ImageKind::kPtx;
+  std::string arch;                  // "sm_90a"; empty where unknown
+  std::string producer;              // "NVIDIA ptxas 13.0", where the image says
+  std::vector<KernelFacts> kernels;  // in the image's own order
+  std::vector<VariableFacts> variables;
+  std::vector<std::string> remarks;  // what could not be read, and why
+
+  // The kernel of that symbol, or null.
+  BATON_API const KernelFacts* kernel(std::string_view symbol) const;
+};
+
+// Reads what an image says, without a driver. Work and memory are linear in the image's size,
+// whatever the bytes. Throws kInvalidInput where the image as a whole cannot be read.
+BATON_API ImageFacts read_facts(const Image& image);
+
+// Joins what two images of the same kernels say (the PTX and the cubin of one compile): types from
+// the first that knows them, registers and static shared memory from machine code.
+BATON_API ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second);
+
+// Finds the one kernel that `entry` names: an exact symbol, a full demangled name, or a plain name
+// ("rmsnorm", "ns::rmsnorm<float>") that fits one kernel only. An empty entry stands for the only
+// kernel. Throws kNotFound with the available entries, or kInvalidInput where several fit.
+BATON_API const KernelFacts& find_kernel(const ImageFacts& facts, std::string_view entry,
+                                         std::string_view image_name);
+
+}  // namespace baton

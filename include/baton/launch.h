@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "baton/buffer.h"
+#include "baton/export.h"
+#include "baton/stream.h"
+
+namespace baton {
+
+// Extents in blocks (of a grid) or threads (of a block). Integers convert; a value that no 32-bit
+// extent can hold throws kLimit, so nothing is truncated on the way.
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+
+  constexpr Dim3() = default;
+  template <typename X, typename Y = int, typename Z = int>
+  requires(std::is_integral_v<X>&& std::is_integral_v<Y>&& std::is_integral_v<Z>) constexpr Dim3(
+      X x_extent, Y y_extent = 1, Z z_extent = 1)  // NOLINT: implicit by design
+      : x(narrow(x_extent, 'x')), y(narrow(y_extent, 'y')), z(narrow(z_extent, 'z')) {}
+
+  constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  friend constexpr bool operator==(const Dim3&, const Dim3&) = default;
+
+ private:
+  template <typename T>
+  static constexpr std::uint32_t narrow(T value, char axis) {
+    if constexpr (std::is_signed_v<T>) {
+      if (value < 0) refuse(static_cast<long long>(value), axis);
+    }
+    if (static_cast<unsigned long long>(value) > UINT32_MAX) {
+      refuse(static_cast<long long>(value), axis);
+    }
+    return static_cast<std::uint32_t>(value);
+  }
+  [[noreturn]] BATON_API static void refuse(long long value, char axis);
+};
+
+// Rounded up: how many groups of `size` cover `count`.
+template <typename A, typename B>
+requires(std::is_integral_v<A>&& std::is_integral_v<B>) constexpr auto ceil_div(A count, B size) {
+  return count / size + (count % size != 0 ? 1 : 0);
+}
+
+// How one launch is configured: a plain value. Cheap to copy, names no heap memory, and refers to
+// its stream, which must outlive the call.
+struct LaunchConfig {
+  Dim3 grid;                 // in blocks
+  Dim3 block;                // in threads
+  std::uint32_t shared = 0;  // dynamic shared memory, in bytes a block
+  // A Stream, or null for the device's legacy default stream.
+  struct StreamRef {
+    NativeStream native = nullptr;
+    const Device* device = nullptr;
+    StreamRef() = default;
+    StreamRef(const Stream& stream)  // NOLINT: implicit by design
+        : native(stream.native()), device(&stream.device()) {}
+  } stream;
+};
+
+// One argument as bytes: what the typed launch makes of each of its arguments, and what a program
+// hands over. It refers to the bytes, it does not own them.
+struct Argument {
+  const void* data = nullptr;
+  std::uint32_t size = 0;
+  bool pointer = false;  // a device address
+
+  // Anything trivially copyable passes by value; a Buffer or DevicePointer passes its address.
+};
+
+}  // namespace baton

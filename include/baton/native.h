@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+// The driver's own handle types, declared as cuda.h declares them, so that the public API names
+// them without that header. baton/cuda.h is for those who include both.
+struct CUctx_st;
+struct CUstream_st;
+struct CUevent_st;
+struct CUfunc_st;
+struct CUkern_st;
+struct CUlib_st;
+
+namespace baton {
+
+using NativeDevice = int;                  // CUdevice
+using NativeContext = CUctx_st*;           // CUcontext
+using NativeStream = CUstream_st*;         // CUstream
+using NativeEvent = CUevent_st*;           // CUevent
+using NativeFunction = CUfunc_st*;         // CUfunction
+using NativeKernel = CUkern_st*;           // CUkernel
+using NativeLibrary = CUlib_st*;           // CUlibrary
+using DeviceAddress = unsigned long long;  // CUdeviceptr
+
+}  // namespace baton
