@@ -5,8 +5,8 @@
 // give them back and only whoever executes one has to refuse it.
 //
 // Every string_view points into storage that the Module owns (the text itself, or strings interned
-// later), so a tree lives as long as its Module. A Module is immutable once parsed, but for function
-// bodies, which are parsed at the first call of `body()`; that first call is thread-safe.
+// later), so a tree lives as long as its Module. A Module is immutable once parsed, but for
+// function bodies, which are parsed at the first call of `body()`; that first call is thread-safe.
 
 #include <cstdint>
 #include <deque>
@@ -26,7 +26,16 @@ struct Position {
   std::uint32_t column = 0;
 };
 
-enum class StateSpace : std::uint8_t { kNone, kReg, kConst, kGlobal, kLocal, kParam, kShared, kTex };
+enum class StateSpace : std::uint8_t {
+  kNone,
+  kReg,
+  kConst,
+  kGlobal,
+  kLocal,
+  kParam,
+  kShared,
+  kTex
+};
 
 struct Operand {
   enum class Kind : std::uint8_t {
@@ -100,14 +109,15 @@ struct Variable {
   Position position;
   std::string_view linkage;  // "visible", "extern", "weak", "common" or empty
   StateSpace space = StateSpace::kNone;
-  std::string_view type;       // "u32", "b8", "pred", "texref": without the dot
-  std::uint8_t vector = 1;     // 2, 4, 8 for .v2 .v4 .v8
-  std::uint32_t align = 0;     // 0: the type's natural alignment
-  std::string_view name;       // empty for the unnamed parameter of a prototype, written "_"
-  std::uint32_t range = 0;     // N of %r<N>: declares name0 … name(N-1); 0 otherwise
+  std::string_view type;    // "u32", "b8", "pred", "texref": without the dot
+  std::uint8_t vector = 1;  // 2, 4, 8 for .v2 .v4 .v8
+  std::uint32_t align = 0;  // 0: the type's natural alignment
+  std::string_view name;    // empty for the unnamed parameter of a prototype, written "_"
+  std::uint32_t range = 0;  // N of %r<N>: declares name0 … name(N-1); 0 otherwise
   // [4][8]; an extent of -1 stands for the empty brackets of "[]".
   std::vector<std::int64_t> extents;
-  std::vector<Operand> initialiser;  // empty, or one operand: a literal, a symbol or a nested kVector
+  std::vector<Operand>
+      initialiser;  // empty, or one operand: a literal, a symbol or a nested kVector
   // ".ptr .global .align 16" of a kernel parameter.
   bool is_pointer = false;
   StateSpace pointer_space = StateSpace::kNone;  // kNone: generic
@@ -214,7 +224,8 @@ class Module {
  public:
   // Parses a module. `name` is what messages call it (a path, or "<ptx of norm.cu>"). One module a
   // text: anything after the first NUL is refused unless it is the trailing NUL that compilers
-  // count. Throws Error(kInvalidInput) at name:line:column. Function bodies are only delimited here.
+  // count. Throws Error(kInvalidInput) at name:line:column. Function bodies are only delimited
+  // here.
   static std::shared_ptr<const Module> parse(std::string text, std::string name);
 
   Module(const Module&) = delete;
@@ -225,7 +236,8 @@ class Module {
   const std::string& text() const { return text_; }
   int version_major() const { return version_major_; }
   int version_minor() const { return version_minor_; }
-  // The first of .target: "sm_90a"; the others ("debug", "texmode_independent") follow in `targets`.
+  // The first of .target: "sm_90a"; the others ("debug", "texmode_independent") follow in
+  // `targets`.
   std::string_view target() const { return targets_.empty() ? std::string_view() : targets_[0]; }
   const std::vector<std::string_view>& targets() const { return targets_; }
   int address_size() const { return address_size_; }

@@ -35,14 +35,15 @@ const char* skip(const char* cursor, const char* end, std::uint8_t classes) {
   return cursor;
 }
 
-constexpr std::array<std::string_view, 8> kOperators = {"<<", ">>", "<=", ">=",
-                                                        "==", "!=", "&&", "||"};
+constexpr std::array<std::string_view, 8> kOperators = {
+    "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
 
 }  // namespace
 
 std::string describe(const Token& token) {
   if (token.kind == TokenKind::kEnd) return "the end of the text";
-  if (token.kind == TokenKind::kString) return fmt::format("the string \"{}\"", printable(token.text, 40));
+  if (token.kind == TokenKind::kString)
+    return fmt::format("the string \"{}\"", printable(token.text, 40));
   return fmt::format("\"{}\"", printable(token.text, 40));
 }
 
@@ -133,7 +134,8 @@ Token Lexer::next() {
   }
   if (c == '.' && is(following, kFollow)) {
     cursor_ = skip(cursor_ + 1, end_, kFollow);
-    while (end_ - cursor_ > 2 && cursor_[0] == ':' && cursor_[1] == ':' && is(cursor_[2], kFollow)) {
+    while (end_ - cursor_ > 2 && cursor_[0] == ':' && cursor_[1] == ':' &&
+           is(cursor_[2], kFollow)) {
       cursor_ = skip(cursor_ + 2, end_, kFollow);
     }
     return take(TokenKind::kDot, begin, start);

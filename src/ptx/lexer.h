@@ -67,9 +67,7 @@ class Lexer {
   [[noreturn]] void fail(Position position, const std::string& message) const;
 
  private:
-  Position here() const {
-    return {line_, static_cast<std::uint32_t>(cursor_ - line_start_) + 1};
-  }
+  Position here() const { return {line_, static_cast<std::uint32_t>(cursor_ - line_start_) + 1}; }
   void skip_space();
   void skip_comment();
   void newline() {

@@ -5,7 +5,9 @@
 
 namespace baton::ptx {
 
-Parser::Parser(const Module&, Lexer lexer) : lexer_(std::move(lexer)) { token_ = lexer_.next(); }
+Parser::Parser(Lexer lexer) : lexer_(std::move(lexer)) {
+  token_ = lexer_.next();
+}
 
 Token Parser::advance() {
   Token consumed = token_;

@@ -29,10 +29,13 @@ class Parser {
     std::uint64_t bits = 0;
     bool is_unsigned = false;
   };
+  // What a "(" opens: a constant expression, or a parameter list of a call, or, behind a name or a
+  // mask in an initialiser, what that applies to.
+  enum class Context : std::uint8_t { kPlain, kCall, kInitialiser };
   // Counts one level of nesting for as long as it lives.
   class Nesting;
 
-  Parser(const Module& module, Lexer lexer);
+  explicit Parser(Lexer lexer);
 
   // parser.cc: tokens
   Token advance();
@@ -78,6 +81,7 @@ class Parser {
 
   // parser_operand.cc: operands and constant expressions
   Operand operand();
+  Operand name();
   Operand named_operand();
   Operand address();
   Operand sequence(Operand::Kind kind, char close);
@@ -95,11 +99,11 @@ class Parser {
   Constant apply(const Token& op, Constant left, Constant right) const;
 
   Lexer lexer_;
-  Token token_;                      // the next one, not yet consumed
-  const char* last_end_ = nullptr;   // the end of the one consumed last
+  Token token_;                     // the next one, not yet consumed
+  const char* last_end_ = nullptr;  // the end of the one consumed last
   int depth_ = 0;
-  bool groups_ = false;              // a "(" opens a group (of a call), not a constant expression
-  std::vector<Operand> scratch_;     // operands of lists that are still open
+  Context context_ = Context::kPlain;
+  std::vector<Operand> scratch_;  // operands of lists that are still open
   std::vector<std::string_view> modifiers_;
 };
 

@@ -1,8 +1,8 @@
 // Operands (PTX ISA 9.0, "Operands") and constant expressions ("Constant Expressions").
 
 #include <array>
-#include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "ptx/parser.h"
 
@@ -15,11 +15,24 @@ int precedence(const Token& token) {
     std::string_view op;
     int precedence;
   };
-  static constexpr std::array<Row, 18> kRows = {{{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9},
-                                                 {"-", 9},  {"<<", 8}, {">>", 8}, {"<", 7},
-                                                 {">", 7},  {"<=", 7}, {">=", 7}, {"==", 6},
-                                                 {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3},
-                                                 {"&&", 2}, {"||", 1}}};
+  static constexpr std::array<Row, 18> kRows = {{{"*", 10},
+                                                 {"/", 10},
+                                                 {"%", 10},
+                                                 {"+", 9},
+                                                 {"-", 9},
+                                                 {"<<", 8},
+                                                 {">>", 8},
+                                                 {"<", 7},
+                                                 {">", 7},
+                                                 {"<=", 7},
+                                                 {">=", 7},
+                                                 {"==", 6},
+                                                 {"!=", 6},
+                                                 {"&", 5},
+                                                 {"^", 4},
+                                                 {"|", 3},
+                                                 {"&&", 2},
+                                                 {"||", 1}}};
   if (token.kind != TokenKind::kPunctuation) return 0;
   for (const Row& row : kRows) {
     if (token.text == row.op) return row.precedence;
@@ -61,7 +74,7 @@ Operand Parser::operand() {
   if (token_.kind == TokenKind::kIdentifier && token_.text != kWarpSize) return named_operand();
   if (token_.is('[')) return address();
   if (token_.is('{')) return sequence(Operand::Kind::kVector, '}');
-  if (token_.is('(') && groups_) return sequence(Operand::Kind::kGroup, ')');
+  if (token_.is('(') && context_ == Context::kCall) return sequence(Operand::Kind::kGroup, ')');
   if (token_.kind == TokenKind::kString) {
     Operand result;
     result.kind = Operand::Kind::kString;
@@ -69,12 +82,13 @@ Operand Parser::operand() {
     result.text = advance().text;
     return result;
   }
-  if (token_.kind == TokenKind::kFloat || token_.kind == TokenKind::kDot) return float_operand(false);
+  if (token_.kind == TokenKind::kFloat || token_.kind == TokenKind::kDot)
+    return float_operand(false);
   if (token_.is('!') || token_.is('-') || token_.is('+')) {
     const Token next = peek();
     if (next.kind == TokenKind::kIdentifier && next.text != kWarpSize && !token_.is('+')) {
       const Token sign = advance();
-      Operand result = named_operand();
+      Operand result = name();
       result.negated = true;
       result.is_minus = sign.is('-');
       result.position = sign.position;
@@ -87,38 +101,39 @@ Operand Parser::operand() {
   return constant_operand();
 }
 
-// name, name.member, name + offset, name|name, name(…), name = value
-Operand Parser::named_operand() {
+// name or name.member
+Operand Parser::name() {
   Operand result;
   result.position = token_.position;
-  const Token name = advance();
-  result.text = name.text;
-  const auto joined = [&] { return token_.text.data() == last_end_; };
-  if (token_.kind == TokenKind::kDot && joined()) {
-    const Token member = advance();
-    result.text = std::string_view(name.text.data(), name.text.size() + member.text.size());
+  const Token first = advance();
+  result.text = first.text;
+  if (token_.kind == TokenKind::kDot && token_.text.data() == last_end_) {
+    result.text = std::string_view(first.text.data(), first.text.size() + advance().text.size());
   }
+  return result;
+}
+
+// name, name + offset, name|name, and in an initialiser name(…) and name = value
+Operand Parser::named_operand() {
+  Operand result = name();
   if (token_.is('|')) {
     advance();
-    const Nesting nesting(*this);
+    if (token_.kind != TokenKind::kIdentifier) unexpected("a register or \"_\" after \"|\"");
     Operand pair;
     pair.kind = Operand::Kind::kPair;
     pair.position = result.position;
-    if (token_.kind != TokenKind::kIdentifier) unexpected("a register or \"_\" after \"|\"");
-    Operand second;
-    second.position = token_.position;
-    second.text = advance().text;
     pair.children.reserve(2);
     pair.children.push_back(std::move(result));
-    pair.children.push_back(std::move(second));
+    pair.children.push_back(name());
     return pair;
   }
-  if (token_.is('(') ) return call(std::move(result));
-  if (token_.is('=')) {
-    advance();
-    result.kind = Operand::Kind::kField;
-    result.children.push_back(operand());
-    return result;
+  if (context_ == Context::kInitialiser) {
+    if (token_.is('(')) return call(std::move(result));
+    if (accept('=')) {
+      result.kind = Operand::Kind::kField;
+      result.children.push_back(operand());
+      return result;
+    }
   }
   result.offset = offset();
   return result;
@@ -203,9 +218,9 @@ Operand Parser::constant_operand() {
     result.text = literal.text;
     result.bits = literal.bits;
     if (token_.is(',') || token_.is(';')) return result;  // by far the commonest
-    if (token_.is('(')) return call(std::move(result));
-    Constant value = constant_binary({literal.bits, literal.is_unsigned}, 1);
-    result.bits = token_.is('?') ? constant_choice(value).bits : value.bits;
+    if (token_.is('(') && context_ == Context::kInitialiser) return call(std::move(result));
+    const Constant value = constant_binary({literal.bits, literal.is_unsigned}, 1);
+    result.bits = constant_choice(value).bits;
   } else {
     result.bits = constant_ternary().bits;
   }

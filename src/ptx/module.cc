@@ -1,0 +1,117 @@
+#include <utility>
+
+#include "ptx/module_index.h"
+#include "ptx/parser.h"
+
+namespace baton::ptx {
+
+const Function* Module::Index::add(const Function& function) {
+  const auto [at, is_new] = functions.try_emplace(function.name, &function);
+  if (is_new || !function.has_body) return nullptr;
+  if (at->second->has_body) return at->second;
+  at->second = &function;
+  return nullptr;
+}
+
+const Variable* Module::Index::add(const Variable& variable) {
+  const auto [at, is_new] = variables.try_emplace(variable.name, &variable);
+  if (is_new || variable.linkage == "extern") return nullptr;
+  if (at->second->linkage != "extern") return at->second;
+  at->second = &variable;
+  return nullptr;
+}
+
+Module::~Module() = default;
+
+std::shared_ptr<const Module> Module::parse(std::string text, std::string name) {
+  const std::shared_ptr<Module> module(new Module);
+  module->name_ = std::move(name);
+  module->text_ = std::move(text);
+  module->index_ = std::make_unique<Index>();
+  std::string& stored = module->text_;
+  if (stored.size() > Parser::kMaxText) {
+    throw error(ErrorCode::kInvalidInput, "{}: {} bytes of PTX; at most {} are read", module->name_,
+                stored.size(), Parser::kMaxText);
+  }
+  if (stored.starts_with("\xEF\xBB\xBF")) {
+    throw syntax_error(stored, module->name_, {1, 1},
+                       "the text begins with a byte order mark, which PTX does not allow; save it "
+                       "as UTF-8 without one");
+  }
+  // Compilers count a NUL at the end, containers pad with several.
+  const std::size_t nul = stored.find('\0');
+  if (nul != std::string::npos) {
+    const std::size_t more = stored.find_first_not_of('\0', nul);
+    if (more != std::string::npos) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{}: byte {} is NUL, which ends PTX, but {} bytes follow; one text holds one "
+                  "module",
+                  module->name_, nul, stored.size() - nul - 1);
+    }
+    stored.resize(nul);
+  }
+  Parser::parse_module(*module);
+  return module;
+}
+
+const Function* Module::function(std::string_view function_name) const {
+  const auto found = index_->functions.find(function_name);
+  return found == index_->functions.end() ? nullptr : found->second;
+}
+
+const Variable* Module::variable(std::string_view variable_name) const {
+  const auto found = index_->variables.find(variable_name);
+  return found == index_->variables.end() ? nullptr : found->second;
+}
+
+std::vector<const Function*> Module::entries() const {
+  std::vector<const Function*> result;
+  for (const TopLevel& item : items_) {
+    const auto* entry = std::get_if<Function>(&item);
+    if (entry != nullptr && entry->is_entry) result.push_back(entry);
+  }
+  return result;
+}
+
+std::string_view Module::file(std::uint32_t index) const {
+  const auto found = index_->files.find(index);
+  return found == index_->files.end() ? std::string_view() : found->second;
+}
+
+const FunctionDirective* Function::directive(std::string_view directive_name) const {
+  for (const FunctionDirective& candidate : directives) {
+    if (candidate.name == directive_name) return &candidate;
+  }
+  return nullptr;
+}
+
+std::optional<std::vector<std::int64_t>> Function::integers(std::string_view directive_name,
+                                                            std::size_t count,
+                                                            std::int64_t missing) const {
+  const FunctionDirective* found = directive(directive_name);
+  if (found == nullptr) return std::nullopt;
+  std::vector<std::int64_t> result;
+  for (const Operand& operand : found->operands) {
+    if (operand.kind == Operand::Kind::kInteger) {
+      result.push_back(static_cast<std::int64_t>(operand.bits));
+    }
+  }
+  if (result.size() < count) result.resize(count, missing);
+  return result;
+}
+
+const Block& Function::body() const {
+  static const Block kNone;
+  if (lazy_ == nullptr) return kNone;
+  std::call_once(lazy_->once, [this] {
+    try {
+      lazy_->block = Parser::parse_body(*this);
+    } catch (const Error& failure) {
+      lazy_->error = failure;
+    }
+  });
+  if (lazy_->error) throw *lazy_->error;
+  return lazy_->block;
+}
+
+}  // namespace baton::ptx
