@@ -10,7 +10,7 @@ namespace baton {
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
 // Receives every message at or above the level in force. Called under a lock, from any thread:
-// it must not log itself.
+// it must not log itself. Where it throws, the message goes to standard error instead.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 // Replaces the sink; an empty callback restores the default, which writes "baton: level: message"

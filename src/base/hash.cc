@@ -3,12 +3,18 @@
 #include <openssl/evp.h>
 #include <xxhash.h>
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace baton {
 namespace {
 
 EVP_MD_CTX* as_context(void* context) {
+  // libcrypto itself goes on after the end, with a digest that means nothing.
+  if (context == nullptr) {
+    throw error(ErrorCode::kInternal, "a SHA-256 digest is used after its end");
+  }
   return static_cast<EVP_MD_CTX*>(context);
 }
 
@@ -31,7 +37,7 @@ Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
 }
 
 Sha256::~Sha256() {
-  EVP_MD_CTX_free(as_context(context_));
+  EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
 }
 
 Sha256& Sha256::update(std::string_view bytes) {
@@ -53,6 +59,7 @@ Sha256Digest Sha256::finish() {
   unsigned size = 0;
   require(EVP_DigestFinal_ex(as_context(context_), digest.data(), &size) == 1 &&
           size == digest.size());
+  EVP_MD_CTX_free(as_context(std::exchange(context_, nullptr)));
   return digest;
 }
 

@@ -2,9 +2,13 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <string>
+
+#include "base/environment.h"
+#include "base/text.h"
 
 namespace baton {
 namespace {
@@ -28,15 +32,15 @@ void write_to_stderr(LogLevel level, std::string_view message) {
 }
 
 LogLevel level_from_environment() {
-  const char* value = std::getenv("BATON_LOG");
-  if (value == nullptr || *value == '\0') return LogLevel::kWarning;
-  for (int i = 0; i < 4; ++i) {
-    if (value == kNames[i]) return static_cast<LogLevel>(i);
+  const std::optional<std::string> value = read_environment("BATON_LOG");
+  if (!value) return LogLevel::kWarning;
+  for (std::size_t i = 0; i < std::size(kNames); ++i) {
+    if (*value == kNames[i]) return static_cast<LogLevel>(i);
   }
   write_to_stderr(LogLevel::kWarning,
                   fmt::format("BATON_LOG is \"{}\": expected error, warning, info or debug; "
                               "taking warning",
-                              value));
+                              printable(*value)));
   return LogLevel::kWarning;
 }
 
@@ -62,11 +66,15 @@ bool log_enabled(LogLevel level) noexcept {
 
 void log_message(LogLevel level, std::string_view message) {
   std::lock_guard lock(sink().mutex);
-  if (sink().callback) {
-    sink().callback(level, message);
-  } else {
-    write_to_stderr(level, message);
+  try {
+    if (sink().callback) {
+      sink().callback(level, message);
+      return;
+    }
+  } catch (...) {
+    // Messages come from destructors too, where the callback's exception would end the process.
   }
+  write_to_stderr(level, message);
 }
 
 }  // namespace baton

@@ -46,6 +46,14 @@ std::string_view take_character(std::string_view& text, bool& sound) {
   return character;
 }
 
+// How many characters a text has, counted no further than `limit`.
+std::size_t count_characters(std::string_view text, std::size_t limit) {
+  std::size_t count = 0;
+  bool sound = false;
+  for (; count < limit && !text.empty(); ++count) take_character(text, sound);
+  return count;
+}
+
 std::string_view find_line(std::string_view text, int line, bool& found) {
   found = false;
   if (line < 1) return {};
@@ -104,7 +112,8 @@ std::string source_excerpt(std::string_view text, int line, int column) {
   bool found = false;
   std::string_view rest = find_line(text, line, found);
   if (!found) return {};
-  const std::size_t caret = column > 0 ? static_cast<std::size_t>(column) - 1 : 0;
+  const std::size_t wanted = column > 0 ? static_cast<std::size_t>(column) - 1 : 0;
+  const std::size_t caret = count_characters(rest, wanted);
   // A line longer than the width is shown from where the caret stands in its middle.
   const std::size_t first = caret >= kExcerptWidth ? caret - kExcerptWidth / 2 : 0;
 

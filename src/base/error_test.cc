@@ -1,0 +1,66 @@
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace baton {
+namespace {
+
+TEST(ErrorTest, ExitStatusSaysWhoseFaultItIs) {
+  const std::map<ErrorCode, int> expected = {
+      {ErrorCode::kInvalidInput, 2}, {ErrorCode::kNotFound, 2},     {ErrorCode::kCompile, 2},
+      {ErrorCode::kLimit, 2},        {ErrorCode::kMismatch, 1},     {ErrorCode::kFault, 1},
+      {ErrorCode::kTimeout, 1},      {ErrorCode::kDamaged, 1},      {ErrorCode::kNoDevice, 3},
+      {ErrorCode::kOutOfMemory, 3},  {ErrorCode::kDriver, 3},       {ErrorCode::kUnsupported, 3},
+      {ErrorCode::kInternal, 3},     {ErrorCode::kInterrupted, 130}};
+  std::set<std::string_view> names;
+  for (const auto& [code, status] : expected) {
+    EXPECT_EQ(exit_status(code), status) << to_string(code);
+    names.insert(to_string(code));
+  }
+  EXPECT_EQ(names.size(), expected.size());
+  EXPECT_EQ(to_string(ErrorCode::kOutOfMemory), "out_of_memory");
+}
+
+TEST(ErrorTest, ALocationLeavesOutWhatIsUnknown) {
+  EXPECT_EQ((SourceLocation{"a.toml", 3, 7}).to_string(), "a.toml:3:7");
+  EXPECT_EQ((SourceLocation{"a.toml", 3, 0}).to_string(), "a.toml:3");
+  EXPECT_EQ((SourceLocation{"a.toml", 0, 7}).to_string(), "a.toml");
+  EXPECT_FALSE(SourceLocation{}.known());
+}
+
+TEST(ErrorTest, WhatIsLocationMessageAndNotes) {
+  Error failure =
+      error_at({"a.toml", 3, 7}, ErrorCode::kLimit, "block is {}, at most {}", 2048, 1024);
+  EXPECT_EQ(failure.code(), ErrorCode::kLimit);
+  EXPECT_EQ(failure.message(), "block is 2048, at most 1024");
+  EXPECT_STREQ(failure.what(), "a.toml:3:7: block is 2048, at most 1024");
+  failure.note("first").note("second");
+  EXPECT_STREQ(failure.what(), "a.toml:3:7: block is 2048, at most 1024\nfirst\nsecond");
+  EXPECT_EQ(failure.notes().size(), 2u);
+  EXPECT_STREQ(error(ErrorCode::kInternal, "plain {{}}").note("n").what(), "plain {}\nn");
+}
+
+TEST(ErrorTest, TheFirstKnownLocationStays) {
+  Error failure = error(ErrorCode::kInvalidInput, "wrong");
+  EXPECT_STREQ(failure.what(), "wrong");
+  failure.at({"inner.cu", 1, 1}).at({"outer.toml", 2, 2});
+  EXPECT_STREQ(failure.what(), "inner.cu:1:1: wrong");
+  EXPECT_EQ(failure.where().file, "inner.cu");
+}
+
+TEST(ErrorTest, IsThrownAndCopiedAsAValue) {
+  try {
+    throw error(ErrorCode::kFault, "{}", "kernel trapped").note("at block 3");
+  } catch (const std::exception& caught) {
+    const Error copy = dynamic_cast<const Error&>(caught);
+    EXPECT_STREQ(copy.what(), caught.what());
+    EXPECT_STREQ(copy.what(), "kernel trapped\nat block 3");
+  }
+}
+
+}  // namespace
+}  // namespace baton
