@@ -7,18 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/array.h"
 #include "baton/dtype.h"
 
 namespace baton {
-
-// An array as a program sees it: dense, C order, little-endian, whatever the file held.
-struct Array {
-  DType dtype = DType::kF32;
-  std::vector<std::int64_t> shape;
-  std::string bytes;  // size_of(dtype) * product(shape)
-
-  std::int64_t elements() const;
-};
 
 // bfloat16 and fp8 arrays, which NumPy has not, are stored as raw 2- and 1-byte elements: V2 or u2,
 // V1 or u1.

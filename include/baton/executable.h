@@ -1,0 +1,193 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/array.h"
+#include "baton/device.h"
+#include "baton/export.h"
+#include "baton/launch.h"
+#include "baton/module.h"
+#include "baton/program.h"
+
+namespace baton {
+
+enum class ExecutorKind : std::uint8_t { kStream };
+
+struct PrepareOptions {
+  ExecutorKind executor = ExecutorKind::kStream;
+  bool use_cache = true;  // the compile cache
+};
+
+// What a program's symbols and buffers hold at the start of a run. A symbol's value comes from
+// here, else from the shapes of `inputs`, else from the program.
+struct Bindings {
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  std::vector<std::pair<std::string, Array>> inputs;  // for input, weight and inout buffers
+  std::uint64_t seed = 0;                             // of init = "random"
+};
+
+// How far a run is: steps enqueued and completed, of all in this run.
+struct RunProgress {
+  std::uint64_t run = 0;  // 0 for the first
+  std::uint64_t steps_done = 0;
+  std::uint64_t steps = 0;
+};
+
+struct RunOptions {
+  std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
+  // Of all runs together; none where empty. When it passes, running kernels are stopped where the
+  // device can (the simulated GPU), and the run throws kTimeout.
+  std::optional<std::chrono::duration<double>> timeout;
+  // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
+  const std::atomic<bool>* interrupt = nullptr;
+  bool time_steps = true;  // else the report has no times but the runs'
+  // Called from the running thread, a few times a second at most.
+  std::function<void(const RunProgress&)> progress;
+};
+
+// One step as it was executed. Steps of a repeated group are reported one by one as long as the run
+// has no more than kMaxReportedSteps of them; else each step of the program has one report for all
+// its executions.
+inline constexpr std::uint64_t kMaxReportedSteps = 4096;
+
+struct StepReport {
+  enum class Kind : std::uint8_t { kLaunch, kCopy, kFill };
+  Kind kind = Kind::kLaunch;
+  std::string label;  // "rmsnorm", "copy y -> z + N", "fill z"
+  // The values of the enclosing groups' indexes: "layer = 3"; empty outside, and in a report for
+  // many executions.
+  std::string indexes;
+  SourceLocation where;
+  std::uint64_t executions = 1;
+  std::uint64_t skipped = 0;  // of these, launches with an empty grid
+
+  Dim3 grid, block;                    // launches: of the last execution that was not skipped
+  std::uint32_t shared = 0;            // dynamic shared memory, in bytes
+  std::optional<double> seconds;       // in the first run
+  std::optional<double> best_seconds;  // in the fastest of all runs
+  // Bytes read and written: exact for copies and fills, and for launches on a device that counts
+  // them; else the sizes of the distinct buffers passed.
+  std::uint64_t bytes = 0;
+  bool bytes_counted = false;
+  std::optional<std::uint64_t> instructions;  // by all threads, where the device counts them
+};
+
+// Something that the simulated GPU saw and a program should not do.
+struct FindingReport {
+  bool error = true;  // else a warning
+  std::string kind;   // "out_of_bounds"
+  std::string kernel;
+  std::array<std::uint32_t, 3> block{}, thread{};  // indexes of the first occurrence
+  std::string where;
+  std::string message;
+  std::uint64_t count = 1;
+};
+
+struct RunReport {
+  std::vector<StepReport> steps;
+  std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
+  std::vector<FindingReport> findings;
+  std::vector<std::string> warnings;
+};
+
+// How far two values of one output may lie apart: |got - want| <= atol + rtol * |want|. Integers
+// and bool must be equal.
+struct Tolerance {
+  double rtol = 0;
+  double atol = 0;
+};
+
+// f64 1e-7 and 1e-7; f32 1e-4 and 1e-5; f16 2e-3 and 1e-3; bf16 1.6e-2 and 1e-2; f8e4m3 0.125 and
+// 0.03125; f8e5m2 0.25 and 0.0625; zero for integers and bool.
+BATON_API Tolerance default_tolerance(DType dtype) noexcept;
+
+struct Comparison {
+  bool ok = true;
+  std::int64_t elements = 0;
+  std::int64_t mismatches = 0;
+  // The element that exceeds its tolerance most, or lies farthest from what was wanted; NaN where
+  // none is wanted (or none where one is) is worse than any number. Empty for no elements.
+  std::vector<std::int64_t> worst_index;
+  double got = 0, want = 0;         // of the worst element
+  std::string got_text, want_text;  // the same, exact for integers of 64 bits too
+  double worst_error = 0;           // |got - want|
+  Tolerance tolerance;
+};
+
+// Compares element by element. Throws kInvalidInput where dtype or shape differ, naming `name`.
+BATON_API Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
+                             std::string_view name);
+
+class ExecutableState;
+
+// A program prepared for one device: its modules loaded, its launches packed. Owns its buffers.
+// Movable; one thread at a time.
+class BATON_API Executable {
+ public:
+  // Compiles and loads every kernel of the program. Throws what reading images, compiling and
+  // loading throw, at the kernel's place in the program.
+  static Executable prepare(const Program& program, const Device& device,
+                            const PrepareOptions& options = {});
+  Executable(Executable&&) noexcept;
+  Executable& operator=(Executable&&) noexcept;
+  ~Executable();
+
+  const Program& program() const;
+  const Device& device() const;
+  // The module that holds a kernel of the program. Throws kNotFound.
+  const Module& module(std::string_view kernel) const;
+  // What compiling each distinct source gave: PTX, cubin, log, time; the kernels' names with it.
+  struct CompiledKernels {
+    std::vector<std::string> kernels;
+    Source source;
+    Compiled compiled;
+  };
+  const std::vector<CompiledKernels>& compiled() const;
+
+  // Gives symbols their values, checks the whole program for them (shapes, offsets, arguments,
+  // limits of the device: everything that can be known before it runs), and allocates the buffers.
+  // Throws kInvalidInput, kNotFound or kLimit with the place of the step; kOutOfMemory. May be
+  // called again with other values.
+  void bind(Bindings bindings = {});
+
+  // The symbols' values of the last `bind`, in the program's order, with where each came from
+  // ("--set", "the shape of input x", "the program").
+  struct BoundSymbol {
+    std::string name;
+    std::int64_t value = 0;
+    std::string source;
+  };
+  const std::vector<BoundSymbol>& symbols() const;
+  // The bound shape of a buffer. Throws kNotFound.
+  const std::vector<std::int64_t>& shape(std::string_view buffer) const;
+
+  // Initialises the buffers, runs the steps, and downloads output and inout buffers. Binds with
+  // defaults where `bind` was not called. Throws kFault where the device reports a fault or an
+  // error finding (the findings are the error's notes, and `report()` holds them), kTimeout,
+  // kInterrupted.
+  const RunReport& run(const RunOptions& options = {});
+
+  // Of the last run, also where it threw: what is known of it.
+  const RunReport& report() const;
+
+  // What an output or inout buffer held after the first run. Throws kNotFound for another buffer
+  // (naming the outputs), kInvalidInput before a run.
+  const Array& output(std::string_view buffer) const;
+  std::vector<std::string> outputs() const;
+
+ private:
+  explicit Executable(std::unique_ptr<ExecutableState> state);
+  std::unique_ptr<ExecutableState> state_;
+};
+
+}  // namespace baton

@@ -1,0 +1,317 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "baton/dtype.h"
+#include "baton/error.h"
+#include "baton/export.h"
+
+namespace baton {
+
+class ExpressionCode;
+
+// An integer expression over symbols and indexes, such as "ceildiv(N, 256)": 64-bit signed, checked
+// for overflow. An immutable, cheap value; any thread may use it.
+class BATON_API Expression {
+ public:
+  // A literal.
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  Expression(T value)  // NOLINT: implicit by design
+      : Expression(Literal{}, static_cast<std::int64_t>(value)) {}
+  // Parses. `where` is the place of the text's first character, for messages. Throws kInvalidInput
+  // with the place inside the text.
+  Expression(std::string_view text, SourceLocation where = {});  // NOLINT: implicit by design
+  Expression(const char* text) : Expression(std::string_view(text)) {}         // NOLINT
+  Expression(const std::string& text) : Expression(std::string_view(text)) {}  // NOLINT
+
+  const std::string& text() const;
+  const SourceLocation& where() const;
+  // The value where the expression is a literal number.
+  std::optional<std::int64_t> literal() const;
+  // The names it refers to, each once, in order of appearance.
+  const std::vector<std::string>& names() const;
+
+  const std::shared_ptr<const ExpressionCode>& code() const { return code_; }
+
+  // Equal in structure: spaces and redundant parentheses do not count.
+  BATON_API friend bool operator==(const Expression& a, const Expression& b);
+
+  // In C++: ceildiv(symbol("N"), 256) * 2. `/` is floor division, `%` its remainder.
+  BATON_API friend Expression operator+(const Expression& a, const Expression& b);
+  BATON_API friend Expression operator-(const Expression& a, const Expression& b);
+  BATON_API friend Expression operator*(const Expression& a, const Expression& b);
+  BATON_API friend Expression operator/(const Expression& a, const Expression& b);
+  BATON_API friend Expression operator%(const Expression& a, const Expression& b);
+  BATON_API friend Expression operator-(const Expression& a);
+  BATON_API friend Expression min(const Expression& a, const Expression& b);
+  BATON_API friend Expression max(const Expression& a, const Expression& b);
+  BATON_API friend Expression ceildiv(const Expression& a, const Expression& b);
+  BATON_API friend Expression floordiv(const Expression& a, const Expression& b);
+
+ private:
+  struct Literal {};
+  Expression(Literal, std::int64_t value);
+  explicit Expression(std::shared_ptr<const ExpressionCode> code) : code_(std::move(code)) {}
+  std::shared_ptr<const ExpressionCode> code_;
+};
+
+// The expression that is the name of a symbol or an index.
+BATON_API Expression symbol(std::string_view name);
+
+// An expression in double precision for an argument, such as "1/sqrt(K)": `/` is division, and
+// sqrt, exp, log and pow are known besides. An immutable, cheap value.
+class BATON_API FloatExpression {
+ public:
+  FloatExpression(std::string_view text, SourceLocation where = {});  // NOLINT: implicit by design
+
+  const std::string& text() const;
+  const SourceLocation& where() const;
+  const std::vector<std::string>& names() const;
+  const std::shared_ptr<const ExpressionCode>& code() const { return code_; }
+
+  BATON_API friend bool operator==(const FloatExpression& a, const FloatExpression& b);
+
+ private:
+  std::shared_ptr<const ExpressionCode> code_;
+};
+
+// A place in a buffer: "W + layer*N*K". The buffer comes first; the offset counts elements.
+struct BATON_API BufferOffset {
+  std::string buffer;
+  std::optional<Expression> offset;
+  SourceLocation where;
+
+  BufferOffset() = default;
+  BufferOffset(std::string name, Expression elements)
+      : buffer(std::move(name)), offset(std::move(elements)) {}
+  BufferOffset(std::string_view text, SourceLocation place = {});  // NOLINT: implicit by design
+  BufferOffset(const char* text) : BufferOffset(std::string_view(text)) {}         // NOLINT
+  BufferOffset(const std::string& text) : BufferOffset(std::string_view(text)) {}  // NOLINT
+
+  friend bool operator==(const BufferOffset& a, const BufferOffset& b) {
+    return a.buffer == b.buffer && a.offset == b.offset;
+  }
+};
+
+// An argument whose type is written out, for what the image cannot tell: { f16 = 1.0 }.
+struct TypedValue {
+  DType dtype = DType::kF32;
+  std::variant<double, Expression, FloatExpression> value = 0.0;
+  friend bool operator==(const TypedValue&, const TypedValue&) = default;
+};
+
+// A struct by value: { bytes = "00ff…" }.
+struct RawBytes {
+  std::string bytes;
+  friend bool operator==(const RawBytes&, const RawBytes&) = default;
+};
+
+// One argument of a launch. Text is a buffer, a buffer with an offset, or an integer expression:
+// which of them is known once the program knows its names, so a Program never holds plain text.
+struct BATON_API LaunchArgument {
+  std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes> value;
+  SourceLocation where;
+
+  LaunchArgument(std::string text, SourceLocation place = {})  // NOLINT: implicit by design
+      : value(std::move(text)), where(std::move(place)) {}
+  LaunchArgument(const char* text) : value(std::string(text)) {}     // NOLINT
+  LaunchArgument(BufferOffset place) : value(std::move(place)) {}    // NOLINT
+  LaunchArgument(Expression integer) : value(std::move(integer)) {}  // NOLINT
+  LaunchArgument(double number) : value(number) {}                   // NOLINT
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  LaunchArgument(T integer) : value(Expression(integer)) {}      // NOLINT
+  LaunchArgument(TypedValue typed) : value(std::move(typed)) {}  // NOLINT
+  LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}    // NOLINT
+
+  friend bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
+    return a.value == b.value;
+  }
+};
+
+enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratch };
+enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
+enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
+enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
+
+BATON_API std::string_view to_string(BufferRole role) noexcept;
+BATON_API std::string_view to_string(BufferInit init) noexcept;
+BATON_API std::string_view to_string(KernelOrigin origin) noexcept;
+BATON_API std::string_view to_string(PdlMode mode) noexcept;
+
+// What the parts of a program are made of: plain values, which a reader or a builder fills and
+// which Program checks. `where` is the place in the program file, or in the C++ source that built
+// the part; it plays no role in equality.
+
+struct ProgramSymbol {
+  std::string name = {};
+  std::int64_t value = 0;  // the default
+  SourceLocation where = {};
+};
+
+struct ProgramBuffer {
+  std::string name = {};
+  DType dtype = DType::kF32;
+  std::vector<Expression> shape = {};  // empty for one element
+  BufferRole role = BufferRole::kScratch;
+  BufferInit init = BufferInit::kNone;
+  std::filesystem::path file = {};  // kFile: a .npy
+  SourceLocation where = {};
+};
+
+// How a launch is sent, beyond its grid and block. Empty means "as the kernel's defaults say", and
+// there "not sent".
+struct LaunchAttributes {
+  std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
+  std::vector<Expression> cluster = {};   // 1 to 3 extents, in blocks; empty: not sent
+  std::optional<PdlMode> pdl = {};
+  SourceLocation cluster_where = {};
+
+  friend bool operator==(const LaunchAttributes& a, const LaunchAttributes& b) {
+    return a.shared == b.shared && a.cluster == b.cluster && a.pdl == b.pdl;
+  }
+};
+
+struct ProgramKernel {
+  std::string name = {};  // what steps call it
+  KernelOrigin origin = KernelOrigin::kText;
+  std::filesystem::path file = {};  // of the source or the image
+  std::string text = {};            // kText: CUDA source
+  std::string entry = {};           // empty: the image's only kernel
+  std::string prelude = {};
+  std::vector<std::filesystem::path> include = {};
+  std::vector<std::string> options = {};
+  LaunchAttributes launch = {};  // defaults, which a step overrides
+  SourceLocation where = {};
+};
+
+struct LaunchStep {
+  std::string kernel = {};
+  std::vector<Expression> grid = {};   // 1 to 3 extents, in blocks
+  std::vector<Expression> block = {};  // 1 to 3 extents; empty where the image fixes it
+  std::vector<LaunchArgument> args = {};
+  LaunchAttributes attributes = {};
+};
+
+struct CopyStep {
+  BufferOffset from = {}, to = {};
+  std::optional<Expression> count = {};  // elements; else all of `from`, which must be all of `to`
+};
+
+struct FillStep {
+  std::string buffer = {};
+  std::variant<double, Expression> value = 0.0;
+};
+
+struct ProgramStep;
+
+struct RepeatStep {
+  Expression count = 0;
+  std::string index = {};  // empty: none
+  std::vector<ProgramStep> steps;
+};
+
+struct ProgramStep {
+  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep> action = {};
+  SourceLocation where = {};
+};
+
+BATON_API bool operator==(const ProgramSymbol& a, const ProgramSymbol& b);
+BATON_API bool operator==(const ProgramBuffer& a, const ProgramBuffer& b);
+BATON_API bool operator==(const ProgramKernel& a, const ProgramKernel& b);
+BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
+
+struct ProgramDefinition {
+  std::string name = {};
+  std::filesystem::path file = {};  // it was read from; empty where it was built
+  std::vector<ProgramSymbol> symbols = {};
+  std::vector<ProgramBuffer> buffers = {};
+  std::vector<ProgramKernel> kernels = {};
+  std::vector<ProgramStep> steps = {};
+};
+
+// A host program as a value: kernels, buffers, symbols and steps, checked as far as that is
+// possible without a device, its images and its symbols' values. Immutable and cheap to copy; any
+// thread may use it.
+class BATON_API Program {
+ public:
+  // Reads a program file (docs/program-file.md). Relative paths in it start from its folder. Throws
+  // kNotFound for a missing file, else kInvalidInput with file:line:column.
+  static Program from_file(const std::filesystem::path& path);
+  // `name` is what messages call the text.
+  static Program from_text(std::string_view toml, std::string name,
+                           const std::filesystem::path& directory = {});
+  // Checks the parts and freezes them. Throws kInvalidInput or kNotFound (an unknown name).
+  explicit Program(ProgramDefinition definition);
+
+  const std::string& name() const { return definition_->name; }
+  const std::filesystem::path& file() const { return definition_->file; }
+  const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
+  const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
+  const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }
+  const std::vector<ProgramStep>& steps() const { return definition_->steps; }
+
+  // Null where there is none of that name.
+  const ProgramSymbol* symbol(std::string_view name) const;
+  const ProgramBuffer* buffer(std::string_view name) const;
+  const ProgramKernel* kernel(std::string_view name) const;
+
+  // Equal in all but places and the file.
+  BATON_API friend bool operator==(const Program& a, const Program& b);
+
+ private:
+  std::shared_ptr<const ProgramDefinition> definition_;
+};
+
+// Builds a program in C++, through the same checks as a program file:
+//
+//   ProgramBuilder builder("saxpy");
+//   builder.symbol("N", 1 << 20);
+//   builder.buffer({.name = "x", .shape = {"N"}, .role = BufferRole::kInput, .init = …});
+//   builder.kernel({.name = "saxpy", .origin = KernelOrigin::kSource, .file = "saxpy.cu"});
+//   builder.launch({.kernel = "saxpy", .grid = {"ceildiv(N, 256)"}, .block = {256},
+//                   .args = {"y", "x", 2.0, "N"}});
+//   Program program = builder.build();
+//
+// The trailing arguments note where in the C++ source each part was added: leave them out.
+// Not thread-safe.
+class BATON_API ProgramBuilder {
+ public:
+  explicit ProgramBuilder(std::string name) { definition_.name = std::move(name); }
+
+  // Adds it and gives the expression that names it.
+  Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
+                    int line = __builtin_LINE());
+  ProgramBuilder& buffer(ProgramBuffer buffer, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE());
+  ProgramBuilder& kernel(ProgramKernel kernel, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE());
+  ProgramBuilder& launch(LaunchStep step, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE());
+  ProgramBuilder& copy(CopyStep step, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE());
+  ProgramBuilder& fill(FillStep step, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE());
+  // `body` adds the steps of the group to this builder.
+  ProgramBuilder& repeat(Expression count, std::string index, const std::function<void()>& body,
+                         const char* file = __builtin_FILE(), int line = __builtin_LINE());
+
+  // The builder may go on afterwards. Throws as Program's constructor does.
+  Program build() const { return Program(definition_); }
+
+ private:
+  ProgramBuilder& add(ProgramStep step);
+  ProgramDefinition definition_;
+  std::vector<std::vector<ProgramStep>*> open_;  // groups being filled, outermost first
+};
+
+}  // namespace baton
