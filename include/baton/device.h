@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/export.h"
@@ -33,6 +34,10 @@ struct DeviceLimits {
 // A CUDA GPU or the simulated GPU. A cheap value that refers to one state per device of the
 // process: it holds the device's primary context for as long as any Device, Stream, Buffer, Module
 // … of it lives. Any thread may use it.
+//
+// Every call of Baton makes that context current where it is not, and puts the caller's back before
+// it returns: which context is current is the caller's own and never changed behind its back. A
+// thread that has it current already (the CUDA runtime API leaves it so) saves the exchange.
 class BATON_API Device {
  public:
   // As the command line chooses: BATON_DEVICE, else the first GPU, else, with no CUDA driver or no
@@ -70,6 +75,7 @@ class BATON_API Device {
   const std::shared_ptr<DeviceState>& state() const { return state_; }
 
  private:
+  friend class DeviceState;
   explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
   std::shared_ptr<DeviceState> state_;
 };

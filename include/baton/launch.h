@@ -1,9 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
+#include <type_traits>
 
 #include "baton/buffer.h"
+#include "baton/dtype.h"
 #include "baton/export.h"
 #include "baton/stream.h"
 
@@ -27,14 +32,15 @@ struct Dim3 {
   template <typename T>
   static constexpr std::uint32_t narrow(T value, char axis) {
     if constexpr (std::is_signed_v<T>) {
-      if (value < 0) refuse(static_cast<long long>(value), axis);
+      if (value < 0) refuse_negative(static_cast<long long>(value), axis);
     }
-    if (static_cast<unsigned long long>(value) > UINT32_MAX) {
-      refuse(static_cast<long long>(value), axis);
+    if (static_cast<unsigned long long>(value) > std::numeric_limits<std::uint32_t>::max()) {
+      refuse_large(static_cast<unsigned long long>(value), axis);
     }
     return static_cast<std::uint32_t>(value);
   }
-  [[noreturn]] BATON_API static void refuse(long long value, char axis);
+  [[noreturn]] BATON_API static void refuse_negative(long long value, char axis);
+  [[noreturn]] BATON_API static void refuse_large(unsigned long long value, char axis);
 };
 
 // Rounded up: how many groups of `size` cover `count`.
@@ -59,14 +65,21 @@ struct LaunchConfig {
   } stream;
 };
 
-// One argument as bytes: what the typed launch makes of each of its arguments, and what a program
-// hands over. It refers to the bytes, it does not own them.
+// What a launch knows of an argument's type: held against the kernel's parameter.
+struct ArgumentType {
+  std::uint32_t size = 0;      // in bytes
+  bool pointer = false;        // a device address
+  std::optional<DType> dtype;  // where it is a number of one of these types
+};
+
+// One argument as bytes: what a program hands over. It refers to the bytes, it does not own them.
 struct Argument {
   const void* data = nullptr;
   std::uint32_t size = 0;
-  bool pointer = false;  // a device address
+  bool pointer = false;
+  std::optional<DType> dtype;
 
-  // Anything trivially copyable passes by value; a Buffer or DevicePointer passes its address.
+  ArgumentType type() const { return {size, pointer, dtype}; }
 };
 
 }  // namespace baton

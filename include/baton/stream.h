@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <utility>
 
 #include "baton/device.h"
 
@@ -16,7 +16,8 @@ class BATON_API Stream {
   // is a higher priority; the device clamps it to its range.
   explicit Stream(const Device& device, int priority = 0);
   // Takes a foreign stream without owning it; the device is the stream's own. For the default
-  // streams (null, legacy, per-thread), which name no device, the second argument decides.
+  // streams (null, legacy, per-thread), which name no device, the first argument decides. Throws
+  // kUnsupported for a stream of another context than its device's primary one.
   static Stream adopt(const Device& device, NativeStream stream);
 
   Stream(Stream&&) noexcept;
@@ -34,7 +35,10 @@ class BATON_API Stream {
   void wait(const Event& event) const;
 
  private:
-  Stream(Device device, NativeStream stream, bool owned);
+  Stream(Device device, NativeStream stream, bool owned)
+      : device_(std::move(device)), stream_(stream), owned_(owned) {}
+  void release() noexcept;
+
   Device device_;
   NativeStream stream_ = nullptr;
   bool owned_ = true;
@@ -57,6 +61,8 @@ class BATON_API Event {
   bool done() const;
 
  private:
+  void release() noexcept;
+
   Device device_;
   NativeEvent event_ = nullptr;
 };

@@ -1,0 +1,80 @@
+#include "launch/signature.h"
+
+#include "base/error.h"
+
+namespace baton::launch {
+namespace {
+
+ArgumentClass class_of(const ArgumentType& type) {
+  if (type.pointer) return ArgumentClass::kPointer;
+  if (!type.dtype) return ArgumentClass::kAny;
+  return is_float(*type.dtype) ? ArgumentClass::kFloat : ArgumentClass::kInteger;
+}
+
+// An address may be handed over as the integer it is, and taken as one.
+bool agree(ArgumentClass given, ArgumentClass wanted) {
+  if (given == ArgumentClass::kAny || wanted == ArgumentClass::kAny) return true;
+  return (given == ArgumentClass::kFloat) == (wanted == ArgumentClass::kFloat);
+}
+
+bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
+  return param.size == type.size && agree(class_of(type), param.takes);
+}
+
+std::string describe(const ArgumentType& type) {
+  if (type.pointer) return "a device address";
+  if (type.dtype) return fmt::format("of type {}", to_string(*type.dtype));
+  return fmt::format("{} bytes", type.size);
+}
+
+std::string parameter_type(const KernelState& kernel, std::size_t index) {
+  const auto& facts = kernel.facts.params;
+  if (facts && index < facts->size() && !(*facts)[index].type.empty()) return (*facts)[index].type;
+  return fmt::format("{} bytes", kernel.resolved().params()[index].size);
+}
+
+}  // namespace
+
+bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {
+  const auto& params = kernel.params();
+  if (params.size() != types.size()) return false;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!accepts_one(params[i], types[i])) return false;
+  }
+  return true;
+}
+
+Error unfit_arguments(const KernelState& kernel, std::span<const ArgumentType> types) {
+  const auto& params = kernel.resolved().params();
+  const std::string& name = kernel.facts.name;
+  const std::string signature = parameter_list(kernel);
+  if (params.size() != types.size()) {
+    return error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given", name,
+                 params.size(), params.size() == 1 ? "" : "s", signature, types.size(),
+                 types.size() == 1 ? "was" : "were");
+  }
+  std::size_t index = 0;
+  while (index + 1 < types.size() && accepts_one(params[index], types[index])) ++index;
+  const std::string wanted = parameter_type(kernel, index);
+  if (params[index].size != types[index].size) {
+    return error(ErrorCode::kInvalidInput,
+                 "kernel {}: argument {} of {} has {} bytes, the parameter ({}) has {}; it takes "
+                 "({})",
+                 name, index + 1, types.size(), types[index].size, wanted, params[index].size,
+                 signature);
+  }
+  return error(ErrorCode::kInvalidInput,
+               "kernel {}: argument {} of {} is {}, the parameter is {}; it takes ({})", name,
+               index + 1, types.size(), describe(types[index]), wanted, signature);
+}
+
+std::string parameter_list(const KernelState& kernel) {
+  std::string list;
+  for (std::size_t i = 0; i < kernel.resolved().params().size(); ++i) {
+    if (i != 0) list += ", ";
+    list += parameter_type(kernel, i);
+  }
+  return list.empty() ? "none" : list;
+}
+
+}  // namespace baton::launch

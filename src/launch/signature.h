@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "baton/error.h"
+#include "baton/launch.h"
+#include "runtime/kernel_state.h"
+
+namespace baton::launch {
+
+// True where arguments of these types fill the kernel's parameters: as many, each of its size, no
+// float for an integer or an address, no integer for a float.
+bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types);
+
+// What is wrong with arguments that the kernel does not accept, with the kernel's signature.
+Error unfit_arguments(const KernelState& kernel, std::span<const ArgumentType> types);
+
+// "float*, float const*, float, int", as far as the image says.
+std::string parameter_list(const KernelState& kernel);
+
+}  // namespace baton::launch

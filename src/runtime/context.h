@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cuda.h>
+
+#include "baton/device.h"
+#include "runtime/device_state.h"
+
+namespace baton {
+
+// Makes a device's primary context current for a scope. Where it is current already, which a
+// thread-local look-up of the driver tells, nothing else happens; else it is pushed, and popped at
+// the end, so the caller's own context is in place again. Stays on the thread that made it.
+class ContextGuard {
+ public:
+  explicit ContextGuard(const Device& device) : ContextGuard(*device.state()) {}
+  explicit ContextGuard(const DeviceState& device) : device_(device) {
+    CUcontext current = nullptr;
+    driver::check(driver(), driver().cuCtxGetCurrent(&current), "cuCtxGetCurrent");
+    if (current != device.context()) push();
+  }
+  ~ContextGuard() {
+    if (pushed_) pop();
+  }
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+
+ private:
+  const driver::Driver& driver() const { return device_.driver(); }
+  void push();
+  void pop() noexcept;
+
+  const DeviceState& device_;
+  bool pushed_ = false;
+};
+
+// Runs `give_back` with the device's context current, for destructors: errors are logged, and
+// nothing is done where the driver has shut down.
+template <typename Function>
+void release_in_context(const Device& device, Function give_back) noexcept {
+  CUcontext current = nullptr;
+  if (device.driver().cuCtxGetCurrent(&current) == CUDA_ERROR_DEINITIALIZED) return;
+  try {
+    ContextGuard guard(device);
+    give_back(device.driver());
+  } catch (const std::exception&) {
+    // The context is gone, and what it owned with it.
+  }
+}
+
+}  // namespace baton

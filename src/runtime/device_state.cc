@@ -1,0 +1,111 @@
+#include "runtime/device_state.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "runtime/release.h"
+
+namespace baton {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::pair<const driver::Driver*, int>, std::weak_ptr<DeviceState>> states;
+};
+
+// Never destroyed: static objects of users may release devices after ours would be gone.
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+int read_attribute(const driver::Driver& driver, CUdevice_attribute id, CUdevice device) {
+  int value = 0;
+  BATON_DRIVER_CALL(driver, cuDeviceGetAttribute, &value, id, device);
+  return value;
+}
+
+}  // namespace
+
+std::string device_name(const driver::Driver& driver, CUdevice device) {
+  char name[256] = {};
+  BATON_DRIVER_CALL(driver, cuDeviceGetName, name, static_cast<int>(sizeof(name)), device);
+  return name;
+}
+
+int device_architecture(const driver::Driver& driver, CUdevice device) {
+  return read_attribute(driver, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) * 10 +
+         read_attribute(driver, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+}
+
+std::shared_ptr<DeviceState> DeviceState::acquire(const DriverProvider& provider,
+                                                  const driver::Driver& driver, int ordinal) {
+  int count = 0;
+  BATON_DRIVER_CALL(driver, cuDeviceGetCount, &count);
+  if (ordinal < 0 || ordinal >= count) {
+    throw error(ErrorCode::kNoDevice,
+                "there is no device {}: the {} has {} device{}, the last is {}",
+                provider.spec(ordinal), driver.name, count, count == 1 ? "" : "s",
+                provider.spec(count - 1));
+  }
+  Registry& shared = registry();
+  std::lock_guard lock(shared.mutex);
+  std::weak_ptr<DeviceState>& known = shared.states[{&driver, ordinal}];
+  std::shared_ptr<DeviceState> state = known.lock();
+  if (state == nullptr) {
+    state.reset(new DeviceState(provider, driver, ordinal));
+    known = state;
+  }
+  return state;
+}
+
+std::shared_ptr<DeviceState> DeviceState::sibling(CUdevice device) const {
+  int count = 0;
+  BATON_DRIVER_CALL(driver_, cuDeviceGetCount, &count);
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice candidate = 0;
+    BATON_DRIVER_CALL(driver_, cuDeviceGet, &candidate, ordinal);
+    if (candidate == device) return acquire(provider_, driver_, ordinal);
+  }
+  throw error(ErrorCode::kNoDevice, "the {} has no device with the handle {}", driver_.name,
+              device);
+}
+
+DeviceState::DeviceState(const DriverProvider& provider, const driver::Driver& driver, int ordinal)
+    : provider_(provider), driver_(driver), ordinal_(ordinal), spec_(provider.spec(ordinal)) {
+  BATON_DRIVER_CALL(driver_, cuDeviceGet, &device_, ordinal);
+  name_ = device_name(driver_, device_);
+  architecture_ = device_architecture(driver_, device_);
+  const std::pair<std::uint32_t*, CUdevice_attribute> limits[] = {
+      {&limits_.threads_per_block, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+      {&limits_.block[0], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X},
+      {&limits_.block[1], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y},
+      {&limits_.block[2], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z},
+      {&limits_.grid[0], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X},
+      {&limits_.grid[1], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y},
+      {&limits_.grid[2], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z},
+      {&limits_.shared_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK},
+      {&limits_.shared_per_block_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+      {&limits_.shared_per_multiprocessor,
+       CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+      {&limits_.registers_per_block, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
+      {&limits_.threads_per_multiprocessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+      {&limits_.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+      {&limits_.warp_size, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+  };
+  for (const auto& [limit, id] : limits) *limit = static_cast<std::uint32_t>(attribute(id));
+  // Last: from here on there is something to give back.
+  BATON_DRIVER_CALL(driver_, cuDevicePrimaryCtxRetain, &context_, device_);
+}
+
+DeviceState::~DeviceState() {
+  BATON_RELEASE(driver_, cuDevicePrimaryCtxRelease, device_);
+}
+
+int DeviceState::attribute(CUdevice_attribute id) const {
+  return read_attribute(driver_, id, device_);
+}
+
+}  // namespace baton

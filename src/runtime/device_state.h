@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+
+#include "baton/device.h"
+#include "driver/driver.h"
+#include "runtime/provider.h"
+
+namespace baton {
+
+// What Baton holds of one device: its primary context, retained as long as this lives, and what
+// never changes about it. One per device of the process while anything refers to it. Immutable.
+class DeviceState {
+ public:
+  // The state there is, or a new one. Throws kNoDevice where the driver has no such device.
+  static std::shared_ptr<DeviceState> acquire(const DriverProvider& provider,
+                                              const driver::Driver& driver, int ordinal);
+  // The same for another device of the same driver, by its handle.
+  std::shared_ptr<DeviceState> sibling(CUdevice device) const;
+  static Device handle(std::shared_ptr<DeviceState> state) { return Device(std::move(state)); }
+
+  ~DeviceState();
+  DeviceState(const DeviceState&) = delete;
+  DeviceState& operator=(const DeviceState&) = delete;
+
+  const driver::Driver& driver() const { return driver_; }
+  CUdevice device() const { return device_; }
+  CUcontext context() const { return context_; }
+  const std::string& spec() const { return spec_; }
+  const std::string& name() const { return name_; }
+  int architecture() const { return architecture_; }
+  const DeviceLimits& limits() const { return limits_; }
+  int attribute(CUdevice_attribute id) const;
+
+ private:
+  DeviceState(const DriverProvider& provider, const driver::Driver& driver, int ordinal);
+
+  const DriverProvider& provider_;
+  const driver::Driver& driver_;
+  const int ordinal_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  std::string spec_;
+  std::string name_;
+  int architecture_ = 0;
+  DeviceLimits limits_;
+};
+
+// What a driver says of a device without a context on it.
+std::string device_name(const driver::Driver& driver, CUdevice device);
+int device_architecture(const driver::Driver& driver, CUdevice device);
+
+}  // namespace baton

@@ -1,0 +1,106 @@
+#include "runtime/library.h"
+
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "runtime/context.h"
+#include "runtime/release.h"
+
+namespace baton {
+namespace {
+
+bool image_does_not_suit(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_JIT_COMPILATION_DISABLED:
+    case CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Library> Library::load(const Device& device, const Image& image, std::string* why) {
+  ContextGuard guard(device);
+  std::unique_ptr<Library> library(new Library(device));
+  const char* call = "cuLibraryLoadData";
+  CUresult result = library->open(image);
+  if (result == CUDA_SUCCESS) {
+    call = "cuKernelGetFunction";
+    result = library->force();
+  }
+  if (result == CUDA_SUCCESS) return library;
+  if (!image_does_not_suit(result)) driver::check(device.driver(), result, call);
+  *why = driver::describe(device.driver(), result);
+  if (const std::string log = library->log(); !log.empty()) *why += "\n" + log;
+  return nullptr;
+}
+
+CUresult Library::open(const Image& image) {
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                            CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  // Sizes are passed in the pointer itself.
+  void* values[] = {errors_.data(), reinterpret_cast<void*>(errors_.size() - 1), remarks_.data(),
+                    reinterpret_cast<void*>(remarks_.size() - 1)};
+  // PTX must end in a NUL, which Image promises; binary images carry their own size.
+  return device_.driver().cuLibraryLoadData(&handle_, image.bytes().data(), options, values,
+                                            std::size(options), nullptr, nullptr, 0);
+}
+
+CUresult Library::force() const {
+  const driver::Driver& driver = device_.driver();
+  unsigned count = 0;
+  CUresult result = driver.cuLibraryGetKernelCount(&count, handle_);
+  if (result != CUDA_SUCCESS || count == 0) return result;
+  CUkernel kernel = nullptr;
+  result = driver.cuLibraryEnumerateKernels(&kernel, 1, handle_);
+  if (result != CUDA_SUCCESS) return result;
+  CUfunction function = nullptr;
+  return driver.cuKernelGetFunction(&function, kernel);
+}
+
+Library::~Library() {
+  if (handle_ == nullptr) return;
+  release_in_context(device_, [this](const driver::Driver& driver) {
+    BATON_RELEASE(driver, cuLibraryUnload, handle_);
+  });
+}
+
+std::string Library::log() const {
+  std::string text;
+  for (const auto* buffer : {&errors_, &remarks_}) {
+    const std::string_view part = trim(buffer->data());
+    if (part.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += part;
+  }
+  return text;
+}
+
+std::vector<std::string> Library::kernel_names() const {
+  ContextGuard guard(device_);
+  const driver::Driver& driver = device_.driver();
+  unsigned count = 0;
+  BATON_DRIVER_CALL(driver, cuLibraryGetKernelCount, &count, handle_);
+  std::vector<CUkernel> kernels(count);
+  if (count != 0) {
+    BATON_DRIVER_CALL(driver, cuLibraryEnumerateKernels, kernels.data(), count, handle_);
+  }
+  std::vector<std::string> names;
+  for (CUkernel kernel : kernels) {
+    const char* name = nullptr;
+    BATON_DRIVER_CALL(driver, cuKernelGetName, &name, kernel);
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace baton

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "baton/device.h"
+#include "baton/image.h"
+
+namespace baton {
+
+// One image in the driver's hands: a CUlibrary. Unloaded when destroyed.
+class Library {
+ public:
+  // Null, and `why` with the driver's reason and its log, where the image as such does not suit the
+  // device: another may. Throws for what no other image would mend.
+  static std::unique_ptr<Library> load(const Device& device, const Image& image, std::string* why);
+
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  CUlibrary handle() const { return handle_; }
+  // What the driver's own compiler has said so far, or nothing: errors first, then remarks.
+  std::string log() const;
+  std::vector<std::string> kernel_names() const;
+
+ private:
+  explicit Library(const Device& device) : device_(device) {}
+  CUresult open(const Image& image);
+  // Compilation may be put off until a kernel is first asked for; this brings it about.
+  CUresult force() const;
+
+  Device device_;
+  CUlibrary handle_ = nullptr;
+  // The driver may write here as long as the library lives, as it may compile late.
+  std::array<char, 8192> errors_{};
+  std::array<char, 8192> remarks_{};
+};
+
+}  // namespace baton

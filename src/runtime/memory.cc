@@ -1,0 +1,181 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "baton/buffer.h"
+#include "driver/simulator.h"
+#include "runtime/context.h"
+#include "runtime/release.h"
+
+namespace baton {
+
+std::size_t detail::array_bytes(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    throw error(ErrorCode::kOutOfMemory, "{} elements of {} bytes are more than any memory holds",
+                count, size);
+  }
+  return bytes;
+}
+
+Memory::Memory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  const CUresult result = device_.driver().cuMemAlloc(&address_, bytes);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    throw error(ErrorCode::kOutOfMemory,
+                "{} of device memory were asked for, {} of {} are free on {}", format_bytes(bytes),
+                format_bytes(device_.free_memory()), format_bytes(device_.total_memory()),
+                device_.spec());
+  }
+  driver::check(device_.driver(), result, "cuMemAlloc");
+}
+
+Memory Memory::adopt(const Device& device, DeviceAddress address, std::size_t bytes,
+                     std::shared_ptr<const void> owner) {
+  return Memory(device, address, bytes, std::move(owner), false);
+}
+
+Memory::Memory(Memory&& other) noexcept
+    : device_(other.device_),
+      address_(std::exchange(other.address_, 0)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      owner_(std::move(other.owner_)),
+      owned_(other.owned_) {}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  device_ = other.device_;
+  address_ = std::exchange(other.address_, 0);
+  bytes_ = std::exchange(other.bytes_, 0);
+  owner_ = std::move(other.owner_);
+  owned_ = other.owned_;
+  return *this;
+}
+
+Memory::~Memory() {
+  release();
+}
+
+void Memory::release() noexcept {
+  if (!owned_ || address_ == 0) return;
+  release_in_context(device_, [this](const driver::Driver& driver) {
+    BATON_RELEASE(driver, cuMemFree, address_);
+  });
+}
+
+void Memory::set_name(std::string_view name) const {
+  driver::Simulator* simulator = device_.driver().simulator;
+  if (simulator != nullptr && address_ != 0) simulator->name_allocation(address_, name);
+}
+
+void Memory::check_range(const char* what, std::size_t bytes, std::size_t offset) const {
+  if (offset <= bytes_ && bytes <= bytes_ - offset) return;
+  throw error(ErrorCode::kInvalidInput,
+              "a {} of {} bytes at offset {} leaves the memory of {} bytes", what, bytes, offset,
+              bytes_);
+}
+
+void Memory::upload(const void* source, std::size_t bytes, std::size_t offset,
+                    const Stream& stream) const {
+  check_range("upload", bytes, offset);
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  BATON_DRIVER_CALL(device_.driver(), cuMemcpyHtoDAsync, address_ + offset, source, bytes,
+                    stream.native());
+}
+
+void Memory::download(void* target, std::size_t bytes, std::size_t offset,
+                      const Stream& stream) const {
+  check_range("download", bytes, offset);
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  BATON_DRIVER_CALL(device_.driver(), cuMemcpyDtoHAsync, target, address_ + offset, bytes,
+                    stream.native());
+}
+
+void Memory::copy_from(const Memory& source, std::size_t bytes, std::size_t source_offset,
+                       std::size_t offset, const Stream& stream) const {
+  source.check_range("copy", bytes, source_offset);
+  check_range("copy", bytes, offset);
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  BATON_DRIVER_CALL(device_.driver(), cuMemcpyDtoDAsync, address_ + offset,
+                    source.address() + source_offset, bytes, stream.native());
+}
+
+void Memory::fill(std::uint64_t value, unsigned width, std::size_t count, std::size_t offset,
+                  const Stream& stream) const {
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    throw error(ErrorCode::kInvalidInput, "a fill repeats 1, 2, 4 or 8 bytes, not {}", width);
+  }
+  const std::size_t bytes = detail::array_bytes(count, width);
+  check_range("fill", bytes, offset);
+  if (offset % width != 0) {
+    throw error(ErrorCode::kInvalidInput,
+                "a fill by {} bytes starts at offset {}, no multiple of {}", width, offset, width);
+  }
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  const driver::Driver& driver = device_.driver();
+  const DeviceAddress start = address_ + offset;
+  const auto low = static_cast<std::uint32_t>(value);
+  const auto high = static_cast<std::uint32_t>(value >> 32);
+  if (width == 1) {
+    BATON_DRIVER_CALL(driver, cuMemsetD8Async, start, static_cast<unsigned char>(value), count,
+                      stream.native());
+  } else if (width == 2) {
+    BATON_DRIVER_CALL(driver, cuMemsetD16Async, start, static_cast<unsigned short>(value), count,
+                      stream.native());
+  } else if (width == 4 || low == high) {
+    BATON_DRIVER_CALL(driver, cuMemsetD32Async, start, low, bytes / 4, stream.native());
+  } else {
+    // The driver sets no 8-byte pattern: write one element, then double what is written.
+    BATON_DRIVER_CALL(driver, cuMemsetD32Async, start, low, 1, stream.native());
+    BATON_DRIVER_CALL(driver, cuMemsetD32Async, start + 4, high, 1, stream.native());
+    for (std::size_t written = 8; written < bytes; written *= 2) {
+      BATON_DRIVER_CALL(driver, cuMemcpyDtoDAsync, start + written, start,
+                        std::min(written, bytes - written), stream.native());
+    }
+  }
+}
+
+PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes)
+    : device_(device), bytes_(bytes) {
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  const CUresult result = device_.driver().cuMemHostAlloc(&data_, bytes, CU_MEMHOSTALLOC_PORTABLE);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    throw error(ErrorCode::kOutOfMemory, "{} of page-locked host memory are not to be had",
+                format_bytes(bytes));
+  }
+  driver::check(device_.driver(), result, "cuMemHostAlloc");
+}
+
+PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept
+    : device_(other.device_),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+PinnedMemory& PinnedMemory::operator=(PinnedMemory&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  device_ = other.device_;
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+PinnedMemory::~PinnedMemory() {
+  release();
+}
+
+void PinnedMemory::release() noexcept {
+  if (data_ == nullptr) return;
+  release_in_context(device_, [this](const driver::Driver& driver) {
+    BATON_RELEASE(driver, cuMemFreeHost, data_);
+  });
+}
+
+}  // namespace baton

@@ -1,0 +1,90 @@
+#include "baton/module.h"
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "runtime/context.h"
+#include "runtime/module_state.h"
+
+namespace baton {
+
+Module Module::load(const Device& device, const Image& image) {
+  return load(device, std::span(&image, 1));
+}
+
+Module Module::load(const Device& device, std::span<const Image> images) {
+  return Module(std::make_shared<ModuleState>(device, images,
+                                              std::vector<std::pair<std::string, std::string>>{}));
+}
+
+Module Module::load(const Device& device, const Compiled& compiled) {
+  std::vector<Image> images;
+  if (compiled.cubin) images.push_back(*compiled.cubin);
+  images.push_back(compiled.ptx);
+  return Module(std::make_shared<ModuleState>(device, images, compiled.symbols));
+}
+
+Module compile(const Device& device, const Source& source, const CompileOptions& options) {
+  CompileOptions for_device = options;
+  if (for_device.arch.empty()) for_device.arch = device.compile_arch();
+  return Module::load(device, compile(source, for_device));
+}
+
+Kernel Module::kernel(std::string_view entry) const {
+  return Kernel(state_, &state_->kernel(entry));
+}
+
+const Device& Module::device() const {
+  return state_->device();
+}
+const ImageFacts& Module::facts() const {
+  return state_->facts();
+}
+NativeLibrary Module::native() const {
+  return state_->library().handle();
+}
+
+std::pair<DeviceAddress, std::size_t> Module::global(std::string_view name) const {
+  const driver::Driver& driver = device().driver();
+  ContextGuard guard(device());
+  CUdeviceptr address = 0;
+  std::size_t bytes = 0;
+  const CUresult result = driver.cuLibraryGetGlobal(&address, &bytes, state_->library().handle(),
+                                                    std::string(name).c_str());
+  if (result == CUDA_ERROR_NOT_FOUND) {
+    std::vector<std::string> known;
+    for (const VariableFacts& variable : facts().variables) known.push_back(variable.name);
+    throw error(ErrorCode::kNotFound, "{} has no variable \"{}\"{}", state_->name(), name,
+                suggestion(name, known));
+  }
+  driver::check(driver, result, "cuLibraryGetGlobal");
+  return {address, bytes};
+}
+
+Memory Module::variable(std::string_view name) const {
+  const auto [address, bytes] = global(name);
+  return Memory::adopt(device(), address, bytes, state_);
+}
+
+const std::string& Kernel::name() const {
+  return state_->facts.name;
+}
+const KernelFacts& Kernel::facts() const {
+  return state_->facts;
+}
+Module Kernel::module() const {
+  return Module(module_);
+}
+NativeKernel Kernel::native() const {
+  return state_->handle;
+}
+NativeFunction Kernel::native_function() const {
+  return state_->resolved().function();
+}
+std::uint32_t Kernel::max_threads() const {
+  return state_->resolved().max_threads();
+}
+std::uint32_t Kernel::max_dynamic_shared() const {
+  return state_->resolved().max_dynamic_shared();
+}
+
+}  // namespace baton

@@ -1,0 +1,105 @@
+#include "runtime/module_state.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+// What the image says, or an empty answer: an image that Baton cannot read may still load.
+ImageFacts facts_or_remark(const Image& image) {
+  try {
+    return read_facts(image);
+  } catch (const Error& failure) {
+    log(LogLevel::kInfo, "{}: {}", image.name(), failure.message());
+    ImageFacts facts;
+    facts.kind = image.kind();
+    facts.remarks.push_back(failure.message());
+    return facts;
+  }
+}
+
+// Machine code first, as it needs no compiler; in the order given otherwise.
+std::vector<const Image*> by_preference(std::span<const Image> images) {
+  std::vector<const Image*> order;
+  for (const Image& image : images) order.push_back(&image);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const Image* image) { return image->kind() != ImageKind::kPtx; });
+  return order;
+}
+
+}  // namespace
+
+ModuleState::ModuleState(const Device& device, std::span<const Image> images,
+                         std::vector<std::pair<std::string, std::string>> symbols)
+    : device_(device), symbols_(std::move(symbols)) {
+  if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
+  load(images);
+  for (const KernelFacts& kernel : facts_.kernels) by_symbol_.emplace(kernel.name, &kernel);
+}
+
+void ModuleState::load(std::span<const Image> images) {
+  std::vector<std::string> refusals;
+  for (const Image* image : by_preference(images)) {
+    std::string why;
+    library_ = Library::load(device_, *image, &why);
+    if (library_ != nullptr) {
+      name_ = image->name();
+      read_all_facts(images, *image);
+      return;
+    }
+    refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
+    log(LogLevel::kDebug, "not loaded on {}: {}", device_.spec(), refusals.back());
+  }
+  const bool one = refusals.size() == 1;
+  Error failure =
+      error(ErrorCode::kInvalidInput, "{} {} on {} ({}, {}): bring PTX, or machine code for {}",
+            images.front().name(), one ? "does not load" : "and its other images do not load",
+            device_.spec(), device_.name(), fmt::format("sm_{}", device_.architecture()),
+            device_.compile_arch());
+  for (const std::string& refusal : refusals) {
+    for (std::string_view line : split_lines(refusal)) failure.note(std::string(line));
+  }
+  throw failure;
+}
+
+void ModuleState::read_all_facts(std::span<const Image> images, const Image& loaded) {
+  facts_ = facts_or_remark(loaded);
+  // The other images add what this kind does not say: PTX the types, machine code the registers.
+  for (const Image& image : images) {
+    if (&image == &loaded || image.kind() == loaded.kind()) continue;
+    facts_ = merge_facts(facts_, facts_or_remark(image));
+  }
+  if (!facts_.kernels.empty()) return;
+  for (std::string& name : library_->kernel_names()) {
+    KernelFacts kernel;
+    kernel.demangled = name;
+    kernel.name = std::move(name);
+    facts_.kernels.push_back(std::move(kernel));
+  }
+}
+
+const KernelFacts& ModuleState::find(std::string_view entry) const {
+  for (const auto& [expression, symbol] : symbols_) {
+    if (expression != entry) continue;
+    if (const auto found = by_symbol_.find(symbol); found != by_symbol_.end()) {
+      return *found->second;
+    }
+  }
+  if (const auto found = by_symbol_.find(entry); found != by_symbol_.end()) return *found->second;
+  return find_kernel(facts_, entry, name_);
+}
+
+KernelState& ModuleState::kernel(std::string_view entry) {
+  const KernelFacts& facts = find(entry);
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<KernelState>& state = kernels_[&facts];
+  if (state == nullptr) state = std::make_unique<KernelState>(device_, *library_, facts);
+  return *state;
+}
+
+}  // namespace baton

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "baton/device.h"
+#include "baton/image.h"
+#include "runtime/kernel_state.h"
+#include "runtime/library.h"
+
+namespace baton {
+
+// What a Module and its kernels share. Unloads the image when the last of them is gone.
+// Thread-safe.
+class ModuleState {
+ public:
+  // `symbols`: name expression → symbol, from the compile.
+  ModuleState(const Device& device, std::span<const Image> images,
+              std::vector<std::pair<std::string, std::string>> symbols);
+
+  const Device& device() const { return device_; }
+  const Library& library() const { return *library_; }
+  const ImageFacts& facts() const { return facts_; }
+  // What messages call it: the name of the image that was loaded.
+  const std::string& name() const { return name_; }
+
+  // The same object for the same kernel at every call.
+  KernelState& kernel(std::string_view entry);
+
+ private:
+  void load(std::span<const Image> images);
+  void read_all_facts(std::span<const Image> images, const Image& loaded);
+  const KernelFacts& find(std::string_view entry) const;
+
+  Device device_;
+  std::unique_ptr<Library> library_;
+  std::string name_;
+  ImageFacts facts_;
+  std::vector<std::pair<std::string, std::string>> symbols_;
+  // Into facts_, so that an exact symbol is found in constant time.
+  std::unordered_map<std::string_view, const KernelFacts*> by_symbol_;
+
+  std::mutex mutex_;
+  std::unordered_map<const KernelFacts*, std::unique_ptr<KernelState>> kernels_;
+};
+
+}  // namespace baton

@@ -1,0 +1,37 @@
+#include "runtime/release.h"
+
+#include "base/log.h"
+
+namespace baton {
+
+bool is_sticky(CUresult result) noexcept {
+  switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void released(const driver::Driver& driver, CUresult result, const char* call) noexcept {
+  if (!is_sticky(result)) {
+    driver::check_quietly(driver, result, call);
+    return;
+  }
+  try {
+    log(LogLevel::kDebug, "{} after a kernel failed: {}", call, driver::describe(driver, result));
+  } catch (...) {
+    // Nothing is left to tell it to.
+  }
+}
+
+}  // namespace baton
