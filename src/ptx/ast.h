@@ -18,6 +18,10 @@
 #include <variant>
 #include <vector>
 
+namespace baton {
+class Error;
+}
+
 namespace baton::ptx {
 
 // A place in the PTX text; both count from 1, columns in bytes.
@@ -192,6 +196,8 @@ class Function {
   // The parsed body. Parses at the first call; throws Error(kInvalidInput) with the place in the
   // text where it does not parse, each time it is called. Thread-safe.
   const Block& body() const;
+  // Error(kInvalidInput) at a place of the function's module, with that line as a note.
+  Error error(Position at, const std::string& message) const;
   // The body as written, braces included; empty where there is none.
   std::string_view body_text() const { return body_text_; }
 
@@ -249,6 +255,8 @@ class Module {
   const Variable* variable(std::string_view variable_name) const;
   // All entries in the order written.
   std::vector<const Function*> entries() const;
+  // Error(kInvalidInput) at a place in the text, with that line as a note.
+  Error error(Position at, const std::string& message) const;
   // The source file of a .loc index, or empty.
   std::string_view file(std::uint32_t index) const;
 

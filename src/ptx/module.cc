@@ -30,8 +30,8 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
   module->index_ = std::make_unique<Index>();
   std::string& stored = module->text_;
   if (stored.size() > Parser::kMaxText) {
-    throw error(ErrorCode::kInvalidInput, "{}: {} bytes of PTX; at most {} are read", module->name_,
-                stored.size(), Parser::kMaxText);
+    throw baton::error(ErrorCode::kInvalidInput, "{}: {} bytes of PTX; at most {} are read",
+                       module->name_, stored.size(), Parser::kMaxText);
   }
   if (stored.starts_with("\xEF\xBB\xBF")) {
     throw syntax_error(stored, module->name_, {1, 1},
@@ -43,10 +43,11 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
   if (nul != std::string::npos) {
     const std::size_t more = stored.find_first_not_of('\0', nul);
     if (more != std::string::npos) {
-      throw error(ErrorCode::kInvalidInput,
-                  "{}: byte {} is NUL, which ends PTX, but {} bytes follow; one text holds one "
-                  "module",
-                  module->name_, nul, stored.size() - nul - 1);
+      throw baton::error(
+          ErrorCode::kInvalidInput,
+          "{}: byte {} is NUL, which ends PTX, but {} bytes follow; one text holds one "
+          "module",
+          module->name_, nul, stored.size() - nul - 1);
     }
     stored.resize(nul);
   }
@@ -62,6 +63,10 @@ const Function* Module::function(std::string_view function_name) const {
 const Variable* Module::variable(std::string_view variable_name) const {
   const auto found = index_->variables.find(variable_name);
   return found == index_->variables.end() ? nullptr : found->second;
+}
+
+Error Module::error(Position at, const std::string& message) const {
+  return syntax_error(text_, name_, at, message);
 }
 
 std::vector<const Function*> Module::entries() const {
@@ -98,6 +103,10 @@ std::optional<std::vector<std::int64_t>> Function::integers(std::string_view dir
   }
   if (result.size() < count) result.resize(count, missing);
   return result;
+}
+
+Error Function::error(Position at, const std::string& message) const {
+  return module_->error(at, message);
 }
 
 const Block& Function::body() const {

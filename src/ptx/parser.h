@@ -64,7 +64,7 @@ class Parser {
   void check_arity(const FunctionDirective& directive, Position position) const;
   // Everything in front of the name.
   Variable declaration(std::string_view linkage);
-  void declarator(Variable& variable);
+  bool declarator(Variable& variable);
   // A whole declaration with all its names: calls `sink` with a Variable for each.
   template <typename Sink>
   void variables(std::string_view linkage, Sink&& sink);
@@ -116,8 +116,7 @@ void Parser::variables(std::string_view linkage, Sink&& sink) {
   const Variable prefix = declaration(linkage);
   do {
     Variable variable = prefix;
-    declarator(variable);
-    sink(std::move(variable));
+    if (declarator(variable)) sink(std::move(variable));
   } while (accept(','));
   expect(';', "the declaration");
 }

@@ -84,6 +84,7 @@ void Parser::instruction(std::vector<Statement>& out, Instruction result, const 
   modifiers_.clear();
   while (token_.kind == TokenKind::kDot) modifiers_.push_back(advance().text.substr(1));
   result.modifiers.assign(modifiers_.begin(), modifiers_.end());
+  if (token_.is('}')) unexpected(fmt::format("\";\" or an operand after \"{}\"", result.opcode));
   if (!token_.is(';')) {
     context_ = result.opcode == "call" ? Context::kCall : Context::kPlain;
     do {

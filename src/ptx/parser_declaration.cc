@@ -91,16 +91,17 @@ Variable Parser::declaration(std::string_view linkage) {
   return result;
 }
 
-// The name of a declaration and all that belongs to it alone: count, extents, initialiser.
-void Parser::declarator(Variable& variable) {
+// The name of a declaration and all that belongs to it alone: count, extents, initialiser. False
+// where that declares nothing: "%r<0>".
+bool Parser::declarator(Variable& variable) {
+  bool declares = true;
   variable.position = token_.position;
   variable.name = identifier("a name");
   if (variable.name == "_") variable.name = {};
   if (token_.is('<')) {
     advance();
-    const Position position = token_.position;
     variable.range = number32("the number of registers");
-    if (variable.range == 0) fail(position, "expected at least 1 register");
+    declares = variable.range != 0;
     expect('>', "the number of registers");
   }
   while (accept('[')) {
@@ -118,6 +119,7 @@ void Parser::declarator(Variable& variable) {
     variable.initialiser.push_back(operand());
     context_ = outer;
   }
+  return declares;
 }
 
 // (.param .b32 a, .reg .u32 b, …), or nothing at all.
@@ -131,7 +133,9 @@ std::vector<Variable> Parser::parameters() {
     if (variable.space != StateSpace::kParam && variable.space != StateSpace::kReg) {
       fail(position, "a parameter must be in .param or .reg");
     }
-    declarator(variable);
+    if (!declarator(variable) || variable.range != 0) {
+      fail(variable.position, "a parameter is one name, without a count");
+    }
     result.push_back(std::move(variable));
   } while (accept(','));
   expect(')', "the parameters");
@@ -142,8 +146,9 @@ void Parser::check_arity(const FunctionDirective& directive, Position position) 
   for (const Arity& arity : kArities) {
     if (arity.name != directive.name) continue;
     if (directive.operands.size() < arity.least || directive.operands.size() > arity.most) {
-      fail(position, fmt::format("\".{}\" takes {} to {} integers, but has {}", arity.name,
-                                 arity.least, arity.most, directive.operands.size()));
+      const std::string range = arity.least == arity.most ? "" : fmt::format("{} to ", arity.least);
+      fail(position, fmt::format("\".{}\" takes {}{} integers, but has {}", arity.name, range,
+                                 arity.most, directive.operands.size()));
     }
     for (const Operand& operand : directive.operands) {
       if (operand.kind != Operand::Kind::kInteger || (operand.bits >> 63) != 0) {

@@ -1,0 +1,129 @@
+#include "ptx/cfg.h"
+
+#include <algorithm>
+
+namespace baton::ptx {
+namespace {
+
+bool is_branch(const Instruction& instruction) {
+  return instruction.opcode == "bra" || instruction.opcode == "brx";
+}
+
+bool is_end(const Instruction& instruction) {
+  return instruction.opcode == "ret" || instruction.opcode == "exit" ||
+         instruction.opcode == "trap";
+}
+
+}  // namespace
+
+ControlFlow::ControlFlow(const FlatFunction& function) {
+  const auto& instructions = function.instructions();
+  Edges targets(instructions.size());
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    if (is_branch(*instructions[i].instruction)) {
+      targets[i] = function.branch_targets(instructions[i]);
+    }
+  }
+  split(function, targets);
+  connect(function, targets);
+  predecessors_ = reversed(successors_);
+  idom_ = immediate_dominators(successors_, 0);
+  ipdom_ = immediate_dominators(reversed_with_exits(), exit());
+  dominators_ = Intervals(idom_, 0);
+  post_dominators_ = Intervals(ipdom_, exit());
+}
+
+// A block begins at the first instruction, at every target and behind whatever does not simply go
+// on.
+void ControlFlow::split(const FlatFunction& function, const Edges& targets) {
+  const auto& instructions = function.instructions();
+  const auto count = static_cast<std::uint32_t>(instructions.size());
+  std::vector<bool> begins(count + 1, false);
+  begins[0] = true;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t target : targets[i]) begins[target] = true;
+    const Instruction& instruction = *instructions[i].instruction;
+    if (is_branch(instruction) || is_end(instruction)) begins[i + 1] = true;
+  }
+  block_of_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (begins[i]) blocks_.push_back({i, i});
+    blocks_.back().end = i + 1;
+    block_of_.push_back(static_cast<std::uint32_t>(blocks_.size()) - 1);
+  }
+  if (blocks_.empty()) blocks_.push_back({0, 0});
+}
+
+void ControlFlow::connect(const FlatFunction& function, const Edges& targets) {
+  successors_.resize(blocks_.size() + 1);
+  const auto at = [&](std::uint32_t instruction) {
+    return instruction == block_of_.size() ? exit() : block_of_[instruction];
+  };
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    auto& edges = successors_[b];
+    bool goes_on = true;
+    if (blocks_[b].end != blocks_[b].begin) {
+      const std::uint32_t last = blocks_[b].end - 1;
+      const Instruction& instruction = *function.instructions()[last].instruction;
+      for (std::uint32_t target : targets[last]) edges.push_back(at(target));
+      if (is_end(instruction)) edges.push_back(exit());
+      goes_on = !(is_branch(instruction) || is_end(instruction)) || !instruction.guard.empty();
+    }
+    if (goes_on) edges.push_back(at(blocks_[b].end));
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  }
+}
+
+// The edges backwards, with one more from the exit into every loop that has no way out.
+Edges ControlFlow::reversed_with_exits() const {
+  Edges result = predecessors_;
+  std::vector<bool> seen(result.size(), false);
+  std::vector<std::uint32_t> open;
+  const auto mark = [&](std::uint32_t root) {
+    open.push_back(root);
+    seen[root] = true;
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      for (std::uint32_t before : predecessors_[at]) {
+        if (!seen[before]) open.push_back(before);
+        seen[before] = true;
+      }
+    }
+  };
+  mark(exit());
+  for (std::uint32_t b = exit(); b-- > 0;) {
+    if (seen[b]) continue;
+    result[exit()].push_back(b);
+    mark(b);
+  }
+  return result;
+}
+
+std::uint32_t ControlFlow::reconvergence(std::uint32_t branch) const {
+  const std::uint32_t meeting = ipdom_[block_of_[branch]];
+  return meeting == exit() ? static_cast<std::uint32_t>(block_of_.size()) : blocks_[meeting].begin;
+}
+
+ControlFlow::Intervals::Intervals(const std::vector<std::uint32_t>& parents, std::uint32_t root)
+    : enter(parents.size(), 0), leave(parents.size(), 0) {
+  Edges children(parents.size());
+  for (std::uint32_t node = 0; node < parents.size(); ++node) {
+    if (parents[node] != kNoNode) children[parents[node]].push_back(node);
+  }
+  std::uint32_t time = 0;
+  std::vector<std::uint32_t> open = {root};
+  while (!open.empty()) {
+    const std::uint32_t node = open.back();
+    if (enter[node] == 0) {
+      enter[node] = ++time;
+      open.insert(open.end(), children[node].begin(), children[node].end());
+    } else {
+      open.pop_back();
+      leave[node] = ++time;
+    }
+  }
+}
+
+}  // namespace baton::ptx

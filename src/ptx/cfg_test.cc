@@ -1,0 +1,137 @@
+#include "ptx/cfg.h"
+
+#include <random>
+
+#include "ptx/testdata_test.h"
+
+namespace baton::ptx {
+namespace {
+
+ControlFlow flow_of(std::string_view body) {
+  const auto module = parse(kernel(body));
+  return ControlFlow(FlatFunction(*module->function("k")));
+}
+
+using Nodes = std::vector<std::uint32_t>;
+
+TEST(PtxControlFlow, Diamond) {
+  const ControlFlow flow = flow_of(
+      "setp.x p, a, b;\n@p bra yes;\nadd.x a, a, b;\nbra join;\n"
+      "yes: sub.x a, a, b;\njoin: st.x [a], b;\nret;");
+  ASSERT_EQ(flow.blocks().size(), 4u);
+  EXPECT_EQ(flow.successors(0), (Nodes{1, 2}));
+  EXPECT_EQ(flow.predecessors(3), (Nodes{1, 2}));
+  EXPECT_EQ(flow.successors(3), Nodes{flow.exit()});
+  EXPECT_EQ(flow.immediate_dominator(3), 0u);
+  EXPECT_EQ(flow.immediate_dominator(0), kNoNode);
+  EXPECT_EQ(flow.immediate_post_dominator(0), 3u);
+  EXPECT_EQ(flow.immediate_post_dominator(flow.exit()), kNoNode);
+  EXPECT_EQ(flow.reconvergence(1), 5u);
+  EXPECT_EQ(flow.block_of(4), 2u);
+  EXPECT_TRUE(flow.dominates(0, 3));
+  EXPECT_TRUE(flow.dominates(3, 3));
+  EXPECT_FALSE(flow.dominates(1, 3));
+  EXPECT_TRUE(flow.post_dominates(3, 0));
+  EXPECT_FALSE(flow.post_dominates(2, 0));
+}
+
+TEST(PtxControlFlow, LoopWithGuardedExit) {
+  const ControlFlow flow = flow_of("loop: add.x a, a, 1;\n@p exit;\n@q bra loop;\n@r trap;\nret;");
+  ASSERT_EQ(flow.blocks().size(), 4u);
+  EXPECT_EQ(flow.successors(0), (Nodes{1, flow.exit()}));
+  EXPECT_EQ(flow.successors(1), (Nodes{0, 2}));
+  EXPECT_EQ(flow.successors(2), (Nodes{3, flow.exit()}));
+  EXPECT_EQ(flow.reconvergence(2), 5u);
+  EXPECT_EQ(flow.reconvergence(1), 5u);
+}
+
+TEST(PtxControlFlow, IndexedBranch) {
+  const ControlFlow flow =
+      flow_of("ts: .branchtargets a, b, a, c;\nbrx.idx %r1, ts;\na: ret;\nb: nop;\nc: ret;");
+  EXPECT_EQ(flow.successors(0), (Nodes{1, 2, 3}));
+  EXPECT_EQ(flow.immediate_post_dominator(0), flow.exit());
+}
+
+TEST(PtxControlFlow, InfiniteLoopsReachTheExitByAVirtualEdge) {
+  const ControlFlow flow = flow_of("@p bra out;\nloop: nop;\n@q bra loop;\nbra loop;\nout: ret;");
+  EXPECT_EQ(flow.immediate_post_dominator(0), flow.exit());
+  EXPECT_EQ(flow.immediate_post_dominator(1), 2u);
+  EXPECT_EQ(flow.immediate_post_dominator(2), flow.exit());
+  EXPECT_EQ(flow.successors(2), Nodes{1});
+}
+
+TEST(PtxControlFlow, EmptyAndUnreachable) {
+  const ControlFlow empty = flow_of("");
+  ASSERT_EQ(empty.blocks().size(), 1u);
+  EXPECT_EQ(empty.successors(0), Nodes{empty.exit()});
+  const ControlFlow flow = flow_of("ret;\nnop;\nret;");
+  EXPECT_TRUE(flow.is_reachable(0));
+  EXPECT_FALSE(flow.is_reachable(1));
+  EXPECT_TRUE(flow.is_reachable(flow.exit()));
+  EXPECT_FALSE(flow.dominates(0, 1));
+}
+
+TEST(PtxControlFlow, RunsOffTheEnd) {
+  const ControlFlow flow = flow_of("nop;\n@p bra end;\nnop;\nend:");
+  EXPECT_EQ(flow.successors(0), (Nodes{1, flow.exit()}));
+  EXPECT_EQ(flow.successors(1), Nodes{flow.exit()});
+}
+
+// What can be reached from the root without passing through a node.
+std::vector<bool> reach(const Edges& edges, std::uint32_t root, std::uint32_t without) {
+  std::vector<bool> seen(edges.size(), false);
+  Nodes open;
+  if (root != without) open.push_back(root);
+  if (root != without) seen[root] = true;
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    for (std::uint32_t to : edges[at]) {
+      if (to == without || seen[to]) continue;
+      seen[to] = true;
+      open.push_back(to);
+    }
+  }
+  return seen;
+}
+
+// Against the definition: a dominates b where b cannot be reached without a.
+TEST(PtxDominators, AgreeWithTheDefinitionOnRandomGraphs) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 400; ++round) {
+    const std::uint32_t count = 1 + random() % 24;
+    Edges edges(count);
+    for (std::uint32_t e = 0; e < count * (1 + random() % 3); ++e) {
+      edges[random() % count].push_back(random() % count);
+    }
+    const Nodes idom = immediate_dominators(edges, 0);
+    const std::vector<bool> reachable = reach(edges, 0, kNoNode);
+    for (std::uint32_t b = 0; b < count; ++b) {
+      if (b == 0 || !reachable[b]) {
+        EXPECT_EQ(idom[b], kNoNode);
+        continue;
+      }
+      std::vector<bool> in_chain(count, false);
+      for (std::uint32_t a = b; a != kNoNode; a = idom[a]) in_chain[a] = true;
+      for (std::uint32_t a = 0; a < count; ++a) {
+        EXPECT_EQ(in_chain[a], a == b || (reachable[a] && !reach(edges, 0, a)[b]))
+            << a << " over " << b << " in round " << round;
+      }
+    }
+  }
+}
+
+// A long row of branches to one place, on which simpler algorithms are quadratic.
+TEST(PtxDominators, StayNearLinear) {
+  constexpr std::uint32_t kCount = 400000;
+  Edges edges(kCount);
+  for (std::uint32_t n = 0; n + 2 < kCount; ++n) edges[n] = {n + 1, kCount - 1};
+  const Nodes idom = immediate_dominators(edges, 0);
+  EXPECT_EQ(idom[kCount - 1], 0u);
+  EXPECT_EQ(idom[kCount - 2], kCount - 3);
+  const Nodes back = immediate_dominators(reversed(edges), kCount - 1);
+  EXPECT_EQ(back[0], kCount - 1);
+}
+
+}  // namespace
+}  // namespace baton::ptx
