@@ -1,0 +1,77 @@
+#include "baton/image.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "image/cubin_facts.h"
+#include "image/ptx_facts.h"
+#include "image/sniff.h"
+
+namespace baton {
+namespace {
+
+// Larger files are no images: it bounds what a hostile path can make us read.
+constexpr std::uint64_t kMaxImageBytes = std::uint64_t{2} << 30;
+
+// PTX ends at its first NUL: compilers count one, and drivers stop there.
+std::string_view ptx_text(std::string_view bytes, std::string_view name) {
+  const std::size_t end = bytes.find('\0');
+  if (end == std::string_view::npos) return bytes;
+  if (bytes.find_first_not_of(std::string_view("\0 \t\r\n", 5), end) != std::string_view::npos) {
+    log(LogLevel::kWarning, "{}: {} after the NUL that ends the PTX text were left out", name,
+        format_bytes(bytes.size() - end - 1));
+  }
+  return bytes.substr(0, end);
+}
+
+}  // namespace
+
+std::string_view to_string(ImageKind kind) noexcept {
+  switch (kind) {
+    case ImageKind::kPtx:
+      return "ptx";
+    case ImageKind::kCubin:
+      return "cubin";
+    case ImageKind::kFatbin:
+      return "fatbin";
+  }
+  return "image";
+}
+
+Image Image::from_file(const std::filesystem::path& path) {
+  return from_bytes(read_file(path, kMaxImageBytes), path.string());
+}
+
+Image Image::from_bytes(std::string_view bytes, std::string name) {
+  Image image;
+  image.kind_ = image::sniff(bytes, name);
+  if (image.kind_ == ImageKind::kPtx) bytes = ptx_text(bytes, name);
+  image.name_ = std::make_shared<const std::string>(std::move(name));
+  image.bytes_ = std::make_shared<const std::string>(bytes);
+  return image;
+}
+
+const KernelFacts* ImageFacts::kernel(std::string_view symbol) const {
+  for (const KernelFacts& candidate : kernels) {
+    if (candidate.name == symbol) return &candidate;
+  }
+  return nullptr;
+}
+
+ImageFacts read_facts(const Image& image) {
+  switch (image.kind()) {
+    case ImageKind::kPtx:
+      return image::read_ptx_facts(image);
+    case ImageKind::kCubin:
+      return image::read_cubin_facts(image);
+    case ImageKind::kFatbin:
+      break;
+  }
+  throw error(ErrorCode::kUnsupported,
+              "{} is a fatbin, and its members cannot be read yet; extract one with cuobjdump and "
+              "give that",
+              image.name());
+}
+
+}  // namespace baton

@@ -1,0 +1,102 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "baton/image.h"
+#include "image/param_types.h"
+
+namespace baton {
+namespace {
+
+template <typename T>
+void take_missing(std::optional<T>& into, const std::optional<T>& from) {
+  if (!into) into = from;
+}
+
+template <typename T>
+void prefer(std::optional<T>& into, const std::optional<T>& machine) {
+  if (machine) into = machine;
+}
+
+bool is_machine_code(ImageKind kind) {
+  return kind != ImageKind::kPtx;
+}
+
+void take_type(ParamFacts& into, const ParamFacts& from) {
+  if (into.kind == ParamKind::kUnknown ||
+      (into.kind == ParamKind::kInteger && from.kind == ParamKind::kScalar)) {
+    into.kind = from.kind;
+    into.dtype = from.dtype;
+    into.read_only = from.read_only;
+    into.type = from.type;
+  }
+}
+
+// `machine` says where parameters lie, `types` what they are; both have the same sizes, or the
+// machine code alone is believed.
+void merge_params(KernelFacts& out, const KernelFacts& machine, const KernelFacts& types,
+                  std::vector<std::string>& remarks) {
+  if (!machine.params || !types.params) {
+    out.params = machine.params ? machine.params : types.params;
+    return;
+  }
+  const bool agree = std::equal(
+      machine.params->begin(), machine.params->end(), types.params->begin(), types.params->end(),
+      [](const ParamFacts& a, const ParamFacts& b) { return a.size == b.size; });
+  if (!agree) {
+    remarks.push_back("kernel " + machine.name +
+                      ": its two images disagree on the parameters; the machine code's are taken");
+    out.params = machine.params;
+    return;
+  }
+  out.params = types.params;
+  for (std::size_t i = 0; i < out.params->size(); ++i) {
+    (*out.params)[i].offset = (*machine.params)[i].offset;
+    take_type((*out.params)[i], (*machine.params)[i]);
+  }
+}
+
+}  // namespace
+
+ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
+  const bool second_is_machine = is_machine_code(second.kind) || !is_machine_code(first.kind);
+  ImageFacts out = first;
+  const ImageFacts& machine_facts = second_is_machine ? second : first;
+  if (!machine_facts.arch.empty()) out.arch = machine_facts.arch;
+  if (!machine_facts.producer.empty()) out.producer = machine_facts.producer;
+  for (KernelFacts& kernel : out.kernels) {
+    const KernelFacts* other = second.kernel(kernel.name);
+    if (other == nullptr) continue;
+    const KernelFacts own = kernel;
+    const KernelFacts& machine = second_is_machine ? *other : own;
+    const KernelFacts& types = second_is_machine ? own : *other;
+    merge_params(kernel, machine, types, out.remarks);
+    prefer(kernel.registers, machine.registers);
+    prefer(kernel.static_shared, machine.static_shared);
+    prefer(kernel.local_bytes, machine.local_bytes);
+    prefer(kernel.spill_bytes, machine.spill_bytes);
+    take_missing(kernel.registers, other->registers);
+    take_missing(kernel.static_shared, other->static_shared);
+    take_missing(kernel.local_bytes, other->local_bytes);
+    take_missing(kernel.spill_bytes, other->spill_bytes);
+    take_missing(kernel.max_threads, other->max_threads);
+    take_missing(kernel.max_registers, other->max_registers);
+    take_missing(kernel.required_block, other->required_block);
+    take_missing(kernel.required_cluster, other->required_cluster);
+    take_missing(kernel.waits, other->waits);
+    take_missing(kernel.triggers, other->triggers);
+    if (!machine.arch.empty()) kernel.arch = machine.arch;
+  }
+  for (const KernelFacts& kernel : second.kernels) {
+    if (first.kernel(kernel.name) == nullptr) out.kernels.push_back(kernel);
+  }
+  for (const VariableFacts& variable : second.variables) {
+    const bool known =
+        std::any_of(out.variables.begin(), out.variables.end(),
+                    [&](const VariableFacts& mine) { return mine.name == variable.name; });
+    if (!known) out.variables.push_back(variable);
+  }
+  out.remarks.insert(out.remarks.end(), second.remarks.begin(), second.remarks.end());
+  return out;
+}
+
+}  // namespace baton

@@ -1,0 +1,62 @@
+#include "image/param_types.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "image/mangled_name.h"
+
+namespace baton::image {
+namespace {
+
+bool agrees(const ParamFacts& param, const MangledParam& named) {
+  return named.size == 0 || named.size == param.size;
+}
+
+void apply(ParamFacts& param, const MangledParam& named) {
+  param.type = named.type;
+  param.read_only = named.read_only;
+  if (named.kind != ParamKind::kUnknown) {
+    param.kind = named.kind;
+    param.dtype = named.dtype;
+    return;
+  }
+  // A class or an enumeration: a struct is what its size says, an enumeration an integer.
+  if (param.kind == ParamKind::kUnknown && param.size != 1 && param.size != 2 && param.size != 4 &&
+      param.size != 8) {
+    param.kind = ParamKind::kBytes;
+  }
+}
+
+}  // namespace
+
+void apply_name(KernelFacts& kernel) {
+  kernel.demangled = kernel.name;
+  std::optional<MangledName> name = read_mangled(kernel.name);
+  if (!name) return;
+  kernel.demangled = std::move(name->text);
+  if (!name->params || !kernel.params || name->params->size() != kernel.params->size()) return;
+  for (std::size_t i = 0; i < kernel.params->size(); ++i) {
+    if (!agrees((*kernel.params)[i], (*name->params)[i])) return;
+  }
+  for (std::size_t i = 0; i < kernel.params->size(); ++i) {
+    apply((*kernel.params)[i], (*name->params)[i]);
+  }
+}
+
+std::string describe_type(const ParamFacts& param) {
+  switch (param.kind) {
+    case ParamKind::kPointer:
+      return "pointer";
+    case ParamKind::kScalar:
+      return std::string(to_string(*param.dtype));
+    case ParamKind::kInteger:
+      return fmt::format("{}-byte integer", param.size);
+    case ParamKind::kUnknown:
+    case ParamKind::kBytes:
+      break;
+  }
+  return fmt::format("{} byte{}", param.size, param.size == 1 ? "" : "s");
+}
+
+}  // namespace baton::image

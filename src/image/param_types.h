@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "baton/image.h"
+
+namespace baton::image {
+
+// Fills the demangled name of a kernel, and the parameters' types from it where it says them. A
+// name that disagrees with the parameters the image has, in number or in size, is not believed.
+void apply_name(KernelFacts& kernel);
+
+// How a parameter of unknown source type is called in messages: "pointer", "i32", "12 bytes".
+std::string describe_type(const ParamFacts& param);
+
+}  // namespace baton::image

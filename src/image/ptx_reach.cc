@@ -1,0 +1,208 @@
+#include "image/ptx_reach.h"
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+
+#include "baton/error.h"
+#include "image/ptx_types.h"
+
+namespace baton::image {
+
+using ptx::Function;
+using ptx::Operand;
+
+struct PtxReach::Summary {
+  std::vector<const Function*> calls;
+  std::vector<const ptx::Variable*> shared;  // static shared variables declared or named here
+  bool waits = false;
+  bool triggers = false;
+  bool is_open = false;  // calls something that cannot be seen
+};
+
+struct PtxReach::Tables {
+  std::unordered_map<const Function*, Summary> summaries;
+  std::unordered_map<std::string_view, const ptx::Variable*> shared;
+  std::unordered_map<std::string_view, std::string_view> aliases;
+};
+
+namespace {
+
+// External functions that every CUDA device provides; none of them waits or triggers.
+bool is_device_runtime(std::string_view name) {
+  for (std::string_view known : {"vprintf", "malloc", "free", "__assertfail"}) {
+    if (name == known) return true;
+  }
+  return name.starts_with("cuda") || name.starts_with("__cuda");
+}
+
+bool is_static_shared(const ptx::Variable& variable) {
+  return variable.space == ptx::StateSpace::kShared && variable.linkage != "extern";
+}
+
+}  // namespace
+
+class PtxReach::Reader {
+ public:
+  Reader(const ptx::Module& module, const Tables& tables, Summary& out)
+      : module_(module), tables_(tables), out_(out) {}
+
+  void read(const ptx::Block& body) {
+    block(body);
+    // Call sites name their possible targets by label; the label may follow the call.
+    for (const ptx::Instruction* site : indirect_) resolve(*site);
+  }
+
+ private:
+  void block(const ptx::Block& of) {
+    for (const ptx::Statement& statement : of.statements) {
+      if (const auto* i = std::get_if<ptx::Instruction>(&statement.node)) {
+        instruction(*i);
+      } else if (const auto* variable = std::get_if<ptx::Variable>(&statement.node)) {
+        if (is_static_shared(*variable)) out_.shared.push_back(variable);
+      } else if (const auto* targets = std::get_if<ptx::TargetList>(&statement.node)) {
+        if (targets->calls) targets_.emplace(targets->name, targets);
+      } else if (const auto* inner = std::get_if<ptx::Block>(&statement.node)) {
+        block(*inner);
+      }
+    }
+  }
+
+  void instruction(const ptx::Instruction& i) {
+    if (i.opcode == "griddepcontrol") {
+      out_.waits |= i.has("wait");
+      out_.triggers |= i.has("launch_dependents");
+    } else if (i.opcode == "call") {
+      call(i);
+    }
+    if (tables_.shared.empty()) return;
+    for (const Operand& operand : i.operands) names(operand);
+  }
+
+  void names(const Operand& operand) {
+    if (operand.kind == Operand::Kind::kIdentifier) {
+      const auto found = tables_.shared.find(operand.text);
+      if (found != tables_.shared.end() && named_.insert(found->second).second) {
+        out_.shared.push_back(found->second);
+      }
+    }
+    for (const Operand& child : operand.children) names(child);
+  }
+
+  void call(const ptx::Instruction& i) {
+    for (const Operand& operand : i.operands) {
+      if (operand.kind != Operand::Kind::kIdentifier) continue;
+      if (!calls(operand.text)) indirect_.push_back(&i);
+      return;
+    }
+    out_.is_open = true;
+  }
+
+  bool calls(std::string_view name) {
+    const auto alias = tables_.aliases.find(name);
+    if (alias != tables_.aliases.end()) name = alias->second;
+    const Function* function = module_.function(name);
+    if (function == nullptr) return false;
+    if (function->has_body) {
+      if (called_.insert(function).second) out_.calls.push_back(function);
+    } else if (!is_device_runtime(name)) {
+      out_.is_open = true;
+    }
+    return true;
+  }
+
+  void resolve(const ptx::Instruction& site) {
+    const Operand& last = site.operands.back();
+    const auto found = targets_.find(last.text);
+    if (last.kind != Operand::Kind::kIdentifier || found == targets_.end()) {
+      out_.is_open = true;
+      return;
+    }
+    for (std::string_view target : found->second->targets) {
+      if (!calls(target)) out_.is_open = true;
+    }
+  }
+
+  const ptx::Module& module_;
+  const Tables& tables_;
+  Summary& out_;
+  std::unordered_set<const ptx::Variable*> named_;
+  std::unordered_set<const Function*> called_;
+  std::vector<const ptx::Instruction*> indirect_;
+  std::unordered_map<std::string_view, const ptx::TargetList*> targets_;
+};
+
+PtxReach::PtxReach(const ptx::Module& module)
+    : module_(module), tables_(std::make_unique<Tables>()) {
+  for (const ptx::TopLevel& item : module.items()) {
+    if (const auto* variable = std::get_if<ptx::Variable>(&item)) {
+      if (is_static_shared(*variable)) tables_->shared.emplace(variable->name, variable);
+    } else if (const auto* directive = std::get_if<ptx::Directive>(&item)) {
+      if (directive->name == "alias" && directive->operands.size() == 2) {
+        tables_->aliases.emplace(directive->operands[0].text, directive->operands[1].text);
+      }
+    }
+  }
+}
+
+PtxReach::~PtxReach() = default;
+
+const PtxReach::Summary& PtxReach::summary(const Function& function) {
+  const auto [entry, is_new] = tables_->summaries.try_emplace(&function);
+  Summary& out = entry->second;
+  if (!is_new) return out;
+  try {
+    Reader(module_, *tables_, out).read(function.body());
+  } catch (const Error& unreadable) {
+    out.is_open = true;
+    remarks_.emplace_back(unreadable.what());
+  }
+  return out;
+}
+
+Reached PtxReach::from(const Function& kernel) {
+  bool is_open = false;
+  bool waits = false;
+  bool triggers = false;
+  std::vector<const Function*> pending = {&kernel};
+  std::unordered_set<const Function*> seen = {&kernel};
+  std::unordered_set<const ptx::Variable*> counted;
+  std::uint64_t shared = 0;
+  bool is_shared_known = true;
+  while (!pending.empty()) {
+    if (++visits_ > kMaxVisits) {
+      is_open = true;
+      break;
+    }
+    const Summary& here = summary(*pending.back());
+    pending.pop_back();
+    waits |= here.waits;
+    triggers |= here.triggers;
+    is_open |= here.is_open;
+    for (const ptx::Variable* variable : here.shared) {
+      if (!counted.insert(variable).second) continue;
+      const std::optional<PtxExtent> extent = extent_of(*variable);
+      if (extent && shared <= UINT32_MAX) {
+        shared = align_up(shared, extent->align) + extent->size;
+      } else {
+        is_shared_known = false;
+      }
+    }
+    for (const Function* callee : here.calls) {
+      if (seen.insert(callee).second) pending.push_back(callee);
+    }
+  }
+  Reached out;
+  const auto known = [&](bool found) {
+    return found || !is_open ? std::optional<bool>(found) : std::nullopt;
+  };
+  out.waits = known(waits);
+  out.triggers = known(triggers);
+  if (is_shared_known && !is_open && shared <= UINT32_MAX) {
+    out.static_shared = static_cast<std::uint32_t>(shared);
+  }
+  return out;
+}
+
+}  // namespace baton::image

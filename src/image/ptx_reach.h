@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ptx/ast.h"
+
+namespace baton::image {
+
+// What a kernel and everything it can reach by calls use.
+struct Reached {
+  std::optional<std::uint32_t> static_shared;  // bytes of static shared memory, laid out in order
+  std::optional<bool> waits;                   // griddepcontrol.wait
+  std::optional<bool> triggers;                // griddepcontrol.launch_dependents
+};
+
+// Answers for the kernels of one module; each function is looked at once. Not thread-safe. The
+// module must outlive it.
+class PtxReach {
+ public:
+  explicit PtxReach(const ptx::Module& module);
+  ~PtxReach();
+
+  // Unknown is what an indirect call, a call of an unknown external function, or a body that does
+  // not parse leaves open.
+  Reached from(const ptx::Function& kernel);
+
+  // Why facts are missing: bodies that do not parse.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+ private:
+  struct Summary;
+  class Reader;
+  const Summary& summary(const ptx::Function& function);
+
+  // Kernels times functions: real modules stay far below, a hostile one ends here.
+  static constexpr std::size_t kMaxVisits = std::size_t{1} << 24;
+
+  const ptx::Module& module_;
+  struct Tables;
+  std::unique_ptr<Tables> tables_;
+  std::vector<std::string> remarks_;
+  std::size_t visits_ = 0;
+};
+
+}  // namespace baton::image

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+#include "baton/image.h"
+
+namespace baton::image {
+
+// Decides by the bytes alone what an image is. PTX: after white space and comments comes
+// `.version`; cubin: ELF for the machine EM_CUDA (190); fatbin: 0xBA55ED50. Throws kInvalidInput
+// saying what the bytes are instead, where that can be told.
+ImageKind sniff(std::string_view bytes, std::string_view name);
+
+}  // namespace baton::image
