@@ -174,7 +174,7 @@ struct LaunchAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
   std::vector<Expression> cluster = {};   // 1 to 3 extents, in blocks; empty: not sent
   std::optional<PdlMode> pdl = {};
-  SourceLocation cluster_where = {};
+  SourceLocation pdl_where = {};
 
   friend bool operator==(const LaunchAttributes& a, const LaunchAttributes& b) {
     return a.shared == b.shared && a.cluster == b.cluster && a.pdl == b.pdl;

@@ -1,0 +1,59 @@
+#include "baton/program.h"
+
+namespace baton {
+
+Expression ProgramBuilder::symbol(std::string name, std::int64_t value, const char* file,
+                                  int line) {
+  definition_.symbols.push_back({name, value, {file, line}});
+  return Expression(name);
+}
+
+ProgramBuilder& ProgramBuilder::buffer(ProgramBuffer buffer, const char* file, int line) {
+  buffer.where = {file, line};
+  definition_.buffers.push_back(std::move(buffer));
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::kernel(ProgramKernel kernel, const char* file, int line) {
+  kernel.where = {file, line};
+  definition_.kernels.push_back(std::move(kernel));
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::launch(LaunchStep step, const char* file, int line) {
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::copy(CopyStep step, const char* file, int line) {
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::fill(FillStep step, const char* file, int line) {
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::repeat(Expression count, std::string index,
+                                       const std::function<void()>& body, const char* file,
+                                       int line) {
+  std::vector<ProgramStep> steps;
+  open_.push_back(&steps);
+  try {
+    body();
+  } catch (...) {
+    open_.pop_back();
+    throw;
+  }
+  open_.pop_back();
+  RepeatStep group;
+  group.count = std::move(count);
+  group.index = std::move(index);
+  group.steps = std::move(steps);
+  return add({std::move(group), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::add(ProgramStep step) {
+  (open_.empty() ? definition_.steps : *open_.back()).push_back(std::move(step));
+  return *this;
+}
+
+}  // namespace baton

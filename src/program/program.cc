@@ -1,0 +1,105 @@
+#include "baton/program.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "program/names.h"
+#include "program/validate.h"
+
+namespace baton {
+namespace {
+
+template <typename Part>
+const Part* find_named(const std::vector<Part>& parts, std::string_view name) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.name == name; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+template <std::size_t N, typename Enum>
+std::string_view name_of(const std::array<std::string_view, N>& names, Enum value) {
+  return names[static_cast<std::size_t>(value)];
+}
+
+auto parts(const LaunchStep& step) {
+  return std::tie(step.kernel, step.grid, step.block, step.args, step.attributes);
+}
+auto parts(const CopyStep& step) {
+  return std::tie(step.from, step.to, step.count);
+}
+auto parts(const FillStep& step) {
+  return std::tie(step.buffer, step.value);
+}
+auto parts(const RepeatStep& step) {
+  return std::tie(step.count, step.index, step.steps);
+}
+
+template <typename Step>
+bool equal(const Step& a, const Step& b) {
+  return parts(a) == parts(b);
+}
+
+}  // namespace
+
+std::string_view to_string(BufferRole role) noexcept {
+  return name_of(kRoleNames, role);
+}
+std::string_view to_string(BufferInit init) noexcept {
+  return name_of(kInitNames, init);
+}
+std::string_view to_string(KernelOrigin origin) noexcept {
+  return name_of(kOriginNames, origin);
+}
+std::string_view to_string(PdlMode mode) noexcept {
+  return name_of(kPdlNames, mode);
+}
+
+Program::Program(ProgramDefinition definition) {
+  validate(definition);
+  definition_ = std::make_shared<const ProgramDefinition>(std::move(definition));
+}
+
+const ProgramSymbol* Program::symbol(std::string_view name) const {
+  return find_named(symbols(), name);
+}
+const ProgramBuffer* Program::buffer(std::string_view name) const {
+  return find_named(buffers(), name);
+}
+const ProgramKernel* Program::kernel(std::string_view name) const {
+  return find_named(kernels(), name);
+}
+
+bool operator==(const ProgramSymbol& a, const ProgramSymbol& b) {
+  return std::tie(a.name, a.value) == std::tie(b.name, b.value);
+}
+
+bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
+  return std::tie(a.name, a.dtype, a.shape, a.role, a.init, a.file) ==
+         std::tie(b.name, b.dtype, b.shape, b.role, b.init, b.file);
+}
+
+bool operator==(const ProgramKernel& a, const ProgramKernel& b) {
+  return std::tie(a.name, a.origin, a.file, a.text, a.entry, a.prelude, a.include, a.options,
+                  a.launch) == std::tie(b.name, b.origin, b.file, b.text, b.entry, b.prelude,
+                                        b.include, b.options, b.launch);
+}
+
+bool operator==(const ProgramStep& a, const ProgramStep& b) {
+  if (a.action.index() != b.action.index()) return false;
+  return std::visit(
+      [&](const auto& action) {
+        return equal(action, std::get<std::decay_t<decltype(action)>>(b.action));
+      },
+      a.action);
+}
+
+bool operator==(const Program& a, const Program& b) {
+  const auto all = [](const Program& program) {
+    const ProgramDefinition& all_parts = *program.definition_;
+    return std::tie(all_parts.name, all_parts.symbols, all_parts.buffers, all_parts.kernels,
+                    all_parts.steps);
+  };
+  return all(a) == all(b);
+}
+
+}  // namespace baton
