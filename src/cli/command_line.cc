@@ -1,0 +1,361 @@
+#include "cli/command_line.h"
+
+#include <fmt/ranges.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr const char* kVersion = "baton " BATON_VERSION;
+
+constexpr std::string_view kLaterCommands[] = {"check", "build", "bench", "tune"};
+
+// What CLI11 fills: text as written, which is checked below, so that every message is ours.
+struct RawRun {
+  std::string device, rtol, atol, repeat, executor, pdl, schedule, seed, timeout, trace, keep;
+  std::vector<std::string> set, input, output, expect;
+};
+
+struct Raw {
+  bool json = false;
+  RawRun run;
+  std::string file, output, arch, extract, action;
+  bool ptx = false, cubin = false;
+  std::vector<std::string> entries;
+};
+
+[[noreturn]] void refuse_value(std::string_view option, std::string_view text,
+                               std::string_view wanted) {
+  throw error(ErrorCode::kInvalidInput, "{} takes {}, \"{}\" was given", option, wanted, text);
+}
+
+template <typename T>
+T parse_integer(std::string_view option, const std::string& text, T least,
+                std::string_view wanted) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value < least) {
+    refuse_value(option, text, wanted);
+  }
+  return value;
+}
+
+double parse_real(std::string_view option, const std::string& text, bool zero,
+                  std::string_view wanted) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < 0 || (value == 0 && !zero)) {
+    refuse_value(option, text, wanted);
+  }
+  return value;
+}
+
+// NAME=VALUE with both sides there. The same name twice in one list is a contradiction.
+std::vector<Assignment> parse_assignments(std::string_view option,
+                                          const std::vector<std::string>& texts,
+                                          std::string_view value) {
+  std::vector<Assignment> assignments;
+  for (const std::string& text : texts) {
+    const std::size_t cut = text.find('=');
+    if (cut == std::string::npos || cut == 0 || cut + 1 == text.size()) {
+      refuse_value(option, text, fmt::format("NAME={}", value));
+    }
+    const std::string name = text.substr(0, cut);
+    for (const Assignment& other : assignments) {
+      if (other.first == name) {
+        throw error(ErrorCode::kInvalidInput, "{} names \"{}\" twice: \"{}\" and \"{}\"; keep one",
+                    option, name, other.second, text.substr(cut + 1));
+      }
+    }
+    assignments.emplace_back(name, text.substr(cut + 1));
+  }
+  return assignments;
+}
+
+// A choice of which some belong to a later release.
+void check_choice(std::string_view option, const std::string& given,
+                  std::span<const std::string_view> known,
+                  std::span<const std::string_view> later) {
+  const auto holds = [&](std::span<const std::string_view> list) {
+    return std::find(list.begin(), list.end(), given) != list.end();
+  };
+  if (given.empty() || holds(known)) return;
+  if (holds(later)) {
+    throw error(ErrorCode::kInvalidInput, "{} {} is not in this release; take {} {}", option, given,
+                option, known.front());
+  }
+  std::vector<std::string_view> all(known.begin(), known.end());
+  all.insert(all.end(), later.begin(), later.end());
+  throw error(ErrorCode::kInvalidInput, "{} has no choice \"{}\"{}", option, given,
+              suggestion(given, std::span<const std::string_view>(all)));
+}
+
+void check_schedule(const std::string& given) {
+  constexpr std::string_view kKnown[] = {"serial"};
+  constexpr std::string_view kLater[] = {"late", "early", "reverse", "random"};
+  // random:SEED is written with its seed.
+  const bool seeded = given.starts_with("random:");
+  if (seeded) parse_integer<std::uint64_t>("--schedule random:", given.substr(7), 0, "a seed");
+  check_choice("--schedule", seeded ? "random" : given, kKnown, kLater);
+}
+
+RunCommand checked_run(const Raw& raw) {
+  const RawRun& run = raw.run;
+  RunCommand command;
+  command.json = raw.json;
+  command.program = raw.file;
+  if (!run.device.empty()) command.device = run.device;
+  for (const auto& [name, value] : parse_assignments("--set", run.set, "VALUE")) {
+    command.symbols.emplace_back(
+        name,
+        parse_integer<std::int64_t>("--set " + name, value,
+                                    std::numeric_limits<std::int64_t>::min(), "a 64-bit integer"));
+  }
+  command.inputs = parse_assignments("--input", run.input, "FILE.npy");
+  command.outputs = parse_assignments("--output", run.output, "FILE.npy");
+  command.expected = parse_assignments("--expect", run.expect, "FILE.npy");
+  constexpr std::string_view kTolerance = "a number of at least 0";
+  if (!run.rtol.empty()) command.rtol = parse_real("--rtol", run.rtol, true, kTolerance);
+  if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
+  if (!run.repeat.empty()) {
+    command.repeat =
+        parse_integer<std::uint64_t>("--repeat", run.repeat, 1, "a number of at least 1");
+  }
+  if (!run.seed.empty()) {
+    command.seed = parse_integer<std::uint64_t>("--seed", run.seed, 0, "a number of at least 0");
+  }
+  if (!run.timeout.empty()) {
+    command.timeout = parse_real("--timeout", run.timeout, false, "a number of seconds above 0");
+  }
+  if (!run.keep.empty()) command.keep = run.keep;
+
+  constexpr std::string_view kStream[] = {"stream"}, kGraph[] = {"graph"};
+  check_choice("--executor", run.executor, kStream, kGraph);
+  constexpr std::string_view kPdl[] = {"auto", "off"}, kOn[] = {"on"};
+  check_choice("--pdl", run.pdl, kPdl, kOn);
+  check_schedule(run.schedule);
+  if (!run.trace.empty()) {
+    throw Error(ErrorCode::kInvalidInput, "--trace is not in this release; leave it out");
+  }
+  return command;
+}
+
+CacheCommand::Action parse_action(const std::string& text) {
+  constexpr std::pair<std::string_view, CacheCommand::Action> kActions[] = {
+      {"stats", CacheCommand::Action::kStats},
+      {"list", CacheCommand::Action::kList},
+      {"verify", CacheCommand::Action::kVerify},
+      {"clear", CacheCommand::Action::kClear}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, action] : kActions) {
+    if (name == text) return action;
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "baton cache has no action \"{}\"{}", text,
+              suggestion(text, std::span<const std::string_view>(names)));
+}
+
+// A name near `word` among the options of `app`, as the end of a message.
+std::string option_suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    if (option->get_lnames().empty()) {
+      for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    }
+  }
+  return suggestion(word.substr(0, word.find('=')), names);
+}
+
+// CLI11 splits options from values and writes --help; what it does not know it leaves to us, so
+// that every unknown word is named with its nearest neighbour.
+class Parser {
+ public:
+  Parser() {
+    app_.require_subcommand(0, 1);
+    app_.allow_extras();
+    app_.set_help_flag("-h,--help", "Show this help");
+    app_.set_version_flag("--version", std::string(kVersion));
+    app_.footer("\nbaton COMMAND --help shows the options of a command.");
+    add("doctor", "Say what was found and what is missing: devices, driver, NVRTC, headers, cache");
+    add_run();
+    add_compile();
+    CLI::App* inspect = add("inspect", "Show what a PTX file or a cubin says about its kernels");
+    inspect->add_option("FILE", raw_.file, "The image");
+    option(inspect, "--extract", raw_.extract, "DIR", "Write the image's parts into a folder");
+    CLI::App* cache = add("cache", "Look after the compile cache");
+    cache->add_option("ACTION", raw_.action, "stats, list, verify or clear");
+  }
+
+  Command parse(std::vector<std::string> arguments) {
+    // What stands behind "--" is for the CUDA compiler, whatever it looks like.
+    const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+    const bool separated = separator != arguments.end();
+    std::vector<std::string> behind(separated ? separator + 1 : separator, arguments.end());
+    arguments.erase(separator, arguments.end());
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+    try {
+      app_.parse(std::move(arguments));
+    } catch (const CLI::CallForHelp&) {
+      return ShowText{app_.help()};
+    } catch (const CLI::CallForVersion&) {
+      return ShowText{kVersion + std::string("\n")};
+    } catch (const CLI::ParseError& failure) {
+      throw error(ErrorCode::kInvalidInput, "{}; baton --help shows what there is", failure.what());
+    }
+
+    const std::vector<CLI::App*> chosen = app_.get_subcommands();
+    refuse_unknown(chosen.empty() ? app_ : *chosen.front());
+    if (chosen.empty()) {
+      throw error(ErrorCode::kInvalidInput, "no command was given{}",
+                  suggestion("", command_names()));
+    }
+    const std::string name = chosen.front()->get_name();
+    if (separated && name != "compile") {
+      throw error(ErrorCode::kInvalidInput,
+                  "\"--\" is for baton compile only, baton {} was called; leave it out", name);
+    }
+    return command(name, std::move(behind));
+  }
+
+ private:
+  CLI::App* add(const char* name, const char* description) {
+    CLI::App* sub = app_.add_subcommand(name, description);
+    sub->allow_extras();
+    sub->set_version_flag("--version", std::string(kVersion));
+    sub->add_flag("--json", raw_.json, "Print one JSON object");
+    return sub;
+  }
+
+  // Each occurrence takes exactly one value.
+  template <typename T>
+  static void option(CLI::App* sub, const char* name, T& target, const char* value,
+                     const char* description) {
+    sub->add_option(name, target, description)->type_name(value)->allow_extra_args(false);
+  }
+
+  void add_run() {
+    CLI::App* sub = add("run", "Run a program and compare its results");
+    RawRun& run = raw_.run;
+    sub->add_option("PROGRAM", raw_.file, "The program file");
+    option(sub, "--device", run.device, "DEVICE",
+           "sim, sim:h100, sim:h200, sim:tiny, cuda or cuda:N; else BATON_DEVICE, else the first "
+           "GPU, else sim");
+    option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
+    option(sub, "--input", run.input, "NAME=FILE.npy", "Fill an input, weight or inout buffer");
+    option(sub, "--output", run.output, "NAME=FILE.npy", "Save an output or inout buffer");
+    option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
+    option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; the default by dtype");
+    option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
+    option(sub, "--repeat", run.repeat, "K", "Run K times; the first is the one compared");
+    option(sub, "--executor", run.executor, "KIND", "stream");
+    option(sub, "--pdl", run.pdl, "MODE", "auto or off");
+    option(sub, "--schedule", run.schedule, "ORDER", "serial");
+    option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
+    option(sub, "--timeout", run.timeout, "SECONDS", "Stop the run when it takes longer");
+    option(sub, "--trace", run.trace, "FILE.json", "Not in this release");
+    option(sub, "--keep", run.keep, "DIR", "Keep sources, PTX and machine code in a folder");
+  }
+
+  void add_compile() {
+    CLI::App* sub = add("compile", "Compile CUDA source to PTX or a cubin");
+    sub->add_option("FILE.cu", raw_.file, "The source");
+    option(sub, "-o,--output", raw_.output, "OUT", "What to write; by its ending PTX or a cubin");
+    option(sub, "--arch", raw_.arch, "sm_NN",
+           "The architecture; of the default device if left out");
+    sub->add_flag("--ptx", raw_.ptx, "Write PTX");
+    sub->add_flag("--cubin", raw_.cubin, "Write machine code");
+    option(sub, "--entry", raw_.entries, "NAME", "A kernel to instantiate: \"norm<float>\"");
+    sub->footer("\nWhat follows \"--\" goes to NVRTC as it is.");
+  }
+
+  std::vector<std::string> command_names() {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app_.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(sub->get_name());
+    }
+    return names;
+  }
+
+  void refuse_unknown(const CLI::App& app) {
+    const std::vector<std::string> extras = app.remaining();
+    if (extras.empty()) return;
+    const auto found = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
+      return word.size() > 1 && word.front() == '-';
+    });
+    if (found != extras.end()) {
+      throw error(ErrorCode::kInvalidInput, "unknown option \"{}\"{}", *found,
+                  option_suggestion(app, *found));
+    }
+    const std::string& word = extras.front();
+    if (&app != &app_) {
+      throw error(ErrorCode::kInvalidInput,
+                  "baton {} has no use for \"{}\" beside what was given before it; leave it out",
+                  app.get_name(), word);
+    }
+    if (std::find(std::begin(kLaterCommands), std::end(kLaterCommands), word) !=
+        std::end(kLaterCommands)) {
+      throw error(ErrorCode::kInvalidInput, "baton {} is not in this release; take one of {}", word,
+                  fmt::join(command_names(), ", "));
+    }
+    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", word,
+                suggestion(word, command_names()));
+  }
+
+  void require(const std::string& value, std::string_view what) {
+    if (value.empty()) throw error(ErrorCode::kInvalidInput, "{}", what);
+  }
+
+  Command command(const std::string& name, std::vector<std::string> behind) {
+    if (name == "doctor") return DoctorCommand{raw_.json};
+    if (name == "cache") {
+      require(raw_.action, "baton cache needs an action: stats, list, verify or clear");
+      return CacheCommand{raw_.json, parse_action(raw_.action)};
+    }
+    if (name == "inspect") {
+      require(raw_.file, "baton inspect needs an image: baton inspect FILE");
+      InspectCommand inspect{raw_.json, raw_.file, {}};
+      if (!raw_.extract.empty()) inspect.extract = raw_.extract;
+      return inspect;
+    }
+    if (name == "run") {
+      require(raw_.file, "baton run needs a program file: baton run PROGRAM");
+      return checked_run(raw_);
+    }
+    require(raw_.file, "baton compile needs a source: baton compile FILE.cu");
+    if (raw_.ptx && raw_.cubin) {
+      throw Error(ErrorCode::kInvalidInput,
+                  "--ptx and --cubin name two outputs, one file is written; keep one");
+    }
+    CompileCommand compile{raw_.json, raw_.file,  {},           raw_.arch,
+                           raw_.ptx,  raw_.cubin, raw_.entries, std::move(behind)};
+    if (!raw_.output.empty()) compile.output = raw_.output;
+    return compile;
+  }
+
+  CLI::App app_{"Baton loads, launches and checks GPU kernels.", "baton"};
+  Raw raw_;
+};
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  return Parser().parse(arguments);
+}
+
+}  // namespace baton::cli

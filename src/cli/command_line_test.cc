@@ -1,0 +1,149 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "baton/error.h"
+
+namespace baton::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+template <typename T>
+T parsed(const std::vector<std::string>& arguments) {
+  return std::get<T>(parse_command_line(arguments));
+}
+
+std::string refusal(const std::vector<std::string>& arguments) {
+  try {
+    parse_command_line(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(exit_status(error.code()), 2) << error.what();
+    return error.message();
+  }
+  return "nothing was refused";
+}
+
+TEST(CommandLine, EveryRunOptionArrives) {
+  const auto run = parsed<RunCommand>(
+      {"run",       "p.toml",     "--device", "sim:tiny", "--set",   "N=-7",   "--input",
+       "x=a=b.npy", "--output",   "y=o.npy",  "--expect", "y=e.npy", "--rtol", "1e-3",
+       "--atol",    "0",          "--repeat", "5",        "--seed",  "12",     "--timeout",
+       "2.5",       "--keep",     "k",        "--json",   "--pdl",   "off",    "--executor",
+       "stream",    "--schedule", "serial"});
+  EXPECT_TRUE(run.json);
+  EXPECT_EQ(run.program, "p.toml");
+  EXPECT_EQ(run.device, "sim:tiny");
+  EXPECT_THAT(run.symbols, ElementsAre(Pair("N", -7)));
+  EXPECT_THAT(run.inputs, ElementsAre(Pair("x", "a=b.npy")));
+  EXPECT_THAT(run.outputs, ElementsAre(Pair("y", "o.npy")));
+  EXPECT_THAT(run.expected, ElementsAre(Pair("y", "e.npy")));
+  EXPECT_EQ(run.rtol, 1e-3);
+  EXPECT_EQ(run.atol, 0);
+  EXPECT_EQ(run.repeat, 5u);
+  EXPECT_EQ(run.seed, 12u);
+  EXPECT_EQ(run.timeout, 2.5);
+  EXPECT_EQ(run.keep, "k");
+}
+
+TEST(CommandLine, LeftOutOptionsAreEmpty) {
+  const auto run = parsed<RunCommand>({"run", "p.toml"});
+  EXPECT_FALSE(run.json);
+  EXPECT_FALSE(run.device || run.rtol || run.atol || run.timeout || run.keep);
+  EXPECT_EQ(run.repeat, 1u);
+  EXPECT_EQ(run.seed, 0u);
+}
+
+TEST(CommandLine, OptionsAreNeverGreedy) {
+  const auto run = parsed<RunCommand>({"run", "--set", "N=1", "p.toml", "--set", "K=2"});
+  EXPECT_EQ(run.program, "p.toml");
+  EXPECT_THAT(run.symbols, ElementsAre(Pair("N", 1), Pair("K", 2)));
+  const auto compile = parsed<CompileCommand>({"compile", "--entry", "a<1>", "f.cu"});
+  EXPECT_EQ(compile.source, "f.cu");
+  EXPECT_THAT(compile.entries, ElementsAre("a<1>"));
+}
+
+TEST(CommandLine, OptionsAfterTheSeparatorGoToTheCompiler) {
+  const auto compile = parsed<CompileCommand>(
+      {"compile", "f.cu", "-o", "f.ptx", "--arch", "sm_90a", "--ptx", "--", "-DN=4", "--json"});
+  EXPECT_FALSE(compile.json);
+  EXPECT_TRUE(compile.ptx);
+  EXPECT_EQ(compile.output, "f.ptx");
+  EXPECT_EQ(compile.arch, "sm_90a");
+  EXPECT_THAT(compile.options, ElementsAre("-DN=4", "--json"));
+}
+
+TEST(CommandLine, CacheActions) {
+  EXPECT_EQ(parsed<CacheCommand>({"cache", "stats"}).action, CacheCommand::Action::kStats);
+  EXPECT_EQ(parsed<CacheCommand>({"cache", "list"}).action, CacheCommand::Action::kList);
+  EXPECT_EQ(parsed<CacheCommand>({"cache", "verify"}).action, CacheCommand::Action::kVerify);
+  EXPECT_EQ(parsed<CacheCommand>({"cache", "clear"}).action, CacheCommand::Action::kClear);
+}
+
+TEST(CommandLine, HelpAndVersionEverywhere) {
+  EXPECT_THAT(parsed<ShowText>({"--version"}).text, HasSubstr("baton "));
+  EXPECT_THAT(parsed<ShowText>({"--help"}).text, HasSubstr("doctor"));
+  for (const char* command : {"doctor", "run", "compile", "inspect", "cache"}) {
+    EXPECT_THAT(parsed<ShowText>({command, "--version"}).text, HasSubstr("baton "));
+    EXPECT_THAT(parsed<ShowText>({command, "--help"}).text, HasSubstr("--json")) << command;
+  }
+}
+
+TEST(CommandLine, RefusalsNameWhatIsWrong) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::vector<std::string> parts;
+  };
+  const Case cases[] = {
+      {{}, {"no command", "run"}},
+      {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
+      {{"check", "p.toml"}, {"check", "not in this release"}},
+      {{"--jsn"}, {"\"--jsn\""}},
+      {{"run"}, {"baton run PROGRAM"}},
+      {{"run", "p.toml", "--repaet", "3"}, {"\"--repaet\"", "did you mean \"--repeat\""}},
+      {{"run", "p.toml", "--repaet=3"}, {"\"--repaet=3\"", "did you mean \"--repeat\""}},
+      {{"run", "p.toml", "q.toml"}, {"\"q.toml\""}},
+      {{"run", "p.toml", "--set"}, {"--set"}},
+      {{"run", "p.toml", "--set", "N"}, {"--set", "NAME=VALUE", "\"N\""}},
+      {{"run", "p.toml", "--set", "=1"}, {"--set", "\"=1\""}},
+      {{"run", "p.toml", "--set", "N="}, {"--set", "\"N=\""}},
+      {{"run", "p.toml", "--set", "N=1k"}, {"--set N", "64-bit integer", "\"1k\""}},
+      {{"run", "p.toml", "--set", "N=9223372036854775808"}, {"64-bit integer"}},
+      {{"run", "p.toml", "--set", "N=1", "--set", "N=2"}, {"\"N\" twice", "\"1\"", "\"2\""}},
+      {{"run", "p.toml", "--rtol", "-1"}, {"--rtol", "\"-1\""}},
+      {{"run", "p.toml", "--rtol", "nan"}, {"--rtol", "\"nan\""}},
+      {{"run", "p.toml", "--atol", "1e-3x"}, {"--atol", "\"1e-3x\""}},
+      {{"run", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
+      {{"run", "p.toml", "--repeat", "1.5"}, {"--repeat", "\"1.5\""}},
+      {{"run", "p.toml", "--seed", "-1"}, {"--seed", "\"-1\""}},
+      {{"run", "p.toml", "--timeout", "0"}, {"--timeout", "seconds", "\"0\""}},
+      {{"run", "p.toml", "--timeout", "inf"}, {"--timeout", "\"inf\""}},
+      {{"run", "p.toml", "--device", "sim", "--device", "cuda"}, {"--device"}},
+      {{"run", "p.toml", "--executor", "graph"}, {"--executor graph", "not in this release"}},
+      {{"run", "p.toml", "--executor", "strem"}, {"\"strem\"", "did you mean \"stream\""}},
+      {{"run", "p.toml", "--pdl", "on"}, {"--pdl on", "not in this release"}},
+      {{"run", "p.toml", "--pdl", "of"}, {"\"of\"", "did you mean"}},
+      {{"run", "p.toml", "--schedule", "late"}, {"--schedule late", "not in this release"}},
+      {{"run", "p.toml", "--schedule", "random:7"}, {"--schedule random", "not in this release"}},
+      {{"run", "p.toml", "--schedule", "random:x"}, {"--schedule", "\"x\""}},
+      {{"run", "p.toml", "--trace", "t.json"}, {"--trace", "not in this release"}},
+      {{"run", "p.toml", "--", "-x"}, {"\"--\"", "baton run"}},
+      {{"compile"}, {"baton compile FILE.cu"}},
+      {{"compile", "f.cu", "--ptx", "--cubin"}, {"--ptx", "--cubin"}},
+      {{"compile", "f.cu", "-DN=4"}, {"\"-DN=4\""}},
+      {{"inspect"}, {"baton inspect FILE"}},
+      {{"cache"}, {"stats", "verify"}},
+      {{"cache", "stat"}, {"\"stat\"", "did you mean \"stats\""}},
+  };
+  for (const Case& wrong : cases) {
+    const std::string message = refusal(wrong.arguments);
+    for (const std::string& part : wrong.parts) EXPECT_THAT(message, HasSubstr(part));
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace baton::cli

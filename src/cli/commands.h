@@ -1,0 +1,20 @@
+#pragma once
+
+#include <atomic>
+
+#include "cli/options.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+
+// One function a command. Each fills `output` and throws baton::Error for what does not end in
+// status 0; what it found out before stays in `output`.
+
+void doctor(const DoctorCommand& command, Output& output);
+// `interrupt` becomes true when the user wants the run to end.
+void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt);
+void compile(const CompileCommand& command, Output& output);
+void inspect(const InspectCommand& command, Output& output);
+void cache(const CacheCommand& command, Output& output);
+
+}  // namespace baton::cli

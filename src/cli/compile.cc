@@ -1,0 +1,69 @@
+#include "baton/compile.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "baton/device.h"
+#include "baton/image.h"
+#include "cli/commands.h"
+#include "cli/kernel_table.h"
+
+namespace baton::cli {
+namespace {
+
+// What to write: the flags decide, else the output's ending, else machine code where there is any.
+const Image& wanted_image(const CompileCommand& command, const Compiled& compiled,
+                          const std::string& arch) {
+  const bool named_ptx = command.output && command.output->extension() == ".ptx";
+  if (command.ptx || (!command.cubin && (named_ptx || !compiled.cubin))) return compiled.ptx;
+  if (compiled.cubin) return *compiled.cubin;
+  throw error(ErrorCode::kInvalidInput,
+              "the virtual architecture {} gives no machine code; take --ptx, or sm_{} for --arch",
+              arch, arch.substr(arch.find('_') + 1));
+}
+
+// Where to write it: -o, else the source's name in the working directory where a flag asks for a
+// file, else nowhere.
+std::optional<std::filesystem::path> target_of(const CompileCommand& command, const Image& image) {
+  if (command.output) return command.output;
+  if (!command.ptx && !command.cubin) return std::nullopt;
+  return command.source.stem().concat(image.kind() == ImageKind::kPtx ? ".ptx" : ".cubin");
+}
+
+}  // namespace
+
+void compile(const CompileCommand& command, Output& output) {
+  const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
+  Source source = Source::from_file(command.source);
+  source.options.insert(source.options.end(), command.options.begin(), command.options.end());
+  output.progress("compile");
+  const Compiled compiled = baton::compile(source, {.arch = arch, .entries = command.entries});
+
+  ImageFacts facts = read_facts(compiled.ptx);
+  if (compiled.cubin) facts = merge_facts(facts, read_facts(*compiled.cubin));
+  const Image& image = wanted_image(command, compiled, arch);
+  const std::optional<std::filesystem::path> target = target_of(command, image);
+  if (target) write_file_atomically(*target, image.bytes());
+
+  nlohmann::ordered_json& json = output.result();
+  json["source"] = command.source.string();
+  json["arch"] = arch;
+  json["cache_hit"] = compiled.cache_hit;
+  json["seconds"] = compiled.seconds;
+  json["log"] = compiled.log;
+  json["output"] = nullptr;
+  if (target) json["output"] = target->string();
+
+  output.line("{} for {}: compiled in {}{}", command.source.string(), arch,
+              format_duration(compiled.seconds), compiled.cache_hit ? " (from the cache)" : "");
+  show_kernels(facts, output);
+  if (!compiled.log.empty()) output.text("\n" + compiled.log + "\n");
+  if (target) {
+    output.line("\nwrote {}: {}, {}", target->string(), to_string(image.kind()),
+                format_bytes(image.bytes().size()));
+  }
+}
+
+}  // namespace baton::cli

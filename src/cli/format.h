@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "baton/array.h"
+#include "baton/launch.h"
+
+namespace baton::cli {
+
+// How values read in tables.
+
+// "64 x 4"; trailing extents of one are left out.
+std::string format_extent(const Dim3& extent);
+// "[2048, 3]".
+std::string format_shape(std::span<const std::int64_t> shape);
+// "987", "12.3 k", "4.57 M": three digits, powers of 1000.
+std::string format_count(std::uint64_t count);
+// One element as a number, floats to six digits.
+std::string format_element(const Array& array, std::int64_t index);
+// The first few elements, and "..." where there are more.
+std::string format_elements(const Array& array, std::int64_t most);
+
+}  // namespace baton::cli

@@ -1,0 +1,116 @@
+#include "cli/json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace baton::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json extent(const Dim3& value) {
+  return Json::array({value.x, value.y, value.z});
+}
+
+std::string_view to_string(StepReport::Kind kind) {
+  switch (kind) {
+    case StepReport::Kind::kLaunch:
+      return "launch";
+    case StepReport::Kind::kCopy:
+      return "copy";
+    case StepReport::Kind::kFill:
+      return "fill";
+  }
+  return "";
+}
+
+// What is known of a parameter; a scalar by its dtype.
+std::string kind_of(const ParamFacts& param) {
+  switch (param.kind) {
+    case ParamKind::kUnknown:
+      return "unknown";
+    case ParamKind::kPointer:
+      return "pointer";
+    case ParamKind::kScalar:
+      return param.dtype ? std::string(baton::to_string(*param.dtype)) : "scalar";
+    case ParamKind::kInteger:
+      return "integer";
+    case ParamKind::kBytes:
+      return "bytes";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json json_of(const StepReport& step) {
+  Json json = {{"kind", to_string(step.kind)},
+               {"label", step.label},
+               {"where", step.where.to_string()},
+               {"executions", step.executions},
+               {"skipped", step.skipped}};
+  if (!step.indexes.empty()) json["indexes"] = step.indexes;
+  if (step.kind == StepReport::Kind::kLaunch) {
+    json["grid"] = extent(step.grid);
+    json["block"] = extent(step.block);
+    json["shared"] = step.shared;
+  }
+  json["seconds"] = or_null(step.seconds);
+  json["best_seconds"] = or_null(step.best_seconds);
+  json["bytes"] = step.bytes;
+  json["bytes_counted"] = step.bytes_counted;
+  json["instructions"] = or_null(step.instructions);
+  return json;
+}
+
+Json json_of(const FindingReport& finding) {
+  return {{"severity", finding.error ? "error" : "warning"},
+          {"kind", finding.kind},
+          {"kernel", finding.kernel},
+          {"block", finding.block},
+          {"thread", finding.thread},
+          {"where", finding.where},
+          {"message", finding.message},
+          {"count", finding.count}};
+}
+
+Json json_of(const KernelFacts& kernel) {
+  Json params;
+  if (kernel.params) {
+    params = Json::array();
+    for (const ParamFacts& param : *kernel.params) {
+      params.push_back({{"offset", param.offset},
+                        {"size", param.size},
+                        {"kind", kind_of(param)},
+                        {"type", param.type}});
+    }
+  }
+  Json json = {{"name", kernel.name},
+               {"demangled", kernel.demangled},
+               {"params", std::move(params)},
+               {"registers", or_null(kernel.registers)},
+               {"static_shared", or_null(kernel.static_shared)},
+               {"local_bytes", or_null(kernel.local_bytes)},
+               {"spill_bytes", or_null(kernel.spill_bytes)},
+               {"max_threads", or_null(kernel.max_threads)},
+               {"required_block", or_null(kernel.required_block)},
+               {"required_cluster", or_null(kernel.required_cluster)},
+               {"arch", nullptr},
+               {"waits", or_null(kernel.waits)},
+               {"triggers", or_null(kernel.triggers)}};
+  if (!kernel.arch.empty()) json["arch"] = kernel.arch;
+  return json;
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "baton/executable.h"
+#include "baton/image.h"
+
+namespace baton::cli {
+
+// The parts of results that docs/cli.md describes, as JSON.
+
+// A number; NaN and infinities, which JSON has not, as "nan", "inf" and "-inf".
+nlohmann::ordered_json json_number(double value);
+
+nlohmann::ordered_json json_of(const StepReport& step);
+nlohmann::ordered_json json_of(const FindingReport& finding);
+nlohmann::ordered_json json_of(const KernelFacts& kernel);
+
+}  // namespace baton::cli

@@ -1,0 +1,82 @@
+// The command line: reads arguments, calls one command, and maps errors to exit statuses.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+namespace {
+
+// Set by the first SIGINT; commands that run for long poll it. The second ends the process.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "it is set in a signal handler");
+
+void on_interrupt(int) {
+  if (interrupted.exchange(true)) _exit(exit_status(ErrorCode::kInterrupted));
+}
+
+void install_signal_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  // A reader that goes away shows as a failed write, not as a signal.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+// What the JSON object needs even where the arguments cannot be read.
+std::string command_name(const std::vector<std::string>& arguments) {
+  const auto found = std::find_if(arguments.begin(), arguments.end(), [](const std::string& word) {
+    return !word.empty() && word.front() != '-';
+  });
+  return found == arguments.end() ? "" : *found;
+}
+
+struct Dispatch {
+  Output& output;
+  // Help is text, also where --json stands beside it.
+  void operator()(const ShowText& command) const { output.replace_all(command.text); }
+  void operator()(const DoctorCommand& command) const { doctor(command, output); }
+  void operator()(const RunCommand& command) const { run(command, output, interrupted); }
+  void operator()(const CompileCommand& command) const { compile(command, output); }
+  void operator()(const InspectCommand& command) const { inspect(command, output); }
+  void operator()(const CacheCommand& command) const { cache(command, output); }
+};
+
+int main(const std::vector<std::string>& arguments) {
+  install_signal_handlers();
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  Output output(std::find(arguments.begin(), end, "--json") != end, command_name(arguments));
+  int status = 0;
+  try {
+    std::visit(Dispatch{output}, parse_command_line(arguments));
+    if (interrupted) throw Error(ErrorCode::kInterrupted, "interrupted");
+  } catch (...) {
+    const Error error = current_error();
+    output.report(error);
+    status = exit_status(error.code());
+  }
+  try {
+    output.finish();
+  } catch (const Error& error) {
+    output.report(error);
+    if (status == 0) status = exit_status(error.code());
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace baton::cli
+
+int main(int count, char** values) {
+  return baton::cli::main(std::vector<std::string>(values + 1, values + std::max(count, 1)));
+}

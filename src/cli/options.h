@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace baton::cli {
+
+// What the command line asked for, checked as far as that is possible without opening a file: plain
+// values, one struct a command. docs/cli.md says what each option means.
+
+// NAME=VALUE, as --set, --input, --output and --expect take it.
+using Assignment = std::pair<std::string, std::string>;
+
+struct DoctorCommand {
+  bool json = false;
+};
+
+struct RunCommand {
+  bool json = false;
+  std::filesystem::path program;
+  std::optional<std::string> device;
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  std::vector<Assignment> inputs;
+  std::vector<Assignment> outputs;
+  std::vector<Assignment> expected;
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  std::uint64_t repeat = 1;
+  std::uint64_t seed = 0;
+  std::optional<double> timeout;  // seconds
+  std::optional<std::filesystem::path> keep;
+};
+
+struct CompileCommand {
+  bool json = false;
+  std::filesystem::path source;
+  std::optional<std::filesystem::path> output;
+  std::string arch;    // empty: of the device that `run` would take
+  bool ptx = false;    // write PTX
+  bool cubin = false;  // write machine code
+  std::vector<std::string> entries;
+  std::vector<std::string> options;  // for NVRTC, as written after "--"
+};
+
+struct InspectCommand {
+  bool json = false;
+  std::filesystem::path image;
+  std::optional<std::filesystem::path> extract;
+};
+
+struct CacheCommand {
+  enum class Action { kStats, kList, kVerify, kClear };
+  bool json = false;
+  Action action = Action::kStats;
+};
+
+// --help and --version: text for standard output.
+struct ShowText {
+  std::string text;
+};
+
+using Command =
+    std::variant<ShowText, DoctorCommand, RunCommand, CompileCommand, InspectCommand, CacheCommand>;
+
+}  // namespace baton::cli

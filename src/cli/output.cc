@@ -1,0 +1,171 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace baton::cli {
+namespace {
+
+// https://no-color.org: any value that is not empty forbids colours.
+bool wants_colour(int descriptor) {
+  return isatty(descriptor) != 0 && !read_environment("NO_COLOR") &&
+         read_environment("TERM").value_or("dumb") != "dumb";
+}
+
+// Where the "; what to do" of a message begins, outside of quotes, or its end.
+std::size_t advice_begin(std::string_view message) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    if (message[i] == '"') quoted = !quoted;
+    if (!quoted && message.substr(i, 2) == "; ") return i;
+  }
+  return message.size();
+}
+
+void write_error_stream(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+Output::Output(bool json, std::string command)
+    : json_(json),
+      colour_(!json && wants_colour(STDOUT_FILENO)),
+      progress_on_terminal_(isatty(STDERR_FILENO) != 0),
+      result_(std::make_unique<nlohmann::ordered_json>()) {
+  (*result_)["version"] = 1;
+  (*result_)["command"] = nullptr;
+  if (!command.empty()) (*result_)["command"] = std::move(command);
+}
+
+Output::~Output() = default;
+
+void Output::replace_all(std::string text) {
+  json_ = false;
+  text_ = std::move(text);
+}
+
+void Output::warning(std::string_view message) {
+  clear_progress();
+  write_error_stream(fmt::format("warning: {}\n", message));
+  result()["warnings"].push_back(message);
+}
+
+void Output::progress(std::string_view message) {
+  if (json_) return;
+  clear_progress();
+  if (progress_on_terminal_) {
+    write_error_stream(fmt::format("{} ...", message));
+    progress_shown_ = true;
+  } else {
+    write_error_stream(fmt::format("{}\n", message));
+  }
+}
+
+void Output::clear_progress() {
+  if (progress_shown_) write_error_stream("\r\x1b[K");
+  progress_shown_ = false;
+}
+
+void Output::report(const Error& error) {
+  clear_progress();
+  // The error comes after what was found out before it.
+  try {
+    flush();
+  } catch (const Error&) {
+    // The error at hand is the one to tell.
+  }
+  std::string text = error_line(error) + '\n';
+  for (const std::string& note : error.notes()) text += note + '\n';
+  write_error_stream(text);
+
+  nlohmann::ordered_json& entry = result()["error"];
+  entry["code"] = to_string(error.code());
+  entry["what"] = error.message();
+  entry["where"] = nullptr;
+  if (error.where().known()) entry["where"] = error.where().to_string();
+  if (!error.notes().empty()) entry["notes"] = error.notes();
+}
+
+void Output::flush() {
+  clear_progress();
+  const std::string text = std::exchange(text_, {});
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return;
+  const int reason = errno;
+  std::clearerr(stdout);
+  if (reason == EPIPE) return;
+  throw error(ErrorCode::kInvalidInput, "standard output cannot be written: {}",
+              std::strerror(reason));
+}
+
+void Output::finish() {
+  // Names and paths may hold bytes that are no UTF-8; JSON cannot.
+  if (json_) {
+    text_ = result().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  }
+  flush();
+}
+
+std::string error_line(const Error& error) {
+  const std::string& message = error.message();
+  if (!error.where().known()) return "error: " + message;
+  const std::size_t cut = advice_begin(message);
+  return fmt::format("error: {} ({}){}", message.substr(0, cut), error.where().to_string(),
+                     message.substr(cut));
+}
+
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& known) {
+    return known;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorCode::kOutOfMemory,
+                 "the host's memory ran out; take smaller buffers or a larger machine");
+  } catch (const std::filesystem::filesystem_error& failure) {
+    const std::string path = failure.path1().empty() ? "" : failure.path1().string() + ": ";
+    return Error(ErrorCode::kInvalidInput, path + failure.code().message());
+  } catch (const std::exception& unexpected) {
+    return error(ErrorCode::kInternal, "this is a bug in Baton, please report it: {}",
+                 printable(unexpected.what()));
+  } catch (...) {
+    return Error(ErrorCode::kInternal, "this is a bug in Baton, please report it");
+  }
+}
+
+std::string styled(std::string_view text, Style style, bool colour) {
+  if (!colour) return std::string(text);
+  int code = 1;
+  switch (style) {
+    case Style::kBold:
+      code = 1;
+      break;
+    case Style::kGood:
+      code = 32;
+      break;
+    case Style::kBad:
+      code = 31;
+      break;
+    case Style::kWarning:
+      code = 33;
+      break;
+    case Style::kFaint:
+      code = 2;
+      break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+}  // namespace baton::cli

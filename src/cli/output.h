@@ -1,0 +1,82 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "baton/error.h"
+
+namespace baton::cli {
+
+// Where a command's results go: text for people, or one JSON object. Standard output is written
+// once, at the end of a command, except for what `flush` lets out earlier. Used by one thread.
+class Output {
+ public:
+  // `command` is the name that the JSON object carries; empty where there was none.
+  Output(bool json, std::string command);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  bool json() const { return json_; }
+  // Standard output is a terminal, and NO_COLOR does not forbid colours on it.
+  bool colour() const { return colour_; }
+
+  // One line for people; dropped with --json.
+  template <typename... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    if (!json_) text_ += fmt::format(format, std::forward<Args>(args)...) += '\n';
+  }
+  // Several lines, each with its end.
+  void text(std::string_view lines) {
+    if (!json_) text_ += lines;
+  }
+  // These lines are all that standard output gets, with --json too.
+  void replace_all(std::string text);
+  // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
+  void warning(std::string_view message);
+  // What goes on right now, for someone who waits: replaced by the next on a terminal, a plain line
+  // where standard error is piped. Dropped with --json.
+  void progress(std::string_view message);
+
+  // The JSON object, to be filled by the command; {"version", "command"} at the start.
+  nlohmann::ordered_json& result() { return *result_; }
+
+  // "error: …" on standard error, with its notes below, and "error" in the JSON object.
+  void report(const Error& error);
+
+  // Writes text so far to standard output. A closed pipe is not an error: nobody reads on. Throws
+  // kInvalidInput for another reason, such as a full disk.
+  void flush();
+  // Writes all that is left, the JSON object included.
+  void finish();
+
+ private:
+  void clear_progress();
+
+  bool json_;
+  bool colour_;
+  bool progress_on_terminal_;
+  bool progress_shown_ = false;
+  std::string text_;
+  std::unique_ptr<nlohmann::ordered_json> result_;
+};
+
+// The first line of an error as the command line prints it:
+// "error: WHAT (file:line:column); what to do".
+std::string error_line(const Error& error);
+
+// The exception in flight as an Error: Baton's own as it is, one of the standard library's as what
+// it means to a user. To be called in a catch block.
+Error current_error();
+
+// Bold, and the colours of good, bad and doubtful news, where colours are in force.
+enum class Style { kBold, kGood, kBad, kWarning, kFaint };
+std::string styled(std::string_view text, Style style, bool colour);
+
+}  // namespace baton::cli

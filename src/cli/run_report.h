@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/executable.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+
+// One output or inout buffer after a run, and what it was held against.
+struct OutputResult {
+  std::string name;
+  const Array* array = nullptr;  // owned by the executable
+  std::string expected_file;     // empty where nothing was expected
+  std::optional<Comparison> comparison;
+};
+
+// How a run went, as tables and as JSON. `error_findings` are left out of the text where the run's
+// error carries them as its notes.
+void show_device(const Device& device, Output& output);
+void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
+void show_steps(const Program& program, const RunReport& report, Output& output);
+void show_outputs(const std::vector<OutputResult>& results, Output& output);
+void show_findings(const RunReport& report, bool error_findings, Output& output);
+
+}  // namespace baton::cli

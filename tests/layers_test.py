@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Holds the direction of every #include between the rooms of src/ (ARCHITECTURE.md)."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# A room may include itself and the rooms of the levels before its own.
+LEVELS = [
+    ["base"],
+    ["driver", "ptx"],
+    ["image"],
+    ["compile", "runtime"],
+    ["launch"],
+    ["metadata"],
+    ["pdl"],
+    ["program"],
+    ["exec"],
+    ["bundle"],
+    ["tune"],
+    ["cli"],
+]
+# The simulated GPU stands beside them: it sees these, and none sees it.
+SIM_SEES = {"base", "driver", "ptx", "image"}
+# The one file that composes the devices.
+COMPOSITION = pathlib.Path("src/devices.cc")
+
+# The room that each public header belongs to.
+PUBLIC = {
+    "export.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
+    "native.h": "driver", "cuda.h": "driver",
+    "image.h": "image",
+    "compile.h": "compile",
+    "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
+    "pinned.h": "runtime",
+    "launch.h": "launch",
+    "program.h": "program",
+    "executable.h": "exec",
+    "baton.h": "cli",
+}
+
+# Their public headers are one: a Module knows how it is compiled and how it is launched.
+ONE_API = {"compile", "runtime", "launch"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def level(room):
+    return next(i for i, rooms in enumerate(LEVELS) if room in rooms)
+
+
+def allowed(room, seen):
+    if room == seen:
+        return True
+    if room == "sim":
+        return seen in SIM_SEES
+    if seen == "sim":
+        return False
+    return level(seen) < level(room)
+
+
+def rooms():
+    return {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1)
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc", ".inc"})
+
+
+class Layers(unittest.TestCase):
+    def test_every_room_has_a_level(self):
+        known = {room for level_rooms in LEVELS for room in level_rooms} | {"sim"}
+        self.assertEqual(rooms() - known, set(), "give these rooms a place in LEVELS")
+
+    def test_private_includes_point_down(self):
+        wrong = []
+        for room in rooms():
+            for path in sources(ROOT / "src" / room):
+                for number, name in includes(path):
+                    seen = name.split("/")[0]
+                    if "/" in name and seen in rooms() and not allowed(room, seen):
+                        wrong.append(f"{path.relative_to(ROOT)}:{number}: {room} includes {name}")
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_public_includes_point_down(self):
+        wrong = []
+        for room in rooms():
+            for path in sources(ROOT / "src" / room):
+                for number, name in includes(path):
+                    if not name.startswith("baton/") or name.startswith("baton/device/"):
+                        continue
+                    place = f"{path.relative_to(ROOT)}:{number}"
+                    owner = PUBLIC.get(name.removeprefix("baton/"))
+                    if owner is None:
+                        wrong.append(f"{place}: {name} has no room in PUBLIC")
+                    elif not (allowed(room, owner) or {room, owner} <= ONE_API):
+                        wrong.append(f"{place}: {room} includes {name}")
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_the_public_api_needs_no_private_header(self):
+        """No header of include/ names a private header or one of CUDA's, but for the interop two."""
+        wrong = []
+        for path in sources(ROOT / "include" / "baton"):
+            relative = path.relative_to(ROOT / "include" / "baton")
+            if relative.parts[0] == "device" or relative.name in {"cuda.h", "cuda_runtime.h"}:
+                continue
+            for number, name in includes(path):
+                if name.split("/")[0] in rooms() or name.startswith("cuda"):
+                    wrong.append(f"{path.relative_to(ROOT)}:{number}: includes {name}")
+        self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_only_the_composition_file_sees_the_simulated_gpu(self):
+        self.assertTrue((ROOT / COMPOSITION).is_file())
+        for path in (ROOT / "src").glob("*.cc"):
+            seen = [name for _, name in includes(path) if name.startswith("sim/")]
+            if path.relative_to(ROOT) != COMPOSITION:
+                self.assertEqual(seen, [], f"{path} includes the simulated GPU")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
