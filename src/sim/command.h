@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "driver/simulator.h"
+#include "sim/engine/engine.h"
+#include "sim/heap.h"
+#include "sim/staging.h"
+
+namespace baton::sim {
+
+class DeviceQueue;
+
+// One reaching of an event: what a later query, wait or time difference refers to, whatever is
+// recorded into the event afterwards. Written by the device's thread before its command is done.
+struct Occurrence {
+  std::chrono::steady_clock::time_point time;
+  driver::Counters counters;
+};
+
+// What a command does. All of these are values that own, or share, what they need.
+struct Join {};  // nothing: it is done when what it waits for is
+
+// One side of a copy: device memory, or the host's where `heap` is null.
+struct Place {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+};
+
+struct Copy {
+  Place target;
+  Place source;
+  std::uint64_t bytes = 0;
+  StagedBytes staged;  // the source's bytes, where they were taken at the call
+};
+
+struct Fill {
+  Place target;
+  std::uint32_t value = 0;
+  unsigned width = 1;  // bytes of one element
+  std::uint64_t count = 0;
+};
+
+struct Free {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+};
+
+struct HostCall {
+  CUhostFn function = nullptr;
+  void* argument = nullptr;
+};
+
+struct Record {
+  std::shared_ptr<Occurrence> occurrence;
+};
+
+using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, GridLaunch>;
+
+// A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
+// names the commands it comes after; streams, events and graphs all come down to such edges.
+// Guarded by the scheduler's mutex, but for `work`, which belongs to the device's thread once the
+// command has been submitted.
+struct Command {
+  DeviceQueue* queue = nullptr;  // where it runs; not to be followed once done
+  std::uint64_t sequence = 0;    // the place in the order of submission to the queue
+  int priority = 0;              // of its stream: the lower number goes first
+  unsigned blockers = 0;         // commands that it comes after and that are not done
+  bool done = false;             // or cancelled, when the queue's context failed
+  std::vector<std::shared_ptr<Command>> dependents;
+  Work work;
+};
+
+using CommandPtr = std::shared_ptr<Command>;
+
+}  // namespace baton::sim

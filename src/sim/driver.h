@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "driver/driver.h"
+
+namespace baton::sim {
+
+// The simulated GPU as a CUDA driver: one filled table, cuInit done, the same object at every call.
+// It has one device a profile, ordinal 0 the default. Thread-safe; the object is never destroyed,
+// but when the process exits its devices stop and every later call gives
+// CUDA_ERROR_DEINITIALIZED, as a CUDA driver does.
+const driver::Driver& simulated_driver();
+
+// The device ordinal of a profile ("h200", "h100", "tiny"), or nothing where there is no such one.
+std::optional<int> simulated_ordinal(std::string_view profile);
+
+// The profiles' names in the order of their ordinals.
+std::span<const std::string_view> simulated_profiles();
+
+}  // namespace baton::sim

@@ -1,0 +1,91 @@
+// What is known of an address.
+
+#include <optional>
+
+#include "sim/api.h"
+#include "sim/current.h"
+#include "sim/host_memory.h"
+#include "sim/refusal.h"
+
+namespace baton::sim::api {
+namespace {
+
+// An allocation and where the asked address lies in it.
+struct Pointer {
+  CUdeviceptr address = 0;
+  Device* device = nullptr;
+  bool on_device = false;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t id = 0;
+};
+
+std::optional<Pointer> find(CUdeviceptr address) {
+  if (const std::shared_ptr<Context> owner = owner_of(address)) {
+    Pointer pointer{address, Device::find(CUdevice{owner->ordinal()}), true, 0, 0, 0};
+    owner->heap()->memory().range(address, &pointer.base, &pointer.bytes);
+    if (const auto allocation = owner->heap()->find(address)) pointer.id = allocation->id;
+    return pointer;
+  }
+  if (const auto pinned = HostMemory::instance().find(address)) {
+    return Pointer{address,       Device::find(CUdevice{pinned->ordinal}),
+                   false,         pinned->base,
+                   pinned->bytes, pinned->id};
+  }
+  return std::nullopt;
+}
+
+template <typename T>
+void store(void* data, T value) {
+  *static_cast<T*>(data) = value;
+}
+
+struct Row {
+  CUpointer_attribute attribute;
+  void (*get)(const Pointer& pointer, void* data);
+};
+
+constexpr Row kRows[] = {
+    {CU_POINTER_ATTRIBUTE_CONTEXT,
+     [](const Pointer& p, void* data) { store(data, p.device->handle()); }},
+    {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+     [](const Pointer& p, void* data) {
+       store<unsigned>(data, p.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
+     }},
+    {CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+     [](const Pointer& p, void* data) { store(data, p.address); }},
+    {CU_POINTER_ATTRIBUTE_HOST_POINTER,
+     [](const Pointer& p, void* data) {
+       require(!p.on_device, CUDA_ERROR_INVALID_VALUE);
+       store(data, reinterpret_cast<void*>(p.address));
+     }},
+    {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, [](const Pointer&, void* data) { store(data, 0); }},
+    {CU_POINTER_ATTRIBUTE_BUFFER_ID,
+     [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
+    {CU_POINTER_ATTRIBUTE_IS_MANAGED, [](const Pointer&, void* data) { store(data, false); }},
+    {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+     [](const Pointer& p, void* data) { store(data, p.device->ordinal()); }},
+    {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+     [](const Pointer&, void* data) { store(data, false); }},
+    {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+     [](const Pointer& p, void* data) { store<CUdeviceptr>(data, p.base); }},
+    {CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+     [](const Pointer& p, void* data) { store<std::size_t>(data, p.bytes); }},
+    {CU_POINTER_ATTRIBUTE_MAPPED, [](const Pointer&, void* data) { store(data, true); }},
+};
+
+}  // namespace
+
+CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  require(data != nullptr, CUDA_ERROR_INVALID_VALUE);
+  for (const Row& row : kRows) {
+    if (row.attribute != attribute) continue;
+    const std::optional<Pointer> pointer = find(address);
+    require(pointer.has_value(), CUDA_ERROR_INVALID_VALUE);
+    row.get(*pointer, data);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+}  // namespace baton::sim::api

@@ -1,0 +1,67 @@
+#include "sim/simulator.h"
+
+#include "base/error.h"
+#include "sim/current.h"
+#include "sim/objects.h"
+
+namespace baton::sim {
+namespace {
+
+std::shared_ptr<Context> live_context(CUcontext handle) {
+  Device* device = Device::find(handle);
+  if (device == nullptr) {
+    throw error(ErrorCode::kInvalidInput, "{} is no context of the simulated GPU",
+                static_cast<const void*>(handle));
+  }
+  std::shared_ptr<Context> context = device->context();
+  if (context == nullptr) {
+    throw error(ErrorCode::kInvalidInput,
+                "the context of {} is not active: retain the device's primary context first",
+                device->profile().title());
+  }
+  return context;
+}
+
+class SimulatedDevices : public driver::Simulator {
+ public:
+  driver::Counters counters_at(CUevent handle) override {
+    const std::shared_ptr<Event> event = Objects::instance().events.find(handle);
+    if (event == nullptr) {
+      throw error(ErrorCode::kInvalidInput, "{} is no event of the simulated GPU",
+                  static_cast<const void*>(handle));
+    }
+    std::lock_guard lock(Scheduler::instance().mutex);
+    if (event->recorded == nullptr || !event->recorded->done) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the event has not been reached: synchronize with it before asking for counters");
+    }
+    return event->occurrence->counters;
+  }
+
+  std::vector<driver::Finding> findings(CUcontext context) override {
+    return live_context(context)->findings();
+  }
+
+  std::vector<driver::Finding> take_findings(CUcontext context) override {
+    return live_context(context)->take_findings();
+  }
+
+  std::vector<std::string> stop(CUcontext context) override {
+    return live_context(context)->queue().stop();
+  }
+
+  void name_allocation(CUdeviceptr address, std::string_view name) override {
+    if (const std::shared_ptr<Context> owner = owner_of(address)) {
+      owner->heap()->memory().set_name(address, name);
+    }
+  }
+};
+
+}  // namespace
+
+driver::Simulator* simulator() {
+  static auto& instance = *new SimulatedDevices;
+  return &instance;
+}
+
+}  // namespace baton::sim
