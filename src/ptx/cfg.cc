@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace baton::ptx {
 namespace {
 
@@ -19,9 +21,17 @@ bool is_end(const Instruction& instruction) {
 ControlFlow::ControlFlow(const FlatFunction& function) {
   const auto& instructions = function.instructions();
   Edges targets(instructions.size());
+  std::size_t total = 0;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
-    if (is_branch(*instructions[i].instruction)) {
-      targets[i] = function.branch_targets(instructions[i]);
+    const Instruction& instruction = *instructions[i].instruction;
+    if (!is_branch(instruction)) continue;
+    targets[i] = function.branch_targets(instructions[i]);
+    total += targets[i].size();
+    if (total > kMaxTargets) {
+      throw function.function().error(
+          instruction.position,
+          fmt::format("the branches of \"{}\" have more than {} targets up to here",
+                      function.function().name, kMaxTargets));
     }
   }
   split(function, targets);

@@ -19,7 +19,11 @@ class ControlFlow {
     std::uint32_t end = 0;
   };
 
-  // Throws Error(kInvalidInput) where a branch names something that is no label.
+  // Many indexed branches over long lists would make a graph far larger than its text.
+  static constexpr std::size_t kMaxTargets = std::size_t{1} << 22;
+
+  // Throws Error(kInvalidInput) where a branch names something that is no label, and where all
+  // branches together have more than kMaxTargets targets.
   explicit ControlFlow(const FlatFunction& function);
 
   // Block 0 is where the function begins. The virtual block `exit()`, one behind the last, follows

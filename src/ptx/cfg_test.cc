@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "base/error.h"
 #include "ptx/testdata_test.h"
 
 namespace baton::ptx {
@@ -75,6 +76,16 @@ TEST(PtxControlFlow, RunsOffTheEnd) {
   const ControlFlow flow = flow_of("nop;\n@p bra end;\nnop;\nend:");
   EXPECT_EQ(flow.successors(0), (Nodes{1, flow.exit()}));
   EXPECT_EQ(flow.successors(1), Nodes{flow.exit()});
+}
+
+TEST(PtxControlFlow, RefusesGraphsFarLargerThanTheirText) {
+  std::string body = "ts: .branchtargets l0";
+  std::string branches;
+  for (int i = 0; i < 3000; ++i) {
+    body += fmt::format(", l{}", i);
+    branches += fmt::format("l{}: brx.idx %r1, ts;\n", i);
+  }
+  EXPECT_THROW(flow_of(body + ";\n" + branches), Error);
 }
 
 // What can be reached from the root without passing through a node.

@@ -1,6 +1,7 @@
 #include "ptx/flat.h"
 
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -76,12 +77,14 @@ const FlatFunction::Meaning* FlatFunction::find(std::uint32_t scope, std::string
   }
 }
 
-// %r12 of %r<20>, or of %r1<5>: every split into a name and digits is tried.
+// %r12 of %r<20>, or of %r1<5>: every split into a name and the digits of an index is tried.
 std::optional<FlatFunction::Register> FlatFunction::find_in_range(const Scope& scope,
                                                                   std::string_view name) const {
   if (scope.ranges.empty()) return std::nullopt;
+  constexpr std::size_t kMostDigits = std::numeric_limits<std::uint32_t>::digits10 + 1;
+  const std::size_t first = name.size() > kMostDigits ? name.size() - kMostDigits : 1;
   std::size_t split = name.size();
-  while (split > 1 && name[split - 1] >= '0' && name[split - 1] <= '9') {
+  while (split > first && name[split - 1] >= '0' && name[split - 1] <= '9') {
     --split;
     const auto range = scope.ranges.find(name.substr(0, split));
     if (range == scope.ranges.end()) continue;

@@ -50,6 +50,13 @@ std::uint32_t Parser::number32(std::string_view what) {
   return static_cast<std::uint32_t>(advance().bits);
 }
 
+void Parser::count_node() {
+  if (nodes_left_-- > 0) return;
+  fail(token_.position, fmt::format("too many statements and operands: at most {} are read in a "
+                                    "function's body, and {} outside of bodies",
+                                    kMaxNodesOfBody, kMaxNodesOfTop));
+}
+
 StateSpace state_space(std::string_view name) {
   struct Row {
     std::string_view name;

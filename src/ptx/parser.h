@@ -18,6 +18,10 @@ class Parser {
   static constexpr std::size_t kMaxText = std::size_t{256} << 20;
   static constexpr int kMaxNesting = 64;
   static constexpr std::size_t kMaxBlocks = 256;
+  // Of statements and operands: bounds the memory that a dense text such as "a,a,a,…" takes, far
+  // above what compilers emit. Initialisers of large tables are at the top level.
+  static constexpr std::size_t kMaxNodesOfBody = std::size_t{1} << 22;
+  static constexpr std::size_t kMaxNodesOfTop = std::size_t{1} << 24;
 
   // Fills a module whose name and text are set.
   static void parse_module(Module& module);
@@ -35,7 +39,7 @@ class Parser {
   // Counts one level of nesting for as long as it lives.
   class Nesting;
 
-  explicit Parser(Lexer lexer);
+  Parser(Lexer lexer, std::size_t max_nodes);
 
   // parser.cc: tokens
   Token advance();
@@ -44,6 +48,8 @@ class Parser {
   void expect(char c, std::string_view after);
   std::string_view identifier(std::string_view what);
   std::uint32_t number32(std::string_view what);
+  // Counts a statement or an operand.
+  void count_node();
   [[noreturn]] void unexpected(std::string_view wanted) const;
   [[noreturn]] void fail(Position position, const std::string& message) const {
     lexer_.fail(position, message);
@@ -102,6 +108,7 @@ class Parser {
   Token token_;                     // the next one, not yet consumed
   const char* last_end_ = nullptr;  // the end of the one consumed last
   int depth_ = 0;
+  std::size_t nodes_left_;
   Context context_ = Context::kPlain;
   std::vector<Operand> scratch_;  // operands of lists that are still open
   std::vector<std::string_view> modifiers_;
@@ -116,6 +123,7 @@ void Parser::variables(std::string_view linkage, Sink&& sink) {
   const Variable prefix = declaration(linkage);
   do {
     Variable variable = prefix;
+    count_node();
     if (declarator(variable)) sink(std::move(variable));
   } while (accept(','));
   expect(';', "the declaration");

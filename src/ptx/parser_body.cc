@@ -16,10 +16,12 @@ void append(std::vector<Statement>& out, Node&& node) {
 
 Block Parser::parse_body(const Function& function) {
   const Module& module = *function.module_;
-  Parser parser(Lexer(module.text_, module.name_, function.body_text_, function.body_position_));
+  Parser parser(Lexer(module.text_, module.name_, function.body_text_, function.body_position_),
+                kMaxNodesOfBody);
   std::vector<Block> open(1);
   open.back().position = parser.advance().position;
   for (;;) {
+    parser.count_node();
     if (parser.token_.is('{')) {
       if (open.size() == kMaxBlocks) {
         parser.fail(parser.token_.position,

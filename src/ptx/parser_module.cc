@@ -21,7 +21,7 @@ int parse_int(std::string_view text) {
 
 void Parser::parse_module(Module& module) {
   const std::string_view text = module.text_;
-  Parser parser(Lexer(text, module.name_, text, {1, 1}));
+  Parser parser(Lexer(text, module.name_, text, {1, 1}), kMaxNodesOfTop);
   parser.header(module);
   while (parser.token_.kind != TokenKind::kEnd) parser.top_level(module);
 }

@@ -71,6 +71,7 @@ std::vector<Operand> Parser::take(std::size_t base) {
 
 Operand Parser::operand() {
   const Nesting nesting(*this);
+  count_node();
   if (token_.kind == TokenKind::kIdentifier && token_.text != kWarpSize) return named_operand();
   if (token_.is('[')) return address();
   if (token_.is('{')) return sequence(Operand::Kind::kVector, '}');

@@ -302,5 +302,11 @@ TEST(PtxBody, NestingIsBounded) {
   EXPECT_THROW(Body(std::string(100000, '{') + std::string(100000, '}')), Error);
 }
 
+TEST(PtxBody, MemoryIsBounded) {
+  std::string dense = "mov.x a";
+  for (int i = 0; i < (1 << 22); ++i) dense += ",a";
+  EXPECT_THROW(Body(dense + ";"), Error);
+}
+
 }  // namespace
 }  // namespace baton::ptx
