@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""What each command does when all is well, and how the command line behaves as a process."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import numpy
+
+from baton import BATON, Case, main
+
+SOURCE = """\
+template <typename T>
+__global__ void add(const T* x, T* y, int n) {
+  __shared__ T tile[64];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  tile[threadIdx.x] = i < n ? x[i] : T(0);
+  __syncthreads();
+  if (i < n) y[i] = tile[threadIdx.x] + T(1);
+}
+"""
+
+PROGRAM = """\
+name = "add"
+[symbols]
+N = 100
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+role = "input"
+init = "arange"
+[buffers.y]
+dtype = "f32"
+shape = ["N"]
+role = "output"
+[kernels.add]
+source = "add.cu"
+entry = "add<float>"
+[[steps]]
+launch = "add"
+grid = ["ceildiv(N, 64)"]
+block = [64]
+args = ["x", "y", "N"]
+"""
+
+ENDLESS = PROGRAM.replace("add<float>", "endless").replace("add.cu", "endless.cu")
+ENDLESS_SOURCE = """\
+__global__ void endless(const float* x, float* y, int n) {
+  volatile float* v = y;
+  v[0] = 0;
+  while (v[0] == 0) {}
+}
+"""
+
+
+class Commands(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("add.cu", SOURCE)
+        self.write("add.toml", PROGRAM)
+
+    def test_run_takes_inputs_and_saves_outputs(self):
+        x = numpy.linspace(0, 1, 77, dtype=">f4")
+        self.save("x.npy", x)
+        result = self.baton("run", "add.toml", "--input", "x=x.npy", "--output", "y=y.npy")
+        self.check(result, 0)
+        self.assertIn("N = 77", result.out)
+        y = numpy.load(self.folder / "y.npy")
+        self.assertEqual(y.dtype, numpy.float32)
+        numpy.testing.assert_allclose(y, x + 1, rtol=1e-6)
+
+    def test_run_says_which_device_it_took(self):
+        self.assertIn("device   sim", self.baton("run", "add.toml").out)
+        result = self.baton("run", "add.toml", BATON_DEVICE="sim:tiny")
+        self.assertIn("device   sim:tiny", result.out)
+        result = self.baton("run", "add.toml", "--device", "sim:h100", BATON_DEVICE="nonsense")
+        self.assertIn("device   sim:h100", result.out)
+
+    def test_repeat_compares_the_first_run(self):
+        self.save("y.npy", numpy.arange(100, dtype=numpy.float32) + 1)
+        result = self.baton("run", "add.toml", "--repeat", "3", "--expect", "y=y.npy")
+        self.check(result, 0)
+        self.assertIn("3 runs", result.out)
+
+    def test_an_empty_grid_is_skipped_and_said(self):
+        result = self.baton("run", "add.toml", "--set", "N=0", "--output", "y=y.npy")
+        self.check(result, 0)
+        self.assertIn("skipped", result.out)
+        self.assertEqual(numpy.load(self.folder / "y.npy").shape, (0,))
+
+    def test_keep(self):
+        self.check(self.baton("run", "add.toml", "--keep", "kept"), 0)
+        self.assertEqual((self.folder / "kept/add.cu").read_text(), SOURCE)
+        self.assertIn(".entry", (self.folder / "kept/add.ptx").read_text())
+        self.assertEqual((self.folder / "kept/add.cubin").read_bytes()[:4], b"\x7fELF")
+
+    def test_compile_and_inspect(self):
+        result = self.baton("compile", "add.cu", "--entry", "add<float>", "-o", "add.ptx", "--json")
+        self.check(result, 0)
+        json = result.json()
+        self.assertFalse(json["cache_hit"])
+        kernel = json["kernels"][0]
+        self.assertEqual(kernel["static_shared"], 256)
+        self.assertGreater(kernel["registers"], 0)
+        self.assertEqual([p["size"] for p in kernel["params"]], [8, 8, 4])
+        self.assertEqual([p["offset"] for p in kernel["params"]], [0, 8, 16])
+        again = self.baton("compile", "add.cu", "--entry", "add<float>", "--json").json()
+        self.assertTrue(again["cache_hit"])
+
+        self.check(self.baton("compile", "add.cu", "--entry", "add<float>", "--cubin", "--arch", "sm_90"), 0)
+        for image, kind in [("add.ptx", "ptx"), ("add.cubin", "cubin")]:
+            with self.subTest(image):
+                result = self.baton("inspect", image, "--json", "--extract", "parts")
+                self.check(result, 0)
+                self.assertEqual(result.json()["kind"], kind)
+                self.assertEqual(len(result.json()["kernels"]), 1)
+                self.assertEqual((self.folder / "parts" / image).read_bytes(),
+                                 (self.folder / image).read_bytes())
+                self.assertIn("add", self.baton("inspect", image).out)
+
+    def test_compile_passes_options_on(self):
+        self.write("k.cu", "__global__ void k(int* p) { *p = VALUE; }")
+        self.check(self.baton("compile", "k.cu"), 2, "VALUE", "k.cu:1:")
+        self.check(self.baton("compile", "k.cu", "--", "-DVALUE=7"), 0)
+
+    def test_compile_for_a_virtual_architecture(self):
+        self.write("k.cu", "__global__ void k(int* p) { *p = 1; }")
+        self.check(self.baton("compile", "k.cu", "--arch", "compute_90", "-o", "k.out"), 0)
+        self.assertIn(".target sm_90", (self.folder / "k.out").read_text())
+        self.check(self.baton("compile", "k.cu", "--arch", "compute_90", "--cubin"), 2, "compute_90")
+        self.check(self.baton("compile", "k.cu", "--arch", "sm_1"), 2, "sm_1")
+
+    def test_inspect_refuses_what_is_no_image(self):
+        self.check(self.baton("inspect", "add.toml"), 2, "add.toml")
+        self.check(self.baton("inspect", "no.ptx"), 2, "no.ptx")
+        self.write("cut.cubin", b"\x7fELF")
+        self.check(self.baton("inspect", "cut.cubin"), 2, "cut.cubin")
+
+    def test_doctor(self):
+        result = self.baton("doctor")
+        self.check(result, 0)
+        for part in ("sim", "NVRTC", "cache"):
+            self.assertIn(part, result.out)
+        json = self.baton("doctor", "--json").json()
+        self.assertIn("sim", " ".join(device["spec"] for device in json["devices"]))
+
+    def test_cache(self):
+        cache = self.folder / "cache"
+        settings = {"BATON_CACHE_DIR": str(cache)}
+        self.check(self.baton("cache", "stats", **settings), 0)
+        self.check(self.baton("run", "add.toml", **settings), 0)
+        self.assertEqual(self.baton("cache", "stats", "--json", **settings).json()["entries"], 1)
+        listed = self.baton("cache", "list", "--json", **settings).json()["entries"]
+        self.assertEqual(len(listed), 1)
+        self.check(self.baton("cache", "verify", **settings), 0)
+
+        entry = max((p for p in cache.rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
+        content = bytearray(entry.read_bytes())
+        content[len(content) // 2] ^= 1
+        entry.write_bytes(content)
+        self.check(self.baton("cache", "verify", **settings), 1)
+        self.check(self.baton("run", "add.toml", **settings), 0)
+        self.check(self.baton("cache", "verify", **settings), 0)
+
+        self.check(self.baton("cache", "clear", **settings), 0)
+        self.assertEqual(self.baton("cache", "stats", "--json", **settings).json()["entries"], 0)
+
+
+class Process(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("endless.cu", ENDLESS_SOURCE)
+        self.write("endless.toml", ENDLESS)
+
+    def test_version_and_help(self):
+        self.assertRegex(self.baton("--version").out, r"^baton \d+\.\d+\.\d+\n$")
+        for command in ("doctor", "run", "compile", "inspect", "cache"):
+            self.check(self.baton(command, "--help"), 0)
+        self.check(self.baton(), 2)
+        self.check(self.baton("rum"), 2, "run")
+
+    def test_errors_are_json_too(self):
+        result = self.baton("run", "no.toml", "--json")
+        self.check(result, 2)
+        json = result.json()
+        self.assertEqual((json["version"], json["command"]), (1, "run"))
+        self.assertEqual(json["error"]["code"], "not_found")
+        self.assertIn("no.toml", json["error"]["what"])
+        self.assertEqual(self.baton("run", "--json", "--nonsense").json()["error"]["code"], "invalid_input")
+
+    def test_interrupt(self):
+        environment = dict(os.environ, BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name)
+        process = subprocess.Popen([BATON, "run", "endless.toml"], cwd=self.folder, env=environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # The device line is written before the run starts; the kernel then never ends.
+        while not process.stdout.readline().startswith("device"):
+            self.assertIsNone(process.poll(), "the run ended by itself")
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, errors)
+        self.assertIn("error: ", errors)
+
+    def test_a_closed_pipe_is_no_error(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        environment = dict(os.environ, BATON_CACHE_DIR=self._cache.name)
+        done = subprocess.run([BATON, "--help"], stdout=write_end, stderr=subprocess.PIPE, text=True,
+                              env=environment)
+        os.close(write_end)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_full_disk_is_an_error(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("there is no /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([BATON, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("error: standard output cannot be written", done.stderr)
+
+    def test_no_colours_where_nobody_looks(self):
+        self.assertNotIn("\x1b", self.baton("doctor").out)
+
+    def test_log(self):
+        self.write("k.cu", "__global__ void k(int* p) { *p = 1; }")
+        quiet = self.baton("compile", "k.cu").err
+        loud = self.baton("compile", "k.cu", BATON_LOG="debug").err
+        self.assertNotIn("baton: debug", quiet)
+        self.assertIn("baton: ", loud)
+
+
+if __name__ == "__main__":
+    main()

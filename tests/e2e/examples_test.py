@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Every example against its NumPy reference: examples_test.py EXAMPLE..., or all of them."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy
+
+from baton import ROOT, Case, main
+
+EXAMPLES = ROOT / "examples"
+
+# The output of each example, and other sizes to try: ragged ones, small ones, one element.
+OUTPUTS = {
+    "saxpy": ("y", ["N=1", "N=255", "N=257"]),
+    "softmax": ("y", ["ROWS=1 COLUMNS=1", "ROWS=5 COLUMNS=33"]),
+    "gemm_tiled": ("c", ["M=1 N=1 K=1", "M=65 N=130 K=17", "M=64 N=64 K=16"]),
+    "histogram": ("counts", ["N=1", "N=70001"]),
+    "prefix_sum": ("out", ["N=1", "N=1024", "N=1025", "N=300000"]),
+    "decode_layer": ("out", ["K=8 N=8", "K=100 N=61", "K=256 N=512"]),
+}
+
+
+class Examples(Case):
+    def reference(self, name, symbols, seed=0):
+        command = [sys.executable, "-B", EXAMPLES / name / "reference.py", "--out", self.folder,
+                   "--seed", str(seed)]
+        for symbol in symbols:
+            command += ["--set", symbol]
+        subprocess.run(command, check=True)
+
+    def run_example(self, name, symbols=(), seed=0):
+        output, _ = OUTPUTS[name]
+        self.reference(name, symbols, seed)
+        options = [part for symbol in symbols for part in ("--set", symbol)]
+        result = self.baton("run", EXAMPLES / name / f"{name}.toml", "--expect", f"{output}={output}.npy",
+                            "--seed", seed, "--json", *options)
+        self.check(result, 0)
+        return result.json()
+
+
+def add_tests(name):
+    def test_full_size(self):
+        json = self.run_example(name)
+        self.assertTrue(all(output["ok"] for output in json["outputs"] if output["expected"]))
+        self.assertEqual(json["findings"], [])
+
+    def test_other_sizes(self):
+        for sizes in OUTPUTS[name][1]:
+            with self.subTest(sizes):
+                json = self.run_example(name, sizes.split(), seed=7)
+                self.assertEqual(json["findings"], [])
+
+    setattr(Examples, f"test_{name}_at_full_size", test_full_size)
+    setattr(Examples, f"test_{name}_at_other_sizes", test_other_sizes)
+
+
+for _name in OUTPUTS:
+    add_tests(_name)
+
+
+class CppExamples(Case):
+    """The C++ variants, where they were built: BATON_EXAMPLES is their folder."""
+
+    def run_cpp(self, name):
+        folder = os.environ.get("BATON_EXAMPLES")
+        if not folder:
+            self.skipTest("BATON_EXAMPLES is not set")
+        environment = dict(os.environ, BATON_CACHE_DIR=self._cache.name)
+        environment.setdefault("BATON_DEVICE", os.environ.get("BATON_TEST_DEVICE", "sim"))
+        return subprocess.run([os.path.join(folder, name)], check=True, capture_output=True,
+                              text=True, env=environment).stdout
+
+    def test_saxpy(self):
+        self.assertIn("all 1000003 results are right", self.run_cpp("saxpy"))
+
+    def test_decode_layer(self):
+        Examples.reference(self, "decode_layer", [])
+        want = numpy.load(self.folder / "out.npy")[:4]
+        values = re.search(r"out = (.*) \.\.\.", self.run_cpp("decode_layer")).group(1).split()
+        numpy.testing.assert_allclose([float(value) for value in values], want, rtol=1e-3, atol=1e-4)
+
+
+class EveryExample(Case):
+    def test_is_listed(self):
+        folders = {path.parent.name for path in EXAMPLES.glob("*/*.toml")}
+        self.assertEqual(folders, set(OUTPUTS))
+
+
+if __name__ == "__main__":
+    main()
