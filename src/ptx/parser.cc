@@ -5,7 +5,8 @@
 
 namespace baton::ptx {
 
-Parser::Parser(Lexer lexer) : lexer_(std::move(lexer)) {
+Parser::Parser(Lexer lexer, std::size_t max_nodes)
+    : lexer_(std::move(lexer)), nodes_left_(max_nodes) {
   token_ = lexer_.next();
 }
 
