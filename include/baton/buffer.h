@@ -122,7 +122,8 @@ class Buffer {
     upload(values, stream);
     stream.synchronize();
   }
-  std::vector<T> download() const {
+  // (No std::vector<bool> holds an array of bool: download those into a span.)
+  std::vector<T> download() const requires(!std::is_same_v<T, bool>) {
     memory_.device().synchronize();
     std::vector<T> values(count_);
     Stream stream(memory_.device());

@@ -52,8 +52,8 @@ requires(std::is_integral_v<A>&& std::is_integral_v<B>) constexpr auto ceil_div(
 // How one launch is configured: a plain value. Cheap to copy, names no heap memory, and refers to
 // its stream, which must outlive the call.
 struct LaunchConfig {
-  Dim3 grid;                 // in blocks
-  Dim3 block;                // in threads
+  Dim3 grid{};               // in blocks
+  Dim3 block{};              // in threads
   std::uint32_t shared = 0;  // dynamic shared memory, in bytes a block
   // A Stream, or null for the device's legacy default stream.
   struct StreamRef {
@@ -62,7 +62,7 @@ struct LaunchConfig {
     StreamRef() = default;
     StreamRef(const Stream& stream)  // NOLINT: implicit by design
         : native(stream.native()), device(&stream.device()) {}
-  } stream;
+  } stream{};
 };
 
 // What a launch knows of an argument's type: held against the kernel's parameter.

@@ -40,7 +40,6 @@ class DeviceState {
 
   const DriverProvider& provider_;
   const driver::Driver& driver_;
-  const int ordinal_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string spec_;
