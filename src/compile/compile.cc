@@ -1,0 +1,231 @@
+#include "baton/compile.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "compile/diagnostics.h"
+#include "compile/nvrtc.h"
+#include "compile/request.h"
+
+namespace baton {
+
+using compiler::Diagnostic;
+using compiler::Nvrtc;
+using compiler::Request;
+
+Source Source::from_file(const std::filesystem::path& path) {
+  constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{64} << 20;
+  Source source = from_text(read_file(path, kMaxSourceBytes), path.string());
+  source.directory = std::filesystem::absolute(path).parent_path();
+  return source;
+}
+
+Source Source::from_text(std::string text, std::string name) {
+  if (trim(text).empty()) {
+    throw error(ErrorCode::kInvalidInput, "{} is blank: it holds no CUDA source", name);
+  }
+  Source source;
+  source.text = std::move(text);
+  source.name = std::move(name);
+  return source;
+}
+
+namespace {
+
+// The file in which NVRTC reports errors about name expressions.
+constexpr std::string_view kNameMap = "__nv_name_map";
+
+// One program of NVRTC, from creation to its results.
+class Program {
+ public:
+  Program(const Nvrtc& nvrtc, const Request& request) : nvrtc_(nvrtc) {
+    std::vector<const char*> texts;
+    std::vector<const char*> names;
+    for (const compiler::EmbeddedHeader& header : request.headers) {
+      texts.push_back(header.text);
+      names.push_back(header.name);
+    }
+    nvrtc.check(nvrtc.create(&program_, request.text.c_str(), request.program_name.c_str(),
+                             static_cast<int>(texts.size()), texts.data(), names.data()),
+                "nvrtcCreateProgram");
+  }
+  ~Program() { nvrtc_.destroy(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void add_name(const std::string& expression) {
+    nvrtc_.check(nvrtc_.add_name(program_, expression.c_str()), "nvrtcAddNameExpression");
+  }
+
+  Nvrtc::Result compile(const std::vector<std::string>& arguments) {
+    std::vector<const char*> pointers;
+    for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+    return nvrtc_.compile(program_, static_cast<int>(pointers.size()), pointers.data());
+  }
+
+  std::string ptx() const { return text(nvrtc_.ptx_size, nvrtc_.ptx, "nvrtcGetPTX"); }
+  std::string cubin() const { return text(nvrtc_.cubin_size, nvrtc_.cubin, "nvrtcGetCUBIN"); }
+  std::string log() const {
+    std::string out = text(nvrtc_.log_size, nvrtc_.log, "nvrtcGetProgramLog");
+    return out.substr(0, out.find('\0'));
+  }
+  std::string symbol(const std::string& expression) const {
+    const char* name = nullptr;
+    nvrtc_.check(nvrtc_.lowered_name(program_, expression.c_str(), &name), "nvrtcGetLoweredName");
+    return name;
+  }
+
+ private:
+  std::string text(Nvrtc::Result (*size_of)(Nvrtc::Program, std::size_t*),
+                   Nvrtc::Result (*get)(Nvrtc::Program, char*), const char* call) const {
+    std::size_t size = 0;
+    nvrtc_.check(size_of(program_, &size), call);
+    std::string out(size, '\0');
+    if (size > 0) nvrtc_.check(get(program_, out.data()), call);
+    return out;
+  }
+
+  const Nvrtc& nvrtc_;
+  Nvrtc::Program program_ = nullptr;
+};
+
+struct Attempt {
+  Nvrtc::Result result = Nvrtc::kSuccess;
+  std::string log;
+  std::vector<Diagnostic> diagnostics;
+  std::string ptx;
+  std::string cubin;
+  std::vector<std::pair<std::string, std::string>> symbols;
+};
+
+Attempt attempt(const Nvrtc& nvrtc, const Request& request,
+                const std::vector<std::string>& entries) {
+  Program program(nvrtc, request);
+  for (const std::string& entry : entries) program.add_name(entry);
+  Attempt out;
+  out.result = program.compile(request.arguments);
+  out.log = program.log();
+  out.diagnostics = compiler::parse_log(out.log, [&](std::string_view file) {
+    return file == request.program_name ? request.source.name : std::string(file);
+  });
+  if (out.result != Nvrtc::kSuccess) return out;
+  out.ptx = program.ptx();
+  out.cubin = program.cubin();
+  for (const std::string& entry : entries) out.symbols.emplace_back(entry, program.symbol(entry));
+  return out;
+}
+
+// The entries that the compiler could not find, where nothing else was wrong.
+std::vector<std::string> unknown_entries(const Attempt& failed,
+                                         const std::vector<std::string>& entries) {
+  std::vector<std::string> unknown;
+  for (const Diagnostic& diagnostic : failed.diagnostics) {
+    if (diagnostic.severity != Diagnostic::Severity::kError) continue;
+    if (diagnostic.where.file != kNameMap) return {};
+    // "… Input name expression was: "k<float>""
+    for (const std::string& entry : entries) {
+      if (diagnostic.message.find(fmt::format("\" {}\"", entry)) != std::string::npos ||
+          diagnostic.message.find(fmt::format("\"{}\"", entry)) != std::string::npos) {
+        unknown.push_back(entry);
+      }
+    }
+  }
+  return unknown;
+}
+
+[[noreturn]] void throw_unknown_entry(const Error& not_found, const Attempt& failed) {
+  Error out = not_found;
+  out.note("a kernel that is a template is named with its arguments: name<float>");
+  for (const Diagnostic& diagnostic : failed.diagnostics) {
+    if (diagnostic.where.file == kNameMap && diagnostic.severity == Diagnostic::Severity::kError) {
+      out.note("the compiler says: " + diagnostic.message);
+      break;
+    }
+  }
+  throw out;
+}
+
+void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
+  const std::vector<int> known = nvrtc.archs();
+  if (std::find(known.begin(), known.end(), arch.number) != known.end()) return;
+  std::vector<std::string> names;
+  for (const int number : known) names.push_back(fmt::format("{}", number));
+  throw error(ErrorCode::kInvalidInput,
+              "NVRTC {} does not compile for {}; it knows the architectures {}",
+              nvrtc.version_text(), arch.text, fmt::join(names, ", "));
+}
+
+[[noreturn]] void throw_failure(const Nvrtc& nvrtc, const Request& request, const Attempt& failed) {
+  if (failed.result == Nvrtc::kInvalidOption) {
+    Error out = error(ErrorCode::kInvalidInput, "{}: NVRTC refuses the compile options",
+                      request.source.name);
+    for (const Diagnostic& diagnostic : failed.diagnostics) out.note(diagnostic.to_string());
+    throw out;
+  }
+  if (failed.result != Nvrtc::kCompilation) nvrtc.check(failed.result, "nvrtcCompileProgram");
+  throw compiler::compile_error(failed.diagnostics, request.source.name, failed.log);
+}
+
+Compiled run(const Request& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const Nvrtc& nvrtc = Nvrtc::load(compiler::require_nvrtc(request.toolkit));
+  check_arch(nvrtc, request.arch);
+  const std::vector<std::string>& entries = request.options.entries;
+
+  Attempt made = attempt(nvrtc, request, entries);
+  Attempt failed;
+  std::vector<std::string> unknown;
+  if (made.result == Nvrtc::kCompilation) {
+    unknown = unknown_entries(made, entries);
+    if (!unknown.empty()) {
+      // They may be kernels all the same, called by a name that is no expression of C++ or that is
+      // short of its template arguments: the image knows.
+      std::vector<std::string> others;
+      for (const std::string& entry : entries) {
+        if (std::find(unknown.begin(), unknown.end(), entry) == unknown.end()) {
+          others.push_back(entry);
+        }
+      }
+      failed = std::move(made);
+      made = attempt(nvrtc, request, others);
+    }
+  }
+  if (made.result != Nvrtc::kSuccess) throw_failure(nvrtc, request, made);
+
+  Compiled out{Image::from_bytes(made.ptx, "the PTX of " + request.source.name),
+               std::nullopt,
+               std::move(made.symbols),
+               compiler::warnings_text(made.diagnostics),
+               false,
+               0};
+  if (!made.cubin.empty()) {
+    out.cubin = Image::from_bytes(made.cubin, "the cubin of " + request.source.name);
+  }
+  if (!unknown.empty()) {
+    const ImageFacts facts = read_facts(out.ptx);
+    for (const std::string& entry : unknown) {
+      try {
+        out.symbols.emplace_back(entry, find_kernel(facts, entry, request.source.name).name);
+      } catch (const Error& not_found) {
+        throw_unknown_entry(not_found, failed);
+      }
+    }
+  }
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  out.seconds = spent.count();
+  return out;
+}
+
+}  // namespace
+
+Compiled compile(const Source& source, const CompileOptions& options) {
+  const Request request = compiler::make_request(source, options);
+  return run(request);
+}
+
+}  // namespace baton

@@ -1,0 +1,173 @@
+#include "compile/diagnostics.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace baton::compiler {
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+struct Label {
+  std::string_view text;
+  Severity severity;
+};
+constexpr Label kLabels[] = {
+    {"error", Severity::kError},          {"catastrophic error", Severity::kError},
+    {"internal error", Severity::kError}, {"warning", Severity::kWarning},
+    {"remark", Severity::kRemark},
+};
+
+// The compiler indents the source line and the caret by this much.
+constexpr std::size_t kIndent = 2;
+
+// The severity at the start of `text`, which may carry a number: "warning #177-D: ". Advances
+// `text` to the message.
+std::optional<Severity> take_severity(std::string_view& text) {
+  for (const Label& label : kLabels) {
+    if (!text.starts_with(label.text)) continue;
+    std::string_view rest = text.substr(label.text.size());
+    if (rest.starts_with(" #")) {
+      rest.remove_prefix(std::min(rest.find(':'), rest.size()));
+    } else if (rest.starts_with(" :")) {
+      rest.remove_prefix(1);  // ptxas writes "ptxas error   :"
+    }
+    if (!rest.starts_with(": ")) continue;
+    text = rest.substr(2);
+    return label.severity;
+  }
+  return std::nullopt;
+}
+
+// "file(12): error: message"
+std::optional<Diagnostic> parse_header(std::string_view line) {
+  for (std::size_t at = line.find("): "); at != std::string_view::npos;
+       at = line.find("): ", at + 1)) {
+    const std::size_t open = line.rfind('(', at);
+    if (open == std::string_view::npos || open + 1 >= at) continue;
+    int number = 0;
+    const char* end = line.data() + at;
+    const auto parsed = std::from_chars(line.data() + open + 1, end, number);
+    if (parsed.ec != std::errc() || parsed.ptr != end) continue;
+    std::string_view rest = line.substr(at + 3);
+    const std::optional<Severity> severity = take_severity(rest);
+    if (!severity) continue;
+    Diagnostic found;
+    found.severity = *severity;
+    found.where = {std::string(line.substr(0, open)), number, 0};
+    found.message = rest;
+    return found;
+  }
+  // Messages about the command line and from the assembler name no line.
+  for (std::string_view tool : {"nvrtc: ", "ptxas "}) {
+    if (!line.starts_with(tool)) continue;
+    std::string_view rest = trim(line.substr(tool.size()));
+    const std::size_t blank = rest.find("  ");
+    std::string squeezed(rest.substr(0, blank));
+    if (blank != std::string_view::npos) squeezed += rest.substr(rest.find(':'));
+    std::string_view text = squeezed;
+    const std::optional<Severity> severity = take_severity(text);
+    if (!severity) continue;
+    Diagnostic found;
+    found.severity = *severity;
+    found.message = text;
+    return found;
+  }
+  return std::nullopt;
+}
+
+bool is_caret(std::string_view line) {
+  const std::size_t at = line.find_first_not_of(" \t");
+  return at != std::string_view::npos && line[at] == '^' && trim(line).size() == 1;
+}
+
+// The column in characters: bytes of UTF-8 that continue a character do not count.
+int caret_column(std::string_view source_line, std::string_view caret_line) {
+  const std::size_t at = caret_line.find('^');
+  if (at < kIndent) return 0;
+  int column = 1;
+  for (std::size_t i = kIndent; i < at && i < source_line.size(); ++i) {
+    if ((static_cast<unsigned char>(source_line[i]) & 0xC0) != 0x80) ++column;
+  }
+  return column;
+}
+
+std::string_view without_indent(std::string_view line) {
+  std::size_t indent = 0;
+  while (indent < kIndent && indent < line.size() && line[indent] == ' ') ++indent;
+  return line.substr(indent);
+}
+
+}  // namespace
+
+std::string Diagnostic::to_string() const {
+  std::string out = where.known() ? where.to_string() + ": " : "";
+  out += severity == Severity::kError     ? "error: "
+         : severity == Severity::kWarning ? "warning: "
+                                          : "remark: ";
+  out += message;
+  for (const std::string& detail : details) out += "\n" + detail;
+  if (!excerpt.empty()) out += "\n" + excerpt;
+  return out;
+}
+
+std::vector<Diagnostic> parse_log(std::string_view log,
+                                  const std::function<std::string(std::string_view)>& rename) {
+  std::vector<Diagnostic> found;
+  std::vector<std::string_view> lines = split_lines(log);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::optional<Diagnostic> next = parse_header(lines[i]);
+    if (!next) continue;
+    if (next->where.known()) next->where.file = rename(next->where.file);
+    while (i + 1 < lines.size() && !trim(lines[i + 1]).empty() && !parse_header(lines[i + 1])) {
+      ++i;
+      if (is_caret(lines[i]) && !next->details.empty()) {
+        const std::string_view source_line = lines[i - 1];
+        next->where.column = caret_column(source_line, lines[i]);
+        next->details.pop_back();
+        next->excerpt =
+            fmt::format("  {}\n  {}", without_indent(source_line), without_indent(lines[i]));
+        break;
+      }
+      next->details.emplace_back(lines[i]);
+    }
+    found.push_back(std::move(*next));
+  }
+  return found;
+}
+
+Error compile_error(const std::vector<Diagnostic>& diagnostics, std::string_view name,
+                    std::string_view log) {
+  std::vector<const Diagnostic*> errors;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity == Severity::kError) errors.push_back(&diagnostic);
+  }
+  if (errors.empty()) {
+    Error failed = error(ErrorCode::kCompile, "{} does not compile", name);
+    if (!trim(log).empty()) failed.note(std::string(trim(log)));
+    return failed;
+  }
+  std::string message = errors[0]->message;
+  if (errors.size() > 1) message += fmt::format(" (the first of {} errors)", errors.size());
+  SourceLocation where = errors[0]->where;
+  if (!where.known()) where.file = name;
+  Error failed(ErrorCode::kCompile, std::move(message), std::move(where));
+  for (const Diagnostic* each : errors) failed.note(each->to_string());
+  return failed;
+}
+
+std::string warnings_text(const std::vector<Diagnostic>& diagnostics) {
+  std::string out;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.severity != Severity::kWarning) continue;
+    if (!out.empty()) out += '\n';
+    out += diagnostic.to_string();
+  }
+  return out;
+}
+
+}  // namespace baton::compiler

@@ -1,0 +1,24 @@
+# cmake -DOUTPUT=file.cc -DHEADERS=a;b -DDEVICE_HEADERS=c;d -P embed.cmake
+cmake_minimum_required(VERSION 3.25)
+set(rows "")
+foreach(header IN LISTS HEADERS DEVICE_HEADERS)
+  file(READ "${header}" text)
+  get_filename_component(name "${header}" NAME)
+  if(header IN_LIST DEVICE_HEADERS)
+    set(name "baton/device/${name}")
+  endif()
+  string(APPEND rows "    {\"${name}\", R\"~BATON~(${text})~BATON~\"},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "// Written by src/compile/embed.cmake.
+#include \"compile/headers.h\"
+
+namespace baton::compiler {
+
+std::span<const EmbeddedHeader> embedded_headers() {
+  static constexpr EmbeddedHeader kHeaders[] = {
+${rows}  };
+  return kHeaders;
+}
+
+}  // namespace baton::compiler
+")

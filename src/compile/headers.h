@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace baton::compiler {
+
+// A header that Baton gives to NVRTC from memory: the standard headers that nvcc takes from the
+// host compiler (src/compile/headers), and Baton's own for kernel authors (include/baton/device).
+struct EmbeddedHeader {
+  const char* name;  // as an #include names it
+  const char* text;
+};
+
+// Written by CMake from the files themselves.
+std::span<const EmbeddedHeader> embedded_headers();
+
+// Included in front of every source, and of those that say "std::".
+inline constexpr std::string_view kPreludeHeader = "baton_prelude.h";
+inline constexpr std::string_view kStdHeader = "baton_std.h";
+
+}  // namespace baton::compiler

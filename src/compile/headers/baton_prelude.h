@@ -1,0 +1,7 @@
+#pragma once
+// What nvcc brings in by itself and NVRTC does not.
+#include <cstddef>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>

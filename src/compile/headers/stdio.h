@@ -1,0 +1,3 @@
+#pragma once
+// printf is built into the compiler.
+#include <stddef.h>

@@ -1,0 +1,3 @@
+#pragma once
+// memcpy and memset are built into the compiler.
+#include <stddef.h>

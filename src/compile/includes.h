@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace baton::compiler {
+
+// One file that a source includes, directly or through others.
+struct IncludedFile {
+  std::string name;            // as written, without quotes or brackets
+  std::filesystem::path path;  // where it was found; empty: nowhere
+  bool is_cuda = false;        // one of CUDA's own, which are not looked into
+  Sha256Digest content{};      // of its bytes; zero where it was not found
+};
+
+// What including a source brings in, as far as text alone can tell: comments and #if are not
+// understood, so it may hold files that the compiler never opens, never the other way round.
+struct IncludeScan {
+  std::vector<IncludedFile> files;  // in the order met, each path once
+  // Why the compile cannot be told by these contents ("#include of a macro"); empty where it can.
+  std::string obstacle;
+  bool mentions_pdl = false;  // one of the PDL functions of the CUDA device runtime
+  bool mentions_std = false;  // "std::"
+  // Names of standard headers that the user brings himself.
+  std::set<std::string, std::less<>> own_headers;
+};
+
+// Follows the #include and __has_include lines of `text`, whose quotes resolve from `directory`,
+// through `folders` and then `cuda_folders`. `forced` are headers in front of the text.
+// `standard_headers` are the names that Baton provides where the user does not. Never throws for
+// what it reads; a closure too large to follow is an obstacle.
+IncludeScan scan_includes(std::string_view text, const std::filesystem::path& directory,
+                          const std::vector<std::string>& forced,
+                          const std::vector<std::filesystem::path>& folders,
+                          const std::vector<std::filesystem::path>& cuda_folders,
+                          const std::vector<std::string_view>& standard_headers);
+
+}  // namespace baton::compiler

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "baton/compile.h"
+
+namespace baton::compiler {
+
+// A source's own options, told apart as far as Baton has to know them. All others are passed on as
+// written.
+struct ParsedOptions {
+  std::vector<std::string> others;             // in order; without folders and forced includes
+  std::vector<std::filesystem::path> include;  // absolute: Source::include, then -I, and the
+                                               // source's own folder in front
+  std::vector<std::string> forced;             // -include: as written
+  bool has_standard = false;                   // one says -std
+  bool has_debug = false;                      // -G
+};
+
+// Throws kInvalidInput for an architecture among them (that is CompileOptions::arch), and for one
+// that lacks its value.
+ParsedOptions parse_options(const Source& source);
+
+// What `arch` asks for: "sm_90a", "compute_90".
+struct Arch {
+  int number = 0;        // 90
+  std::string text;      // "sm_90a"
+  bool is_real = false;  // machine code too, not PTX alone
+};
+// Throws kInvalidInput.
+Arch parse_arch(const std::string& text);
+
+}  // namespace baton::compiler

@@ -1,0 +1,79 @@
+#include "compile/request.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace baton::compiler {
+namespace {
+
+// "#line 1 "name"" makes messages and line tables speak of that text; quotes and backslashes cannot
+// stand in the directive.
+std::string line_directive(std::string_view name) {
+  std::string clean(name);
+  std::replace(clean.begin(), clean.end(), '"', '\'');
+  std::replace(clean.begin(), clean.end(), '\\', '/');
+  std::replace(clean.begin(), clean.end(), '\n', ' ');
+  return fmt::format("#line 1 \"{}\"\n", clean);
+}
+
+// A file is called by its full path, so that debuggers find it; a text by its name.
+std::string program_name(const Source& source) {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::absolute(source.name, failed);
+  if (!failed && std::filesystem::is_regular_file(path, failed)) {
+    return path.lexically_normal().string();
+  }
+  return source.name;
+}
+
+std::string whole_text(const Source& source, const std::string& name) {
+  if (source.prelude.empty()) return source.text;
+  std::string text = line_directive("<prelude of " + source.name + ">");
+  text += source.prelude;
+  if (!text.ends_with('\n')) text += '\n';
+  text += line_directive(name);
+  text += source.text;
+  return text;
+}
+
+}  // namespace
+
+Request make_request(const Source& source, const CompileOptions& options) {
+  Request request{
+      source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {}, {},
+      {},     {}};
+  std::vector<std::string_view> standard;
+  for (const EmbeddedHeader& header : embedded_headers()) standard.emplace_back(header.name);
+  request.program_name = program_name(source);
+  request.text = whole_text(source, request.program_name);
+  request.scan = scan_includes(request.text, request.parsed.include[0], request.parsed.forced,
+                               request.parsed.include, request.toolkit.include, standard);
+  for (const EmbeddedHeader& header : embedded_headers()) {
+    if (!request.scan.own_headers.contains(header.name)) request.headers.push_back(header);
+  }
+
+  std::vector<std::string>& arguments = request.arguments;
+  arguments.push_back("--gpu-architecture=" + request.arch.text);
+  if (!request.parsed.has_standard) arguments.emplace_back("--std=c++17");
+  if (!request.parsed.has_debug) arguments.emplace_back("-lineinfo");
+  // nvcc takes functions without a mark for the host's and compiles them; NVRTC refuses them.
+  arguments.emplace_back("-default-device");
+  arguments.push_back(fmt::format("--pre-include={}", kPreludeHeader));
+  if (request.scan.mentions_std) arguments.push_back(fmt::format("--pre-include={}", kStdHeader));
+  if (request.scan.mentions_pdl && request.arch.number >= 90) {
+    arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
+  }
+  for (const std::string& header : request.parsed.forced) {
+    arguments.push_back("--pre-include=" + header);
+  }
+  for (const auto* folders : {&request.parsed.include, &request.toolkit.include}) {
+    for (const std::filesystem::path& folder : *folders) {
+      arguments.push_back("--include-path=" + folder.string());
+    }
+  }
+  arguments.insert(arguments.end(), request.parsed.others.begin(), request.parsed.others.end());
+  return request;
+}
+
+}  // namespace baton::compiler

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "baton/compile.h"
+#include "compile/headers.h"
+#include "compile/includes.h"
+#include "compile/options.h"
+#include "compile/toolkit.h"
+
+namespace baton::compiler {
+
+// Everything that decides what one compile gives, found out without loading the compiler.
+struct Request {
+  const Source& source;
+  const CompileOptions& options;
+  Toolkit toolkit;
+  Arch arch;
+  ParsedOptions parsed;
+  IncludeScan scan;
+  std::vector<EmbeddedHeader> headers;  // those that the user does not bring himself
+  std::string text;                     // what the compiler gets: the prelude, then the source
+  std::string program_name;             // what the compiler calls the source
+  std::vector<std::string> arguments;   // what the compiler gets as options
+};
+
+// Throws kInvalidInput for options and architecture.
+Request make_request(const Source& source, const CompileOptions& options);
+
+}  // namespace baton::compiler

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace baton::compiler {
+
+// Where CUDA's compiler lives on this machine. Found by looking at files alone: nothing is loaded.
+struct Toolkit {
+  std::optional<std::filesystem::path> nvrtc;
+  std::optional<std::filesystem::path> nvjitlink;
+  // CUDA's own headers, in the order to search; the first holds cuda_fp16.h. Empty: not found.
+  std::vector<std::filesystem::path> include;
+  std::vector<std::string> searched;  // what was looked at, for messages
+};
+
+// Looks, in this order: BATON_NVRTC (a file, for NVRTC alone), BATON_CUDA_ROOT, the loader's path,
+// CUDA_HOME, CUDA_PATH, /usr/local/cuda and its versions, newest first, .deps/cuda beside or above
+// the executable, and NVIDIA's Python wheels in VIRTUAL_ENV or CONDA_PREFIX. A root may be laid out
+// as a toolkit (lib64, include) or as wheels (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib). Thread-safe
+// as far as getenv is.
+Toolkit find_toolkit();
+
+// The toolkit's NVRTC, or throws kNotFound saying what was searched and how to get it.
+const std::filesystem::path& require_nvrtc(const Toolkit& toolkit);
+
+// "CUDA_VERSION 13000" of cuda.h in the header folders, as "13.0"; empty where it is not found.
+std::string header_version(const Toolkit& toolkit);
+
+}  // namespace baton::compiler
