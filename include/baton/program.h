@@ -232,7 +232,8 @@ BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
 
 struct ProgramDefinition {
   std::string name = {};
-  std::filesystem::path file = {};  // it was read from; empty where it was built
+  std::filesystem::path file = {};       // it was read from; empty where it was built
+  std::filesystem::path directory = {};  // where the quotes of kernels given as text resolve from
   std::vector<ProgramSymbol> symbols = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
@@ -255,6 +256,7 @@ class BATON_API Program {
 
   const std::string& name() const { return definition_->name; }
   const std::filesystem::path& file() const { return definition_->file; }
+  const std::filesystem::path& directory() const { return definition_->directory; }
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }

@@ -39,9 +39,14 @@ template double BoundExpression::gather(std::span<const std::int64_t>,
                                         double (ExpressionCode::*)(std::span<const std::int64_t>)
                                             const) const;
 
-bool BoundExpression::uses_from(std::size_t first) const {
-  return std::any_of(slots_.begin(), slots_.end(),
-                     [first](std::uint32_t slot) { return slot >= first; });
+std::string BoundExpression::values_text(std::span<const std::int64_t> slots) const {
+  std::vector<std::int64_t> values;
+  for (const std::uint32_t slot : slots_) values.push_back(slots[slot]);
+  return code_->values_in(code_->nodes.back(), values);
+}
+
+bool BoundExpression::uses_slot(std::size_t slot) const {
+  return std::find(slots_.begin(), slots_.end(), slot) != slots_.end();
 }
 
 }  // namespace baton

@@ -42,8 +42,9 @@ class BoundExpression {
     return gather(slots, &ExpressionCode::evaluate_float);
   }
 
-  // Whether it refers to a slot at or above `first`.
-  bool uses_from(std::size_t first) const;
+  bool uses_slot(std::size_t slot) const;
+  // " (N = 1024, K = 0)", or nothing where it has no names.
+  std::string values_text(std::span<const std::int64_t> slots) const;
   const ExpressionCode& code() const { return *code_; }
 
  private:

@@ -34,6 +34,7 @@ class ProgramReader {
 
   ProgramDefinition read(std::string default_name) {
     ProgramDefinition program;
+    program.directory = directory_;
     program.name = top_.string("name").value_or(std::move(default_name));
     for_each("symbols", [&](const auto& member) { program.symbols.push_back(symbol(member)); });
     for_each("buffers", [&](const auto& member) { program.buffers.push_back(buffer(member)); });

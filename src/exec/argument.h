@@ -1,0 +1,71 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/image.h"
+#include "baton/launch.h"
+#include "baton/program.h"
+#include "exec/buffers.h"
+#include "program/bound_expression.h"
+
+namespace baton::exec {
+
+// One argument of a launch, held against its parameter: how its bytes are computed.
+class PlannedArgument {
+ public:
+  // `what` names it in messages: "argument 2 of saxpy". Throws kInvalidInput where the argument
+  // does not fit the parameter: its kind, its size, a constant out of range.
+  PlannedArgument(const LaunchArgument& argument, const ParamFacts& param, std::string what,
+                  const NameSlots& names, const BufferTable& buffers);
+
+  std::uint32_t size() const { return size_; }
+  // Of the launch's check.
+  ArgumentType type() const { return {size_, pointer_, dtype_}; }
+  // The buffer that is passed, or none.
+  std::optional<std::uint32_t> buffer() const { return buffer_; }
+  // Whether the kernel declares that it only reads the buffer.
+  bool read_only() const { return param_.read_only; }
+  // Whether its bytes may change from one launch to the next.
+  bool varies() const { return varies_; }
+  bool uses_slot(std::size_t slot) const { return expression_ && expression_->uses_slot(slot); }
+
+  // Writes `size()` bytes. Throws kInvalidInput for a value out of range and for an offset outside
+  // the buffer.
+  void write(std::span<const std::int64_t> slots, const BufferTable& buffers,
+             unsigned char* target) const;
+
+ private:
+  void plan_buffer(const BufferOffset& place, const NameSlots& names, const BufferTable& buffers);
+  void plan_integer(const Expression& value, const NameSlots& names);
+  void plan_real(double value);
+  void plan_typed(const TypedValue& typed, const NameSlots& names);
+  void plan_raw(const RawBytes& raw);
+  void refuse_pointer_or_bytes(std::string_view given) const;
+  std::uint64_t encode(std::int64_t value) const;
+  std::uint64_t encode(double value) const;
+  std::uint64_t round(double value) const;
+  void set_constant(std::uint64_t bits);
+
+  template <typename... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const;
+
+  std::string what_;
+  SourceLocation where_;
+  ParamFacts param_;
+  std::uint32_t size_ = 0;
+  bool pointer_ = false;
+  bool varies_ = false;
+  bool is_float_expression_ = false;
+  std::optional<DType> dtype_;  // the type that a number is converted to, where it is known
+  std::optional<std::uint32_t> buffer_;
+  std::optional<BoundExpression> expression_;  // the value, or the buffer's offset in elements
+  std::string constant_;                       // else
+};
+
+}  // namespace baton::exec

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/executable.h"
+#include "baton/program.h"
+
+namespace baton::exec {
+
+// What every symbol of the program is worth, and who said so: the command line or the caller, the
+// shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
+// inputs whose dtype or shape the program does not take and for values that disagree.
+std::vector<Executable::BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings);
+
+// The buffer's shape for values of all symbols, in the program's order. Throws kInvalidInput for a
+// negative extent and for more bytes than can be addressed.
+std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
+                                     const std::vector<Executable::BoundSymbol>& symbols);
+
+// Bytes of an array of the shape, which bind_shape has checked.
+std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);
+
+// "[4, 8]".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+}  // namespace baton::exec

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "exec/plan.h"
+
+namespace baton::exec {
+
+// What one execution of a step does, for the values that symbols and indexes have then.
+
+struct LaunchValues {
+  bool skipped = false;  // an extent of the grid is 0; nothing else is known then
+  LaunchConfig config;   // without a stream
+};
+
+struct CopyValues {
+  std::uint64_t from = 0, to = 0, bytes = 0;  // offsets and size in bytes
+};
+
+// Each throws kInvalidInput or kLimit for what the step may not do: extents that are negative or
+// too large, values out of range, offsets and counts outside the buffers. The launch's arguments
+// are packed into the step.
+LaunchValues evaluate(PlannedLaunch& step, std::span<const std::int64_t> slots,
+                      const BufferTable& buffers);
+CopyValues evaluate(const PlannedCopy& step, std::span<const std::int64_t> slots,
+                    const BufferTable& buffers);
+// The stored bits of the value.
+std::uint64_t evaluate(const PlannedFill& step, std::span<const std::int64_t> slots,
+                       const BufferTable& buffers);
+// How often the group runs.
+std::uint64_t evaluate(const PlannedRepeat& step, std::span<const std::int64_t> slots);
+
+}  // namespace baton::exec

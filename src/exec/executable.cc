@@ -1,0 +1,97 @@
+#include "baton/executable.h"
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "exec/executable_state.h"
+
+namespace baton {
+namespace {
+
+const exec::BoundBuffer& find_buffer(const ExecutableState& state, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const exec::BoundBuffer& buffer : state.buffers()) {
+    if (buffer.definition->name == name) return buffer;
+    known.push_back(buffer.definition->name);
+  }
+  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
+              printable(state.program.name()), printable(name), suggestion(name, known));
+}
+
+}  // namespace
+
+Executable::Executable(std::unique_ptr<ExecutableState> state) : state_(std::move(state)) {}
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+Executable::~Executable() = default;
+
+Executable Executable::prepare(const Program& program, const Device& device,
+                               const PrepareOptions& options) {
+  return Executable(std::make_unique<ExecutableState>(program, device, options));
+}
+
+const Program& Executable::program() const {
+  return state_->program;
+}
+const Device& Executable::device() const {
+  return state_->device;
+}
+
+const Module& Executable::module(std::string_view kernel) const {
+  return state_->kernels.module(kernel);
+}
+
+const std::vector<Executable::CompiledKernels>& Executable::compiled() const {
+  return state_->kernels.compiled();
+}
+
+void Executable::bind(Bindings bindings) {
+  state_->bind(std::move(bindings));
+}
+
+const std::vector<Executable::BoundSymbol>& Executable::symbols() const {
+  return state_->symbols;
+}
+
+const std::vector<std::int64_t>& Executable::shape(std::string_view buffer) const {
+  const exec::BoundBuffer& found = find_buffer(*state_, buffer);
+  if (!state_->bound()) {
+    throw error(ErrorCode::kInvalidInput, "the shape of {} is known once the program is bound",
+                buffer);
+  }
+  return found.shape;
+}
+
+const RunReport& Executable::run(const RunOptions& options) {
+  state_->run(options);
+  return state_->report;
+}
+
+const RunReport& Executable::report() const {
+  return state_->report;
+}
+
+const Array& Executable::output(std::string_view buffer) const {
+  const auto found = state_->outputs.find(buffer);
+  if (found != state_->outputs.end()) return found->second;
+  const std::vector<std::string> known = outputs();
+  for (const std::string& name : known) {
+    if (name == buffer) {
+      throw error(ErrorCode::kInvalidInput, "the output {} is known after a run", buffer);
+    }
+  }
+  throw error(ErrorCode::kNotFound, "the program {} has no output \"{}\"{}",
+              printable(state_->program.name()), printable(buffer), suggestion(buffer, known));
+}
+
+std::vector<std::string> Executable::outputs() const {
+  std::vector<std::string> names;
+  for (const ProgramBuffer& buffer : state_->program.buffers()) {
+    if (buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout) {
+      names.push_back(buffer.name);
+    }
+  }
+  return names;
+}
+
+}  // namespace baton

@@ -1,0 +1,261 @@
+#include "exec/executable_state.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/npy.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+#include "exec/binding.h"
+#include "exec/initialise.h"
+
+namespace baton {
+namespace {
+
+// What an output holds before anything writes it, on a device that cannot tell who reads or writes:
+// a value that no computation is likely to leave in every byte.
+constexpr std::uint8_t kPoison = 0xC7;
+
+constexpr std::chrono::milliseconds kProgressInterval{250};
+
+exec::BufferTable unbound_buffers(const Program& program) {
+  exec::BufferTable table;
+  for (const ProgramBuffer& buffer : program.buffers()) {
+    table.emplace_back().definition = &buffer;
+  }
+  return table;
+}
+
+bool is_initialised(const ProgramBuffer& buffer) {
+  return buffer.init != BufferInit::kNone;
+}
+
+// Read before it is written: something must be in it.
+bool needs_contents(const ProgramBuffer& buffer) {
+  return buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight ||
+         buffer.role == BufferRole::kInout;
+}
+
+// Calls the user's progress callback a few times a second.
+std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
+  if (!options.progress) return {};
+  auto next = std::chrono::steady_clock::now() + kProgressInterval;
+  return [&options, &progress, next]() mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next) return;
+    next = now + kProgressInterval;
+    options.progress(progress);
+  };
+}
+
+FindingReport to_report(driver::Finding finding) {
+  FindingReport report;
+  report.error = finding.severity == driver::Finding::Severity::kError;
+  report.kind = std::move(finding.kind);
+  report.kernel = std::move(finding.kernel);
+  report.block = finding.block;
+  report.thread = finding.thread;
+  report.where = std::move(finding.where);
+  report.message = std::move(finding.message);
+  report.count = finding.count;
+  return report;
+}
+
+std::string finding_text(const FindingReport& finding) {
+  return fmt::format("{}{}{}", finding.where, finding.where.empty() ? "" : ": ", finding.message);
+}
+
+}  // namespace
+
+ExecutableState::ExecutableState(const Program& prepared, const Device& on,
+                                 const PrepareOptions& options)
+    : program(prepared),
+      device(on),
+      kernels(program, device, options),
+      buffers_(unbound_buffers(program)),
+      plan_(exec::make_plan(program, buffers_,
+                            [this](const std::string& name) { return kernels.kernel(name); })),
+      stream_(device),
+      executor_(exec::make_executor(options.executor, device)) {}
+
+bool ExecutableState::is_result(const ProgramBuffer& buffer) {
+  return buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout;
+}
+
+void ExecutableState::bind(Bindings given) {
+  auto bound_symbols = exec::bind_symbols(program, given);
+  exec::BufferTable table = unbound_buffers(program);
+  for (exec::BoundBuffer& buffer : table) {
+    buffer.shape = exec::bind_shape(*buffer.definition, bound_symbols);
+    buffer.bytes = exec::bytes_of(buffer.shape, buffer.definition->dtype);
+    buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
+    exec::check_arange(buffer);
+  }
+  std::vector<std::int64_t> values;
+  for (const auto& symbol : bound_symbols) values.push_back(symbol.value);
+  exec::RunExtent extent = exec::check_run(plan_, values, table);
+  auto read = read_contents(given, table);
+
+  // Nothing throws from here on but the allocations, which need the old buffers gone.
+  bound_ = false;
+  outputs.clear();
+  buffers_ = unbound_buffers(program);
+  allocate(table);
+  buffers_ = std::move(table);
+  contents_ = std::move(read);
+  symbols = std::move(bound_symbols);
+  values_ = std::move(values);
+  extent_ = std::move(extent);
+  seed_ = given.seed;
+  bound_ = true;
+}
+
+std::map<std::string, Array, std::less<>> ExecutableState::read_contents(
+    Bindings& given, const exec::BufferTable& table) const {
+  std::map<std::string, Array, std::less<>> result;
+  for (auto& [name, array] : given.inputs) result.emplace(name, std::move(array));
+  for (const exec::BoundBuffer& buffer : table) {
+    const ProgramBuffer& definition = *buffer.definition;
+    if (result.count(definition.name) != 0) continue;
+    if (!is_initialised(definition) && needs_contents(definition)) {
+      throw error_at(definition.where, ErrorCode::kInvalidInput,
+                     "nothing initialises the buffer {} of role {}; give it an --input, or an init "
+                     "or a file in the program",
+                     definition.name, to_string(definition.role));
+    }
+    if (definition.init != BufferInit::kFile) continue;
+    try {
+      Array array = read_npy(definition.file, definition.dtype);
+      if (array.shape != buffer.shape) {
+        throw error(ErrorCode::kInvalidInput,
+                    "{} holds an array of shape {}, the buffer {} has the shape {}",
+                    definition.file.string(), exec::shape_text(array.shape), definition.name,
+                    exec::shape_text(buffer.shape));
+      }
+      result.emplace(definition.name, std::move(array));
+    } catch (Error& failure) {
+      failure.at(definition.where);
+      throw;
+    }
+  }
+  return result;
+}
+
+void ExecutableState::allocate(exec::BufferTable& table) const {
+  for (exec::BoundBuffer& buffer : table) {
+    const ProgramBuffer& definition = *buffer.definition;
+    try {
+      buffer.memory.emplace(device, buffer.bytes);
+    } catch (Error& failure) {
+      failure.at(definition.where);
+      throw;
+    }
+    buffer.memory->set_name(fmt::format("buffer {} ({} {})", definition.name,
+                                        to_string(definition.dtype),
+                                        exec::shape_text(buffer.shape)));
+  }
+}
+
+const Array* ExecutableState::contents(const ProgramBuffer& buffer) const {
+  const auto found = contents_.find(buffer.name);
+  return found == contents_.end() ? nullptr : &found->second;
+}
+
+void ExecutableState::initialise() {
+  const bool poison = device.driver().simulator == nullptr;
+  for (const exec::BoundBuffer& buffer : buffers_) {
+    const ProgramBuffer& definition = *buffer.definition;
+    const Array* given = contents(definition);
+    exec::initialise(buffer, given, seed_, stream_);
+    if (poison && is_result(definition) && given == nullptr && !is_initialised(definition)) {
+      buffer.memory->fill(kPoison, 1, buffer.bytes, 0, stream_);
+    }
+  }
+}
+
+void ExecutableState::run(const RunOptions& options) {
+  if (!bound_) bind({});
+  if (driver::Simulator* simulator = device.driver().simulator; simulator != nullptr) {
+    for (const driver::Finding& earlier : simulator->take_findings(device.native_context())) {
+      log(LogLevel::kWarning, "found before this run: {}", earlier.message);
+    }
+  }
+  outputs.clear();
+  try {
+    run_all(options);
+  } catch (Error&) {
+    collect_findings();
+    throw;
+  }
+  const std::vector<std::string> errors = collect_findings();
+  if (errors.empty()) return;
+  Error failure = error(ErrorCode::kFault, "the device found {} error{} in the program's kernels",
+                        errors.size(), errors.size() == 1 ? "" : "s");
+  for (const std::string& text : errors) failure.note(text);
+  throw failure;
+}
+
+void ExecutableState::run_all(const RunOptions& options) {
+  exec::ReportBuilder builder(report, plan_, extent_.steps);
+  report.warnings = plan_.warnings;
+  initialise();
+  RunProgress progress{.run = 0, .steps_done = 0, .steps = extent_.steps};
+  const exec::RunWatch watch(device, options.timeout, options.interrupt,
+                             progress_tick(options, progress));
+  for (std::uint64_t run = 0; run < options.repeat; ++run) {
+    progress.run = run;
+    progress.steps_done = 0;
+    executor_->run({device, stream_, plan_, values_, buffers_, builder, watch, progress.steps_done,
+                    options.time_steps});
+    if (run > 0) continue;
+    download(watch);
+    note_unwritten();
+  }
+}
+
+void ExecutableState::download(const exec::RunWatch& watch) {
+  for (const exec::BoundBuffer& buffer : buffers_) {
+    if (!is_result(*buffer.definition)) continue;
+    Array& array = outputs[buffer.definition->name];
+    array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
+    buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream_);
+  }
+  watch.wait([this] { return stream_.done(); });
+}
+
+void ExecutableState::note_unwritten() {
+  const bool poisoned = device.driver().simulator == nullptr;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const ProgramBuffer& definition = *buffers_[i].definition;
+    if (definition.role != BufferRole::kOutput || buffers_[i].bytes == 0) continue;
+    if (!extent_.written[i]) {
+      report.warnings.push_back(fmt::format("no step writes the output {}, at {}", definition.name,
+                                            definition.where.to_string()));
+      continue;
+    }
+    const std::string& bytes = outputs[definition.name].bytes;
+    if (poisoned && !is_initialised(definition) &&
+        bytes.find_first_not_of(static_cast<char>(kPoison)) == std::string::npos) {
+      report.warnings.push_back(
+          fmt::format("perhaps no step writes the output {}, at {}: it holds what it held before "
+                      "the run",
+                      definition.name, definition.where.to_string()));
+    }
+  }
+}
+
+std::vector<std::string> ExecutableState::collect_findings() {
+  std::vector<std::string> errors;
+  driver::Simulator* simulator = device.driver().simulator;
+  if (simulator == nullptr) return errors;
+  for (driver::Finding& finding : simulator->take_findings(device.native_context())) {
+    report.findings.push_back(to_report(std::move(finding)));
+    const FindingReport& added = report.findings.back();
+    if (added.error) errors.push_back(finding_text(added));
+  }
+  return errors;
+}
+
+}  // namespace baton

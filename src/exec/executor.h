@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "baton/executable.h"
+#include "exec/plan.h"
+#include "exec/report.h"
+#include "exec/watch.h"
+
+namespace baton::exec {
+
+// What an executor is given for one run. Refers to what the executable owns.
+struct RunContext {
+  const Device& device;
+  const Stream& stream;
+  Plan& plan;
+  const std::vector<std::int64_t>& symbols;  // their values, in the program's order
+  const BufferTable& buffers;                // allocated
+  ReportBuilder& report;
+  const RunWatch& watch;
+  std::uint64_t& steps_done;  // of this run, counted while it goes on
+  bool time_steps = true;
+};
+
+// A way to execute a program's steps in their order. Keeps what can be reused between runs. One
+// thread at a time.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // Executes every step once and returns when all are done. Throws what the steps throw, and what
+  // the watch throws.
+  virtual void run(const RunContext& context) = 0;
+};
+
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, const Device& device);
+
+}  // namespace baton::exec

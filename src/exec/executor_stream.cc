@@ -1,0 +1,106 @@
+#include "base/error.h"
+#include "exec/evaluate.h"
+#include "exec/executor.h"
+#include "exec/step_timer.h"
+#include "exec/walker.h"
+
+namespace baton::exec {
+namespace {
+
+// One run: enqueues each step on the stream as it comes to it.
+class StreamPass : public Walker {
+ public:
+  StreamPass(const RunContext& context, StepTimer& timer)
+      : Walker(context.plan, context.symbols), context_(context), timer_(timer) {}
+
+  void run() {
+    timer_.begin(context_);
+    walk(context_.plan.steps);
+    timer_.finish(context_);
+  }
+
+ private:
+  void visit(PlannedStep& step) override {
+    context_.watch.check();
+    const std::uint32_t row = context_.report.next(step, [this] { return indexes(); });
+    const bool enqueued =
+        std::visit([&](auto& action) { return enqueue(action, row); }, step.action);
+    if (enqueued) {
+      timer_.mark(context_, row, step);
+    } else {
+      timer_.pass(context_);
+    }
+  }
+
+  bool enqueue(PlannedLaunch& launch, std::uint32_t row) {
+    LaunchValues values = evaluate(launch, slots(), context_.buffers);
+    const bool report = context_.report.first_run();
+    if (values.skipped) {
+      if (report) context_.report.skipped(row);
+      return false;
+    }
+    values.config.stream = context_.stream;
+    launch.kernel.launch_arguments(values.config, launch.arguments);
+    if (report) context_.report.launched(row, values.config, bytes_passed(launch));
+    return true;
+  }
+
+  bool enqueue(PlannedCopy& copy, std::uint32_t row) {
+    const CopyValues values = evaluate(copy, slots(), context_.buffers);
+    if (context_.report.first_run()) context_.report.moved(row, 2 * values.bytes);
+    if (values.bytes == 0) return false;
+    context_.buffers[copy.to].memory->copy_from(*context_.buffers[copy.from].memory, values.bytes,
+                                                values.from, values.to, context_.stream);
+    return true;
+  }
+
+  bool enqueue(PlannedFill& fill, std::uint32_t row) {
+    const std::uint64_t bits = evaluate(fill, slots(), context_.buffers);
+    const BoundBuffer& buffer = context_.buffers[fill.buffer];
+    if (context_.report.first_run()) context_.report.moved(row, buffer.bytes);
+    if (buffer.bytes == 0) return false;
+    buffer.memory->fill(bits, static_cast<unsigned>(buffer.element_size()),
+                        static_cast<std::size_t>(buffer.elements), 0, context_.stream);
+    return true;
+  }
+
+  bool enqueue(PlannedRepeat&, std::uint32_t) { return false; }  // is no leaf
+
+  std::uint64_t bytes_passed(const PlannedLaunch& launch) const {
+    std::uint64_t bytes = 0;
+    for (const std::uint32_t index : launch.buffers) bytes += context_.buffers[index].bytes;
+    return bytes;
+  }
+
+  const RunContext& context_;
+  StepTimer& timer_;
+};
+
+class StreamExecutor : public Executor {
+ public:
+  explicit StreamExecutor(const Device& device) : timer_(device) {}
+
+  void run(const RunContext& context) override {
+    try {
+      StreamPass(context, timer_).run();
+    } catch (Error& failure) {
+      timer_.abandon(failure);
+      throw;
+    }
+  }
+
+ private:
+  StepTimer timer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_executor(ExecutorKind kind, const Device& device) {
+  switch (kind) {
+    case ExecutorKind::kStream:
+      return std::make_unique<StreamExecutor>(device);
+  }
+  throw error(ErrorCode::kInvalidInput, "unknown executor {}", static_cast<int>(kind));
+}
+
+}  // namespace baton::exec

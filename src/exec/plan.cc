@@ -1,0 +1,245 @@
+#include "exec/plan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "program/scalar.h"
+
+namespace baton::exec {
+namespace {
+
+std::string place_text(const BufferOffset& place) {
+  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
+}
+
+// "saxpy(float*, float const*, float, int)".
+std::string signature(const std::string& name, const std::vector<ParamFacts>& params) {
+  std::vector<std::string> types;
+  for (const ParamFacts& param : params) {
+    types.push_back(param.type.empty() ? fmt::format("{} bytes", param.size) : param.type);
+  }
+  return fmt::format("{}({})", name, fmt::join(types, ", "));
+}
+
+bool uses_slot(const std::vector<BoundExpression>& expressions, std::size_t slot) {
+  return std::any_of(expressions.begin(), expressions.end(),
+                     [slot](const auto& expression) { return expression.uses_slot(slot); });
+}
+
+bool uses_slot(const std::optional<BoundExpression>& expression, std::size_t slot) {
+  return expression && expression->uses_slot(slot);
+}
+
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
+
+bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
+  return uses_slot(step.grid, slot) || uses_slot(step.block, slot) ||
+         uses_slot(step.cluster, slot) || uses_slot(step.shared, slot) ||
+         std::any_of(step.args.begin(), step.args.end(),
+                     [slot](const PlannedArgument& arg) { return arg.uses_slot(slot); });
+}
+
+bool uses_slot(const PlannedCopy& step, std::size_t slot) {
+  return uses_slot(step.from_offset, slot) || uses_slot(step.to_offset, slot) ||
+         uses_slot(step.count, slot);
+}
+
+bool uses_slot(const PlannedFill& step, std::size_t slot) {
+  const auto* value = std::get_if<BoundExpression>(&step.value);
+  return value != nullptr && value->uses_slot(slot);
+}
+
+bool uses_slot(const PlannedRepeat& step, std::size_t slot) {
+  return step.count.uses_slot(slot) || uses_slot(step.steps, slot);
+}
+
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
+  return std::any_of(steps.begin(), steps.end(), [slot](const PlannedStep& step) {
+    return std::visit([slot](const auto& action) { return uses_slot(action, slot); }, step.action);
+  });
+}
+
+class Planner {
+ public:
+  Planner(const Program& program, const BufferTable& buffers,
+          const std::function<Kernel(const std::string&)>& kernel)
+      : program_(program), buffers_(buffers), kernel_(kernel) {
+    for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    plan_.slots = names_.size();
+  }
+
+  Plan make() {
+    plan_.steps = plan(program_.steps());
+    return std::move(plan_);
+  }
+
+ private:
+  std::vector<PlannedStep> plan(const std::vector<ProgramStep>& steps) {
+    std::vector<PlannedStep> result;
+    for (const ProgramStep& step : steps) {
+      try {
+        result.push_back(
+            std::visit([&](const auto& action) { return plan(action, step); }, step.action));
+      } catch (Error& failure) {
+        failure.at(step.where);
+        throw;
+      }
+    }
+    return result;
+  }
+
+  template <typename Action>
+  PlannedStep leaf(Action action, const ProgramStep& source, std::string label) {
+    return {std::move(action), &source, plan_.leaves++, std::move(label)};
+  }
+
+  std::vector<BoundExpression> bind(const std::vector<Expression>& expressions) const {
+    std::vector<BoundExpression> result;
+    for (const Expression& expression : expressions) {
+      result.emplace_back(expression.code(), names_);
+    }
+    return result;
+  }
+
+  std::optional<BoundExpression> bind(const std::optional<Expression>& expression) const {
+    if (!expression) return std::nullopt;
+    return BoundExpression(expression->code(), names_);
+  }
+
+  PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
+    PlannedLaunch launch(kernel_(step.kernel));
+    const LaunchAttributes& defaults = program_.kernel(step.kernel)->launch;
+    const LaunchAttributes& own = step.attributes;
+    launch.grid = bind(step.grid);
+    launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
+    launch.cluster = bind(own.cluster.empty() ? defaults.cluster : own.cluster);
+    launch.shared = bind(own.shared ? own.shared : defaults.shared);
+    plan_arguments(step, launch);
+    return leaf(std::move(launch), source, step.kernel);
+  }
+
+  static std::vector<Expression> fixed_block(const Kernel& kernel, const std::string& name) {
+    const auto& block = kernel.facts().required_block;
+    if (!block) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the launch of {} has no block, and its image does not fix one; write "
+                  "block = [...]",
+                  printable(name));
+    }
+    return {(*block)[0], (*block)[1], (*block)[2]};
+  }
+
+  void plan_arguments(const LaunchStep& step, PlannedLaunch& launch) {
+    const KernelFacts& facts = launch.kernel.facts();
+    if (!facts.params) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the image of {} does not tell what parameters the kernel {} has",
+                  printable(step.kernel), facts.demangled);
+    }
+    const std::vector<ParamFacts>& params = *facts.params;
+    if (step.args.size() != params.size()) {
+      throw error(ErrorCode::kInvalidInput, "the kernel {} takes {} argument{}, {} {} given",
+                  signature(step.kernel, params), params.size(), params.size() == 1 ? "" : "s",
+                  step.args.size(), step.args.size() == 1 ? "is" : "are");
+    }
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      launch.args.emplace_back(step.args[i], params[i],
+                               fmt::format("argument {} of {}", i, printable(step.kernel)), names_,
+                               buffers_);
+      note_buffer(launch.args.back(), params[i], step, i, launch);
+    }
+    pack_constants(launch);
+    std::vector<ArgumentType> types;
+    for (const PlannedArgument& arg : launch.args) types.push_back(arg.type());
+    launch.kernel.check(types);
+  }
+
+  void note_buffer(const PlannedArgument& arg, const ParamFacts& param, const LaunchStep& step,
+                   std::size_t index, PlannedLaunch& launch) {
+    if (!arg.buffer()) return;
+    const std::uint32_t buffer = *arg.buffer();
+    if (std::find(launch.buffers.begin(), launch.buffers.end(), buffer) == launch.buffers.end()) {
+      launch.buffers.push_back(buffer);
+    }
+    const ProgramBuffer& definition = *buffers_[buffer].definition;
+    if (!param.dtype || !looks_wrong(definition.dtype, *param.dtype)) return;
+    plan_.warnings.push_back(fmt::format("argument {} of {} is {} of {}, the parameter is {}",
+                                         index, printable(step.kernel), definition.name,
+                                         to_string(definition.dtype), param.type));
+  }
+
+  // Bytes may stand for anything, and integers for what else has their size.
+  static bool looks_wrong(DType given, DType wanted) {
+    if (given == wanted || size_of(wanted) == 1 || size_of(given) == 1) return false;
+    if (size_of(given) != size_of(wanted)) return true;
+    return is_float(given) && is_float(wanted);
+  }
+
+  // Arguments stand at multiples of 16 bytes, which suits every type. `bytes` keeps its place from
+  // here on: the arguments point into it.
+  static void pack_constants(PlannedLaunch& launch) {
+    std::size_t end = 0;
+    for (const PlannedArgument& arg : launch.args) {
+      launch.offsets.push_back(end);
+      end += (arg.size() + std::size_t{15}) / 16 * 16;
+    }
+    launch.bytes.resize(end);
+    for (std::size_t i = 0; i < launch.args.size(); ++i) {
+      unsigned char* place = launch.bytes.data() + launch.offsets[i];
+      const ArgumentType type = launch.args[i].type();
+      if (!launch.args[i].varies()) launch.args[i].write({}, {}, place);
+      launch.arguments.push_back({place, type.size, type.pointer, type.dtype});
+    }
+  }
+
+  PlannedStep plan(const CopyStep& step, const ProgramStep& source) {
+    PlannedCopy copy;
+    copy.from = buffer_index(buffers_, step.from.buffer);
+    copy.to = buffer_index(buffers_, step.to.buffer);
+    copy.from_offset = bind(step.from.offset);
+    copy.to_offset = bind(step.to.offset);
+    copy.count = bind(step.count);
+    return leaf(std::move(copy), source,
+                "copy " + place_text(step.from) + " -> " + place_text(step.to));
+  }
+
+  PlannedStep plan(const FillStep& step, const ProgramStep& source) {
+    PlannedFill fill;
+    fill.buffer = buffer_index(buffers_, step.buffer);
+    if (const auto* number = std::get_if<double>(&step.value)) {
+      // Program's checks have seen that the dtype holds it.
+      fill.value = *encode_exact(buffers_[fill.buffer].definition->dtype, *number);
+    } else {
+      fill.value = BoundExpression(std::get<Expression>(step.value).code(), names_);
+    }
+    return leaf(std::move(fill), source, "fill " + step.buffer);
+  }
+
+  PlannedStep plan(const RepeatStep& step, const ProgramStep& source) {
+    PlannedRepeat repeat;
+    repeat.count = BoundExpression(step.count.code(), names_);
+    repeat.index = step.index;
+    repeat.slot = names_.push(step.index);
+    plan_.slots = std::max(plan_.slots, names_.size());
+    repeat.steps = plan(step.steps);
+    names_.pop();
+    repeat.varies = uses_slot(repeat.steps, repeat.slot);
+    return {std::move(repeat), &source, 0, {}};
+  }
+
+  const Program& program_;
+  const BufferTable& buffers_;
+  const std::function<Kernel(const std::string&)>& kernel_;
+  NameSlots names_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan make_plan(const Program& program, const BufferTable& buffers,
+               const std::function<Kernel(const std::string& name)>& kernel) {
+  return Planner(program, buffers, kernel).make();
+}
+
+}  // namespace baton::exec

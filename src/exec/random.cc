@@ -1,0 +1,80 @@
+#include "exec/random.h"
+
+#include <cstring>
+#include <string>
+
+#include "base/float_convert.h"
+#include "base/hash.h"
+
+namespace baton::exec {
+namespace {
+
+// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), in
+// the constants of Vigna's public-domain splitmix64.c.
+constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
+
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+// 53 bits as a multiple of 2^-52 in [-1, 1): exact in double.
+double uniform(std::uint64_t z) {
+  return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+}
+
+// The high half of z * 100: an integer in [0, 100).
+std::uint64_t below_hundred(std::uint64_t z) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{z} * 100) >> 64);
+}
+
+template <typename T, typename Element>
+void write(std::uint64_t key, std::uint64_t first, std::size_t count, void* target,
+           Element&& element) {
+  auto* out = static_cast<unsigned char*>(target);
+  std::uint64_t counter = key + (first + 1) * kStep;
+  for (std::size_t i = 0; i < count; ++i, counter += kStep) {
+    const T value = static_cast<T>(element(mix(counter)));
+    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+}  // namespace
+
+RandomSequence::RandomSequence(std::uint64_t seed, std::string_view buffer) {
+  const Sha256Digest digest = sha256(std::to_string(seed) + ':' + std::string(buffer));
+  key_ = 0;
+  for (int i = 7; i >= 0; --i) key_ = key_ << 8 | digest[static_cast<std::size_t>(i)];
+}
+
+void RandomSequence::generate(DType dtype, std::uint64_t first, std::size_t count,
+                              void* target) const {
+  if (dtype == DType::kF32) {
+    return write<float>(key_, first, count, target, uniform);
+  }
+  if (dtype == DType::kF64) {
+    return write<double>(key_, first, count, target, uniform);
+  }
+  if (dtype == DType::kBool) {
+    return write<std::uint8_t>(key_, first, count, target, [](std::uint64_t z) { return z >> 63; });
+  }
+  if (is_float(dtype)) {
+    const auto encode = [dtype](std::uint64_t z) { return encode_float(dtype, uniform(z)); };
+    return size_of(dtype) == 2 ? write<std::uint16_t>(key_, first, count, target, encode)
+                               : write<std::uint8_t>(key_, first, count, target, encode);
+  }
+  switch (size_of(dtype)) {
+    case 1:
+      return write<std::uint8_t>(key_, first, count, target, below_hundred);
+    case 2:
+      return write<std::uint16_t>(key_, first, count, target, below_hundred);
+    case 4:
+      return write<std::uint32_t>(key_, first, count, target, below_hundred);
+    default:
+      return write<std::uint64_t>(key_, first, count, target, below_hundred);
+  }
+}
+
+}  // namespace baton::exec

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/executable.h"
+#include "driver/simulator.h"
+#include "exec/evaluate.h"
+#include "exec/plan.h"
+
+namespace baton::exec {
+
+// Fills a RunReport while the steps of one or more runs are executed and, later, timed.
+class ReportBuilder {
+ public:
+  // `steps`: of one run. Up to kMaxReportedSteps each has a row of its own, else each step of the
+  // program has one.
+  ReportBuilder(RunReport& report, const Plan& plan, std::uint64_t steps);
+
+  void begin_run();
+  // The row of the next step in order, filled in the first run. `indexes` is asked for only where a
+  // row is new.
+  template <typename Indexes>
+  std::uint32_t next(const PlannedStep& step, Indexes&& indexes) {
+    const std::uint32_t row = each_ ? next_++ : step.leaf;
+    if (first_run_ && each_) add_row(row, step, indexes());
+    if (first_run_) ++report_.steps[row].executions;
+    return row;
+  }
+  bool first_run() const { return first_run_; }
+
+  // In the first run.
+  void skipped(std::uint32_t row) { ++report_.steps[row].skipped; }
+  void launched(std::uint32_t row, const LaunchConfig& config, std::uint64_t bytes);
+  void moved(std::uint32_t row, std::uint64_t bytes) { report_.steps[row].bytes += bytes; }
+
+  // In every run.
+  void timed(std::uint32_t row, double seconds);
+  void counted(std::uint32_t row, const driver::Counters& before, const driver::Counters& after);
+  void end_run(double seconds);
+
+ private:
+  void add_row(std::uint32_t row, const PlannedStep& step, std::string indexes);
+
+  RunReport& report_;
+  bool each_;
+  bool first_run_ = true;
+  std::uint32_t next_ = 0;
+  std::vector<double> seconds_;  // by row, of the run at hand; negative: not timed
+};
+
+}  // namespace baton::exec

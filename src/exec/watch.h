@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "baton/device.h"
+#include "baton/error.h"
+
+namespace baton::exec {
+
+// Holds a run against its time limit and the user's wish to stop. Used by the thread that runs.
+class RunWatch {
+ public:
+  // The time starts now.
+  RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
+           const std::atomic<bool>* interrupt, std::function<void()> tick);
+
+  // Returns when `done` says so; meanwhile checks as below.
+  void wait(const std::function<bool()>& done) const;
+
+  // Throws kInterrupted or kTimeout where it is time to stop. Running kernels are stopped first,
+  // where the device can, and the error's notes say where they stood.
+  void check() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[noreturn]] void stop(Error failure) const;
+
+  Device device_;
+  std::optional<Clock::time_point> deadline_;
+  double limit_ = 0;  // seconds
+  const std::atomic<bool>* interrupt_;
+  std::function<void()> tick_;  // called at every check
+};
+
+}  // namespace baton::exec
