@@ -1,0 +1,208 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+#include "baton/module.h"
+#include "launch/diagnosis.h"
+#include "launch/limits.h"
+
+namespace baton {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Parameters of every kind, 1 KiB of static shared memory, at most 256 threads; and one kernel that
+// wants its block to be (16, 4, 1).
+constexpr const char* kKernels = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .shared .align 16 .b8 dynamic[];
+
+.visible .entry mixed(
+  .param .u64 mixed_param_0,
+  .param .f32 mixed_param_1,
+  .param .u32 mixed_param_2,
+  .param .align 4 .b8 mixed_param_3[12]
+)
+.maxntid 256, 1, 1
+{
+  .reg .u32 %r<3>;
+  .reg .f32 %f<3>;
+  .reg .u64 %rd<3>;
+  .shared .align 4 .b8 fixed[1024];
+  ld.param.u64 %rd1, [mixed_param_0];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.param.f32 %f1, [mixed_param_1];
+  ld.param.u32 %r1, [mixed_param_2];
+  add.s32 %r2, %r1, 1;
+  cvt.rn.f32.s32 %f2, %r2;
+  add.f32 %f1, %f1, %f2;
+  st.shared.f32 [fixed], %f1;
+  st.global.f32 [%rd2], %f1;
+  ret;
+}
+
+.visible .entry fixed_block(.param .u64 fixed_block_param_0)
+.reqntid 16, 4, 1
+{
+  ret;
+}
+)";
+
+struct Three {
+  float x, y, z;
+};
+
+class LaunchTest : public testing::Test {
+ protected:
+  const Device device_ = Device::open("sim:h200");
+  const Module module_ = Module::load(device_, Image::from_bytes(kKernels, "kernels.ptx"));
+  const Kernel mixed_ = module_.kernel("mixed");
+  const Kernel fixed_block_ = module_.kernel("fixed_block");
+  const Buffer<float> out_{device_, 1};
+
+  template <typename Function>
+  static Error failure_of(Function function) {
+    try {
+      function();
+    } catch (Error& failure) {
+      return failure;
+    }
+    ADD_FAILURE() << "nothing failed";
+    return Error(ErrorCode::kInternal, "");
+  }
+
+  template <typename... Args>
+  std::string refused_arguments(const Args&... args) {
+    const Error failure = failure_of([&] { mixed_.launch({}, args...); });
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput) << failure.what();
+    return failure.message();
+  }
+
+  std::string refused_config(const Kernel& kernel, const LaunchConfig& config) {
+    const Error failure = failure_of([&] { kernel.check(config); });
+    EXPECT_EQ(failure.code(), ErrorCode::kLimit) << failure.what();
+    EXPECT_EQ(exit_status(failure.code()), 2);
+    return failure.message();
+  }
+};
+
+TEST_F(LaunchTest, PassesArguments) {
+  mixed_.launch({}, out_, 1.5f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 9.5f);
+  enum class Count : int { kSeven = 7 };
+  mixed_.launch({}, out_.data().address, 1.0f, Count::kSeven, Three{});
+  EXPECT_EQ(out_.download()[0], 9.0f);
+}
+
+TEST_F(LaunchTest, NamesTheSignatureWhereTheCountIsWrong) {
+  EXPECT_THAT(refused_arguments(out_, 1.0f),
+              AllOf(HasSubstr("kernel mixed takes 4 arguments ("), HasSubstr("2 were given")));
+  EXPECT_THAT(refused_arguments(), HasSubstr("0 were given"));
+}
+
+TEST_F(LaunchTest, NamesTheArgumentThatDoesNotFit) {
+  EXPECT_THAT(refused_arguments(out_, 1.0f, 7L, Three{}),
+              AllOf(HasSubstr("argument 3 of 4 has 8 bytes"), HasSubstr("has 4")));
+  EXPECT_THAT(refused_arguments(out_, 1.0f, 7, 1.0),
+              AllOf(HasSubstr("argument 4 of 4 has 8 bytes"), HasSubstr("has 12")));
+  EXPECT_THAT(refused_arguments(1, 1.0f, 7, Three{}), HasSubstr("argument 1 of 4 has 4 bytes"));
+}
+
+TEST_F(LaunchTest, AFloatIsNoInteger) {
+  EXPECT_THAT(refused_arguments(out_, 1, 7, Three{}), HasSubstr("argument 2 of 4 is of type i32"));
+  EXPECT_THAT(refused_arguments(out_, 1.0f, 7.0f, Three{}),
+              HasSubstr("argument 3 of 4 is of type f32"));
+  EXPECT_THAT(refused_arguments(1.0, 1.0f, 7, Three{}),
+              HasSubstr("argument 1 of 4 is of type f64"));
+}
+
+TEST_F(LaunchTest, ChecksArgumentTypesWithoutLaunching) {
+  const ArgumentType good[] = {
+      {8, true, {}}, {4, false, {}}, {4, false, DType::kU32}, {12, false, {}}};
+  EXPECT_NO_THROW(mixed_.check(good));
+  EXPECT_THROW(mixed_.check(std::span(good).first(3)), Error);
+}
+
+TEST_F(LaunchTest, ReportsTheKernelsLimits) {
+  EXPECT_EQ(mixed_.max_threads(), 256u);
+  EXPECT_EQ(mixed_.max_dynamic_shared(), 232448u - 1024u);
+}
+
+TEST_F(LaunchTest, HoldsBlocksAgainstTheKernel) {
+  EXPECT_NO_THROW(mixed_.check({.block = 256}));
+  EXPECT_THAT(refused_config(mixed_, {.block = 257}),
+              AllOf(HasSubstr("kernel mixed"), HasSubstr("257 threads"), HasSubstr("allows 256")));
+  EXPECT_NO_THROW(fixed_block_.check({.block = Dim3(16, 4)}));
+  EXPECT_THAT(refused_config(fixed_block_, {.block = 64}),
+              AllOf(HasSubstr("(64, 1, 1)"), HasSubstr("(16, 4, 1)")));
+}
+
+TEST_F(LaunchTest, HoldsSharedMemoryAgainstTheOptIn) {
+  EXPECT_NO_THROW(mixed_.check({.shared = 232448 - 1024}));
+  EXPECT_THAT(refused_config(mixed_, {.shared = 232448 - 1023}),
+              AllOf(HasSubstr("231425 bytes of dynamic"), HasSubstr("1024 of static"),
+                    HasSubstr("232449"), HasSubstr("232448"), HasSubstr("231424")));
+  EXPECT_THAT(refused_config(mixed_, {.shared = UINT32_MAX}), HasSubstr("4294967295"));
+}
+
+TEST_F(LaunchTest, RefusesAStreamOfAnotherDevice) {
+  const Device other = Device::open("sim:tiny");
+  const Stream stream(other);
+  const Error failure =
+      failure_of([&] { mixed_.launch({.stream = stream}, out_, 1.0f, 7, Three{}); });
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+  EXPECT_THAT(failure.what(), AllOf(HasSubstr("sim:h200"), HasSubstr("sim:tiny")));
+}
+
+TEST_F(LaunchTest, OptInsOfManyThreadsOnlyRise) {
+  const Stream stream(device_);
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (std::uint32_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint32_t i = 0; i < 20; ++i) {
+        try {
+          const std::uint32_t shared = (t * 31 + i * 17) % 220 * 1024;
+          mixed_.launch({.shared = shared, .stream = stream}, out_, 1.0f, 7, Three{});
+        } catch (const Error&) {
+          ++failures;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  stream.synchronize();
+  EXPECT_EQ(failures, 0);
+}
+
+// What the driver refuses although nothing above knows why is told with everything it was given.
+TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
+  const Device device = Device::open("sim:tiny");
+  const Module module = Module::load(device, Image::from_bytes(kKernels, "kernels.ptx"));
+  const KernelFacts& facts = module.kernel("mixed").facts();
+  std::string why;
+  const auto library = Library::load(device, Image::from_bytes(kKernels, "kernels.ptx"), &why);
+  ASSERT_NE(library, nullptr) << why;
+  const KernelState state(device, *library, facts);
+  const LaunchConfig config{.grid = Dim3(3, 2), .block = 64, .shared = 100};
+  const Error bare = launch::diagnose(state, config, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(bare.code(), ErrorCode::kDriver);
+  EXPECT_THAT(bare.what(),
+              AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("kernel mixed on sim:tiny"),
+                    HasSubstr("(3, 2, 1)"), HasSubstr("(64, 1, 1)"), HasSubstr("100 bytes"),
+                    HasSubstr("1024 of static")));
+  // A limit explains any refusal better than the driver does.
+  const Error limit = launch::diagnose(state, {.block = 2000}, CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(limit.code(), ErrorCode::kLimit);
+  const Error earlier = launch::diagnose(state, config, CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(earlier.code(), ErrorCode::kFault);
+  EXPECT_THAT(earlier.what(), HasSubstr("kernel mixed was not launched"));
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,139 @@
+// What a warm launch costs, held exactly: no allocation, no lock, and of the driver two calls where
+// the device's context is current, four where it is not. The driver's own share is left out by a
+// table whose launch does nothing and that has nothing else to call.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "baton/module.h"
+#include "runtime/context.h"
+#include "runtime/device_state.h"
+#include "runtime/provider.h"
+
+namespace {
+
+struct Counts {
+  int allocations = 0;
+  int locks = 0;
+};
+thread_local Counts counts;
+
+}  // namespace
+
+// Sanitizers bring an operator new and locks of their own; under them the driver's calls alone
+// are counted.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BATON_COUNTS 0
+#else
+#define BATON_COUNTS 1
+void* operator new(std::size_t bytes) {
+  ++counts.allocations;
+  if (void* const memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  using Lock = int (*)(pthread_mutex_t*);
+  static const Lock next = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  ++counts.locks;
+  return next(mutex);
+}
+#endif
+
+namespace baton {
+namespace {
+
+constexpr const char* kKernel = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 k_param_0, .param .f32 k_param_1, .param .u32 k_param_2)
+{
+  ret;
+}
+)";
+
+int launches = 0;
+CUresult count_launch(const CUlaunchConfig*, CUfunction, void**, void**) {
+  ++launches;
+  return CUDA_SUCCESS;
+}
+
+int context_calls = 0;
+const driver::Driver* real = nullptr;
+CUresult count_get_current(CUcontext* context) {
+  ++context_calls;
+  return real->cuCtxGetCurrent(context);
+}
+CUresult count_push(CUcontext context) {
+  ++context_calls;
+  return real->cuCtxPushCurrent(context);
+}
+CUresult count_pop(CUcontext* context) {
+  ++context_calls;
+  return real->cuCtxPopCurrent(context);
+}
+
+TEST(WarmLaunch, CostsTheDriverCallsAlone) {
+  const DriverProvider& simulated = driver_providers().back();
+  real = simulated.driver(nullptr);
+  // A table of its own for this test: what it swaps in and out, nobody else sees.
+  static driver::Driver table = *real;
+  const Device device =
+      DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("tiny")));
+  const Kernel kernel = Module::load(device, Image::from_bytes(kKernel, "kernel.ptx")).kernel("k");
+  const Buffer<float> buffer(device, 4);
+  const Stream stream(device);
+  kernel.launch({.block = 32, .shared = 60000, .stream = stream}, buffer, 1.0f, 2u);
+  stream.synchronize();
+
+  const driver::Driver full = table;
+  const auto measure = [&] {
+    static driver::Driver bare;
+    bare.cuLaunchKernelEx = count_launch;
+    bare.cuCtxGetCurrent = count_get_current;
+    bare.cuCtxPushCurrent = count_push;
+    bare.cuCtxPopCurrent = count_pop;
+    table = bare;
+    launches = context_calls = 0;
+    counts = {};
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      kernel.launch({.grid = i + 1, .block = 32, .shared = 1000 * (i % 60), .stream = stream},
+                    buffer, 1.0f, i);
+    }
+    const Counts seen = counts;
+    table = full;
+    EXPECT_EQ(launches, 100);
+    EXPECT_EQ(seen.allocations, 0);
+    EXPECT_EQ(seen.locks, 0);
+  };
+  measure();
+  EXPECT_EQ(context_calls, 300);
+  const ContextGuard guard(device);
+  measure();
+  EXPECT_EQ(context_calls, 100);
+}
+
+TEST(WarmLaunch, TheCountersCount) {
+  if (!BATON_COUNTS) GTEST_SKIP() << "a sanitizer has operator new and the locks";
+  counts = {};
+  delete new int;
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  EXPECT_EQ(counts.allocations, 1);
+  EXPECT_EQ(counts.locks, 1);
+}
+
+}  // namespace
+}  // namespace baton
