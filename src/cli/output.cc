@@ -16,6 +16,9 @@
 namespace baton::cli {
 namespace {
 
+// Short work says nothing where nobody watches.
+constexpr std::chrono::seconds kPipedProgressInterval{10};
+
 // https://no-color.org: any value that is not empty forbids colours.
 bool wants_colour(int descriptor) {
   return isatty(descriptor) != 0 && !read_environment("NO_COLOR") &&
@@ -68,9 +71,12 @@ void Output::progress(std::string_view message) {
   if (progress_on_terminal_) {
     write_error_stream(fmt::format("{} ...", message));
     progress_shown_ = true;
-  } else {
-    write_error_stream(fmt::format("{}\n", message));
+    return;
   }
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_progress_ < kPipedProgressInterval) return;
+  last_progress_ = now;
+  write_error_stream(fmt::format("{}\n", message));
 }
 
 void Output::clear_progress() {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -40,8 +41,8 @@ class Output {
   void replace_all(std::string text);
   // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
   void warning(std::string_view message);
-  // What goes on right now, for someone who waits: replaced by the next on a terminal, a plain line
-  // where standard error is piped. Dropped with --json.
+  // What goes on right now, for someone who waits: replaced by the next on a terminal; where
+  // standard error is piped, a plain line now and then. Dropped with --json.
   void progress(std::string_view message);
 
   // The JSON object, to be filled by the command; {"version", "command"} at the start.
@@ -63,6 +64,7 @@ class Output {
   bool colour_;
   bool progress_on_terminal_;
   bool progress_shown_ = false;
+  std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();
   std::string text_;
   std::unique_ptr<nlohmann::ordered_json> result_;
 };

@@ -129,7 +129,9 @@ PROGRAM_CASES = [
     ("no TOML", "[symbols]", "[symbols", []),
     ("key twice", "N = 100", "N = 100\nN = 101", ["N"]),
     ("two actions in one step", "block = [64]", 'block = [64]\nfill = { buffer = "h", value = 0 }', ["fill", "launch"]),
-    ("negative repeat", 'launch = "scale"', 'repeat = "N - 101"\nsteps = []\n[[steps]]\nlaunch = "scale"', ["-1"]),
+    ("negative repeat", 'copy = { from = "x", to = "y", count = 10 }',
+     'repeat = "N - 101"\nsteps = [ { fill = { buffer = "h", value = 0 } } ]', ["-1"]),
+    ("negative sum as an offset", '"x", "y", 2.0', '"x + N - 101", "y", 2.0', ["-1"]),
 ]
 
 
