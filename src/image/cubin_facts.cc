@@ -1,12 +1,215 @@
 #include "image/cubin_facts.h"
 
-#include "base/error.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "image/cubin.h"
+#include "image/machine_code.h"
+#include "image/nv_info.h"
+#include "image/param_types.h"
 
 namespace baton::image {
+namespace {
+
+constexpr std::size_t kMaxParams = 4096;
+// The part of a kernel's static shared memory on sm_90 and later that is the system's.
+constexpr std::uint64_t kReservedShared = 0x400;
+constexpr int kFirstArchWithReservedShared = 90;
+
+class Reader {
+ public:
+  Reader(const Cubin& cubin, ImageFacts& out) : cubin_(cubin), out_(out), code_(cubin) {
+    for (const Cubin::Section& section : cubin.sections()) {
+      if ((section.flags & Cubin::kMercury) != 0) continue;
+      if (section.type == Cubin::kInfo && section.name == ".nv.info") {
+        file_ = read_file_info(section.bytes);
+        if (!file_.is_whole) out_.remarks.emplace_back(".nv.info was read in part");
+      } else if (section.type == Cubin::kInfo) {
+        keep(info_, section);
+      } else if (section.type == Cubin::kNobits && section.name.starts_with(".nv.shared.")) {
+        keep(shared_, section);
+      }
+    }
+  }
+
+  void read() {
+    if (!cubin_.is_linked()) {
+      out_.remarks.emplace_back(
+          "not linked: a device link has to come before its kernels can be launched");
+    }
+    // Names may share bytes; all real ones together fit into the file.
+    std::uint64_t names_left = file_size();
+    std::unordered_map<std::string_view, std::size_t> known;
+    for (std::uint32_t i = 0; i < cubin_.symbols().size(); ++i) {
+      const Cubin::Symbol& symbol = cubin_.symbols()[i];
+      const bool is_kernel = symbol.is_kernel();
+      if (symbol.name.empty() || (!is_kernel && !is_data(symbol))) continue;
+      if (symbol.name.size() > names_left) {
+        out_.remarks.emplace_back(
+            "the symbols' names are larger than the file: some were left out");
+        return;
+      }
+      names_left -= symbol.name.size();
+      if (!is_kernel) {
+        add_variable(symbol);
+      } else if (known.emplace(symbol.name, i).second) {
+        out_.kernels.push_back(kernel(i, symbol));
+      } else {
+        out_.remarks.push_back(fmt::format("two kernels are called {}: the first is taken",
+                                           symbol.name.substr(0, 120)));
+      }
+    }
+  }
+
+ private:
+  using ByCode = std::unordered_map<std::uint32_t, const Cubin::Section*>;
+
+  // sh_info is the index of the code the section is about; two for the same code are ambiguous.
+  static void keep(ByCode& into, const Cubin::Section& section) {
+    const auto [entry, is_new] = into.emplace(section.info, &section);
+    if (!is_new) entry->second = nullptr;
+  }
+
+  static const Cubin::Section* look_up(const ByCode& in, std::uint32_t code) {
+    const auto found = in.find(code);
+    return found == in.end() ? nullptr : found->second;
+  }
+
+  std::uint64_t file_size() const {
+    std::uint64_t size = 0;
+    for (const Cubin::Section& section : cubin_.sections()) size += section.bytes.size();
+    return size;
+  }
+
+  bool is_data(const Cubin::Symbol& symbol) const {
+    return (symbol.type == Cubin::kObject || symbol.type == Cubin::kRelocatableObject) &&
+           cubin_.section(symbol.section) != nullptr && !symbol.name.starts_with('$');
+  }
+
+  void add_variable(const Cubin::Symbol& symbol) {
+    const std::string_view space = cubin_.section(symbol.section)->name;
+    const bool constant = space == ".nv.constant3";
+    if (!constant && space != ".nv.global" && space != ".nv.global.init") return;
+    out_.variables.push_back({std::string(symbol.name), symbol.size, constant});
+  }
+
+  KernelFacts kernel(std::uint32_t index, const Cubin::Symbol& symbol) {
+    KernelFacts facts;
+    facts.name = symbol.name;
+    facts.demangled = facts.name;
+    facts.arch = out_.arch;
+    if (!cubin_.sm()) return facts;  // attributes of an ABI that nobody has looked at mean nothing
+    if (const NvSymbolInfo* counts = file_.find(index)) {
+      facts.registers = counts->registers;
+      // With callees; recursion makes that 0, and what is known is the frame of the kernel itself.
+      facts.local_bytes = counts->min_stack ? counts->min_stack : counts->frame;
+      if (facts.local_bytes && counts->frame) {
+        facts.local_bytes = std::max(*facts.local_bytes, *counts->frame);
+      }
+    }
+    if (const Cubin::Section* info = look_up(info_, symbol.section)) {
+      apply(read_function_info(info->bytes), facts);
+    } else {
+      remark(facts.name, "its attributes (.nv.info) are missing or ambiguous");
+    }
+    facts.static_shared = static_shared(symbol.section);
+    const MachineCode::Found found = code_.from(index);
+    facts.waits = found.waits;
+    facts.triggers = found.triggers;
+    apply_name(facts);
+    return facts;
+  }
+
+  void apply(const NvFunctionInfo& info, KernelFacts& facts) {
+    facts.max_registers = info.max_registers;
+    facts.required_block = info.required_threads;
+    const auto& bound = info.required_threads ? info.required_threads : info.max_threads;
+    if (bound) {
+      const std::uint64_t area = std::uint64_t{(*bound)[0]} * (*bound)[1];
+      if (area <= UINT32_MAX && area * (*bound)[2] <= UINT32_MAX) {
+        facts.max_threads = static_cast<std::uint32_t>(area * (*bound)[2]);
+      }
+    }
+    // Written for __block_size__ too, with 1,1,1 and without the other: that asks for no cluster.
+    const bool is_one = info.cluster == std::array<std::uint32_t, 3>{1, 1, 1};
+    if (info.cluster && (info.has_explicit_cluster || !is_one)) {
+      facts.required_cluster = info.cluster;
+    }
+    facts.params = params(info);
+    if (!facts.params) remark(facts.name, "its parameter table is broken");
+    if (!info.is_whole) remark(facts.name, "its attributes were read in part");
+  }
+
+  // Nothing where ordinals are missing or doubled, or a parameter lies outside the block.
+  static std::optional<std::vector<ParamFacts>> params(const NvFunctionInfo& info) {
+    const std::size_t count = info.params.size();
+    if (!info.is_whole || count > kMaxParams) return std::nullopt;
+    std::vector<NvParam> ordered = info.params;
+    std::sort(ordered.begin(), ordered.end(),
+              [](const NvParam& a, const NvParam& b) { return a.ordinal < b.ordinal; });
+    std::vector<ParamFacts> out;
+    for (std::size_t i = 0; i < count; ++i) {
+      const NvParam& param = ordered[i];
+      if (param.ordinal != i || param.size == 0) return std::nullopt;
+      if (info.params_size && param.offset + param.size > *info.params_size) return std::nullopt;
+      ParamFacts facts;
+      facts.offset = param.offset;
+      facts.size = param.size;
+      if (param.pointee_space != 0 && param.size == 8) {
+        facts.kind = ParamKind::kPointer;
+      } else if (param.size > 8) {
+        facts.kind = ParamKind::kBytes;
+      }
+      facts.type = describe_type(facts);
+      out.push_back(std::move(facts));
+    }
+    return out;
+  }
+
+  std::optional<std::uint32_t> static_shared(std::uint32_t code) const {
+    // In objects the callees' shared memory is still to come.
+    if (!cubin_.is_linked()) return std::nullopt;
+    const auto found = shared_.find(code);
+    if (found == shared_.end())
+      return *cubin_.sm() < kFirstArchWithReservedShared ? std::optional(0u) : std::nullopt;
+    if (found->second == nullptr) return std::nullopt;
+    std::uint64_t size = found->second->size;
+    if (*cubin_.sm() >= kFirstArchWithReservedShared) {
+      if (size < kReservedShared) return std::nullopt;
+      size -= kReservedShared;
+    }
+    if (size > UINT32_MAX) return std::nullopt;
+    return static_cast<std::uint32_t>(size);
+  }
+
+  void remark(const std::string& name, std::string_view what) {
+    out_.remarks.push_back(fmt::format("kernel {}: {}", name.substr(0, 120), what));
+  }
+
+  const Cubin& cubin_;
+  ImageFacts& out_;
+  MachineCode code_;
+  NvFileInfo file_;
+  ByCode info_;    // .nv.info.K by the index of .text.K
+  ByCode shared_;  // .nv.shared.K by the index of .text.K
+};
+
+}  // namespace
 
 ImageFacts read_cubin_facts(const Image& image) {
-  throw error(ErrorCode::kUnsupported, "{} is a cubin, whose facts cannot be read yet",
-              image.name());
+  const Cubin cubin(image.bytes(), image.name());
+  ImageFacts facts;
+  facts.kind = ImageKind::kCubin;
+  facts.arch = cubin.arch();
+  facts.producer = cubin.producer();
+  if (!cubin.sm()) {
+    facts.remarks.push_back(
+        fmt::format("ABI version {} is not known: kernels are listed by name alone", cubin.abi()));
+  }
+  Reader(cubin, facts).read();
+  return facts;
 }
 
 }  // namespace baton::image

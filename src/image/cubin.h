@@ -1,0 +1,92 @@
+#pragma once
+
+// The container of a cubin: a 64-bit little-endian ELF file for EM_CUDA. Formats as measured on
+// CUDA 13.0 (ABI version 8) and on files of CUDA 12 (ABI version 7). Everything is read by copying
+// from checked ranges: the bytes may be anything.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::image {
+
+class Cubin {
+ public:
+  struct Section {
+    std::string_view name;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t size = 0;  // also of sections without bytes
+    std::uint32_t link = 0;
+    std::uint32_t info = 0;
+    std::string_view bytes;    // empty for NOBITS, and for what lies outside the file
+    bool is_readable = false;  // `bytes` are all of it
+  };
+  struct Symbol {
+    std::string_view name;
+    std::uint8_t type = 0;
+    std::uint8_t other = 0;
+    std::uint16_t section = 0;  // 0: undefined; may be out of range
+    std::uint64_t value = 0;
+    std::uint64_t size = 0;
+
+    // An entry point: a function with the bit 0x10 of st_other. Binding says nothing.
+    bool is_kernel() const { return type == kFunction && (other & kEntry) != 0; }
+  };
+
+  static constexpr std::uint32_t kNobits = 8;
+  static constexpr std::uint32_t kInfo = 0x70000000;       // .nv.info
+  static constexpr std::uint32_t kCallGraph = 0x70000001;  // .nv.callgraph
+  static constexpr std::uint32_t kCompat = 0x70000086;     // .nv.compat
+  static constexpr std::uint64_t kMercury = 0x10000000;    // flag: a second copy, for re-finalising
+  static constexpr std::uint8_t kObject = 1;
+  static constexpr std::uint8_t kFunction = 2;
+  static constexpr std::uint8_t kRelocatableObject = 13;  // data in files that are not linked
+  static constexpr std::uint8_t kEntry = 0x10;
+
+  // `bytes` must outlive it. Throws kInvalidInput naming the image where the headers, the section
+  // table or its names cannot be read. No section or symbol table is not an error.
+  Cubin(std::string_view bytes, std::string_view name);
+
+  const std::vector<Section>& sections() const { return sections_; }
+  const std::vector<Symbol>& symbols() const { return symbols_; }
+  // The section of that index, or null.
+  const Section* section(std::size_t index) const {
+    return index < sections_.size() ? &sections_[index] : nullptr;
+  }
+  // The one section of that name and type, or null where there is none, or several.
+  const Section* section(std::string_view name, std::uint32_t type) const;
+
+  int abi() const { return abi_; }
+  // Linked, as opposed to an object that waits for a device link.
+  bool is_linked() const { return is_linked_; }
+  // The real architecture's number, 90; nothing where the ABI version is not known.
+  std::optional<int> sm() const { return sm_; }
+  // "sm_90a": with the suffix, where the file says it.
+  std::string arch() const;
+  // "ptxas, Cuda compilation tools, release 13.0, V13.0.88"; empty where the file does not say.
+  std::string producer() const;
+
+ private:
+  struct ToolInfo {
+    std::string_view tool;
+    std::string_view version;
+    std::string_view arguments;
+  };
+  ToolInfo tool_info() const;
+  void read_sections(std::string_view name);
+  void read_symbols();
+  bool is_accelerated() const;
+
+  std::string_view bytes_;
+  std::vector<Section> sections_;
+  std::vector<Symbol> symbols_;
+  int abi_ = 0;
+  bool is_linked_ = false;
+  std::uint32_t flags_ = 0;
+  std::optional<int> sm_;
+};
+
+}  // namespace baton::image
