@@ -118,7 +118,7 @@ TEST(PtxModule, BodiesAreParsedWhenAskedFor) {
 }
 
 TEST(PtxModule, FirstCallOfBodyMayComeFromManyThreads) {
-  const auto module = Module::parse(read_text(corpus_folder() / "math.nvrtc.sm_90.ptx"), "math");
+  const auto module = Module::parse(read_text(testdata() / "ptx/math.nvrtc.sm_90.ptx"), "math");
   const Function& function = *module->function("doubles");
   std::vector<const Block*> seen(4);
   std::vector<std::thread> threads;

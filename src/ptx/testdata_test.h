@@ -18,15 +18,17 @@
 
 namespace baton::ptx {
 
-inline std::filesystem::path corpus_folder() {
-  return std::filesystem::path(BATON_SOURCE_DIR) / "src/ptx/testdata/ptx";
+inline std::filesystem::path testdata() {
+  return std::filesystem::path(BATON_SOURCE_DIR) / "src/ptx/testdata";
 }
 
-// The paths of all modules of the corpus, sorted.
+// The paths of all modules of the corpus, compiled ones (ptx/) and written ones (hand/), sorted.
 inline std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> result;
-  for (const auto& entry : std::filesystem::directory_iterator(corpus_folder())) {
-    if (entry.path().extension() == ".ptx") result.push_back(entry.path());
+  for (const char* folder : {"ptx", "hand"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(testdata() / folder)) {
+      if (entry.path().extension() == ".ptx") result.push_back(entry.path());
+    }
   }
   std::sort(result.begin(), result.end());
   return result;

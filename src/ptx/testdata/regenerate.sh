@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles every cu/*.cu to ptx/ with nvcc and with NVRTC, for the targets that the source names in
 # its "// targets:" line. The sources are copied to a folder of a fixed name, since debug
-# information holds the path. Needs a CUDA toolkit: CUDA_HOME, or /usr/local/cuda.
+# information holds the path. What hand/ holds is written by hand. Needs a CUDA toolkit: CUDA_HOME, or /usr/local/cuda.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cuda=${CUDA_HOME:-/usr/local/cuda}
@@ -37,3 +37,6 @@ for source in calls memory switch templates; do
   nvrtc_ptx "$source" sm_90 .G --device-debug
   nvrtc_ptx "$source" sm_90 .lineinfo --generate-line-info
 done
+nvcc_ptx calls sm_90 .rdc -rdc=true
+nvcc_ptx memory sm_90 .rdc -rdc=true
+nvcc_ptx structs sm_100 ""
