@@ -34,7 +34,7 @@ std::unique_ptr<Library> Library::load(const Device& device, const Image& image,
   const char* call = "cuLibraryLoadData";
   CUresult result = library->open(image);
   if (result == CUDA_SUCCESS) {
-    call = "cuKernelGetFunction";
+    call = "cuLibraryGetKernel";
     result = library->force();
   }
   if (result == CUDA_SUCCESS) return library;
@@ -56,15 +56,11 @@ CUresult Library::open(const Image& image) {
 }
 
 CUresult Library::force() const {
-  const driver::Driver& driver = device_.driver();
-  unsigned count = 0;
-  CUresult result = driver.cuLibraryGetKernelCount(&count, handle_);
-  if (result != CUDA_SUCCESS || count == 0) return result;
+  // Any look-up loads the image, also one of a name that no kernel has: until then a CUDA driver
+  // that loads lazily takes whatever it is given.
   CUkernel kernel = nullptr;
-  result = driver.cuLibraryEnumerateKernels(&kernel, 1, handle_);
-  if (result != CUDA_SUCCESS) return result;
-  CUfunction function = nullptr;
-  return driver.cuKernelGetFunction(&function, kernel);
+  const CUresult result = device_.driver().cuLibraryGetKernel(&kernel, handle_, "baton.no.kernel");
+  return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
 }
 
 Library::~Library() {

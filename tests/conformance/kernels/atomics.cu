@@ -1,6 +1,16 @@
 // Every thread applies one operation to its bin; `old` gets what the operation returned.
 enum Op { kAdd, kMin, kMax, kAnd, kOr, kXor, kExch };
 
+// There is no atomicAdd of long long; its bits are those of the unsigned sum.
+__device__ long long atomicAdd(long long* target, long long value) {
+  return static_cast<long long>(::atomicAdd(reinterpret_cast<unsigned long long*>(target),
+                                            static_cast<unsigned long long>(value)));
+}
+__device__ long long atomicExch(long long* target, long long value) {
+  return static_cast<long long>(::atomicExch(reinterpret_cast<unsigned long long*>(target),
+                                             static_cast<unsigned long long>(value)));
+}
+
 template <typename T>
 __device__ T apply(int op, T* target, T value) {
   switch (op) {
@@ -13,16 +23,6 @@ __device__ T apply(int op, T* target, T value) {
     default: return atomicExch(target, value);
   }
 }
-// There is no atomicAdd of long long; its bits are those of the unsigned sum.
-__device__ long long atomicAdd(long long* target, long long value) {
-  return static_cast<long long>(::atomicAdd(reinterpret_cast<unsigned long long*>(target),
-                                            static_cast<unsigned long long>(value)));
-}
-__device__ long long atomicExch(long long* target, long long value) {
-  return static_cast<long long>(::atomicExch(reinterpret_cast<unsigned long long*>(target),
-                                             static_cast<unsigned long long>(value)));
-}
-
 template <typename T>
 __global__ void global_op(T* bins, const T* values, int op, unsigned bin_count, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

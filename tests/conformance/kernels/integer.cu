@@ -65,8 +65,6 @@ extern "C" __global__ void intrinsics(unsigned long long* out, const unsigned lo
   mine[k++] = __uhadd(lo, other);
   mine[k++] = static_cast<unsigned>(__rhadd(static_cast<int>(lo), static_cast<int>(other)));
   mine[k++] = __vadd4(lo, other);
-  mine[k++] = static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
-  mine[k++] = static_cast<unsigned long long>((static_cast<unsigned __int128>(a) + b) >> 64);
   mine[k++] = static_cast<unsigned>(__vmaxs2(lo, other));
   mine[k++] = __vabsdiffu4(lo, other);
   while (k < 32) mine[k++] = 0;

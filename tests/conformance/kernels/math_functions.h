@@ -6,7 +6,7 @@
   X(sqrt, sqrt(x), std::sqrt(x), 0, 0, 0, 1e6)                            \
   X(rsqrt, rsqrt(x), 1 / std::sqrt(x), 2, 1, 1e-3, 1e6)                   \
   X(cbrt, cbrt(x), std::cbrt(x), 1, 1, -1e5, 1e5)                         \
-  X(exp, exp(x), std::exp(x), 1, 1, -80, 80)                              \
+  X(exp, exp(x), std::exp(x), 2, 1, -80, 80)                              \
   X(exp2, exp2(x), std::exp2(x), 2, 1, -120, 120)                         \
   X(exp10, exp10(x), std::pow(10.0L, x), 2, 1, -35, 35)                   \
   X(expm1, expm1(x), std::expm1(x), 1, 1, -5, 80)                         \
