@@ -6,17 +6,22 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/suggest.h"
 #include "base/text.h"
+#include "compile/cache.h"
+#include "compile/cache_key.h"
 #include "compile/diagnostics.h"
 #include "compile/nvrtc.h"
+#include "compile/path_table.h"
 #include "compile/request.h"
 
 namespace baton {
 
+using compiler::Cache;
 using compiler::Diagnostic;
 using compiler::Nvrtc;
+using compiler::PathTable;
 using compiler::Request;
+using compiler::Result;
 
 Source Source::from_file(const std::filesystem::path& path) {
   constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{64} << 20;
@@ -103,16 +108,15 @@ struct Attempt {
   std::vector<std::pair<std::string, std::string>> symbols;
 };
 
-Attempt attempt(const Nvrtc& nvrtc, const Request& request,
+Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& paths,
                 const std::vector<std::string>& entries) {
   Program program(nvrtc, request);
   for (const std::string& entry : entries) program.add_name(entry);
   Attempt out;
   out.result = program.compile(request.arguments);
   out.log = program.log();
-  out.diagnostics = compiler::parse_log(out.log, [&](std::string_view file) {
-    return file == request.program_name ? request.source.name : std::string(file);
-  });
+  out.diagnostics =
+      compiler::parse_log(out.log, [&](std::string_view file) { return paths.encode(file); });
   if (out.result != Nvrtc::kSuccess) return out;
   out.ptx = program.ptx();
   out.cubin = program.cubin();
@@ -160,7 +164,11 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
               nvrtc.version_text(), arch.text, fmt::join(names, ", "));
 }
 
-[[noreturn]] void throw_failure(const Nvrtc& nvrtc, const Request& request, const Attempt& failed) {
+[[noreturn]] void throw_failure(const Nvrtc& nvrtc, const Request& request, const PathTable& paths,
+                                Attempt& failed) {
+  for (Diagnostic& diagnostic : failed.diagnostics) {
+    diagnostic.where.file = paths.decode(diagnostic.where.file);
+  }
   if (failed.result == Nvrtc::kInvalidOption) {
     Error out = error(ErrorCode::kInvalidInput, "{}: NVRTC refuses the compile options",
                       request.source.name);
@@ -171,53 +179,77 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
   throw compiler::compile_error(failed.diagnostics, request.source.name, failed.log);
 }
 
-Compiled run(const Request& request) {
+// The kernels that were asked for by something that is no expression of C++, or that lack their
+// template arguments: the image knows.
+void find_in_image(const Request& request, const std::vector<std::string>& entries,
+                   const Attempt& failed, Attempt& made) {
+  const ImageFacts facts =
+      read_facts(Image::from_bytes(made.ptx, "the PTX of " + request.source.name));
+  for (const std::string& entry : entries) {
+    try {
+      made.symbols.emplace_back(entry, find_kernel(facts, entry, request.source.name).name);
+    } catch (const Error& not_found) {
+      throw_unknown_entry(not_found, failed);
+    }
+  }
+}
+
+// The warnings that are about the user's own text: CUDA's headers are system headers to nvcc.
+std::string warnings_of(const Attempt& made) {
+  std::vector<Diagnostic> own;
+  for (const Diagnostic& diagnostic : made.diagnostics) {
+    if (!PathTable::is_cuda(diagnostic.where.file)) own.push_back(diagnostic);
+  }
+  return compiler::warnings_text(own);
+}
+
+Result run(const Request& request, const PathTable& paths) {
   const auto start = std::chrono::steady_clock::now();
   const Nvrtc& nvrtc = Nvrtc::load(compiler::require_nvrtc(request.toolkit));
   check_arch(nvrtc, request.arch);
   const std::vector<std::string>& entries = request.options.entries;
 
-  Attempt made = attempt(nvrtc, request, entries);
-  Attempt failed;
-  std::vector<std::string> unknown;
+  Attempt made = attempt(nvrtc, request, paths, entries);
   if (made.result == Nvrtc::kCompilation) {
-    unknown = unknown_entries(made, entries);
+    const std::vector<std::string> unknown = unknown_entries(made, entries);
     if (!unknown.empty()) {
-      // They may be kernels all the same, called by a name that is no expression of C++ or that is
-      // short of its template arguments: the image knows.
       std::vector<std::string> others;
-      for (const std::string& entry : entries) {
-        if (std::find(unknown.begin(), unknown.end(), entry) == unknown.end()) {
-          others.push_back(entry);
-        }
-      }
-      failed = std::move(made);
-      made = attempt(nvrtc, request, others);
+      std::copy_if(entries.begin(), entries.end(), std::back_inserter(others),
+                   [&](const std::string& entry) {
+                     return std::find(unknown.begin(), unknown.end(), entry) == unknown.end();
+                   });
+      const Attempt failed = std::exchange(made, attempt(nvrtc, request, paths, others));
+      if (made.result == Nvrtc::kSuccess) find_in_image(request, unknown, failed, made);
     }
   }
-  if (made.result != Nvrtc::kSuccess) throw_failure(nvrtc, request, made);
+  if (made.result != Nvrtc::kSuccess) throw_failure(nvrtc, request, paths, made);
 
-  Compiled out{Image::from_bytes(made.ptx, "the PTX of " + request.source.name),
-               std::nullopt,
-               std::move(made.symbols),
-               compiler::warnings_text(made.diagnostics),
-               false,
-               0};
-  if (!made.cubin.empty()) {
-    out.cubin = Image::from_bytes(made.cubin, "the cubin of " + request.source.name);
-  }
-  if (!unknown.empty()) {
-    const ImageFacts facts = read_facts(out.ptx);
-    for (const std::string& entry : unknown) {
-      try {
-        out.symbols.emplace_back(entry, find_kernel(facts, entry, request.source.name).name);
-      } catch (const Error& not_found) {
-        throw_unknown_entry(not_found, failed);
-      }
-    }
-  }
+  Result out;
+  out.name = request.source.name;
+  out.arch = request.arch.text;
+  out.entries = entries;
+  out.compiler = "NVRTC " + nvrtc.version_text();
+  out.symbols = std::move(made.symbols);
+  out.log = warnings_of(made);
+  out.ptx = paths.encode_ptx(std::string_view(made.ptx).substr(0, made.ptx.find('\0')));
+  out.cubin = std::move(made.cubin);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   out.seconds = spent.count();
+  return out;
+}
+
+Compiled finished(Result result, const Request& request, const PathTable& paths, bool cache_hit) {
+  Compiled out{
+      Image::from_bytes(paths.decode(result.ptx), "the PTX of " + request.source.name),
+      std::nullopt,
+      std::move(result.symbols),
+      paths.decode(result.log),
+      cache_hit,
+      result.seconds,
+  };
+  if (!result.cubin.empty()) {
+    out.cubin = Image::from_bytes(result.cubin, "the cubin of " + request.source.name);
+  }
   return out;
 }
 
@@ -225,7 +257,22 @@ Compiled run(const Request& request) {
 
 Compiled compile(const Source& source, const CompileOptions& options) {
   const Request request = compiler::make_request(source, options);
-  return run(request);
+  const PathTable paths(request);
+  const std::optional<Cache> cache = options.use_cache ? Cache::open_default() : std::nullopt;
+  std::optional<std::string> key;
+  if (cache) {
+    std::string obstacle;
+    key = compiler::cache_key(request, &obstacle);
+    if (!key) log(LogLevel::kInfo, "{} is not cached: {}", source.name, obstacle);
+  }
+  if (key) {
+    if (std::optional<Result> kept = cache->find(*key)) {
+      return finished(std::move(*kept), request, paths, true);
+    }
+  }
+  Result made = run(request, paths);
+  if (key) cache->store(*key, made);
+  return finished(std::move(made), request, paths, false);
 }
 
 }  // namespace baton

@@ -102,6 +102,18 @@ void for_each_directive(std::string_view text, Visit&& visit) {
   }
 }
 
+// `name` as a word of its own: not the end of static_assert.
+bool mentions_call(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool is_inside(const fs::path& path, const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
     const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -114,9 +126,7 @@ class Scanner {
  public:
   Scanner(const std::vector<fs::path>& folders, const std::vector<fs::path>& cuda_folders,
           const std::vector<std::string_view>& standard_headers, IncludeScan& out)
-      : folders_(folders),
-        cuda_folders_(cuda_folders),
-        out_(out) {
+      : folders_(folders), cuda_folders_(cuda_folders), out_(out) {
     for (std::string_view name : standard_headers) standard_.emplace(name);
   }
 
@@ -200,6 +210,7 @@ class Scanner {
     out_.mentions_pdl |= mentions("cudaGridDependencySynchronize") ||
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
     out_.mentions_std |= mentions("std::");
+    out_.mentions_file_name |= mentions("__FILE__") || mentions_call(text, "assert");
     for (std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
       if (mentions(clock)) out_.obstacle = std::string(clock) + " is used";
     }

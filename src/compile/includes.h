@@ -26,8 +26,9 @@ struct IncludeScan {
   std::vector<IncludedFile> files;  // in the order met, each path once
   // Why the compile cannot be told by these contents ("#include of a macro"); empty where it can.
   std::string obstacle;
-  bool mentions_pdl = false;  // one of the PDL functions of the CUDA device runtime
-  bool mentions_std = false;  // "std::"
+  bool mentions_pdl = false;        // one of the PDL functions of the CUDA device runtime
+  bool mentions_std = false;        // "std::"
+  bool mentions_file_name = false;  // __FILE__, or assert, which uses it
   // Names of standard headers that the user brings himself.
   std::set<std::string, std::less<>> own_headers;
 };

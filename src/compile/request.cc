@@ -29,7 +29,7 @@ std::string program_name(const Source& source) {
 
 std::string whole_text(const Source& source, const std::string& name) {
   if (source.prelude.empty()) return source.text;
-  std::string text = line_directive("<prelude of " + source.name + ">");
+  std::string text = line_directive(kPreludeName);
   text += source.prelude;
   if (!text.ends_with('\n')) text += '\n';
   text += line_directive(name);

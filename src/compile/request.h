@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baton/compile.h"
@@ -24,6 +25,9 @@ struct Request {
   std::string program_name;             // what the compiler calls the source
   std::vector<std::string> arguments;   // what the compiler gets as options
 };
+
+// What the compiler calls the prelude's lines.
+inline constexpr std::string_view kPreludeName = "<prelude>";
 
 // Throws kInvalidInput for options and architecture.
 Request make_request(const Source& source, const CompileOptions& options);

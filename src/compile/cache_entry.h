@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "compile/result.h"
+
+namespace baton::compiler {
+
+// One file of the compile cache. All numbers are little-endian:
+//   8 bytes  "BATONCMP"
+//   u32      format version (1)
+//   u32      bytes of the summary
+//   u64      bytes of the body
+//   u64      XXH3-64 of everything after this field
+//   64 bytes the key, in hexadecimal
+//   summary  name, arch, compiler, seconds (as text), count of entries, entries
+//   body     count of symbols, expression and symbol of each, log, PTX, cubin
+// Strings are a u64 length and their bytes, counts a u64.
+inline constexpr std::uint32_t kCacheFormat = 1;
+// No summary is larger: a listing reads this much of a file at most.
+inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
+
+std::string write_entry(const Result& result, std::string_view key);
+
+// The whole entry, or nothing and the reason in `*damage`: cut, changed, of another key or format.
+std::optional<Result> read_entry(std::string_view bytes, std::string_view key, std::string* damage);
+
+// The summary alone, from the beginning of a file; unchecked but for its bounds.
+std::optional<Result> read_summary(std::string_view beginning);
+
+}  // namespace baton::compiler

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace baton::compiler {
+
+// What one compile gave, with marks in place of file names (PathTable): what the cache keeps.
+struct Result {
+  // For listings.
+  std::string name;                  // the source's
+  std::string arch;                  // "sm_90a"
+  std::vector<std::string> entries;  // the name expressions asked for
+  std::string compiler;              // "NVRTC 13.0"
+  double seconds = 0;                // spent in the compiler
+  // The result itself.
+  std::vector<std::pair<std::string, std::string>> symbols;  // expression → symbol
+  std::string log;
+  std::string ptx;    // without a NUL
+  std::string cubin;  // empty for a virtual architecture
+};
+
+}  // namespace baton::compiler
