@@ -155,20 +155,30 @@ class ProgramReader {
   TableReader top_;
 };
 
+// Errors that know no place are the file's.
+Program read_program(std::string_view text, std::string name, fs::path directory,
+                     std::string default_name, const fs::path& file) {
+  const Document document(text, std::move(name));
+  ProgramDefinition definition =
+      ProgramReader(document, std::move(directory)).read(std::move(default_name));
+  definition.file = file;
+  try {
+    return Program(std::move(definition));
+  } catch (Error& failure) {
+    failure.at({document.name()});
+    throw;
+  }
+}
+
 }  // namespace
 
 Program Program::from_file(const fs::path& path) {
-  const std::string text = read_file(path, Document::kMaxBytes);
-  const Document document(text, path.string());
-  ProgramDefinition definition =
-      ProgramReader(document, path.parent_path()).read(path.stem().string());
-  definition.file = path;
-  return Program(std::move(definition));
+  return read_program(read_file(path, Document::kMaxBytes), path.string(), path.parent_path(),
+                      path.stem().string(), path);
 }
 
 Program Program::from_text(std::string_view toml, std::string name, const fs::path& directory) {
-  const Document document(toml, std::move(name));
-  return Program(ProgramReader(document, directory).read(document.name()));
+  return read_program(toml, name, directory, name, {});
 }
 
 }  // namespace baton

@@ -21,16 +21,15 @@ class Validator {
 
   void check() {
     if (trim(program_.name).empty()) {
-      throw error_at({program_.file.string()}, ErrorCode::kInvalidInput,
-                     "the program's name is empty");
+      throw error(ErrorCode::kInvalidInput, "the program's name is empty");
     }
     for (const ProgramSymbol& symbol : program_.symbols) declare(symbol.name, "symbol", symbol);
     for (const ProgramBuffer& buffer : program_.buffers) declare(buffer.name, "buffer", buffer);
     for (const ProgramBuffer& buffer : program_.buffers) located(buffer, [&] { check(buffer); });
     for (const ProgramKernel& kernel : program_.kernels) located(kernel, [&] { check(kernel); });
     if (program_.steps.empty()) {
-      throw error_at({program_.file.string()}, ErrorCode::kInvalidInput,
-                     "the program {} has no steps", printable(program_.name));
+      throw error(ErrorCode::kInvalidInput, "the program {} has no steps",
+                  printable(program_.name));
     }
     check(program_.steps);
   }

@@ -1,0 +1,304 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "baton/program.h"
+
+// Everything of a program file that can be wrong before a device is known: one error, its kind, its
+// place, and what it says.
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A good program in which one marked place is replaced. It stands on known lines.
+constexpr const char* kGood =
+    "name = \"p\"\n"                                               // 1
+    "[symbols]\n"                                                  // 2
+    "N = 4\n"                                                      // 3
+    "[buffers.x]\n"                                                // 4
+    "dtype = \"f32\"\n"                                            // 5
+    "shape = [\"N\"]\n"                                            // 6
+    "role = \"input\"\n"                                           // 7
+    "init = \"zeros\"\n"                                           // 8
+    "[buffers.w]\n"                                                // 9
+    "dtype = \"i32\"\n"                                            // 10
+    "shape = [4]\n"                                                // 11
+    "role = \"weight\"\n"                                          // 12
+    "[kernels.k]\n"                                                // 13
+    "source = \"k.cu\"\n"                                          // 14
+    "[[steps]]\n"                                                  // 15
+    "launch = \"k\"\n"                                             // 16
+    "grid = [1]\n"                                                 // 17
+    "block = [32]\n"                                               // 18
+    "args = [\"x + N\", \"N\"]\n"                                  // 19
+    "[[steps]]\n"                                                  // 20
+    "copy = { from = \"x\", to = \"x + N\", count = \"N\" }\n"     // 21
+    "[[steps]]\n"                                                  // 22
+    "fill = { buffer = \"x\", value = 0 }\n"                       // 23
+    "[[steps]]\n"                                                  // 24
+    "repeat = 2\n"                                                 // 25
+    "index = \"i\"\n"                                              // 26
+    "steps = [ { fill = { buffer = \"x\", value = \"i\" } } ]\n";  // 27
+
+struct Bad {
+  const char* from;
+  const char* to;
+  ErrorCode code;
+  const char* place;  // line:column; empty: the file alone
+  const char* message;
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) {
+  *out << bad.from << " -> " << bad.to;
+}
+
+class BadProgram : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadProgram, IsRefused) {
+  const Bad& bad = GetParam();
+  std::string text = kGood;
+  const std::size_t at = text.find(bad.from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(bad.from).size(), bad.to);
+  try {
+    Program::from_text(text, "p.toml");
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(to_string(failure.code()), to_string(bad.code)) << failure.what();
+    EXPECT_EQ(exit_status(failure.code()), 2);
+    EXPECT_THAT(failure.message(), HasSubstr(bad.message));
+    const std::string place = bad.place;
+    EXPECT_EQ(failure.where().to_string(), place.empty() ? "p.toml" : "p.toml:" + place)
+        << failure.what();
+  }
+}
+
+constexpr ErrorCode kInvalid = ErrorCode::kInvalidInput;
+constexpr ErrorCode kNotFound = ErrorCode::kNotFound;
+
+INSTANTIATE_TEST_SUITE_P(
+    Toml, BadProgram,
+    ::testing::Values(
+        Bad{"name = \"p\"", "name = ", kInvalid, "1:8", "not TOML"},
+        Bad{"N = 4", "N = 4\nN = 5", kInvalid, "4:5", "not TOML"},
+        Bad{"[[steps]]", "[steps]\n[[steps]]", kInvalid, "16:1", "not TOML"},
+        Bad{"name = \"p\"", "names = \"p\"", kInvalid, "1:1", "did you mean \"name\"?"},
+        Bad{"name = \"p\"", "name = 5", kInvalid, "1:8", "name of the program must be a string"},
+        Bad{"name = \"p\"", "name = \" \"", kInvalid, "", "the program's name is empty"},
+        Bad{"name = \"p\"",
+            "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i."
+            "j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p = 1",
+            kInvalid, "1", "more than 64 parts"},
+        Bad{"[symbols]", "[symbol]", kInvalid, "2:2", "did you mean \"symbols\"?"},
+        Bad{"N = 4", "N = 4.5", kInvalid, "3:5", "the symbol N must be an integer, not a float"},
+        Bad{"N = 4", "N = \"4\"", kInvalid, "3:5", "not a string"},
+        Bad{"N = 4", "n-1 = 4", kInvalid, "3:1", "\"n-1\" is no name"},
+        Bad{"N = 4", "min = 4", kInvalid, "3:1", "has the name of a function"},
+        Bad{"N = 4", "N = 4\nx = 1", kInvalid, "5:10", "has the name of a symbol already, at"},
+        Bad{"N = 4", "N = 1979-05-27", kInvalid, "3:5", "not a date or time"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Buffers, BadProgram,
+    ::testing::Values(
+        Bad{"dtype = \"f32\"", "dtype = \"fp32\"", kInvalid, "5:9",
+            "unknown dtype \"fp32\" of buffer x; did you mean \"f32\"?"},
+        Bad{"dtype = \"f32\"\n", "\n", kInvalid, "4:1", "buffer x lacks \"dtype\""},
+        Bad{"dtype = \"f32\"", "dtype = 32", kInvalid, "5:9", "must be a string, not an integer"},
+        Bad{"shape = [\"N\"]\n", "\n", kInvalid, "4:1", "buffer x lacks \"shape\""},
+        Bad{"shape = [\"N\"]", "shape = \"N\"", kInvalid, "6:9", "must be an array of expressions"},
+        Bad{"shape = [\"N\"]", "shape = [1.5]", kInvalid, "6:10",
+            "an integer or an expression in a string, not a float"},
+        Bad{"shape = [\"N\"]", "shape = [\"2*M\"]", kNotFound, "6:13",
+            "unknown symbol \"M\"; known: N"},
+        Bad{"shape = [\"N\"]", "shape = [\"2*w\"]", kInvalid, "6:13", "w is a buffer"},
+        Bad{"shape = [\"N\"]", "shape = [\"i\"]", kNotFound, "6:11", "unknown symbol \"i\""},
+        Bad{"shape = [\"N\"]", "shape = [-1]", kInvalid, "6:10", "is -1, it must be at least 0"},
+        Bad{"shape = [\"N\"]", "shape = [\"N +\"]", kInvalid, "6:14", "found the end"},
+        Bad{"shape = [\"N\"]", "shape = [\"\"\"N +\"\"\"]", kInvalid, "6:16", "found the end"},
+        Bad{"shape = [\"N\"]", "shape = [\"\\u004E +\"]", kInvalid, "6", "found the end"},
+        Bad{"shape = [\"N\"]", "shape = [\"N\", ]\nshap = 1", kInvalid, "7:1",
+            "unknown key \"shap\" in buffer x; did you mean \"shape\"?"},
+        Bad{"role = \"input\"", "role = \"inputs\"", kInvalid, "7:8",
+            "unknown role \"inputs\" of buffer x; did you mean \"input\"?"},
+        Bad{"init = \"zeros\"", "init = \"zeroes\"", kInvalid, "8:8", "did you mean \"zeros\"?"},
+        Bad{"init = \"zeros\"", "init = \"none\"", kInvalid, "8:8", "unknown init \"none\""},
+        Bad{"init = \"zeros\"", "init = \"zeros\"\nfile = \"x.npy\"", kInvalid, "9:8",
+            "has both init = \"zeros\" and file = \"x.npy\""},
+        Bad{"init = \"zeros\"", "file = \"\"", kInvalid, "8:8", "file of buffer x is no path"},
+        Bad{"init = \"zeros\"", "file = \"a\\u0000b\"", kInvalid, "8:8", "is no path"},
+        Bad{"[buffers.w]", "[buffers.\"w 2\"]", kInvalid, "9:10", "is no name"},
+        Bad{"[buffers.w]", "[buffers.sqrt]", kInvalid, "9:10", "the name of a function"},
+        Bad{"[buffers.w]", "[buffers]\nv = 3\n[buffers.w]", kInvalid, "10:5",
+            "buffer v must be a table, not an integer"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, BadProgram,
+    ::testing::Values(
+        Bad{"source = \"k.cu\"", "sources = \"k.cu\"", kInvalid, "14:1",
+            "unknown key \"sources\" in kernel k; did you mean \"source\"?"},
+        Bad{"source = \"k.cu\"", "entry = \"k\"", kInvalid, "13:1",
+            "lacks its code: one of source, text, ptx, cubin and fatbin"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\nptx = \"k.ptx\"", kInvalid, "15:7",
+            "has both source and ptx"},
+        Bad{"source = \"k.cu\"", "text = \"  \"", kInvalid, "13:10", "kernel k has no text"},
+        Bad{"source = \"k.cu\"", "ptx = \"k.ptx\"\noptions = [\"-DA\"]", kInvalid, "13:10",
+            "has options, which is for the compiler, but comes as ptx"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\noptions = [3]", kInvalid, "15:12",
+            "must be an array of strings"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\noptions = \"-DA\"", kInvalid, "15:11",
+            "must be an array of strings, not a string"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\nlaunch = { grid = [1] }", kInvalid, "15:19",
+            "grid stands in the launch of kernel k: it belongs to the steps"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\nlaunch = { share = 1 }", kInvalid, "15:12",
+            "did you mean \"shared\"?"},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\nlaunch = { shared = \"i\" }", kNotFound,
+            "15:22", "unknown symbol \"i\""},
+        Bad{"source = \"k.cu\"", "source = \"k.cu\"\nlaunch = { pdl = \"on\" }", kInvalid, "15:18",
+            "pdl = \"on\" is not supported by this release"},
+        Bad{"[kernels.k]", "[kernels.\" \"]", kInvalid, "13:10", "a kernel has an empty name"},
+        Bad{"launch = \"k\"", "launch = \"kk\"", kNotFound, "15:1", "unknown kernel \"kk\""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Launches, BadProgram,
+    ::testing::Values(
+        Bad{"grid = [1]\n", "\n", kInvalid, "15:1", "step 0 lacks \"grid\""},
+        Bad{"grid = [1]", "grid = []", kInvalid, "17:8", "must have 1 to 3 extents, not 0"},
+        Bad{"grid = [1]", "grid = [1, 1, 1, 1]", kInvalid, "17:8",
+            "grid of step 0 must have 1 to 3 extents, not 4"},
+        Bad{"grid = [1]", "grid = [0]", kInvalid, "17:9", "a grid extent is 0"},
+        Bad{"grid = [1]", "grid = [\"-1\"]", kInvalid, "17:10", "a grid extent is -1"},
+        Bad{"grid = [1]", "grid = [\"x\"]", kInvalid, "17:10", "x is a buffer"},
+        Bad{"grid = [1]", "grid = [\"i\"]", kNotFound, "17:10", "unknown symbol \"i\""},
+        Bad{"grid = [1]", "gird = [1]", kInvalid, "17:1", "did you mean \"grid\"?"},
+        Bad{"block = [32]", "block = [32, 0]", kInvalid, "18:14", "a block extent is 0"},
+        Bad{"block = [32]", "block = []", kInvalid, "18:9", "1 to 3 extents, not 0"},
+        Bad{"block = [32]", "block = [32]\nshared = -1", kInvalid, "19:10", "is -1"},
+        Bad{"block = [32]", "block = [32]\ncluster = [0]", kInvalid, "19:12",
+            "a cluster extent is 0"},
+        Bad{"block = [32]", "block = [32]\ncooperative = true", kInvalid, "19:1",
+            "the attribute cooperative of step 0 is not supported by this release"},
+        Bad{"block = [32]", "block = [32]\ncooperative = 0", kInvalid, "19:15",
+            "must be a boolean"},
+        Bad{"block = [32]", "block = [32]\npriority = 1", kInvalid, "19:1",
+            "the attribute priority of step 0 is not supported"},
+        Bad{"block = [32]", "block = [32]\npriorty = 1", kInvalid, "19:1",
+            "did you mean \"priority\"?"},
+        Bad{"block = [32]", "block = [32]\npdl = \"force\"", kInvalid, "19:7",
+            "pdl = \"force\" is not supported"},
+        Bad{"block = [32]", "block = [32]\npdl = \"maybe\"", kInvalid, "19:7",
+            "unknown pdl \"maybe\""},
+        Bad{"launch = \"k\"", "launch = \"k\"\ncopy = {}", kInvalid, "17:8",
+            "has both launch and copy"},
+        Bad{"launch = \"k\"", "lanch = \"k\"", kInvalid, "16:1", "did you mean \"launch\"?"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, BadProgram,
+    ::testing::Values(
+        Bad{"\"x + N\"", "\"y + N\"", kNotFound, "19:10", "unknown symbol \"y\""},
+        Bad{"\"x + N\"", "\"xx\"", kNotFound, "19:10", "\"xx\" is no buffer, symbol or index"},
+        Bad{"\"x + N\"", "\"N + x\"", kInvalid, "19:14",
+            "x is a buffer, in the expression \"N + x\"; a buffer comes first"},
+        Bad{"\"x + N\"", "\"x - 1\"", kInvalid, "19:12",
+            "only \"+ expression\" may follow the buffer x"},
+        Bad{"\"x + N\"", "\"x + w\"", kInvalid, "19:14", "w is a buffer"},
+        Bad{"\"x + N\"", "\"x + -1\"", kInvalid, "19:13", "the offset in x is -1"},
+        Bad{"\"x + N\"", "\"x +\"", kInvalid, "19:13", "the expression is empty"},
+        Bad{"\"x + N\"", "\"\"", kInvalid, "19:10", "the expression is empty"},
+        Bad{"\"x + N\"", "{}", kInvalid, "19:9", "argument 0 of step 0 must have one key"},
+        Bad{"\"x + N\"", "{ f32 = 1, i32 = 2 }", kInvalid, "19:9", "must have one key"},
+        Bad{"\"x + N\"", "{ float = 1 }", kInvalid, "19:9", "the unknown type \"float\""},
+        Bad{"\"x + N\"", "{ f31 = 1 }", kInvalid, "19:9", "did you mean \"f32\"?"},
+        Bad{"\"x + N\"", "{ i32 = \"1.5\" }", kInvalid, "19:18", "1.5 is not an integer"},
+        Bad{"\"x + N\"", "{ f32 = \"1/srqt(N)\" }", kInvalid, "19:20", "did you mean \"sqrt\"?"},
+        Bad{"\"x + N\"", "{ f32 = \"M\" }", kNotFound, "19:18", "unknown symbol \"M\""},
+        Bad{"\"x + N\"", "{ f32 = [] }", kInvalid, "19:17", "must have a number"},
+        Bad{"\"x + N\"", "{ bytes = \"0\" }", kInvalid, "19:19", "not 1 digits"},
+        Bad{"\"x + N\"", "{ bytes = \"\" }", kInvalid, "19:19", "not 0 digits"},
+        Bad{"\"x + N\"", "{ bytes = \"0g\" }", kInvalid, "19:19", "\"0g\" among its bytes"},
+        Bad{"\"x + N\"", "{ bytes = 3 }", kInvalid, "19:19", "as a string"},
+        Bad{"\"x + N\"", "{ tensor_map = {} }", kInvalid, "19:9", "tensor_map"},
+        Bad{"\"x + N\"", "[1]", kInvalid, "19:9", "not an array"},
+        Bad{"args = [\"x + N\", \"N\"]", "args = \"x\"", kInvalid, "19:8",
+            "must be an array of arguments, not a string"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OtherSteps, BadProgram,
+    ::testing::Values(
+        Bad{"from = \"x\", ", "", kInvalid, "21:8", "copy of step 1 lacks \"from\""},
+        Bad{"from = \"x\"", "from = \"q\"", kNotFound, "21:18", "unknown buffer \"q\""},
+        Bad{"from = \"x\"", "from = \"N\"", kInvalid, "21:18", "N is a symbol, where a buffer"},
+        Bad{"from = \"x\"", "from = \"2 + x\"", kInvalid, "21:18", "expected the name of a buffer"},
+        Bad{"from = \"x\"", "from = \"w\"", kInvalid, "20:1", "the dtypes i32 and f32 differ"},
+        Bad{"from = \"x\", to = \"x + N\"", "from = \"w\", to = \"w\"", kInvalid, "20:1",
+            "copy writes w, which has the role weight"},
+        Bad{"count = \"N\"", "count = -1", kInvalid, "21:44", "is -1"},
+        Bad{"count = \"N\"", "cont = 1", kInvalid, "21:36", "did you mean \"count\"?"},
+        Bad{"buffer = \"x\", value = 0 }\n", "buffer = \"w\", value = 0 }\n", kInvalid, "22:1",
+            "fill writes w, which has the role weight"},
+        Bad{"buffer = \"x\", value = 0 }", "buffer = \"x\", value = 0.1 }", kInvalid, "22:1",
+            "f32 does not hold 0.1 exactly"},
+        Bad{"buffer = \"x\", value = 0 }", "buffer = \"x\", value = 16777217 }", kInvalid, "23:32",
+            "f32 does not hold 16777217 exactly"},
+        Bad{"buffer = \"x\", value = 0 }", "buffer = \"x\", value = [] }", kInvalid, "23:32",
+            "must be an integer or an expression"},
+        Bad{"buffer = \"x\", value = 0 }", "buffer = \"z\", value = 0 }", kNotFound, "22:1",
+            "unknown buffer \"z\""},
+        Bad{"repeat = 2", "repeat = -2", kInvalid, "25:10", "the count of the repeat is -2"},
+        Bad{"repeat = 2", "repeat = \"i\"", kNotFound, "25:11", "unknown symbol \"i\""},
+        Bad{"index = \"i\"", "index = \"\"", kInvalid, "26:9", "empty name"},
+        Bad{"index = \"i\"", "index = \"N\"", kInvalid, "24:1", "has the name of a symbol already"},
+        Bad{"index = \"i\"", "index = \"x\"", kInvalid, "24:1", "has the name of a buffer already"},
+        Bad{"index = \"i\"", "index = \"j\"", kNotFound, "27:45", "unknown symbol \"i\""},
+        Bad{"steps = [ {", "steps = [ 1, {", kInvalid, "27:11", "step 3.0 must be a table"},
+        Bad{"steps = [ { fill = { buffer = \"x\", value = \"i\" } } ]", "steps = []", kInvalid,
+            "24:1", "the repeat has no steps"},
+        Bad{"steps = [ { fill = { buffer = \"x\", value = \"i\" } } ]", "steps = {}", kInvalid,
+            "27:9", "steps must be an array of tables"},
+        Bad{"steps = [ { fill = { buffer = \"x\", value = \"i\" } } ]", "\n", kInvalid, "24:1",
+            "step 3 lacks \"steps\""},
+        Bad{"repeat = 2\nindex = \"i\"\nsteps = [ { fill = { buffer = \"x\", value = \"i\" } } ]",
+            "\n", kInvalid, "24:1", "step 3 is empty"}));
+
+TEST(BadPrograms, TheGoodOneIsTaken) {
+  EXPECT_NO_THROW(Program::from_text(kGood, "p.toml"));
+}
+
+TEST(BadPrograms, NoSteps) {
+  EXPECT_THROW(Program::from_text("name = \"p\"", "p.toml"), Error);
+  EXPECT_THROW(Program::from_text("steps = []", "p.toml"), Error);
+  EXPECT_THROW(Program::from_text("", "p.toml"), Error);
+}
+
+TEST(BadPrograms, TooLarge) {
+  EXPECT_THROW(Program::from_text(std::string(5 << 20, '#'), "p.toml"), Error);
+}
+
+TEST(BadPrograms, RepeatsNestSoFar) {
+  const auto nested = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += "{ repeat = 1, steps = [";
+    text += "{ fill = { buffer = \"x\", value = 0 } }";
+    for (int i = 0; i < levels; ++i) text += "] }";
+    return "steps = [" + text + "]\n[buffers.x]\ndtype = \"u8\"\nshape = [1]\n";
+  };
+  EXPECT_NO_THROW(Program::from_text(nested(16), "p.toml"));
+  EXPECT_THROW(Program::from_text(nested(17), "p.toml"), Error);
+  // Deep enough to overflow a stack, were it not refused.
+  EXPECT_THROW(Program::from_text(nested(100000), "p.toml"), Error);
+}
+
+TEST(BadPrograms, DeepKeysDoNotOverflowTheStack) {
+  std::string keys = "a";
+  for (int i = 0; i < 1000000; ++i) keys += ".a";
+  EXPECT_THROW(Program::from_text(keys + " = 1", "p.toml"), Error);
+  EXPECT_THROW(Program::from_text("[" + keys + "]", "p.toml"), Error);
+  EXPECT_THROW(Program::from_text("x = { a = '''b'''', " + keys + " = 1 }", "p.toml"), Error);
+  EXPECT_THROW(Program::from_text("x = \"\"\"\\\"\"\"\"\n" + keys + " = 1", "p.toml"), Error);
+}
+
+}  // namespace
+}  // namespace baton
