@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace baton::sim {
+
+// The device's 64-bit address space. The top byte says what an address means; host pointers of user
+// space have zero there, so the two are never mistaken for each other.
+//   0x01  global memory: bits 50-55 the device's ordinal, below that bytes handed out once
+//   0x02  shared memory of the executing block: the low 32 bits are the .shared address
+//   0x03  local memory of the executing thread: the low 32 bits are the .local address
+//   0x04  the kernel's parameters, likewise
+//   0x05  code: the low 32 bits are a function's index in its module
+inline constexpr std::uint64_t kGlobalWindow = 0x0100'0000'0000'0000;
+inline constexpr std::uint64_t kSharedWindow = 0x0200'0000'0000'0000;
+inline constexpr std::uint64_t kLocalWindow = 0x0300'0000'0000'0000;
+inline constexpr std::uint64_t kParamWindow = 0x0400'0000'0000'0000;
+inline constexpr std::uint64_t kCodeWindow = 0x0500'0000'0000'0000;
+
+inline constexpr unsigned kWindowShift = 56;
+inline constexpr unsigned kOrdinalShift = 50;
+inline constexpr int kMaxOrdinal = 63;
+
+constexpr unsigned window_of(std::uint64_t address) {
+  return static_cast<unsigned>(address >> kWindowShift);
+}
+constexpr unsigned window_number(std::uint64_t window) {
+  return window_of(window);
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,222 @@
+#include "sim/engine/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/frame.h"
+#include "sim/engine/warp.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::int64_t kWarpSlice = 1 << 16;
+
+void begin_warp(Warp* warp, const Function& entry, std::uint32_t live) {
+  warp->live = live;
+  warp->count = 1;
+  warp->current = 0;
+  warp->out_of_turn = warp->rotate = warp->spinning = false;
+  warp->slices = 0;
+  warp->fragments[0] = Fragment{};
+  warp->fragments[0].pc = entry.code.data();
+  warp->fragments[0].mask = live;
+  for (CallFrame& frame : warp->frames) frame.lanes = 0;
+  warp->frames[0].lanes = live;
+  std::fill(warp->local_written.begin(), warp->local_written.end(), 0);
+}
+
+// Runs one warp until it cannot or may not go on.
+void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
+  x->warp = warp;
+  x->local = warp->local.data();
+  x->local_written = warp->local_written.data();
+  x->local_size = static_cast<std::uint32_t>(warp->local_written.size() * 4);
+  x->slice = slice;
+  warp->spinning = false;
+  const Insn* pc = resume(x);
+  while (pc != nullptr) pc = pc->fn(x, pc);
+}
+
+std::string wait_text(const Fragment& fragment) {
+  switch (fragment.wait) {
+    case Wait::kBarrier:
+      return fmt::format("waits at barrier {}", fragment.id);
+    case Wait::kConverge:
+    case Wait::kWarpSync:
+      return fmt::format("waits for the lanes {:#010x} of its warp", fragment.members);
+    case Wait::kGrid:
+      return "waits for the grids before it";
+    default:
+      return "runs";
+  }
+}
+
+// A waiting fragment stands behind its instruction, except where it executes it again.
+const Insn* place_in_code(const Fragment& fragment) {
+  const bool behind = fragment.wait == Wait::kBarrier || fragment.wait == Wait::kWarpSync ||
+                      fragment.wait == Wait::kGrid;
+  return behind ? fragment.pc - 1 : fragment.pc;
+}
+
+void report_deadlock(Exec* x, BlockState* block) {
+  std::vector<std::string> lines;
+  describe_block(*x->grid, *block, &lines);
+  std::string who;
+  for (const std::string& line : lines) who += "\n  " + line;
+  for (Warp& warp : block->warps) {
+    if (warp.count == 0) continue;
+    x->warp = &warp;
+    warp.current = 0;
+    fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
+          CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
+          fmt::format("no thread of the block can go on:{}", who));
+    return;
+  }
+}
+
+bool waits_for_grid(const BlockState& block) {
+  for (const Warp& warp : block.warps) {
+    for (std::uint32_t k = 0; k < warp.count; ++k) {
+      if (warp.fragments[k].wait == Wait::kGrid) return true;
+    }
+  }
+  return false;
+}
+
+BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
+  const auto warps = static_cast<std::uint32_t>(block->warps.size());
+  std::uint32_t idle = 0;      // warps in a row that could not run
+  std::uint32_t spinning = 0;  // warps in a row that only polled
+  while (block->live_warps != 0) {
+    if (idle == warps) {
+      if (waits_for_grid(*block)) return BlockStop::kWaiting;
+      report_deadlock(x, block);
+      return BlockStop::kFault;
+    }
+    if (budget <= 0) return BlockStop::kBudget;
+    if (spinning != 0 && spinning + idle >= warps) return BlockStop::kSpinning;
+    Warp& warp = block->warps[block->cursor];
+    block->cursor = block->cursor + 1 == warps ? 0 : block->cursor + 1;
+    if (warp.count == 0 || warp.runnable_fragments() == 0) {
+      ++idle;
+      continue;
+    }
+    const std::int64_t slice = std::min(kWarpSlice, budget);
+    const std::uint64_t before = x->warp_instructions;
+    run_warp(x, &warp, slice);
+    budget -= static_cast<std::int64_t>(x->warp_instructions - before);
+    if (x->stop == Stop::kFault) return BlockStop::kFault;
+    if (warp.count == 0) --block->live_warps;
+    if (warp.spinning) {
+      ++spinning;
+    } else {
+      spinning = 0;
+      idle = 0;
+    }
+  }
+  return BlockStop::kFinished;
+}
+
+}  // namespace
+
+std::unique_ptr<BlockState> make_block(const GridState& grid) {
+  const Function& entry = *grid.kernel->entry;
+  auto block = std::make_unique<BlockState>();
+  block->frame_stride = (entry.frame_bytes + 63) / 64 * 64;
+  block->frames = std::make_unique<std::byte[]>(std::size_t{block->frame_stride} * grid.warps + 64);
+  const auto start = reinterpret_cast<std::uintptr_t>(block->frames.get());
+  std::byte* frames = block->frames.get() + (64 - start % 64) % 64;
+  block->shared.resize(grid.shared_bytes);
+  block->shared_written.resize((grid.shared_bytes + 3) / 4);
+  block->warps.resize(grid.warps);
+  for (std::uint32_t w = 0; w < grid.warps; ++w) {
+    Warp& warp = block->warps[w];
+    warp.index = w;
+    warp.frames.resize(1);
+    warp.frames[0].base = frames + std::size_t{w} * block->frame_stride;
+    warp.frames[0].function = &entry;
+    fill_frame(grid, entry, w, 0, warp.frames[0].base);
+    grow_local(warp, entry.local_bytes);
+  }
+  return block;
+}
+
+void begin_block(const GridState& grid, std::uint64_t number, BlockState* block) {
+  const Dim3& blocks = grid.launch.grid;
+  block->number = number;
+  block->index = {static_cast<std::uint32_t>(number % blocks.x),
+                  static_cast<std::uint32_t>(number / blocks.x % blocks.y),
+                  static_cast<std::uint32_t>(number / blocks.x / blocks.y)};
+  block->live_threads = grid.threads;
+  block->live_warps = grid.warps;
+  block->cursor = 0;
+  block->clock = 0;
+  block->spun = block->triggered = false;
+  std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
+  std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
+  block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size());
+  for (Barrier& barrier : block->barriers) barrier.in_use = false;
+  for (Warp& warp : block->warps) {
+    const std::uint32_t rest = grid.threads - warp.index * kLanes;
+    begin_warp(&warp, *grid.kernel->entry,
+               rest >= kLanes ? kAllLanes : (std::uint32_t{1} << rest) - 1);
+    fill_block_slots(grid, *block, *grid.kernel->entry, warp.frames[0].base);
+  }
+}
+
+BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
+  x->block = block;
+  x->shared.base = 0;
+  x->shared.size = block->shared.size();
+  x->shared.host = block->shared.data();
+  x->shared_unwritten = block->shared_unwritten;
+  x->shared.written = block->shared_unwritten == 0 ? nullptr : block->shared_written.data();
+  const std::uint64_t before = x->warp_instructions;
+  block->clock -= before;  // op_clock adds what x counts
+  const BlockStop stop = run_warps(x, block, budget);
+  block->clock += x->warp_instructions;
+  block->shared_unwritten = x->shared_unwritten;
+  return stop;
+}
+
+void describe_block(const GridState& grid, const BlockState& block,
+                    std::vector<std::string>* lines) {
+  struct Group {
+    const Warp* warp;
+    const Fragment* fragment;
+    std::uint32_t first, last, threads;
+  };
+  std::vector<Group> groups;
+  for (const Warp& warp : block.warps) {
+    for (std::uint32_t k = 0; k < warp.count; ++k) {
+      const Fragment& fragment = warp.fragments[k];
+      const auto threads = static_cast<std::uint32_t>(std::popcount(fragment.mask));
+      const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+        return group.fragment->pc == fragment.pc && group.fragment->wait == fragment.wait;
+      });
+      if (same == groups.end()) {
+        groups.push_back({&warp, &fragment, warp.index, warp.index, threads});
+      } else {
+        same->last = warp.index;
+        same->threads += threads;
+      }
+    }
+  }
+  for (const Group& group : groups) {
+    const Function& function = *group.warp->frames[group.fragment->frame].function;
+    const auto at = static_cast<std::size_t>(place_in_code(*group.fragment) - function.code.data());
+    const Site site = at < function.sites.size() ? function.sites[at] : Site{};
+    lines->push_back(fmt::format(
+        "{} block ({}, {}, {}), warp{} {}: {} threads, {}: {}{}", grid.launch.kernel->name,
+        block.index.x, block.index.y, block.index.z, group.first == group.last ? "" : "s",
+        group.first == group.last ? fmt::format("{}", group.first)
+                                  : fmt::format("{} to {}", group.first, group.last),
+        group.threads, place_of(*grid.kernel->ptx, site), wait_text(*group.fragment),
+        site.instruction == nullptr ? "" : fmt::format(" (\"{}\")", text_of(*site.instruction))));
+  }
+}
+
+}  // namespace baton::sim

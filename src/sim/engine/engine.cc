@@ -1,0 +1,138 @@
+#include "sim/engine/engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <thread>
+
+#include "base/error.h"
+#include "sim/engine/block.h"
+#include "sim/engine/workers.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint32_t kThreadsPerSm = 2048;
+constexpr std::uint32_t kBlocksPerSm = 32;
+constexpr std::uint32_t kSharedPerSm = 228 * 1024;
+constexpr std::uint32_t kReservedShared = 1024;
+
+std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) {
+  const std::uint32_t shared = grid.shared_bytes + kReservedShared;
+  const std::uint32_t per_sm =
+      std::min({kBlocksPerSm, kThreadsPerSm / std::max(grid.threads, 1u), kSharedPerSm / shared});
+  return std::uint64_t{std::max(per_sm, 1u)} * static_cast<std::uint64_t>(config.sm_count);
+}
+
+}  // namespace
+
+struct Engine::Impl {
+  Impl(const EngineConfig& engine_config, DeviceMemory& device_memory)
+      : config(engine_config), memory(device_memory), workers(engine_config.workers) {}
+
+  EngineConfig config;
+  DeviceMemory& memory;
+  FindingLog log;
+  WorkerPool workers;
+  std::uint64_t next_grid = 1;
+  std::atomic<bool> interrupted{false};
+};
+
+Engine::Engine(const EngineConfig& config, DeviceMemory& memory)
+    : impl_(std::make_unique<Impl>(config, memory)) {}
+Engine::~Engine() = default;
+
+std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
+  auto grid = std::make_unique<GridState>();
+  const LoadedKernel& kernel = *launch.kernel;
+  if (launch.params.size() != kernel.param_bytes) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {} takes {} bytes of parameters, the launch has {}", kernel.name,
+                kernel.param_bytes, launch.params.size());
+  }
+  const std::uint64_t threads = launch.block.count();
+  if (threads == 0 || threads > 1024 || launch.grid.count() == 0) {
+    throw error(ErrorCode::kLimit, "a launch of {} blocks of {} threads; a block has 1 to 1024",
+                launch.grid.count(), threads);
+  }
+  grid->kernel = kernel.decoded;
+  grid->launch = std::move(launch);
+  grid->id = impl_->next_grid++;
+  grid->threads = static_cast<std::uint32_t>(threads);
+  grid->warps = (grid->threads + kLanes - 1) / kLanes;
+  grid->total_blocks = grid->launch.grid.count();
+  const std::uint64_t shared =
+      std::uint64_t{grid->kernel->static_shared} + grid->launch.dynamic_shared;
+  if (shared > impl_->config.shared_per_block) {
+    throw error(ErrorCode::kLimit,
+                "kernel {} needs {} bytes of shared memory a block; {} are there",
+                grid->launch.kernel->name, shared, impl_->config.shared_per_block);
+  }
+  grid->shared_bytes = static_cast<std::uint32_t>(shared);
+  grid->sm_count = impl_->config.sm_count;
+  grid->clock_khz = impl_->config.clock_khz;
+  grid->max_resident = resident_limit(impl_->config, *grid);
+  grid->log = &impl_->log;
+  grid->memory = &impl_->memory;
+  return grid;
+}
+
+void Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
+  impl_->interrupted.store(false, std::memory_order_relaxed);
+  const auto snapshot = impl_->memory.impl().snapshot();
+  std::vector<GridState*> running;
+  for (Grid* grid : grids) {
+    auto* state = static_cast<GridState*>(grid);
+    if (state->state() == Grid::State::kRunning) running.push_back(state);
+  }
+  if (running.empty()) return;
+  const std::uint64_t share = std::max<std::uint64_t>(budget / running.size(), 1);
+  for (GridState* grid : running) {
+    if (impl_->interrupted.load(std::memory_order_relaxed)) break;
+    impl_->workers.run(grid, snapshot, share, impl_->interrupted);
+  }
+}
+
+void Engine::interrupt() {
+  impl_->interrupted.store(true, std::memory_order_relaxed);
+}
+
+std::vector<driver::Finding> Engine::findings() const {
+  return impl_->log.list();
+}
+std::vector<driver::Finding> Engine::take_findings() {
+  return impl_->log.take();
+}
+
+CUresult GridState::fault() const {
+  std::lock_guard lock(mutex);
+  return error;
+}
+
+driver::Counters GridState::counters() const {
+  std::lock_guard lock(mutex);
+  return totals;
+}
+
+std::vector<std::string> GridState::standing() const {
+  std::lock_guard lock(mutex);
+  std::vector<std::string> lines;
+  for (const auto& block : parked) describe_block(*this, *block, &lines);
+  return lines;
+}
+
+void GridState::set_fault(CUresult code) {
+  std::lock_guard lock(mutex);
+  if (error == CUDA_SUCCESS) error = code;
+  now.store(State::kFaulted, std::memory_order_release);
+}
+
+void GridState::add(const driver::Counters& counted) {
+  std::lock_guard lock(mutex);
+  totals.warp_instructions += counted.warp_instructions;
+  totals.lane_instructions += counted.lane_instructions;
+  totals.bytes_read += counted.bytes_read;
+  totals.bytes_written += counted.bytes_written;
+  totals.blocks += counted.blocks;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/insn.h"
+#include "sim/engine/region.h"
+
+namespace baton::sim {
+
+struct Warp;
+struct BlockState;
+struct GridState;
+
+// Why the instruction loop was left.
+enum class Stop : std::uint8_t {
+  kWaiting,  // every fragment of the warp waits
+  kYield,    // the time slice ended, or the warp spins
+  kDone,     // no lane is left
+  kFault,    // the grid faulted
+};
+
+// What the instruction loop of one worker has at hand while it runs one fragment of a warp. Plain
+// data, as handlers are compiled for several processors and share nothing but layout.
+struct Exec {
+  std::byte* frame = nullptr;  // registers of the present call
+  std::uint32_t mask = 0;      // lanes that execute
+  bool full = false;           // mask is all 32 lanes
+  // No other live lane of the warp is hidden by the mask: results may be written to all lanes.
+  bool whole = false;
+  Stop stop = Stop::kDone;
+  std::uint32_t from = 0;    // instruction count of the function at which `mask` last changed
+  std::uint32_t active = 0;  // lanes in `mask`
+  std::int64_t slice = 0;    // warp instructions left
+  std::uint64_t lane_instructions = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint32_t spin = 0;  // reads that wait for others, since the fragment was entered
+  alignas(32) std::uint32_t lanes[kLanes] = {};  // mask, all ones or zero a lane; kept unless whole
+
+  Region* regions = nullptr;           // one a memory instruction of the kernel
+  Region shared;                       // base 0
+  std::uint32_t shared_unwritten = 0;  // words of shared memory that nothing wrote yet
+  Region params;
+  std::byte* local = nullptr;              // the warp's local memory, words interleaved by lane
+  std::uint32_t local_size = 0;            // bytes a lane
+  std::uint32_t* local_written = nullptr;  // a mask of lanes for each word
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+
+  Warp* warp = nullptr;
+  BlockState* block = nullptr;
+  GridState* grid = nullptr;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,336 @@
+#include "sim/engine/lane_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/engine/address.h"
+#include "sim/engine/state.h"
+
+// Kernels may race with each other and with the host; what they then read is theirs to answer for.
+#if defined(__SANITIZE_THREAD__)
+#define BATON_GUEST_MEMORY __attribute__((no_sanitize("thread")))
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define BATON_GUEST_MEMORY __attribute__((no_sanitize("thread")))
+#endif
+#endif
+#if !defined(BATON_GUEST_MEMORY)
+#define BATON_GUEST_MEMORY
+#endif
+
+namespace baton::sim {
+namespace {
+
+using driver::Finding;
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return "shared";
+    case Space::kLocal:
+      return "local";
+    case Space::kParam:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+// An address with its space and the offset there.
+struct Place {
+  Space space = Space::kGlobal;
+  std::uint64_t address = 0;
+};
+
+Place resolve(Space space, std::uint64_t address) {
+  if (space == Space::kConst) return {Space::kGlobal, address};
+  if (space != Space::kGeneric && space != Space::kParam) return {space, address};
+  switch (window_of(address)) {
+    case window_number(kSharedWindow):
+      return {Space::kShared, address - kSharedWindow};
+    case window_number(kLocalWindow):
+      return {Space::kLocal, address - kLocalWindow};
+    case window_number(kParamWindow):
+      return {Space::kParam, address - kParamWindow};
+    default:
+      return {Space::kGlobal, address};
+  }
+}
+
+struct Access {
+  Exec* x;
+  const Insn* i;
+  int lane;
+  const char* verb;  // "reads"
+  std::uint32_t bytes;
+};
+
+bool misaligned(const Access& a, const Place& place) {
+  if (place.address % a.bytes == 0) return false;
+  fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
+        fmt::format("{} {} bytes of {} memory at {:#x}, which is no multiple of {}", a.verb,
+                    a.bytes, name_of(place.space), place.address, a.bytes));
+  return true;
+}
+
+void outside(const Access& a, const Place& place) {
+  if (place.space == Space::kGlobal) {
+    const DeviceMemory::Impl& memory = a.x->grid->memory->impl();
+    const char* kind = "out_of_bounds";
+    switch (memory.classify(place.address)) {
+      case AddressKind::kFreed:
+        kind = "use_after_free";
+        break;
+      case AddressKind::kNull:
+        kind = "null_pointer";
+        break;
+      case AddressKind::kHost:
+        kind = "host_pointer";
+        break;
+      default:
+        break;
+    }
+    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, kind,
+          fmt::format("{} {} bytes of global memory at {:#x}: {}", a.verb, a.bytes, place.address,
+                      memory.describe(place.address)));
+    return;
+  }
+  const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
+                             : place.space == Space::kLocal ? a.x->local_size
+                                                            : a.x->params.size;
+  fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+        fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes", a.verb, a.bytes,
+                    name_of(place.space), place.address,
+                    place.space == Space::kShared  ? "the block"
+                    : place.space == Space::kLocal ? "the thread"
+                                                   : "the kernel",
+                    size));
+}
+
+void warn_unwritten(const Access& a, const Place& place) {
+  report(a.x, a.i, a.lane, Finding::Severity::kWarning, "uninitialized",
+         place.space == Space::kGlobal
+             ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
+                           a.bytes, place.address, a.x->grid->memory->describe(place.address))
+             : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
+                           name_of(place.space), place.address));
+}
+
+bool none_written(const std::uint8_t* written, std::uint64_t count) {
+  return std::all_of(written, written + count, [](std::uint8_t w) { return w == 0; });
+}
+
+// The linear memory behind a place, or null after a fault.
+const Region* region_of(const Access& a, const Place& place) {
+  const Region* region = nullptr;
+  std::uint64_t base = 0;
+  if (place.space == Space::kShared) {
+    region = &a.x->shared;
+  } else if (place.space == Space::kParam) {
+    region = &a.x->params;
+  } else {
+    region = a.x->grid->snapshot->find(place.address);
+    base = region == nullptr ? 0 : region->base;
+  }
+  const std::uint64_t offset = place.address - base;
+  if (region == nullptr || offset > region->size || region->size - offset < a.bytes) {
+    outside(a, place);
+    return nullptr;
+  }
+  return region;
+}
+
+// Local memory keeps words of all lanes side by side. `copy` gets each word's place in turn.
+template <class F>
+bool each_local_word(const Access& a, const Place& place, F&& copy) {
+  Exec* x = a.x;
+  if (place.address > x->local_size || x->local_size - place.address < a.bytes) {
+    outside(a, place);
+    return false;
+  }
+  std::uint64_t at = place.address;
+  std::uint32_t done = 0;
+  while (done < a.bytes) {
+    const std::uint32_t within = static_cast<std::uint32_t>(at % 4);
+    const std::uint32_t count = std::min(4 - within, a.bytes - done);
+    std::byte* word = x->local + (at / 4) * kSlot32 + static_cast<std::size_t>(a.lane) * 4;
+    copy(word + within, done, count, x->local_written[at / 4]);
+    at += count;
+    done += count;
+  }
+  return true;
+}
+
+template <class T>
+BATON_GUEST_MEMORY void load_whole(const std::byte* from, void* to) {
+  const T value = __atomic_load_n(reinterpret_cast<const T*>(from), __ATOMIC_SEQ_CST);
+  std::memcpy(to, &value, sizeof(value));
+}
+template <class T>
+BATON_GUEST_MEMORY void store_whole(std::byte* to, const void* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  __atomic_store_n(reinterpret_cast<T*>(to), value, __ATOMIC_SEQ_CST);
+}
+
+void load_strong(const std::byte* from, void* to, std::uint32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return load_whole<std::uint8_t>(from, to);
+    case 2:
+      return load_whole<std::uint16_t>(from, to);
+    case 4:
+      return load_whole<std::uint32_t>(from, to);
+    case 8:
+      return load_whole<std::uint64_t>(from, to);
+    default:
+      break;
+  }
+  for (std::uint32_t k = 0; k < bytes; k += 8) {
+    load_whole<std::uint64_t>(from + k, static_cast<std::byte*>(to) + k);
+  }
+}
+void store_strong(std::byte* to, const void* from, std::uint32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return store_whole<std::uint8_t>(to, from);
+    case 2:
+      return store_whole<std::uint16_t>(to, from);
+    case 4:
+      return store_whole<std::uint32_t>(to, from);
+    case 8:
+      return store_whole<std::uint64_t>(to, from);
+    default:
+      break;
+  }
+  for (std::uint32_t k = 0; k < bytes; k += 8) {
+    store_whole<std::uint64_t>(to + k, static_cast<const std::byte*>(from) + k);
+  }
+}
+
+void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offset,
+          std::uint32_t bytes) {
+  if (region.written == nullptr) return;
+  if (place.space != Space::kShared) {
+    std::memset(region.written + offset, 1, bytes);
+    return;
+  }
+  for (std::uint64_t word = offset / 4; word < (offset + bytes + 3) / 4; ++word) {
+    if (region.written[word] == 0) --x->shared_unwritten;
+    region.written[word] = 1;
+  }
+  if (x->shared_unwritten == 0) x->shared.written = nullptr;
+}
+
+}  // namespace
+
+BATON_GUEST_MEMORY bool load_lane(Exec* x, const Insn* i, int lane, Space space,
+                                  std::uint64_t address, void* buffer, std::uint32_t bytes,
+                                  bool strong) {
+  const Access access{x, i, lane, "reads", bytes};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return false;
+  if (place.space == Space::kLocal) {
+    bool known = false;
+    const auto copy = [&](const std::byte* word, std::uint32_t done, std::uint32_t count,
+                          std::uint32_t written) {
+      std::memcpy(static_cast<std::byte*>(buffer) + done, word, count);
+      known = known || (written >> lane & 1) != 0;
+    };
+    if (!each_local_word(access, place, copy)) return false;
+    if (!known) warn_unwritten(access, place);
+    return true;
+  }
+  const Region* region = region_of(access, place);
+  if (region == nullptr) return false;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  if (region->written != nullptr) {
+    // A copy of a structure may read its padding: only what nothing wrote any byte of is worth a
+    // warning.
+    const bool unwritten =
+        is_global ? none_written(region->written + offset, bytes)
+                  : none_written(region->written + offset / 4, std::max(bytes / 4, 1u));
+    if (unwritten) warn_unwritten(access, place);
+  }
+  if (strong) {
+    load_strong(region->host + offset, buffer, bytes);
+  } else {
+    std::memcpy(buffer, region->host + offset, bytes);
+  }
+  if (is_global) x->bytes_read += bytes;
+  return true;
+}
+
+BATON_GUEST_MEMORY bool store_lane(Exec* x, const Insn* i, int lane, Space space,
+                                   std::uint64_t address, const void* buffer, std::uint32_t bytes,
+                                   bool strong) {
+  const Access access{x, i, lane, "writes", bytes};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return false;
+  if (place.space == Space::kLocal) {
+    return each_local_word(
+        access, place,
+        [&](std::byte* word, std::uint32_t done, std::uint32_t count, std::uint32_t& written) {
+          std::memcpy(word, static_cast<const std::byte*>(buffer) + done, count);
+          written |= std::uint32_t{1} << lane;
+        });
+  }
+  if (place.space == Space::kParam) {
+    fault(x, i, lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+          "writes to the kernel's parameters, which are constant");
+    return false;
+  }
+  const Region* region = region_of(access, place);
+  if (region == nullptr) return false;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  if (strong) {
+    store_strong(region->host + offset, buffer, bytes);
+  } else {
+    std::memcpy(region->host + offset, buffer, bytes);
+  }
+  mark(x, place, *region, offset, bytes);
+  if (is_global) x->bytes_written += bytes;
+  return true;
+}
+
+std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
+                       std::uint32_t bytes) {
+  const Access access{x, i, lane, "updates", bytes};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return nullptr;
+  if (place.space == Space::kLocal || place.space == Space::kParam) {
+    fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, "bad_atomic",
+          fmt::format("an atomic operation on {} memory, at {:#x}", name_of(place.space),
+                      place.address));
+    return nullptr;
+  }
+  const Region* region = region_of(access, place);
+  if (region == nullptr) return nullptr;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  if (region->written != nullptr) {
+    const bool unwritten = is_global ? none_written(region->written + offset, bytes)
+                                     : none_written(region->written + offset / 4, (bytes + 3) / 4);
+    if (unwritten) warn_unwritten(access, place);
+    mark(x, place, *region, offset, bytes);
+  }
+  if (is_global) {
+    x->bytes_read += bytes;
+    x->bytes_written += bytes;
+    refill_region(x, i, place.address);
+  }
+  return region->host + offset;
+}
+
+bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
+  const Region* region = x->grid->snapshot->find(address);
+  if (region == nullptr) return false;
+  x->regions[i->cache] = *region;
+  return true;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,197 @@
+#include "sim/engine/liveness.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/engine/insn.h"
+
+namespace baton::sim {
+namespace {
+
+using Bits = std::vector<std::uint64_t>;
+
+bool test(const Bits& bits, std::uint32_t k) {
+  return (bits[k / 64] >> (k % 64) & 1) != 0;
+}
+void set(Bits& bits, std::uint32_t k) {
+  bits[k / 64] |= std::uint64_t{1} << (k % 64);
+}
+
+// Straight runs of instructions.
+struct Run {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  Bits in, out, reads, writes;  // `reads` before any write of the run
+};
+
+std::vector<Run> split_runs(const std::vector<LiveStep>& steps, std::size_t words,
+                            std::vector<std::uint32_t>* run_of) {
+  std::vector<bool> leads(steps.size() + 1, false);
+  leads[0] = true;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const bool straight = steps[k].successors.size() == 1 &&
+                          steps[k].successors[0] == static_cast<std::uint32_t>(k + 1);
+    if (straight) continue;
+    leads[k + 1] = true;
+    for (std::uint32_t next : steps[k].successors) leads[next] = true;
+  }
+  std::vector<Run> runs;
+  run_of->resize(steps.size());
+  for (std::uint32_t k = 0; k < steps.size(); ++k) {
+    if (leads[k]) {
+      runs.push_back({k, k, Bits(words), Bits(words), Bits(words), Bits(words)});
+    }
+    Run& run = runs.back();
+    run.end = k + 1;
+    (*run_of)[k] = static_cast<std::uint32_t>(runs.size() - 1);
+    for (std::uint32_t slot : steps[k].reads) {
+      if (!test(run.writes, slot)) set(run.reads, slot);
+    }
+    if (steps[k].partial) continue;
+    for (std::uint32_t slot : steps[k].writes) set(run.writes, slot);
+  }
+  return runs;
+}
+
+void solve(std::vector<Run>& runs, const std::vector<LiveStep>& steps,
+           const std::vector<std::uint32_t>& run_of) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t r = runs.size(); r-- > 0;) {
+      Run& run = runs[r];
+      for (std::uint32_t next : steps[run.end - 1].successors) {
+        const Bits& in = runs[run_of[next]].in;
+        for (std::size_t w = 0; w < in.size(); ++w) run.out[w] |= in[w];
+      }
+      for (std::size_t w = 0; w < run.in.size(); ++w) {
+        const std::uint64_t in = run.reads[w] | (run.out[w] & ~run.writes[w]);
+        changed = changed || in != run.in[w];
+        run.in[w] = in;
+      }
+    }
+  }
+}
+
+struct Interval {
+  std::uint32_t slot = 0;
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+// The hull of the places where each slot is alive.
+std::vector<Interval> hulls(const std::vector<Run>& runs, const std::vector<LiveStep>& steps,
+                            std::size_t slots) {
+  std::vector<Interval> all(slots);
+  std::vector<bool> used(slots, false);
+  const auto touch = [&](std::uint32_t slot, std::uint32_t at) {
+    Interval& interval = all[slot];
+    if (!used[slot]) interval = {slot, at, at};
+    used[slot] = true;
+    interval.first = std::min(interval.first, at);
+    interval.last = std::max(interval.last, at);
+  };
+  const auto touch_all = [&](const Bits& bits, std::uint32_t at) {
+    for (std::size_t w = 0; w < bits.size(); ++w) {
+      for (std::uint64_t left = bits[w]; left != 0; left &= left - 1) {
+        touch(
+            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(__builtin_ctzll(left)),
+            at);
+      }
+    }
+  };
+  for (const Run& run : runs) {
+    touch_all(run.in, run.begin);
+    touch_all(run.out, run.end - 1);
+    for (std::uint32_t k = run.begin; k < run.end; ++k) {
+      for (std::uint32_t slot : steps[k].reads) touch(slot, k);
+      for (std::uint32_t slot : steps[k].writes) touch(slot, k);
+    }
+  }
+  std::vector<Interval> found;
+  for (std::size_t s = 0; s < slots; ++s) {
+    if (used[s]) found.push_back(all[s]);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  return found;
+}
+
+// Hands out units of a growing area; lowest first.
+class Units {
+ public:
+  std::uint32_t take(std::uint32_t count) {
+    std::uint32_t run = 0;
+    for (std::uint32_t k = first_free_; k < busy_.size(); ++k) {
+      run = busy_[k] ? 0 : run + 1;
+      if (run == count) return mark(k + 1 - count, count);
+    }
+    const auto start = static_cast<std::uint32_t>(busy_.size()) - run;
+    busy_.resize(start + count, false);
+    return mark(start, count);
+  }
+  void give_back(std::uint32_t start, std::uint32_t count) {
+    std::fill_n(busy_.begin() + start, count, false);
+    first_free_ = std::min(first_free_, start);
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(busy_.size()); }
+
+ private:
+  std::uint32_t mark(std::uint32_t start, std::uint32_t count) {
+    std::fill_n(busy_.begin() + start, count, true);
+    while (first_free_ < busy_.size() && busy_[first_free_]) ++first_free_;
+    return start;
+  }
+  std::vector<bool> busy_;
+  std::uint32_t first_free_ = 0;
+};
+
+}  // namespace
+
+LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>& steps,
+                      std::uint32_t begin) {
+  LiveResult result;
+  result.end = begin;
+  if (steps.empty()) return result;
+  const std::size_t words = (slots.size() + 63) / 64;
+  std::vector<std::uint32_t> run_of;
+  std::vector<Run> runs = split_runs(steps, words, &run_of);
+  solve(runs, steps, run_of);
+
+  // Registers first; predicates, which are small, each get a word of their own behind them.
+  Units units;
+  std::vector<Interval> active;
+  std::uint32_t live = 0;
+  std::vector<std::uint32_t> predicates;
+  for (const Interval& interval : hulls(runs, steps, slots.size())) {
+    LiveSlot& slot = slots[interval.slot];
+    if (slot.width == 1) {
+      predicates.push_back(interval.slot);
+      continue;
+    }
+    // What ends at this instruction is still read by it: its place is free only behind it.
+    std::erase_if(active, [&](const Interval& old) {
+      if (old.last >= interval.first) return false;
+      const LiveSlot& ended = slots[old.slot];
+      units.give_back((ended.offset - begin) / kSlot32, ended.width / 4u);
+      live -= ended.width / 4u;
+      return true;
+    });
+    slot.offset = begin + units.take(slot.width / 4u) * kSlot32;
+    live += slot.width / 4u;
+    result.live_words = std::max(result.live_words, live);
+    active.push_back(interval);
+  }
+  std::uint32_t end = begin + units.size() * kSlot32;
+  for (std::uint32_t slot : predicates) {
+    slots[slot].offset = end;
+    end += 4;
+  }
+  result.end = (end + 63) / 64 * 64;
+  for (std::uint32_t s = 0; s < slots.size(); ++s) {
+    if (slots[s].width == 0 || !test(runs[0].in, s)) continue;
+    result.cleared.emplace_back(slots[s].offset, slots[s].width == 1 ? 4 : slots[s].width * 32u);
+  }
+  return result;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ptx/cfg.h"
+#include "ptx/flat.h"
+#include "sim/engine/builder.h"
+#include "sim/engine/decode.h"
+#include "sim/engine/modifiers.h"
+#include "sim/engine/spec.h"
+
+namespace baton::sim {
+
+// What the functions of one kernel share while they are decoded.
+struct KernelLowering {
+  const ModuleFacts& facts;
+  DecodedKernel& kernel;
+  SharedLayout shared;
+  std::unordered_map<const ptx::Function*, Function*> functions;
+  std::vector<const ptx::Function*> pending;  // to be decoded still
+  struct Late {
+    Function* function;
+    FunctionBuilder::Late constant;
+  };
+  std::vector<Late> late;
+  bool calls_indirectly = false;
+
+  // The function in executable form; decoded later where it is new.
+  Function* need(const ptx::Function& function);
+};
+
+// Decodes one function: its instructions become handlers over frame slots.
+class Lowering {
+ public:
+  Lowering(KernelLowering& shared, const ptx::Function& source, Function* target);
+  void run();
+
+ private:
+  using Method = void (Lowering::*)();
+  struct Row;
+
+  // lower.cc: registers, operands, emission
+  struct RegisterFacts {
+    SlotId slot = kSink;
+    unsigned bits = 0;
+  };
+  const RegisterFacts& register_of(const ptx::FlatFunction::Register& reg);
+  void survey();
+  void lower_one(std::uint32_t flat);
+  Proto& emit(Handler fn);
+  void def(Proto& proto, int k, SlotId slot);
+  void use(Proto& proto, int k, SlotId slot) { proto.r[k] = slot; }
+  void raw(Proto& proto, int k, std::uint32_t value);
+  void use_predicate(Proto& proto, int k, const ptx::Operand& operand);
+  // A register to write: `bits` wide exactly, or, for `at_least`, that wide or wider.
+  SlotId target(const ptx::Operand& operand, unsigned bits, bool at_least = false);
+  // A value to read: register, immediate, special register or the address of a symbol.
+  SlotId source(const ptx::Operand& operand, Type type, bool at_least = false);
+  SlotId predicate_target(const ptx::Operand& operand);
+  SlotId temporary(unsigned bits);
+  std::uint64_t literal(const ptx::Operand& operand, Type type) const;
+  std::optional<SlotId> special_source(std::string_view name, unsigned bits);
+  std::optional<SlotId> symbol_source(const ptx::Operand& operand, std::uint8_t width);
+  const ptx::Operand& operand(std::size_t k) const;
+  void need_operands(std::size_t least, std::size_t most) const;
+  [[noreturn]] void invalid(std::string message) const;
+  void require(int architecture, bool specific = false) const;
+  bool is_entry() const { return source_.is_entry; }
+  // Makes the written register stand for the slot, where that cannot be told apart from copying.
+  bool alias(const ptx::Operand& written, SlotId slot);
+  bool is_fixed(SlotId slot) const { return fixed_.contains(slot); }
+  SlotId fixed(SlotId slot) {
+    fixed_.insert(slot);
+    return slot;
+  }
+  // The guard's instruction needs its lanes to run apart: a branch around it is emitted.
+  void guard_by_branch();
+
+  // lower_alu.cc
+  void alu_add_sub();
+  void alu_chain();
+  void alu_mul();
+  void alu_mad();
+  void alu_generic(Op op, std::string_view signature);
+  void alu_simple();
+  void alu_div();
+  void alu_minmax();
+  void alu_sign();
+  void alu_bits();
+  void alu_shift();
+  void alu_funnel();
+  void alu_lop3();
+  void alu_prmt();
+  void alu_field();
+  void alu_approx();
+  void alu_dot();
+  void alu_testp();
+  void emit_alu(const OpSpec& spec, std::string_view signature);
+
+  // lower_move.cc
+  void move();
+  void cvta();
+  void convert();
+  void select();
+  void slct();
+  void set_predicate();
+  void set_register();
+  void isspacep();
+  void mov_time(std::string_view name);
+  bool pack_or_unpack(Type type);
+  void emit_copy(SlotId to, SlotId from);
+  void extend(SlotId to, SlotId from, bool is_signed);
+
+  // lower_memory.cc
+  struct Address {
+    SlotId slot = kSink;
+    std::int64_t offset = 0;
+    Space space = Space::kGeneric;
+  };
+  void load();
+  void store();
+  void access(bool is_store);
+  void atomic();
+  void prefetch();
+  void fence();
+  Space take_space(Modifiers& modifiers) const;
+  Address address(const ptx::Operand& operand, Space space);
+  bool load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
+                  unsigned elements);
+  std::uint16_t next_region();
+
+  // lower_control.cc
+  void branch();
+  void branch_indexed();
+  void exit();
+  void ret();
+  void call();
+  void trap();
+  void barrier();
+  void nop();
+
+  // lower_warp.cc
+  void shuffle();
+  void vote();
+  void activemask();
+  void match();
+  void redux();
+  void elect();
+  void warp_barrier();
+  void nanosleep();
+  void griddepcontrol();
+
+  static const Row* find_row(std::string_view opcode);
+  void dispatch(const Row& row);
+
+  KernelLowering& shared_;
+  const ptx::Function& source_;
+  Function* target_;
+  ptx::FlatFunction flat_;
+  ptx::ControlFlow flow_;
+  FunctionBuilder builder_;
+  const OpTable& ops_;
+
+  std::unordered_map<const ptx::Variable*, std::vector<RegisterFacts>> registers_;
+  std::unordered_set<SlotId> fixed_;
+  std::unordered_map<SlotId, SlotId> aliases_;
+  std::unordered_map<SlotId, std::uint32_t> writes_;  // static count of a register's definitions
+  std::unordered_map<SlotId, std::uint32_t> written_at_;  // by flat instruction, the last one
+  std::unordered_map<SlotId, std::vector<std::uint32_t>> uses_;     // likewise
+  std::unordered_map<const ptx::Variable*, std::uint32_t> locals_;  // .local and .param variables
+  std::unordered_map<const ptx::Variable*, std::uint32_t> kernel_params_;
+  std::vector<bool> joins_;
+  SlotId carry_ = kSink;
+  std::deque<std::vector<std::uint32_t>> branch_lists_;
+
+  // The instruction at hand.
+  std::uint32_t index_ = 0;
+  const ptx::FlatInstruction* at_ = nullptr;
+  const ptx::Instruction* insn_ = nullptr;
+  bool guard_done_ = false;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,274 @@
+// Loads, stores, atomics and fences.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/engine/address.h"
+#include "sim/engine/control.h"
+#include "sim/engine/lower.h"
+
+namespace baton::sim {
+namespace {
+
+using Kind = ptx::Operand::Kind;
+
+bool drop_scope(Modifiers& m) {
+  return m.take_one_of({"cta", "cluster", "gpu", "sys"}).has_value();
+}
+
+}  // namespace
+
+Space Lowering::take_space(Modifiers& m) const {
+  if (m.take("global")) return Space::kGlobal;
+  if (m.take("shared") || m.take("shared::cta")) return Space::kShared;
+  if (m.take("local")) return Space::kLocal;
+  if (m.take("const")) return Space::kConst;
+  if (m.take("param") || m.take("param::func")) return is_entry() ? Space::kParam : Space::kLocal;
+  if (m.take("param::entry")) return Space::kParam;
+  if (m.take("shared::cluster")) throw Unsupported{"distributed shared memory"};
+  return Space::kGeneric;
+}
+
+// [register + offset] or [symbol + offset].
+Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
+  if (o.kind != Kind::kAddress || o.children.size() != 1) {
+    invalid("the address must be one register or symbol in brackets, with an offset");
+  }
+  const ptx::Operand& base = o.children[0];
+  Address result;
+  result.space = space;
+  result.offset = o.offset;
+  if (base.kind == Kind::kInteger) {
+    result.slot = fixed(builder_.constant(8, base.bits));
+    return result;
+  }
+  if (base.kind != Kind::kIdentifier) invalid("the address is neither a register nor a symbol");
+  const auto reg = flat_.variable(at_->scope, base.text);
+  if (reg && reg->variable->space == ptx::StateSpace::kReg) {
+    const unsigned bits = register_of(*reg).bits;
+    if (bits != 32 && bits != 64) {
+      invalid(fmt::format("an address of {} bits", bits));
+    }
+    result.slot = source(base, bits == 64 ? Type::kB64 : Type::kB32);
+    result.offset += base.offset;
+    return result;
+  }
+  // Where a parameter of a call is named in an entry, it is the entry's own local variable.
+  if (reg && space == Space::kParam && !kernel_params_.contains(reg->variable)) {
+    result.space = Space::kLocal;
+  }
+  const std::optional<SlotId> slot = symbol_source(base, 8);
+  if (!slot) invalid(fmt::format("\"{}\" is not declared", base.text));
+  result.slot = *slot;
+  if (space != Space::kGeneric) return result;
+  // A symbol without a space: its own.
+  const ptx::Variable* variable = reg ? reg->variable : shared_.facts.ptx->variable(base.text);
+  if (variable == nullptr) invalid("a function has no memory to read");
+  switch (variable->space) {
+    case ptx::StateSpace::kShared:
+      result.space = Space::kShared;
+      break;
+    case ptx::StateSpace::kLocal:
+      result.space = Space::kLocal;
+      break;
+    case ptx::StateSpace::kParam:
+      result.space = kernel_params_.contains(variable) ? Space::kParam : Space::kLocal;
+      break;
+    default:
+      result.space = Space::kGlobal;
+      break;
+  }
+  return result;
+}
+
+std::uint16_t Lowering::next_region() {
+  std::uint32_t& count = shared_.kernel.regions;
+  // Beyond 65535 memory instructions, the last ones share an entry.
+  if (count < UINT16_MAX) ++count;
+  return static_cast<std::uint16_t>(count);
+}
+
+// ld.param at a fixed place of a kernel's parameters: the value is the same for all threads, so it
+// is ready in the frame and the load disappears.
+bool Lowering::load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
+                          unsigned elements) {
+  if (from.kind != Kind::kAddress || from.children.size() != 1) return false;
+  const ptx::Operand& base = from.children[0];
+  const auto variable = flat_.variable(at_->scope, base.text);
+  if (!variable) return false;
+  const auto found = kernel_params_.find(variable->variable);
+  if (found == kernel_params_.end()) return false;
+  const unsigned bits = bits_of(type);
+  if (bits > 64) return false;
+  const unsigned bytes = bits / 8;
+  const std::int64_t at = found->second + base.offset + from.offset;
+  if (at < 0 || at + bytes * elements > shared_.kernel.param_bytes) {
+    invalid(fmt::format("it reads bytes {} to {} of the kernel's parameters, which have {}", at,
+                        at + bytes * elements, shared_.kernel.param_bytes));
+  }
+  if (at % (bytes * elements) != 0) return false;  // faults when executed
+  const bool vector = destination.kind == Kind::kVector;
+  for (unsigned k = 0; k < elements; ++k) {
+    const ptx::Operand& one = vector ? destination.children[k] : destination;
+    const SlotId to = target(one, bits, true);
+    if (to == kSink) continue;
+    const SlotId slot =
+        fixed(builder_.param(builder_.width(to), static_cast<std::uint32_t>(at) + k * bytes,
+                             static_cast<std::uint8_t>(bytes), is_signed_type(type)));
+    if (!alias(one, slot)) emit_copy(to, slot);
+  }
+  return true;
+}
+
+void Lowering::load() {
+  access(false);
+}
+void Lowering::store() {
+  access(true);
+}
+
+void Lowering::access(bool is_store) {
+  Modifiers m(*insn_);
+  AccessSpec spec;
+  spec.store = is_store;
+  spec.strong = m.take("volatile");
+  m.take("weak");
+  const auto order = m.take_one_of({"relaxed", "acquire", "release", "mmio"});
+  spec.strong = spec.strong || order.has_value();
+  m.take("relaxed");  // .mmio.relaxed
+  drop_scope(m);
+  const bool cached_policy = insn_->has("L2::cache_hint");
+  m.drop_hints();
+  m.take("unified");
+  const Space space = take_space(m);
+  const auto vector = m.take_one_of({"v2", "v4", "v8"});
+  const Type type = m.need_type();
+  m.finish();
+  spec.elements = vector ? static_cast<std::uint8_t>(2u << *vector) : 1;
+  spec.bytes = static_cast<std::uint8_t>(bits_of(type) / 8);
+  spec.is_signed = is_signed_type(type);
+  need_operands(2, cached_policy ? 3 : 2);
+  if (spec.bytes == 0) throw Unsupported{"predicates have no place in memory"};
+  if (is_store && (space == Space::kConst)) throw Unsupported{"constant memory is not written"};
+
+  const ptx::Operand& values = operand(is_store ? 1 : 0);
+  const ptx::Operand& place = operand(is_store ? 0 : 1);
+  if ((values.kind == Kind::kVector) != vector.has_value() ||
+      (vector && values.children.size() != spec.elements)) {
+    invalid(fmt::format("it moves {} elements, the operand has another number", spec.elements));
+  }
+  if (!is_store && space == Space::kParam && load_param(values, place, type, spec.elements)) return;
+
+  const Address where = address(place, space);
+  spec.space = where.space;
+  spec.address_slot = builder_.width(where.slot);
+  SlotId slots[8] = {};
+  bool sinks = false;
+  spec.slot = 0;
+  bool mixed = false;
+  for (unsigned k = 0; k < spec.elements; ++k) {
+    const ptx::Operand& one = vector ? values.children[k] : values;
+    slots[k] = is_store ? source(one, type, true) : target(one, bits_of(type), true);
+    if (slots[k] == kSink) {
+      sinks = true;
+      continue;
+    }
+    const std::uint8_t width = builder_.width(slots[k]);
+    mixed = mixed || (spec.slot != 0 && spec.slot != width);
+    spec.slot = width;
+  }
+  if (spec.slot == 0) spec.slot = bits_of(type) <= 32 ? 4 : bits_of(type) == 64 ? 8 : 16;
+  if (mixed) throw Unsupported{"registers of different widths in one vector"};
+  static_cast<void>(sinks);
+
+  const Handler quick = ops_.access(spec);
+  Proto& proto = emit(quick != nullptr ? quick : ops_.any_access);
+  use(proto, 0, where.slot);
+  proto.imm = where.offset;
+  proto.mode = static_cast<std::uint8_t>(spec.space);
+  proto.cache = next_region();
+  if (quick != nullptr && spec.elements <= 4) {
+    for (unsigned k = 0; k < spec.elements; ++k) {
+      if (is_store) {
+        use(proto, static_cast<int>(k) + 1, slots[k]);
+      } else {
+        def(proto, static_cast<int>(k) + 1, slots[k]);
+      }
+    }
+    return;
+  }
+  proto.has_list = true;
+  proto.list_defines = !is_store;
+  proto.list.assign(slots, slots + spec.elements);
+  if (quick != nullptr) return;
+  proto.list_has_head = true;
+  proto.list_head = spec.elements | std::uint32_t{spec.bytes} << 8 |
+                    std::uint32_t{spec.slot} << 16 | (spec.is_signed ? 1u << 24 : 0) |
+                    (spec.strong ? 1u << 25 : 0) | (is_store ? 1u << 26 : 0) |
+                    std::uint32_t{spec.address_slot} << 27;
+}
+
+void Lowering::atomic() {
+  Modifiers m(*insn_);
+  AtomSpec spec;
+  spec.returns = insn_->opcode == "atom";
+  m.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
+  drop_scope(m);
+  m.drop_hints();
+  spec.ftz = m.take("ftz");
+  m.take("noftz");
+  m.take_rounding();
+  spec.space = take_space(m);
+  const auto op =
+      m.take_one_of({"exch", "cas", "add", "min", "max", "inc", "dec", "and", "or", "xor"});
+  if (!op) throw Unsupported{"its operation is not known"};
+  spec.op = static_cast<AtomOp>(*op);
+  spec.type = m.need_type();
+  m.finish();
+  const bool cas = spec.op == AtomOp::kCas;
+  const std::size_t first = spec.returns ? 1 : 0;
+  need_operands(first + (cas ? 3 : 2), first + (cas ? 3 : 2));
+  const Address where = address(operand(first), spec.space);
+  spec.space = where.space;
+  const SlotId b = source(operand(first + 1), spec.type);
+  const SlotId c = cas ? source(operand(first + 2), spec.type) : kSink;
+  const SlotId d = spec.returns ? target(operand(0), bits_of(spec.type)) : kSink;
+  Proto& proto = emit(ops_.atomic(spec));
+  if (d == kSink) {
+    raw(proto, 0, 0);
+  } else {
+    def(proto, 0, d);
+  }
+  use(proto, 1, where.slot);
+  use(proto, 2, b);
+  use(proto, 3, c);
+  proto.imm = where.offset;
+  proto.mode = static_cast<std::uint8_t>(spec.space);
+  // Atomics have no predicate operands: the bits say how wide the address register is.
+  if (builder_.width(where.slot) == 4) proto.negated |= 1;
+  proto.cache = next_region();
+}
+
+// What only moves data between caches changes nothing here.
+void Lowering::prefetch() {
+  Modifiers m(*insn_);
+  m.drop_hints();
+  m.take_one_of({"L1", "L2", "tensormap"});
+  m.take_one_of({"global", "local", "const", "param"});
+  m.finish();
+  emit(op_nop);
+}
+
+// All memory operations are performed in program order, one after another: fences have no work.
+void Lowering::fence() {
+  Modifiers m(*insn_);
+  if (m.take("proxy")) throw Unsupported{"proxy fences"};
+  drop_scope(m);
+  m.take_one_of({"gl"});
+  m.take_one_of({"sc", "acq_rel", "acquire", "release"});
+  m.finish();
+  emit(op_nop);
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "sim/engine/memory.h"
+#include "sim/engine/region.h"
+
+namespace baton::sim {
+
+// Host memory behind one allocation, and a byte for every byte of it that says whether anything
+// wrote there. Both are zero at first and committed by the system when touched.
+class Backing {
+ public:
+  // Null where the host has no room.
+  static std::shared_ptr<Backing> make(std::uint64_t bytes);
+  ~Backing();
+  Backing(const Backing&) = delete;
+  Backing& operator=(const Backing&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::uint8_t* written() const { return written_; }
+
+ private:
+  Backing() = default;
+  std::byte* data_ = nullptr;
+  std::uint8_t* written_ = nullptr;
+  std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
+};
+
+// Why no live allocation holds an address.
+enum class AddressKind { kLive, kFreed, kNull, kHost, kNone };
+
+struct DeviceMemory::Impl {
+  struct Allocation {
+    std::uint64_t size = 0;
+    std::shared_ptr<Backing> backing;  // null once freed
+    bool all_written = false;
+    std::uint64_t written_prefix = 0;  // bytes from the start that the host wrote without a gap
+    std::string name;
+  };
+
+  // All live allocations at one moment, for the engine: lookups take no lock, and the memory stays
+  // mapped while the snapshot lives, even where the host frees it meanwhile.
+  struct Snapshot {
+    std::vector<Region> regions;  // by address
+    std::vector<std::shared_ptr<Backing>> backings;
+    // The region that holds the address, or null.
+    const Region* find(std::uint64_t address) const;
+  };
+
+  Impl(int ordinal, std::uint64_t capacity_bytes);
+
+  // The present snapshot; the same object while nothing changed. Thread-safe.
+  std::shared_ptr<const Snapshot> snapshot();
+  AddressKind classify(std::uint64_t address) const;
+  std::string describe(std::uint64_t address) const;
+
+  using Allocations = std::map<std::uint64_t, Allocation>;
+  // The live allocation that holds all of [address, address + bytes), or end().
+  Allocations::iterator holding(std::uint64_t address, std::uint64_t bytes);
+  Allocations::const_iterator holding(std::uint64_t address, std::uint64_t bytes) const;
+  // The last allocation, live or freed, that starts at or before the address, or end().
+  Allocations::const_iterator before(std::uint64_t address) const;
+  void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
+  void forget_oldest_freed();
+
+  mutable std::shared_mutex mutex;
+  const std::uint64_t window_begin;
+  const std::uint64_t window_end;
+  const std::uint64_t capacity;
+  std::uint64_t next;
+  std::uint64_t used = 0;
+  Allocations allocations;
+  std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
+  std::shared_ptr<const Snapshot> current;  // null after a change
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::sim {
+
+// A run of device addresses and the host memory behind it. A plain value: the instruction loops,
+// which are compiled for several processors, share it without sharing code.
+struct Region {
+  std::uint64_t base = 0;
+  std::uint64_t size = 0;
+  std::byte* host = nullptr;
+  // What was written, not zero where something was: a byte for each byte in global memory, a byte
+  // for each word of four in shared memory. Null where all of it was.
+  std::uint8_t* written = nullptr;
+};
+
+}  // namespace baton::sim

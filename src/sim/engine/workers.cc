@@ -1,0 +1,165 @@
+#include "sim/engine/workers.h"
+
+#include <algorithm>
+
+#include "sim/engine/block.h"
+
+namespace baton::sim {
+namespace {
+
+// A block runs this long before others of its grid, which it may wait for, get a turn.
+constexpr std::int64_t kBlockSlice = 1 << 20;
+
+// A block to run: a new one while there is room, else the one that waits longest.
+std::unique_ptr<BlockState> next_block(GridState* grid) {
+  std::unique_ptr<BlockState> block;
+  std::uint64_t number = 0;
+  {
+    std::lock_guard lock(grid->mutex);
+    const std::uint64_t next = grid->next_block.load(std::memory_order_relaxed);
+    const bool room = next < grid->total_blocks && grid->resident < grid->max_resident;
+    if (!grid->parked.empty() && (!grid->parked.front()->spun || !room)) {
+      block = std::move(grid->parked.front());
+      grid->parked.pop_front();
+      block->spun = false;
+      return block;
+    }
+    if (!room) return nullptr;
+    number = next;
+    grid->next_block.store(next + 1, std::memory_order_relaxed);
+    ++grid->resident;
+    if (!grid->spare.empty()) {
+      block = std::move(grid->spare.back());
+      grid->spare.pop_back();
+    }
+  }
+  if (block == nullptr) block = make_block(*grid);
+  begin_block(*grid, number, block.get());
+  return block;
+}
+
+void park(GridState* grid, std::unique_ptr<BlockState> block) {
+  std::lock_guard lock(grid->mutex);
+  // One that polls lets all others pass, one that merely ran long goes on next.
+  if (block->spun) {
+    grid->parked.push_back(std::move(block));
+  } else {
+    grid->parked.push_front(std::move(block));
+  }
+}
+
+void finish(GridState* grid, std::unique_ptr<BlockState> block) {
+  std::lock_guard lock(grid->mutex);
+  --grid->resident;
+  grid->spare.push_back(std::move(block));
+  const std::uint64_t finished = grid->finished_blocks.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (finished == grid->total_blocks) {
+    auto running = Grid::State::kRunning;
+    grid->now.compare_exchange_strong(running, Grid::State::kFinished, std::memory_order_release);
+    grid->spare.clear();
+  }
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(unsigned count) {
+  if (count == 0) count = std::max(1u, std::thread::hardware_concurrency());
+  for (unsigned k = 0; k < count; ++k) workers_.push_back(std::make_unique<Worker>());
+  for (unsigned k = 1; k < count; ++k) {
+    threads_.emplace_back(
+        [this, worker = workers_[k].get()](std::stop_token stop) { loop(stop, worker); });
+  }
+}
+
+WorkerPool::~WorkerPool() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  wake_.notify_all();
+}
+
+void WorkerPool::loop(std::stop_token stop, Worker* worker) {
+  std::uint64_t seen = 0;
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!wake_.wait(lock, stop, [&] { return generation_ != seen; })) return;
+      seen = generation_;
+    }
+    work(worker);
+    std::lock_guard lock(mutex_);
+    if (--busy_ == 0) done_.notify_one();
+  }
+}
+
+void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::Snapshot> snapshot,
+                     std::uint64_t budget, const std::atomic<bool>& interrupted) {
+  for (auto& worker : workers_) {
+    // Regions that were found in another state of memory, or by another kernel, are forgotten.
+    if (worker->snapshot != snapshot || worker->grid != grid->id) {
+      worker->regions.assign(grid->kernel->regions + 1, Region{});
+      worker->snapshot = snapshot;
+      worker->grid = grid->id;
+    }
+  }
+  grid->snapshot = snapshot.get();
+  job_.grid = grid;
+  job_.snapshot = snapshot.get();
+  job_.budget.store(static_cast<std::int64_t>(std::min<std::uint64_t>(budget, INT64_MAX / 2)));
+  job_.interrupted = &interrupted;
+  const bool alone = threads_.empty() || grid->total_blocks == 1;
+  if (!alone) {
+    std::lock_guard lock(mutex_);
+    busy_ = static_cast<unsigned>(threads_.size());
+    ++generation_;
+    wake_.notify_all();
+  }
+  work(workers_[0].get());
+  if (!alone) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return busy_ == 0; });
+  }
+  grid->snapshot = nullptr;
+  for (auto& worker : workers_) worker->snapshot = nullptr;
+}
+
+void WorkerPool::work(Worker* worker) {
+  GridState* grid = job_.grid;
+  Exec x;
+  x.grid = grid;
+  x.regions = worker->regions.data();
+  x.params.size = grid->launch.params.size();
+  x.params.host = grid->launch.params.data();
+  std::uint64_t blocks = 0;
+  std::uint64_t waiting = 0;
+  while (grid->state() == Grid::State::kRunning &&
+         !job_.interrupted->load(std::memory_order_relaxed)) {
+    const std::int64_t left = job_.budget.load(std::memory_order_relaxed);
+    if (left <= 0) break;
+    std::unique_ptr<BlockState> block = next_block(grid);
+    if (block == nullptr) break;
+    const std::uint64_t before = x.warp_instructions;
+    const BlockStop stop = run_block(&x, block.get(), std::min(left, kBlockSlice));
+    // Even a block that did nothing costs something, or pollers could go round for ever.
+    job_.budget.fetch_sub(static_cast<std::int64_t>(x.warp_instructions - before) + 64,
+                          std::memory_order_relaxed);
+    if (stop == BlockStop::kFinished) {
+      ++blocks;
+      waiting = 0;
+      finish(grid, std::move(block));
+      continue;
+    }
+    if (stop == BlockStop::kSpinning) block->spun = true;
+    if (stop == BlockStop::kWaiting) block->spun = true;
+    waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;
+    park(grid, std::move(block));
+    if (stop == BlockStop::kFault || waiting > grid->max_resident) break;
+  }
+  driver::Counters counted;
+  counted.warp_instructions = x.warp_instructions;
+  counted.lane_instructions = x.lane_instructions;
+  counted.bytes_read = x.bytes_read;
+  counted.bytes_written = x.bytes_written;
+  counted.blocks = blocks;
+  grid->add(counted);
+}
+
+}  // namespace baton::sim
