@@ -21,14 +21,17 @@ void show_variables(const ImageFacts& facts, Output& output) {
     json.push_back({{"name", variable.name}, {"size", variable.size}, {"space", space}});
     table.add({printable(variable.name), std::to_string(variable.size), space});
   }
-  if (!facts.variables.empty()) output.text("\n" + table.format(output.colour()));
+  if (!facts.variables.empty()) {
+    output.line("");
+    output.text(table.format(output.colour()));
+  }
 }
 
 // The image as a file of its own, named after what it is.
 void extract(const Image& image, const InspectCommand& command, Output& output) {
   std::filesystem::create_directories(*command.extract);
   const std::filesystem::path target =
-      *command.extract / command.image.stem().concat("." + std::string(to_string(image.kind())));
+      *command.extract / command.image.stem().concat(fmt::format(".{}", to_string(image.kind())));
   write_file_atomically(target, image.bytes());
   output.result()["extracted"] = Json::array({target.string()});
   output.line("\nwrote {}", target.string());
@@ -47,8 +50,9 @@ void inspect(const InspectCommand& command, Output& output) {
   json["producer"] = facts.producer.empty() ? Json() : Json(facts.producer);
 
   output.line("{}: {}, {}{}{}", command.image.string(), to_string(image.kind()),
-              format_bytes(image.bytes().size()), facts.arch.empty() ? "" : ", " + facts.arch,
-              facts.producer.empty() ? "" : ", by " + printable(facts.producer));
+              format_bytes(image.bytes().size()),
+              facts.arch.empty() ? "" : fmt::format(", {}", facts.arch),
+              facts.producer.empty() ? "" : fmt::format(", by {}", printable(facts.producer)));
   show_kernels(facts, output);
   show_variables(facts, output);
   for (const std::string& remark : facts.remarks) output.warning(remark);

@@ -64,7 +64,8 @@ void show_kernels(const ImageFacts& facts, Output& output) {
   if (facts.kernels.empty()) {
     output.line("\n  no kernels");
   } else {
-    output.text("\n" + table.format(output.colour()));
+    output.line("");
+    output.text(table.format(output.colour()));
   }
 }
 

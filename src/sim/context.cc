@@ -151,7 +151,7 @@ void Context::unload(const Library& library) {
 
 std::vector<driver::Finding> Context::findings() const {
   std::vector<driver::Finding> all = engine_.findings();
-  for (driver::Finding& finding : findings_.all()) all.push_back(std::move(finding));
+  for (driver::Finding& finding : findings_.list()) all.push_back(std::move(finding));
   return all;
 }
 

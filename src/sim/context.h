@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/event.h"
-#include "sim/finding_log.h"
+#include "sim/engine/findings.h"
 #include "sim/heap.h"
 #include "sim/library.h"
 #include "sim/profile.h"

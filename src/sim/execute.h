@@ -6,7 +6,7 @@
 #include <span>
 
 #include "sim/command.h"
-#include "sim/finding_log.h"
+#include "sim/engine/findings.h"
 
 namespace baton::sim {
 

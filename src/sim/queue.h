@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sim/command.h"
-#include "sim/finding_log.h"
+#include "sim/engine/findings.h"
 
 namespace baton::sim {
 
