@@ -107,7 +107,7 @@ struct BATON_API BufferOffset {
 struct TypedValue {
   DType dtype = DType::kF32;
   std::variant<double, Expression, FloatExpression> value = 0.0;
-  friend bool operator==(const TypedValue&, const TypedValue&) = default;
+  BATON_API friend bool operator==(const TypedValue& a, const TypedValue& b);
 };
 
 // A struct by value: { bytes = "00ff…" }.
@@ -133,9 +133,7 @@ struct BATON_API LaunchArgument {
   LaunchArgument(TypedValue typed) : value(std::move(typed)) {}  // NOLINT
   LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}    // NOLINT
 
-  friend bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
-    return a.value == b.value;
-  }
+  BATON_API friend bool operator==(const LaunchArgument& a, const LaunchArgument& b);
 };
 
 enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratch };

@@ -1,6 +1,7 @@
 #include "baton/program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "program/names.h"
@@ -27,11 +28,20 @@ auto parts(const LaunchStep& step) {
 auto parts(const CopyStep& step) {
   return std::tie(step.from, step.to, step.count);
 }
-auto parts(const FillStep& step) {
-  return std::tie(step.buffer, step.value);
-}
 auto parts(const RepeatStep& step) {
   return std::tie(step.count, step.index, step.steps);
+}
+
+// As variants compare, but a NaN is equal to a NaN: the same text is the same program.
+template <typename Value>
+bool same_value(const Value& a, const Value& b) {
+  const double* x = std::get_if<double>(&a);
+  const double* y = std::get_if<double>(&b);
+  return a == b || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
+}
+
+bool equal(const FillStep& a, const FillStep& b) {
+  return a.buffer == b.buffer && same_value(a.value, b.value);
 }
 
 template <typename Step>
@@ -67,6 +77,14 @@ const ProgramBuffer* Program::buffer(std::string_view name) const {
 }
 const ProgramKernel* Program::kernel(std::string_view name) const {
   return find_named(kernels(), name);
+}
+
+bool operator==(const TypedValue& a, const TypedValue& b) {
+  return a.dtype == b.dtype && same_value(a.value, b.value);
+}
+
+bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
+  return same_value(a.value, b.value);
 }
 
 bool operator==(const ProgramSymbol& a, const ProgramSymbol& b) {
