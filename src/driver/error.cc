@@ -1,6 +1,10 @@
-#include "base/error.h"
+
+#include "baton/error.h"
 
 #include <fmt/format.h>
+
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "driver/driver.h"
@@ -41,16 +45,34 @@ ErrorCode code_of(CUresult result) {
   }
 }
 
-// The findings that explain a kernel's fault, where the driver can tell them.
-void add_findings(const Driver& driver, Error& error) {
+std::string describe_thread(const Finding& finding) {
+  if (finding.kernel.empty()) return {};
+  return fmt::format("kernel {}, block ({}), thread ({}): ", finding.kernel,
+                     fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "));
+}
+
+// The errors that a simulator saw on the context in use.
+std::vector<Finding> errors_seen(const Driver& driver) {
   CUcontext context = nullptr;
-  if (driver.simulator == nullptr) return;
-  if (driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return;
-  for (const Finding& finding : driver.simulator->findings(context)) {
-    if (finding.severity != Finding::Severity::kError) continue;
-    error.note(finding.where.empty() ? finding.message
-                                     : fmt::format("{}: {}", finding.where, finding.message));
+  if (driver.simulator == nullptr) return {};
+  if (driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return {};
+  std::vector<Finding> findings = driver.simulator->findings(context);
+  std::erase_if(findings, [](const Finding& f) { return f.severity != Finding::Severity::kError; });
+  return findings;
+}
+
+// What a kernel did says more than the call that happened to report it.
+Error explain(ErrorCode code, std::string reported, const std::vector<Finding>& findings) {
+  const auto text = [](const Finding& finding) {
+    return describe_thread(finding) + finding.message;
+  };
+  if (findings.empty()) return Error(code, std::move(reported));
+  Error failure(code, text(findings[0]), SourceLocation{.file = findings[0].where});
+  for (std::size_t i = 1; i < findings.size(); ++i) {
+    failure.note(fmt::format("{}: {}", findings[i].where, text(findings[i])));
   }
+  failure.note(std::move(reported));
+  return failure;
 }
 
 }  // namespace
@@ -65,12 +87,12 @@ std::string describe(const Driver& driver, CUresult result) {
 
 void check(const Driver& driver, CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
-  Error failure = error(code_of(result), "{} failed with {}", call, describe(driver, result));
-  if (failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported ||
-      failure.code() == ErrorCode::kTimeout) {
-    add_findings(driver, failure);
-  }
-  throw failure;
+  const ErrorCode code = code_of(result);
+  std::string reported = fmt::format("{} failed with {}", call, describe(driver, result));
+  const bool by_kernel =
+      code == ErrorCode::kFault || code == ErrorCode::kUnsupported || code == ErrorCode::kTimeout;
+  throw explain(code, std::move(reported),
+                by_kernel ? errors_seen(driver) : std::vector<Finding>());
 }
 
 void check_quietly(const Driver& driver, CUresult result, const char* call) noexcept {
