@@ -42,10 +42,10 @@ struct Compiled {
 };
 
 struct CompileOptions {
-  std::string arch;  // "sm_90a", "compute_90"; empty: of the device
+  std::string arch = {};  // "sm_90a", "compute_90"; empty: of the device
   // Name expressions to instantiate and look up: "rmsnorm<float>", "ns::kernel". Templates and
   // static kernels exist only where they are named.
-  std::vector<std::string> entries;
+  std::vector<std::string> entries = {};
   bool use_cache = true;
 };
 

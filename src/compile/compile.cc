@@ -124,6 +124,15 @@ Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& pat
   return out;
 }
 
+// The name expression that an error is about: the compiler quotes the line it made of it.
+std::string_view expression_of(const Diagnostic& diagnostic) {
+  constexpr std::string_view kPragma = "#pragma nv_mangled_name ";
+  const std::string_view line =
+      std::string_view(diagnostic.excerpt).substr(0, diagnostic.excerpt.find('\n'));
+  const std::size_t at = line.find(kPragma);
+  return at == std::string_view::npos ? "" : line.substr(at + kPragma.size());
+}
+
 // The entries that the compiler could not find, where nothing else was wrong.
 std::vector<std::string> unknown_entries(const Attempt& failed,
                                          const std::vector<std::string>& entries) {
@@ -131,22 +140,20 @@ std::vector<std::string> unknown_entries(const Attempt& failed,
   for (const Diagnostic& diagnostic : failed.diagnostics) {
     if (diagnostic.severity != Diagnostic::Severity::kError) continue;
     if (diagnostic.where.file != kNameMap) return {};
-    // "… Input name expression was: "k<float>""
-    for (const std::string& entry : entries) {
-      if (diagnostic.message.find(fmt::format("\" {}\"", entry)) != std::string::npos ||
-          diagnostic.message.find(fmt::format("\"{}\"", entry)) != std::string::npos) {
-        unknown.push_back(entry);
-      }
-    }
+    const std::string_view expression = expression_of(diagnostic);
+    const bool is_new = std::find(unknown.begin(), unknown.end(), expression) == unknown.end();
+    const bool is_entry = std::find(entries.begin(), entries.end(), expression) != entries.end();
+    if (is_new && is_entry) unknown.emplace_back(expression);
   }
   return unknown;
 }
 
-[[noreturn]] void throw_unknown_entry(const Error& not_found, const Attempt& failed) {
+[[noreturn]] void throw_unknown_entry(std::string_view entry, const Error& not_found,
+                                      const Attempt& failed) {
   Error out = not_found;
   out.note("a kernel that is a template is named with its arguments: name<float>");
   for (const Diagnostic& diagnostic : failed.diagnostics) {
-    if (diagnostic.where.file == kNameMap && diagnostic.severity == Diagnostic::Severity::kError) {
+    if (expression_of(diagnostic) == entry) {
       out.note("the compiler says: " + diagnostic.message);
       break;
     }
@@ -189,7 +196,7 @@ void find_in_image(const Request& request, const std::vector<std::string>& entri
     try {
       made.symbols.emplace_back(entry, find_kernel(facts, entry, request.source.name).name);
     } catch (const Error& not_found) {
-      throw_unknown_entry(not_found, failed);
+      throw_unknown_entry(entry, not_found, failed);
     }
   }
 }

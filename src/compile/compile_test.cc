@@ -1,11 +1,23 @@
 #include "baton/compile.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <regex>
+#include <thread>
+
+#include "base/file.h"
 #include "baton/error.h"
+#include "compile/cache.h"
 
 namespace baton {
 namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kSaxpy[] = R"(
 extern "C" __global__ void saxpy(float* y, const float* x, float a, int n) {
@@ -14,15 +26,434 @@ extern "C" __global__ void saxpy(float* y, const float* x, float a, int n) {
 }
 )";
 
-TEST(Compile, GivesPtxAndACubin) {
-  const Compiled compiled =
-      compile(Source::from_text(kSaxpy), {.arch = "sm_90a", .entries = {}, .use_cache = false});
-  EXPECT_EQ(compiled.ptx.kind(), ImageKind::kPtx);
-  ASSERT_TRUE(compiled.cubin);
-  EXPECT_EQ(compiled.cubin->kind(), ImageKind::kCubin);
-  const ImageFacts facts = read_facts(compiled.ptx);
+class Compile : public testing::Test {
+ protected:
+  Compile() { setenv("BATON_CACHE_DIR", (folder_.path() / "cache").c_str(), 1); }
+  ~Compile() override { unsetenv("BATON_CACHE_DIR"); }
+
+  fs::path write(const std::string& name, std::string_view text) {
+    const fs::path path = folder_.path() / name;
+    fs::create_directories(path.parent_path());
+    write_file_atomically(path, text);
+    return path;
+  }
+  static Compiled compiled(const Source& source, std::vector<std::string> entries = {}) {
+    return compile(source, {.arch = "sm_90a", .entries = std::move(entries), .use_cache = true});
+  }
+  static Compiled compiled(const std::string& text, std::vector<std::string> entries = {}) {
+    return compiled(Source::from_text(text, "k.cu"), std::move(entries));
+  }
+  static Error refusal(const Source& source, const CompileOptions& options = {.arch = "sm_90a"}) {
+    try {
+      compile(source, options);
+    } catch (const Error& error) {
+      return error;
+    }
+    ADD_FAILURE() << source.name << " compiles";
+    return Error(ErrorCode::kInternal, "");
+  }
+  static std::string ptx(const Compiled& of) { return std::string(of.ptx.bytes()); }
+
+  TemporaryDirectory folder_;
+};
+
+TEST_F(Compile, GivesPtxAndACubinThatAgree) {
+  const Compiled saxpy = compiled(kSaxpy);
+  ASSERT_TRUE(saxpy.cubin);
+  EXPECT_FALSE(saxpy.cache_hit);
+  EXPECT_GT(saxpy.seconds, 0);
+  const ImageFacts facts = merge_facts(read_facts(saxpy.ptx), read_facts(*saxpy.cubin));
   EXPECT_EQ(facts.arch, "sm_90a");
-  EXPECT_EQ(find_kernel(facts, "", "saxpy").params.value().size(), 4u);
+  const KernelFacts& kernel = find_kernel(facts, "", "k.cu");
+  EXPECT_GT(kernel.registers.value(), 0u);
+  const auto& params = kernel.params.value();
+  ASSERT_EQ(params.size(), 4u);
+  EXPECT_EQ(params[0].kind, ParamKind::kPointer);
+  EXPECT_EQ(params[2].dtype, DType::kF32);
+  EXPECT_EQ(params[3].dtype, DType::kI32);
+}
+
+TEST_F(Compile, AVirtualArchitectureGivesPtxAlone) {
+  const Compiled virtual_only = compile(Source::from_text(kSaxpy), {.arch = "compute_90"});
+  EXPECT_FALSE(virtual_only.cubin);
+  EXPECT_THAT(ptx(virtual_only), HasSubstr(".target sm_90"));
+}
+
+TEST_F(Compile, ErrorsSayWhere) {
+  const fs::path path = write("bad.cu", "__global__ void k(int* o) {\n  o[0] = missing;\n}\n");
+  const Error error = refusal(Source::from_file(path));
+  EXPECT_EQ(error.code(), ErrorCode::kCompile);
+  EXPECT_EQ(error.where().to_string(), path.string() + ":2:10");
+  EXPECT_EQ(error.message(), "identifier \"missing\" is undefined");
+  EXPECT_THAT(error.notes().at(0), HasSubstr(":2:10: error: identifier"));
+  EXPECT_THAT(error.notes().at(0), HasSubstr("  o[0] = missing;\n"));
+  EXPECT_EQ(refusal(Source::from_text("int x", "here")).where().file, "here");
+}
+
+TEST_F(Compile, ErrorsInAHeaderNameTheHeader) {
+  write("inc/h.cuh", "\n\nint y = missing;\n");
+  Source source = Source::from_text("#include \"h.cuh\"\n", "k.cu");
+  source.directory = folder_.path();
+  source.include = {"inc"};
+  EXPECT_EQ(refusal(source).where().to_string(), (folder_.path() / "inc/h.cuh").string() + ":3:9");
+}
+
+TEST_F(Compile, ThePreludeHasLinesOfItsOwn) {
+  Source source =
+      Source::from_text("__global__ void k(float* o) {\n  o[0] = EPS + missing;\n}\n", "k.cu");
+  source.prelude = "#define EPS 1e-5f";
+  EXPECT_EQ(refusal(source).where().to_string(), "k.cu:2:16");
+  source.text = "__global__ void k(float* o) {\n  o[0] = EPS;\n}\n";
+  EXPECT_THAT(ptx(compiled(source)), HasSubstr("\"k.cu\""));
+  source.prelude = "int x;\nint y = missing;";
+  EXPECT_EQ(refusal(source).where().to_string(), "<prelude of k.cu>:2:9");
+}
+
+TEST_F(Compile, WarningsAreNoErrors) {
+  const Compiled warned = compiled("__global__ void k(int* o) { int unused; o[0] = 1; }");
+  EXPECT_THAT(warned.log, HasSubstr("k.cu:1:33: warning: variable \"unused\""));
+  EXPECT_TRUE(compiled(kSaxpy).log.empty());
+}
+
+TEST_F(Compile, LinesAreAlwaysKept) {
+  EXPECT_THAT(ptx(compiled(kSaxpy)), HasSubstr(".loc"));
+  const fs::path path = write("sub/saxpy.cu", kSaxpy);
+  EXPECT_THAT(ptx(compiled(Source::from_file(path))), HasSubstr("\"" + path.string() + "\""));
+}
+
+constexpr char kKernels[] = R"(
+template <typename T> __global__ void scale(T* x) { x[threadIdx.x] *= 2; }
+template <int N, bool Flag> __global__ void sized(int* x) { x[0] = N + Flag; }
+namespace ns { __global__ void plain(int* x) { x[0] = 1; } }
+static __global__ void internal(int* x) { x[0] = 2; }
+extern "C" __global__ void c_name(int* x) { x[0] = 3; }
+__device__ int helper(int x) { return x + 1; }
+)";
+
+TEST_F(Compile, EntriesAreNameExpressions) {
+  const Compiled named =
+      compiled(kKernels, {"scale<float>", "sized<3, true>", "ns::plain", "internal", "c_name"});
+  std::vector<std::string> symbols;
+  for (const auto& [expression, symbol] : named.symbols) symbols.push_back(symbol);
+  EXPECT_THAT(symbols, testing::ElementsAre("_Z5scaleIfEvPT_", "_Z5sizedILi3ELb1EEvPi",
+                                            "_ZN2ns5plainEPi", "_Z8internalPi", "c_name"));
+  const ImageFacts facts = read_facts(named.ptx);
+  for (const std::string& symbol : symbols) EXPECT_NE(facts.kernel(symbol), nullptr) << symbol;
+}
+
+TEST_F(Compile, TemplatesExistOnlyWhereTheyAreNamed) {
+  const ImageFacts facts = read_facts(compiled(kKernels).ptx);
+  EXPECT_EQ(facts.kernel("_Z5scaleIfEvPT_"), nullptr);
+  EXPECT_NE(facts.kernel("c_name"), nullptr);
+}
+
+TEST_F(Compile, APlainNameServesWhereItIsUnique) {
+  const Compiled named =
+      compiled(std::string(kKernels) + "template __global__ void scale<double>(double*);",
+               {"scale", "ns::plain", "plain"});
+  ASSERT_EQ(named.symbols.size(), 3u);
+  for (const auto& [expression, symbol] : named.symbols) {
+    EXPECT_EQ(symbol, expression == "scale" ? "_Z5scaleIdEvPT_" : "_ZN2ns5plainEPi");
+  }
+}
+
+TEST_F(Compile, AnUnknownEntryListsThoseThereAre) {
+  const Error error = refusal(Source::from_text(kKernels, "k.cu"),
+                              {.arch = "sm_90a", .entries = {"c_name", "c_nam"}});
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.message(), HasSubstr("k.cu has no kernel \"c_nam\"; did you mean \"c_name\"?"));
+  EXPECT_THAT(error.message(), HasSubstr("ns::plain"));
+  const Error no_args =
+      refusal(Source::from_text(kKernels, "k.cu"), {.arch = "sm_90a", .entries = {"scale"}});
+  EXPECT_EQ(no_args.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(no_args.what(), HasSubstr("name<float>"));
+  const Error wrong_args = refusal(Source::from_text(kKernels, "k.cu"),
+                                   {.arch = "sm_90a", .entries = {"scale<nothing>"}});
+  EXPECT_EQ(wrong_args.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(wrong_args.what(), HasSubstr("\"nothing\" is undefined"));
+  // A wrong source is a wrong source, whatever entries are asked for.
+  EXPECT_EQ(
+      refusal(Source::from_text("int x", "k.cu"), {.arch = "sm_90a", .entries = {"k"}}).code(),
+      ErrorCode::kCompile);
+}
+
+TEST_F(Compile, RefusesOptionsAndArchitectures) {
+  Source source = Source::from_text(kSaxpy, "k.cu");
+  EXPECT_THAT(refusal(source, {.arch = "sm_12"}).message(), HasSubstr("90"));
+  EXPECT_EQ(refusal(source, {.arch = "hopper"}).code(), ErrorCode::kInvalidInput);
+  source.options = {"--no-such-option"};
+  const Error error = refusal(source);
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
+  EXPECT_THAT(error.what(), HasSubstr("--no-such-option"));
+}
+
+TEST_F(Compile, BlankAndMissingSourcesAreRefused) {
+  EXPECT_THROW(Source::from_text(" \n\t"), Error);
+  try {
+    Source::from_file("/nonexistent.cu");
+    FAIL();
+  } catch (const Error& missing) {
+    EXPECT_EQ(missing.code(), ErrorCode::kNotFound);
+  }
+}
+
+TEST_F(Compile, OptionsReachTheCompiler) {
+  Source source =
+      Source::from_text("__global__ void k(int* o) { o[0] = VALUE + __cplusplus / 100; }");
+  source.options = {"-DVALUE=1"};
+  EXPECT_THAT(ptx(compiled(source)), HasSubstr("2018"));  // C++17 is 201703
+  source.options = {"-D", "VALUE=0", "--std=c++20"};
+  EXPECT_THAT(ptx(compiled(source)), HasSubstr("2020"));
+}
+
+// What nvcc takes without a word.
+TEST_F(Compile, TakesWhatNvccTakes) {
+  const std::string sources[] = {
+      R"(__global__ void k(float* o, int64_t n, uint8_t* b, uintptr_t p, uint u) {
+           o[0] = INFINITY + NAN + FLT_MAX + INT_MAX + M_PI + HUGE_VALF + (n > INT64_MAX) + u; })",
+      R"(#include <cuda_fp16.h>
+         #include <cuda_bf16.h>
+         __global__ void k(half* h, __nv_bfloat16* b) { h[0] = __hadd(h[1], h[2]); b[0] = b[1] + b[2]; })",
+      R"(__global__ void k(float* o) {
+           cudaGridDependencySynchronize(); o[0] = 1; cudaTriggerProgrammaticLaunchCompletion(); })",
+      R"(#include <cuda_runtime.h>
+         #include <cstdint>
+         #include <cstdio>
+         #include <cassert>
+         #include <iostream>
+         #include <vector>
+         __global__ void k(int* o) { assert(o[0] == 1); printf("%d\n", o[0]); })",
+      R"(#include <type_traits>
+         #include <limits>
+         #include <algorithm>
+         #include <cmath>
+         #include <array>
+         #include <utility>
+         template <typename T> __global__ void k(T* o) {
+           static_assert(std::is_same_v<std::remove_cv_t<const T>, T>);
+           static_assert(std::is_floating_point<T>::value && !std::is_integral_v<T>);
+           static_assert(std::make_index_sequence<5>::size() == 5);
+           std::array<T, 2> a{1, 2};
+           o[0] = std::max(std::sqrt(o[1]), std::numeric_limits<T>::lowest()) + a[1];
+           std::swap(o[2], o[3]);
+           o[4] = std::pow(o[5], 2) + std::abs(o[6]) + std::isnan(o[7]); }
+         template __global__ void k<float>(float*);)",
+      R"(static int helper(int x) { return x + 1; }
+         const int kCount = 4;
+         static const float kTable[2] = {1, 2};
+         inline __host__ __device__ int both(int x) { return x; }
+         __global__ void k(float* o) { o[0] = helper(kCount) + kTable[both(1)]; })",
+      R"(struct P { float a[3]; int n; };
+         __constant__ float c[4]; __device__ int d; __managed__ int m;
+         void __global__ __launch_bounds__(128, 2) k(const __grid_constant__ P p) { d = p.n + m + c[0]; })",
+      R"(#include <mma.h>
+         __global__ void k(float* c) {
+           nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> f;
+           nvcuda::wmma::fill_fragment(f, 1.f);
+           nvcuda::wmma::store_matrix_sync(c, f, 16, nvcuda::wmma::mem_row_major); })",
+  };
+  for (const std::string& source : sources) {
+    try {
+      EXPECT_EQ(read_facts(compiled(source).ptx).kernels.size(), 1u) << source;
+    } catch (const Error& error) {
+      ADD_FAILURE() << source << "\n" << error.what();
+    }
+  }
+}
+
+TEST_F(Compile, TakesCooperativeGroups) {
+  const Compiled made = compiled(R"(#include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    __global__ void k(int* o, int64_t n) {
+      auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+      o[0] = tile.thread_rank() + INT_MAX; })");
+  EXPECT_EQ(read_facts(made.ptx).kernels.size(), 1u);
+  EXPECT_EQ(made.log, "");
+}
+
+TEST_F(Compile, QuotesAndFoldersResolveFromTheSource) {
+  write("src/sibling.cuh", "#define A 1\n#include \"deep/inner.cuh\"\n");
+  write("src/deep/inner.cuh", "#include \"beside.cuh\"\n");
+  write("src/deep/beside.cuh", "#define B 2\n");
+  write("shared/far.cuh", "#define C 3\n");
+  Source source =
+      Source::from_file(write("src/k.cu",
+                              "#include \"sibling.cuh\"\n#include <far.cuh>\n__global__ void "
+                              "k(int* o) { *o = A + B + C; }"));
+  source.options = {"-I../shared"};
+  EXPECT_EQ(read_facts(compiled(source).ptx).kernels.size(), 1u);
+}
+
+TEST_F(Compile, ASecondCompileIsAHit) {
+  const Compiled first = compiled(kKernels, {"scale<float>"});
+  const Compiled second = compiled(kKernels, {"scale<float>"});
+  EXPECT_FALSE(first.cache_hit);
+  EXPECT_TRUE(second.cache_hit);
+  EXPECT_EQ(first.ptx.bytes(), second.ptx.bytes());
+  EXPECT_EQ(first.cubin->bytes(), second.cubin->bytes());
+  EXPECT_EQ(first.symbols, second.symbols);
+  EXPECT_EQ(first.seconds, second.seconds);
+  EXPECT_FALSE(compiled(kKernels, {"scale<double>"}).cache_hit);
+  EXPECT_FALSE(compile(Source::from_text(kKernels), {.arch = "sm_80"}).cache_hit);
+  EXPECT_FALSE(compile(Source::from_text(kKernels, "k.cu"),
+                       {.arch = "sm_90a", .entries = {"scale<float>"}, .use_cache = false})
+                   .cache_hit);
+}
+
+TEST_F(Compile, EverythingThatMattersIsInTheKey) {
+  Source source = Source::from_text(kSaxpy, "k.cu");
+  compiled(source);
+  source.prelude = "#define X 1";
+  EXPECT_FALSE(compiled(source).cache_hit);
+  source.options = {"-DY"};
+  EXPECT_FALSE(compiled(source).cache_hit);
+  EXPECT_TRUE(compiled(source).cache_hit);
+  source.text += " ";
+  EXPECT_FALSE(compiled(source).cache_hit);
+}
+
+TEST_F(Compile, AChangedHeaderIsCompiledAnew) {
+  write("h.cuh", "#include \"inner.cuh\"\n");
+  write("inner.cuh", "#define A 11\n");
+  const fs::path path = write("k.cu", "#include \"h.cuh\"\n__global__ void k(int* o) { *o = A; }");
+  EXPECT_THAT(ptx(compiled(Source::from_file(path))), HasSubstr(", 11;"));
+  EXPECT_TRUE(compiled(Source::from_file(path)).cache_hit);
+  write("inner.cuh", "#define A 12\n");
+  const Compiled changed = compiled(Source::from_file(path));
+  EXPECT_FALSE(changed.cache_hit);
+  EXPECT_THAT(ptx(changed), HasSubstr(", 12;"));
+  // A file that comes to lie in front of the one that was found.
+  write("other/inner.cuh", "#define A 13\n");
+  write("other/h.cuh", "#include \"inner.cuh\"\n");
+  Source source =
+      Source::from_file(write("k2.cu", "#include <h.cuh>\n__global__ void k(int* o) { *o = A; }"));
+  source.include = {"late", "other"};
+  EXPECT_THAT(ptx(compiled(source)), HasSubstr(", 13;"));
+  write("late/h.cuh", "#define A 14\n");
+  EXPECT_THAT(ptx(compiled(source)), HasSubstr(", 14;"));
+}
+
+TEST_F(Compile, AHitSpeaksOfTheReadersOwnFiles) {
+  const auto lay_out = [&](const std::string& where) {
+    write(where + "/inc/h.cuh",
+          "__device__ inline float twice(float x) { int unused; return x * 2; }\n");
+    Source source = Source::from_file(
+        write(where + "/k.cu",
+              "#include \"h.cuh\"\n__global__ void k(float* o) { o[0] = twice(o[1]); }\n"));
+    source.include = {"inc"};
+    return compiled(source);
+  };
+  const Compiled here = lay_out("here");
+  const Compiled there = lay_out("there");
+  EXPECT_TRUE(there.cache_hit);
+  EXPECT_THAT(ptx(there), HasSubstr((folder_.path() / "there/k.cu").string()));
+  EXPECT_THAT(ptx(there), Not(HasSubstr((folder_.path() / "here").string())));
+  EXPECT_THAT(there.log, HasSubstr((folder_.path() / "there/inc/h.cuh").string() + ":1:"));
+  EXPECT_THAT(here.log, HasSubstr((folder_.path() / "here/inc/h.cuh").string() + ":1:"));
+}
+
+TEST_F(Compile, ASourceThatSeesItsOwnNameIsNotShared) {
+  const char text[] = "__global__ void k(int* o) { assert(o[0]); }";
+  compiled(Source::from_file(write("one/k.cu", text)));
+  EXPECT_FALSE(compiled(Source::from_file(write("two/k.cu", text))).cache_hit);
+  EXPECT_TRUE(compiled(Source::from_file(folder_.path() / "one/k.cu")).cache_hit);
+}
+
+TEST_F(Compile, ADamagedEntryIsCompiledAnewAndMended) {
+  compiled(kSaxpy);
+  const auto entries = compiler::Cache::open_default()->list();
+  ASSERT_EQ(entries.size(), 1u);
+  std::string bytes = read_file(entries[0].path);
+  bytes[bytes.size() - 10] ^= 1;
+  write_file_atomically(entries[0].path, bytes);
+  EXPECT_FALSE(compiled(kSaxpy).cache_hit);
+  EXPECT_TRUE(compiled(kSaxpy).cache_hit);
+}
+
+TEST_F(Compile, ThreadsCompileTheSameAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<std::string> results(4);
+  for (std::string& result : results) {
+    threads.emplace_back([&] { result = ptx(compiled(kSaxpy)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& result : results) EXPECT_EQ(result, results[0]);
+}
+
+// This process has NVRTC loaded: another one, with the cache of this one, answers.
+TEST_F(Compile, AHitDoesNotLoadTheCompiler) {
+  constexpr char kChild[] = "BATON_TEST_HIT_CACHE";
+  if (const char* cache = std::getenv(kChild)) {
+    setenv("BATON_CACHE_DIR", cache, 1);
+    EXPECT_TRUE(compiled(kSaxpy).cache_hit);
+    EXPECT_THAT(read_file("/proc/self/maps"), Not(HasSubstr("libnvrtc")));
+    return;
+  }
+  compiled(kSaxpy);
+  EXPECT_THAT(read_file("/proc/self/maps"), HasSubstr("libnvrtc"));
+  const std::string command =
+      fmt::format("{}='{}' '{}' --gtest_filter=Compile.AHitDoesNotLoadTheCompiler >&2", kChild,
+                  std::getenv("BATON_CACHE_DIR"), fs::read_symlink("/proc/self/exe").string());
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST_F(Compile, ACompilerThatIsMissingIsNamed) {
+  setenv("BATON_NVRTC", "/nonexistent/libnvrtc.so", 1);
+  const Error error = refusal(Source::from_text(kSaxpy));
+  unsetenv("BATON_NVRTC");
+  EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("/nonexistent/libnvrtc.so"));
+}
+
+// Types inferred from use alone never contradict those that the mangled name gives.
+TEST_F(Compile, InferenceNeverContradictsTheName) {
+  const Compiled made = compiled(R"(#include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    struct S { int a[3]; };
+    __global__ void a(char a, signed char b, unsigned char c, bool d, short e, unsigned short f, int g,
+                      unsigned h, long i, unsigned long j, float k, double l, float* m, const int* n,
+                      S p, half q, __nv_bfloat16 r, float4 s) {
+      int x = threadIdx.x;
+      if (x < g) m[x] = a + b + c + (d ? 1 : 0) + e / 2 + f / 3 + i + j + k + l + n[x] + p.a[1] +
+                        __half2float(q) + __bfloat162float(r) + s.x;
+      if (x < h) m[x + i] += h / 3; }
+    __global__ void b(int n, int m, unsigned u, float* o) {
+      for (int i = 0; i < n; ++i) o[i * m + u] = i % m; }
+    __global__ void c(int n, int lo, int hi, char* o, long offset) {
+      if (n >= 0 && n < 6) o[offset + n] = 1;
+      o[offset] = lo > 3 ? min(lo, hi) : hi >> 2; }
+    __global__ void d(unsigned n, unsigned m, int (*f)(int), int* o, unsigned long base) {
+      for (unsigned i = threadIdx.x; i < n; i += m) o[i] = f(o[i] + (base >> 3)); }
+    __global__ void e(short s, unsigned short t, short* o, int n) {
+      o[s] = s / 2 + t / 2; o[t] = s * t; if (n < 0) o[0] = -n; else o[1] = n / 4; }
+    __global__ void f(size_t n, const double* in, double* out, int stride) {
+      size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+      if (i < n) out[i * stride] = in[i]; })");
+  const ImageFacts named = read_facts(made.ptx);
+  const std::string renamed = std::regex_replace(ptx(made), std::regex("_Z1([a-f])"), "k_$1_");
+  const ImageFacts inferred = read_facts(Image::from_bytes(renamed, "renamed"));
+  ASSERT_EQ(named.kernels.size(), inferred.kernels.size());
+  int known = 0;
+  for (std::size_t k = 0; k < named.kernels.size(); ++k) {
+    const auto& truth = named.kernels[k].params.value();
+    const auto& guess = inferred.kernels[k].params.value();
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const std::string where = fmt::format("{}, parameter {}", named.kernels[k].demangled, i);
+      EXPECT_EQ(truth[i].size, guess[i].size) << where;
+      known += guess[i].kind == truth[i].kind ? 1 : 0;
+      if (guess[i].kind == ParamKind::kScalar) {
+        EXPECT_EQ(truth[i].dtype, guess[i].dtype) << where;
+      }
+      if (guess[i].kind == ParamKind::kPointer) {
+        EXPECT_EQ(truth[i].kind, ParamKind::kPointer) << where;
+      }
+      if (guess[i].kind == ParamKind::kInteger) {
+        EXPECT_EQ(truth[i].kind, ParamKind::kScalar) << where;
+      }
+    }
+  }
+  // And it says something of most.
+  EXPECT_GT(known, 24);
 }
 
 }  // namespace

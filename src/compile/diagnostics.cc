@@ -17,21 +17,26 @@ struct Label {
   Severity severity;
 };
 constexpr Label kLabels[] = {
-    {"error", Severity::kError},          {"catastrophic error", Severity::kError},
-    {"internal error", Severity::kError}, {"warning", Severity::kWarning},
+    {"error", Severity::kError},
+    {"catastrophic error", Severity::kError},
+    {"internal error", Severity::kError},
+    {"warning", Severity::kWarning},
+    {"fatal", Severity::kError},
     {"remark", Severity::kRemark},
+    {"note", Severity::kNote},
 };
 
 // The compiler indents the source line and the caret by this much.
 constexpr std::size_t kIndent = 2;
 
 // The severity at the start of `text`, which may carry a number: "warning #177-D: ". Advances
-// `text` to the message.
-std::optional<Severity> take_severity(std::string_view& text) {
+// `text` to the message, and sets `number` to what -diag-suppress takes.
+std::optional<Severity> take_severity(std::string_view& text, std::string_view& number) {
   for (const Label& label : kLabels) {
     if (!text.starts_with(label.text)) continue;
     std::string_view rest = text.substr(label.text.size());
     if (rest.starts_with(" #")) {
+      number = rest.substr(1, rest.find(':') - 1);
       rest.remove_prefix(std::min(rest.find(':'), rest.size()));
     } else if (rest.starts_with(" :")) {
       rest.remove_prefix(1);  // ptxas writes "ptxas error   :"
@@ -54,23 +59,26 @@ std::optional<Diagnostic> parse_header(std::string_view line) {
     const auto parsed = std::from_chars(line.data() + open + 1, end, number);
     if (parsed.ec != std::errc() || parsed.ptr != end) continue;
     std::string_view rest = line.substr(at + 3);
-    const std::optional<Severity> severity = take_severity(rest);
+    std::string_view code;
+    const std::optional<Severity> severity = take_severity(rest, code);
     if (!severity) continue;
     Diagnostic found;
     found.severity = *severity;
     found.where = {std::string(line.substr(0, open)), number, 0};
     found.message = rest;
+    if (!code.empty()) found.message += fmt::format(" [{}]", code);
     return found;
   }
-  // Messages about the command line and from the assembler name no line.
-  for (std::string_view tool : {"nvrtc: ", "ptxas "}) {
+  // Messages about the command line, from the assembler and about the end name no line.
+  for (std::string_view tool : {"nvrtc: ", "ptxas ", "At end of source: "}) {
     if (!line.starts_with(tool)) continue;
     std::string_view rest = trim(line.substr(tool.size()));
     const std::size_t blank = rest.find("  ");
     std::string squeezed(rest.substr(0, blank));
     if (blank != std::string_view::npos) squeezed += rest.substr(rest.find(':'));
     std::string_view text = squeezed;
-    const std::optional<Severity> severity = take_severity(text);
+    std::string_view code;
+    const std::optional<Severity> severity = take_severity(text, code);
     if (!severity) continue;
     Diagnostic found;
     found.severity = *severity;
@@ -105,37 +113,40 @@ std::string_view without_indent(std::string_view line) {
 }  // namespace
 
 std::string Diagnostic::to_string() const {
+  constexpr std::string_view kNames[] = {"error", "warning", "remark", "note"};
   std::string out = where.known() ? where.to_string() + ": " : "";
-  out += severity == Severity::kError     ? "error: "
-         : severity == Severity::kWarning ? "warning: "
-                                          : "remark: ";
-  out += message;
-  for (const std::string& detail : details) out += "\n" + detail;
+  out += kNames[static_cast<std::size_t>(severity)];
+  out += ": " + message;
   if (!excerpt.empty()) out += "\n" + excerpt;
+  for (const std::string& detail : details) out += "\n" + detail;
   return out;
 }
 
 std::vector<Diagnostic> parse_log(std::string_view log,
                                   const std::function<std::string(std::string_view)>& rename) {
   std::vector<Diagnostic> found;
-  std::vector<std::string_view> lines = split_lines(log);
+  const std::vector<std::string_view> lines = split_lines(log);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::optional<Diagnostic> next = parse_header(lines[i]);
     if (!next) continue;
     if (next->where.known()) next->where.file = rename(next->where.file);
     while (i + 1 < lines.size() && !trim(lines[i + 1]).empty() && !parse_header(lines[i + 1])) {
       ++i;
-      if (is_caret(lines[i]) && !next->details.empty()) {
+      if (is_caret(lines[i]) && !next->details.empty() && next->excerpt.empty()) {
         const std::string_view source_line = lines[i - 1];
         next->where.column = caret_column(source_line, lines[i]);
         next->details.pop_back();
         next->excerpt =
             fmt::format("  {}\n  {}", without_indent(source_line), without_indent(lines[i]));
-        break;
+        continue;
       }
       next->details.emplace_back(lines[i]);
     }
-    found.push_back(std::move(*next));
+    if (next->severity == Severity::kNote && !found.empty()) {
+      found.back().details.push_back(next->to_string());
+    } else {
+      found.push_back(std::move(*next));
+    }
   }
   return found;
 }
@@ -147,7 +158,7 @@ Error compile_error(const std::vector<Diagnostic>& diagnostics, std::string_view
     if (diagnostic.severity == Severity::kError) errors.push_back(&diagnostic);
   }
   if (errors.empty()) {
-    Error failed = error(ErrorCode::kCompile, "{} does not compile", name);
+    Error failed(ErrorCode::kCompile, fmt::format("{} does not compile", name));
     if (!trim(log).empty()) failed.note(std::string(trim(log)));
     return failed;
   }

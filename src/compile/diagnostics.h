@@ -11,12 +11,12 @@ namespace baton::compiler {
 
 // One message of the compiler.
 struct Diagnostic {
-  enum class Severity { kError, kWarning, kRemark };
+  enum class Severity { kError, kWarning, kRemark, kNote };
   Severity severity = Severity::kError;
   SourceLocation where;  // the column is 0 where the compiler does not show it
   std::string message;
-  std::vector<std::string> details;  // continuation lines: candidates, instantiation stacks
   std::string excerpt;               // the source line and its caret, one a line; may be empty
+  std::vector<std::string> details;  // candidates, instantiation stacks, notes
 
   // "norm.cu:12:3: error: identifier "x" is undefined" and what follows it, one a line.
   std::string to_string() const;

@@ -1,4 +1,4 @@
-# cmake -DOUTPUT=file.cc -DHEADERS=a;b -DDEVICE_HEADERS=c;d -P embed.cmake
+# cmake -DOUTPUT=file.cc -DHEADERS=a;b -DDEVICE_HEADERS=c;d -DHOST_HEADERS=names.txt -P embed.cmake
 cmake_minimum_required(VERSION 3.25)
 set(rows "")
 foreach(header IN LISTS HEADERS DEVICE_HEADERS)
@@ -8,6 +8,12 @@ foreach(header IN LISTS HEADERS DEVICE_HEADERS)
     set(name "baton/device/${name}")
   endif()
   string(APPEND rows "    {\"${name}\", R\"~BATON~(${text})~BATON~\"},\n")
+endforeach()
+# Headers of the host's library that hold nothing for device code, or what the compiler has built in:
+# to include one is no error.
+file(STRINGS "${HOST_HEADERS}" names)
+foreach(name IN LISTS names)
+  string(APPEND rows "    {\"${name}\", \"\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "// Written by src/compile/embed.cmake.
 #include \"compile/headers.h\"

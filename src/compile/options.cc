@@ -57,7 +57,7 @@ fs::path absolute_from(const fs::path& directory, const fs::path& path) {
 
 ParsedOptions parse_options(const Source& source) {
   ParsedOptions parsed;
-  parsed.include.push_back(absolute_from(source.directory, ""));
+  parsed.directory = absolute_from(source.directory, "");
   for (const fs::path& folder : source.include) {
     parsed.include.push_back(absolute_from(source.directory, folder));
   }
@@ -81,6 +81,7 @@ ParsedOptions parse_options(const Source& source) {
       if (!text.empty()) parsed.others.emplace_back(text);
     }
   }
+  parsed.include.push_back(parsed.directory);
   return parsed;
 }
 

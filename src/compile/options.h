@@ -12,8 +12,8 @@ namespace baton::compiler {
 // written.
 struct ParsedOptions {
   std::vector<std::string> others;             // in order; without folders and forced includes
-  std::vector<std::filesystem::path> include;  // absolute: Source::include, then -I, and the
-                                               // source's own folder in front
+  std::filesystem::path directory;             // the source's own folder, absolute
+  std::vector<std::filesystem::path> include;  // absolute: Source::include, -I, and `directory`
   std::vector<std::string> forced;             // -include: as written
   bool has_standard = false;                   // one says -std
   bool has_debug = false;                      // -G

@@ -17,14 +17,17 @@ std::string line_directive(std::string_view name) {
   return fmt::format("#line 1 \"{}\"\n", clean);
 }
 
-// A file is called by its full path, so that debuggers find it; a text by its name.
-std::string program_name(const Source& source) {
+// A file is called by its full path, so that debuggers find it; a text as if it were a file of its
+// folder, so that its quotes resolve from there.
+std::string program_name(const Source& source, const std::filesystem::path& directory) {
   std::error_code failed;
   const std::filesystem::path path = std::filesystem::absolute(source.name, failed);
   if (!failed && std::filesystem::is_regular_file(path, failed)) {
     return path.lexically_normal().string();
   }
-  return source.name;
+  std::string file = source.name;
+  std::replace(file.begin(), file.end(), '/', '_');
+  return (directory / file).string();
 }
 
 std::string whole_text(const Source& source, const std::string& name) {
@@ -45,9 +48,9 @@ Request make_request(const Source& source, const CompileOptions& options) {
       {},     {}};
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) standard.emplace_back(header.name);
-  request.program_name = program_name(source);
+  request.program_name = program_name(source, request.parsed.directory);
   request.text = whole_text(source, request.program_name);
-  request.scan = scan_includes(request.text, request.parsed.include[0], request.parsed.forced,
+  request.scan = scan_includes(request.text, request.parsed.directory, request.parsed.forced,
                                request.parsed.include, request.toolkit.include, standard);
   for (const EmbeddedHeader& header : embedded_headers()) {
     if (!request.scan.own_headers.contains(header.name)) request.headers.push_back(header);

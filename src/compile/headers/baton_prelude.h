@@ -5,3 +5,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
