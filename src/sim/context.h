@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/event.h"
 #include "sim/engine/findings.h"
+#include "sim/event.h"
 #include "sim/heap.h"
 #include "sim/library.h"
 #include "sim/profile.h"

@@ -43,7 +43,7 @@ CUresult GetErrorString(CUresult error, const char** text) {
 CUresult GetExportTable(const void** table, const CUuuid* id) {
   require(table != nullptr && id != nullptr, CUDA_ERROR_INVALID_VALUE);
   *table = nullptr;
-  require(std::memcmp(id, &driver::kSimulatorUuid, sizeof *id) == 0, CUDA_ERROR_NOT_FOUND);
+  require(std::memcmp(id, &driver::kSimulatorUuid, sizeof *id) == 0, CUDA_ERROR_INVALID_VALUE);
   *table = simulator();
   return CUDA_SUCCESS;
 }

@@ -64,7 +64,8 @@ std::vector<std::byte> gather(const LoadedKernel& kernel, void** params) {
   return block;
 }
 
-// The same from `extra`: a list of names and values that ends in CU_LAUNCH_PARAM_END.
+// The same from `extra`: a list of names and values that ends in CU_LAUNCH_PARAM_END. More bytes
+// than the kernel takes are refused with CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, as an H200 does.
 std::vector<std::byte> unpack(const LoadedKernel& kernel, void** extra) {
   const void* buffer = nullptr;
   const std::size_t* size = nullptr;
@@ -78,8 +79,10 @@ std::vector<std::byte> unpack(const LoadedKernel& kernel, void** extra) {
     }
   }
   std::vector<std::byte> block(kernel.param_bytes);
+  require(size == nullptr || *size <= block.size(), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   if (block.empty()) return block;
-  require(buffer != nullptr && size != nullptr && *size >= block.size(), CUDA_ERROR_INVALID_VALUE);
+  // A CUDA driver also takes fewer bytes, and leaves the other arguments to chance.
+  require(buffer != nullptr && size != nullptr && *size == block.size(), CUDA_ERROR_INVALID_VALUE);
   std::memcpy(block.data(), buffer, block.size());
   return block;
 }

@@ -21,13 +21,18 @@ const char* name_of(CUlaunchAttributeID id);
 
 void ignore(const CUlaunchAttribute&, const Function&, LaunchRequest&) {}
 
-// For what changes nothing while its value is zero: written or left out, the launch is the same.
-void accept_zero(const CUlaunchAttribute& attribute, const Function& function, LaunchRequest&) {
-  const char* bytes = attribute.value.pad;
-  if (std::all_of(bytes, bytes + sizeof attribute.value.pad, [](char c) { return c == 0; })) return;
+void refuse_always(const CUlaunchAttribute& attribute, const Function& function, LaunchRequest&) {
   refuse_unsupported(function, fmt::format("launch attribute {} is not supported by the simulated "
                                            "GPU",
                                            name_of(attribute.id)));
+}
+
+// For what changes nothing while its value is zero: written or left out, the launch is the same.
+void accept_zero(const CUlaunchAttribute& attribute, const Function& function,
+                 LaunchRequest& request) {
+  const char* bytes = attribute.value.pad;
+  if (std::all_of(bytes, bytes + sizeof attribute.value.pad, [](char c) { return c == 0; })) return;
+  refuse_always(attribute, function, request);
 }
 
 // Attributes of streams and graph nodes alone.
@@ -35,11 +40,18 @@ void refuse(const CUlaunchAttribute&, const Function&, LaunchRequest&) {
   throw Refusal(CUDA_ERROR_INVALID_VALUE);
 }
 
-// A cluster of one block is no cluster.
+// The attributes that record an event: both keep it in the first word.
+void event(const CUlaunchAttribute& attribute, const Function& function, LaunchRequest& request) {
+  require(attribute.value.programmaticEvent.event != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  refuse_always(attribute, function, request);
+}
+
+// A cluster of one block, or of no extents at all, is no cluster.
 void cluster_dimension(const CUlaunchAttribute& attribute, const Function& function,
                        LaunchRequest& request) {
   const auto& dim = attribute.value.clusterDim;
   if (dim.x == 1 && dim.y == 1 && dim.z == 1) return;
+  if (dim.x == 0 && dim.y == 0 && dim.z == 0) return;
   require(dim.x != 0 && dim.y != 0 && dim.z != 0, CUDA_ERROR_INVALID_VALUE);
   require(request.grid.x % dim.x == 0 && request.grid.y % dim.y == 0 && request.grid.z % dim.z == 0,
           CUDA_ERROR_INVALID_CLUSTER_SIZE);
@@ -58,13 +70,14 @@ constexpr Row kRows[] = {
      "cluster_scheduling_policy_preference", accept_zero},
     {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, "programmatic_stream_serialization",
      accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, "programmatic_event", accept_zero},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, "programmatic_event", event},
     {CU_LAUNCH_ATTRIBUTE_PRIORITY, "priority", accept_zero},
     {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, "mem_sync_domain_map", accept_zero},
     {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, "mem_sync_domain", accept_zero},
     {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, "preferred_cluster_dimension", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, "device_updatable_kernel_node", accept_zero},
+    {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", event},
+    {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, "device_updatable_kernel_node",
+     refuse_always},
     {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, "preferred_shared_memory_carveout",
      accept_zero},
     {CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, "nvlink_util_centric_scheduling",

@@ -1,7 +1,6 @@
 #include "sim/library.h"
 
 #include "sim/engine/memory.h"
-#include "sim/image_ptx.h"
 #include "sim/profile.h"
 
 namespace baton::sim {
@@ -52,9 +51,9 @@ void Function::set(const KernelSettings& settings) {
   settings_ = settings;
 }
 
-std::shared_ptr<Library> Library::load(const void* code) {
+std::shared_ptr<Library> Library::load(std::string ptx) {
   auto library = std::make_shared<Library>();
-  library->ptx_ = ptx::Module::parse(ptx_of_image(code), "<ptx>");
+  library->ptx_ = ptx::Module::parse(std::move(ptx), "<ptx>");
   library->facts_ =
       LoadedModule::load(library->ptx_, facts_memory(), profiles().front().architecture());
   for (std::string& name : library->facts_->kernel_names()) {

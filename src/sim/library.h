@@ -81,9 +81,8 @@ class Function {
 // but for the kernels' settings.
 class Library : public std::enable_shared_from_this<Library> {
  public:
-  // Reads the image at `code` (image_ptx.h). Throws Error where it holds no PTX, or PTX that does
-  // not parse or does not suit the simulated devices.
-  static std::shared_ptr<Library> load(const void* code);
+  // Throws Error for PTX that does not parse or does not suit the simulated devices.
+  static std::shared_ptr<Library> load(std::string ptx);
 
   const std::shared_ptr<const ptx::Module>& ptx() const { return ptx_; }
   // In the order written. Each shares the library's ownership.

@@ -6,6 +6,7 @@
 #include "baton/error.h"
 #include "sim/api.h"
 #include "sim/current.h"
+#include "sim/image_ptx.h"
 #include "sim/jit_log.h"
 #include "sim/kernel_attributes.h"
 #include "sim/objects.h"
@@ -15,10 +16,16 @@
 namespace baton::sim::api {
 namespace {
 
-CUresult load_result(const Error& failure) {
-  if (failure.code() == ErrorCode::kUnsupported) return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  // A place in the text says that it was read as PTX.
-  return failure.where().known() ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_INVALID_IMAGE;
+// Gives the library and its kernels their handles.
+CUlibrary publish(std::shared_ptr<Library> library) {
+  auto loaded = std::make_shared<LoadedLibrary>();
+  for (std::shared_ptr<Kernel>& kernel : library->kernels()) {
+    const std::string& name = kernel->name();
+    loaded->kernels.push_back(Objects::instance().kernels.add(kernel));
+    loaded->by_name.emplace(name, loaded->kernels.back());
+  }
+  loaded->library = std::move(library);
+  return Objects::instance().libraries.add(std::move(loaded));
 }
 
 std::shared_ptr<LoadedLibrary> library_of(CUlibrary handle) {
@@ -69,26 +76,21 @@ CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* opt
       library_option_count == 0 || (library_options != nullptr && library_option_values != nullptr),
       CUDA_ERROR_INVALID_VALUE);
   const JitLog jit_log(options, option_values, option_count);
+  jit_log.write_info("");
+  CUresult refused = CUDA_ERROR_INVALID_IMAGE;
   try {
-    auto loaded = std::make_shared<LoadedLibrary>();
-    loaded->library = Library::load(code);
-    for (std::shared_ptr<Kernel>& kernel : loaded->library->kernels()) {
-      const std::string& name = kernel->name();
-      loaded->kernels.push_back(Objects::instance().kernels.add(kernel));
-      loaded->by_name.emplace(name, loaded->kernels.back());
-    }
-    *library = Objects::instance().libraries.add(std::move(loaded));
+    std::string ptx = ptx_of_image(code);
+    refused = CUDA_ERROR_INVALID_PTX;
+    *library = publish(Library::load(std::move(ptx)));
+    jit_log.write_error("");
+    return CUDA_SUCCESS;
   } catch (const Error& failure) {
     jit_log.write_error(failure.what());
-    jit_log.write_info("");
     if (!jit_log.has_error_buffer()) {
       log(LogLevel::kWarning, "an image does not load on the simulated GPU: {}", failure.what());
     }
-    return load_result(failure);
+    return failure.code() == ErrorCode::kUnsupported ? CUDA_ERROR_NO_BINARY_FOR_GPU : refused;
   }
-  jit_log.write_error("");
-  jit_log.write_info("");
-  return CUDA_SUCCESS;
 }
 
 // Waits for the devices that use the library.

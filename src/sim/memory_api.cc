@@ -98,11 +98,15 @@ CUresult MemGetInfo(size_t* free, size_t* total) {
 
 CUresult MemGetAddressRange(CUdeviceptr* base, size_t* size, CUdeviceptr address) {
   usable_context();
-  const std::shared_ptr<Context> owner = owner_of(address);
   std::uint64_t found_base = 0;
   std::uint64_t found_size = 0;
-  require(owner != nullptr && owner->heap()->memory().range(address, &found_base, &found_size),
-          CUDA_ERROR_NOT_FOUND);
+  if (const std::shared_ptr<Context> owner = owner_of(address)) {
+    owner->heap()->memory().range(address, &found_base, &found_size);
+  } else if (const auto pinned = HostMemory::instance().find(address)) {
+    found_base = pinned->base;
+    found_size = pinned->bytes;
+  }
+  require(found_size != 0, CUDA_ERROR_NOT_FOUND);
   if (base != nullptr) *base = found_base;
   if (size != nullptr) *size = found_size;
   return CUDA_SUCCESS;
@@ -112,15 +116,16 @@ CUresult MemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   const std::shared_ptr<Context> context = usable_context();
   constexpr unsigned kKnown =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-  require(pointer != nullptr && bytes != 0 && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
-  *pointer = HostMemory::instance().allocate(bytes, context->ordinal());
-  require(*pointer != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+  require(pointer != nullptr && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
+  *pointer = bytes == 0 ? nullptr : HostMemory::instance().allocate(bytes, context->ordinal());
+  require(bytes == 0 || *pointer != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
   return CUDA_SUCCESS;
 }
 
 // Waits for all devices first: any of them may still read or write the memory.
 CUresult MemFreeHost(void* pointer) {
   enter();
+  if (pointer == nullptr) return CUDA_SUCCESS;
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
   require(pinned && pinned->base == address, CUDA_ERROR_INVALID_VALUE);

@@ -40,6 +40,17 @@ void store(void* data, T value) {
   *static_cast<T*>(data) = value;
 }
 
+// What the driver documents as a boolean it writes as 32 bits.
+void no(const Pointer&, void* data) {
+  store<unsigned>(data, 0);
+}
+void base_address(const Pointer& p, void* data) {
+  store<CUdeviceptr>(data, p.base);
+}
+void size(const Pointer& p, void* data) {
+  store<std::size_t>(data, p.bytes);
+}
+
 struct Row {
   CUpointer_attribute attribute;
   void (*get)(const Pointer& pointer, void* data);
@@ -59,19 +70,29 @@ constexpr Row kRows[] = {
        require(!p.on_device, CUDA_ERROR_INVALID_VALUE);
        store(data, reinterpret_cast<void*>(p.address));
      }},
-    {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, [](const Pointer&, void* data) { store(data, 0); }},
+    {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, no},
     {CU_POINTER_ATTRIBUTE_BUFFER_ID,
      [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
-    {CU_POINTER_ATTRIBUTE_IS_MANAGED, [](const Pointer&, void* data) { store(data, false); }},
+    {CU_POINTER_ATTRIBUTE_IS_MANAGED, no},
     {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
      [](const Pointer& p, void* data) { store(data, p.device->ordinal()); }},
-    {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-     [](const Pointer&, void* data) { store(data, false); }},
-    {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-     [](const Pointer& p, void* data) { store<CUdeviceptr>(data, p.base); }},
-    {CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-     [](const Pointer& p, void* data) { store<std::size_t>(data, p.bytes); }},
-    {CU_POINTER_ATTRIBUTE_MAPPED, [](const Pointer&, void* data) { store(data, true); }},
+    {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, no},
+    {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, base_address},
+    {CU_POINTER_ATTRIBUTE_RANGE_SIZE, size},
+    {CU_POINTER_ATTRIBUTE_MAPPED, [](const Pointer&, void* data) { store<unsigned>(data, 1); }},
+    {CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+     [](const Pointer&, void* data) { store<unsigned long long>(data, 0); }},
+    {CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, no},
+    {CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+     [](const Pointer&, void* data) {
+       store<unsigned>(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+     }},
+    {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+     [](const Pointer&, void* data) { store<CUmemoryPool>(data, nullptr); }},
+    {CU_POINTER_ATTRIBUTE_MAPPING_SIZE, size},
+    {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, base_address},
+    {CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
+     [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
 };
 
 }  // namespace

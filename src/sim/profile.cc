@@ -199,7 +199,7 @@ int Profile::architecture() const {
 
 std::span<const Profile> profiles() {
   static const auto& all = *new std::vector<Profile>{
-      {"h200", "Simulated NVIDIA H200", 143167 * kMiB, kH200, {}},
+      {"h200", "Simulated NVIDIA H200", 150109880320, kH200, {}},
       {"h100", "Simulated NVIDIA H100", 81090 * kMiB, kH200, kH100Changes},
       {"tiny", "Simulated tiny GPU", 256 * kMiB, kH200, kTinyChanges},
   };

@@ -11,7 +11,7 @@ namespace baton::sim {
 // most kMaxStaged of them. Thread-safe between objects.
 class StagedBytes {
  public:
-  static constexpr std::uint64_t kMaxStaged = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kMaxStaged = std::uint64_t{64} << 20;
 
   StagedBytes() = default;
   StagedBytes(StagedBytes&& other) noexcept
