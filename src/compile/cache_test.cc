@@ -156,15 +156,40 @@ TEST_F(CacheTest, AFolderThatCannotBeWrittenMeansNoCache) {
   EXPECT_TRUE(cache.list().empty());
 }
 
+// Root may write anywhere: for as long as it lives, this process is nobody.
+class Unprivileged {
+ public:
+  Unprivileged() : is_root_(geteuid() == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (is_root_ && seteuid(kNobody) != 0) throw std::runtime_error("seteuid fails");
+  }
+  ~Unprivileged() {
+    if (is_root_ && seteuid(0) != 0) std::abort();
+  }
+
+ private:
+  bool is_root_;
+};
+
 TEST_F(CacheTest, AReadOnlyFolderStillServes) {
-  if (geteuid() == 0) GTEST_SKIP() << "root writes into read-only folders";
   cache_.store(kKey, sample());
-  fs::permissions(cache_.directory() / "aa", fs::perms::owner_read | fs::perms::owner_exec);
-  LogCapture log;
-  cache_.store(kKey, sample());
-  EXPECT_TRUE(log.has("not kept"));
-  EXPECT_TRUE(cache_.find(kKey));
-  fs::permissions(cache_.directory() / "aa", fs::perms::owner_all);
+  const fs::perms readable{0555};
+  for (const fs::path& folder : {folder_.path(), cache_.directory(), cache_.directory() / "aa"}) {
+    fs::permissions(folder, readable);
+  }
+  fs::permissions(entry_path(), readable);
+  {
+    const Unprivileged unprivileged;
+    LogCapture log;
+    cache_.store(kKey, sample());
+    EXPECT_TRUE(log.has("not kept"));
+    cache_.store(std::string(64, 'b'), sample());
+    EXPECT_TRUE(log.has("cannot create"));
+    EXPECT_TRUE(cache_.find(kKey));
+  }
+  for (const fs::path& folder : {folder_.path(), cache_.directory(), cache_.directory() / "aa"}) {
+    fs::permissions(folder, fs::perms::owner_all);
+  }
 }
 
 TEST_F(CacheTest, ManyThreadsShareIt) {

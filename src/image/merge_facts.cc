@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "baton/image.h"
@@ -63,9 +66,14 @@ ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
   const ImageFacts& machine_facts = second_is_machine ? second : first;
   if (!machine_facts.arch.empty()) out.arch = machine_facts.arch;
   if (!machine_facts.producer.empty()) out.producer = machine_facts.producer;
+  // By name: images hold thousands of kernels.
+  std::unordered_map<std::string_view, const KernelFacts*> in_second;
+  for (const KernelFacts& kernel : second.kernels) in_second.emplace(kernel.name, &kernel);
   for (KernelFacts& kernel : out.kernels) {
-    const KernelFacts* other = second.kernel(kernel.name);
-    if (other == nullptr) continue;
+    const auto found = in_second.find(kernel.name);
+    if (found == in_second.end()) continue;
+    const KernelFacts* other = found->second;
+    in_second.erase(found);
     const KernelFacts own = kernel;
     const KernelFacts& machine = second_is_machine ? *other : own;
     const KernelFacts& types = second_is_machine ? own : *other;
