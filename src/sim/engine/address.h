@@ -6,7 +6,8 @@ namespace baton::sim {
 
 // The device's 64-bit address space. The top byte says what an address means; host pointers of user
 // space have zero there, so the two are never mistaken for each other.
-//   0x01  global memory: bits 50-55 the device's ordinal, below that bytes handed out once
+//   0x01  global memory: bits 50-55 the device's ordinal, bit 49 set for constants, below that
+//         bytes handed out once
 //   0x02  shared memory of the executing block: the low 32 bits are the .shared address
 //   0x03  local memory of the executing thread: the low 32 bits are the .local address
 //   0x04  the kernel's parameters, likewise
@@ -19,10 +20,14 @@ inline constexpr std::uint64_t kCodeWindow = 0x0500'0000'0000'0000;
 
 inline constexpr unsigned kWindowShift = 56;
 inline constexpr unsigned kOrdinalShift = 50;
+inline constexpr std::uint64_t kConstantBit = std::uint64_t{1} << 49;
 inline constexpr int kMaxOrdinal = 63;
 
 constexpr unsigned window_of(std::uint64_t address) {
   return static_cast<unsigned>(address >> kWindowShift);
+}
+constexpr bool is_constant_address(std::uint64_t address) {
+  return (address >> 49 & 1) != 0;
 }
 constexpr unsigned window_number(std::uint64_t window) {
   return window_of(window);

@@ -143,7 +143,11 @@ void FunctionBuilder::write_code(const std::vector<Site>& flat_sites) {
     insn.mode = proto.mode;
     insn.cache = proto.cache;
     insn.imm = proto.imm;
-    insn.u.data = proto.data;
+    if (proto.data != nullptr) {
+      insn.u.data = proto.data;
+    } else {
+      insn.u.bits = proto.bits;
+    }
     if (proto.target != UINT32_MAX) insn.u.target = f.code.data() + start_[proto.target];
     if (proto.has_list) {
       std::vector<std::uint32_t>& list = f.lists.emplace_back();

@@ -36,7 +36,8 @@ struct Proto {
   std::uint32_t target = UINT32_MAX;                    // a flat instruction
   const std::vector<std::uint32_t>* targets = nullptr;  // flat instructions, for brx.idx
   const void* data = nullptr;
-  bool ends = false;  // nothing follows it
+  std::uint64_t bits = 0;  // for u.bits, where there is no data
+  bool ends = false;       // nothing follows it
   std::uint32_t flat = 0;
 };
 

@@ -1,8 +1,7 @@
 #include "sim/engine/engine.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <thread>
+#include <cstdio>
 
 #include "base/error.h"
 #include "sim/engine/block.h"
@@ -28,6 +27,15 @@ std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) 
 struct Engine::Impl {
   Impl(const EngineConfig& engine_config, DeviceMemory& device_memory)
       : config(engine_config), memory(device_memory), workers(engine_config.workers) {}
+
+  void print(const std::string& text) {
+    if (text.empty()) return;
+    if (config.print) {
+      config.print(text);
+    } else {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+    }
+  }
 
   EngineConfig config;
   DeviceMemory& memory;
@@ -89,6 +97,7 @@ void Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
   for (GridState* grid : running) {
     if (impl_->interrupted.load(std::memory_order_relaxed)) break;
     impl_->workers.run(grid, snapshot, share, impl_->interrupted);
+    if (grid->state() != Grid::State::kRunning) impl_->print(grid->output.take());
   }
 }
 

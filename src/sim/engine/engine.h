@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/simulator.h"
@@ -26,6 +28,9 @@ struct EngineConfig {
   int sm_count = 132;
   std::uint32_t shared_per_block = 232448;  // the opt-in limit in bytes
   std::uint32_t clock_khz = 1980000;
+  // Receives what kernels print, when their grid ends, on the thread that advances it. Standard
+  // output where it is empty.
+  std::function<void(std::string_view)> print;
   unsigned workers = 0;  // host threads that execute blocks; 0: one a core
 };
 

@@ -19,6 +19,25 @@ enum class Stop : std::uint8_t {
   kFault,    // the grid faulted
 };
 
+// How the addresses of a warp's lanes lie to each other. Instructions that use one address register
+// with several offsets, as unrolled loops do, find it out once.
+struct Pattern {
+  enum class Kind : std::uint8_t {
+    kNone,     // unknown: not all lanes execute, or they are too far apart
+    kStrided,  // lane l is at l * stride
+    kGroups,   // eight lanes each share an address
+    kHalves,   // the upper 16 lanes have the lower ones' addresses
+    kAny,
+  };
+  Kind kind = Kind::kNone;
+  std::uint32_t stride = 0;
+  std::uint32_t bits = 0;                     // of all addresses, or-ed, for alignment
+  std::uint64_t low = 0;                      // the smallest address
+  std::uint64_t span = 0;                     // from there to the largest
+  alignas(32) std::uint32_t at[kLanes] = {};  // less `low`
+};
+inline constexpr std::uint32_t kPatterns = 8;
+
 // What the instruction loop of one worker has at hand while it runs one fragment of a warp. Plain
 // data, as handlers are compiled for several processors and share nothing but layout.
 struct Exec {
@@ -35,6 +54,8 @@ struct Exec {
   std::uint64_t warp_instructions = 0;
   std::uint32_t spin = 0;  // reads that wait for others, since the fragment was entered
   alignas(32) std::uint32_t lanes[kLanes] = {};  // mask, all ones or zero a lane; kept unless whole
+
+  Pattern patterns[kPatterns];
 
   Region* regions = nullptr;           // one a memory instruction of the kernel
   Region shared;                       // base 0

@@ -45,6 +45,15 @@ bool writes_nothing(std::string_view opcode) {
   return kNames.contains(opcode);
 }
 
+// Instructions that work on registers alone and never suspend their fragment.
+bool is_plain(std::string_view opcode) {
+  static const std::unordered_set<std::string_view> kNames = {
+      "add",  "sub", "mul", "mad",  "fma",  "and",  "or",    "xor", "not", "shl",   "shr",
+      "shf",  "mov", "cvt", "cvta", "setp", "selp", "min",   "max", "neg", "abs",   "lop3",
+      "prmt", "bfe", "bfi", "div",  "rcp",  "sqrt", "rsqrt", "ex2", "lg2", "mul24", "mad24"};
+  return kNames.contains(opcode);
+}
+
 std::uint8_t width_for(unsigned bits) {
   return bits == 1 ? 1 : bits <= 32 ? 4 : bits == 64 ? 8 : 16;
 }
@@ -181,6 +190,7 @@ void Lowering::lower_one(std::uint32_t flat) {
   insn_ = at_->instruction;
   guard_done_ = false;
   builder_.begin_flat(flat);
+  if (flow_.blocks()[flow_.block_of(flat)].begin == flat || joins_[flat]) groups_.clear();
   if (joins_[flat]) {
     Proto& join = builder_.emit(op_join, flat);
     raw(join, 4, flat);
@@ -194,6 +204,12 @@ void Lowering::lower_one(std::uint32_t flat) {
           fmt::format("the simulated GPU does not know the instruction {}", insn_->opcode)};
     }
     dispatch(*row);
+    // Only what cannot suspend the fragment leaves the patterns of addresses as they are.
+    if (insn_->opcode == "ld" || insn_->opcode == "st" || is_plain(insn_->opcode)) {
+      end_groups(first);
+    } else {
+      groups_.clear();
+    }
     return;
   } catch (const Unsupported& unsupported) {
     reason = unsupported.reason;

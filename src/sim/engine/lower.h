@@ -107,6 +107,7 @@ class Lowering {
   void move();
   void cvta();
   void convert();
+  void convert_pack();
   void select();
   void slct();
   void set_predicate();
@@ -135,12 +136,25 @@ class Lowering {
                   unsigned elements);
   std::uint16_t next_region();
 
+  // Accesses of one basic block that use one address register, with nothing between them that
+  // writes it or lets another warp run. They share a Pattern.
+  struct Group {
+    SlotId slot = kSink;
+    AccessSpec first;  // of the first access
+    std::size_t proto = 0;
+    bool shared = false;  // a second access was found
+    std::uint8_t pattern = 0;
+  };
+  Sharing join_group(const AccessSpec& spec, SlotId slot, std::uint8_t* pattern);
+  void end_groups(std::size_t first_proto);
+
   // lower_control.cc
   void branch();
   void branch_indexed();
   void exit();
   void ret();
   void call();
+  void call_builtin(Handler handler, const CallSite& site);
   void trap();
   void barrier();
   void nop();
@@ -177,6 +191,8 @@ class Lowering {
   std::unordered_map<const ptx::Variable*, std::uint32_t> kernel_params_;
   std::vector<bool> joins_;
   SlotId carry_ = kSink;
+  std::vector<Group> groups_;
+  std::uint8_t next_pattern_ = 0;
   std::deque<std::vector<std::uint32_t>> branch_lists_;
 
   // The instruction at hand.

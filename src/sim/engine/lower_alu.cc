@@ -143,6 +143,7 @@ void Lowering::alu_mad() {
   if (name == "mad24") {
     spec.op = m.take("hi") ? Op::kMad24Hi : Op::kMad24Lo;
     m.take("lo");
+    spec.sat = m.take("sat");
     spec.type = m.need_type();
     m.finish();
     return emit_alu(spec, "TTTT");

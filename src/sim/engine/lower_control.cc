@@ -6,6 +6,7 @@
 #include <array>
 
 #include "sim/engine/barrier.h"
+#include "sim/engine/builtin.h"
 #include "sim/engine/control.h"
 #include "sim/engine/lower.h"
 
@@ -191,6 +192,7 @@ void Lowering::call() {
     const ptx::Function* callee = shared_.facts.ptx->function(name.text);
     if (callee == nullptr) invalid(fmt::format("the function \"{}\" is not declared", name.text));
     if (!callee->has_body) {
+      if (const Handler builtin = find_builtin(name.text)) return call_builtin(builtin, site);
       throw Unsupported{fmt::format("the function {} is not defined in the module", name.text)};
     }
     Function* function = shared_.need(*callee);
@@ -206,6 +208,18 @@ void Lowering::call() {
   raw(proto, 4, index_ + 1);
   // Lanes that part in the callee meet again behind the call.
   if (index_ + 1 < joins_.size()) joins_[index_ + 1] = true;
+}
+
+void Lowering::call_builtin(Handler handler, const CallSite& site) {
+  if (site.params.size() > 5 || site.results.size() > 1) {
+    invalid("the parameters are not those of the function");
+  }
+  Proto& proto = emit(handler);
+  for (int k = 0; k < 5; ++k) raw(proto, k, 0);
+  for (std::size_t k = 0; k < site.params.size(); ++k) {
+    raw(proto, static_cast<int>(k), site.params[k]);
+  }
+  raw(proto, 5, site.results.empty() ? UINT32_MAX : site.results[0]);
 }
 
 // bar{.cta}.sync/.arrive/.red and barrier{.cta}…{.aligned}; bar.warp.sync.

@@ -82,6 +82,58 @@ Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
   return result;
 }
 
+// Whether the access about to be emitted shares its address register with an earlier one. The
+// earlier one learns of it when the second comes.
+Sharing Lowering::join_group(const AccessSpec& spec, SlotId slot, std::uint8_t* pattern) {
+  const bool suits = insn_->guard.empty() && !spec.strong &&
+                     (spec.space == Space::kShared || spec.space == Space::kGlobal);
+  if (!suits) return Sharing::kAlone;
+  const auto found = std::find_if(groups_.begin(), groups_.end(),
+                                  [&](const Group& group) { return group.slot == slot; });
+  if (found == groups_.end()) {
+    groups_.push_back({slot, spec, builder_.protos().size(), false, 0});
+    return Sharing::kAlone;
+  }
+  if (!found->shared) {
+    found->pattern = next_pattern_;
+    next_pattern_ = (next_pattern_ + 1) % kPatterns;
+    // The group that had this pattern ends here.
+    std::erase_if(groups_, [&](const Group& group) {
+      return group.shared && group.pattern == found->pattern && group.slot != slot;
+    });
+    const auto group = std::find_if(groups_.begin(), groups_.end(),
+                                    [&](const Group& one) { return one.slot == slot; });
+    AccessSpec first = group->first;
+    first.sharing = Sharing::kFirst;
+    Proto& proto = builder_.protos()[group->proto];
+    const Handler handler = ops_.access(first);
+    if (handler == nullptr || proto.has_list) return Sharing::kAlone;
+    proto.fn = handler;
+    proto.negated = group->pattern;
+    group->shared = true;
+    *pattern = group->pattern;
+    return Sharing::kAgain;
+  }
+  *pattern = found->pattern;
+  return Sharing::kAgain;
+}
+
+// Ends the groups that the instructions emitted since `first_proto` put an end to.
+void Lowering::end_groups(std::size_t first_proto) {
+  const std::vector<Proto>& protos = builder_.protos();
+  for (std::size_t k = first_proto; k < protos.size() && !groups_.empty(); ++k) {
+    const Proto& proto = protos[k];
+    const auto writes = [&](SlotId slot) {
+      for (int r = 0; r < 6; ++r) {
+        if (!proto.raw[r] && (proto.defines >> r & 1) != 0 && proto.r[r] == slot) return true;
+      }
+      return proto.list_defines &&
+             std::find(proto.list.begin(), proto.list.end(), slot) != proto.list.end();
+    };
+    std::erase_if(groups_, [&](const Group& group) { return writes(group.slot); });
+  }
+}
+
 std::uint16_t Lowering::next_region() {
   std::uint32_t& count = shared_.kernel.regions;
   // Beyond 65535 memory instructions, the last ones share an entry.
@@ -182,8 +234,11 @@ void Lowering::access(bool is_store) {
   if (mixed) throw Unsupported{"registers of different widths in one vector"};
   static_cast<void>(sinks);
 
+  std::uint8_t pattern = 0;
+  spec.sharing = join_group(spec, where.slot, &pattern);
   const Handler quick = ops_.access(spec);
   Proto& proto = emit(quick != nullptr ? quick : ops_.any_access);
+  if (spec.sharing != Sharing::kAlone) proto.negated = pattern;
   use(proto, 0, where.slot);
   proto.imm = where.offset;
   proto.mode = static_cast<std::uint8_t>(spec.space);

@@ -165,27 +165,33 @@ void Lowering::cvta() {
 
 void Lowering::convert() {
   Modifiers m(*insn_);
+  if (m.take("pack")) return convert_pack();
   OpSpec spec;
   spec.op = Op::kCvt;
   spec.rounding = m.take_rounding();
   spec.ftz = m.take("ftz");
   spec.sat = m.take("sat");
   spec.relu = m.take("relu");
-  const bool tf32 = m.take("tf32");
-  spec.type = tf32 ? Type::kB32 : m.need_type();
+  spec.satfinite = m.take("satfinite");
+  spec.type = m.need_type();
   spec.from = m.need_type();
   m.finish();
-  const bool pairs = spec.type == Type::kF16x2 || spec.type == Type::kBF16x2;
-  if (pairs) {
+  // The flags for handlers that take them from the instruction (ops_cvt_half.inc).
+  const std::int64_t flags =
+      (spec.sat ? 1 : 0) | (spec.relu ? 2 : 0) | (spec.satfinite ? 4 : 0) | (spec.ftz ? 8 : 0);
+  const bool packed = spec.type == Type::kF16x2 || spec.type == Type::kBF16x2 ||
+                      spec.type == Type::kE4M3x2 || spec.type == Type::kE5M2x2;
+  if (packed && spec.from == Type::kF32) {
     need_operands(3, 3);
     const SlotId high = source(operand(1), spec.from);
     const SlotId low = source(operand(2), spec.from);
-    const SlotId to = target(operand(0), 32);
+    const SlotId to = target(operand(0), bits_of(spec.type));
     Proto& proto = emit(ops_.convert(spec));
     def(proto, 0, to);
     use(proto, 1, high);
     use(proto, 2, low);
     proto.mode = static_cast<std::uint8_t>(spec.rounding);
+    proto.imm = flags;
     return;
   }
   need_operands(2, 2);
@@ -204,7 +210,36 @@ void Lowering::convert() {
   def(proto, 0, result);
   use(proto, 1, from);
   proto.mode = static_cast<std::uint8_t>(spec.rounding);
+  proto.imm = flags;
   if (wide_result) extend(to, result, is_signed_type(spec.type));
+}
+
+// cvt.pack.sat.type.s32 d, a, b and, for parts of 8 bits and less, cvt.pack.sat.type.s32.b32 with
+// c.
+void Lowering::convert_pack() {
+  Modifiers m(*insn_);
+  m.take("pack");
+  if (!m.take("sat")) throw Unsupported{"it needs .sat"};
+  static constexpr unsigned kBits[] = {16, 16, 8, 8, 4, 4, 2, 2};
+  const auto part = m.take_one_of({"u16", "s16", "u8", "s8", "u4", "s4", "u2", "s2"});
+  if (!part) throw Unsupported{"the type of its parts is not known"};
+  const bool three = m.take("b32");
+  if (!m.take("s32")) throw Unsupported{"its operands are .s32"};
+  m.finish();
+  if (three != (*part > 1)) throw Unsupported{"parts of this width have another form"};
+  need_operands(three ? 4 : 3, three ? 4 : 3);
+  OpSpec spec;
+  spec.op = Op::kCvtPack;
+  const SlotId a = source(operand(1), Type::kS32);
+  const SlotId b = source(operand(2), Type::kS32);
+  const SlotId c = three ? source(operand(3), Type::kB32) : kSink;
+  const SlotId d = target(operand(0), 32);
+  Proto& proto = emit(ops_.convert(spec));
+  def(proto, 0, d);
+  use(proto, 1, a);
+  use(proto, 2, b);
+  use(proto, 3, c);
+  proto.mode = static_cast<std::uint8_t>(kBits[*part] | (*part % 2 != 0 ? 0x80 : 0));
 }
 
 void Lowering::select() {
@@ -226,7 +261,7 @@ void Lowering::select() {
 
 void Lowering::slct() {
   Modifiers m(*insn_);
-  m.take("ftz");  // a subnormal is not less than zero either way, but for its sign
+  const bool ftz = m.take("ftz");
   const Type type = m.need_type();
   const Type by = m.need_type();
   m.finish();
@@ -234,6 +269,7 @@ void Lowering::slct() {
   if (by != Type::kS32 && by != Type::kF32) throw Unsupported{"it selects by .s32 or .f32"};
   OpSpec spec = spec_of(by == Type::kS32 ? Op::kSlctS32 : Op::kSlctF32, Type::kB32, by);
   spec.wide_to = bits_of(type) == 64 ? 8 : 4;
+  spec.ftz = ftz;
   const SlotId a = source(operand(1), type);
   const SlotId b = source(operand(2), type);
   const SlotId c = source(operand(3), by);
@@ -293,6 +329,7 @@ void Lowering::set_predicate() {
   use(proto, 2, a);
   use(proto, 3, b);
   proto.mode = static_cast<std::uint8_t>(combine);
+  proto.bits = outcomes(spec.compare);
   if (combine != Combine::kNone) use_predicate(proto, 4, operand(3));
 }
 
@@ -309,19 +346,42 @@ void Lowering::set_register() {
   spec.from = m.need_type();
   m.finish();
   need_operands(combine == Combine::kNone ? 3 : 4, combine == Combine::kNone ? 3 : 4);
-  const bool single = type == Type::kF32;
-  if (!single && type != Type::kU32 && type != Type::kS32) {
-    throw Unsupported{"its result is .u32, .s32 or .f32"};
+  // What "true" is in the result's type.
+  std::int64_t one = 0xffffffff;
+  switch (type) {
+    case Type::kF32:
+      one = 0x3f800000;
+      break;
+    case Type::kF16:
+    case Type::kF16x2:
+      one = 0x3c00;
+      break;
+    case Type::kBF16:
+    case Type::kBF16x2:
+      one = 0x3f80;
+      break;
+    case Type::kU16:
+    case Type::kS16:
+    case Type::kU32:
+    case Type::kS32:
+      break;
+    default:
+      throw Unsupported{"its result has a type that set does not have"};
+  }
+  const bool packed = spec.from == Type::kF16x2 || spec.from == Type::kBF16x2;
+  if (packed != (type == Type::kF16x2 || type == Type::kBF16x2)) {
+    throw Unsupported{"only one of its types is packed"};
   }
   const SlotId a = source(operand(1), spec.from);
   const SlotId b = source(operand(2), spec.from);
-  const SlotId d = target(operand(0), 32);
+  const SlotId d = target(operand(0), bits_of(type));
   Proto& proto = emit(ops_.compare(spec));
   def(proto, 0, d);
   use(proto, 2, a);
   use(proto, 3, b);
   proto.mode = static_cast<std::uint8_t>(combine);
-  proto.imm = single ? 0x3f800000 : 0xffffffff;
+  proto.imm = one;
+  proto.bits = outcomes(spec.compare);
   if (combine != Combine::kNone) use_predicate(proto, 4, operand(3));
 }
 
@@ -340,8 +400,8 @@ void Lowering::isspacep() {
   Proto& proto = emit(op_isspacep);
   def(proto, 0, p);
   use(proto, 1, a);
-  // Constant memory lies in the window of global memory: nothing is told apart as constant.
-  proto.imm = kWindows[*space] == 0 ? 0xff : window_number(kWindows[*space]);
+  proto.imm = window_number(kWindows[*space]);
+  proto.mode = *space == 0 ? 1 : *space == 1 ? 2 : 0;
 }
 
 }  // namespace baton::sim

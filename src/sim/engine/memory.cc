@@ -83,7 +83,8 @@ DeviceMemory::Impl::Impl(int ordinal, std::uint64_t capacity_bytes)
           kPage),
       window_end(window_begin - kPage + (std::uint64_t{1} << kOrdinalShift)),
       capacity(capacity_bytes),
-      next(window_begin) {}
+      next(window_begin),
+      next_constant(window_begin + kConstantBit) {}
 
 DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::before(
     std::uint64_t address) const {
@@ -193,23 +194,28 @@ DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)
 
 DeviceMemory::~DeviceMemory() = default;
 
-std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
-  Impl& m = *impl_;
-  std::unique_lock lock(m.mutex);
-  if (bytes == 0 || bytes > m.capacity - m.used) return 0;
+std::uint64_t DeviceMemory::Impl::allocate(std::uint64_t bytes, bool constant) {
+  std::unique_lock lock(mutex);
+  if (bytes == 0 || bytes > capacity - used) return 0;
   // One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
   const std::uint64_t span = round_up(bytes, kPage) + kPage;
-  if (span > m.window_end - m.next) return 0;
+  std::uint64_t& place = constant ? next_constant : next;
+  const std::uint64_t end = constant ? window_end : window_begin - kPage + kConstantBit;
+  if (span > end - place) return 0;
   std::shared_ptr<Backing> backing = Backing::make(bytes);
   if (backing == nullptr) return 0;
-  const std::uint64_t base = m.next;
-  m.next += span;
-  m.used += bytes;
-  Impl::Allocation& allocation = m.allocations[base];
+  const std::uint64_t base = place;
+  place += span;
+  used += bytes;
+  Allocation& allocation = allocations[base];
   allocation.size = bytes;
   allocation.backing = std::move(backing);
-  m.current = nullptr;
+  current = nullptr;
   return base;
+}
+
+std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
+  return impl_->allocate(bytes, false);
 }
 
 bool DeviceMemory::free(std::uint64_t address) {

@@ -57,6 +57,9 @@ struct DeviceMemory::Impl {
 
   Impl(int ordinal, std::uint64_t capacity_bytes);
 
+  // What DeviceMemory::allocate does, or the same among the constants' addresses.
+  std::uint64_t allocate(std::uint64_t bytes, bool constant);
+
   // The present snapshot; the same object while nothing changed. Thread-safe.
   std::shared_ptr<const Snapshot> snapshot();
   AddressKind classify(std::uint64_t address) const;
@@ -76,6 +79,7 @@ struct DeviceMemory::Impl {
   const std::uint64_t window_end;
   const std::uint64_t capacity;
   std::uint64_t next;
+  std::uint64_t next_constant;
   std::uint64_t used = 0;
   Allocations allocations;
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first

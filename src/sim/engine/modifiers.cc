@@ -15,17 +15,19 @@ struct TypeFacts {
   unsigned bits;
 };
 constexpr std::array kTypes = {
-    TypeFacts{"pred", Type::kPred, 1},    TypeFacts{"b8", Type::kB8, 8},
-    TypeFacts{"b16", Type::kB16, 16},     TypeFacts{"b32", Type::kB32, 32},
-    TypeFacts{"b64", Type::kB64, 64},     TypeFacts{"b128", Type::kB128, 128},
-    TypeFacts{"u8", Type::kU8, 8},        TypeFacts{"u16", Type::kU16, 16},
-    TypeFacts{"u32", Type::kU32, 32},     TypeFacts{"u64", Type::kU64, 64},
-    TypeFacts{"s8", Type::kS8, 8},        TypeFacts{"s16", Type::kS16, 16},
-    TypeFacts{"s32", Type::kS32, 32},     TypeFacts{"s64", Type::kS64, 64},
-    TypeFacts{"f16", Type::kF16, 16},     TypeFacts{"bf16", Type::kBF16, 16},
-    TypeFacts{"f32", Type::kF32, 32},     TypeFacts{"f64", Type::kF64, 64},
-    TypeFacts{"f16x2", Type::kF16x2, 32}, TypeFacts{"bf16x2", Type::kBF16x2, 32},
-    TypeFacts{"u16x2", Type::kU16x2, 32}, TypeFacts{"s16x2", Type::kS16x2, 32},
+    TypeFacts{"pred", Type::kPred, 1},      TypeFacts{"b8", Type::kB8, 8},
+    TypeFacts{"b16", Type::kB16, 16},       TypeFacts{"b32", Type::kB32, 32},
+    TypeFacts{"b64", Type::kB64, 64},       TypeFacts{"b128", Type::kB128, 128},
+    TypeFacts{"u8", Type::kU8, 8},          TypeFacts{"u16", Type::kU16, 16},
+    TypeFacts{"u32", Type::kU32, 32},       TypeFacts{"u64", Type::kU64, 64},
+    TypeFacts{"s8", Type::kS8, 8},          TypeFacts{"s16", Type::kS16, 16},
+    TypeFacts{"s32", Type::kS32, 32},       TypeFacts{"s64", Type::kS64, 64},
+    TypeFacts{"f16", Type::kF16, 16},       TypeFacts{"bf16", Type::kBF16, 16},
+    TypeFacts{"f32", Type::kF32, 32},       TypeFacts{"f64", Type::kF64, 64},
+    TypeFacts{"f16x2", Type::kF16x2, 32},   TypeFacts{"bf16x2", Type::kBF16x2, 32},
+    TypeFacts{"u16x2", Type::kU16x2, 32},   TypeFacts{"s16x2", Type::kS16x2, 32},
+    TypeFacts{"e4m3x2", Type::kE4M3x2, 16}, TypeFacts{"e5m2x2", Type::kE5M2x2, 16},
+    TypeFacts{"tf32", Type::kTF32, 32},
 };
 
 constexpr std::array<std::pair<std::string_view, Rounding>, 9> kRoundings = {{

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "sim/engine/address.h"
 #include "sim/engine/decode.h"
-#include "sim/engine/memory.h"
+#include "sim/engine/memory_impl.h"
 #include "sim/engine/modifiers.h"
 
 namespace baton::sim {
@@ -73,7 +73,8 @@ std::uint64_t LoadedModule::Impl::address_of(const ptx::Variable& variable) {
                 ptx->name(), variable.name);
   }
   const std::uint64_t bytes = bytes_of(variable);
-  const std::uint64_t address = memory->allocate(std::max<std::uint64_t>(bytes, 1));
+  const std::uint64_t address = memory->impl().allocate(std::max<std::uint64_t>(bytes, 1),
+                                                        variable.space == ptx::StateSpace::kConst);
   if (address == 0) {
     throw error(ErrorCode::kOutOfMemory, "{}: no room on the device for variable {} of {} bytes",
                 ptx->name(), variable.name, bytes);
@@ -152,7 +153,16 @@ std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const 
       if (value.text == "generic" && value.children.size() == 1) {
         return value_of(variable, value.children[0], type);
       }
-      // 0xff(symbol): one byte of the address.
+      // 0xff00(symbol): the bits of the address under the mask, moved down.
+      if (value.children.size() == 1 && value.text.size() > 2 && value.text[0] == '0') {
+        std::uint64_t mask = 0;
+        const char* end = value.text.data() + value.text.size();
+        const auto [at, failed] = std::from_chars(value.text.data() + 2, end, mask, 16);
+        if (failed == std::errc() && at == end && mask != 0) {
+          const std::uint64_t address = value_of(variable, value.children[0], Type::kB64);
+          return (address & mask) >> std::countr_zero(mask);
+        }
+      }
       break;
     default:
       break;

@@ -31,6 +31,9 @@ enum class Type : std::uint8_t {
   kBF16x2,
   kU16x2,
   kS16x2,
+  kE4M3x2,
+  kE5M2x2,
+  kTF32,
 };
 
 enum class Op : std::uint8_t {
@@ -118,12 +121,12 @@ enum class Op : std::uint8_t {
   kEx2,
   kLg2,
   kTanh,
-  kFmaRelu,
   // comparisons
   kSetp,
   kSet,
   kTestp,
   kCvt,
+  kCvtPack,
 };
 
 enum class Rounding : std::uint8_t {
@@ -156,6 +159,42 @@ enum class Compare : std::uint8_t {
   kNan,
 };
 
+// Which outcomes of a comparison make it true.
+constexpr unsigned kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
+constexpr unsigned outcomes(Compare compare) {
+  switch (compare) {
+    case Compare::kEq:
+      return kEqual;
+    case Compare::kNe:
+      return kLess | kGreater;
+    case Compare::kLt:
+      return kLess;
+    case Compare::kLe:
+      return kLess | kEqual;
+    case Compare::kGt:
+      return kGreater;
+    case Compare::kGe:
+      return kGreater | kEqual;
+    case Compare::kEqu:
+      return kEqual | kUnordered;
+    case Compare::kNeu:
+      return kLess | kGreater | kUnordered;
+    case Compare::kLtu:
+      return kLess | kUnordered;
+    case Compare::kLeu:
+      return kLess | kEqual | kUnordered;
+    case Compare::kGtu:
+      return kGreater | kUnordered;
+    case Compare::kGeu:
+      return kGreater | kEqual | kUnordered;
+    case Compare::kNum:
+      return kLess | kEqual | kGreater;
+    case Compare::kNan:
+      return kUnordered;
+  }
+  return 0;
+}
+
 enum class Combine : std::uint8_t { kNone, kAnd, kOr, kXor };
 
 enum class Test : std::uint8_t { kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
@@ -172,6 +211,7 @@ struct OpSpec {
   bool ftz = false;
   bool sat = false;
   bool relu = false;
+  bool satfinite = false;
   bool nan = false;  // min, max: NaN wins
   bool xorsign_abs = false;
   std::uint8_t wide_from = 4;  // cvt, mov: bytes of the source register's lane: 4 or 8
@@ -179,6 +219,9 @@ struct OpSpec {
 };
 
 enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam, kConst };
+
+// Whether an access shares its address register with others of its basic block.
+enum class Sharing : std::uint8_t { kAlone, kFirst, kAgain };
 
 // A load or a store.
 struct AccessSpec {
@@ -190,6 +233,7 @@ struct AccessSpec {
   std::uint8_t slot = 4;          // bytes of a register's lane: 4, 8, 16
   std::uint8_t address_slot = 8;  // likewise of the address
   bool strong = false;            // volatile, relaxed, acquire, release
+  Sharing sharing = Sharing::kAlone;
 };
 
 enum class AtomOp : std::uint8_t {

@@ -17,6 +17,7 @@
 #include "sim/engine/findings.h"
 #include "sim/engine/function.h"
 #include "sim/engine/memory_impl.h"
+#include "sim/engine/output.h"
 
 namespace baton::sim {
 
@@ -124,6 +125,7 @@ struct GridState final : public Grid {
   int sm_count = 1;
   std::uint32_t clock_khz = 1;
   FindingLog* log = nullptr;
+  Output output;
   DeviceMemory* memory = nullptr;
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced
 

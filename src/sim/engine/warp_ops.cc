@@ -206,7 +206,9 @@ const Insn* op_isspacep(Exec* x, const Insn* i) {
   const std::uint64_t* a = slot_at<std::uint64_t>(x, i->r[1]);
   std::uint32_t inside = 0;
   for_lanes(x->mask, [&](int l) {
-    inside |= window_of(a[l]) == static_cast<unsigned>(i->imm) ? std::uint32_t{1} << l : 0;
+    bool holds = window_of(a[l]) == static_cast<unsigned>(i->imm);
+    if (i->mode != 0) holds = holds && is_constant_address(a[l]) == (i->mode == 2);
+    inside |= holds ? std::uint32_t{1} << l : 0;
   });
   write_predicate(x, i->r[0], inside);
   return i + 1;

@@ -25,7 +25,7 @@ const Insn* op_clock(Exec* x, const Insn* i);
 const Insn* op_globaltimer(Exec* x, const Insn* i);
 const Insn* op_nanosleep(Exec* x, const Insn* i);
 
-// Predicate r[0] = the address in r[1] lies in window imm.
+// Predicate r[0] = the address in r[1] lies in window imm; mode 1: and is no constant, 2: is one.
 const Insn* op_isspacep(Exec* x, const Insn* i);
 
 // griddepcontrol.wait, which waits where the grid has prerequisites, and launch_dependents.

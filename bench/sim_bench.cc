@@ -1,0 +1,144 @@
+// The simulated GPU's speed, with all memory checks on: lane-instructions per second, and the tiled
+// GEMM against one fixed scalar loop in the same run. Rates are per second of processor time, so
+// they are a core's, whatever else the machine does. BATON_BENCH_WORKERS sets the host threads
+// (default 1).
+
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ptx/ast.h"
+#include "scalar_gemm.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/memory.h"
+#include "sim/engine/module.h"
+
+namespace {
+
+using namespace baton;
+
+class Device {
+ public:
+  Device() : memory_(0, std::uint64_t{1} << 32), engine_(config(), memory_) {
+    std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_, 90);
+  }
+
+  std::uint64_t floats(std::size_t count) {
+    const std::uint64_t address = memory_.allocate(count * 4);
+    const std::vector<float> values(count, 1.25f);
+    memory_.write(address, values.data(), count * 4);
+    return address;
+  }
+
+  template <class... Args>
+  driver::Counters run(const char* name, sim::Dim3 grid, sim::Dim3 block, Args... args) {
+    sim::GridLaunch launch;
+    launch.module = module_;
+    launch.kernel = module_->kernel(name);
+    launch.grid = grid;
+    launch.block = block;
+    launch.params.resize(launch.kernel->param_bytes);
+    std::size_t k = 0;
+    const auto put = [&](auto value) {
+      std::memcpy(launch.params.data() + launch.kernel->params.at(k++).offset, &value,
+                  sizeof(value));
+    };
+    (put(args), ...);
+    const auto running = engine_.begin(std::move(launch));
+    sim::Grid* grids[] = {running.get()};
+    while (running->state() == sim::Grid::State::kRunning) engine_.advance(grids, 100'000'000);
+    if (running->state() != sim::Grid::State::kFinished || !engine_.findings().empty()) {
+      throw std::runtime_error("the kernel did not run cleanly");
+    }
+    return running->counters();
+  }
+
+ private:
+  static sim::EngineConfig config() {
+    sim::EngineConfig made;
+    const char* workers = std::getenv("BATON_BENCH_WORKERS");
+    made.workers = workers == nullptr ? 1 : static_cast<unsigned>(std::atoi(workers));
+    return made;
+  }
+  sim::DeviceMemory memory_;
+  sim::Engine engine_;
+  std::shared_ptr<sim::LoadedModule> module_;
+};
+
+void count(benchmark::State& state, const driver::Counters& last) {
+  const double runs = static_cast<double>(state.iterations());
+  state.counters["lane_instr"] = benchmark::Counter(
+      runs * static_cast<double>(last.lane_instructions), benchmark::Counter::kIsRate);
+  state.counters["warp_instr"] = benchmark::Counter(
+      runs * static_cast<double>(last.warp_instructions), benchmark::Counter::kIsRate);
+}
+
+constexpr int kSize = 512;
+
+void Gemm512(benchmark::State& state) {
+  Device device;
+  const std::uint64_t a = device.floats(kSize * kSize);
+  const std::uint64_t b = device.floats(kSize * kSize);
+  const std::uint64_t c = device.floats(kSize * kSize);
+  driver::Counters last;
+  for (auto _ : state) last = device.run("gemm", {8, 8}, {16, 16}, c, a, b, kSize);
+  count(state, last);
+}
+BENCHMARK(Gemm512)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void ScalarGemm512(benchmark::State& state) {
+  const std::vector<float> a(kSize * kSize, 1.25f);
+  const std::vector<float> b(kSize * kSize, 1.25f);
+  std::vector<float> c(kSize * kSize);
+  for (auto _ : state) {
+    bench::scalar_gemm(c.data(), a.data(), b.data(), kSize);
+    benchmark::DoNotOptimize(c.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(ScalarGemm512)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void Saxpy4M(benchmark::State& state) {
+  Device device;
+  const int n = 4 << 20;
+  const std::uint64_t x = device.floats(n);
+  const std::uint64_t y = device.floats(n);
+  driver::Counters last;
+  for (auto _ : state) last = device.run("saxpy", {n / 256}, {256}, y, x, 1.5f, n);
+  count(state, last);
+}
+BENCHMARK(Saxpy4M)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void ShuffleReduce4M(benchmark::State& state) {
+  Device device;
+  const int n = 4 << 20;
+  const std::uint64_t x = device.floats(n);
+  const std::uint64_t sums = device.floats(1024);
+  driver::Counters last;
+  for (auto _ : state) last = device.run("reduce", {1024}, {256}, sums, x, n);
+  count(state, last);
+}
+BENCHMARK(ShuffleReduce4M)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void DivergentLoop(benchmark::State& state) {
+  Device device;
+  const int n = 1 << 14;
+  const std::uint64_t y = device.floats(n);
+  driver::Counters last;
+  for (auto _ : state) last = device.run("divergent", {n / 256}, {256}, y, 1000);
+  count(state, last);
+}
+BENCHMARK(DivergentLoop)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,53 @@
+// Everything that nvcc and NVRTC emitted for the parser's corpus decodes; what the engine cannot
+// execute is known by name.
+
+#include "sim/engine/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "sim/engine/test_device.h"
+
+namespace baton::sim {
+namespace {
+
+TEST(Decode, WholeCorpus) {
+  const std::filesystem::path folder =
+      std::filesystem::path(BATON_SOURCE_DIR) / "src/ptx/testdata/ptx";
+  std::set<std::string> missing;
+  std::size_t kernels = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".ptx") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    DeviceMemory memory(0, std::uint64_t{1} << 32);
+    const bool blackwell = entry.path().filename().string().find("sm_100") != std::string::npos;
+    const auto module = LoadedModule::load(ptx::Module::parse(text, entry.path().filename()),
+                                           memory, blackwell ? 100 : 90);
+    for (const std::string& name : module->kernel_names()) {
+      SCOPED_TRACE(entry.path().filename().string() + ": " + name);
+      const LoadedKernel* kernel = nullptr;
+      try {
+        kernel = module->kernel(name);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+        continue;
+      }
+      ++kernels;
+      for (const auto& function : kernel->decoded->functions) {
+        for (std::size_t k = 0; k < function->reasons.size(); ++k)
+          missing.insert(function->reasons[k]);
+      }
+    }
+  }
+  EXPECT_GT(kernels, 100u);
+  for (const std::string& reason : missing) std::printf("%s\n", reason.c_str());
+}
+
+}  // namespace
+}  // namespace baton::sim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace baton::sim {
+
+// What the threads of a grid printed. It is given out in the order of blocks, then warps, then
+// time, so that it does not depend on which worker ran which block. Thread-safe.
+class Output {
+ public:
+  void add(std::uint64_t block, std::uint32_t warp, std::string text);
+  // Everything so far, in order; nothing is kept.
+  std::string take();
+
+ private:
+  struct Piece {
+    std::uint64_t block;
+    std::uint32_t warp;
+    std::string text;
+  };
+  std::mutex mutex_;
+  std::vector<Piece> pieces_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t lost_ = 0;  // pieces that found the buffer full
+};
+
+}  // namespace baton::sim
