@@ -218,5 +218,6 @@ void add_atomic(std::deque<Family>& families);
 void add_warp(std::deque<Family>& families);
 void add_block(std::deque<Family>& families);
 void add_special(std::deque<Family>& families);
+void add_control(std::deque<Family>& families);
 
 }  // namespace baton::instructions
