@@ -56,7 +56,8 @@ struct ParamFacts {
   ParamKind kind = ParamKind::kUnknown;
   std::optional<DType> dtype;  // kScalar: the type; kPointer: the element, where known
   bool read_only = false;      // kPointer to const, where the demangled name says so
-  std::string type;            // as a person would write it: "float const*", ".u64", "12 bytes"
+  std::string type;            // for people: "float const*"; where only its use or its size is
+                               // known, "pointer", "i32", "4-byte integer", "12 bytes"
 };
 
 // What an image says about one kernel. Empty means that the image does not say, never "none".
@@ -91,6 +92,7 @@ struct ImageFacts {
   std::string producer;              // "NVIDIA ptxas 13.0", where the image says
   std::vector<KernelFacts> kernels;  // in the image's own order
   std::vector<VariableFacts> variables;
+  std::vector<std::string> members;  // of a fatbin: "cubin sm_90a", "PTX sm_90"
   std::vector<std::string> remarks;  // what could not be read, and why
 
   // The kernel of that symbol, or null.

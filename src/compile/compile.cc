@@ -13,6 +13,7 @@
 #include "compile/nvrtc.h"
 #include "compile/path_table.h"
 #include "compile/request.h"
+#include "image/cubin.h"
 
 namespace baton {
 
@@ -231,6 +232,20 @@ Result run(const Request& request, const PathTable& paths) {
   }
   if (made.result != Nvrtc::kSuccess) throw_failure(nvrtc, request, paths, made);
 
+  made.ptx.resize(std::min(made.ptx.find('\0'), made.ptx.size()));
+  if (made.ptx.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: NVRTC gives no PTX with these options; leave out those for link-time "
+                "optimisation (-dlto)",
+                request.source.name);
+  }
+  // Objects that wait for a device link cannot be loaded; their PTX can.
+  if (!made.cubin.empty() && !image::Cubin(made.cubin, request.source.name).is_linked()) {
+    log(LogLevel::kInfo, "{}: the machine code is relocatable (-rdc), the PTX alone is kept",
+        request.source.name);
+    made.cubin.clear();
+  }
+
   Result out;
   out.name = request.source.name;
   out.arch = request.arch.text;
@@ -238,7 +253,7 @@ Result run(const Request& request, const PathTable& paths) {
   out.compiler = "NVRTC " + nvrtc.version_text();
   out.symbols = std::move(made.symbols);
   out.log = warnings_of(made);
-  out.ptx = paths.encode_ptx(std::string_view(made.ptx).substr(0, made.ptx.find('\0')));
+  out.ptx = paths.encode_ptx(made.ptx);
   out.cubin = std::move(made.cubin);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   out.seconds = spent.count();

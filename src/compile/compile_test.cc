@@ -187,6 +187,15 @@ TEST_F(Compile, RefusesOptionsAndArchitectures) {
   EXPECT_THAT(error.what(), HasSubstr("--no-such-option"));
 }
 
+TEST_F(Compile, RelocatableAndLinkTimeCode) {
+  Source source = Source::from_text(kSaxpy, "k.cu");
+  source.options = {"-rdc=true"};
+  EXPECT_FALSE(compiled(source).cubin);
+  EXPECT_EQ(read_facts(compiled(source).ptx).kernels.size(), 1u);
+  source.options = {"-dlto"};
+  EXPECT_THAT(refusal(source).message(), HasSubstr("no PTX"));
+}
+
 TEST_F(Compile, BlankAndMissingSourcesAreRefused) {
   EXPECT_THROW(Source::from_text(" \n\t"), Error);
   try {

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "image/cubin_facts.h"
+#include "image/fatbin_facts.h"
 #include "image/ptx_facts.h"
 #include "image/sniff.h"
 
@@ -66,12 +67,9 @@ ImageFacts read_facts(const Image& image) {
     case ImageKind::kCubin:
       return image::read_cubin_facts(image);
     case ImageKind::kFatbin:
-      break;
+      return image::read_fatbin_facts(image);
   }
-  throw error(ErrorCode::kUnsupported,
-              "{} is a fatbin, and its members cannot be read yet; extract one with cuobjdump and "
-              "give that",
-              image.name());
+  throw error(ErrorCode::kInternal, "an image of kind {}", static_cast<int>(image.kind()));
 }
 
 }  // namespace baton

@@ -61,7 +61,7 @@ void merge_params(KernelFacts& out, const KernelFacts& machine, const KernelFact
 }  // namespace
 
 ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
-  const bool second_is_machine = is_machine_code(second.kind) || !is_machine_code(first.kind);
+  const bool second_is_machine = is_machine_code(second.kind) && !is_machine_code(first.kind);
   ImageFacts out = first;
   const ImageFacts& machine_facts = second_is_machine ? second : first;
   if (!machine_facts.arch.empty()) out.arch = machine_facts.arch;

@@ -1,4 +1,4 @@
-// Kernels whose facts are known, one for each thing that a cubin says. make_cubins.sh compiles them.
+// Kernels whose facts are known, one for each thing that a cubin says. make_images.sh compiles them.
 #include <cstdio>
 
 struct P3 {

@@ -1,0 +1,172 @@
+#include "image/fatbin.h"
+
+#include <zstd.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "image/bytes.h"
+#include "image/lz4.h"
+
+namespace baton::image {
+namespace {
+
+constexpr std::uint32_t kMagic = 0xBA55ED50;
+constexpr std::size_t kContainerHeader = 16;
+constexpr std::size_t kMemberHeader = 64;
+constexpr std::size_t kAlign = 8;
+constexpr std::size_t kMaxMembers = 4096;
+
+// Flags of a member.
+constexpr std::uint64_t kLz4 = 0x2000;
+constexpr std::uint64_t kZstd = 0x8000;
+constexpr std::uint64_t kOldPacking = 0x1000;
+constexpr std::uint64_t kAccelerated = 0x100000;  // "a"
+constexpr std::uint64_t kFamily = 0x200000;       // "f"
+
+// Against bombs. PTX shrinks to a tenth, seldom to a hundredth.
+constexpr std::uint64_t kMaxUnpacked = std::uint64_t{512} << 20;
+constexpr std::uint64_t kMaxRatio = 1024;
+
+std::optional<FatbinMember::Kind> kind_of(std::uint16_t kind) {
+  switch (kind) {
+    case 1:
+      return FatbinMember::Kind::kPtx;
+    case 2:
+      return FatbinMember::Kind::kCubin;
+    case 8:
+      return FatbinMember::Kind::kLto;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::string> unpack_zstd(std::string_view frame, std::size_t size) {
+  std::string out(size, '\0');
+  const std::size_t got = ZSTD_decompress(out.data(), out.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) || got != size) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t Fatbin::size_of(const void* bytes) {
+  const std::string_view header(static_cast<const char*>(bytes), kContainerHeader);
+  if (load_or_zero<std::uint32_t>(header, 0) != kMagic) return 0;
+  return load_or_zero<std::uint16_t>(header, 6) + load_or_zero<std::uint64_t>(header, 8);
+}
+
+Fatbin::Fatbin(std::string_view bytes, std::string_view name) : name_(name) {
+  if (bytes.size() < kContainerHeader || load_or_zero<std::uint32_t>(bytes, 0) != kMagic) {
+    throw error(ErrorCode::kInvalidInput, "{} is cut short: {} bytes, and a fatbin's header has {}",
+                name, bytes.size(), kContainerHeader);
+  }
+  // Several containers may follow one another.
+  while (bytes.size() >= kContainerHeader && load_or_zero<std::uint32_t>(bytes, 0) == kMagic) {
+    const auto header = load_or_zero<std::uint16_t>(bytes, 6);
+    const auto size = load_or_zero<std::uint64_t>(bytes, 8);
+    if (header < kContainerHeader || header > bytes.size()) {
+      remarks_.push_back(fmt::format("a container's header claims {} bytes", header));
+      return;
+    }
+    bytes.remove_prefix(header);
+    if (size > bytes.size()) {
+      remarks_.push_back(fmt::format("it is cut short: its members have {} bytes, {} are there",
+                                     size, bytes.size()));
+    }
+    read_members(bytes.substr(0, size));
+    const std::uint64_t padded = size > bytes.size() ? size : (size + kAlign - 1) / kAlign * kAlign;
+    bytes.remove_prefix(std::min<std::uint64_t>(padded, bytes.size()));
+  }
+}
+
+void Fatbin::read_members(std::string_view rest) {
+  while (rest.size() >= kMemberHeader) {
+    const auto header = load_or_zero<std::uint32_t>(rest, 4);
+    const auto stored = load_or_zero<std::uint64_t>(rest, 8);
+    if (header < kMemberHeader || header > rest.size() || stored > rest.size() - header) {
+      remarks_.push_back(fmt::format("a member of {} + {} bytes does not fit into the {} left",
+                                     header, stored, rest.size()));
+      return;
+    }
+    if (members_.size() >= kMaxMembers) {
+      remarks_.push_back(fmt::format("it has more than {} members", kMaxMembers));
+      return;
+    }
+    const std::string_view payload = rest.substr(header, stored);
+    const std::string_view head = rest.substr(0, kMemberHeader);
+    rest.remove_prefix(header + stored);
+
+    const auto number = load_or_zero<std::uint16_t>(head, 0);
+    const auto packed = load_or_zero<std::uint32_t>(head, 0x10);
+    const auto flags = load_or_zero<std::uint64_t>(head, 0x28);
+    const std::optional<FatbinMember::Kind> kind = kind_of(number);
+    if (!kind || (flags & kOldPacking) != 0 || packed > payload.size()) {
+      remarks_.push_back(
+          fmt::format("a member of kind {} with flags {:#x} was passed over", number, flags));
+      continue;
+    }
+    FatbinMember member;
+    member.kind = *kind;
+    const auto sm = load_or_zero<std::uint32_t>(head, 0x1c);
+    member.sm = static_cast<int>(std::min<std::uint32_t>(sm, 9999));
+    member.arch = fmt::format("sm_{}{}", member.sm,
+                              (flags & kAccelerated) != 0 ? "a"
+                              : (flags & kFamily) != 0    ? "f"
+                                                          : "");
+    if ((flags & (kLz4 | kZstd)) != 0) {
+      member.packing =
+          (flags & kZstd) != 0 ? FatbinMember::Packing::kZstd : FatbinMember::Packing::kLz4;
+      member.payload = payload.substr(0, packed);  // then padding
+      member.unpacked_size = load_or_zero<std::uint64_t>(head, 0x38);
+    } else {
+      member.payload = payload;
+      member.unpacked_size = payload.size();
+    }
+    members_.push_back(std::move(member));
+  }
+}
+
+const FatbinMember* Fatbin::newest(FatbinMember::Kind kind) const {
+  const FatbinMember* found = nullptr;
+  for (const FatbinMember& member : members_) {
+    if (member.kind != kind) continue;
+    if (found == nullptr || std::pair(member.sm, std::string_view(member.arch)) >
+                                std::pair(found->sm, std::string_view(found->arch))) {
+      found = &member;
+    }
+  }
+  return found;
+}
+
+std::string Fatbin::unpack(const FatbinMember& member) const {
+  const std::uint64_t size = member.unpacked_size;
+  if (size > kMaxUnpacked || size / kMaxRatio > member.payload.size()) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: the member for {} would unpack from {} to {}; that is no real image", name_,
+                member.arch, format_bytes(member.payload.size()), format_bytes(size));
+  }
+  std::optional<std::string> bytes;
+  switch (member.packing) {
+    case FatbinMember::Packing::kStored:
+      bytes = std::string(member.payload);
+      break;
+    case FatbinMember::Packing::kLz4:
+      bytes = unpack_lz4(member.payload, size);
+      break;
+    case FatbinMember::Packing::kZstd:
+      bytes = unpack_zstd(member.payload, size);
+      break;
+  }
+  if (!bytes) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: the member for {} is damaged: its {} do not unpack to {}", name_, member.arch,
+                format_bytes(member.payload.size()), format_bytes(size));
+  }
+  if (member.kind == FatbinMember::Kind::kPtx)
+    bytes->resize(std::min(bytes->find('\0'), bytes->size()));
+  return *std::move(bytes);
+}
+
+}  // namespace baton::image
