@@ -66,7 +66,23 @@ Part nvjitlink_part(const compiler::Toolkit& toolkit) {
           toolkit.nvjitlink->string()};
 }
 
-Part cache_part();
+Part cache_part() {
+  const std::optional<compiler::Cache> cache = compiler::Cache::open_default();
+  if (!cache) {
+    return {"compile cache",
+            false,
+            {},
+            "there is no place for it, so every run compiles anew; set BATON_CACHE_DIR, or HOME"};
+  }
+  std::uint64_t bytes = 0;
+  const auto entries = cache->list();
+  for (const compiler::Cache::Entry& entry : entries) bytes += entry.size;
+  return {"compile cache",
+          true,
+          {},
+          fmt::format("{}: {} entries, {}", cache->directory().string(), entries.size(),
+                      format_bytes(bytes))};
+}
 
 Json json_of(const DeviceSummary& device) {
   return {{"spec", device.spec},

@@ -183,8 +183,9 @@ TEST(Json, WhatAnImageDoesNotSayIsNull) {
        {"params", "registers", "static_shared", "max_threads", "arch", "waits", "triggers"}) {
     EXPECT_TRUE(json.at(key).is_null()) << key;
   }
-  kernel.params = {{.offset = 0, .size = 8, .kind = ParamKind::kPointer},
-                   {.offset = 8, .size = 4, .kind = ParamKind::kScalar, .dtype = DType::kF32}};
+  kernel.params.emplace(2);
+  (*kernel.params)[1].kind = ParamKind::kScalar;
+  (*kernel.params)[1].dtype = DType::kF32;
   EXPECT_EQ(json_of(kernel)["params"][1]["kind"], "f32");
 }
 

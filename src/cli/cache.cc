@@ -1,0 +1,121 @@
+#include "compile/cache.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+
+namespace baton::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Entries = std::vector<compiler::Cache::Entry>;
+
+compiler::Cache open_cache() {
+  std::optional<compiler::Cache> cache = compiler::Cache::open_default();
+  if (!cache) {
+    throw Error(ErrorCode::kNotFound,
+                "there is no place for a compile cache; set BATON_CACHE_DIR, or HOME");
+  }
+  return *cache;
+}
+
+Json json_of(const Entries& entries) {
+  Json list = Json::array();
+  for (const compiler::Cache::Entry& entry : entries) {
+    list.push_back({{"path", entry.path.string()},
+                    {"name", entry.name},
+                    {"arch", entry.arch},
+                    {"entries", entry.entries},
+                    {"bytes", entry.size},
+                    {"age_seconds", entry.age.count()},
+                    {"compile_seconds", entry.seconds}});
+    if (!entry.damage.empty()) list.back()["damage"] = entry.damage;
+  }
+  return list;
+}
+
+void stats(const compiler::Cache& cache, Output& output) {
+  const Entries entries = cache.list();
+  std::uint64_t bytes = 0;
+  double seconds = 0;
+  for (const compiler::Cache::Entry& entry : entries) {
+    bytes += entry.size;
+    seconds += entry.seconds;
+  }
+  output.result()["entries"] = entries.size();
+  output.result()["bytes"] = bytes;
+  output.result()["compile_seconds"] = seconds;
+  output.line("{}: {} entries, {}, {} of compiling saved at every use of all of them",
+              cache.directory().string(), entries.size(), format_bytes(bytes),
+              format_duration(seconds));
+}
+
+void list(const compiler::Cache& cache, Output& output) {
+  const Entries entries = cache.list();
+  output.result()["entries"] = json_of(entries);
+  using enum Table::Align;
+  Table table(
+      {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"age", kRight}, {"file"}, {""}});
+  for (const compiler::Cache::Entry& entry : entries) {
+    table.add({printable(entry.name), printable(fmt::format("{}", fmt::join(entry.entries, ", "))),
+               printable(entry.arch), format_bytes(entry.size),
+               format_duration(static_cast<double>(entry.age.count())),
+               entry.path.filename().string(), entry.damage});
+  }
+  if (entries.empty()) {
+    output.line("{}: no entries", cache.directory().string());
+  } else {
+    output.text(table.format(output.colour()));
+  }
+}
+
+void verify(const compiler::Cache& cache, Output& output) {
+  const std::size_t count = cache.list().size();
+  const Entries damaged = cache.verify();
+  output.result()["entries"] = count;
+  output.result()["damaged"] = json_of(damaged);
+  if (damaged.empty()) {
+    output.line("{}: {} entries, all whole", cache.directory().string(), count);
+    return;
+  }
+  Error failure =
+      error(ErrorCode::kDamaged,
+            "{} of {} entries of the compile cache in {} are damaged; they are compiled "
+            "anew when they are next needed, and \"baton cache clear\" removes them",
+            damaged.size(), count, cache.directory().string());
+  for (const compiler::Cache::Entry& entry : damaged) {
+    failure.note(fmt::format("  {}: {}", entry.path.string(), entry.damage));
+  }
+  throw failure;
+}
+
+void clear(const compiler::Cache& cache, Output& output) {
+  const std::size_t count = cache.clear();
+  output.result()["removed"] = count;
+  output.line("{}: {} entries removed", cache.directory().string(), count);
+}
+
+}  // namespace
+
+void cache(const CacheCommand& command, Output& output) {
+  const compiler::Cache cache = open_cache();
+  output.result()["directory"] = cache.directory().string();
+  switch (command.action) {
+    case CacheCommand::Action::kStats:
+      return stats(cache, output);
+    case CacheCommand::Action::kList:
+      return list(cache, output);
+    case CacheCommand::Action::kVerify:
+      return verify(cache, output);
+    case CacheCommand::Action::kClear:
+      return clear(cache, output);
+  }
+}
+
+}  // namespace baton::cli
