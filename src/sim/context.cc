@@ -119,10 +119,10 @@ void Context::synchronize(Stream& stream) {
 std::shared_ptr<LoadedModule> Context::place(const Library& library) {
   std::lock_guard lock(modules_mutex_);
   require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  std::shared_ptr<LoadedModule>& module = modules_[&library];
-  if (module == nullptr) {
-    module = LoadedModule::load(library.ptx(), heap_->memory(), profile_.architecture());
-  }
+  const auto known = modules_.find(&library);
+  if (known != modules_.end()) return known->second;
+  auto module = LoadedModule::load(library.ptx(), heap_->memory(), profile_.architecture());
+  modules_.emplace(&library, module);
   return module;
 }
 
@@ -130,14 +130,14 @@ std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kerne
   std::shared_ptr<LoadedModule> module = place(kernel->library());
   std::lock_guard lock(modules_mutex_);
   require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  std::shared_ptr<Function>& function = functions_[kernel.get()];
-  if (function == nullptr) {
-    const LoadedKernel* loaded = module->kernel(kernel->name());
-    require(loaded != nullptr, CUDA_ERROR_NOT_FOUND);
-    function = std::make_shared<Function>(kernel, shared_from_this(), std::move(module), loaded);
-    kernel->attach(ordinal_, function);
-    function->set_handle(Objects::instance().functions.add(function));
-  }
+  const auto known = functions_.find(kernel.get());
+  if (known != functions_.end()) return known->second;
+  const LoadedKernel* loaded = module->kernel(kernel->name());
+  require(loaded != nullptr, CUDA_ERROR_NOT_FOUND);
+  auto function = std::make_shared<Function>(kernel, shared_from_this(), std::move(module), loaded);
+  kernel->attach(ordinal_, function);
+  function->set_handle(Objects::instance().functions.add(function));
+  functions_.emplace(kernel.get(), function);
   return function;
 }
 

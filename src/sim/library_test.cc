@@ -221,6 +221,30 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
   EXPECT_EQ(fine.log, "");
 }
 
+// Bodies are parsed when they are asked for. A broken one is refused each time, and leaves the rest
+// of the library as it was.
+TEST_F(LibraryTest, RefusesBrokenBodies) {
+  SIMULATED_ONLY();
+  const CUlibrary library = load(R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry broken() { add.u32 %r1, %r2 }
+.visible .entry fine() { ret; }
+)");
+  const CUkernel broken = kernel(library, "broken");
+  CUfunction function = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, driver.cuKernelGetFunction(&function, broken));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, driver.cuKernelGetFunction(&function, broken));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, launch(broken, nullptr));
+  int value = 0;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX,
+                driver.cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, broken, 0));
+  EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fine"), nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+}
+
 TEST_F(LibraryTest, RefusesOptionsThatDoNotExist) {
   SIMULATED_ONLY();
   CUlibrary library = nullptr;
