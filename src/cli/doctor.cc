@@ -27,7 +27,11 @@ struct Part {
 };
 
 Part driver_part(const std::vector<DeviceSummary>& devices, const std::string& why_no_gpu) {
-  Part part{"CUDA driver", false, {}, why_no_gpu + "; the simulated GPU serves"};
+  Part part{"CUDA driver", false, {}, "the simulated GPU serves: "};
+  for (const std::string_view line : split_lines(why_no_gpu)) {
+    part.detail += part.detail.back() == ' ' ? "" : "; ";
+    part.detail += line;
+  }
   for (const DeviceSummary& device : devices) {
     if (!device.spec.starts_with("cuda")) continue;
     const int version = Device::open(device.spec).driver_version();

@@ -156,7 +156,9 @@ void throw_on_mismatch(const std::vector<OutputResult>& results) {
 
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
-  output.result()["device"] = nullptr;
+  for (const char* value : {"device", "device_name", "program", "symbols"}) {
+    output.result()[value] = nullptr;
+  }
   for (const char* list : {"steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
