@@ -60,6 +60,8 @@ Request make_request(const Source& source, const CompileOptions& options) {
   arguments.push_back("--gpu-architecture=" + request.arch.text);
   if (!request.parsed.has_standard) arguments.emplace_back("--std=c++17");
   if (!request.parsed.has_debug) arguments.emplace_back("-lineinfo");
+  // As nvcc has it on Linux: __int128 in device code.
+  arguments.emplace_back("--device-int128");
   // nvcc takes functions without a mark for the host's and compiles them; NVRTC refuses them.
   arguments.emplace_back("-default-device");
   arguments.push_back(fmt::format("--pre-include={}", kPreludeHeader));
