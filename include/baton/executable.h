@@ -31,9 +31,9 @@ struct PrepareOptions {
 // What a program's symbols and buffers hold at the start of a run. A symbol's value comes from
 // here, else from the shapes of `inputs`, else from the program.
 struct Bindings {
-  std::vector<std::pair<std::string, std::int64_t>> symbols;
-  std::vector<std::pair<std::string, Array>> inputs;  // for input, weight and inout buffers
-  std::uint64_t seed = 0;                             // of init = "random"
+  std::vector<std::pair<std::string, std::int64_t>> symbols = {};
+  std::vector<std::pair<std::string, Array>> inputs = {};  // for input, weight and inout buffers
+  std::uint64_t seed = 0;                                  // of init = "random"
 };
 
 // How far a run is: steps enqueued and completed, of all in this run.
@@ -47,12 +47,12 @@ struct RunOptions {
   std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
   // Of all runs together; none where empty. When it passes, running kernels are stopped where the
   // device can (the simulated GPU), and the run throws kTimeout.
-  std::optional<std::chrono::duration<double>> timeout;
+  std::optional<std::chrono::duration<double>> timeout = {};
   // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
   const std::atomic<bool>* interrupt = nullptr;
   bool time_steps = true;  // else the report has no times but the runs'
   // Called from the running thread, a few times a second at most.
-  std::function<void(const RunProgress&)> progress;
+  std::function<void(const RunProgress&)> progress = {};
 };
 
 // One step as it was executed. Steps of a repeated group are reported one by one as long as the run

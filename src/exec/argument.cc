@@ -27,7 +27,7 @@ std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name) 
 
 template <typename... Args>
 void PlannedArgument::fail(fmt::format_string<Args...> format, Args&&... args) const {
-  throw error_at(where_, ErrorCode::kInvalidInput, "{} {}; the parameter is {}", what_,
+  throw error_at(where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", what_,
                  fmt::format(format, std::forward<Args>(args)...),
                  param_.type.empty() ? fmt::format("{} bytes", param_.size) : param_.type);
 }
@@ -185,8 +185,9 @@ void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTab
     const std::int64_t offset = expression_ ? expression_->evaluate(slots) : 0;
     // Where a buffer starts is a place in it even if it is empty.
     if (offset < 0 || (offset >= buffer.elements && offset != 0)) {
-      fail("is {} + {}, outside the buffer of {} elements", buffer.definition->name, offset,
-           buffer.elements);
+      throw error_at(where_, ErrorCode::kInvalidInput,
+                     "{} is {} + {}, outside the buffer of {} elements", what_,
+                     buffer.definition->name, offset, buffer.elements);
     }
     bits = buffer.address() + static_cast<std::uint64_t>(offset) * buffer.element_size();
   } else if (is_float_expression_) {

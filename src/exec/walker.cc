@@ -25,7 +25,12 @@ void Walker::walk(std::vector<PlannedStep>& steps) {
     }
     std::uint64_t count = 0;
     located(step, [&] { count = evaluate(*group, slots_); });
-    repeat(*group, count);
+    try {
+      repeat(*group, count);
+    } catch (Error& failure) {
+      failure.at(step.source->where);
+      throw;
+    }
   }
 }
 

@@ -31,7 +31,8 @@ BufferOffset::BufferOffset(std::string_view text, SourceLocation place) : where(
                    "only \"+ expression\" may follow the buffer {}, in \"{}\"", buffer,
                    printable(text));
   }
-  offset = Expression(text.substr(next + 1), at(next + 1));
+  const std::size_t start = std::min(text.find_first_not_of(kSpaces, next + 1), text.size());
+  offset = Expression(text.substr(start), at(start));
 }
 
 }  // namespace baton
