@@ -169,8 +169,6 @@ void FunctionBuilder::write_code(const std::vector<Site>& flat_sites) {
 }
 
 void FunctionBuilder::finish(const std::vector<Site>& flat_sites, std::vector<Late>* late) {
-  // Whatever runs off the end of the text returns.
-  begin_flat(static_cast<std::uint32_t>(flat_sites.size()));
   Proto& end = emit(op_ret, static_cast<std::uint32_t>(flat_sites.size()));
   end.r[4] = static_cast<std::uint32_t>(flat_sites.size());
   end.raw[4] = true;

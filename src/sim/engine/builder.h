@@ -65,7 +65,8 @@ class FunctionBuilder {
     std::size_t constant;  // index in Function::constants
     std::uint64_t addend;
   };
-  // Writes the function's code. `late` receives the constants that are still to be patched.
+  // Appends a return, for what runs off the end, and writes the function's code. `late` receives
+  // the constants that are still to be patched.
   void finish(const std::vector<Site>& flat_sites, std::vector<Late>* late);
 
  private:

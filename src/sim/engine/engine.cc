@@ -97,7 +97,9 @@ void Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
   for (GridState* grid : running) {
     if (impl_->interrupted.load(std::memory_order_relaxed)) break;
     impl_->workers.run(grid, snapshot, share, impl_->interrupted);
-    if (grid->state() != Grid::State::kRunning) impl_->print(grid->output.take());
+    if (grid->state() == Grid::State::kRunning) continue;
+    impl_->memory.impl().settle();
+    impl_->print(grid->output.take());
   }
 }
 

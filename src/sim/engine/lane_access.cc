@@ -8,18 +8,6 @@
 #include "sim/engine/address.h"
 #include "sim/engine/state.h"
 
-// Kernels may race with each other and with the host; what they then read is theirs to answer for.
-#if defined(__SANITIZE_THREAD__)
-#define BATON_GUEST_MEMORY __attribute__((no_sanitize("thread")))
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define BATON_GUEST_MEMORY __attribute__((no_sanitize("thread")))
-#endif
-#endif
-#if !defined(BATON_GUEST_MEMORY)
-#define BATON_GUEST_MEMORY
-#endif
-
 namespace baton::sim {
 namespace {
 
@@ -164,12 +152,12 @@ bool each_local_word(const Access& a, const Place& place, F&& copy) {
 }
 
 template <class T>
-BATON_GUEST_MEMORY void load_whole(const std::byte* from, void* to) {
+void load_whole(const std::byte* from, void* to) {
   const T value = __atomic_load_n(reinterpret_cast<const T*>(from), __ATOMIC_SEQ_CST);
   std::memcpy(to, &value, sizeof(value));
 }
 template <class T>
-BATON_GUEST_MEMORY void store_whole(std::byte* to, const void* from) {
+void store_whole(std::byte* to, const void* from) {
   T value;
   std::memcpy(&value, from, sizeof(value));
   __atomic_store_n(reinterpret_cast<T*>(to), value, __ATOMIC_SEQ_CST);
@@ -226,9 +214,8 @@ void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offse
 
 }  // namespace
 
-BATON_GUEST_MEMORY bool load_lane(Exec* x, const Insn* i, int lane, Space space,
-                                  std::uint64_t address, void* buffer, std::uint32_t bytes,
-                                  bool strong) {
+bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
+               std::uint32_t bytes, bool strong) {
   const Access access{x, i, lane, "reads", bytes};
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return false;
@@ -264,9 +251,8 @@ BATON_GUEST_MEMORY bool load_lane(Exec* x, const Insn* i, int lane, Space space,
   return true;
 }
 
-BATON_GUEST_MEMORY bool store_lane(Exec* x, const Insn* i, int lane, Space space,
-                                   std::uint64_t address, const void* buffer, std::uint32_t bytes,
-                                   bool strong) {
+bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
+                const void* buffer, std::uint32_t bytes, bool strong) {
   const Access access{x, i, lane, "writes", bytes};
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return false;

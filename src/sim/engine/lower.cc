@@ -119,10 +119,19 @@ void Lowering::run() {
   joins_.assign(list.size() + 1, false);
   survey();
   std::vector<Site> sites;
+  // Without a guard of its own, what runs where the function begins belongs to no instruction.
+  static const ptx::Instruction kEntry;
+  insn_ = &kEntry;
+  if (!is_entry()) transfer_declared(source_.params, target_->param_at, false);
   for (std::uint32_t k = 0; k < list.size(); ++k) {
     sites.push_back({list[k].instruction, list[k].loc});
     lower_one(k);
   }
+  // Whatever runs off the end of the text returns.
+  insn_ = &kEntry;
+  index_ = static_cast<std::uint32_t>(list.size());
+  builder_.begin_flat(index_);
+  if (!is_entry()) transfer_declared(source_.results, target_->result_at, true);
   std::vector<FunctionBuilder::Late> late;
   builder_.finish(sites, &late);
   for (const FunctionBuilder::Late& constant : late) shared_.late.push_back({target_, constant});
@@ -158,7 +167,10 @@ void Lowering::survey() {
       }
     };
     for (std::size_t o = 0; o < insn.operands.size(); ++o) {
-      visit(visit, insn.operands[o], o == 0 && !writes_nothing(insn.opcode));
+      // A call writes the registers of its first group, where it has results.
+      const bool results = insn.opcode == "call" && o == 0 && insn.operands.size() > 1 &&
+                           insn.operands[0].kind == Kind::kGroup;
+      visit(visit, insn.operands[o], results || (o == 0 && !writes_nothing(insn.opcode)));
     }
     // bar.red and barrier.red write their first operand.
     if ((insn.opcode == "bar" || insn.opcode == "barrier") && insn.has("red") &&
@@ -189,6 +201,7 @@ void Lowering::lower_one(std::uint32_t flat) {
   at_ = &flat_.instructions()[flat];
   insn_ = at_->instruction;
   guard_done_ = false;
+  returned_.clear();
   builder_.begin_flat(flat);
   if (flow_.blocks()[flow_.block_of(flat)].begin == flat || joins_[flat]) groups_.clear();
   if (joins_[flat]) {
@@ -426,16 +439,14 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_
     case ptx::StateSpace::kParam: {
       const auto [at, added] = locals_.try_emplace(variable, 0);
       if (added) {
+        constexpr std::uint64_t kMost = 512 * 1024;
         const std::uint64_t bytes = bytes_of(*variable);
-        const std::uint32_t align = std::max(align_of(*variable), 4u);
-        std::uint32_t& end = target_->local_bytes;
-        end = (end + align - 1) / align * align;
-        at->second = end;
-        if (bytes > 512 * 1024 - end) {
+        if (bytes > kMost || target_->local_bytes > kMost - bytes) {
           invalid(
               fmt::format("local variable {} has {} bytes; a thread has 512 KiB", o.text, bytes));
         }
-        end += static_cast<std::uint32_t>((bytes + 3) / 4 * 4);
+        at->second = reserve_local(static_cast<std::uint32_t>((bytes + 3) / 4 * 4),
+                                   std::max(align_of(*variable), 4u));
       }
       return fixed(
           builder_.local_address(width, at->second + static_cast<std::uint32_t>(offset), false));

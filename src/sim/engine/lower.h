@@ -101,6 +101,7 @@ class Lowering {
   void alu_approx();
   void alu_dot();
   void alu_testp();
+  void simd_video();
   void emit_alu(const OpSpec& spec, std::string_view signature);
 
   // lower_move.cc
@@ -155,6 +156,12 @@ class Lowering {
   void ret();
   void call();
   void call_builtin(Handler handler, const CallSite& site);
+  void bind_arguments(const ptx::Operand* group, const std::vector<ptx::Variable>* declared,
+                      bool passes, CallSite* site);
+  std::uint32_t reserve_local(std::uint32_t bytes, std::uint32_t align);
+  void transfer_local(SlotId slot, std::uint32_t place, bool is_store);
+  void transfer_declared(const std::vector<ptx::Variable>& list,
+                         const std::vector<std::uint32_t>& places, bool is_store);
   void trap();
   void barrier();
   void nop();
@@ -193,6 +200,7 @@ class Lowering {
   SlotId carry_ = kSink;
   std::vector<Group> groups_;
   std::uint8_t next_pattern_ = 0;
+  std::vector<std::pair<SlotId, std::uint32_t>> returned_;  // by the call at hand, and its place
   std::deque<std::vector<std::uint32_t>> branch_lists_;
 
   // The instruction at hand.

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <iterator>
+
 #include "sim/engine/lower.h"
+#include "sim/engine/simd_video.h"
 
 namespace baton::sim {
 namespace {
@@ -384,6 +388,46 @@ void Lowering::alu_dot() {
   const auto word = [](Type type) { return type == Type::kU32 || type == Type::kS32; };
   if (!word(spec.type) || !word(spec.from)) throw Unsupported{"it takes .u32 and .s32"};
   emit_alu(spec, "uTfu");
+}
+
+// vadd4.u32.s32.u32.sat d, a, b, c and its like. Operands with selectors, as %r1.b7620, and results
+// with masks do not parse as registers.
+void Lowering::simd_video() {
+  static constexpr std::string_view kNames[] = {"vadd", "vsub", "vavrg", "vabsdiff",
+                                                "vmin", "vmax", "vset"};
+  Modifiers m(*insn_);
+  SimdSpec spec;
+  const std::string_view name = insn_->opcode.substr(0, insn_->opcode.size() - 1);
+  for (std::size_t k = 0; k < std::size(kNames); ++k) {
+    if (kNames[k] == name) spec.op = static_cast<SimdOp>(k);
+  }
+  spec.parts = insn_->opcode.back() == '4' ? 4 : 2;
+  const bool sets = spec.op == SimdOp::kSet;
+  const Type result = sets ? Type::kU32 : m.need_type();
+  const Type left = m.need_type();
+  const Type right = m.need_type();
+  if (sets) {
+    const auto compare = m.take_one_of({"eq", "ne", "lt", "le", "gt", "ge"});
+    if (!compare) throw Unsupported{"its comparison is not known"};
+    spec.compare = static_cast<std::uint8_t>(*compare);
+  }
+  spec.signed_result = result == Type::kS32;
+  spec.signed_a = left == Type::kS32;
+  spec.signed_b = right == Type::kS32;
+  spec.saturates = m.take("sat");
+  spec.accumulates = m.take("add");
+  m.finish();
+  need_operands(4, 4);
+  const SlotId a = source(operand(1), left);
+  const SlotId b = source(operand(2), right);
+  const SlotId c = source(operand(3), Type::kB32);
+  const SlotId d = target(operand(0), 32);
+  Proto& proto = emit(op_simd_video);
+  def(proto, 0, d);
+  use(proto, 1, a);
+  use(proto, 2, b);
+  use(proto, 3, c);
+  proto.imm = std::bit_cast<std::int64_t>(spec);
 }
 
 void Lowering::alu_testp() {

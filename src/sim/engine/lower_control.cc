@@ -66,6 +66,8 @@ const Lowering::Row* Lowering::find_row(std::string_view opcode) {
     add(&L::call, {"call"});
     add(&L::trap, {"trap", "brkpt"});
     add(&L::barrier, {"bar", "barrier"});
+    add(&L::simd_video, {"vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
+                         "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4"});
     add(&L::nop, {"pmevent", "setmaxnreg"});
     add(&L::shuffle, {"shfl"});
     add(&L::vote, {"vote"});
@@ -134,6 +136,7 @@ void Lowering::ret() {
   m.take("uni");
   m.finish();
   guard_by_branch();
+  transfer_declared(source_.results, target_->result_at, true);
   Proto& proto = emit(op_ret);
   proto.ends = true;
   raw(proto, 4, index_ + 1);
@@ -164,50 +167,107 @@ void Lowering::call() {
   if (at < insn_->operands.size() && operand(at).kind == Kind::kGroup) params = &operand(at++);
   if (name.kind != Kind::kIdentifier) invalid("call names neither a function nor a register");
 
-  CallSite& site = target_->calls.emplace_back();
-  const auto bind = [&](const ptx::Operand* group, std::vector<std::uint32_t>* offsets,
-                        std::vector<std::uint32_t>* sizes) {
-    if (group == nullptr) return;
-    for (const ptx::Operand& one : group->children) {
-      const auto variable = flat_.variable(at_->scope, one.text);
-      if (!variable || variable->variable->space != ptx::StateSpace::kParam) {
-        throw Unsupported{
-            fmt::format("\"{}\" is passed, which is no variable of .param space", one.text)};
-      }
-      static_cast<void>(symbol_source(one, 8));  // gives it its place
-      offsets->push_back(locals_.at(variable->variable));
-      sizes->push_back(static_cast<std::uint32_t>(bytes_of(*variable->variable)));
-    }
-  };
-  bind(params, &site.params, &site.param_bytes);
-  bind(results, &site.results, &site.result_bytes);
-
   const auto reg = flat_.variable(at_->scope, name.text);
   const bool indirect = reg && reg->variable->space == ptx::StateSpace::kReg;
-  SlotId pointer = kSink;
+  const ptx::Function* callee = indirect ? nullptr : shared_.facts.ptx->function(name.text);
+  if (!indirect && callee == nullptr) {
+    invalid(fmt::format("the function \"{}\" is not declared", name.text));
+  }
+  const SlotId pointer = indirect ? source(name, Type::kB64) : kSink;
+  guard_by_branch();
+
+  CallSite& site = target_->calls.emplace_back();
+  bind_arguments(params, callee == nullptr ? nullptr : &callee->params, true, &site);
+  bind_arguments(results, callee == nullptr ? nullptr : &callee->results, false, &site);
   if (indirect) {
-    pointer = source(name, Type::kB64);
     shared_.calls_indirectly = true;
+  } else if (!callee->has_body) {
+    if (const Handler builtin = find_builtin(name.text)) return call_builtin(builtin, site);
+    throw Unsupported{fmt::format("the function {} is not defined in the module", name.text)};
   } else {
-    const ptx::Function* callee = shared_.facts.ptx->function(name.text);
-    if (callee == nullptr) invalid(fmt::format("the function \"{}\" is not declared", name.text));
-    if (!callee->has_body) {
-      if (const Handler builtin = find_builtin(name.text)) return call_builtin(builtin, site);
-      throw Unsupported{fmt::format("the function {} is not defined in the module", name.text)};
-    }
     Function* function = shared_.need(*callee);
     if (function->param_bytes != site.param_bytes || function->result_bytes != site.result_bytes) {
       invalid(fmt::format("the parameters do not fit those of \"{}\"", name.text));
     }
     site.callee = function;
   }
-  guard_by_branch();
   Proto& proto = emit(op_call);
   use(proto, 0, pointer);
   proto.data = &site;
   raw(proto, 4, index_ + 1);
+  for (const auto& [slot, place] : returned_) transfer_local(slot, place, false);
+  returned_.clear();
   // Lanes that part in the callee meet again behind the call.
   if (index_ + 1 < joins_.size()) joins_[index_ + 1] = true;
+}
+
+// Notes where the arguments, or results, of a call stand in local memory. Registers and numbers,
+// where the callee declares its parameters in register space, are given a place there.
+void Lowering::bind_arguments(const ptx::Operand* group, const std::vector<ptx::Variable>* declared,
+                              bool passes, CallSite* site) {
+  if (group == nullptr) return;
+  std::vector<std::uint32_t>& offsets = passes ? site->params : site->results;
+  std::vector<std::uint32_t>& sizes = passes ? site->param_bytes : site->result_bytes;
+  for (std::size_t k = 0; k < group->children.size(); ++k) {
+    const ptx::Operand& one = group->children[k];
+    const auto variable = flat_.variable(at_->scope, one.text);
+    if (variable && variable->variable->space == ptx::StateSpace::kParam) {
+      static_cast<void>(symbol_source(one, 8));  // gives it its place
+      offsets.push_back(locals_.at(variable->variable));
+      sizes.push_back(static_cast<std::uint32_t>(bytes_of(*variable->variable)));
+      continue;
+    }
+    const bool in_register = declared != nullptr && k < declared->size() &&
+                             (*declared)[k].space == ptx::StateSpace::kReg;
+    const std::optional<Type> type = in_register ? parse_type((*declared)[k].type) : std::nullopt;
+    if (!type || bits_of(*type) < 8 || bits_of(*type) > 64) {
+      throw Unsupported{
+          fmt::format("\"{}\" is passed, which is no variable of .param space", one.text)};
+    }
+    const std::uint32_t place = reserve_local(8, 8);
+    offsets.push_back(place);
+    sizes.push_back(bits_of(*type) / 8);
+    if (passes) {
+      transfer_local(source(one, *type), place, true);
+    } else {
+      returned_.emplace_back(target(one, bits_of(*type)), place);
+    }
+  }
+}
+
+std::uint32_t Lowering::reserve_local(std::uint32_t bytes, std::uint32_t align) {
+  std::uint32_t& end = target_->local_bytes;
+  const std::uint32_t place = (end + align - 1) / align * align;
+  end = place + bytes;
+  return place;
+}
+
+// Moves a whole register to or from the function's local memory.
+void Lowering::transfer_local(SlotId slot, std::uint32_t place, bool is_store) {
+  if (slot == kSink) return;
+  AccessSpec spec;
+  spec.store = is_store;
+  spec.space = Space::kLocal;
+  spec.slot = spec.bytes = builder_.width(slot);
+  Proto& proto = emit(ops_.access(spec));
+  use(proto, 0, fixed(builder_.local_address(8, place, false)));
+  if (is_store) {
+    use(proto, 1, slot);
+  } else {
+    def(proto, 1, slot);
+  }
+  proto.mode = static_cast<std::uint8_t>(Space::kLocal);
+}
+
+// Parameters that the function declares in register space are loaded where it begins and stored
+// where it returns.
+void Lowering::transfer_declared(const std::vector<ptx::Variable>& list,
+                                 const std::vector<std::uint32_t>& places, bool is_store) {
+  for (std::size_t k = 0; k < list.size() && k < places.size(); ++k) {
+    if (list[k].space != ptx::StateSpace::kReg || list[k].name.empty()) continue;
+    const auto variable = flat_.variable(0, list[k].name);
+    if (variable) transfer_local(register_of(*variable).slot, places[k], is_store);
+  }
 }
 
 void Lowering::call_builtin(Handler handler, const CallSite& site) {

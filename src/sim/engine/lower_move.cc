@@ -392,9 +392,10 @@ void Lowering::isspacep() {
   m.finish();
   need_operands(2, 2);
   if (!space) throw Unsupported{"it names no state space"};
-  static constexpr std::uint64_t kWindows[] = {
-      kGlobalWindow, 0,           kSharedWindow, kSharedWindow, kSharedWindow, kLocalWindow,
-      kParamWindow,  kParamWindow};
+  // Constants have the upper half of the window of global memory.
+  static constexpr std::uint64_t kWindows[] = {kGlobalWindow, kGlobalWindow, kSharedWindow,
+                                               kSharedWindow, kSharedWindow, kLocalWindow,
+                                               kParamWindow,  kParamWindow};
   const SlotId a = source(operand(1), Type::kU64);
   const SlotId p = predicate_target(operand(0));
   Proto& proto = emit(op_isspacep);

@@ -143,6 +143,23 @@ void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offs
   }
 }
 
+void DeviceMemory::Impl::settle() {
+  std::unique_lock lock(mutex);
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing == nullptr || allocation.all_written) continue;
+    const std::uint8_t* written = allocation.backing->written();
+    const void* gap = std::memchr(written + allocation.written_prefix, 0,
+                                  allocation.size - allocation.written_prefix);
+    allocation.written_prefix =
+        gap == nullptr
+            ? allocation.size
+            : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(gap) - written);
+    if (gap != nullptr) continue;
+    allocation.all_written = true;
+    current = nullptr;
+  }
+}
+
 void DeviceMemory::Impl::forget_oldest_freed() {
   const auto middle = freed.begin() + static_cast<std::ptrdiff_t>(freed.size() / 2);
   for (auto base = freed.begin(); base != middle; ++base) allocations.erase(*base);

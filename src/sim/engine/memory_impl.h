@@ -42,7 +42,7 @@ struct DeviceMemory::Impl {
     std::uint64_t size = 0;
     std::shared_ptr<Backing> backing;  // null once freed
     bool all_written = false;
-    std::uint64_t written_prefix = 0;  // bytes from the start that the host wrote without a gap
+    std::uint64_t written_prefix = 0;  // bytes from the start that were written without a gap
     std::string name;
   };
 
@@ -64,6 +64,10 @@ struct DeviceMemory::Impl {
   std::shared_ptr<const Snapshot> snapshot();
   AddressKind classify(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;
+
+  // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
+  // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
+  void settle();
 
   using Allocations = std::map<std::uint64_t, Allocation>;
   // The live allocation that holds all of [address, address + bytes), or end().

@@ -151,7 +151,8 @@ std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const 
     case Kind::kCall:
       // generic(symbol): generic addresses of global memory are the addresses themselves.
       if (value.text == "generic" && value.children.size() == 1) {
-        return value_of(variable, value.children[0], type);
+        return value_of(variable, value.children[0], type) +
+               static_cast<std::uint64_t>(value.offset);
       }
       // 0xff00(symbol): the bits of the address under the mask, moved down.
       if (value.children.size() == 1 && value.text.size() > 2 && value.text[0] == '0') {
@@ -159,7 +160,8 @@ std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const 
         const char* end = value.text.data() + value.text.size();
         const auto [at, failed] = std::from_chars(value.text.data() + 2, end, mask, 16);
         if (failed == std::errc() && at == end && mask != 0) {
-          const std::uint64_t address = value_of(variable, value.children[0], Type::kB64);
+          const std::uint64_t address = value_of(variable, value.children[0], Type::kB64) +
+                                        static_cast<std::uint64_t>(value.offset);
           return (address & mask) >> std::countr_zero(mask);
         }
       }

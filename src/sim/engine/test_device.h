@@ -58,7 +58,7 @@ class TestDevice {
     launch.dynamic_shared = dynamic_shared;
     launch.params.resize(launch.kernel->param_bytes);
     std::size_t k = 0;
-    const auto put = [&](auto value) {
+    [[maybe_unused]] const auto put = [&](auto value) {
       EXPECT_EQ(launch.kernel->params.at(k).size, sizeof(value)) << "parameter " << k;
       std::memcpy(launch.params.data() + launch.kernel->params[k].offset, &value, sizeof(value));
       ++k;

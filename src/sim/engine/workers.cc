@@ -9,6 +9,7 @@ namespace {
 
 // A block runs this long before others of its grid, which it may wait for, get a turn.
 constexpr std::int64_t kBlockSlice = 1 << 20;
+constexpr std::uint64_t kWarpsWorthSharing = 64;
 
 // A block to run: a new one while there is room, else the one that waits longest.
 std::unique_ptr<BlockState> next_block(GridState* grid) {
@@ -105,7 +106,9 @@ void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::
   job_.snapshot = snapshot.get();
   job_.budget.store(static_cast<std::int64_t>(std::min<std::uint64_t>(budget, INT64_MAX / 2)));
   job_.interrupted = &interrupted;
-  const bool alone = threads_.empty() || grid->total_blocks == 1;
+  // Waking the others takes as long as a few thousand instructions.
+  const bool alone = threads_.empty() || grid->total_blocks == 1 ||
+                     grid->total_blocks * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);
     busy_ = static_cast<unsigned>(threads_.size());
