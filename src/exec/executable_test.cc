@@ -55,7 +55,7 @@ TEST_F(ExecutableTest, RunsALaunch) {
   EXPECT_EQ(step.skipped, 0u);
   EXPECT_TRUE(step.seconds.has_value());
   EXPECT_GE(*step.seconds, 0);
-  EXPECT_EQ(step.where.line, 17);
+  EXPECT_EQ(step.where.line, 16);
   if (is_simulated(executable.device())) {
     EXPECT_TRUE(step.bytes_counted);
     EXPECT_EQ(step.bytes, 3u * 4000);

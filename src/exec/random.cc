@@ -1,5 +1,6 @@
 #include "exec/random.h"
 
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -28,6 +29,24 @@ double uniform(std::uint64_t z) {
 std::uint64_t below_hundred(std::uint64_t z) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((Wide{z} * 100) >> 64);
+}
+
+// Rounds a value of this sequence, once, to a 16-bit float with so many bits of fraction and such a
+// bias: what encode_float gives, without its branches. Values lie in [-1, 1) and, but for zero, not
+// below 2^-52: they are normal, or so small in f16 that the slow way is rare.
+template <int kFraction, int kBias>
+std::uint16_t round_small(DType dtype, double value) {
+  constexpr int kDropped = 52 - kFraction;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  const auto exponent = static_cast<int>(magnitude >> 52) - 1023 + kBias;
+  if (exponent < 1) return static_cast<std::uint16_t>(encode_float(dtype, value));
+  // To the nearest, ties to even; a carry goes into the exponent, where it belongs.
+  const std::uint64_t odd = (magnitude >> kDropped) & 1;
+  const std::uint64_t kept =
+      (magnitude + (std::uint64_t{1} << (kDropped - 1)) - 1 + odd) >> kDropped;
+  constexpr std::uint64_t kRebias = static_cast<std::uint64_t>(1023 - kBias) << kFraction;
+  return static_cast<std::uint16_t>((bits >> 63 << 15) | (kept - kRebias));
 }
 
 template <typename T, typename Element>
@@ -60,10 +79,19 @@ void RandomSequence::generate(DType dtype, std::uint64_t first, std::size_t coun
   if (dtype == DType::kBool) {
     return write<std::uint8_t>(key_, first, count, target, [](std::uint64_t z) { return z >> 63; });
   }
+  if (dtype == DType::kF16) {
+    return write<std::uint16_t>(key_, first, count, target, [](std::uint64_t z) {
+      return round_small<10, 15>(DType::kF16, uniform(z));
+    });
+  }
+  if (dtype == DType::kBF16) {
+    return write<std::uint16_t>(key_, first, count, target, [](std::uint64_t z) {
+      return round_small<7, 127>(DType::kBF16, uniform(z));
+    });
+  }
   if (is_float(dtype)) {
     const auto encode = [dtype](std::uint64_t z) { return encode_float(dtype, uniform(z)); };
-    return size_of(dtype) == 2 ? write<std::uint16_t>(key_, first, count, target, encode)
-                               : write<std::uint8_t>(key_, first, count, target, encode);
+    return write<std::uint8_t>(key_, first, count, target, encode);
   }
   switch (size_of(dtype)) {
     case 1:

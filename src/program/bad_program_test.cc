@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"\"x + N\"", "\"x - 1\"", kInvalid, "19:12",
             "only \"+ expression\" may follow the buffer x"},
         Bad{"\"x + N\"", "\"x + w\"", kInvalid, "19:14", "w is a buffer"},
-        Bad{"\"x + N\"", "\"x + -1\"", kInvalid, "19:13", "the offset in x is -1"},
+        Bad{"\"x + N\"", "\"x + -1\"", kInvalid, "19:14", "the offset in x is -1"},
         Bad{"\"x + N\"", "\"x +\"", kInvalid, "19:13", "the expression is empty"},
         Bad{"\"x + N\"", "\"\"", kInvalid, "19:10", "the expression is empty"},
         Bad{"\"x + N\"", "{}", kInvalid, "19:9", "argument 0 of step 0 must have one key"},
