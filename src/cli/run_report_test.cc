@@ -26,8 +26,11 @@ StepReport launch(std::string label, int line) {
   return step;
 }
 
-Program empty_program() {
-  return Program::from_text("name = \"p\"", "p.toml");
+Program small_program() {
+  return Program::from_text(
+      "name = \"p\"\n[buffers.x]\ndtype = \"f32\"\nshape = [1]\n"
+      "[[steps]]\nfill = { buffer = \"x\", value = 0 }\n",
+      "p.toml");
 }
 
 // What a report prints for people.
@@ -41,7 +44,7 @@ std::string text_of(const Show& show) {
 }
 
 std::string steps_text(const RunReport& report) {
-  return text_of([&](Output& output) { show_steps(empty_program(), report, output); });
+  return text_of([&](Output& output) { show_steps(small_program(), report, output); });
 }
 
 TEST(RunReport, EachStepIsARow) {

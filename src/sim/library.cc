@@ -1,5 +1,7 @@
 #include "sim/library.h"
 
+#include <variant>
+
 #include "sim/engine/memory.h"
 #include "sim/profile.h"
 
@@ -54,6 +56,12 @@ void Function::set(const KernelSettings& settings) {
 std::shared_ptr<Library> Library::load(std::string ptx) {
   auto library = std::make_shared<Library>();
   library->ptx_ = ptx::Module::parse(std::move(ptx), "<ptx>");
+  // A driver's compiler reads the whole module, so a body that does not parse is refused here too,
+  // where the caller's log takes the reason.
+  for (const ptx::TopLevel& item : library->ptx_->items()) {
+    const auto* function = std::get_if<ptx::Function>(&item);
+    if (function != nullptr && function->has_body) function->body();
+  }
   library->facts_ =
       LoadedModule::load(library->ptx_, facts_memory(), profiles().front().architecture());
   for (std::string& name : library->facts_->kernel_names()) {

@@ -225,24 +225,20 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
 // of the library as it was.
 TEST_F(LibraryTest, RefusesBrokenBodies) {
   SIMULATED_ONLY();
-  const CUlibrary library = load(R"(
+  char log[512] = {};
+  CUjit_option option[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* value[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlibrary library = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX,
+                driver.cuLibraryLoadData(&library, R"(
 .version 8.0
 .target sm_90
 .address_size 64
 .visible .entry broken() { add.u32 %r1, %r2 }
 .visible .entry fine() { ret; }
-)");
-  const CUkernel broken = kernel(library, "broken");
-  CUfunction function = nullptr;
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, driver.cuKernelGetFunction(&function, broken));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, driver.cuKernelGetFunction(&function, broken));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, launch(broken, nullptr));
-  int value = 0;
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX,
-                driver.cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, broken, 0));
-  EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fine"), nullptr));
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+)",
+                                         option, value, 2, nullptr, nullptr, 0));
+  EXPECT_NE(std::string_view(log).find("<ptx>:5:"), std::string_view::npos) << log;
 }
 
 TEST_F(LibraryTest, RefusesOptionsThatDoNotExist) {

@@ -20,6 +20,10 @@
 namespace baton::sim {
 namespace {
 
+// 32-bit registers of a block of compute capability 9.0 (CUDA programming guide, technical
+// specifications per compute capability).
+constexpr std::uint32_t kBlockRegisters = 65536;
+
 using Kind = ptx::Operand::Kind;
 
 struct Target {
@@ -239,9 +243,11 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
           static_cast<std::uint32_t>((*cluster)[static_cast<std::size_t>(d)]);
     }
   }
-  // The compiler needs some for addresses and calls on top of what is alive in PTX.
+  // The compiler needs some for addresses and calls on top of what is alive in PTX. It is an
+  // estimate, so it never stands in the way of a block that the kernel's bounds allow.
   const std::uint32_t live = decoded->entry->live_registers + 8;
-  kernel.registers = std::clamp((live + 7) / 8 * 8, 16u, 255u);
+  const std::uint32_t fits = kBlockRegisters / std::max(kernel.max_threads, 1u) / 8 * 8;
+  kernel.registers = std::clamp((live + 7) / 8 * 8, 16u, std::clamp(fits, 16u, 255u));
   return kernel;
 }
 
