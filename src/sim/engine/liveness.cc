@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/error.h"
 #include "sim/engine/insn.h"
 
 namespace baton::sim {
@@ -24,7 +25,18 @@ struct Run {
   Bits in, out, reads, writes;  // `reads` before any write of the run
 };
 
-std::vector<Run> split_runs(const std::vector<LiveStep>& steps, std::size_t words,
+// Slots that more than one run touches get a bit each; the others, which are most, live and die in
+// their run.
+struct Numbering {
+  std::vector<std::uint32_t> bit_of;   // by slot; kNoBit for those without
+  std::vector<std::uint32_t> slot_of;  // by bit
+};
+constexpr std::uint32_t kNoBit = UINT32_MAX;
+
+// Beyond this the analysis would take more memory than any kernel is worth.
+constexpr std::size_t kMostWords = std::size_t{1} << 24;
+
+std::vector<Run> split_runs(const std::vector<LiveStep>& steps,
                             std::vector<std::uint32_t>* run_of) {
   std::vector<bool> leads(steps.size() + 1, false);
   leads[0] = true;
@@ -38,19 +50,64 @@ std::vector<Run> split_runs(const std::vector<LiveStep>& steps, std::size_t word
   std::vector<Run> runs;
   run_of->resize(steps.size());
   for (std::uint32_t k = 0; k < steps.size(); ++k) {
-    if (leads[k]) {
-      runs.push_back({k, k, Bits(words), Bits(words), Bits(words), Bits(words)});
-    }
-    Run& run = runs.back();
-    run.end = k + 1;
+    if (leads[k]) runs.push_back({k, k, {}, {}, {}, {}});
+    runs.back().end = k + 1;
     (*run_of)[k] = static_cast<std::uint32_t>(runs.size() - 1);
-    for (std::uint32_t slot : steps[k].reads) {
-      if (!test(run.writes, slot)) set(run.reads, slot);
-    }
-    if (steps[k].partial) continue;
-    for (std::uint32_t slot : steps[k].writes) set(run.writes, slot);
   }
   return runs;
+}
+
+Numbering number_slots(const std::vector<LiveStep>& steps, const std::vector<std::uint32_t>& run_of,
+                       std::size_t slots) {
+  Numbering numbering;
+  numbering.bit_of.assign(slots, kNoBit);
+  std::vector<std::uint32_t> first_run(slots, kNoBit);
+  std::vector<bool> written(slots, false);
+  const auto number = [&](std::uint32_t slot) {
+    if (numbering.bit_of[slot] != kNoBit) return;
+    numbering.bit_of[slot] = static_cast<std::uint32_t>(numbering.slot_of.size());
+    numbering.slot_of.push_back(slot);
+  };
+  const auto touch = [&](std::uint32_t slot, std::uint32_t run) {
+    if (first_run[slot] == kNoBit) first_run[slot] = run;
+    if (first_run[slot] != run) number(slot);
+  };
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    for (std::uint32_t slot : steps[k].reads) {
+      touch(slot, run_of[k]);
+      if (!written[slot]) number(slot);  // an earlier turn of a loop may have written it
+    }
+    for (std::uint32_t slot : steps[k].writes) {
+      touch(slot, run_of[k]);
+      if (steps[k].partial) number(slot);
+      written[slot] = true;
+    }
+  }
+  return numbering;
+}
+
+void gather_bits(const std::vector<LiveStep>& steps, const Numbering& numbering,
+                 std::vector<Run>& runs) {
+  const std::size_t words = (numbering.slot_of.size() + 63) / 64;
+  if (words * runs.size() > kMostWords) {
+    throw error(ErrorCode::kLimit,
+                "a function of {} basic blocks and {} registers that live across them is too large",
+                runs.size(), numbering.slot_of.size());
+  }
+  for (Run& run : runs) {
+    run.in = run.out = run.reads = run.writes = Bits(words);
+    for (std::uint32_t k = run.begin; k < run.end; ++k) {
+      for (std::uint32_t slot : steps[k].reads) {
+        const std::uint32_t bit = numbering.bit_of[slot];
+        if (bit != kNoBit && !test(run.writes, bit)) set(run.reads, bit);
+      }
+      if (steps[k].partial) continue;
+      for (std::uint32_t slot : steps[k].writes) {
+        const std::uint32_t bit = numbering.bit_of[slot];
+        if (bit != kNoBit) set(run.writes, bit);
+      }
+    }
+  }
 }
 
 void solve(std::vector<Run>& runs, const std::vector<LiveStep>& steps,
@@ -80,7 +137,8 @@ struct Interval {
 
 // The hull of the places where each slot is alive.
 std::vector<Interval> hulls(const std::vector<Run>& runs, const std::vector<LiveStep>& steps,
-                            std::size_t slots) {
+                            const Numbering& numbering) {
+  const std::size_t slots = numbering.bit_of.size();
   std::vector<Interval> all(slots);
   std::vector<bool> used(slots, false);
   const auto touch = [&](std::uint32_t slot, std::uint32_t at) {
@@ -93,9 +151,7 @@ std::vector<Interval> hulls(const std::vector<Run>& runs, const std::vector<Live
   const auto touch_all = [&](const Bits& bits, std::uint32_t at) {
     for (std::size_t w = 0; w < bits.size(); ++w) {
       for (std::uint64_t left = bits[w]; left != 0; left &= left - 1) {
-        touch(
-            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(__builtin_ctzll(left)),
-            at);
+        touch(numbering.slot_of[w * 64 + static_cast<std::size_t>(__builtin_ctzll(left))], at);
       }
     }
   };
@@ -152,9 +208,10 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   LiveResult result;
   result.end = begin;
   if (steps.empty()) return result;
-  const std::size_t words = (slots.size() + 63) / 64;
   std::vector<std::uint32_t> run_of;
-  std::vector<Run> runs = split_runs(steps, words, &run_of);
+  std::vector<Run> runs = split_runs(steps, &run_of);
+  const Numbering numbering = number_slots(steps, run_of, slots.size());
+  gather_bits(steps, numbering, runs);
   solve(runs, steps, run_of);
 
   // Registers first; predicates, which are small, each get a word of their own behind them.
@@ -162,7 +219,7 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   std::vector<Interval> active;
   std::uint32_t live = 0;
   std::vector<std::uint32_t> predicates;
-  for (const Interval& interval : hulls(runs, steps, slots.size())) {
+  for (const Interval& interval : hulls(runs, steps, numbering)) {
     LiveSlot& slot = slots[interval.slot];
     if (slot.width == 1) {
       predicates.push_back(interval.slot);
@@ -188,7 +245,8 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   }
   result.end = (end + 63) / 64 * 64;
   for (std::uint32_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].width == 0 || !test(runs[0].in, s)) continue;
+    const std::uint32_t bit = numbering.bit_of[s];
+    if (slots[s].width == 0 || bit == kNoBit || !test(runs[0].in, bit)) continue;
     result.cleared.emplace_back(slots[s].offset, slots[s].width == 1 ? 4 : slots[s].width * 32u);
   }
   return result;
