@@ -46,7 +46,8 @@ struct RunProgress {
 struct RunOptions {
   std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
   // Of all runs together; none where empty. When it passes, running kernels are stopped where the
-  // device can (the simulated GPU), and the run throws kTimeout.
+  // device can (the simulated GPU), and the run throws kTimeout. A GPU cannot: there the kernel
+  // goes on, and destroying the executable waits for it.
   std::optional<std::chrono::duration<double>> timeout = {};
   // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
   const std::atomic<bool>* interrupt = nullptr;
