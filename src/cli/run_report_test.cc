@@ -54,10 +54,10 @@ TEST(RunReport, EachStepIsARow) {
   report.run_seconds = {4e-6};
   EXPECT_EQ(steps_text(report),
             "\n"
-            "  step     grid    block   shared     time    moved  instructions\n"
-            "  rmsnorm    22  16 x 16           2.00 us  2.0 KiB        1.00 k\n"
-            "  matvec     22  16 x 16  3.0 KiB  2.00 us  2.0 KiB        1.00 k\n"
-            "  total                            4.00 us  4.0 KiB        2.00 k\n");
+            "  step     grid    block  shared     time  moved  instructions\n"
+            "  rmsnorm    22  16 x 16          2.00 us  2 KiB        1.00 k\n"
+            "  matvec     22  16 x 16   3 KiB  2.00 us  2 KiB        1.00 k\n"
+            "  total                           4.00 us  4 KiB        2.00 k\n");
 }
 
 TEST(RunReport, SkippedLaunchesSaySo) {
@@ -144,7 +144,7 @@ TEST(RunReport, OutputsShowValuesAndTheComparison) {
               show_outputs({plain, wrong}, output);
             }),
             "\n"
-            "  output  dtype  shape   values             comparison\n"
+            "  output  dtype  shape   values           comparison\n"
             "  a       i32    [2, 3]  5  0  0  0  ...\n"
             "  b       i32    [2, 3]  5  0  0  0  ...  differs in 1 of 6 from b.npy\n");
 
