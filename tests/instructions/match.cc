@@ -26,28 +26,23 @@ double step_at(const FloatFormat& format, double value) {
 bool near(const FloatFormat& format, const Bounds& bounds, u64 got_bits, double want) {
   if (std::isnan(want)) return is_nan(format, got_bits);
   if (is_nan(format, got_bits)) return false;
-  const double largest = to_double(format, format.largest());
   const double got = to_double(format, got_bits);
-  if (got == want) return want != 0 || std::signbit(got) == std::signbit(want);
+  const double rounded = to_double(format, from_double(format, want));
+  if (got == rounded) return want != 0 || std::signbit(got) == std::signbit(want);
   const double smallest_normal = to_double(format, format.smallest_normal());
   if (bounds.flush && std::fabs(want) < smallest_normal * (1 + bounds.relative) && got == 0) {
     return std::signbit(got) == std::signbit(want);
   }
-  if (std::isinf(want)) return bounds.saturating && std::fabs(got) == largest;
+  if (std::isinf(want)) return false;
   // An infinity stands for the first value that is too large to represent.
-  const double reached =
-      std::isinf(got) ? std::copysign(largest + step_at(format, largest), got) : got;
-  const double rounded = to_double(format, from_double(format, want));
-  const double distance_in_steps = std::isinf(rounded)
-                                       ? std::fabs(reached - std::copysign(largest, want))
-                                       : std::fabs(reached - rounded);
-  if (bounds.ulps > 0 &&
-      distance_in_steps <= bounds.ulps * step_at(format, std::isinf(rounded) ? largest : rounded)) {
-    return true;
-  }
-  const double slack = step_at(format, want) / 2;  // the result is still rounded to its format
-  return std::fabs(reached - want) <=
-         std::max(bounds.absolute, bounds.relative * std::fabs(want)) + slack;
+  const double largest = to_double(format, format.largest());
+  const double beyond = largest + step_at(format, largest);
+  const auto reached = [beyond](double x) { return std::clamp(x, -beyond, beyond); };
+  const double step = step_at(format, std::clamp(rounded, -largest, largest));
+  if (std::fabs(reached(got) - reached(rounded)) <= bounds.ulps * step) return true;
+  const double slack = step / 2;  // the result is still rounded to its format
+  const double allowed = std::max(bounds.absolute, bounds.relative * std::fabs(reached(want)));
+  return std::fabs(reached(got) - reached(want)) <= allowed + slack;
 }
 
 }  // namespace

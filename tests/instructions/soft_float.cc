@@ -69,8 +69,10 @@ Wide shift_right(const Exact& x, int shift, Rounding rounding) {
   const bool half = (x.magnitude >> (drop - 1) & 1) != 0;
   const bool rest = (x.magnitude & ((Wide{1} << (drop - 1)) - 1)) != 0 || x.sticky;
   // Beyond 127 all of the magnitude lies below the half.
-  return shift > 127 ? Wide{rounds_up(rounding, x.negative, false, false, true)}
-                     : whole + rounds_up(rounding, x.negative, (whole & 1) != 0, half, rest);
+  if (shift > 127) {
+    return Wide{rounds_up(rounding, x.negative, false, false, x.magnitude != 0 || x.sticky)};
+  }
+  return whole + rounds_up(rounding, x.negative, (whole & 1) != 0, half, rest);
 }
 
 std::uint64_t pack(const FloatFormat& format, const Exact& x, Rounding rounding,
@@ -81,7 +83,8 @@ std::uint64_t pack(const FloatFormat& format, const Exact& x, Rounding rounding,
   const int smallest_step = 1 - format.bias() - fraction;  // exponent of a subnormal's last bit
   const int step = std::max(x.exponent + top_bit(x.magnitude) - fraction, smallest_step);
   const Wide rounded = shift_right(x, step - x.exponent, rounding);
-  // The leading bit of a normal number adds one to the exponent's field, and so does a carry out.
+  // The leading bit of a normal number adds one to the exponent's field, and
+  // so does a carry out.
   const int field = step - smallest_step;
   const bool overflow =
       field > (1 << format.exponent_bits) ||
@@ -105,8 +108,8 @@ Exact sum(Exact x, Exact y, Rounding rounding) {
   }
   if (x.magnitude == 0) return y;
   if (y.magnitude == 0) return x;
-  // At bit 125 a product of two 53-bit numbers has 20 zeros below it, so a shift by one, the most
-  // that leaves room for cancellation, loses nothing.
+  // At bit 125 a product of two 53-bit numbers has 20 zeros below it, so a
+  // shift by one, the most that leaves room for cancellation, loses nothing.
   x = aligned(x, 125);
   y = aligned(y, 125);
   if (y.exponent > x.exponent || (y.exponent == x.exponent && y.magnitude > x.magnitude)) {

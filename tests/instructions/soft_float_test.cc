@@ -191,6 +191,8 @@ TEST(SoftFloat, ToIntegersByHand) {
   EXPECT_EQ(convert(0x1p64, 64, false, Rounding::kRz), ~std::uint64_t{0});
   EXPECT_EQ(convert(1e300, 64, true, Rounding::kRz), ~std::uint64_t{0} >> 1);
   EXPECT_EQ(convert(1e-300, 64, true, Rounding::kRp), 1u);
+  EXPECT_EQ(convert(0.0, 64, true, Rounding::kRp), 0u);
+  EXPECT_EQ(convert(-0.0, 64, true, Rounding::kRm), 0u);
   EXPECT_EQ(integer_to_float(kF32Format, false, 0x01000001, Rounding::kRn), 0x4b800000u);
   EXPECT_EQ(integer_to_float(kF32Format, false, 0x01000001, Rounding::kRp), 0x4b800001u);
   EXPECT_EQ(integer_to_float(kF32Format, true, 0x01000001, Rounding::kRm), 0xcb800001u);

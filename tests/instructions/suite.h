@@ -32,9 +32,8 @@ inline constexpr std::string_view kResultNames[] = {"d", "x", "y", "z"};
 struct Bounds {
   double relative = 0;
   double absolute = 0;
-  double ulps = 0;          // of the correctly rounded result
-  bool flush = false;       // subnormal results may be zero of their sign
-  bool saturating = false;  // the device may give the largest finite value for an infinity
+  double ulps = 0;     // of the correctly rounded result
+  bool flush = false;  // subnormal results may be zero of their sign
 };
 
 enum class Match : u8 {

@@ -165,7 +165,10 @@ std::vector<u64> make_rows(const RowPlan& plan) {
   std::vector<std::size_t> sizes;
   for (const Values& values : plan.operands) sizes.push_back(values.edges.size());
   // Too many combinations: the largest set of edges gives up its least telling ones.
-  while (product_of(sizes) > kMostCombinations) --*std::max_element(sizes.begin(), sizes.end());
+  // A single operand keeps all that it was given.
+  while (arity > 1 && product_of(sizes) > kMostCombinations) {
+    --*std::max_element(sizes.begin(), sizes.end());
+  }
   combine(plan, sizes, rows);
   if (!std::any_of(plan.operands.begin(), plan.operands.end(),
                    [](const Values& values) { return values.random != nullptr; })) {
