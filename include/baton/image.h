@@ -41,6 +41,28 @@ class BATON_API Image {
   std::shared_ptr<const std::string> bytes_;
 };
 
+// An image inside another file.
+struct FoundImage {
+  Image image;               // named "libk.so (.nv_fatbin + 0x0)"
+  std::string place;         // ".nv_fatbin + 0x0", "k.o: .nv_fatbin + 0x0"; empty: the file itself
+  std::uint64_t offset = 0;  // in the file, in bytes
+};
+
+// All images of one file, in the order of their bytes.
+struct FoundImages {
+  std::string container;  // "executable", "shared object", "object", "archive"; empty: an image
+  std::vector<FoundImage> images;
+  std::vector<std::string> remarks;  // what could not be read, and why
+};
+
+// Finds the images of any file: of an executable, shared object, object file or static library
+// those that compilers embedded (.nv_fatbin) and those that stand in its data as plain arrays of
+// bytes; of an image, itself. No image is not an error there. Work and memory are linear in the
+// file's size. Throws kNotFound where the file cannot be read, kInvalidInput where its bytes are
+// none of these.
+BATON_API FoundImages find_images(const std::filesystem::path& path);
+BATON_API FoundImages find_images(std::string_view bytes, const std::string& name);
+
 // What is known of one kernel parameter's type.
 enum class ParamKind : std::uint8_t {
   kUnknown,  // the size alone is known

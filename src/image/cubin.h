@@ -1,8 +1,7 @@
 #pragma once
 
-// The container of a cubin: a 64-bit little-endian ELF file for EM_CUDA. Formats as measured on
-// CUDA 13.0 (ABI version 8) and on files of CUDA 12 (ABI version 7). Everything is read by copying
-// from checked ranges: the bytes may be anything.
+// What is special to cubins among ELF files: their symbols, and what their header and notes say.
+// Formats as measured on CUDA 13.0 (ABI version 8) and on files of CUDA 12 (ABI version 7).
 
 #include <cstdint>
 #include <optional>
@@ -10,20 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "image/elf.h"
+
 namespace baton::image {
 
 class Cubin {
  public:
-  struct Section {
-    std::string_view name;
-    std::uint32_t type = 0;
-    std::uint64_t flags = 0;
-    std::uint64_t size = 0;  // also of sections without bytes
-    std::uint32_t link = 0;
-    std::uint32_t info = 0;
-    std::string_view bytes;    // empty for NOBITS, and for what lies outside the file
-    bool is_readable = false;  // `bytes` are all of it
-  };
+  using Section = ElfSection;
   struct Symbol {
     std::string_view name;
     std::uint8_t type = 0;
@@ -36,7 +28,6 @@ class Cubin {
     bool is_kernel() const { return type == kFunction && (other & kEntry) != 0; }
   };
 
-  static constexpr std::uint32_t kNobits = 8;
   static constexpr std::uint32_t kInfo = 0x70000000;       // .nv.info
   static constexpr std::uint32_t kCallGraph = 0x70000001;  // .nv.callgraph
   static constexpr std::uint32_t kCompat = 0x70000086;     // .nv.compat
@@ -50,18 +41,18 @@ class Cubin {
   // table or its names cannot be read. No section or symbol table is not an error.
   Cubin(std::string_view bytes, std::string_view name);
 
-  const std::vector<Section>& sections() const { return sections_; }
+  const std::vector<Section>& sections() const { return elf_.sections(); }
   const std::vector<Symbol>& symbols() const { return symbols_; }
   // The section of that index, or null.
-  const Section* section(std::size_t index) const {
-    return index < sections_.size() ? &sections_[index] : nullptr;
-  }
+  const Section* section(std::size_t index) const { return elf_.section(index); }
   // The one section of that name and type, or null where there is none, or several.
-  const Section* section(std::string_view name, std::uint32_t type) const;
+  const Section* section(std::string_view name, std::uint32_t type) const {
+    return elf_.section(name, type);
+  }
 
-  int abi() const { return abi_; }
+  int abi() const { return elf_.abi(); }
   // Linked, as opposed to an object that waits for a device link.
-  bool is_linked() const { return is_linked_; }
+  bool is_linked() const { return elf_.type() == ElfFile::kLinked; }
   // The real architecture's number, 90; nothing where the ABI version is not known.
   std::optional<int> sm() const { return sm_; }
   // "sm_90a": with the suffix, where the file says it.
@@ -76,16 +67,11 @@ class Cubin {
     std::string_view arguments;
   };
   ToolInfo tool_info() const;
-  void read_sections(std::string_view name);
   void read_symbols();
   bool is_accelerated() const;
 
-  std::string_view bytes_;
-  std::vector<Section> sections_;
+  ElfFile elf_;
   std::vector<Symbol> symbols_;
-  int abi_ = 0;
-  bool is_linked_ = false;
-  std::uint32_t flags_ = 0;
   std::optional<int> sm_;
 };
 

@@ -28,7 +28,7 @@ class Reader {
         if (!file_.is_whole) out_.remarks.emplace_back(".nv.info was read in part");
       } else if (section.type == Cubin::kInfo) {
         keep(info_, section);
-      } else if (section.type == Cubin::kNobits && section.name.starts_with(".nv.shared.")) {
+      } else if (section.type == ElfFile::kNobits && section.name.starts_with(".nv.shared.")) {
         keep(shared_, section);
       }
     }

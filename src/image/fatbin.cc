@@ -57,6 +57,20 @@ std::uint64_t Fatbin::size_of(const void* bytes) {
   return load_or_zero<std::uint16_t>(header, 6) + load_or_zero<std::uint64_t>(header, 8);
 }
 
+std::uint64_t Fatbin::container_at(std::string_view bytes) {
+  constexpr std::uint16_t kVersion = 1;
+  if (load<std::uint32_t>(bytes, 0) != kMagic || load<std::uint16_t>(bytes, 4) != kVersion)
+    return 0;
+  const auto header = load_or_zero<std::uint16_t>(bytes, 6);
+  const auto size = load_or_zero<std::uint64_t>(bytes, 8);
+  if (header < kContainerHeader || !slice(bytes, header, size)) return 0;
+  const std::string_view members = bytes.substr(header, size);
+  const auto member_header = load_or_zero<std::uint32_t>(members, 4);
+  const auto member_size = load_or_zero<std::uint64_t>(members, 8);
+  if (member_header < kMemberHeader || !slice(members, member_header, member_size)) return 0;
+  return header + size;
+}
+
 Fatbin::Fatbin(std::string_view bytes, std::string_view name) : name_(name) {
   if (bytes.size() < kContainerHeader || load_or_zero<std::uint32_t>(bytes, 0) != kMagic) {
     throw error(ErrorCode::kInvalidInput, "{} is cut short: {} bytes, and a fatbin's header has {}",

@@ -42,6 +42,9 @@ class Fatbin {
   // The size of the container that starts at `bytes`, of which 16 must be readable: for callers who
   // are handed a pointer alone. 0 where it is no fatbin.
   static std::uint64_t size_of(const void* bytes);
+  // The size of the container that `bytes` begins with; 0 where they begin otherwise, where it does
+  // not fit, and where it holds no member.
+  static std::uint64_t container_at(std::string_view bytes);
 
  private:
   void read_members(std::string_view container);

@@ -1,25 +1,17 @@
 #include "image/sniff.h"
 
 #include <cstdint>
-#include <cstring>
 
 #include "base/error.h"
+#include "image/bytes.h"
+#include "image/elf.h"
 
 namespace baton::image {
 namespace {
 
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
-constexpr std::uint16_t kMachineCuda = 190;  // EM_CUDA
-constexpr std::size_t kMachineOffset = 18;   // of e_machine in the ELF header
 
-template <typename T>
-T load(std::string_view bytes, std::size_t offset) {
-  T value{};
-  if (offset + sizeof value <= bytes.size()) {
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
-  }
-  return value;
-}
+}  // namespace
 
 bool starts_with_ptx_version(std::string_view text) {
   for (;;) {
@@ -42,18 +34,16 @@ bool starts_with_ptx_version(std::string_view text) {
   }
 }
 
-}  // namespace
-
 ImageKind sniff(std::string_view bytes, std::string_view name) {
   if (bytes.empty()) throw error(ErrorCode::kInvalidInput, "{} is empty: it holds no image", name);
-  if (bytes.starts_with("\x7f"
-                        "ELF")) {
-    const auto machine = load<std::uint16_t>(bytes, kMachineOffset);
-    if (machine == kMachineCuda) return ImageKind::kCubin;
-    throw error(ErrorCode::kInvalidInput,
-                "{} is an ELF file for machine {}, not a cubin (machine {}); give the kernel image "
-                "itself",
-                name, machine, kMachineCuda);
+  if (ElfFile::has_magic(bytes)) {
+    const std::uint16_t machine = ElfFile::machine_of(bytes);
+    if (machine == ElfFile::kMachineCuda) return ImageKind::kCubin;
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{} is an ELF file for machine {}, not a cubin (machine {}); where it is a program or "
+        "library that embeds images, baton inspect --extract takes them out",
+        name, machine, ElfFile::kMachineCuda);
   }
   if (load<std::uint32_t>(bytes, 0) == kFatbinMagic) return ImageKind::kFatbin;
   if (starts_with_ptx_version(bytes)) return ImageKind::kPtx;

@@ -11,4 +11,7 @@ namespace baton::image {
 // saying what the bytes are instead, where that can be told.
 ImageKind sniff(std::string_view bytes, std::string_view name);
 
+// After white space and comments comes `.version`.
+bool starts_with_ptx_version(std::string_view text);
+
 }  // namespace baton::image

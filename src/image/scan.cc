@@ -1,0 +1,90 @@
+#include "image/scan.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "image/bytes.h"
+#include "image/elf.h"
+#include "image/fatbin.h"
+#include "image/sniff.h"
+
+namespace baton::image {
+namespace {
+
+// What was found at a place, and where the walk goes on.
+struct Hit {
+  std::string_view image;  // empty: nothing
+  std::size_t start = 0;
+  std::size_t next = 0;
+};
+
+using Probe = Hit (*)(std::string_view bytes, std::size_t at, std::size_t from);
+
+Hit probe_fatbin(std::string_view bytes, std::size_t at, std::size_t) {
+  const std::uint64_t size = Fatbin::container_at(bytes.substr(at));
+  if (size == 0) return {{}, at, at + 1};
+  return {bytes.substr(at, size), at, at + size};
+}
+
+Hit probe_cubin(std::string_view bytes, std::size_t at, std::size_t) {
+  const std::string_view rest = bytes.substr(at);
+  if (ElfFile::machine_of(rest) != ElfFile::kMachineCuda) return {{}, at, at + 1};
+  const auto size = ElfFile::extent_of(rest);
+  if (!size) return {{}, at, at + 1};
+  return {rest.substr(0, *size), at, at + *size};
+}
+
+// `at` is where ".version " stands: the string around it, from the last NUL to the next.
+Hit probe_ptx(std::string_view bytes, std::size_t at, std::size_t from) {
+  const std::size_t nul = bytes.substr(from, at - from).rfind('\0');
+  const std::size_t start = nul == std::string_view::npos ? from : from + nul + 1;
+  const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
+  const std::string_view text = bytes.substr(start, end - start);
+  const char digit = load_or_zero<std::uint8_t>(bytes, at + 9);
+  const bool is_ptx = std::isdigit(static_cast<unsigned char>(digit)) != 0 &&
+                      text.find(".target", at - start) != std::string_view::npos &&
+                      starts_with_ptx_version(text);
+  // The rest of a string that is none is none either.
+  return {is_ptx ? text : std::string_view(), start, end};
+}
+
+struct Signature {
+  std::string_view magic;
+  ImageKind kind;
+  Probe probe;
+};
+constexpr std::array<Signature, 3> kSignatures = {{
+    {"\x50\xed\x55\xba", ImageKind::kFatbin, probe_fatbin},
+    {"\x7f"
+     "ELF\x02\x01\x01",
+     ImageKind::kCubin, probe_cubin},
+    {".version ", ImageKind::kPtx, probe_ptx},
+}};
+
+}  // namespace
+
+void scan_for_images(std::string_view bytes, const Visit& visit) {
+  // The next place of each signature, looked for anew only once the walk has passed it.
+  std::array<std::size_t, kSignatures.size()> next{};
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = bytes.find(kSignatures[i].magic);
+  for (;;) {
+    const auto nearest = std::min_element(next.begin(), next.end());
+    if (*nearest == std::string_view::npos) return;
+    const Signature& signature = kSignatures[static_cast<std::size_t>(nearest - next.begin())];
+    const Hit hit = signature.probe(bytes, *nearest, from);
+    if (!hit.image.empty()) {
+      if (!visit(signature.kind, hit.start, hit.image)) return;
+      from = hit.next;
+    }
+    const std::size_t passed = hit.image.empty() ? *nearest + 1 : hit.next;
+    *nearest = bytes.find(signature.magic, std::max(hit.next, *nearest + 1));
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (next[i] < passed) next[i] = bytes.find(kSignatures[i].magic, passed);
+    }
+  }
+}
+
+}  // namespace baton::image

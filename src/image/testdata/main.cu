@@ -1,0 +1,3 @@
+void launch_second(int* out);
+
+int main() { launch_second(nullptr); }
