@@ -96,9 +96,13 @@ struct KernelFacts {
   std::optional<std::uint32_t> spill_bytes;
   std::optional<std::array<std::uint32_t, 3>> required_block;
   std::optional<std::array<std::uint32_t, 3>> required_cluster;
-  std::optional<bool> waits;     // has griddepcontrol.wait
-  std::optional<bool> triggers;  // has griddepcontrol.launch_dependents
-  std::string arch;              // "sm_90a"; empty where unknown
+  std::optional<std::uint32_t> max_cluster;  // blocks of the largest cluster it was built for
+  std::optional<std::uint32_t> min_blocks;   // per multiprocessor, as asked for; PTX alone says it
+  std::optional<std::uint32_t> barriers;     // of a block; machine code alone says it
+  std::optional<bool> grid_in_clusters;      // its grid is counted in clusters, not in blocks
+  std::optional<bool> waits;                 // has griddepcontrol.wait
+  std::optional<bool> triggers;              // has griddepcontrol.launch_dependents
+  std::string arch;                          // "sm_90a"; empty where unknown
 };
 
 // One global or constant variable of an image.
@@ -108,16 +112,42 @@ struct VariableFacts {
   bool constant = false;
 };
 
+// One member of a fatbin.
+struct MemberFacts {
+  enum class Kind : std::uint8_t { kPtx, kCubin, kLto };
+  enum class Packing : std::uint8_t { kStored, kLz4, kZstd };
+  Kind kind = Kind::kPtx;
+  Packing packing = Packing::kStored;
+  std::string arch;               // "sm_90a"; of PTX, what it was written for
+  std::uint64_t stored_size = 0;  // in bytes, as it lies in the fatbin
+  std::uint64_t size = 0;         // in bytes, as declared for when it is unpacked
+  std::string source;             // the source file's name, where the fatbin says it
+  std::string options;            // that a compile of this PTX or LTO-IR is to use
+};
+
+BATON_API std::string_view to_string(MemberFacts::Kind kind) noexcept;
+BATON_API std::string_view to_string(MemberFacts::Packing packing) noexcept;
+
+// What an image carries for debuggers and profilers.
+enum class DebugInfo : std::uint8_t { kNone, kLines, kFull };
+
+BATON_API std::string_view to_string(DebugInfo info) noexcept;
+
 struct ImageFacts {
   ImageKind kind = ImageKind::kPtx;
   std::string arch;                  // "sm_90a"; empty where unknown
   std::string producer;              // "NVIDIA ptxas 13.0", where the image says
+  std::string toolkit;               // "13.0": the CUDA version that machine code was made for
+  std::string ptx_version;           // "9.0": the instruction set version of PTX
+  std::optional<int> abi;            // of machine code: 7 (CUDA 12) or 8 (CUDA 13)
+  std::optional<bool> linked;        // false: an object that waits for a device link
+  std::optional<DebugInfo> debug;    // of PTX and machine code
   std::vector<KernelFacts> kernels;  // in the image's own order
   std::vector<VariableFacts> variables;
-  std::vector<std::string> members;  // of a fatbin: "cubin sm_90a", "PTX sm_90"
+  std::vector<MemberFacts> members;  // of a fatbin
   std::vector<std::string> remarks;  // what could not be read, and why
 
-  // The kernel of that symbol, or null.
+  // The kernel of that symbol, or null. Linear in the number of kernels.
   BATON_API const KernelFacts* kernel(std::string_view symbol) const;
 };
 
@@ -128,6 +158,32 @@ BATON_API ImageFacts read_facts(const Image& image);
 // Joins what two images of the same kernels say (the PTX and the cubin of one compile): types from
 // the first that knows them, registers and static shared memory from machine code.
 BATON_API ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second);
+
+// The dynamic shared memory in bytes that a block of the kernel can have at the most: what the
+// architecture (90 for sm_90; where left out, the one the kernel was built for) allows one block,
+// less the kernel's static shared memory. Nothing where either is unknown.
+BATON_API std::optional<std::uint32_t> max_dynamic_shared(const KernelFacts& kernel);
+BATON_API std::optional<std::uint32_t> max_dynamic_shared(const KernelFacts& kernel,
+                                                          int architecture);
+
+// Whether a GPU can take an image.
+struct Compatibility {
+  enum class Answer : std::uint8_t {
+    kRuns,      // as it is
+    kCompiles,  // the driver compiles its PTX
+    kNo,
+    kUnknown,  // the image does not say what it is for
+  };
+  Answer answer = Answer::kUnknown;
+  std::string reason;  // "machine code for sm_90a runs on sm_90 alone, the device is sm_80"
+};
+
+// Holds an image against a GPU of that architecture (90 for compute capability 9.0), and the
+// version of its PTX against a driver for that CUDA version (13000 for 13.0; 0 leaves that out).
+// Machine code runs within its major version from its own minor version on, with the suffix f too;
+// with the suffix a on its own architecture alone. PTX compiles for its own architecture and all
+// later ones, with a suffix where machine code with it would run.
+BATON_API Compatibility runs_on(const ImageFacts& facts, int architecture, int driver_version = 0);
 
 // Finds the one kernel that `entry` names: an exact symbol, a full demangled name, or a plain name
 // ("rmsnorm", "ns::rmsnorm<float>") that fits one kernel only. An empty entry stands for the only

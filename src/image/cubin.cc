@@ -43,7 +43,9 @@ void Cubin::read_symbols() {
 
 bool Cubin::is_accelerated() const {
   if (abi() == 7) return (elf_.flags() >> 11 & 1) != 0;
-  // ABI 8: in .nv.compat, code 9 with the value 1.
+  // ABI 8: the flag as CUDA 12.9 sets it, and in .nv.compat code 9 with the value 1.
+  constexpr std::uint32_t kAccelerated = 8;
+  if (abi() == 8 && (elf_.flags() & kAccelerated) != 0) return true;
   const Section* compat = section(".nv.compat", kCompat);
   if (compat == nullptr) return false;
   constexpr std::uint8_t kIsaClass = 9;
@@ -62,6 +64,24 @@ std::string Cubin::arch() const {
   const std::string family = fmt::format("-arch {}f", out);
   if (tool_info().arguments.find(family) != std::string_view::npos) out += "f";
   return out;
+}
+
+std::optional<std::uint32_t> Cubin::toolkit() const {
+  if (abi() == 7) return elf_.version();
+  // .note.nv.cuinfo: u16 version, u16 architecture, u32 toolkit.
+  const Section* note = section(".note.nv.cuinfo", kNote);
+  constexpr std::size_t kDescription = 24;  // after the sizes, the type and the padded name
+  return note == nullptr ? std::nullopt : load<std::uint32_t>(note->bytes, kDescription + 4);
+}
+
+DebugInfo Cubin::debug() const {
+  DebugInfo found = DebugInfo::kNone;
+  for (const Section& candidate : sections()) {
+    if ((candidate.flags & kMercury) != 0) continue;
+    if (candidate.name == ".debug_info") return DebugInfo::kFull;
+    if (candidate.name == ".debug_line") found = DebugInfo::kLines;
+  }
+  return found;
 }
 
 // .note.nv.tkinfo: a note of "NVIDIA Corp", type 2000, whose description is u32 version, u32 0, and

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/image.h"
 #include "image/elf.h"
 
 namespace baton::image {
@@ -55,6 +56,9 @@ class Cubin {
   bool is_linked() const { return elf_.type() == ElfFile::kLinked; }
   // The real architecture's number, 90; nothing where the ABI version is not known.
   std::optional<int> sm() const { return sm_; }
+  // 130 for CUDA 13.0; nothing where the file as a whole does not say it.
+  std::optional<std::uint32_t> toolkit() const;
+  DebugInfo debug() const;
   // "sm_90a": with the suffix, where the file says it.
   std::string arch() const;
   // "ptxas, Cuda compilation tools, release 13.0, V13.0.88"; empty where the file does not say.

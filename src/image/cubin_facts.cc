@@ -18,6 +18,10 @@ constexpr std::size_t kMaxParams = 4096;
 constexpr std::uint64_t kReservedShared = 0x400;
 constexpr int kFirstArchWithReservedShared = 90;
 
+std::string toolkit_text(std::uint32_t number) {
+  return fmt::format("{}.{}", number / 10, number % 10);
+}
+
 class Reader {
  public:
   Reader(const Cubin& cubin, ImageFacts& out) : cubin_(cubin), out_(out), code_(cubin) {
@@ -110,7 +114,7 @@ class Reader {
       }
     }
     if (const Cubin::Section* info = look_up(info_, symbol.section)) {
-      apply(read_function_info(info->bytes), facts);
+      apply(read_function_info(info->bytes), symbol, facts);
     } else {
       remark(facts.name, "its attributes (.nv.info) are missing or ambiguous");
     }
@@ -122,7 +126,11 @@ class Reader {
     return facts;
   }
 
-  void apply(const NvFunctionInfo& info, KernelFacts& facts) {
+  void apply(const NvFunctionInfo& info, const Cubin::Symbol& symbol, KernelFacts& facts) {
+    if (info.toolkit && out_.toolkit.empty()) out_.toolkit = toolkit_text(*info.toolkit);
+    facts.max_cluster = info.max_cluster_rank;
+    if (info.is_whole || info.grid_in_clusters) facts.grid_in_clusters = info.grid_in_clusters;
+    facts.barriers = barriers(info, symbol);
     facts.max_registers = info.max_registers;
     facts.required_block = info.required_threads;
     const auto& bound = info.required_threads ? info.required_threads : info.max_threads;
@@ -140,6 +148,18 @@ class Reader {
     facts.params = params(info);
     if (!facts.params) remark(facts.name, "its parameter table is broken");
     if (!info.is_whole) remark(facts.name, "its attributes were read in part");
+  }
+
+  // ABI 8 writes an attribute where there are barriers, ABI 7 into the code's own section flags.
+  std::optional<std::uint32_t> barriers(const NvFunctionInfo& info,
+                                        const Cubin::Symbol& symbol) const {
+    if (cubin_.abi() == 8) {
+      if (!info.is_whole) return info.barriers;
+      return info.barriers.value_or(0);
+    }
+    const Cubin::Section* code = cubin_.section(symbol.section);
+    if (code == nullptr) return std::nullopt;
+    return static_cast<std::uint32_t>(code->flags >> 20 & 0x7f);
   }
 
   // Nothing where ordinals are missing or doubled, or a parameter lies outside the block.
@@ -204,6 +224,10 @@ ImageFacts read_cubin_facts(const Image& image) {
   facts.kind = ImageKind::kCubin;
   facts.arch = cubin.arch();
   facts.producer = cubin.producer();
+  facts.abi = cubin.abi();
+  facts.linked = cubin.is_linked();
+  facts.debug = cubin.debug();
+  if (const auto toolkit = cubin.toolkit()) facts.toolkit = toolkit_text(*toolkit);
   if (!cubin.sm()) {
     facts.remarks.push_back(
         fmt::format("ABI version {} is not known: kernels are listed by name alone", cubin.abi()));

@@ -40,22 +40,39 @@ struct Vector {
   std::string_view name;
   std::string_view arch;
   int sm;
+  std::string_view toolkit;
+  int abi;
 };
 class CubinVectors : public testing::TestWithParam<Vector> {
  protected:
   ImageFacts facts_ = facts_of(bytes_of(GetParam().name));
 };
-constexpr Vector kVectors[] = {{"vectors_sm_80", "sm_80", 80},
-                               {"vectors_sm_90", "sm_90", 90},
-                               {"vectors_sm_90a", "sm_90a", 90},
-                               {"vectors_sm_100a", "sm_100a", 100}};
-INSTANTIATE_TEST_SUITE_P(Archs, CubinVectors, testing::ValuesIn(kVectors),
-                         [](const auto& each) { return std::string(each.param.arch); });
+constexpr Vector kVectors[] = {
+    {"vectors_sm_80", "sm_80", 80, "13.0", 8},
+    {"vectors_sm_90", "sm_90", 90, "13.0", 8},
+    {"vectors_sm_90a", "sm_90a", 90, "13.0", 8},
+    {"vectors_sm_100a", "sm_100a", 100, "13.0", 8},
+    {"vectors_sm_120", "sm_120", 120, "13.0", 8},
+    {"vectors_sm_80_cuda124", "sm_80", 80, "12.4", 7},
+    {"vectors_sm_90a_cuda124", "sm_90a", 90, "12.4", 7},
+    {"vectors_sm_100a_cuda129", "sm_100a", 100, "12.9", 8},
+};
+INSTANTIATE_TEST_SUITE_P(Files, CubinVectors, testing::ValuesIn(kVectors),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST_P(CubinVectors, SaysWhatItIs) {
   EXPECT_EQ(facts_.kind, ImageKind::kCubin);
   EXPECT_EQ(facts_.arch, GetParam().arch);
-  EXPECT_TRUE(facts_.producer.starts_with("ptxas, Cuda compilation tools, release 13.0"));
+  // ABI 7 does not name its producer.
+  if (GetParam().abi == 8) {
+    EXPECT_TRUE(facts_.producer.starts_with(
+        fmt::format("ptxas, Cuda compilation tools, release {}", GetParam().toolkit)))
+        << facts_.producer;
+  }
+  EXPECT_EQ(facts_.toolkit, GetParam().toolkit);
+  EXPECT_EQ(facts_.abi, GetParam().abi);
+  EXPECT_EQ(facts_.linked, true);
+  EXPECT_EQ(facts_.debug, DebugInfo::kNone);
   EXPECT_TRUE(facts_.remarks.empty()) << facts_.remarks[0];
   EXPECT_EQ(kernel(facts_, "none").arch, GetParam().arch);
 }
@@ -85,6 +102,8 @@ TEST_P(CubinVectors, ReadsBounds) {
   EXPECT_EQ(kernel(facts_, "capped").max_registers, 40u);
   EXPECT_FALSE(kernel(facts_, "capped").max_threads);
   EXPECT_GT(bounds.registers.value(), 0u);
+  EXPECT_EQ(kernel(facts_, "shared").barriers, 1u);
+  EXPECT_EQ(kernel(facts_, "none").barriers, 0u);
 }
 
 TEST_P(CubinVectors, ReadsMemory) {
@@ -93,6 +112,9 @@ TEST_P(CubinVectors, ReadsMemory) {
   EXPECT_EQ(kernel(facts_, "none").static_shared, 0u);
   EXPECT_GE(kernel(facts_, "frame").local_bytes.value(), 128u);
   EXPECT_EQ(kernel(facts_, "none").local_bytes, 0u);
+  const std::uint32_t limit = GetParam().sm == 80 ? 166912 : GetParam().sm == 120 ? 101376 : 232448;
+  EXPECT_EQ(max_dynamic_shared(kernel(facts_, "shared")), limit - 400);
+  EXPECT_EQ(max_dynamic_shared(kernel(facts_, "none")), limit);
 }
 
 TEST_P(CubinVectors, ReadsNames) {
@@ -124,9 +146,14 @@ TEST_P(CubinVectors, ReadsClustersAndProgrammaticLaunch) {
   if (GetParam().sm < 90) return;
   EXPECT_EQ(kernel(facts_, "ranked").max_threads, 128u);
   EXPECT_FALSE(kernel(facts_, "ranked").required_cluster);
+  EXPECT_EQ(kernel(facts_, "ranked").max_cluster, 8u);
+  EXPECT_FALSE(kernel(facts_, "clustered").max_cluster);
   EXPECT_EQ(kernel(facts_, "clustered").required_cluster, (std::array<std::uint32_t, 3>{4, 2, 1}));
   EXPECT_EQ(kernel(facts_, "sized").required_block, (std::array<std::uint32_t, 3>{128, 2, 1}));
   EXPECT_FALSE(kernel(facts_, "sized").required_cluster);
+  // PTX of CUDA 12 has no word for it.
+  EXPECT_EQ(kernel(facts_, "sized").grid_in_clusters, GetParam().toolkit == "13.0");
+  EXPECT_EQ(kernel(facts_, "clustered").grid_in_clusters, false);
   EXPECT_EQ(kernel(facts_, "waits").waits, true);
   EXPECT_EQ(kernel(facts_, "waits").triggers, false);
   EXPECT_EQ(kernel(facts_, "triggers").waits, true);
@@ -165,6 +192,11 @@ TEST(CubinFacts, ReadsTheHeaderOfAbi7) {
   std::memcpy(bytes.data() + 48, &accelerated, sizeof accelerated);
   EXPECT_EQ(facts_of(bytes).arch, "sm_90a");
   EXPECT_EQ(kernel(facts_of(bytes), "shared").static_shared, 400u);
+}
+
+TEST(CubinFacts, SaysWhatDebuggersFind) {
+  EXPECT_EQ(facts_of(bytes_of("debug_lines")).debug, DebugInfo::kLines);
+  EXPECT_EQ(facts_of(bytes_of("debug_full")).debug, DebugInfo::kFull);
 }
 
 TEST(CubinFacts, AnUnknownAbiGivesNamesAlone) {

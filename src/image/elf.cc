@@ -122,6 +122,7 @@ ElfFile::ElfFile(std::string_view bytes, std::string_view name, std::string_view
   }
   abi_ = static_cast<std::uint8_t>(bytes[8]);
   type_ = load_or_zero<std::uint16_t>(bytes, 16);
+  version_ = load_or_zero<std::uint32_t>(bytes, 20);
   flags_ = load_or_zero<std::uint32_t>(bytes, 48);
 
   const Table table = table_of(bytes);

@@ -65,12 +65,14 @@ class ElfFile {
   // The one section of that name and type, or null where there is none, or several.
   const ElfSection* section(std::string_view name, std::uint32_t type) const;
 
+  std::uint32_t version() const { return version_; }
   std::uint16_t type() const { return type_; }
   std::uint8_t abi() const { return abi_; }
   std::uint32_t flags() const { return flags_; }
 
  private:
   std::vector<ElfSection> sections_;
+  std::uint32_t version_ = 0;
   std::uint16_t type_ = 0;
   std::uint8_t abi_ = 0;
   std::uint32_t flags_ = 0;

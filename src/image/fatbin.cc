@@ -49,6 +49,12 @@ std::optional<std::string> unpack_zstd(std::string_view frame, std::size_t size)
   return out;
 }
 
+// A string inside a member's header, without the NULs that end it.
+std::string string_at(std::string_view header, std::uint32_t offset, std::uint32_t length) {
+  std::string_view text = slice(header, offset, length).value_or("");
+  return std::string(text.substr(0, text.find('\0')));
+}
+
 }  // namespace
 
 std::uint64_t Fatbin::size_of(const void* bytes) {
@@ -109,6 +115,7 @@ void Fatbin::read_members(std::string_view rest) {
       return;
     }
     const std::string_view payload = rest.substr(header, stored);
+    const std::string_view whole_header = rest.substr(0, header);
     const std::string_view head = rest.substr(0, kMemberHeader);
     rest.remove_prefix(header + stored);
 
@@ -122,22 +129,32 @@ void Fatbin::read_members(std::string_view rest) {
       continue;
     }
     FatbinMember member;
-    member.kind = *kind;
+    member.facts.kind = *kind;
     const auto sm = load_or_zero<std::uint32_t>(head, 0x1c);
     member.sm = static_cast<int>(std::min<std::uint32_t>(sm, 9999));
-    member.arch = fmt::format("sm_{}{}", member.sm,
-                              (flags & kAccelerated) != 0 ? "a"
-                              : (flags & kFamily) != 0    ? "f"
-                                                          : "");
+    member.facts.arch = fmt::format("sm_{}{}", member.sm,
+                                    (flags & kAccelerated) != 0 ? "a"
+                                    : (flags & kFamily) != 0    ? "f"
+                                                                : "");
+    member.facts.source = string_at(whole_header, load_or_zero<std::uint32_t>(head, 0x20),
+                                    load_or_zero<std::uint32_t>(head, 0x24));
+    // The extra block of a cubin is a copy of one of its sections.
+    const auto extra = load_or_zero<std::uint32_t>(head, 0x14);
+    if (extra != 0 && *kind != FatbinMember::Kind::kCubin) {
+      member.facts.options =
+          string_at(whole_header, load_or_zero<std::uint32_t>(whole_header, extra),
+                    load_or_zero<std::uint32_t>(whole_header, std::uint64_t{extra} + 4));
+    }
     if ((flags & (kLz4 | kZstd)) != 0) {
-      member.packing =
+      member.facts.packing =
           (flags & kZstd) != 0 ? FatbinMember::Packing::kZstd : FatbinMember::Packing::kLz4;
       member.payload = payload.substr(0, packed);  // then padding
-      member.unpacked_size = load_or_zero<std::uint64_t>(head, 0x38);
+      member.facts.size = load_or_zero<std::uint64_t>(head, 0x38);
     } else {
       member.payload = payload;
-      member.unpacked_size = payload.size();
+      member.facts.size = payload.size();
     }
+    member.facts.stored_size = member.payload.size();
     members_.push_back(std::move(member));
   }
 }
@@ -145,9 +162,9 @@ void Fatbin::read_members(std::string_view rest) {
 const FatbinMember* Fatbin::newest(FatbinMember::Kind kind) const {
   const FatbinMember* found = nullptr;
   for (const FatbinMember& member : members_) {
-    if (member.kind != kind) continue;
-    if (found == nullptr || std::pair(member.sm, std::string_view(member.arch)) >
-                                std::pair(found->sm, std::string_view(found->arch))) {
+    if (member.facts.kind != kind) continue;
+    if (found == nullptr || std::pair(member.sm, std::string_view(member.facts.arch)) >
+                                std::pair(found->sm, std::string_view(found->facts.arch))) {
       found = &member;
     }
   }
@@ -155,14 +172,14 @@ const FatbinMember* Fatbin::newest(FatbinMember::Kind kind) const {
 }
 
 std::string Fatbin::unpack(const FatbinMember& member) const {
-  const std::uint64_t size = member.unpacked_size;
+  const std::uint64_t size = member.facts.size;
   if (size > kMaxUnpacked || size / kMaxRatio > member.payload.size()) {
     throw error(ErrorCode::kInvalidInput,
                 "{}: the member for {} would unpack from {} to {}; that is no real image", name_,
-                member.arch, format_bytes(member.payload.size()), format_bytes(size));
+                member.facts.arch, format_bytes(member.payload.size()), format_bytes(size));
   }
   std::optional<std::string> bytes;
-  switch (member.packing) {
+  switch (member.facts.packing) {
     case FatbinMember::Packing::kStored:
       bytes = std::string(member.payload);
       break;
@@ -175,10 +192,10 @@ std::string Fatbin::unpack(const FatbinMember& member) const {
   }
   if (!bytes) {
     throw error(ErrorCode::kInvalidInput,
-                "{}: the member for {} is damaged: its {} do not unpack to {}", name_, member.arch,
-                format_bytes(member.payload.size()), format_bytes(size));
+                "{}: the member for {} is damaged: its {} do not unpack to {}", name_,
+                member.facts.arch, format_bytes(member.payload.size()), format_bytes(size));
   }
-  if (member.kind == FatbinMember::Kind::kPtx)
+  if (member.facts.kind == FatbinMember::Kind::kPtx)
     bytes->resize(std::min(bytes->find('\0'), bytes->size()));
   return *std::move(bytes);
 }

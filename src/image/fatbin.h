@@ -8,18 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/image.h"
+
 namespace baton::image {
 
 struct FatbinMember {
-  enum class Kind : std::uint8_t { kPtx, kCubin, kLto };
-  enum class Packing : std::uint8_t { kStored, kLz4, kZstd };
+  using Kind = MemberFacts::Kind;
+  using Packing = MemberFacts::Packing;
 
-  Kind kind = Kind::kPtx;
-  Packing packing = Packing::kStored;
-  int sm = 0;                       // 90
-  std::string arch;                 // "sm_90a"; of PTX, what it was written for
-  std::string_view payload;         // as stored, without padding
-  std::uint64_t unpacked_size = 0;  // as declared
+  MemberFacts facts;
+  int sm = 0;                // 90
+  std::string_view payload;  // as stored, without padding
 };
 
 class Fatbin {

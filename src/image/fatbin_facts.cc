@@ -12,8 +12,7 @@ namespace baton::image {
 namespace {
 
 std::string describe(const FatbinMember& member) {
-  constexpr std::string_view kNames[] = {"PTX", "cubin", "LTO-IR"};
-  return fmt::format("{} {}", kNames[static_cast<std::size_t>(member.kind)], member.arch);
+  return fmt::format("{} {}", to_string(member.facts.kind), member.facts.arch);
 }
 
 }  // namespace
@@ -24,16 +23,16 @@ ImageFacts read_fatbin_facts(const Image& image) {
   std::vector<const FatbinMember*> order;
   for (const FatbinMember& member : fatbin.members()) order.push_back(&member);
   std::stable_sort(order.begin(), order.end(), [](const FatbinMember* a, const FatbinMember* b) {
-    const bool a_is_code = a->kind == FatbinMember::Kind::kCubin;
-    const bool b_is_code = b->kind == FatbinMember::Kind::kCubin;
+    const bool a_is_code = a->facts.kind == FatbinMember::Kind::kCubin;
+    const bool b_is_code = b->facts.kind == FatbinMember::Kind::kCubin;
     if (a_is_code != b_is_code) return a_is_code;
-    return a->sm != b->sm ? a->sm > b->sm : a->arch > b->arch;
+    return a->sm != b->sm ? a->sm > b->sm : a->facts.arch > b->facts.arch;
   });
 
   std::optional<ImageFacts> facts;
   std::vector<std::string> remarks = fatbin.remarks();
   for (const FatbinMember* member : order) {
-    if (member->kind == FatbinMember::Kind::kLto) {
+    if (member->facts.kind == FatbinMember::Kind::kLto) {
       remarks.push_back(describe(*member) + ": only a link makes kernels of it");
       continue;
     }
@@ -42,15 +41,15 @@ ImageFacts read_fatbin_facts(const Image& image) {
           fatbin.unpack(*member), fmt::format("{} ({})", image.name(), describe(*member)));
       const bool is_labelled_well =
           inner.kind() ==
-          (member->kind == FatbinMember::Kind::kPtx ? ImageKind::kPtx : ImageKind::kCubin);
+          (member->facts.kind == FatbinMember::Kind::kPtx ? ImageKind::kPtx : ImageKind::kCubin);
       if (!is_labelled_well) {
         remarks.push_back(fmt::format("{}: it is {}", describe(*member), to_string(inner.kind())));
         continue;  // a fatbin inside a fatbin, or a false label
       }
       ImageFacts own = read_facts(inner);
       // Only the fatbin tells "f".
-      own.arch = member->arch;
-      for (KernelFacts& kernel : own.kernels) kernel.arch = member->arch;
+      own.arch = member->facts.arch;
+      for (KernelFacts& kernel : own.kernels) kernel.arch = member->facts.arch;
       facts = facts ? merge_facts(*facts, own) : std::move(own);
     } catch (const Error& unreadable) {
       remarks.push_back(unreadable.message());
@@ -64,7 +63,7 @@ ImageFacts read_fatbin_facts(const Image& image) {
   }
   facts->kind = ImageKind::kFatbin;
   facts->remarks.insert(facts->remarks.end(), remarks.begin(), remarks.end());
-  for (const FatbinMember& member : fatbin.members()) facts->members.push_back(describe(member));
+  for (const FatbinMember& member : fatbin.members()) facts->members.push_back(member.facts);
   return *std::move(facts);
 }
 

@@ -29,11 +29,11 @@ TEST_P(FatbinModes, UnpacksEveryMember) {
   for (const FatbinMember& member : fatbin.members()) {
     const Image inner = Image::from_bytes(fatbin.unpack(member), "member");
     EXPECT_EQ(inner.kind(),
-              member.kind == FatbinMember::Kind::kPtx ? ImageKind::kPtx : ImageKind::kCubin);
-    EXPECT_EQ(read_facts(inner).arch, member.arch);
+              member.facts.kind == FatbinMember::Kind::kPtx ? ImageKind::kPtx : ImageKind::kCubin);
+    EXPECT_EQ(read_facts(inner).arch, member.facts.arch);
   }
-  EXPECT_EQ(fatbin.newest(FatbinMember::Kind::kCubin)->arch, "sm_90a");
-  EXPECT_EQ(fatbin.newest(FatbinMember::Kind::kPtx)->arch, "sm_90");
+  EXPECT_EQ(fatbin.newest(FatbinMember::Kind::kCubin)->facts.arch, "sm_90a");
+  EXPECT_EQ(fatbin.newest(FatbinMember::Kind::kPtx)->facts.arch, "sm_90");
   EXPECT_EQ(fatbin.newest(FatbinMember::Kind::kLto), nullptr);
   EXPECT_EQ(Fatbin::size_of(bytes.data()), bytes.size());
 }

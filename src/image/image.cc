@@ -40,6 +40,21 @@ std::string_view to_string(ImageKind kind) noexcept {
   return "image";
 }
 
+std::string_view to_string(MemberFacts::Kind kind) noexcept {
+  constexpr std::string_view kNames[] = {"PTX", "cubin", "LTO-IR"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(MemberFacts::Packing packing) noexcept {
+  constexpr std::string_view kNames[] = {"stored", "LZ4", "zstd"};
+  return kNames[static_cast<std::size_t>(packing)];
+}
+
+std::string_view to_string(DebugInfo info) noexcept {
+  constexpr std::string_view kNames[] = {"none", "lines", "full"};
+  return kNames[static_cast<std::size_t>(info)];
+}
+
 Image Image::from_file(const std::filesystem::path& path) {
   return from_bytes(read_file(path, kMaxImageBytes), path.string());
 }

@@ -66,8 +66,15 @@ ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
   const ImageFacts& machine_facts = second_is_machine ? second : first;
   if (!machine_facts.arch.empty()) out.arch = machine_facts.arch;
   if (!machine_facts.producer.empty()) out.producer = machine_facts.producer;
+  if (out.toolkit.empty()) out.toolkit = second.toolkit;
+  if (out.ptx_version.empty()) out.ptx_version = second.ptx_version;
+  take_missing(out.abi, second.abi);
+  take_missing(out.linked, second.linked);
+  take_missing(out.debug, second.debug);
   // By name: images hold thousands of kernels.
   std::unordered_map<std::string_view, const KernelFacts*> in_second;
+  std::unordered_set<std::string_view> in_first;
+  for (const KernelFacts& kernel : first.kernels) in_first.insert(kernel.name);
   for (const KernelFacts& kernel : second.kernels) in_second.emplace(kernel.name, &kernel);
   for (KernelFacts& kernel : out.kernels) {
     const auto found = in_second.find(kernel.name);
@@ -90,18 +97,21 @@ ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
     take_missing(kernel.max_registers, other->max_registers);
     take_missing(kernel.required_block, other->required_block);
     take_missing(kernel.required_cluster, other->required_cluster);
+    take_missing(kernel.max_cluster, other->max_cluster);
+    take_missing(kernel.min_blocks, other->min_blocks);
+    take_missing(kernel.barriers, other->barriers);
+    take_missing(kernel.grid_in_clusters, other->grid_in_clusters);
     take_missing(kernel.waits, other->waits);
     take_missing(kernel.triggers, other->triggers);
     if (!machine.arch.empty()) kernel.arch = machine.arch;
   }
   for (const KernelFacts& kernel : second.kernels) {
-    if (first.kernel(kernel.name) == nullptr) out.kernels.push_back(kernel);
+    if (!in_first.contains(kernel.name)) out.kernels.push_back(kernel);
   }
+  std::unordered_set<std::string_view> variables;
+  for (const VariableFacts& variable : first.variables) variables.insert(variable.name);
   for (const VariableFacts& variable : second.variables) {
-    const bool known =
-        std::any_of(out.variables.begin(), out.variables.end(),
-                    [&](const VariableFacts& mine) { return mine.name == variable.name; });
-    if (!known) out.variables.push_back(variable);
+    if (!variables.contains(variable.name)) out.variables.push_back(variable);
   }
   out.remarks.insert(out.remarks.end(), second.remarks.begin(), second.remarks.end());
   return out;

@@ -18,10 +18,14 @@ constexpr std::uint8_t kParamsSize = 0x19;
 constexpr std::uint8_t kMaxRegisters = 0x1b;
 constexpr std::uint8_t kMaxStackSize = 0x23;  // 0x12 of files that are not linked
 constexpr std::uint8_t kRegisters = 0x2f;
+constexpr std::uint8_t kToolkit = 0x37;
 constexpr std::uint8_t kCluster = 0x3d;
 constexpr std::uint8_t kExplicitCluster = 0x3e;
+constexpr std::uint8_t kMaxClusterRank = 0x3f;
 constexpr std::uint8_t kParamV2 = 0x45;
 constexpr std::uint8_t kSyscalls = 0x46;
+constexpr std::uint8_t kBarriers = 0x4c;
+constexpr std::uint8_t kBlocksAreClusters = 0x5b;
 
 constexpr std::uint16_t kNoRegisterCap = 0xff;
 
@@ -81,6 +85,18 @@ NvFunctionInfo read_function_info(std::string_view bytes) {
         break;
       case kExplicitCluster:
         info.has_explicit_cluster = true;
+        break;
+      case kBlocksAreClusters:
+        info.grid_in_clusters = true;
+        break;
+      case kMaxClusterRank:
+        info.max_cluster_rank = load<std::uint32_t>(record.payload, 0);
+        break;
+      case kToolkit:
+        info.toolkit = load<std::uint32_t>(record.payload, 0);
+        break;
+      case kBarriers:
+        info.barriers = record.value;
         break;
       case kMaxRegisters:
         if (record.value != kNoRegisterCap) info.max_registers = record.value;

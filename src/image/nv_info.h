@@ -24,6 +24,10 @@ struct NvFunctionInfo {
   std::optional<std::array<std::uint32_t, 3>> required_threads;
   std::optional<std::array<std::uint32_t, 3>> cluster;
   bool has_explicit_cluster = false;
+  bool grid_in_clusters = false;
+  std::optional<std::uint32_t> max_cluster_rank;
+  std::optional<std::uint16_t> barriers;
+  std::optional<std::uint32_t> toolkit;  // 130: CUDA 13.0
   std::optional<std::uint16_t> max_registers;
   std::vector<std::uint32_t> syscalls;  // slots that call the driver's own helpers
   bool is_whole = true;                 // every record was read

@@ -1,5 +1,7 @@
 #include "image/ptx_facts.h"
 
+#include <fmt/format.h>
+
 #include <variant>
 
 #include "baton/error.h"
@@ -90,10 +92,21 @@ std::optional<std::uint32_t> product(const std::optional<std::array<std::uint32_
   return static_cast<std::uint32_t>(area * (*extents)[2]);
 }
 
+std::optional<std::uint32_t> count(const ptx::Function& entry, std::string_view directive) {
+  const auto values = entry.integers(directive, 1);
+  if (!values || values->size() != 1 || (*values)[0] < 1 || (*values)[0] > INT32_MAX) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>((*values)[0]);
+}
+
 void read_directives(const ptx::Function& entry, KernelFacts& out) {
   out.required_block = triple(entry, "reqntid");
   out.max_threads = product(out.required_block ? out.required_block : triple(entry, "maxntid"));
   out.required_cluster = triple(entry, "reqnctapercluster");
+  out.max_cluster = count(entry, "maxclusterrank");
+  out.min_blocks = count(entry, "minnctapersm");
+  out.grid_in_clusters = entry.directive("blocksareclusters") != nullptr;
   const auto registers = entry.integers("maxnreg", 1);
   if (registers && registers->size() == 1 && (*registers)[0] > 0 && (*registers)[0] <= 255) {
     out.max_registers = static_cast<std::uint32_t>((*registers)[0]);
@@ -129,6 +142,16 @@ std::optional<VariableFacts> read_variable(const ptx::Variable& variable) {
   return VariableFacts{std::string(variable.name), extent->size, constant};
 }
 
+DebugInfo debug_of(const ptx::Module& module) {
+  DebugInfo found = DebugInfo::kNone;
+  for (const ptx::TopLevel& item : module.items()) {
+    const auto* section = std::get_if<ptx::Section>(&item);
+    if (section != nullptr && section->name == ".debug_info") return DebugInfo::kFull;
+    if (std::holds_alternative<ptx::FileEntry>(item)) found = DebugInfo::kLines;
+  }
+  return found;
+}
+
 }  // namespace
 
 ImageFacts read_ptx_facts(const Image& image) {
@@ -137,6 +160,8 @@ ImageFacts read_ptx_facts(const Image& image) {
   ImageFacts facts;
   facts.kind = ImageKind::kPtx;
   facts.arch = module->target();
+  facts.ptx_version = fmt::format("{}.{}", module->version_major(), module->version_minor());
+  facts.debug = debug_of(*module);
   PtxReach reach(*module);
   for (const ptx::Function* entry : module->entries()) {
     if (!entry->has_body) continue;

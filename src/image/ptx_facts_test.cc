@@ -39,6 +39,30 @@ TEST(PtxFacts, ReadsParametersInNaturalAlignment) {
   EXPECT_EQ(facts.arch, "sm_90");
 }
 
+TEST(PtxFacts, ReadsClusterAndOccupancyDirectives) {
+  const ImageFacts facts = facts_of(R"(
+.entry a() .maxntid 128 .minnctapersm 2 .maxclusterrank 8 { ret; }
+.entry b() .reqntid 128, 2 .reqnctapercluster 2, 1, 1 .blocksareclusters { ret; }
+)");
+  const KernelFacts& a = facts.kernels.at(0);
+  EXPECT_EQ(a.max_threads, 128u);
+  EXPECT_EQ(a.min_blocks, 2u);
+  EXPECT_EQ(a.max_cluster, 8u);
+  EXPECT_EQ(a.grid_in_clusters, false);
+  const KernelFacts& b = facts.kernels.at(1);
+  EXPECT_EQ(b.required_block, (std::array<std::uint32_t, 3>{128, 2, 1}));
+  EXPECT_EQ(b.required_cluster, (std::array<std::uint32_t, 3>{2, 1, 1}));
+  EXPECT_EQ(b.grid_in_clusters, true);
+  EXPECT_FALSE(b.max_cluster || b.min_blocks);
+}
+
+TEST(PtxFacts, SaysItsVersionAndWhatDebuggersFind) {
+  EXPECT_EQ(facts_of("").ptx_version, "9.0");
+  EXPECT_EQ(facts_of("").debug, DebugInfo::kNone);
+  EXPECT_EQ(facts_of(".file 1 \"k.cu\"\n").debug, DebugInfo::kLines);
+  EXPECT_EQ(facts_of(".file 1 \"k.cu\"\n.section .debug_info { .b8 1 }\n").debug, DebugInfo::kFull);
+}
+
 TEST(PtxFacts, InfersAPointerFromItsUse) {
   EXPECT_EQ(only_param(".u64", "ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;").kind,
             ParamKind::kPointer);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Compiles the test vectors: make_images.sh [NVCC]. The images in this folder were made with CUDA
+# Compiles the test vectors: make_images.sh [NVCC [PTXAS-12.4 PTXAS-12.9]]. The images in this folder were made with CUDA
 # 13.0.88.
 set -eu
 cd "$(dirname "$0")"
 nvcc=${1:-nvcc}
-for arch in sm_80 sm_90 sm_90a sm_100a; do
+for arch in sm_80 sm_90 sm_90a sm_100a sm_120; do
   "$nvcc" -std=c++17 -arch="$arch" -cubin -o "vectors_$arch.cubin" vectors.cu
 done
 # Device functions stay functions of their own; before the device link and after it.
@@ -18,6 +18,23 @@ for mode in default none speed size; do
     -o "packed_$mode.fatbin" packed.cu
 done
 "$nvcc" -std=c++17 -fatbin -gencode arch=compute_100f,code=sm_100f -o family.fatbin packed.cu
+
+"$nvcc" -std=c++17 -arch=sm_90 -cubin -lineinfo -o debug_lines.cubin second.cu
+"$nvcc" -std=c++17 -arch=sm_90 -cubin -G -o debug_full.cubin second.cu
+
+# As older assemblers write them, given the folder of ptxas of CUDA 12.4 and of CUDA 12.9 (the wheels
+# nvidia-cuda-nvcc-cu12): the PTX is today's under an older version, less what that does not know.
+if [ $# -ge 3 ]; then
+  older() {  # ptxas, PTX version, virtual architecture, name
+    "$nvcc" -std=c++17 -arch="compute_$3" -ptx -o older.ptx vectors.cu
+    sed -i -e "s/^\.version .*/.version $2/" -e /blocksareclusters/d older.ptx
+    "$1/ptxas" -arch="sm_$3" -o "vectors_sm_$3_$4.cubin" older.ptx
+    rm older.ptx
+  }
+  older "$2" 8.4 80 cuda124
+  older "$2" 8.4 90a cuda124
+  older "$3" 8.7 100a cuda129
+fi
 
 # Inside host files: two translation units in a shared object, one of them for two architectures;
 # an object and an archive of it; a program after a device link; plain arrays in an object.
