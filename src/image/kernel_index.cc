@@ -1,11 +1,13 @@
-#include <algorithm>
+#include "image/kernel_index.h"
+
+#include <array>
 #include <cctype>
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "baton/image.h"
 
 namespace baton {
+namespace image {
 namespace {
 
 bool is_word(char c) {
@@ -86,7 +88,7 @@ std::string_view without_scope(std::string_view name) {
 // The ways a kernel can be called, from the exact to the loose. A looser one is asked only where no
 // kernel answers to the stricter.
 using Reading = std::string_view (*)(std::string_view);
-constexpr Reading kReadings[] = {
+constexpr std::array<Reading, 5> kReadings = {
     [](std::string_view name) { return name; },
     [](std::string_view name) { return without_params(name); },
     [](std::string_view name) { return without_template_args(without_params(name)); },
@@ -126,38 +128,76 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-const KernelFacts& find_kernel(const ImageFacts& facts, std::string_view entry,
-                               std::string_view image_name) {
-  if (facts.kernels.empty()) {
+struct KernelIndex::Loose {
+  std::vector<std::string> names;  // normalised, by kernel
+  // By reading: what a name reads as, and the kernels that do.
+  std::array<std::unordered_map<std::string_view, std::vector<const KernelFacts*>>,
+             kReadings.size()>
+      readings;
+};
+
+KernelIndex::KernelIndex(const ImageFacts& facts) : facts_(facts) {
+  by_symbol_.reserve(facts.kernels.size());
+  for (const KernelFacts& kernel : facts.kernels) by_symbol_.emplace(kernel.name, &kernel);
+}
+
+KernelIndex::~KernelIndex() = default;
+
+const KernelFacts* KernelIndex::symbol(std::string_view name) const {
+  const auto found = by_symbol_.find(name);
+  return found == by_symbol_.end() ? nullptr : found->second;
+}
+
+const KernelIndex::Loose& KernelIndex::loose() const {
+  std::call_once(once_, [this] {
+    auto made = std::make_unique<Loose>();
+    for (const KernelFacts& kernel : facts_.kernels) {
+      made->names.push_back(normalised(kernel.demangled.empty() ? kernel.name : kernel.demangled));
+    }
+    for (std::size_t i = 0; i < made->names.size(); ++i) {
+      for (std::size_t reading = 0; reading < kReadings.size(); ++reading) {
+        made->readings[reading][kReadings[reading](made->names[i])].push_back(&facts_.kernels[i]);
+      }
+    }
+    loose_ = std::move(made);
+  });
+  return *loose_;
+}
+
+const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view image_name) const {
+  if (facts_.kernels.empty()) {
     throw error(ErrorCode::kNotFound,
                 "{} holds no kernel; a template or static kernel exists only where an entry names "
                 "it",
                 image_name);
   }
   if (entry.empty()) {
-    if (facts.kernels.size() == 1) return facts.kernels[0];
+    if (facts_.kernels.size() == 1) return facts_.kernels[0];
     throw error(ErrorCode::kInvalidInput, "{} holds {} kernels and no entry was named: {}",
-                image_name, facts.kernels.size(), listed(entry_names(facts)));
+                image_name, facts_.kernels.size(), listed(entry_names(facts_)));
   }
-  if (const KernelFacts* exact = facts.kernel(entry)) return *exact;
+  if (const KernelFacts* exact = symbol(entry)) return *exact;
 
   std::string wanted = normalised(entry);
   if (wanted.starts_with("::")) wanted.erase(0, 2);
-  std::vector<std::string> names;
-  for (const KernelFacts& kernel : facts.kernels) names.push_back(normalised(kernel.demangled));
-  for (const Reading reading : kReadings) {
-    std::vector<const KernelFacts*> found;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (reading(names[i]) == wanted) found.push_back(&facts.kernels[i]);
-    }
-    if (found.size() == 1) return *found[0];
-    if (!found.empty()) throw_ambiguous(entry, image_name, found);
+  for (const auto& reading : loose().readings) {
+    const auto found = reading.find(wanted);
+    if (found == reading.end()) continue;
+    if (found->second.size() == 1) return *found->second[0];
+    throw_ambiguous(entry, image_name, found->second);
   }
-  const std::vector<std::string> available = entry_names(facts);
+  const std::vector<std::string> available = entry_names(facts_);
   const std::vector<std::string_view> views(available.begin(), available.end());
   const std::string_view near = nearest(entry, {views.data(), views.size()});
   throw error(ErrorCode::kNotFound, "{} has no kernel \"{}\"{}; it has: {}", image_name, entry,
               near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), listed(available));
+}
+
+}  // namespace image
+
+const KernelFacts& find_kernel(const ImageFacts& facts, std::string_view entry,
+                               std::string_view image_name) {
+  return image::KernelIndex(facts).find(entry, image_name);
 }
 
 }  // namespace baton
