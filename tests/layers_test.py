@@ -36,7 +36,7 @@ PUBLIC = {
     "compile.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "pinned.h": "runtime",
-    "launch.h": "launch",
+    "launch.h": "launch", "launch_plan.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "program.h": "program",
     "executable.h": "exec",
     "baton.h": "cli",

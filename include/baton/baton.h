@@ -8,6 +8,7 @@
 #include "baton/error.h"
 #include "baton/image.h"
 #include "baton/launch.h"
+#include "baton/launch_plan.h"
 #include "baton/log.h"
 #include "baton/module.h"
 #include "baton/stream.h"

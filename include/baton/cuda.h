@@ -1,12 +1,15 @@
 #pragma once
 
 // For code that uses Baton beside the CUDA driver API: Baton's native handles are the driver's own
-// types, so they pass from one to the other without a cast. This header holds that.
+// types, so they pass from one to the other without a cast. This header holds that, and turns the
+// driver's attributes into Baton's.
 
 #include <cuda.h>
 
+#include <span>
 #include <type_traits>
 
+#include "baton/attributes.h"
 #include "baton/native.h"
 
 namespace baton {
@@ -19,5 +22,15 @@ static_assert(std::is_same_v<NativeFunction, CUfunction>);
 static_assert(std::is_same_v<NativeKernel, CUkernel>);
 static_assert(std::is_same_v<NativeLibrary, CUlibrary>);
 static_assert(std::is_same_v<DeviceAddress, CUdeviceptr>);
+static_assert(std::is_same_v<NativeDeviceNode, CUgraphDeviceNode>);
+static_assert(std::is_same_v<NativeLaunchConfig, CUlaunchConfig>);
+static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) &&
+              alignof(LaunchAttribute) == alignof(CUlaunchAttribute));
+
+// The driver's attributes as Baton's, which have the same layout: for `Kernel::launch_raw`.
+inline std::span<const LaunchAttribute> as_attributes(
+    std::span<const CUlaunchAttribute> attributes) {
+  return {reinterpret_cast<const LaunchAttribute*>(attributes.data()), attributes.size()};
+}
 
 }  // namespace baton

@@ -57,11 +57,14 @@ class BATON_API Error : public std::exception {
   const SourceLocation& where() const noexcept { return where_; }
   // Further lines, such as a compiler's log or the source line with a caret.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
+  // The driver's own number (CUresult) where its refusal is what this tells of, else 0.
+  int driver_result() const noexcept { return driver_result_; }
 
   Error& note(std::string text) &;
   Error&& note(std::string text) &&;
   // Sets the location if none is known yet: callers that know the file add it on the way up.
   Error& at(SourceLocation where) &;
+  Error& of_driver(int result) &;
 
   // "file:line:column: message" followed by the notes, one a line.
   const char* what() const noexcept override { return what_.c_str(); }
@@ -74,6 +77,7 @@ class BATON_API Error : public std::exception {
   SourceLocation where_;
   std::vector<std::string> notes_;
   std::string what_;
+  int driver_result_ = 0;
 };
 
 }  // namespace baton

@@ -2,52 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
 
+#include "baton/attributes.h"
 #include "baton/buffer.h"
+#include "baton/dim3.h"
 #include "baton/dtype.h"
-#include "baton/export.h"
 #include "baton/stream.h"
 
 namespace baton {
-
-// Extents in blocks (of a grid) or threads (of a block). Integers convert; a value that no 32-bit
-// extent can hold throws kLimit, so nothing is truncated on the way.
-struct Dim3 {
-  std::uint32_t x = 1, y = 1, z = 1;
-
-  constexpr Dim3() = default;
-  template <typename X, typename Y = int, typename Z = int>
-  requires(std::is_integral_v<X>&& std::is_integral_v<Y>&& std::is_integral_v<Z>) constexpr Dim3(
-      X x_extent, Y y_extent = 1, Z z_extent = 1)  // NOLINT: implicit by design
-      : x(narrow(x_extent, 'x')), y(narrow(y_extent, 'y')), z(narrow(z_extent, 'z')) {}
-
-  constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  friend constexpr bool operator==(const Dim3&, const Dim3&) = default;
-
- private:
-  template <typename T>
-  static constexpr std::uint32_t narrow(T value, char axis) {
-    if constexpr (std::is_signed_v<T>) {
-      if (value < 0) refuse_negative(static_cast<long long>(value), axis);
-    }
-    if (static_cast<unsigned long long>(value) > std::numeric_limits<std::uint32_t>::max()) {
-      refuse_large(static_cast<unsigned long long>(value), axis);
-    }
-    return static_cast<std::uint32_t>(value);
-  }
-  [[noreturn]] BATON_API static void refuse_negative(long long value, char axis);
-  [[noreturn]] BATON_API static void refuse_large(unsigned long long value, char axis);
-};
-
-// Rounded up: how many groups of `size` cover `count`.
-template <typename A, typename B>
-requires(std::is_integral_v<A>&& std::is_integral_v<B>) constexpr auto ceil_div(A count, B size) {
-  return count / size + (count % size != 0 ? 1 : 0);
-}
 
 // How one launch is configured: a plain value. Cheap to copy, names no heap memory, and refers to
 // its stream, which must outlive the call.
@@ -55,14 +20,29 @@ struct LaunchConfig {
   Dim3 grid{};               // in blocks
   Dim3 block{};              // in threads
   std::uint32_t shared = 0;  // dynamic shared memory, in bytes a block
-  // A Stream, or null for the device's legacy default stream.
+  // Where the launch is enqueued, which decides the device too: a Stream, or a Device for its
+  // legacy default stream. Left out: the legacy default stream of the kernel's own device.
   struct StreamRef {
     NativeStream native = nullptr;
     const Device* device = nullptr;
     StreamRef() = default;
     StreamRef(const Stream& stream)  // NOLINT: implicit by design
         : native(stream.native()), device(&stream.device()) {}
+    StreamRef(const Device& on) : device(&on) {}  // NOLINT: implicit by design
+    // A foreign stream of `on`, which is not checked.
+    StreamRef(NativeStream stream, const Device& on) : native(stream), device(&on) {}
   } stream{};
+  LaunchAttributes attributes{};  // {cluster(2), pdl()}
+
+  bool pdl() const { return attributes.pdl(); }
+  bool cooperative() const { return attributes.cooperative(); }
+  std::optional<Dim3> cluster() const { return attributes.cluster(); }
+};
+
+// What a launch gives back.
+struct LaunchResult {
+  // With device_updatable_node() in a captured launch: the node's handle, which the graph owns.
+  NativeDeviceNode device_node = nullptr;
 };
 
 // What a launch knows of an argument's type: held against the kernel's parameter.

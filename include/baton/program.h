@@ -168,13 +168,13 @@ struct ProgramBuffer {
 
 // How a launch is sent, beyond its grid and block. Empty means "as the kernel's defaults say", and
 // there "not sent".
-struct LaunchAttributes {
+struct ProgramAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
   std::vector<Expression> cluster = {};   // 1 to 3 extents, in blocks; empty: not sent
   std::optional<PdlMode> pdl = {};
   SourceLocation pdl_where = {};
 
-  friend bool operator==(const LaunchAttributes& a, const LaunchAttributes& b) {
+  friend bool operator==(const ProgramAttributes& a, const ProgramAttributes& b) {
     return a.shared == b.shared && a.cluster == b.cluster && a.pdl == b.pdl;
   }
 };
@@ -188,7 +188,7 @@ struct ProgramKernel {
   std::string prelude = {};
   std::vector<std::filesystem::path> include = {};
   std::vector<std::string> options = {};
-  LaunchAttributes launch = {};  // defaults, which a step overrides
+  ProgramAttributes launch = {};  // defaults, which a step overrides
   SourceLocation where = {};
 };
 
@@ -197,7 +197,7 @@ struct LaunchStep {
   std::vector<Expression> grid = {};   // 1 to 3 extents, in blocks
   std::vector<Expression> block = {};  // 1 to 3 extents; empty where the image fixes it
   std::vector<LaunchArgument> args = {};
-  LaunchAttributes attributes = {};
+  ProgramAttributes attributes = {};
 };
 
 struct CopyStep {

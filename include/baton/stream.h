@@ -55,6 +55,7 @@ class BATON_API Event {
 
   const Device& device() const { return device_; }
   NativeEvent native() const { return event_; }
+  bool timing() const { return timing_; }
 
   void record(const Stream& stream);
   void synchronize() const;
@@ -65,6 +66,7 @@ class BATON_API Event {
 
   Device device_;
   NativeEvent event_ = nullptr;
+  bool timing_ = true;
 };
 
 // Seconds from one event to a later one; both must have completed and keep time. The resolution is

@@ -84,6 +84,11 @@ Error&& Error::note(std::string text) && {
   return std::move(note(std::move(text)));
 }
 
+Error& Error::of_driver(int result) & {
+  driver_result_ = result;
+  return *this;
+}
+
 Error& Error::at(SourceLocation where) & {
   if (!where_.known()) {
     where_ = std::move(where);

@@ -91,8 +91,10 @@ void check(const Driver& driver, CUresult result, const char* call) {
   std::string reported = fmt::format("{} failed with {}", call, describe(driver, result));
   const bool by_kernel =
       code == ErrorCode::kFault || code == ErrorCode::kUnsupported || code == ErrorCode::kTimeout;
-  throw explain(code, std::move(reported),
-                by_kernel ? errors_seen(driver) : std::vector<Finding>());
+  Error failure = explain(code, std::move(reported),
+                          by_kernel ? errors_seen(driver) : std::vector<Finding>());
+  failure.of_driver(result);
+  throw failure;
 }
 
 void check_quietly(const Driver& driver, CUresult result, const char* call) noexcept {

@@ -109,8 +109,8 @@ class Planner {
 
   PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
     PlannedLaunch launch(kernel_(step.kernel));
-    const LaunchAttributes& defaults = program_.kernel(step.kernel)->launch;
-    const LaunchAttributes& own = step.attributes;
+    const ProgramAttributes& defaults = program_.kernel(step.kernel)->launch;
+    const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
     launch.cluster = bind(own.cluster.empty() ? defaults.cluster : own.cluster);

@@ -8,8 +8,10 @@
 
 namespace baton::launch {
 
-// Why the driver refused this launch: the limit that broke with both numbers, or an earlier
-// kernel's failure, or else the driver's own words with kernel, grid, block and shared memory.
-Error diagnose(const KernelState& kernel, const LaunchConfig& config, CUresult result);
+// Why the driver refused a launch: the limit that broke, with both numbers, else the driver's own
+// words with everything the launch was given. An error that earlier asynchronous work left behind
+// is told apart.
+Error diagnose(const KernelState& kernel, const ResolvedKernel& resolved,
+               const LaunchConfig& config, CUresult result);
 
 }  // namespace baton::launch

@@ -2,11 +2,11 @@
 
 #include "base/error.h"
 #include "baton/module.h"
+#include "launch/attribute_limits.h"
 #include "launch/diagnosis.h"
 #include "launch/limits.h"
 #include "launch/signature.h"
-#include "runtime/context.h"
-#include "runtime/kernel_state.h"
+#include "launch/submit.h"
 
 namespace baton {
 namespace {
@@ -14,61 +14,63 @@ namespace {
 // Arguments up to this many are packed on the stack.
 constexpr std::size_t kStackArguments = 64;
 
-[[noreturn]] void refuse_config(const KernelState& kernel, const LaunchConfig& config) {
-  if (auto broken = launch::broken_limit(kernel, config)) throw std::move(*broken);
+[[noreturn]] void refuse_config(const KernelState& kernel, const ResolvedKernel& resolved,
+                                const LaunchConfig& config) {
+  if (auto broken = launch::broken_limit(kernel, resolved, config)) throw std::move(*broken);
   throw error(ErrorCode::kInternal, "kernel {}: a config was refused for no limit",
-              kernel.facts.name);
-}
-
-[[noreturn]] void refuse_stream(const KernelState& kernel, const Device& stream) {
-  throw error(
-      ErrorCode::kInvalidInput,
-      "kernel {} is loaded on {}, the stream belongs to {}; load the module on the stream's "
-      "device",
-      kernel.facts.name, kernel.device.spec(), stream.spec());
+              kernel.facts().name);
 }
 
 void check_config(const KernelState& kernel, const ResolvedKernel& resolved,
                   const LaunchConfig& config) {
-  if (!launch::fits(resolved, kernel.device.limits(), config)) refuse_config(kernel, config);
-  if (config.stream.device != nullptr && !(*config.stream.device == kernel.device)) {
-    refuse_stream(kernel, *config.stream.device);
-  }
+  if (!launch::fits(resolved, config)) refuse_config(kernel, resolved, config);
 }
 
 void check_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
                      std::span<const ArgumentType> types) {
-  if (!launch::accepts(resolved, types)) throw launch::unfit_arguments(kernel, types);
+  if (!launch::accepts(resolved, types)) throw launch::unfit_arguments(kernel, resolved, types);
+}
+
+// The driver writes the node's handle into the attribute, so it gets one of its own.
+CUresult submit_updatable(const ResolvedKernel& kernel, const LaunchConfig& config,
+                          void* const* arguments, LaunchResult* result) noexcept {
+  LaunchAttributes own = config.attributes;
+  const CUresult status = launch::submit(kernel, launch::native_config(config, own.all()),
+                                         launch::cluster_blocks(own), arguments);
+  if (status == CUDA_SUCCESS && result != nullptr) *result = launch::result_of(own);
+  return status;
+}
+
+CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config, void* const* arguments,
+                LaunchResult* result) noexcept {
+  if (config.attributes.has(AttributeId::kDeviceUpdatableNode)) {
+    return submit_updatable(kernel, config, arguments, result);
+  }
+  return launch::submit(kernel, launch::native_config(config, config.attributes.all()),
+                        launch::cluster_blocks(config.attributes), arguments);
+}
+
+// What the raw path gives where the first use of a kernel on a device already fails.
+NativeResult result_of(const Error& failure) noexcept {
+  const int status = failure.driver_result();
+  return status != CUDA_SUCCESS ? status : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
 
-void Kernel::launch_packed(const LaunchConfig& config, void* const* arguments,
-                           std::span<const ArgumentType> types) const {
-  const KernelState& kernel = *state_;
-  const ResolvedKernel& resolved = kernel.resolved();
-  check_arguments(kernel, resolved, types);
-  check_config(kernel, resolved, config);
-
-  ContextGuard guard(kernel.device);
-  resolved.allow_shared(config.shared);
-  CUlaunchConfig native{};
-  native.gridDimX = config.grid.x;
-  native.gridDimY = config.grid.y;
-  native.gridDimZ = config.grid.z;
-  native.blockDimX = config.block.x;
-  native.blockDimY = config.block.y;
-  native.blockDimZ = config.block.z;
-  native.sharedMemBytes = config.shared;
-  native.hStream = config.stream.native;
-  // The driver reads the arguments and never writes them.
-  const CUresult result = kernel.device.driver().cuLaunchKernelEx(
-      &native, resolved.function(), const_cast<void**>(arguments), nullptr);
-  if (result != CUDA_SUCCESS) throw launch::diagnose(kernel, config, result);
+LaunchResult Kernel::launch_packed(const LaunchConfig& config, void* const* arguments,
+                                   std::span<const ArgumentType> types) const {
+  const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
+  check_arguments(*state_, resolved, types);
+  check_config(*state_, resolved, config);
+  LaunchResult result;
+  const CUresult status = submit(resolved, config, arguments, &result);
+  if (status != CUDA_SUCCESS) throw launch::diagnose(*state_, resolved, config, status);
+  return result;
 }
 
-void Kernel::launch_arguments(const LaunchConfig& config,
-                              std::span<const Argument> arguments) const {
+LaunchResult Kernel::launch_arguments(const LaunchConfig& config,
+                                      std::span<const Argument> arguments) const {
   std::array<void*, kStackArguments> few_pointers;
   std::array<ArgumentType, kStackArguments> few_types;
   std::vector<void*> many_pointers;
@@ -85,29 +87,68 @@ void Kernel::launch_arguments(const LaunchConfig& config,
     pointers[i] = const_cast<void*>(arguments[i].data);
     types[i] = arguments[i].type();
   }
-  launch_packed(config, pointers, {types, arguments.size()});
+  return launch_packed(config, pointers, {types, arguments.size()});
+}
+
+NativeResult Kernel::launch_raw(const LaunchConfig& config, void* const* arguments,
+                                std::span<const LaunchAttribute> more,
+                                LaunchResult* result) const noexcept {
+  try {
+    const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
+    if (more.empty()) return submit(resolved, config, arguments, result);
+    LaunchConfig joined = config;
+    for (const LaunchAttribute& attribute : more) joined.attributes.set(attribute);
+    return submit(resolved, joined, arguments, result);
+  } catch (const Error& failure) {
+    return result_of(failure);
+  }
+}
+
+NativeResult Kernel::launch_raw(const NativeLaunchConfig& config,
+                                void* const* arguments) const noexcept {
+  return launch_raw(config, arguments, state_->home());
+}
+
+NativeResult Kernel::launch_raw(const NativeLaunchConfig& config, void* const* arguments,
+                                const Device& on) const noexcept {
+  try {
+    std::uint64_t cluster = 1;
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+      if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+      const auto& blocks = config.attrs[i].value.clusterDim;
+      cluster = std::uint64_t{blocks.x} * blocks.y * blocks.z;
+    }
+    return launch::submit(state_->on(on), config, cluster, arguments);
+  } catch (const Error& failure) {
+    return result_of(failure);
+  }
+}
+
+Error Kernel::diagnose(const LaunchConfig& config, NativeResult result) const {
+  return launch::diagnose(*state_, state_->on(launch::device_of(config, state_->home())), config,
+                          static_cast<CUresult>(result));
 }
 
 void Kernel::check(const LaunchConfig& config) const {
-  check_config(*state_, state_->resolved(), config);
+  const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
+  check_config(*state_, resolved, config);
+  if (auto broken = launch::broken_residency(*state_, resolved, config)) throw std::move(*broken);
 }
 
 void Kernel::check(std::span<const ArgumentType> types) const {
-  check_arguments(*state_, state_->resolved(), types);
+  check_arguments(*state_, state_->at_home(), types);
 }
 
-void Kernel::prepare(std::uint32_t shared) const {
-  const ResolvedKernel& resolved = state_->resolved();
-  LaunchConfig config;
-  config.shared = shared;
-  if (shared > resolved.max_dynamic_shared()) {
-    // A block that the kernel takes, so that shared memory is what the message is about.
-    const auto& block = resolved.required_block();
-    if (block[0] != 0) config.block = Dim3(block[0], block[1], block[2]);
-    refuse_config(*state_, config);
-  }
-  ContextGuard guard(state_->device);
-  resolved.allow_shared(shared);
+void Kernel::prepare(const LaunchConfig& config) const {
+  const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
+  const auto raise = [&](CUresult status, const char* what) {
+    if (status == CUDA_SUCCESS) return;
+    if (auto broken = launch::broken_limit(*state_, resolved, config)) throw std::move(*broken);
+    driver::check(resolved.device().driver(), status, what);
+  };
+  raise(resolved.allow_shared(config.shared), "cuFuncSetAttribute of dynamic shared memory");
+  raise(resolved.allow_cluster(launch::cluster_blocks(config.attributes)),
+        "cuFuncSetAttribute of non-portable clusters");
 }
 
 }  // namespace baton

@@ -1,3 +1,4 @@
+#include <cuda.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,8 +6,6 @@
 
 #include "base/error.h"
 #include "baton/module.h"
-#include "launch/diagnosis.h"
-#include "launch/limits.h"
 
 namespace baton {
 namespace {
@@ -136,7 +135,7 @@ TEST_F(LaunchTest, ReportsTheKernelsLimits) {
 TEST_F(LaunchTest, HoldsBlocksAgainstTheKernel) {
   EXPECT_NO_THROW(mixed_.check({.block = 256}));
   EXPECT_THAT(refused_config(mixed_, {.block = 257}),
-              AllOf(HasSubstr("kernel mixed"), HasSubstr("257 threads"), HasSubstr("allows 256")));
+              AllOf(HasSubstr("kernel mixed"), HasSubstr("257 threads"), HasSubstr("at most 256")));
   EXPECT_NO_THROW(fixed_block_.check({.block = Dim3(16, 4)}));
   EXPECT_THAT(refused_config(fixed_block_, {.block = 64}),
               AllOf(HasSubstr("(64, 1, 1)"), HasSubstr("(16, 4, 1)")));
@@ -150,14 +149,85 @@ TEST_F(LaunchTest, HoldsSharedMemoryAgainstTheOptIn) {
   EXPECT_THAT(refused_config(mixed_, {.shared = UINT32_MAX}), HasSubstr("4294967295"));
 }
 
-TEST_F(LaunchTest, RefusesAStreamOfAnotherDevice) {
+// One module serves every device of its driver: the stream says which.
+TEST_F(LaunchTest, RunsOnTheStreamsDevice) {
   const Device other = Device::open("sim:tiny");
   const Stream stream(other);
+  const Buffer<float> there(other, 1);
+  mixed_.launch({.shared = 60000, .stream = stream}, there, 1.5f, 7, Three{});
+  EXPECT_EQ(there.download()[0], 9.5f);
+  mixed_.launch({.stream = other}, there, 2.5f, 7, Three{});
+  EXPECT_EQ(there.download()[0], 10.5f);
+  mixed_.launch({.stream = device_}, out_, 3.5f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 11.5f);
+  EXPECT_NE(mixed_.native_function(), mixed_.native_function(other));
+}
+
+TEST_F(LaunchTest, AdoptedFunctionsStayOnTheirDevice) {
+  const Kernel adopted = Kernel::adopt(device_, mixed_.native_function());
+  EXPECT_EQ(adopted.name(), "mixed");
+  adopted.launch({}, out_, 1.5f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 9.5f);
+  EXPECT_THROW(adopted.module(), Error);
+  const Device other = Device::open("sim:tiny");
   const Error failure =
-      failure_of([&] { mixed_.launch({.stream = stream}, out_, 1.0f, 7, Three{}); });
+      failure_of([&] { adopted.launch({.stream = other}, out_, 1.5f, 7, Three{}); });
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
   EXPECT_THAT(failure.what(), AllOf(HasSubstr("sim:h200"), HasSubstr("sim:tiny")));
 }
+
+TEST_F(LaunchTest, AdoptedLibrariesHaveTheirKernels) {
+  const Module adopted = Module::adopt(device_, module_.native());
+  adopted.kernel("mixed").launch({}, out_, 2.0f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 10.0f);
+}
+
+TEST_F(LaunchTest, TheRawPathGivesTheDriversResult) {
+  const DeviceAddress out = out_.data().address;
+  const float x = 1.5f;
+  const int n = 7;
+  const Three three{};
+  void* const arguments[] = {const_cast<DeviceAddress*>(&out), const_cast<float*>(&x),
+                             const_cast<int*>(&n), const_cast<Three*>(&three)};
+  EXPECT_EQ(mixed_.launch_raw({.shared = 100000}, arguments), CUDA_SUCCESS);
+  EXPECT_EQ(out_.download()[0], 9.5f);
+  const LaunchConfig wrong{.grid = Dim3(1, 65536)};
+  const NativeResult refused = mixed_.launch_raw(wrong, arguments);
+  EXPECT_NE(refused, CUDA_SUCCESS);
+  const Error told = mixed_.diagnose(wrong, refused);
+  EXPECT_EQ(told.driver_result(), refused);
+  EXPECT_THAT(told.what(), AllOf(HasSubstr("65536"), HasSubstr("65535")));
+  EXPECT_NE(mixed_.launch_raw({.shared = UINT32_MAX}, arguments), CUDA_SUCCESS);
+}
+
+TEST_F(LaunchTest, KernelAttributesAreReadAndSet) {
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 1024);
+  mixed_.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000);
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 100000);
+  // A launch that needs more raises it; one that needs less lets it be.
+  mixed_.prepare({.shared = 120000});
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 120000);
+  mixed_.prepare({.shared = 50000});
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 120000);
+}
+
+// What types can show to be wrong does not compile.
+template <typename... Args>
+concept Launchable = requires(const Kernel& kernel, const Args&... args) {
+  kernel.launch({}, args...);
+};
+struct WithString {
+  std::string text;
+};
+static_assert(Launchable<Buffer<float>, float, int, Three>);
+static_assert(!Launchable<float*>);
+static_assert(!Launchable<const void*>);
+static_assert(!Launchable<char[6]>);
+static_assert(!Launchable<std::string>);
+static_assert(!Launchable<WithString>);
+static_assert(!Launchable<std::vector<int>>);
+static_assert(!Launchable<Stream>);
+static_assert(!Launchable<int Three::*>);
 
 TEST_F(LaunchTest, OptInsOfManyThreadsOnlyRise) {
   const Stream stream(device_);
@@ -184,22 +254,18 @@ TEST_F(LaunchTest, OptInsOfManyThreadsOnlyRise) {
 TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
   const Device device = Device::open("sim:tiny");
   const Module module = Module::load(device, Image::from_bytes(kKernels, "kernels.ptx"));
-  const KernelFacts& facts = module.kernel("mixed").facts();
-  std::string why;
-  const auto library = Library::load(device, Image::from_bytes(kKernels, "kernels.ptx"), &why);
-  ASSERT_NE(library, nullptr) << why;
-  const KernelState state(device, *library, facts);
+  const Kernel kernel = module.kernel("mixed");
   const LaunchConfig config{.grid = Dim3(3, 2), .block = 64, .shared = 100};
-  const Error bare = launch::diagnose(state, config, CUDA_ERROR_INVALID_VALUE);
+  const Error bare = kernel.diagnose(config, CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(bare.code(), ErrorCode::kDriver);
   EXPECT_THAT(bare.what(),
               AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("kernel mixed on sim:tiny"),
                     HasSubstr("(3, 2, 1)"), HasSubstr("(64, 1, 1)"), HasSubstr("100 bytes"),
                     HasSubstr("1024 of static")));
   // A limit explains any refusal better than the driver does.
-  const Error limit = launch::diagnose(state, {.block = 2000}, CUDA_ERROR_INVALID_VALUE);
+  const Error limit = kernel.diagnose({.block = 2000}, CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(limit.code(), ErrorCode::kLimit);
-  const Error earlier = launch::diagnose(state, config, CUDA_ERROR_ILLEGAL_ADDRESS);
+  const Error earlier = kernel.diagnose(config, CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(earlier.code(), ErrorCode::kFault);
   EXPECT_THAT(earlier.what(), HasSubstr("kernel mixed was not launched"));
 }

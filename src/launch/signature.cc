@@ -17,23 +17,24 @@ bool agree(ArgumentClass given, ArgumentClass wanted) {
   return (given == ArgumentClass::kFloat) == (wanted == ArgumentClass::kFloat);
 }
 
-bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
-  return param.size == type.size && agree(class_of(type), param.takes);
-}
-
 std::string describe(const ArgumentType& type) {
   if (type.pointer) return "a device address";
   if (type.dtype) return fmt::format("of type {}", to_string(*type.dtype));
   return fmt::format("{} bytes", type.size);
 }
 
-std::string parameter_type(const KernelState& kernel, std::size_t index) {
-  const auto& facts = kernel.facts.params;
+std::string parameter_type(const KernelState& kernel, const ResolvedKernel& resolved,
+                           std::size_t index) {
+  const auto& facts = kernel.facts().params;
   if (facts && index < facts->size() && !(*facts)[index].type.empty()) return (*facts)[index].type;
-  return fmt::format("{} bytes", kernel.resolved().params()[index].size);
+  return fmt::format("{} bytes", resolved.params()[index].size);
 }
 
 }  // namespace
+
+bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
+  return param.size == type.size && agree(class_of(type), param.takes);
+}
 
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {
   const auto& params = kernel.params();
@@ -44,10 +45,11 @@ bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) 
   return true;
 }
 
-Error unfit_arguments(const KernelState& kernel, std::span<const ArgumentType> types) {
-  const auto& params = kernel.resolved().params();
-  const std::string& name = kernel.facts.name;
-  const std::string signature = parameter_list(kernel);
+Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
+                      std::span<const ArgumentType> types) {
+  const auto& params = resolved.params();
+  const std::string& name = kernel.facts().name;
+  const std::string signature = parameter_list(kernel, resolved);
   if (params.size() != types.size()) {
     return error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given", name,
                  params.size(), params.size() == 1 ? "" : "s", signature, types.size(),
@@ -55,24 +57,31 @@ Error unfit_arguments(const KernelState& kernel, std::span<const ArgumentType> t
   }
   std::size_t index = 0;
   while (index + 1 < types.size() && accepts_one(params[index], types[index])) ++index;
-  const std::string wanted = parameter_type(kernel, index);
-  if (params[index].size != types[index].size) {
+  return unfit_argument(kernel, resolved, index, types[index]);
+}
+
+Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, std::size_t index,
+                     const ArgumentType& type) {
+  const auto& params = resolved.params();
+  const std::string& name = kernel.facts().name;
+  const std::string signature = parameter_list(kernel, resolved);
+  const std::string wanted = parameter_type(kernel, resolved, index);
+  if (params[index].size != type.size) {
     return error(ErrorCode::kInvalidInput,
                  "kernel {}: argument {} of {} has {} bytes, the parameter ({}) has {}; it takes "
                  "({})",
-                 name, index + 1, types.size(), types[index].size, wanted, params[index].size,
-                 signature);
+                 name, index + 1, params.size(), type.size, wanted, params[index].size, signature);
   }
   return error(ErrorCode::kInvalidInput,
                "kernel {}: argument {} of {} is {}, the parameter is {}; it takes ({})", name,
-               index + 1, types.size(), describe(types[index]), wanted, signature);
+               index + 1, params.size(), describe(type), wanted, signature);
 }
 
-std::string parameter_list(const KernelState& kernel) {
+std::string parameter_list(const KernelState& kernel, const ResolvedKernel& resolved) {
   std::string list;
-  for (std::size_t i = 0; i < kernel.resolved().params().size(); ++i) {
+  for (std::size_t i = 0; i < resolved.params().size(); ++i) {
     if (i != 0) list += ", ";
-    list += parameter_type(kernel, i);
+    list += parameter_type(kernel, resolved, i);
   }
   return list.empty() ? "none" : list;
 }

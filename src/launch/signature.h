@@ -13,10 +13,17 @@ namespace baton::launch {
 // float for an integer or an address, no integer for a float.
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types);
 
+bool accepts_one(const ParamSlot& param, const ArgumentType& type);
+
 // What is wrong with arguments that the kernel does not accept, with the kernel's signature.
-Error unfit_arguments(const KernelState& kernel, std::span<const ArgumentType> types);
+Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
+                      std::span<const ArgumentType> types);
+
+// What is wrong with the one of this index, which is that of a parameter.
+Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, std::size_t index,
+                     const ArgumentType& type);
 
 // "float*, float const*, float, int", as far as the image says.
-std::string parameter_list(const KernelState& kernel);
+std::string parameter_list(const KernelState& kernel, const ResolvedKernel& resolved);
 
 }  // namespace baton::launch

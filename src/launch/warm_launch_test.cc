@@ -1,6 +1,7 @@
-// What a warm launch costs, held exactly: no allocation, no lock, and of the driver two calls where
-// the device's context is current, four where it is not. The driver's own share is left out by a
-// table whose launch does nothing and that has nothing else to call.
+// What a warm launch costs, held exactly: no allocation, no lock, and of the driver one call; two
+// more for a default stream where the device's context is current, four where it is not. The
+// driver's own share is left out by a table whose launch does nothing and that has nothing else to
+// call.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "baton/module.h"
+#include "baton/launch_plan.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
@@ -98,8 +99,15 @@ TEST(WarmLaunch, CostsTheDriverCallsAlone) {
   stream.synchronize();
 
   const driver::Driver full = table;
-  const auto measure = [&] {
+  LaunchPlan plan =
+      LaunchPlan::make(kernel, {.block = 32, .stream = stream, .attributes = {pdl(), priority(-1)}},
+                       buffer, 1.0f, 0u);
+  void* const raw_arguments[] = {plan.argument(0).data(), plan.argument(1).data(),
+                                 plan.argument(2).data()};
+  // Whatever way a launch takes: 100 of them.
+  const auto measure = [&](auto launch) {
     static driver::Driver bare;
+    bare.version = full.version;
     bare.cuLaunchKernelEx = count_launch;
     bare.cuCtxGetCurrent = count_get_current;
     bare.cuCtxPushCurrent = count_push;
@@ -107,20 +115,39 @@ TEST(WarmLaunch, CostsTheDriverCallsAlone) {
     table = bare;
     launches = context_calls = 0;
     counts = {};
-    for (std::uint32_t i = 0; i < 100; ++i) {
-      kernel.launch({.grid = i + 1, .block = 32, .shared = 1000 * (i % 60), .stream = stream},
-                    buffer, 1.0f, i);
-    }
+    for (std::uint32_t i = 0; i < 100; ++i) launch(i);
     const Counts seen = counts;
     table = full;
     EXPECT_EQ(launches, 100);
     EXPECT_EQ(seen.allocations, 0);
     EXPECT_EQ(seen.locks, 0);
   };
-  measure();
+  const auto typed = [&](const LaunchConfig::StreamRef& into) {
+    return [&](std::uint32_t i) {
+      kernel.launch({.grid = i + 1,
+                     .block = 32,
+                     .shared = 1000 * (i % 60),
+                     .stream = into,
+                     .attributes = {pdl(), priority(static_cast<int>(i % 3))}},
+                    buffer, 1.0f, i);
+    };
+  };
+  measure(typed(stream));
+  EXPECT_EQ(context_calls, 0);
+  measure([&](std::uint32_t i) {
+    plan.set(2, i);
+    plan.set_grid(i + 1);
+    plan.launch();
+  });
+  EXPECT_EQ(context_calls, 0);
+  measure([&](std::uint32_t i) {
+    EXPECT_EQ(kernel.launch_raw({.grid = i + 1, .block = 32, .stream = stream}, raw_arguments), 0);
+  });
+  EXPECT_EQ(context_calls, 0);
+  measure(typed(device));
   EXPECT_EQ(context_calls, 300);
   const ContextGuard guard(device);
-  measure();
+  measure(typed(device));
   EXPECT_EQ(context_calls, 100);
 }
 

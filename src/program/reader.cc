@@ -127,7 +127,7 @@ class ProgramReader {
     }
   }
 
-  LaunchAttributes launch_defaults(const DocumentNode& node, std::string what) {
+  ProgramAttributes launch_defaults(const DocumentNode& node, std::string what) {
     std::vector<std::string_view> known;
     for (const AttributeName& attribute : launch_attributes()) known.push_back(attribute.name);
     for (const char* key : {"grid", "block", "args"}) {

@@ -17,6 +17,6 @@ std::vector<ProgramStep> read_steps(const Document& document, const DocumentNode
 
 // The attributes among the members of a table, in a step or in [kernels.k.launch]. Throws
 // kInvalidInput for one that this release does not support.
-LaunchAttributes read_attributes(const TableReader& table);
+ProgramAttributes read_attributes(const TableReader& table);
 
 }  // namespace baton

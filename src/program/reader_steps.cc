@@ -242,7 +242,7 @@ std::vector<ProgramStep> read_steps(const Document& document, const DocumentNode
   return result;
 }
 
-LaunchAttributes read_attributes(const TableReader& table) {
+ProgramAttributes read_attributes(const TableReader& table) {
   for (const DocumentNode::Member& member : table.table().members) {
     const AttributeName* attribute = find_attribute(member.key);
     if (attribute == nullptr || attribute->supported) continue;
@@ -254,7 +254,7 @@ LaunchAttributes read_attributes(const TableReader& table) {
                    "the attribute {} of {} is not supported by this release", member.key,
                    table.what());
   }
-  LaunchAttributes attributes;
+  ProgramAttributes attributes;
   attributes.shared = table.expression("shared");
   attributes.cluster = table.expressions("cluster", 1, 3);
   if (const auto mode = table.choice("pdl", kPdlNames)) {

@@ -164,7 +164,7 @@ class Validator {
     check(kernel.launch);
   }
 
-  void check(const LaunchAttributes& attributes) const {
+  void check(const ProgramAttributes& attributes) const {
     if (attributes.shared) check(*attributes.shared, "dynamic shared memory", 0);
     for (const Expression& extent : attributes.cluster) check(extent, "a cluster extent", 1);
     if (attributes.pdl == PdlMode::kOn || attributes.pdl == PdlMode::kForce) {

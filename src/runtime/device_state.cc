@@ -74,7 +74,7 @@ std::shared_ptr<DeviceState> DeviceState::sibling(CUdevice device) const {
 }
 
 DeviceState::DeviceState(const DriverProvider& provider, const driver::Driver& driver, int ordinal)
-    : provider_(provider), driver_(driver), spec_(provider.spec(ordinal)) {
+    : provider_(provider), driver_(driver), ordinal_(ordinal), spec_(provider.spec(ordinal)) {
   BATON_DRIVER_CALL(driver_, cuDeviceGet, &device_, ordinal);
   name_ = device_name(driver_, device_);
   architecture_ = device_architecture(driver_, device_);

@@ -28,6 +28,8 @@ class DeviceState {
 
   const driver::Driver& driver() const { return driver_; }
   CUdevice device() const { return device_; }
+  // Among the driver's devices.
+  int ordinal() const { return ordinal_; }
   CUcontext context() const { return context_; }
   const std::string& spec() const { return spec_; }
   const std::string& name() const { return name_; }
@@ -40,6 +42,7 @@ class DeviceState {
 
   const DriverProvider& provider_;
   const driver::Driver& driver_;
+  const int ordinal_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string spec_;

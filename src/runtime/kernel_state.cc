@@ -1,6 +1,7 @@
 #include "runtime/kernel_state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -25,37 +26,46 @@ ArgumentClass class_of(const ParamFacts& param) {
   }
 }
 
+std::uint32_t count_of(int value) {
+  return static_cast<std::uint32_t>(std::max(value, 0));
+}
+
+std::size_t device_count(const driver::Driver& driver) {
+  int count = 0;
+  BATON_DRIVER_CALL(driver, cuDeviceGetCount, &count);
+  return count_of(count);
+}
+
 }  // namespace
 
-ResolvedKernel::ResolvedKernel(const Device& device, CUkernel kernel, const KernelFacts& facts)
-    : device_(device) {
-  BATON_DRIVER_CALL(device_.driver(), cuKernelGetFunction, &function_, kernel);
-  max_threads_ = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  registers_ = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS);
-  static_shared_ = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-  shared_allowed_ = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts)
+    : device_(device), function_(function) {
+  max_threads_ = count_of(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+  registers_ = count_of(attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
+  static_shared_ = count_of(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+  shared_allowed_ = count_of(attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
   const std::uint32_t limit = device_.limits().shared_per_block_optin;
   max_dynamic_shared_ = limit > static_shared_ ? limit - static_shared_ : 0;
   required_block_ = facts.required_block.value_or(std::array<std::uint32_t, 3>{});
   required_cluster_ = facts.required_cluster.value_or(std::array<std::uint32_t, 3>{});
-  read_params(kernel, facts);
+  read_params(facts);
 }
 
-std::uint32_t ResolvedKernel::attribute(CUfunction_attribute id) const {
+int ResolvedKernel::attribute(CUfunction_attribute id) const {
   int value = 0;
   BATON_DRIVER_CALL(device_.driver(), cuFuncGetAttribute, &value, id, function_);
-  return static_cast<std::uint32_t>(std::max(value, 0));
+  return value;
 }
 
 // The driver's layout decides. The image's adds the kinds; where the two disagree, which no image
 // that a compiler made should bring about, its kinds are not used.
-void ResolvedKernel::read_params(CUkernel kernel, const KernelFacts& facts) {
+void ResolvedKernel::read_params(const KernelFacts& facts) {
   const driver::Driver& driver = device_.driver();
   for (;;) {
     std::size_t offset = 0, size = 0;
-    const CUresult result = driver.cuKernelGetParamInfo(kernel, params_.size(), &offset, &size);
+    const CUresult result = driver.cuFuncGetParamInfo(function_, params_.size(), &offset, &size);
     if (result == CUDA_ERROR_INVALID_VALUE) break;
-    driver::check(driver, result, "cuKernelGetParamInfo");
+    driver::check(driver, result, "cuFuncGetParamInfo");
     params_.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size),
                        ArgumentClass::kAny});
   }
@@ -75,30 +85,103 @@ void ResolvedKernel::read_params(CUkernel kernel, const KernelFacts& facts) {
   }
 }
 
-void ResolvedKernel::raise_shared(std::uint32_t bytes) const {
-  std::lock_guard lock(raising_);
-  if (bytes <= shared_allowed_.load(std::memory_order_relaxed)) return;
-  ContextGuard guard(device_);
-  BATON_DRIVER_CALL(device_.driver(), cuFuncSetAttribute, function_,
-                    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes));
-  shared_allowed_.store(bytes, std::memory_order_release);
-}
-
-KernelState::KernelState(const Device& on, const Library& library, const KernelFacts& of)
-    : device(on), facts(of) {
-  ContextGuard guard(device);
-  BATON_DRIVER_CALL(device.driver(), cuLibraryGetKernel, &handle, library.handle(),
-                    facts.name.c_str());
-}
-
-const ResolvedKernel& KernelState::resolve() const {
-  std::lock_guard lock(resolving_);
-  if (owned_ == nullptr) {
-    ContextGuard guard(device);
-    owned_ = std::make_unique<const ResolvedKernel>(device, handle, facts);
-    published_.store(owned_.get(), std::memory_order_release);
+CUresult ResolvedKernel::set(CUfunction_attribute id, int value) const noexcept {
+  try {
+    ContextGuard guard(device_);
+    return device_.driver().cuFuncSetAttribute(function_, id, value);
+  } catch (const Error& failure) {
+    return static_cast<CUresult>(failure.driver_result());
   }
-  return *owned_;
+}
+
+CUresult ResolvedKernel::raise_shared(std::uint32_t bytes) const noexcept {
+  std::lock_guard lock(raising_);
+  if (bytes <= shared_allowed_.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
+  if (bytes > max_dynamic_shared_) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult result =
+      set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes));
+  if (result == CUDA_SUCCESS) shared_allowed_.store(bytes, std::memory_order_release);
+  return result;
+}
+
+CUresult ResolvedKernel::raise_cluster() const noexcept {
+  std::lock_guard lock(raising_);
+  const CUresult result = set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  if (result == CUDA_SUCCESS) large_clusters_allowed_.store(true, std::memory_order_release);
+  return result;
+}
+
+void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {
+  std::lock_guard lock(raising_);
+  driver::check(device_.driver(), set(id, value), "cuFuncSetAttribute");
+  // What launches go by has to follow: the value is the caller's own word, up or down.
+  if (id == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+    shared_allowed_.store(count_of(value), std::memory_order_release);
+  } else if (id == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
+    large_clusters_allowed_.store(value != 0, std::memory_order_release);
+  }
+}
+
+KernelState::KernelState(ModuleState* module, const Device& home)
+    : module_(module),
+      home_(home),
+      count_(device_count(home.driver())),
+      owned_(new std::unique_ptr<const ResolvedKernel>[count_]),
+      published_(new std::atomic<const ResolvedKernel*>[count_]()) {}
+
+KernelState::KernelState(ModuleState& module, const Device& home, CUkernel handle,
+                         const KernelFacts& facts)
+    : KernelState(&module, home) {
+  handle_ = handle;
+  facts_ = &facts;
+}
+
+KernelState::KernelState(const Device& home, CUkernel handle, KernelFacts facts)
+    : KernelState(nullptr, home) {
+  handle_ = handle;
+  own_facts_ = std::move(facts);
+  facts_ = &own_facts_;
+}
+
+KernelState::KernelState(const Device& home, CUfunction function, KernelFacts facts)
+    : KernelState(nullptr, home) {
+  foreign_ = function;
+  own_facts_ = std::move(facts);
+  facts_ = &own_facts_;
+}
+
+CUfunction KernelState::function_on(const Device& device) const {
+  if (&device.driver() != &home_.driver() || (foreign_ != nullptr && !(device == home_))) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {} is loaded on {}, the stream belongs to {}; load it on the stream's "
+                "device",
+                facts_->name, home_.spec(), device.spec());
+  }
+  if (foreign_ != nullptr) return foreign_;
+  CUfunction function = nullptr;
+  try {
+    BATON_DRIVER_CALL(device.driver(), cuKernelGetFunction, &function, handle_);
+  } catch (Error& failure) {
+    failure.note(fmt::format(
+        "kernel {} is of an image loaded on {} (sm_{}), and is launched on {} "
+        "(sm_{})",
+        facts_->name, home_.spec(), home_.architecture(), device.spec(), device.architecture()));
+    throw;
+  }
+  return function;
+}
+
+const ResolvedKernel& KernelState::resolve(const Device& device) const {
+  std::lock_guard lock(resolving_);
+  ContextGuard guard(device);
+  const CUfunction function = function_on(device);
+  const auto ordinal = static_cast<std::size_t>(device.state()->ordinal());
+  std::unique_ptr<const ResolvedKernel>& owned = owned_[ordinal];
+  if (owned == nullptr) {
+    owned = std::make_unique<const ResolvedKernel>(device, function, *facts_);
+    published_[ordinal].store(owned.get(), std::memory_order_release);
+  }
+  return *owned;
 }
 
 }  // namespace baton

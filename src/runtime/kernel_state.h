@@ -12,9 +12,11 @@
 
 #include "baton/device.h"
 #include "baton/image.h"
-#include "runtime/library.h"
+#include "runtime/device_state.h"
 
 namespace baton {
+
+class ModuleState;
 
 // What sort of argument a parameter takes, as far as that is certain.
 enum class ArgumentClass : std::uint8_t { kAny, kPointer, kFloat, kInteger };
@@ -26,12 +28,16 @@ struct ParamSlot {
 };
 
 // What a launch needs to know of one kernel on one device: resolved once, then immutable but for
-// the shared-memory opt-in, which only ever rises. Thread-safe.
+// the opt-ins, which only ever rise. Thread-safe.
 class ResolvedKernel {
  public:
-  // With the device's context current. Throws what the driver says.
-  ResolvedKernel(const Device& device, CUkernel kernel, const KernelFacts& facts);
+  // The largest cluster that needs no opt-in.
+  static constexpr std::uint64_t kPortableCluster = 8;
 
+  // With the device's context current. Throws what the driver says.
+  ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts);
+
+  const Device& device() const { return device_; }
   CUfunction function() const { return function_; }
   const std::vector<ParamSlot>& params() const { return params_; }
   std::uint32_t max_threads() const { return max_threads_; }
@@ -43,17 +49,28 @@ class ResolvedKernel {
   const std::array<std::uint32_t, 3>& required_block() const { return required_block_; }
   const std::array<std::uint32_t, 3>& required_cluster() const { return required_cluster_; }
 
-  // Makes launches with so many bytes of dynamic shared memory legal. One relaxed load where they
-  // are already; else the function's attribute is raised under a lock, never lowered, so that
-  // threads which launch with different sizes do not take each other's away.
-  void allow_shared(std::uint32_t bytes) const {
-    if (bytes > shared_allowed_.load(std::memory_order_acquire)) raise_shared(bytes);
+  // Make launches with so many bytes of dynamic shared memory, or clusters of so many blocks,
+  // legal. One load where they are already; else the function's attribute is raised under a lock,
+  // never lowered, so that threads which launch with different sizes do not take each other's away.
+  CUresult allow_shared(std::uint32_t bytes) const noexcept {
+    return bytes <= shared_allowed_.load(std::memory_order_acquire) ? CUDA_SUCCESS
+                                                                    : raise_shared(bytes);
+  }
+  CUresult allow_cluster(std::uint64_t blocks) const noexcept {
+    return blocks <= kPortableCluster || large_clusters_allowed_.load(std::memory_order_acquire)
+               ? CUDA_SUCCESS
+               : raise_cluster();
   }
 
+  // Any CUfunction_attribute, now.
+  int attribute(CUfunction_attribute id) const;
+  void set_attribute(CUfunction_attribute id, int value) const;
+
  private:
-  std::uint32_t attribute(CUfunction_attribute id) const;
-  void read_params(CUkernel kernel, const KernelFacts& facts);
-  void raise_shared(std::uint32_t bytes) const;
+  void read_params(const KernelFacts& facts);
+  CUresult raise_shared(std::uint32_t bytes) const noexcept;
+  CUresult raise_cluster() const noexcept;
+  CUresult set(CUfunction_attribute id, int value) const noexcept;
 
   Device device_;
   CUfunction function_ = nullptr;
@@ -66,28 +83,52 @@ class ResolvedKernel {
   std::array<std::uint32_t, 3> required_cluster_{};
   mutable std::mutex raising_;
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
+  mutable std::atomic<bool> large_clusters_allowed_{false};
 };
 
-// One kernel of a module. Lives as long as the module's state. Thread-safe.
-struct KernelState {
-  KernelState(const Device& on, const Library& library, const KernelFacts& of);
+// One kernel, on every device of its driver: of a module, as long as whose state it lives, or a
+// foreign function. Thread-safe.
+class KernelState {
+ public:
+  KernelState(ModuleState& module, const Device& home, CUkernel handle, const KernelFacts& facts);
+  // What Baton did not load: a kernel, or a function, which belongs to one device.
+  KernelState(const Device& home, CUkernel handle, KernelFacts facts);
+  KernelState(const Device& home, CUfunction function, KernelFacts facts);
 
-  // Resolved at the first call and published for all threads; after that one load.
-  const ResolvedKernel& resolved() const {
-    const ResolvedKernel* known = published_.load(std::memory_order_acquire);
-    return known != nullptr ? *known : resolve();
+  // The device that its module was loaded for: where it runs unless a stream says otherwise.
+  const Device& home() const { return home_; }
+  const KernelFacts& facts() const { return *facts_; }
+  // Null for what Baton did not load.
+  ModuleState* module() const { return module_; }
+  CUkernel handle() const { return handle_; }
+
+  // Resolved at the first call for a device and published for all threads; after that one load.
+  const ResolvedKernel& on(const Device& device) const {
+    const auto ordinal = static_cast<std::size_t>(device.state()->ordinal());
+    if (ordinal < count_) {
+      const ResolvedKernel* known = published_[ordinal].load(std::memory_order_acquire);
+      if (known != nullptr && known->device().state().get() == device.state().get()) return *known;
+    }
+    return resolve(device);
   }
-
-  const Device device;
-  const KernelFacts& facts;
-  CUkernel handle = nullptr;
+  const ResolvedKernel& at_home() const { return on(home_); }
 
  private:
-  const ResolvedKernel& resolve() const;
+  KernelState(ModuleState* module, const Device& home);
+  const ResolvedKernel& resolve(const Device& device) const;
+  CUfunction function_on(const Device& device) const;
+
+  ModuleState* const module_;
+  const Device home_;
+  KernelFacts own_facts_;  // of what Baton did not load
+  const KernelFacts* facts_ = nullptr;
+  CUkernel handle_ = nullptr;
+  CUfunction foreign_ = nullptr;
 
   mutable std::mutex resolving_;
-  mutable std::unique_ptr<const ResolvedKernel> owned_;
-  mutable std::atomic<const ResolvedKernel*> published_{nullptr};
+  std::size_t count_ = 0;  // of the driver's devices
+  std::unique_ptr<std::unique_ptr<const ResolvedKernel>[]> owned_;
+  std::unique_ptr<std::atomic<const ResolvedKernel*>[]> published_;
 };
 
 }  // namespace baton

@@ -44,6 +44,13 @@ std::unique_ptr<Library> Library::load(const Device& device, const Image& image,
   return nullptr;
 }
 
+std::unique_ptr<Library> Library::adopt(const Device& device, CUlibrary handle) {
+  std::unique_ptr<Library> library(new Library(device));
+  library->handle_ = handle;
+  library->owned_ = false;
+  return library;
+}
+
 CUresult Library::open(const Image& image) {
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                             CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
@@ -64,7 +71,7 @@ CUresult Library::force() const {
 }
 
 Library::~Library() {
-  if (handle_ == nullptr) return;
+  if (handle_ == nullptr || !owned_) return;
   release_in_context(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuLibraryUnload, handle_);
   });
@@ -97,6 +104,13 @@ std::vector<std::string> Library::kernel_names() const {
     names.emplace_back(name);
   }
   return names;
+}
+
+CUkernel Library::kernel(const std::string& symbol) const {
+  ContextGuard guard(device_);
+  CUkernel kernel = nullptr;
+  BATON_DRIVER_CALL(device_.driver(), cuLibraryGetKernel, &kernel, handle_, symbol.c_str());
+  return kernel;
 }
 
 }  // namespace baton

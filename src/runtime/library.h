@@ -12,12 +12,15 @@
 
 namespace baton {
 
-// One image in the driver's hands: a CUlibrary. Unloaded when destroyed.
+// One image in the driver's hands: a CUlibrary. Unloaded when destroyed, unless it is a foreign one.
 class Library {
  public:
   // Null, and `why` with the driver's reason and its log, where the image as such does not suit the
   // device: another may. Throws for what no other image would mend.
   static std::unique_ptr<Library> load(const Device& device, const Image& image, std::string* why);
+
+  // A library that someone else loaded, and unloads.
+  static std::unique_ptr<Library> adopt(const Device& device, CUlibrary handle);
 
   ~Library();
   Library(const Library&) = delete;
@@ -27,6 +30,8 @@ class Library {
   // What the driver's own compiler has said so far, or nothing: errors first, then remarks.
   std::string log() const;
   std::vector<std::string> kernel_names() const;
+  // Throws kNotFound where there is none.
+  CUkernel kernel(const std::string& symbol) const;
 
  private:
   explicit Library(const Device& device) : device_(device) {}
@@ -36,6 +41,7 @@ class Library {
 
   Device device_;
   CUlibrary handle_ = nullptr;
+  bool owned_ = true;
   // The driver may write here as long as the library lives, as it may compile late.
   std::array<char, 8192> errors_{};
   std::array<char, 8192> remarks_{};

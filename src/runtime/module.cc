@@ -29,8 +29,12 @@ Module compile(const Device& device, const Source& source, const CompileOptions&
   return Module::load(device, compile(source, for_device));
 }
 
+Module Module::adopt(const Device& device, NativeLibrary library) {
+  return Module(std::make_shared<ModuleState>(device, Library::adopt(device, library)));
+}
+
 Kernel Module::kernel(std::string_view entry) const {
-  return Kernel(state_, &state_->kernel(entry));
+  return Kernel(std::shared_ptr<const KernelState>(state_, &state_->kernel(entry)));
 }
 
 const Device& Module::device() const {
@@ -44,8 +48,13 @@ NativeLibrary Module::native() const {
 }
 
 std::pair<DeviceAddress, std::size_t> Module::global(std::string_view name) const {
-  const driver::Driver& driver = device().driver();
-  ContextGuard guard(device());
+  return global(name, device());
+}
+
+std::pair<DeviceAddress, std::size_t> Module::global(std::string_view name,
+                                                     const Device& on) const {
+  const driver::Driver& driver = on.driver();
+  ContextGuard guard(on);
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
   const CUresult result = driver.cuLibraryGetGlobal(&address, &bytes, state_->library().handle(),
@@ -61,30 +70,12 @@ std::pair<DeviceAddress, std::size_t> Module::global(std::string_view name) cons
 }
 
 Memory Module::variable(std::string_view name) const {
-  const auto [address, bytes] = global(name);
-  return Memory::adopt(device(), address, bytes, state_);
+  return variable(name, device());
 }
 
-const std::string& Kernel::name() const {
-  return state_->facts.name;
-}
-const KernelFacts& Kernel::facts() const {
-  return state_->facts;
-}
-Module Kernel::module() const {
-  return Module(module_);
-}
-NativeKernel Kernel::native() const {
-  return state_->handle;
-}
-NativeFunction Kernel::native_function() const {
-  return state_->resolved().function();
-}
-std::uint32_t Kernel::max_threads() const {
-  return state_->resolved().max_threads();
-}
-std::uint32_t Kernel::max_dynamic_shared() const {
-  return state_->resolved().max_dynamic_shared();
+Memory Module::variable(std::string_view name, const Device& on) const {
+  const auto [address, bytes] = global(name, on);
+  return Memory::adopt(on, address, bytes, state_);
 }
 
 }  // namespace baton

@@ -39,6 +39,17 @@ ModuleState::ModuleState(const Device& device, std::span<const Image> images,
     : device_(device), symbols_(std::move(symbols)) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
+  index_symbols();
+}
+
+ModuleState::ModuleState(const Device& device, std::unique_ptr<Library> library)
+    : device_(device), library_(std::move(library)), name_("the adopted library") {
+  facts_.kind = ImageKind::kCubin;
+  take_kernels_from_driver();
+  index_symbols();
+}
+
+void ModuleState::index_symbols() {
   for (const KernelFacts& kernel : facts_.kernels) by_symbol_.emplace(kernel.name, &kernel);
 }
 
@@ -74,7 +85,10 @@ void ModuleState::read_all_facts(std::span<const Image> images, const Image& loa
     if (&image == &loaded || image.kind() == loaded.kind()) continue;
     facts_ = merge_facts(facts_, facts_or_remark(image));
   }
-  if (!facts_.kernels.empty()) return;
+  if (facts_.kernels.empty()) take_kernels_from_driver();
+}
+
+void ModuleState::take_kernels_from_driver() {
   for (std::string& name : library_->kernel_names()) {
     KernelFacts kernel;
     kernel.demangled = name;
@@ -98,7 +112,9 @@ KernelState& ModuleState::kernel(std::string_view entry) {
   const KernelFacts& facts = find(entry);
   std::lock_guard lock(mutex_);
   std::unique_ptr<KernelState>& state = kernels_[&facts];
-  if (state == nullptr) state = std::make_unique<KernelState>(device_, *library_, facts);
+  if (state == nullptr) {
+    state = std::make_unique<KernelState>(*this, device_, library_->kernel(facts.name), facts);
+  }
   return *state;
 }
 

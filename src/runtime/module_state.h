@@ -18,11 +18,13 @@ namespace baton {
 
 // What a Module and its kernels share. Unloads the image when the last of them is gone.
 // Thread-safe.
-class ModuleState {
+class ModuleState : public std::enable_shared_from_this<ModuleState> {
  public:
   // `symbols`: name expression → symbol, from the compile.
   ModuleState(const Device& device, std::span<const Image> images,
               std::vector<std::pair<std::string, std::string>> symbols);
+  // Of a library that someone else loaded: its facts are what the driver says.
+  ModuleState(const Device& device, std::unique_ptr<Library> library);
 
   const Device& device() const { return device_; }
   const Library& library() const { return *library_; }
@@ -35,6 +37,8 @@ class ModuleState {
 
  private:
   void load(std::span<const Image> images);
+  void take_kernels_from_driver();
+  void index_symbols();
   void read_all_facts(std::span<const Image> images, const Image& loaded);
   const KernelFacts& find(std::string_view entry) const;
 

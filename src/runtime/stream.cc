@@ -90,20 +90,23 @@ void Stream::wait(const Event& event) const {
                     CU_EVENT_WAIT_DEFAULT);
 }
 
-Event::Event(const Device& device, bool timing) : device_(device) {
+Event::Event(const Device& device, bool timing) : device_(device), timing_(timing) {
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuEventCreate, &event_,
                     timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
 }
 
 Event::Event(Event&& other) noexcept
-    : device_(other.device_), event_(std::exchange(other.event_, nullptr)) {}
+    : device_(other.device_),
+      event_(std::exchange(other.event_, nullptr)),
+      timing_(other.timing_) {}
 
 Event& Event::operator=(Event&& other) noexcept {
   if (this == &other) return *this;
   release();
   device_ = other.device_;
   event_ = std::exchange(other.event_, nullptr);
+  timing_ = other.timing_;
   return *this;
 }
 

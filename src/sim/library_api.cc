@@ -190,6 +190,21 @@ CUresult KernelGetParamInfo(CUkernel handle, size_t index, size_t* offset, size_
   return CUDA_SUCCESS;
 }
 
+CUresult FuncGetName(const char** name, CUfunction handle) {
+  const std::shared_ptr<Function> function = function_of(handle);
+  require(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *name = function->kernel()->name().c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult FuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_t* size) {
+  const LoadedKernel& facts = function_of(handle)->loaded();
+  require(offset != nullptr && index < facts.params.size(), CUDA_ERROR_INVALID_VALUE);
+  *offset = facts.params[index].offset;
+  if (size != nullptr) *size = facts.params[index].size;
+  return CUDA_SUCCESS;
+}
+
 CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
   const std::shared_ptr<Function> function = function_of(handle);
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -219,6 +234,14 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
     return resident_blocks(view.profile, needs);
   });
   return CUDA_SUCCESS;
+}
+
+CUresult OccupancyMaxActiveClusters(int*, CUfunction, const CUlaunchConfig*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult OccupancyMaxPotentialClusterSize(int*, CUfunction, const CUlaunchConfig*) {
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace baton::sim::api

@@ -71,10 +71,10 @@ TEST_F(SharedMemory, StaticAndDynamicCountTogether) {
 
 TEST_F(SharedMemory, PrepareRaisesTheOptInAhead) {
   const Kernel kernel = load("shared.cu").kernel("sum_both");
-  kernel.prepare(kernel.max_dynamic_shared());
+  kernel.prepare({.shared = kernel.max_dynamic_shared()});
   expect_both(kernel, kernel.max_dynamic_shared());
   expect_error(ErrorCode::kLimit, {"shared memory"},
-               [&] { kernel.prepare(kernel.max_dynamic_shared() + 1); });
+               [&] { kernel.prepare({.shared = kernel.max_dynamic_shared() + 1}); });
 }
 
 TEST_F(SharedMemory, StaticTilesTranspose) {

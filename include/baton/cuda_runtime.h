@@ -1,0 +1,57 @@
+#pragma once
+
+// For code that uses Baton beside the CUDA runtime API, and links it: kernels of the program
+// itself, and the runtime's launch config.
+
+#include <cuda_runtime_api.h>
+
+#include <limits>
+#include <string>
+
+#include "baton/cuda.h"
+#include "baton/module.h"
+
+namespace baton {
+
+static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));
+
+// A `__global__` function of this program, compiled by nvcc: kernel_of(device, my_kernel), also of
+// a template: kernel_of(device, my_kernel<float>). It serves every device. Throws kNotFound where
+// the runtime does not know the symbol. Its parameters have sizes and no types.
+template <typename... Params>
+Kernel kernel_of(const Device& device, void (*symbol)(Params...)) {
+  cudaKernel_t kernel = nullptr;
+  const cudaError_t result = cudaGetKernel(&kernel, reinterpret_cast<const void*>(symbol));
+  if (result != cudaSuccess) {
+    throw Error(
+        ErrorCode::kNotFound,
+        std::string("the CUDA runtime does not know the symbol: cudaGetKernel failed with ") +
+            cudaGetErrorName(result) + ": " + cudaGetErrorString(result));
+  }
+  return Kernel::adopt(device, static_cast<NativeKernel>(kernel));
+}
+
+// The runtime's config as the driver's, for `Kernel::launch_raw`. It refers to the attributes of
+// the one it is made of. Throws kLimit for more dynamic shared memory than a CUlaunchConfig can
+// name.
+inline CUlaunchConfig as_driver_config(const cudaLaunchConfig_t& config) {
+  if (config.dynamicSmemBytes > std::numeric_limits<unsigned>::max()) {
+    throw Error(ErrorCode::kLimit, std::to_string(config.dynamicSmemBytes) +
+                                       " bytes of dynamic shared memory were asked for; a launch "
+                                       "takes less than 4 GiB");
+  }
+  CUlaunchConfig native{};
+  native.gridDimX = config.gridDim.x;
+  native.gridDimY = config.gridDim.y;
+  native.gridDimZ = config.gridDim.z;
+  native.blockDimX = config.blockDim.x;
+  native.blockDimY = config.blockDim.y;
+  native.blockDimZ = config.blockDim.z;
+  native.sharedMemBytes = static_cast<unsigned>(config.dynamicSmemBytes);
+  native.hStream = config.stream;
+  native.attrs = reinterpret_cast<CUlaunchAttribute*>(config.attrs);
+  native.numAttrs = config.numAttrs;
+  return native;
+}
+
+}  // namespace baton

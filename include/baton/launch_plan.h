@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "baton/module.h"
+
+namespace baton {
+
+// A launch prepared once and made many times: arguments packed, config checked, opt-ins raised.
+// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. Movable;
+// keeps its kernel's module loaded; refers to its stream, which must outlive the launches. One
+// thread at a time.
+class BATON_API LaunchPlan {
+ public:
+  // Throws what `Kernel::launch` would throw.
+  template <detail::PassedToKernel... Args>
+  static LaunchPlan make(const Kernel& kernel, const LaunchConfig& config, const Args&... args) {
+    return make_stored(kernel, config, detail::stored(args)...);
+  }
+  LaunchPlan(const Kernel& kernel, const LaunchConfig& config, std::span<const Argument> arguments);
+  LaunchPlan(LaunchPlan&&) noexcept;
+  LaunchPlan& operator=(LaunchPlan&&) noexcept;
+  ~LaunchPlan();
+
+  const Kernel& kernel() const;
+  const LaunchConfig& config() const;
+
+  // Replaces one argument. Throws kInvalidInput where there is no such parameter, or its size or
+  // kind is another.
+  template <detail::PassedToKernel T>
+  void set(std::size_t index, const T& value) {
+    const auto& stored = detail::stored(value);
+    using Stored = std::remove_cvref_t<decltype(stored)>;
+    set_argument(index, std::addressof(stored), detail::argument_type<Stored>());
+  }
+  // The argument's bytes, as many as the parameter has: may be written at any time between
+  // launches. 128-byte aligned where the parameter's size is a multiple of that, 16-byte aligned
+  // otherwise.
+  std::span<std::byte> argument(std::size_t index);
+
+  // Replaces the grid, the stream (of the same device), or the whole config. Throw kLimit,
+  // kInvalidInput or kUnsupported as a launch would.
+  void set_grid(Dim3 grid);
+  void set_stream(const Stream& stream);
+  void set_config(const LaunchConfig& config);
+
+  // Throws what the driver refuses with, diagnosed.
+  LaunchResult launch();
+  // The same with the driver's result instead of an exception; `Kernel::diagnose` explains it.
+  NativeResult try_launch(LaunchResult* result = nullptr) noexcept;
+
+ private:
+  struct State;
+  explicit LaunchPlan(std::unique_ptr<State> state);
+
+  template <typename... Stored>
+  static LaunchPlan make_stored(const Kernel& kernel, const LaunchConfig& config,
+                                const Stored&... values) {
+    const std::array<Argument, sizeof...(Stored)> arguments = {
+        Argument{std::addressof(values), sizeof(Stored), detail::argument_type<Stored>().pointer,
+                 detail::argument_type<Stored>().dtype}...};
+    return LaunchPlan(kernel, config, std::span<const Argument>(arguments));
+  }
+  void set_argument(std::size_t index, const void* data, const ArgumentType& type);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace baton

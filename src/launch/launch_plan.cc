@@ -1,0 +1,162 @@
+#include "baton/launch_plan.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "launch/diagnosis.h"
+#include "launch/limits.h"
+#include "launch/signature.h"
+#include "launch/submit.h"
+
+namespace baton {
+namespace {
+
+// Tensor maps want 64 bytes (128 from CUDA 13 on); everything else is content with 16.
+constexpr std::size_t kLargeAlignment = 128;
+constexpr std::size_t kAlignment = 16;
+
+std::size_t align(std::size_t offset, std::size_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+struct alignas(kLargeAlignment) Line {
+  std::byte bytes[kLargeAlignment];
+};
+
+}  // namespace
+
+struct LaunchPlan::State {
+  State(const Kernel& of, const LaunchConfig& with) : kernel(of), config(with) {}
+
+  Kernel kernel;
+  const KernelState* kernel_state = nullptr;
+  const ResolvedKernel* resolved = nullptr;
+  LaunchConfig config;
+  CUlaunchConfig native{};  // its attributes are the config's
+  std::uint64_t cluster = 1;
+  std::vector<Line> bytes;
+  std::vector<void*> pointers;  // into `bytes`, one a parameter
+};
+
+LaunchPlan::LaunchPlan(LaunchPlan&&) noexcept = default;
+LaunchPlan& LaunchPlan::operator=(LaunchPlan&&) noexcept = default;
+LaunchPlan::~LaunchPlan() = default;
+
+LaunchPlan::LaunchPlan(const Kernel& kernel, const LaunchConfig& config,
+                       std::span<const Argument> arguments)
+    : state_(std::make_unique<State>(kernel, config)) {
+  state_->kernel_state = kernel.state_.get();
+  set_config(config);
+
+  std::vector<ArgumentType> types;
+  for (const Argument& argument : arguments) types.push_back(argument.type());
+  if (!launch::accepts(*state_->resolved, types)) {
+    throw launch::unfit_arguments(*state_->kernel_state, *state_->resolved, types);
+  }
+  std::vector<std::size_t> offsets;
+  std::size_t end = 0;
+  for (const Argument& argument : arguments) {
+    const bool large = argument.size != 0 && argument.size % kLargeAlignment == 0;
+    offsets.push_back(align(end, large ? kLargeAlignment : kAlignment));
+    end = offsets.back() + argument.size;
+  }
+  state_->bytes.resize(end / kLargeAlignment + 1);
+  auto* const base = reinterpret_cast<std::byte*>(state_->bytes.data());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    state_->pointers.push_back(base + offsets[i]);
+    if (arguments[i].size != 0) {
+      std::memcpy(base + offsets[i], arguments[i].data, arguments[i].size);
+    }
+  }
+}
+
+const Kernel& LaunchPlan::kernel() const {
+  return state_->kernel;
+}
+const LaunchConfig& LaunchPlan::config() const {
+  return state_->config;
+}
+
+void LaunchPlan::set_config(const LaunchConfig& config) {
+  State& state = *state_;
+  const KernelState& kernel = *state.kernel_state;
+  const ResolvedKernel& resolved = kernel.on(launch::device_of(config, kernel.home()));
+  if (!launch::fits(resolved, config)) {
+    if (auto broken = launch::broken_limit(kernel, resolved, config)) throw std::move(*broken);
+  }
+  state.kernel.prepare(config);
+  state.resolved = &resolved;
+  state.config = config;
+  state.native = launch::native_config(state.config, state.config.attributes.all());
+  state.cluster = launch::cluster_blocks(config.attributes);
+}
+
+void LaunchPlan::set_grid(Dim3 grid) {
+  State& state = *state_;
+  const Dim3 before = state.config.grid;
+  state.config.grid = grid;
+  if (!launch::fits(*state.resolved, state.config)) {
+    auto broken = launch::broken_limit(*state.kernel_state, *state.resolved, state.config);
+    state.config.grid = before;
+    if (broken) throw std::move(*broken);
+  }
+  state.native.gridDimX = state.config.grid.x;
+  state.native.gridDimY = state.config.grid.y;
+  state.native.gridDimZ = state.config.grid.z;
+}
+
+void LaunchPlan::set_stream(const Stream& stream) {
+  State& state = *state_;
+  if (!(stream.device() == state.resolved->device())) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {}: the plan is for {}, the stream belongs to {}; give the plan a config "
+                "with that stream, or make one a device",
+                state.kernel.name(), state.resolved->device().spec(), stream.device().spec());
+  }
+  state.config.stream = stream;
+  state.native.hStream = stream.native();
+}
+
+void LaunchPlan::set_argument(std::size_t index, const void* data, const ArgumentType& type) {
+  State& state = *state_;
+  const auto& params = state.resolved->params();
+  if (index >= params.size()) {
+    throw error(ErrorCode::kInvalidInput, "kernel {} takes {} arguments, there is no argument {}",
+                state.kernel.name(), params.size(), index + 1);
+  }
+  if (!launch::accepts_one(params[index], type)) {
+    throw launch::unfit_argument(*state.kernel_state, *state.resolved, index, type);
+  }
+  std::memcpy(state.pointers[index], data, type.size);
+}
+
+std::span<std::byte> LaunchPlan::argument(std::size_t index) {
+  State& state = *state_;
+  const auto& params = state.resolved->params();
+  if (index >= params.size()) {
+    throw error(ErrorCode::kInvalidInput, "kernel {} takes {} arguments, there is no argument {}",
+                state.kernel.name(), params.size(), index + 1);
+  }
+  return {static_cast<std::byte*>(state.pointers[index]), params[index].size};
+}
+
+NativeResult LaunchPlan::try_launch(LaunchResult* result) noexcept {
+  State& state = *state_;
+  const CUresult status =
+      launch::submit(*state.resolved, state.native, state.cluster, state.pointers.data());
+  if (status == CUDA_SUCCESS && result != nullptr) {
+    // The driver wrote the handle into the plan's own attribute.
+    *result = launch::result_of(state.config.attributes);
+  }
+  return status;
+}
+
+LaunchResult LaunchPlan::launch() {
+  LaunchResult result;
+  const NativeResult status = try_launch(&result);
+  if (status != CUDA_SUCCESS) throw state_->kernel.diagnose(state_->config, status);
+  return result;
+}
+
+}  // namespace baton

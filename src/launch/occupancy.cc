@@ -1,0 +1,114 @@
+#include "base/error.h"
+#include "baton/module.h"
+#include "launch/limits.h"
+#include "launch/native_config.h"
+#include "launch/submit.h"
+
+namespace baton {
+namespace launch {
+namespace {
+
+// The driver counts with the function's opt-ins as they are now, so what the config needs is raised
+// first, as its launch would.
+void opt_in(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  const driver::Driver& driver = kernel.device().driver();
+  driver::check(driver, kernel.allow_shared(config.shared), "cuFuncSetAttribute");
+  driver::check(driver, kernel.allow_cluster(cluster_blocks(config.attributes)),
+                "cuFuncSetAttribute");
+}
+
+}  // namespace
+
+std::uint32_t blocks_per_multiprocessor(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  opt_in(kernel, config);
+  ContextGuard guard(kernel.device());
+  int blocks = 0;
+  BATON_DRIVER_CALL(kernel.device().driver(), cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+                    kernel.function(), static_cast<int>(config.block.count()), config.shared);
+  return static_cast<std::uint32_t>(blocks);
+}
+
+std::uint32_t max_active_clusters(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  opt_in(kernel, config);
+  ContextGuard guard(kernel.device());
+  const CUlaunchConfig native = native_config(config, config.attributes.all());
+  int clusters = 0;
+  BATON_DRIVER_CALL(kernel.device().driver(), cuOccupancyMaxActiveClusters, &clusters,
+                    kernel.function(), &native);
+  return static_cast<std::uint32_t>(clusters);
+}
+
+std::uint32_t max_cluster_size(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  // Without the opt-in the answer would be of portable sizes only.
+  const driver::Driver& driver = kernel.device().driver();
+  driver::check(driver, kernel.allow_shared(config.shared), "cuFuncSetAttribute");
+  driver::check(driver, kernel.allow_cluster(ResolvedKernel::kPortableCluster + 1),
+                "cuFuncSetAttribute");
+  ContextGuard guard(kernel.device());
+  LaunchConfig without = config;
+  without.attributes.remove(AttributeId::kCluster);
+  without.attributes.remove(AttributeId::kPreferredCluster);
+  const CUlaunchConfig native = native_config(without, without.attributes.all());
+  int blocks = 0;
+  BATON_DRIVER_CALL(driver, cuOccupancyMaxPotentialClusterSize, &blocks, kernel.function(),
+                    &native);
+  return static_cast<std::uint32_t>(blocks);
+}
+
+std::uint64_t max_cooperative_blocks(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  if (const std::optional<Dim3> cluster = config.cluster()) {
+    return max_active_clusters(kernel, config) * cluster->count();
+  }
+  return std::uint64_t{blocks_per_multiprocessor(kernel, config)} *
+         kernel.device().limits().multiprocessors;
+}
+
+std::optional<Error> broken_residency(const KernelState& kernel, const ResolvedKernel& resolved,
+                                      const LaunchConfig& config) {
+  const std::string& device = resolved.device().spec();
+  if (const std::optional<Dim3> cluster = config.cluster(); cluster && cluster->count() > 1) {
+    const std::uint32_t largest = max_cluster_size(resolved, config);
+    if (cluster->count() > largest) {
+      return limit_error(kernel,
+                         "the cluster {} has {} blocks, {} allows {} of {} threads and {} bytes of "
+                         "dynamic shared memory",
+                         to_string(*cluster), cluster->count(), device, largest,
+                         config.block.count(), config.shared);
+    }
+    if (max_active_clusters(resolved, config) == 0) {
+      return limit_error(kernel,
+                         "no cluster {} of blocks of {} threads and {} bytes of dynamic shared "
+                         "memory fits on {}",
+                         to_string(*cluster), config.block.count(), config.shared, device);
+    }
+  }
+  if (!config.cooperative()) return std::nullopt;
+  const std::uint64_t largest = max_cooperative_blocks(resolved, config);
+  if (config.grid.count() <= largest) return std::nullopt;
+  return limit_error(kernel,
+                     "the cooperative grid {} has {} blocks, {} holds {} at once (blocks of {} "
+                     "threads, {} registers a thread, {} bytes of shared memory): the largest grid "
+                     "that fits has {}",
+                     to_string(config.grid), config.grid.count(), device, largest,
+                     config.block.count(), resolved.registers(),
+                     std::uint64_t{config.shared} + resolved.static_shared(), largest);
+}
+
+}  // namespace launch
+
+std::uint32_t Kernel::blocks_per_multiprocessor(const LaunchConfig& config) const {
+  return launch::blocks_per_multiprocessor(state_->on(launch::device_of(config, state_->home())),
+                                           config);
+}
+std::uint32_t Kernel::max_active_clusters(const LaunchConfig& config) const {
+  return launch::max_active_clusters(state_->on(launch::device_of(config, state_->home())), config);
+}
+std::uint32_t Kernel::max_cluster_size(const LaunchConfig& config) const {
+  return launch::max_cluster_size(state_->on(launch::device_of(config, state_->home())), config);
+}
+std::uint64_t Kernel::max_cooperative_blocks(const LaunchConfig& config) const {
+  return launch::max_cooperative_blocks(state_->on(launch::device_of(config, state_->home())),
+                                        config);
+}
+
+}  // namespace baton
