@@ -303,11 +303,12 @@ Parser::Constant Parser::apply(const Token& op, Constant left, Constant right) c
   if (text == "*") return {left.bits * right.bits, is_unsigned};
   if (text == "/" || text == "%") {
     if (right.bits == 0) fail(op.position, "a constant expression divides by zero");
-    const bool quotient = text == "/";
-    if (is_unsigned) return {quotient ? left.bits / right.bits : left.bits % right.bits, true};
+    // A remainder is of unsigned numbers, as ptxas 13.0 has it.
+    if (text == "%") return {left.bits % right.bits, true};
+    if (is_unsigned) return {left.bits / right.bits, true};
     // The one quotient that overflows: -2^63 / -1.
-    if (b == -1) return {quotient ? std::uint64_t{0} - left.bits : 0, false};
-    return {static_cast<std::uint64_t>(quotient ? a / b : a % b), false};
+    if (b == -1) return {std::uint64_t{0} - left.bits, false};
+    return {static_cast<std::uint64_t>(a / b), false};
   }
   if (text == "<<") return {right.bits < 64 ? left.bits << right.bits : 0, left.is_unsigned};
   if (text == ">>") {

@@ -276,7 +276,11 @@ TEST(PtxBody, EvaluatesConstantExpressions) {
       {"2 * WARP_SZ", 64},
       {"0x8000000000000000 / (.s64)(-1)", 0},
       {"(.s64)0x8000000000000000 / -1", INT64_MIN},
-      {"(.s64)0x8000000000000000 % -1", 0},
+      // ptxas 13.0: the remainder is of unsigned numbers and is one.
+      {"-7 % 3", 0},
+      {"7 % -3", 7},
+      {"-8 % 3 - 5 < 0", 0},
+      {"7 % 3", 1},
       {"+ - + 4", -4},
   };
   for (const auto& [text, value] : kExpressions) {

@@ -55,13 +55,20 @@ void add_bfind(Group& group) {
   });
 }
 
+// The ISA says that bfe and bfi look at 8 bits of positions and lengths. The hardware does for 32
+// bits, and takes the whole register for 64.
+template <typename T>
+u64 field_number(u32 number) {
+  return sizeof(T) == 4 ? number & 0xff : number;
+}
+
 template <typename T>
 T extract(T a, u32 b, u32 c) {
   using U = std::make_unsigned_t<T>;
   constexpr u32 kTop = sizeof(T) * 8 - 1;
-  const u32 position = b & 0xff, length = c & 0xff;
+  const u64 position = field_number<T>(b), length = field_number<T>(c);
   const bool extend = std::is_signed_v<T> && length != 0;
-  const U sign = extend ? U(a) >> std::min(position + length - 1, kTop) & 1 : 0;
+  const U sign = extend ? U(a) >> std::min<u64>(position + length - 1, kTop) & 1 : 0;
   U field = 0;
   for (u32 i = 0; i <= kTop; ++i) {
     const U bit = i < length && position + i <= kTop ? U(a) >> (position + i) & 1 : sign;
@@ -73,7 +80,7 @@ T extract(T a, u32 b, u32 c) {
 template <typename T>
 T insert(T a, T b, u32 c, u32 d) {
   constexpr u32 kTop = sizeof(T) * 8 - 1;
-  const u32 position = c & 0xff, length = d & 0xff;
+  const u64 position = field_number<T>(c), length = field_number<T>(d);
   T result = b;
   for (u32 i = 0; i < length && position + i <= kTop; ++i) {
     const T bit = T{1} << (position + i);

@@ -207,12 +207,14 @@ void add_floats(Group& group, const Type& to, const Type& from) {
   for (const bool ftz : {false, true}) {
     for (const bool sat : {false, true}) {
       if ((ftz && !single) || (sat && brain)) continue;
-      // .ftz concerns f32 alone, on whichever side it stands.
+      // .ftz concerns f32 alone, on whichever side it stands; but the hardware leaves the operands
+      // of a narrowing to f16 as they are.
       const auto add = [&, ftz, sat](const Mode& mode, auto operation) -> Case& {
         return add_conversion(
             group, fmt::format("{}{}{}", mode.name, ftz ? ".ftz" : "", sat ? ".sat" : ""), to, from,
             [=, &to, &from](u64 bits) {
-              const bool flush_in = ftz && &from == &kSingle, flush_out = ftz && &to == &kSingle;
+              const bool flush_in = ftz && &from == &kSingle && &to != &kHalf;
+              const bool flush_out = ftz && &to == &kSingle;
               u64 result = operation(flush_in ? flush_subnormal(*from.format, bits) : bits);
               if (flush_out) result = flush_subnormal(*to.format, result);
               return sat ? saturate_unit(*to.format, result) : result;
@@ -291,6 +293,10 @@ void add_tf32(Group& group) {
         .add(fmt::format("{{ .reg .b32 %t; cvt.{}.tf32.f32 %t, %a; and.b32 %d, %t, 0xffffe000; }}",
                          form.name),
              [&form](F32 a) {
+               // The hardware leaves a NaN as it is where it rounds away from zero.
+               if (is_nan(a) && form.rounding == Rounding::kRna) {
+                 return make_float<F32>(a.bits & 0xffffe000);
+               }
                const u64 narrow = convert_float(kF32Format, a.bits, kTF32Format, form.rounding);
                return rectified(make_float<F32>(narrow << kDropped), form.relu);
              })

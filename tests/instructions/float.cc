@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -70,19 +71,26 @@ void add_arithmetic(Family& family, const std::string& type) {
                          finish);
     });
     mul.add("mul" + form + ";", [rounding, finish](T a, T b) {
-      return finished<T>(
-          soft_mul(kFormat, flush(a, finish.ftz).bits, flush(b, finish.ftz).bits, rounding),
-          finish);
+      return finished<T>(soft_mul(kFormat, flush(a, finish.ftz).bits, flush(b, finish.ftz).bits,
+                                  rounding, finish.ftz),
+                         finish);
     });
   });
   each_form<T>(false, [&](const Mode& mode, const Finish& finish) {
     const std::string form = fmt::format("{}{}.{} %d, %a, %b, %c;", mode.name, finish.name(), type);
     const auto fused = [rounding = mode.rounding, finish](T a, T b, T c) {
       return finished<T>(soft_fma(kFormat, flush(a, finish.ftz).bits, flush(b, finish.ftz).bits,
-                                  flush(c, finish.ftz).bits, rounding),
+                                  flush(c, finish.ftz).bits, rounding, finish.ftz),
                          finish);
     };
     fma.add("fma" + form, fused);
+    if (finish.ftz) {
+      // Products and sums about the smallest normal number.
+      fma.add("fma" + form, fused)
+          .operand(0, only({0x00800000, 0x80800000, 0x00800001, 0x20000000, 0xa0000000}))
+          .operand(1, only({0x3f7fffff, 0xbf7fffff, 0x3f800001, 0x10000000, 0x3f000000}))
+          .operand(2, only({0, 0x80000000, 0x00800000, 0x80800000, 0x00800001, 0x007fffff}));
+    }
     mad.add("mad" + form, fused);  // the same as fma on every architecture since sm_20
   });
   add.add(
@@ -90,6 +98,18 @@ void add_arithmetic(Family& family, const std::string& type) {
       [](T a) {
         return make_float<T>(soft_add(kFormat, a.bits, from_double(kFormat, 1.0), Rounding::kRn));
       });
+}
+
+// Their reciprocals lie about the smallest normal number.
+Values reciprocal_values(Kind kind) {
+  const FloatFormat& format = *info(kind).format;
+  const u64 large = from_double(format, std::ldexp(1.0, format.bias() - 1));
+  Values values = values_of(kind);
+  for (const u64 near : {large - 1, large, large + 1, large + 2}) {
+    values.edges.push_back(near);
+    values.edges.push_back(near | format.sign_bit());
+  }
+  return values;
 }
 
 template <typename T>
@@ -105,15 +125,17 @@ void add_division(Family& family, const std::string& type) {
       const std::string form = fmt::format("{}{}.{} %d, %a", mode.name, finish.name(), type);
       const Rounding rounding = mode.rounding;
       div.add("div" + form + ", %b;", [rounding, finish](T a, T b) {
-        return finished<T>(
-            soft_div(kFormat, flush(a, finish.ftz).bits, flush(b, finish.ftz).bits, rounding),
-            finish);
+        return finished<T>(soft_div(kFormat, flush(a, finish.ftz).bits, flush(b, finish.ftz).bits,
+                                    rounding, finish.ftz),
+                           finish);
       });
-      rcp.add("rcp" + form + ";", [rounding, finish](T a) {
-        return finished<T>(
-            soft_div(kFormat, from_double(kFormat, 1.0), flush(a, finish.ftz).bits, rounding),
-            finish);
-      });
+      rcp.add("rcp" + form + ";",
+              [rounding, finish](T a) {
+                return finished<T>(soft_div(kFormat, from_double(kFormat, 1.0),
+                                            flush(a, finish.ftz).bits, rounding, finish.ftz),
+                                   finish);
+              })
+          .operand(0, reciprocal_values(type == "f32" ? Kind::kF32 : Kind::kF64));
       sqrt.add("sqrt" + form + ";", [rounding, finish](T a) {
         return finished<T>(soft_sqrt(kFormat, flush(a, finish.ftz).bits, rounding), finish);
       });

@@ -75,10 +75,16 @@ Wide shift_right(const Exact& x, int shift, Rounding rounding) {
   return whole + rounds_up(rounding, x.negative, (whole & 1) != 0, half, rest);
 }
 
+struct Packing {
+  bool saturate_finite = false;
+  bool flush = false;  // before it is rounded
+};
+
 std::uint64_t pack(const FloatFormat& format, const Exact& x, Rounding rounding,
-                   bool saturate_finite = false) {
+                   Packing packing = {}) {
   const std::uint64_t sign = x.negative ? format.sign_bit() : 0;
   if (x.magnitude == 0) return sign;
+  if (packing.flush && x.exponent + top_bit(x.magnitude) < 1 - format.bias()) return sign;
   const int fraction = static_cast<int>(format.fraction_bits);
   const int smallest_step = 1 - format.bias() - fraction;  // exponent of a subnormal's last bit
   const int step = std::max(x.exponent + top_bit(x.magnitude) - fraction, smallest_step);
@@ -93,7 +99,7 @@ std::uint64_t pack(const FloatFormat& format, const Exact& x, Rounding rounding,
     return sign |
            ((static_cast<std::uint64_t>(field) << fraction) + static_cast<std::uint64_t>(rounded));
   }
-  const bool to_largest = saturate_finite || rounding == Rounding::kRz ||
+  const bool to_largest = packing.saturate_finite || rounding == Rounding::kRz ||
                           (rounding == Rounding::kRm && !x.negative) ||
                           (rounding == Rounding::kRp && x.negative);
   if (to_largest) return sign | format.largest();
@@ -171,28 +177,28 @@ std::uint64_t soft_add(const FloatFormat& format, std::uint64_t a, std::uint64_t
 }
 
 std::uint64_t soft_mul(const FloatFormat& format, std::uint64_t a, std::uint64_t b,
-                       Rounding rounding) {
+                       Rounding rounding, bool flush) {
   if (is_nan(format, a) || is_nan(format, b)) return canonical_nan(format);
   if (is_infinite(format, a) || is_infinite(format, b)) {
     if (is_zero(format, a) || is_zero(format, b)) return canonical_nan(format);
     return ((a ^ b) & format.sign_bit()) | format.infinity();
   }
-  return pack(format, product(unpack(format, a), unpack(format, b)), rounding);
+  return pack(format, product(unpack(format, a), unpack(format, b)), rounding, {.flush = flush});
 }
 
 std::uint64_t soft_fma(const FloatFormat& format, std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                       Rounding rounding) {
+                       Rounding rounding, bool flush) {
   if (is_nan(format, a) || is_nan(format, b) || is_nan(format, c)) return canonical_nan(format);
   if (is_infinite(format, a) || is_infinite(format, b) || is_infinite(format, c)) {
     const bool infinite_product = is_infinite(format, a) || is_infinite(format, b);
     return infinite_product ? soft_add(format, soft_mul(format, a, b, rounding), c, rounding) : c;
   }
   const Exact multiplied = product(unpack(format, a), unpack(format, b));
-  return pack(format, sum(multiplied, unpack(format, c), rounding), rounding);
+  return pack(format, sum(multiplied, unpack(format, c), rounding), rounding, {.flush = flush});
 }
 
 std::uint64_t soft_div(const FloatFormat& format, std::uint64_t a, std::uint64_t b,
-                       Rounding rounding) {
+                       Rounding rounding, bool flush) {
   const std::uint64_t sign = (a ^ b) & format.sign_bit();
   const bool both_zero = is_zero(format, a) && is_zero(format, b);
   const bool both_infinite = is_infinite(format, a) && is_infinite(format, b);
@@ -208,7 +214,7 @@ std::uint64_t soft_div(const FloatFormat& format, std::uint64_t a, std::uint64_t
   quotient.magnitude = dividend / y.magnitude;
   quotient.exponent = x.exponent - 62 - y.exponent;
   quotient.sticky = dividend % y.magnitude != 0;
-  return pack(format, quotient, rounding);
+  return pack(format, quotient, rounding, {.flush = flush});
 }
 
 std::uint64_t soft_sqrt(const FloatFormat& format, std::uint64_t a, Rounding rounding) {
@@ -241,7 +247,7 @@ std::uint64_t convert_float(const FloatFormat& from, std::uint64_t bits, const F
     if (saturate_finite) return sign | to.largest();
     return sign | (to.finite_only ? to.magnitude_mask() : to.infinity());
   }
-  return pack(to, unpack(from, bits), rounding, saturate_finite);
+  return pack(to, unpack(from, bits), rounding, {.saturate_finite = saturate_finite});
 }
 
 std::uint64_t round_to_integral(const FloatFormat& format, std::uint64_t bits, Rounding rounding) {
