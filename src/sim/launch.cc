@@ -1,7 +1,5 @@
 #include "sim/launch.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "sim/context.h"
@@ -42,16 +40,22 @@ void check_threads(const LaunchRequest& request, const KernelView& view) {
           CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 }
 
-void check_cluster(const LaunchRequest& request, const KernelView& view, const Function& function) {
-  const std::uint32_t* required = view.kernel.required_cluster;
-  if (required[0] == 0) return;
-  require(request.grid.x % required[0] == 0 && request.grid.y % required[1] == 0 &&
-              request.grid.z % required[2] == 0,
-          CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  if (required[0] * required[1] * required[2] == 1) return;
-  refuse_unsupported(function, fmt::format("it is built for clusters of {} x {} x {} blocks, which "
-                                           "the simulated GPU does not have",
-                                           required[0], required[1], required[2]));
+// Blocks of a cluster run at the same time, and all blocks of a cooperative launch do.
+void check_residency(const LaunchRequest& request, const KernelView& view,
+                     const std::optional<Dim3>& cluster) {
+  const BlockNeeds needs = needs_of(request, view);
+  std::uint64_t resident = 0;
+  if (cluster) {
+    const auto size = static_cast<std::uint32_t>(cluster->count());
+    const auto clusters = static_cast<std::uint64_t>(resident_clusters(view.profile, needs, size));
+    require(clusters > 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    resident = clusters * size;
+  } else if (request.cooperative) {
+    resident = static_cast<std::uint64_t>(resident_blocks(view.profile, needs)) *
+               limit(view, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  }
+  require(!request.cooperative || request.grid.count() <= resident,
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
 // The parameter block of a launch from the addresses of its arguments, one a parameter.
@@ -96,6 +100,14 @@ std::vector<std::byte> parameters(const LoadedKernel& kernel, const LaunchReques
 
 }  // namespace
 
+BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) {
+  BlockNeeds needs;
+  needs.threads = static_cast<std::uint32_t>(request.block.count());
+  needs.registers = view.kernel.registers;
+  needs.shared_bytes = std::uint64_t{view.kernel.static_shared} + request.dynamic_shared;
+  return needs;
+}
+
 GridLaunch make_grid(const LaunchRequest& request, const Function& function) {
   const KernelSettings settings = function.settings();
   const KernelView view{function.context()->profile(), function.loaded(), function.module()->ptx(),
@@ -104,25 +116,20 @@ GridLaunch make_grid(const LaunchRequest& request, const Function& function) {
   check_threads(request, view);
   require(request.dynamic_shared <= static_cast<std::uint32_t>(max_dynamic_shared(view)),
           CUDA_ERROR_INVALID_VALUE);
-  check_cluster(request, view, function);
+  const std::optional<Dim3> cluster = cluster_of(request, view);
+  check_cluster(request, cluster);
+  check_residency(request, view, cluster);
   GridLaunch launch;
   launch.module = function.module();
   launch.kernel = &function.loaded();
   launch.grid = request.grid;
   launch.block = request.block;
-  launch.cluster = request.cluster;
+  launch.cluster = cluster.value_or(Dim3{});
+  launch.explicit_cluster = cluster.has_value();
+  launch.cooperative = request.cooperative;
   launch.dynamic_shared = request.dynamic_shared;
   launch.params = parameters(function.loaded(), request);
   return launch;
-}
-
-void refuse_unsupported(const Function& function, std::string message) {
-  driver::Finding finding;
-  finding.kind = "unsupported_launch";
-  finding.kernel = function.loaded().name;
-  finding.message = std::move(message);
-  function.context()->add_finding(std::move(finding));
-  throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
 }
 
 }  // namespace baton::sim

@@ -3,10 +3,16 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "sim/engine/engine.h"
+#include "sim/event.h"
+#include "sim/kernel_attributes.h"
 #include "sim/library.h"
+#include "sim/occupancy.h"
 
 namespace baton::sim {
 
@@ -14,24 +20,37 @@ namespace baton::sim {
 struct LaunchRequest {
   Dim3 grid;
   Dim3 block;
-  Dim3 cluster;  // 1, 1, 1: none asked for
   std::uint32_t dynamic_shared = 0;
+  bool cooperative = false;
+  std::optional<Dim3> cluster;
+  std::optional<Dim3> preferred_cluster;
+  std::vector<std::shared_ptr<Event>> events;  // to be recorded once the grid has completed
   void** params = nullptr;
   void** extra = nullptr;
 };
 
-// Reads the attributes of a launch into the request (launch_attributes.cc has one handler for each
-// kind). Throws Refusal: CUDA_ERROR_INVALID_VALUE for what is no attribute of a launch, and
-// CUDA_ERROR_NOT_SUPPORTED, with a finding on the function's context, for one that the simulated
-// GPU lacks.
-void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Function& function,
+// Reads the attributes of a launch on the context into the request (launch_attributes.cc has one
+// handler for each kind). Throws Refusal with the driver's code for what is no attribute of a
+// launch (CUDA_ERROR_INVALID_VALUE) or has a value that none may have.
+void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Context& context,
                       LaunchRequest& request);
 
 // Holds the request against the limits of kernel and device, with the driver's own codes, and
 // copies the arguments. Throws Refusal.
 GridLaunch make_grid(const LaunchRequest& request, const Function& function);
 
-// Notes on the function's context why a launch is refused as unsupported, and refuses it.
-[[noreturn]] void refuse_unsupported(const Function& function, std::string message);
+// What a block of the launch takes of a multiprocessor.
+BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view);
+
+// --- Clusters (cluster.cc) ---
+
+// Blocks that a cluster of the kernel may have.
+std::uint32_t largest_cluster(const KernelView& view);
+// The cluster of a launch: what the image requires, else what the launch or the kernel's settings
+// ask for; nothing without any. Throws Refusal(CUDA_ERROR_INVALID_CLUSTER_SIZE) where they
+// contradict each other or have more blocks than the kernel may.
+std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view);
+// Holds the cluster against the grid, and the preferred cluster against both. Throws Refusal.
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster);
 
 }  // namespace baton::sim

@@ -13,8 +13,11 @@ CUresult launch(LaunchRequest& request, std::span<const CUlaunchAttribute> attri
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<Stream> stream = usable_stream(stream_handle);
   const std::shared_ptr<Function> function = place_function(*stream->context, handle);
-  apply_attributes(attributes, *function, request);
+  apply_attributes(attributes, *stream->context, request);
   stream->context->submit(*stream, make_grid(request, *function));
+  for (const std::shared_ptr<Event>& event : request.events) {
+    stream->context->record(*event, *stream);
+  }
   return CUDA_SUCCESS;
 }
 

@@ -1,108 +1,140 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/context.h"
+#include "sim/current.h"
 #include "sim/launch.h"
 #include "sim/refusal.h"
 
 namespace baton::sim {
 namespace {
 
-using Handler = void (*)(const CUlaunchAttribute& attribute, const Function& function,
+// Checks one attribute's value and puts into the request what the simulated GPU follows.
+using Handler = void (*)(const CUlaunchAttributeValue& value, const Context& context,
                          LaunchRequest& request);
 
 struct Row {
   CUlaunchAttributeID id;
-  const char* name;
   Handler handle;
 };
 
-const char* name_of(CUlaunchAttributeID id);
+// What only says how fast a launch may run, whatever its value.
+void ignore(const CUlaunchAttributeValue&, const Context&, LaunchRequest&) {}
 
-void ignore(const CUlaunchAttribute&, const Function&, LaunchRequest&) {}
-
-void refuse_always(const CUlaunchAttribute& attribute, const Function& function, LaunchRequest&) {
-  refuse_unsupported(function, fmt::format("launch attribute {} is not supported by the simulated "
-                                           "GPU",
-                                           name_of(attribute.id)));
+void access_policy_window(const CUlaunchAttributeValue& value, const Context& context,
+                          LaunchRequest&) {
+  const CUaccessPolicyWindow& window = value.accessPolicyWindow;
+  const int most = context.profile().at(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+  require(window.num_bytes <= static_cast<std::size_t>(most), CUDA_ERROR_INVALID_VALUE);
+  require(window.hitRatio >= 0.0f && window.hitRatio <= 1.0f, CUDA_ERROR_INVALID_VALUE);
+  require(window.hitProp >= CU_ACCESS_PROPERTY_NORMAL &&
+              window.hitProp <= CU_ACCESS_PROPERTY_PERSISTING,
+          CUDA_ERROR_INVALID_VALUE);
+  require(window.missProp == CU_ACCESS_PROPERTY_NORMAL ||
+              window.missProp == CU_ACCESS_PROPERTY_STREAMING,
+          CUDA_ERROR_INVALID_VALUE);
 }
 
-// For what changes nothing while its value is zero: written or left out, the launch is the same.
-void accept_zero(const CUlaunchAttribute& attribute, const Function& function,
-                 LaunchRequest& request) {
-  const char* bytes = attribute.value.pad;
-  if (std::all_of(bytes, bytes + sizeof attribute.value.pad, [](char c) { return c == 0; })) return;
-  refuse_always(attribute, function, request);
+void cooperative(const CUlaunchAttributeValue& value, const Context&, LaunchRequest& request) {
+  request.cooperative = value.cooperative != 0;
 }
 
-// Attributes of streams and graph nodes alone.
-void refuse(const CUlaunchAttribute&, const Function&, LaunchRequest&) {
-  throw Refusal(CUDA_ERROR_INVALID_VALUE);
-}
-
-// The attributes that record an event: both keep it in the first word.
-void event(const CUlaunchAttribute& attribute, const Function& function, LaunchRequest& request) {
-  require(attribute.value.programmaticEvent.event != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  refuse_always(attribute, function, request);
-}
-
-// A cluster of one block, or of no extents at all, is no cluster.
-void cluster_dimension(const CUlaunchAttribute& attribute, const Function& function,
+void cluster_dimension(const CUlaunchAttributeValue& value, const Context&,
                        LaunchRequest& request) {
-  const auto& dim = attribute.value.clusterDim;
-  if (dim.x == 1 && dim.y == 1 && dim.z == 1) return;
-  if (dim.x == 0 && dim.y == 0 && dim.z == 0) return;
-  require(dim.x != 0 && dim.y != 0 && dim.z != 0, CUDA_ERROR_INVALID_VALUE);
-  require(request.grid.x % dim.x == 0 && request.grid.y % dim.y == 0 && request.grid.z % dim.z == 0,
-          CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  refuse_unsupported(function, fmt::format("clusters of {} x {} x {} blocks are not supported by "
-                                           "the simulated GPU",
-                                           dim.x, dim.y, dim.z));
+  request.cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
 }
 
+void preferred_cluster_dimension(const CUlaunchAttributeValue& value, const Context&,
+                                 LaunchRequest& request) {
+  const auto& dim = value.preferredClusterDim;
+  request.preferred_cluster = Dim3{dim.x, dim.y, dim.z};
+}
+
+void cluster_scheduling_policy(const CUlaunchAttributeValue& value, const Context&,
+                               LaunchRequest&) {
+  const int policy = value.clusterSchedulingPolicyPreference;
+  require(policy >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
+              policy <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING,
+          CUDA_ERROR_INVALID_VALUE);
+}
+
+void mem_sync_domain_map(const CUlaunchAttributeValue& value, const Context& context,
+                         LaunchRequest&) {
+  const int count = context.profile().at(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT);
+  require(value.memSyncDomainMap.default_ < count && value.memSyncDomainMap.remote < count,
+          CUDA_ERROR_INVALID_VALUE);
+}
+
+void mem_sync_domain(const CUlaunchAttributeValue& value, const Context&, LaunchRequest&) {
+  const int domain = value.memSyncDomain;
+  require(domain >= CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT && domain <= CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE,
+          CUDA_ERROR_INVALID_VALUE);
+}
+
+// The attributes that record an event. Grids here say nothing of blocks that began or triggered, so
+// both events are recorded when the grid completed, which is late but never too early.
+void record_event(CUevent handle, int flags, const Context& context, LaunchRequest& request) {
+  const std::shared_ptr<Event> event = usable_event(handle);
+  require(event->context.get() == &context, CUDA_ERROR_INVALID_HANDLE);
+  require(!event->timed, CUDA_ERROR_NOT_SUPPORTED);
+  require(flags == 0, CUDA_ERROR_ILLEGAL_STATE);
+  request.events.push_back(event);
+}
+
+void programmatic_event(const CUlaunchAttributeValue& value, const Context& context,
+                        LaunchRequest& request) {
+  record_event(value.programmaticEvent.event, value.programmaticEvent.flags, context, request);
+}
+
+void launch_completion_event(const CUlaunchAttributeValue& value, const Context& context,
+                             LaunchRequest& request) {
+  record_event(value.launchCompletionEvent.event, value.launchCompletionEvent.flags, context,
+               request);
+}
+
+// Only nodes of a graph can be updated from the device.
+void device_updatable(const CUlaunchAttributeValue& value, const Context&, LaunchRequest&) {
+  require(value.deviceUpdatableKernelNode.deviceUpdatable == 0, CUDA_ERROR_NOT_SUPPORTED);
+}
+
+void shared_memory_carveout(const CUlaunchAttributeValue& value, const Context&, LaunchRequest&) {
+  require(value.sharedMemCarveout <= 100, CUDA_ERROR_INVALID_VALUE);
+}
+
+void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Context&,
+                               LaunchRequest&) {
+  require(value.nvlinkUtilCentricScheduling <= 1, CUDA_ERROR_INVALID_VALUE);
+}
+
+// All that a launch takes, with the values that an H200 takes (driver 580.159). A dependent launch
+// (PROGRAMMATIC_STREAM_SERIALIZATION) may overlap its predecessor and here never does, which the
+// programming model allows; its griddepcontrol.wait then finds everything done.
 constexpr Row kRows[] = {
-    {CU_LAUNCH_ATTRIBUTE_IGNORE, "ignore", ignore},
-    {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, "access_policy_window", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, "cooperative", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, "synchronization_policy", refuse},
-    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, "cluster_dimension", cluster_dimension},
-    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-     "cluster_scheduling_policy_preference", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, "programmatic_stream_serialization",
-     accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, "programmatic_event", event},
-    {CU_LAUNCH_ATTRIBUTE_PRIORITY, "priority", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, "mem_sync_domain_map", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, "mem_sync_domain", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, "preferred_cluster_dimension", accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, "launch_completion_event", event},
-    {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, "device_updatable_kernel_node",
-     refuse_always},
-    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, "preferred_shared_memory_carveout",
-     accept_zero},
-    {CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, "nvlink_util_centric_scheduling",
-     accept_zero},
+    {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
+    {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},
+    {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, cooperative},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cluster_dimension},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cluster_scheduling_policy},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, ignore},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, programmatic_event},
+    {CU_LAUNCH_ATTRIBUTE_PRIORITY, ignore},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, mem_sync_domain_map},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, mem_sync_domain},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, preferred_cluster_dimension},
+    {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, launch_completion_event},
+    {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, device_updatable},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, shared_memory_carveout},
+    {CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING, nvlink_centric_scheduling},
 };
-
-const Row* find(CUlaunchAttributeID id) {
-  for (const Row& row : kRows) {
-    if (row.id == id) return &row;
-  }
-  return nullptr;
-}
-
-const char* name_of(CUlaunchAttributeID id) {
-  return find(id)->name;
-}
 
 }  // namespace
 
-void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Function& function,
+void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Context& context,
                       LaunchRequest& request) {
   for (const CUlaunchAttribute& attribute : attributes) {
-    const Row* row = find(attribute.id);
-    require(row != nullptr, CUDA_ERROR_INVALID_VALUE);
-    row->handle(attribute, function, request);
+    const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                  [&](const Row& each) { return each.id == attribute.id; });
+    require(row != std::end(kRows), CUDA_ERROR_INVALID_VALUE);
+    row->handle(attribute.value, context, request);
   }
 }
 

@@ -196,26 +196,6 @@ TEST_F(LaunchTest, AttributesWithoutEffectAreTaken) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
 }
 
-TEST_F(LaunchTest, AttributesThatAreNotSimulatedAreNamed) {
-  SIMULATED_ONLY();
-  CUlaunchConfig config{};
-  config.gridDimX = config.gridDimY = config.gridDimZ = 2;
-  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
-  CUlaunchAttribute attribute{};
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-  attribute.value.cooperative = 1;
-  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED,
-                driver.cuLaunchKernelEx(&config, function("empty"), nullptr, nullptr));
-  const auto findings = driver.simulator->take_findings(context);
-  ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kernel, "empty");
-  EXPECT_NE(findings[0].message.find("cooperative"), std::string::npos);
-  EXPECT_TRUE(driver.simulator->findings(context).empty());
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
-}
-
 TEST_F(LaunchTest, GridsThatWaitForEachOtherBothRun) {
   const CUstream first = make_stream();
   const CUstream second = make_stream();

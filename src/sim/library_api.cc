@@ -79,7 +79,7 @@ CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* opt
   jit_log.write_info("");
   CUresult refused = CUDA_ERROR_INVALID_IMAGE;
   try {
-    std::string ptx = ptx_of_image(code);
+    std::string ptx = ptx_of_image(code, profiles().front().architecture());
     refused = CUDA_ERROR_INVALID_PTX;
     *library = publish(Library::load(std::move(ptx)));
     jit_log.write_error("");
@@ -234,14 +234,6 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
     return resident_blocks(view.profile, needs);
   });
   return CUDA_SUCCESS;
-}
-
-CUresult OccupancyMaxActiveClusters(int*, CUfunction, const CUlaunchConfig*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-
-CUresult OccupancyMaxPotentialClusterSize(int*, CUfunction, const CUlaunchConfig*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace baton::sim::api

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "base/file.h"
 #include "sim/driver_test.h"
 #include "sim/test_kernels.h"
 
@@ -195,6 +198,29 @@ TEST_F(LibraryTest, UnloadedLibrariesAreGone) {
                 driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
 }
 
+TEST_F(LibraryTest, TakesThePtxOfFatbins) {
+  for (const char* packing : {"none", "default", "speed", "size"}) {
+    const std::string fatbin =
+        read_file(fmt::format("{}/src/image/testdata/packed_{}.fatbin", BATON_SOURCE_DIR, packing));
+    // The wrapper that nvcc's host code hands over.
+    const struct {
+      std::uint32_t magic = 0x466243b1, version = 1;
+      const void* data;
+      const void* unused = nullptr;
+    } wrapper{.data = fatbin.data()};
+    for (const void* image :
+         {static_cast<const void*>(fatbin.data()), static_cast<const void*>(&wrapper)}) {
+      CUlibrary library = nullptr;
+      ASSERT_RESULT(CUDA_SUCCESS, driver.cuLibraryLoadData(&library, image, nullptr, nullptr, 0,
+                                                           nullptr, nullptr, 0))
+          << packing;
+      CUkernel packed = kernel(library, "packed");
+      EXPECT_EQ(attribute(packed, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 128);
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+    }
+  }
+}
+
 TEST_F(LibraryTest, RefusesWhatItCannotRun) {
   SIMULATED_ONLY();  // a CUDA driver loads lazily, and lets most of these pass at first
   CUlibrary library = nullptr;
@@ -213,7 +239,11 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
                               7));
   EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, cubin.result);
   EXPECT_NE(cubin.log.find("holds machine code only, no PTX"), std::string::npos) << cubin.log;
-  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, load_logged("\x50\xed\x55\xba\x01").result);
+  // A fatbin without members.
+  const Loaded fatbin =
+      load_logged(std::string("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16));
+  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, fatbin.result);
+  EXPECT_NE(fatbin.log.find("no PTX"), std::string::npos) << fatbin.log;
   // The message is cut to the buffer, and ends in a NUL.
   EXPECT_EQ(load_logged("hello world", 10).log.size(), 9u);
   const Loaded fine = load_logged(head + ".visible .entry k() { ret; }");

@@ -1,6 +1,7 @@
 #include "sim/occupancy.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace baton::sim {
 namespace {
@@ -21,6 +22,14 @@ std::uint32_t warps_by_registers(const Profile& profile, std::uint32_t registers
   const std::uint32_t per_warp =
       ceil_div(std::max(registers, 1u) * warp, kRegisterUnit) * kRegisterUnit;
   return file / kPartitions / per_warp * kPartitions;
+}
+
+// SMs of each GPC. The eight of a chip with 132 SMs are made up to suit what an H200 answers: seven
+// clusters of 16 blocks that fill an SM each. Smaller devices have one.
+std::vector<int> gpcs_of(const Profile& profile) {
+  const int sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  if (sm_count == 132) return {18, 18, 18, 18, 16, 16, 16, 12};
+  return {sm_count};
 }
 
 }  // namespace
@@ -50,6 +59,13 @@ int resident_blocks(const Profile& profile, const BlockNeeds& needs) {
       limit(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / shared_taken);
   return static_cast<int>(std::min({limit(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
                                     by_warps, by_registers, by_shared}));
+}
+
+int resident_clusters(const Profile& profile, const BlockNeeds& needs, std::uint32_t size) {
+  const int blocks = resident_blocks(profile, needs);
+  int clusters = 0;
+  for (const int sms : gpcs_of(profile)) clusters += sms * blocks / static_cast<int>(size);
+  return clusters;
 }
 
 }  // namespace baton::sim

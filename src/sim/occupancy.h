@@ -22,4 +22,8 @@ std::uint32_t threads_by_registers(const Profile& profile, std::uint32_t registe
 // the driver reserves for each block.
 int resident_blocks(const Profile& profile, const BlockNeeds& needs);
 
+// How many clusters of `size` such blocks the device holds at once; 0 where not even one fits. The
+// blocks of a cluster share one graphics processing cluster (GPC), that is a group of SMs.
+int resident_clusters(const Profile& profile, const BlockNeeds& needs, std::uint32_t size);
+
 }  // namespace baton::sim

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/engine/address.h"
 #include "sim/engine/frame.h"
 #include "sim/engine/warp.h"
 
@@ -26,6 +27,7 @@ void begin_warp(Warp* warp, const Function& entry, std::uint32_t live) {
   for (CallFrame& frame : warp->frames) frame.lanes = 0;
   warp->frames[0].lanes = live;
   std::fill(warp->local_written.begin(), warp->local_written.end(), 0);
+  warp->cluster_arrived = warp->cluster_parity = 0;
 }
 
 // Runs one warp until it cannot or may not go on.
@@ -49,6 +51,8 @@ std::string wait_text(const Fragment& fragment) {
       return fmt::format("waits for the lanes {:#010x} of its warp", fragment.members);
     case Wait::kGrid:
       return "waits for the grids before it";
+    case Wait::kCluster:
+      return "waits at the barrier of its cluster";
     default:
       return "runs";
   }
@@ -57,33 +61,8 @@ std::string wait_text(const Fragment& fragment) {
 // A waiting fragment stands behind its instruction, except where it executes it again.
 const Insn* place_in_code(const Fragment& fragment) {
   const bool behind = fragment.wait == Wait::kBarrier || fragment.wait == Wait::kWarpSync ||
-                      fragment.wait == Wait::kGrid;
+                      fragment.wait == Wait::kGrid || fragment.wait == Wait::kCluster;
   return behind ? fragment.pc - 1 : fragment.pc;
-}
-
-void report_deadlock(Exec* x, BlockState* block) {
-  std::vector<std::string> lines;
-  describe_block(*x->grid, *block, &lines);
-  std::string who;
-  for (const std::string& line : lines) who += "\n  " + line;
-  for (Warp& warp : block->warps) {
-    if (warp.count == 0) continue;
-    x->warp = &warp;
-    warp.current = 0;
-    fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
-          CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
-          fmt::format("no thread of the block can go on:{}", who));
-    return;
-  }
-}
-
-bool waits_for_grid(const BlockState& block) {
-  for (const Warp& warp : block.warps) {
-    for (std::uint32_t k = 0; k < warp.count; ++k) {
-      if (warp.fragments[k].wait == Wait::kGrid) return true;
-    }
-  }
-  return false;
 }
 
 BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
@@ -91,11 +70,7 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
   std::uint32_t idle = 0;      // warps in a row that could not run
   std::uint32_t spinning = 0;  // warps in a row that only polled
   while (block->live_warps != 0) {
-    if (idle == warps) {
-      if (waits_for_grid(*block)) return BlockStop::kWaiting;
-      report_deadlock(x, block);
-      return BlockStop::kFault;
-    }
+    if (idle == warps) return BlockStop::kWaiting;
     if (budget <= 0) return BlockStop::kBudget;
     if (spinning != 0 && spinning + idle >= warps) return BlockStop::kSpinning;
     Warp& warp = block->warps[block->cursor];
@@ -122,9 +97,39 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
 
 }  // namespace
 
-std::unique_ptr<BlockState> make_block(const GridState& grid) {
+bool waits(const BlockState& block, Wait wait) {
+  for (const Warp& warp : block.warps) {
+    for (std::uint32_t k = 0; k < warp.count; ++k) {
+      if (warp.fragments[k].wait == wait) return true;
+    }
+  }
+  return false;
+}
+
+void report_deadlock(Exec* x, const ClusterState& cluster) {
+  std::vector<std::string> lines;
+  for (const auto& block : cluster.blocks) describe_block(*x->grid, *block, &lines);
+  std::string who;
+  for (const std::string& line : lines) who += "\n  " + line;
+  for (const auto& block : cluster.blocks) {
+    for (Warp& warp : block->warps) {
+      if (warp.count == 0) continue;
+      x->block = block.get();
+      x->warp = &warp;
+      warp.current = 0;
+      fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
+            CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
+            fmt::format("no thread of the {} can go on:{}",
+                        cluster.blocks.size() == 1 ? "block" : "cluster", who));
+      return;
+    }
+  }
+}
+
+std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank) {
   const Function& entry = *grid.kernel->entry;
   auto block = std::make_unique<BlockState>();
+  block->rank = rank;
   block->frame_stride = (entry.frame_bytes + 63) / 64 * 64;
   block->frames = std::make_unique<std::byte[]>(std::size_t{block->frame_stride} * grid.warps + 64);
   const auto start = reinterpret_cast<std::uintptr_t>(block->frames.get());
@@ -138,23 +143,21 @@ std::unique_ptr<BlockState> make_block(const GridState& grid) {
     warp.frames.resize(1);
     warp.frames[0].base = frames + std::size_t{w} * block->frame_stride;
     warp.frames[0].function = &entry;
-    fill_frame(grid, entry, w, 0, warp.frames[0].base);
+    fill_frame(grid, *block, entry, w, 0, warp.frames[0].base);
     grow_local(warp, entry.local_bytes);
   }
   return block;
 }
 
-void begin_block(const GridState& grid, std::uint64_t number, BlockState* block) {
+void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
   const Dim3& blocks = grid.launch.grid;
-  block->number = number;
-  block->index = {static_cast<std::uint32_t>(number % blocks.x),
-                  static_cast<std::uint32_t>(number / blocks.x % blocks.y),
-                  static_cast<std::uint32_t>(number / blocks.x / blocks.y)};
+  block->index = index;
+  block->number = index.x + blocks.x * (index.y + std::uint64_t{blocks.y} * index.z);
   block->live_threads = grid.threads;
   block->live_warps = grid.warps;
   block->cursor = 0;
   block->clock = 0;
-  block->spun = block->triggered = false;
+  block->triggered = false;
   std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
   std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
   block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size());
@@ -169,7 +172,7 @@ void begin_block(const GridState& grid, std::uint64_t number, BlockState* block)
 
 BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   x->block = block;
-  x->shared.base = 0;
+  x->shared.base = std::uint64_t{block->rank} << kRankShift;
   x->shared.size = block->shared.size();
   x->shared.host = block->shared.data();
   x->shared_unwritten = block->shared_unwritten;

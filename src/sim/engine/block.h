@@ -12,17 +12,23 @@ enum class BlockStop : std::uint8_t {
   kFinished,
   kBudget,    // ran as long as it was allowed to
   kSpinning,  // all its warps wait for somebody else by polling
-  kWaiting,   // for another grid
+  kWaiting,   // no warp can go on by itself
   kFault,
 };
 
-// Storage for blocks of the grid; everything that is the same for all blocks is filled in.
-std::unique_ptr<BlockState> make_block(const GridState& grid);
-// Makes it block `number` of the grid, at its beginning.
-void begin_block(const GridState& grid, std::uint64_t number, BlockState* block);
+// Storage for the grid's blocks of that rank in their clusters; everything that is the same for
+// them all is filled in.
+std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank);
+// Makes it the block `index` of the grid, at its beginning.
+void begin_block(const GridState& grid, const Dim3& index, BlockState* block);
 // Runs the block for about `budget` warp instructions. `x` supplies grid and regions; its counters
 // are added to.
 BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget);
+
+// Whether some lanes of the block wait for such a thing.
+bool waits(const BlockState& block, Wait wait);
+// Faults the grid, as no thread of the cluster can ever go on.
+void report_deadlock(Exec* x, const ClusterState& cluster);
 
 // Where the block's warps stand, one line for each set of warps at one place.
 void describe_block(const GridState& grid, const BlockState& block,

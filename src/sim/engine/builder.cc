@@ -37,8 +37,11 @@ SlotId FunctionBuilder::param(std::uint8_t width, std::uint32_t at, std::uint8_t
 SlotId FunctionBuilder::local_address(std::uint8_t width, std::uint32_t at, bool generic) {
   return fixed(Kind::kLocal, width, at, generic ? 1 : 0);
 }
-SlotId FunctionBuilder::late_constant(std::uint8_t width, std::uint64_t addend) {
-  return fixed(Kind::kLate, width, addend, 0);
+SlotId FunctionBuilder::shared_address(std::uint8_t width, std::uint64_t at) {
+  return fixed(Kind::kShared, width, at, 0);
+}
+SlotId FunctionBuilder::dynamic_shared_address(std::uint8_t width, std::uint64_t at) {
+  return fixed(Kind::kDynamicShared, width, at, 0);
 }
 
 Proto& FunctionBuilder::emit(Handler fn, std::uint32_t flat) {
@@ -60,11 +63,14 @@ void FunctionBuilder::place_fixed(std::vector<Late>* late) {
     slot.offset = frame_bytes_;
     frame_bytes_ += slot.width == 8 ? kSlot64 : kSlot32;
     switch (slot.kind) {
-      case Kind::kLate:
+      case Kind::kConstant:
+        f.constants.push_back({slot.offset, slot.width, slot.a, false});
+        break;
+      case Kind::kDynamicShared:
         late->push_back({f.constants.size(), slot.a});
         [[fallthrough]];
-      case Kind::kConstant:
-        f.constants.push_back({slot.offset, slot.width, slot.a});
+      case Kind::kShared:
+        f.constants.push_back({slot.offset, slot.width, slot.a, true});
         break;
       case Kind::kSpecial:
         f.specials.push_back({slot.offset, slot.width, static_cast<Special>(slot.b),

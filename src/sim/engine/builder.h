@@ -52,8 +52,10 @@ class FunctionBuilder {
   SlotId special(std::uint8_t width, Special special, std::uint8_t index);
   SlotId param(std::uint8_t width, std::uint32_t at, std::uint8_t bytes, bool is_signed);
   SlotId local_address(std::uint8_t width, std::uint32_t at, bool generic);
-  // A constant whose value is known later: the address of dynamic shared memory.
-  SlotId late_constant(std::uint8_t width, std::uint64_t addend);
+  // An offset in the block's shared memory as an address.
+  SlotId shared_address(std::uint8_t width, std::uint64_t at);
+  // The same behind all static shared memory, whose end is known later.
+  SlotId dynamic_shared_address(std::uint8_t width, std::uint64_t at);
   std::uint8_t width(SlotId slot) const { return slots_[slot].width; }
 
   Proto& emit(Handler fn, std::uint32_t flat);
@@ -77,7 +79,8 @@ class FunctionBuilder {
     kSpecial,
     kParam,
     kLocal,
-    kLate
+    kShared,
+    kDynamicShared
   };
   struct Slot {
     Kind kind = Kind::kNowhere;

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "sim/engine/block.h"
+#include "sim/engine/cluster.h"
 #include "sim/engine/workers.h"
 
 namespace baton::sim {
@@ -14,19 +14,25 @@ constexpr std::uint32_t kThreadsPerSm = 2048;
 constexpr std::uint32_t kBlocksPerSm = 32;
 constexpr std::uint32_t kSharedPerSm = 228 * 1024;
 constexpr std::uint32_t kReservedShared = 1024;
+constexpr std::uint64_t kMostBlocksOfCluster = 16;  // compute capability 9.0
 
 std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) {
   const std::uint32_t shared = grid.shared_bytes + kReservedShared;
   const std::uint32_t per_sm =
       std::min({kBlocksPerSm, kThreadsPerSm / std::max(grid.threads, 1u), kSharedPerSm / shared});
-  return std::uint64_t{std::max(per_sm, 1u)} * static_cast<std::uint64_t>(config.sm_count);
+  const std::uint64_t blocks =
+      std::uint64_t{std::max(per_sm, 1u)} * static_cast<std::uint64_t>(config.sm_count);
+  return std::max<std::uint64_t>(blocks / grid.launch.cluster.count(), 1);
 }
 
 }  // namespace
 
 struct Engine::Impl {
   Impl(const EngineConfig& engine_config, DeviceMemory& device_memory)
-      : config(engine_config), memory(device_memory), workers(engine_config.workers) {}
+      : config(engine_config),
+        memory(device_memory),
+        workspaces(device_memory),
+        workers(engine_config.workers) {}
 
   void print(const std::string& text) {
     if (text.empty()) return;
@@ -40,6 +46,7 @@ struct Engine::Impl {
   EngineConfig config;
   DeviceMemory& memory;
   FindingLog log;
+  Workspaces workspaces;
   WorkerPool workers;
   std::uint64_t next_grid = 1;
   std::atomic<bool> interrupted{false};
@@ -62,12 +69,22 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
     throw error(ErrorCode::kLimit, "a launch of {} blocks of {} threads; a block has 1 to 1024",
                 launch.grid.count(), threads);
   }
+  const Dim3& cluster = launch.cluster;
+  if (cluster.count() == 0 || cluster.count() > kMostBlocksOfCluster ||
+      launch.grid.x % cluster.x != 0 || launch.grid.y % cluster.y != 0 ||
+      launch.grid.z % cluster.z != 0) {
+    throw error(ErrorCode::kLimit,
+                "clusters of {} x {} x {} blocks in a grid of {} x {} x {}: a cluster has 1 to {} "
+                "blocks and divides the grid",
+                cluster.x, cluster.y, cluster.z, launch.grid.x, launch.grid.y, launch.grid.z,
+                kMostBlocksOfCluster);
+  }
   grid->kernel = kernel.decoded;
   grid->launch = std::move(launch);
   grid->id = impl_->next_grid++;
   grid->threads = static_cast<std::uint32_t>(threads);
   grid->warps = (grid->threads + kLanes - 1) / kLanes;
-  grid->total_blocks = grid->launch.grid.count();
+  grid->total_clusters = grid->launch.grid.count() / grid->launch.cluster.count();
   const std::uint64_t shared =
       std::uint64_t{grid->kernel->static_shared} + grid->launch.dynamic_shared;
   if (shared > impl_->config.shared_per_block) {
@@ -79,6 +96,15 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->sm_count = impl_->config.sm_count;
   grid->clock_khz = impl_->config.clock_khz;
   grid->max_resident = resident_limit(impl_->config, *grid);
+  if (grid->launch.cooperative) {
+    grid->max_resident = grid->total_clusters;
+    grid->workspace = impl_->workspaces.take();
+    if (grid->workspace.address() == 0) {
+      throw error(ErrorCode::kOutOfMemory,
+                  "no memory for the barrier of the cooperative launch of kernel {}",
+                  grid->launch.kernel->name);
+    }
+  }
   grid->log = &impl_->log;
   grid->memory = &impl_->memory;
   return grid;
@@ -127,7 +153,7 @@ driver::Counters GridState::counters() const {
 std::vector<std::string> GridState::standing() const {
   std::lock_guard lock(mutex);
   std::vector<std::string> lines;
-  for (const auto& block : parked) describe_block(*this, *block, &lines);
+  for (const auto& cluster : parked) describe_cluster(*this, *cluster, &lines);
   return lines;
 }
 

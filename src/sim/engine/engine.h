@@ -39,7 +39,10 @@ struct GridLaunch {
   const LoadedKernel* kernel = nullptr;
   Dim3 grid;
   Dim3 block;
-  Dim3 cluster;  // 1, 1, 1 without clusters
+  Dim3 cluster;                   // blocks, which divide the grid's; 1, 1, 1 without clusters
+  bool explicit_cluster = false;  // %is_explicit_cluster
+  // All blocks are resident at once and share a barrier (grid.sync of cooperative groups).
+  bool cooperative = false;
   std::uint32_t dynamic_shared = 0;
   std::vector<std::byte> params;  // kernel->param_bytes bytes, laid out by the kernel's offsets
 };

@@ -58,7 +58,7 @@ struct Exec {
   Pattern patterns[kPatterns];
 
   Region* regions = nullptr;           // one a memory instruction of the kernel
-  Region shared;                       // base 0
+  Region shared;                       // of the block; its base is the rank in the cluster
   std::uint32_t shared_unwritten = 0;  // words of shared memory that nothing wrote yet
   Region params;
   std::byte* local = nullptr;              // the warp's local memory, words interleaved by lane

@@ -35,6 +35,10 @@ bool of_block(Special special) {
     case Special::kClusteridX:
     case Special::kClusteridY:
     case Special::kClusteridZ:
+    case Special::kClusterCtaidX:
+    case Special::kClusterCtaidY:
+    case Special::kClusterCtaidZ:
+    case Special::kClusterCtarank:
       return true;
     default:
       return false;
@@ -42,13 +46,14 @@ bool of_block(Special special) {
 }
 
 // The value for one lane; the block is not looked at.
-std::uint64_t grid_value(const GridState& grid, Special special, std::uint32_t warp,
+std::uint64_t grid_value(const GridState& grid, const SpecialSlot& slot, std::uint32_t warp,
                          std::uint32_t lane) {
   const Dim3& block = grid.launch.block;
   const Dim3& blocks = grid.launch.grid;
+  const Dim3& cluster = grid.launch.cluster;
   const std::uint32_t thread = warp * kLanes + lane;
   const std::uint32_t bit = std::uint32_t{1} << lane;
-  switch (special) {
+  switch (slot.special) {
     case Special::kTidX:
       return thread % block.x;
     case Special::kTidY:
@@ -62,14 +67,17 @@ std::uint64_t grid_value(const GridState& grid, Special special, std::uint32_t w
     case Special::kNtidZ:
       return block.z;
     case Special::kNctaidX:
-    case Special::kNclusteridX:
       return blocks.x;
     case Special::kNctaidY:
-    case Special::kNclusteridY:
       return blocks.y;
     case Special::kNctaidZ:
-    case Special::kNclusteridZ:
       return blocks.z;
+    case Special::kNclusteridX:
+      return blocks.x / cluster.x;
+    case Special::kNclusteridY:
+      return blocks.y / cluster.y;
+    case Special::kNclusteridZ:
+      return blocks.z / cluster.z;
     case Special::kLaneid:
       return lane;
     case Special::kWarpid:
@@ -96,27 +104,49 @@ std::uint64_t grid_value(const GridState& grid, Special special, std::uint32_t w
     case Special::kAggrSmemSize:
       return grid.shared_bytes;
     case Special::kClusterNctaidX:
+      return cluster.x;
     case Special::kClusterNctaidY:
+      return cluster.y;
     case Special::kClusterNctaidZ:
+      return cluster.z;
     case Special::kClusterNctarank:
-      return 1;
-    // Cooperative launches alone are given a workspace in %envreg1 and 2.
+      return cluster.count();
+    case Special::kIsExplicitCluster:
+      return grid.launch.explicit_cluster ? 1 : 0;
+    // Cooperative launches alone are given a workspace: its address is in %envreg1 and 2, the upper
+    // half first (as cooperative_groups/details/helpers.h of CUDA 13.0 reads it).
+    case Special::kEnvreg:
+      return slot.index == 1   ? grid.workspace.address() >> 32
+             : slot.index == 2 ? grid.workspace.address() & 0xffffffff
+                               : 0;
     default:
       return 0;
   }
 }
 
 std::uint64_t block_value(const GridState& grid, const BlockState& block, Special special) {
+  const Dim3& cluster = grid.launch.cluster;
   switch (special) {
     case Special::kCtaidX:
-    case Special::kClusteridX:
       return block.index.x;
     case Special::kCtaidY:
-    case Special::kClusteridY:
       return block.index.y;
     case Special::kCtaidZ:
-    case Special::kClusteridZ:
       return block.index.z;
+    case Special::kClusteridX:
+      return block.index.x / cluster.x;
+    case Special::kClusteridY:
+      return block.index.y / cluster.y;
+    case Special::kClusteridZ:
+      return block.index.z / cluster.z;
+    case Special::kClusterCtaidX:
+      return block.index.x % cluster.x;
+    case Special::kClusterCtaidY:
+      return block.index.y % cluster.y;
+    case Special::kClusterCtaidZ:
+      return block.index.z % cluster.z;
+    case Special::kClusterCtarank:
+      return block.rank;
     default:
       return block.number % static_cast<std::uint64_t>(grid.sm_count);  // %smid
   }
@@ -165,10 +195,11 @@ void point_at_local(Exec* x) {
 
 }  // namespace
 
-void fill_frame(const GridState& grid, const Function& function, std::uint32_t warp_index,
-                std::uint32_t local_base, std::byte* frame) {
+void fill_frame(const GridState& grid, const BlockState& block, const Function& function,
+                std::uint32_t warp_index, std::uint32_t local_base, std::byte* frame) {
+  const std::uint64_t shared_base = std::uint64_t{block.rank} << kRankShift;
   for (const ConstantSlot& slot : function.constants) {
-    broadcast(frame + slot.offset, slot.width, slot.bits);
+    broadcast(frame + slot.offset, slot.width, slot.bits + (slot.is_shared ? shared_base : 0));
   }
   for (const ParamSlot& slot : function.params) {
     broadcast(frame + slot.offset, slot.width, param_value(grid, slot));
@@ -179,8 +210,12 @@ void fill_frame(const GridState& grid, const Function& function, std::uint32_t w
   }
   for (const SpecialSlot& slot : function.specials) {
     if (of_block(slot.special)) continue;
+    if (slot.width == 1) {
+      broadcast(frame + slot.offset, 1, grid_value(grid, slot, warp_index, 0) != 0 ? kAllLanes : 0);
+      continue;
+    }
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      const std::uint64_t value = grid_value(grid, slot.special, warp_index, lane);
+      const std::uint64_t value = grid_value(grid, slot, warp_index, lane);
       std::memcpy(frame + slot.offset + lane * slot.width, &value, slot.width);
     }
   }
@@ -234,7 +269,7 @@ const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const Funct
   frame.depth = depth;
   frame.local_base = local_base;
   frame.lanes = x->mask;
-  fill_frame(*x->grid, callee, warp.index, local_base, frame.base);
+  fill_frame(*x->grid, *x->block, callee, warp.index, local_base, frame.base);
   fill_block_slots(*x->grid, *x->block, callee, frame.base);
 
   grow_local(warp, local_base + callee.local_bytes);

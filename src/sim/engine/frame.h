@@ -6,10 +6,10 @@
 
 namespace baton::sim {
 
-// Fills the slots of a fresh frame that no instruction writes. Slots of the block (%ctaid) are left
-// to fill_block_slots.
-void fill_frame(const GridState& grid, const Function& function, std::uint32_t warp_index,
-                std::uint32_t local_base, std::byte* frame);
+// Fills the slots of a fresh frame that no instruction writes. What changes from block to block of
+// one rank (%ctaid) is left to fill_block_slots.
+void fill_frame(const GridState& grid, const BlockState& block, const Function& function,
+                std::uint32_t warp_index, std::uint32_t local_base, std::byte* frame);
 // What changes from block to block, and the registers that must start at zero.
 void fill_block_slots(const GridState& grid, const BlockState& block, const Function& function,
                       std::byte* frame);

@@ -66,6 +66,7 @@ struct ConstantSlot {
   std::uint32_t offset = 0;
   std::uint8_t width = 4;  // 4 or 8: a slot of lanes; 1: a predicate mask
   std::uint64_t bits = 0;
+  bool is_shared = false;  // an address in shared memory, to which the block's base is added
 };
 struct SpecialSlot {
   std::uint32_t offset = 0;

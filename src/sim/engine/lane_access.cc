@@ -30,20 +30,21 @@ const char* name_of(Space space) {
 struct Place {
   Space space = Space::kGlobal;
   std::uint64_t address = 0;
+  bool of_cluster = false;  // shared memory of any block of the cluster
 };
 
 Place resolve(Space space, std::uint64_t address) {
-  if (space == Space::kConst) return {Space::kGlobal, address};
-  if (space != Space::kGeneric && space != Space::kParam) return {space, address};
+  if (space == Space::kConst) return {Space::kGlobal, address, false};
+  if (space != Space::kGeneric && space != Space::kParam) return {space, address, false};
   switch (window_of(address)) {
     case window_number(kSharedWindow):
-      return {Space::kShared, address - kSharedWindow};
+      return {Space::kShared, address - kSharedWindow, true};
     case window_number(kLocalWindow):
-      return {Space::kLocal, address - kLocalWindow};
+      return {Space::kLocal, address - kLocalWindow, false};
     case window_number(kParamWindow):
-      return {Space::kParam, address - kParamWindow};
+      return {Space::kParam, address - kParamWindow, false};
     default:
-      return {Space::kGlobal, address};
+      return {Space::kGlobal, address, false};
   }
 }
 
@@ -106,23 +107,51 @@ void warn_unwritten(const Access& a, const Place& place) {
                            name_of(place.space), place.address));
 }
 
+// The shared memory of another block of the cluster, or false after a fault.
+bool find_remote(const Access& a, const Place& place, Region* region) {
+  const ClusterState& cluster = *a.x->block->cluster;
+  const std::uint32_t rank = rank_of(place.address);
+  if (place.address >> (kRankShift + kRankBits) != 0 || rank >= cluster.blocks.size()) {
+    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+          fmt::format("{} {} bytes of shared memory at {:#x}, of block {} in a cluster of {}",
+                      a.verb, a.bytes, place.address, rank, cluster.blocks.size()));
+    return false;
+  }
+  BlockState& block = *cluster.blocks[rank];
+  if (block.live_warps == 0) {
+    fault(
+        a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "exited_block",
+        fmt::format("{} {} bytes of shared memory of block {} of its cluster, which has exited: a "
+                    "block must not exit before the others have done with its memory",
+                    a.verb, a.bytes, rank));
+    return false;
+  }
+  region->base = std::uint64_t{rank} << kRankShift;
+  region->size = block.shared.size();
+  region->host = block.shared.data();
+  region->written = block.shared_unwritten == 0 ? nullptr : block.shared_written.data();
+  return true;
+}
+
 bool none_written(const std::uint8_t* written, std::uint64_t count) {
   return std::all_of(written, written + count, [](std::uint8_t w) { return w == 0; });
 }
 
-// The linear memory behind a place, or null after a fault.
-const Region* region_of(const Access& a, const Place& place) {
+// The linear memory behind a place, or null after a fault. `remote` holds what is not kept.
+const Region* region_of(const Access& a, const Place& place, Region* remote) {
   const Region* region = nullptr;
-  std::uint64_t base = 0;
   if (place.space == Space::kShared) {
     region = &a.x->shared;
+    if (place.of_cluster && place.address >> kRankShift != region->base >> kRankShift) {
+      if (!find_remote(a, place, remote)) return nullptr;
+      region = remote;
+    }
   } else if (place.space == Space::kParam) {
     region = &a.x->params;
   } else {
     region = a.x->grid->snapshot->find(place.address);
-    base = region == nullptr ? 0 : region->base;
   }
-  const std::uint64_t offset = place.address - base;
+  const std::uint64_t offset = region == nullptr ? 0 : place.address - region->base;
   if (region == nullptr || offset > region->size || region->size - offset < a.bytes) {
     outside(a, place);
     return nullptr;
@@ -205,11 +234,15 @@ void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offse
     std::memset(region.written + offset, 1, bytes);
     return;
   }
+  const bool own = region.host == x->shared.host;
+  std::uint32_t& unwritten =
+      own ? x->shared_unwritten
+          : x->block->cluster->blocks[rank_of(place.address)]->shared_unwritten;
   for (std::uint64_t word = offset / 4; word < (offset + bytes + 3) / 4; ++word) {
-    if (region.written[word] == 0) --x->shared_unwritten;
+    if (region.written[word] == 0) --unwritten;
     region.written[word] = 1;
   }
-  if (x->shared_unwritten == 0) x->shared.written = nullptr;
+  if (own && unwritten == 0) x->shared.written = nullptr;
 }
 
 }  // namespace
@@ -230,10 +263,11 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
     if (!known) warn_unwritten(access, place);
     return true;
   }
-  const Region* region = region_of(access, place);
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
   if (region == nullptr) return false;
   const bool is_global = place.space == Space::kGlobal;
-  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  const std::uint64_t offset = place.address - region->base;
   if (region->written != nullptr) {
     // A copy of a structure may read its padding: only what nothing wrote any byte of is worth a
     // warning.
@@ -269,10 +303,11 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
           "writes to the kernel's parameters, which are constant");
     return false;
   }
-  const Region* region = region_of(access, place);
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
   if (region == nullptr) return false;
   const bool is_global = place.space == Space::kGlobal;
-  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  const std::uint64_t offset = place.address - region->base;
   if (strong) {
     store_strong(region->host + offset, buffer, bytes);
   } else {
@@ -294,10 +329,11 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
                       place.address));
     return nullptr;
   }
-  const Region* region = region_of(access, place);
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
   if (region == nullptr) return nullptr;
   const bool is_global = place.space == Space::kGlobal;
-  const std::uint64_t offset = is_global ? place.address - region->base : place.address;
+  const std::uint64_t offset = place.address - region->base;
   if (region->written != nullptr) {
     const bool unwritten = is_global ? none_written(region->written + offset, bytes)
                                      : none_written(region->written + offset / 4, (bytes + 3) / 4);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <unordered_set>
 
@@ -345,12 +346,8 @@ SlotId Lowering::source(const ptx::Operand& o, Type type, bool at_least) {
 std::uint64_t Lowering::literal(const ptx::Operand& o, Type type) const {
   if (o.kind == Kind::kInteger) return o.bits;
   const bool want_single = bits_of(type) == 32;
-  if (o.is_single == want_single) return o.bits;
-  if (o.is_single) {
-    return std::bit_cast<std::uint64_t>(
-        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(o.bits))));
-  }
-  if (!want_single) return o.bits;
+  // 0f… is its bits whatever the type is, as ptxas has it; a double is rounded to single precision.
+  if (o.is_single || !want_single) return o.bits;
   return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(o.bits)));
 }
 
@@ -404,14 +401,16 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
   };
   for (const Name& row : kNames) {
     if (row.name != name) continue;
-    if (bits == 1) {
-      if (row.special != Special::kIsExplicitCluster) break;
-      return fixed(builder_.constant(1, 0));
-    }
-    return fixed(builder_.special(width_for(bits), row.special, 0));
+    if (bits == 1 && row.special != Special::kIsExplicitCluster) break;
+    return fixed(builder_.special(bits == 1 ? 1 : width_for(bits), row.special, 0));
   }
-  if (name.starts_with("%envreg")) {
-    return fixed(builder_.special(width_for(bits), Special::kEnvreg, 0));
+  if (constexpr std::string_view kEnvreg = "%envreg"; name.starts_with(kEnvreg)) {
+    const std::string_view digits = name.substr(kEnvreg.size());
+    std::uint8_t number = 0;
+    const auto [end, failure] = std::from_chars(digits.begin(), digits.end(), number);
+    constexpr std::uint8_t kEnvregs = 32;
+    if (failure != std::errc() || end != digits.end() || number >= kEnvregs) return std::nullopt;
+    return fixed(builder_.special(width_for(bits), Special::kEnvreg, number));
   }
   if (name == "%reserved_smem_offset_begin" || name == "%reserved_smem_offset_end") {
     return fixed(builder_.constant(width_for(bits), 0));
@@ -455,9 +454,9 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_
       const bool dynamic = bytes_of(*variable) == 0;
       if (dynamic) {
         shared_.shared.need_dynamic(*variable);
-        return fixed(builder_.late_constant(width, offset));
+        return fixed(builder_.dynamic_shared_address(width, offset));
       }
-      return fixed(builder_.constant(width, shared_.shared.offset_of(*variable) + offset));
+      return fixed(builder_.shared_address(width, shared_.shared.offset_of(*variable) + offset));
     }
     case ptx::StateSpace::kGlobal:
     case ptx::StateSpace::kConst:

@@ -166,6 +166,12 @@ class Lowering {
   void barrier();
   void nop();
 
+  // lower_cluster.cc
+  void cluster_barrier();
+  void map_address();
+  void rank_of_address();
+  Address generic_of_cluster(const Address& where);
+
   // lower_warp.cc
   void shuffle();
   void vote();

@@ -66,6 +66,8 @@ const Lowering::Row* Lowering::find_row(std::string_view opcode) {
     add(&L::call, {"call"});
     add(&L::trap, {"trap", "brkpt"});
     add(&L::barrier, {"bar", "barrier"});
+    add(&L::map_address, {"mapa"});
+    add(&L::rank_of_address, {"getctarank"});
     add(&L::simd_video, {"vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
                          "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4"});
     add(&L::nop, {"pmevent", "setmaxnreg"});
@@ -286,7 +288,7 @@ void Lowering::call_builtin(Handler handler, const CallSite& site) {
 void Lowering::barrier() {
   Modifiers m(*insn_);
   if (m.take("warp")) return warp_barrier();
-  if (m.take("cluster")) throw Unsupported{"cluster barriers"};
+  if (m.take("cluster")) return cluster_barrier();
   m.take("cta");
   m.take("aligned");
   const auto action = m.take_one_of({"sync", "arrive", "red"});

@@ -26,7 +26,7 @@ Space Lowering::take_space(Modifiers& m) const {
   if (m.take("const")) return Space::kConst;
   if (m.take("param") || m.take("param::func")) return is_entry() ? Space::kParam : Space::kLocal;
   if (m.take("param::entry")) return Space::kParam;
-  if (m.take("shared::cluster")) throw Unsupported{"distributed shared memory"};
+  if (m.take("shared::cluster")) return Space::kSharedCluster;
   return Space::kGeneric;
 }
 
@@ -212,7 +212,8 @@ void Lowering::access(bool is_store) {
   }
   if (!is_store && space == Space::kParam && load_param(values, place, type, spec.elements)) return;
 
-  const Address where = address(place, space);
+  Address where = address(place, space);
+  if (where.space == Space::kSharedCluster) where = generic_of_cluster(where);
   spec.space = where.space;
   spec.address_slot = builder_.width(where.slot);
   SlotId slots[8] = {};
@@ -284,7 +285,8 @@ void Lowering::atomic() {
   const bool cas = spec.op == AtomOp::kCas;
   const std::size_t first = spec.returns ? 1 : 0;
   need_operands(first + (cas ? 3 : 2), first + (cas ? 3 : 2));
-  const Address where = address(operand(first), spec.space);
+  Address where = address(operand(first), spec.space);
+  if (where.space == Space::kSharedCluster) where = generic_of_cluster(where);
   spec.space = where.space;
   const SlotId b = source(operand(first + 1), spec.type);
   const SlotId c = cas ? source(operand(first + 2), spec.type) : kSink;

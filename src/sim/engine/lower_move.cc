@@ -176,9 +176,11 @@ void Lowering::convert() {
   spec.type = m.need_type();
   spec.from = m.need_type();
   m.finish();
+  // The hardware does not flush what it narrows to f16.
+  const bool flushes = spec.ftz && spec.type != Type::kF16;
   // The flags for handlers that take them from the instruction (ops_cvt_half.inc).
   const std::int64_t flags =
-      (spec.sat ? 1 : 0) | (spec.relu ? 2 : 0) | (spec.satfinite ? 4 : 0) | (spec.ftz ? 8 : 0);
+      (spec.sat ? 1 : 0) | (spec.relu ? 2 : 0) | (spec.satfinite ? 4 : 0) | (flushes ? 8 : 0);
   const bool packed = spec.type == Type::kF16x2 || spec.type == Type::kBF16x2 ||
                       spec.type == Type::kE4M3x2 || spec.type == Type::kE5M2x2;
   if (packed && spec.from == Type::kF32) {
@@ -402,7 +404,9 @@ void Lowering::isspacep() {
   def(proto, 0, p);
   use(proto, 1, a);
   proto.imm = window_number(kWindows[*space]);
-  proto.mode = *space == 0 ? 1 : *space == 1 ? 2 : 0;
+  // Shared memory without a further word is the executing block's own.
+  static constexpr std::uint8_t kModes[] = {1, 2, 3, 3, 0, 0, 0, 0};
+  proto.mode = kModes[*space];
 }
 
 }  // namespace baton::sim

@@ -218,7 +218,17 @@ struct OpSpec {
   std::uint8_t wide_to = 4;    // and of the destination's
 };
 
-enum class Space : std::uint8_t { kGeneric, kGlobal, kShared, kLocal, kParam, kConst };
+// kSharedCluster is an address in the shared memory of any block of the cluster; instructions that
+// name it are lowered to generic ones.
+enum class Space : std::uint8_t {
+  kGeneric,
+  kGlobal,
+  kShared,
+  kLocal,
+  kParam,
+  kConst,
+  kSharedCluster,
+};
 
 // Whether an access shares its address register with others of its basic block.
 enum class Sharing : std::uint8_t { kAlone, kFirst, kAgain };

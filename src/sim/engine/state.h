@@ -18,6 +18,7 @@
 #include "sim/engine/function.h"
 #include "sim/engine/memory_impl.h"
 #include "sim/engine/output.h"
+#include "sim/engine/workspace.h"
 
 namespace baton::sim {
 
@@ -42,6 +43,7 @@ enum class Wait : std::uint8_t {
   kConverge,  // for the other lanes of `members`, at this instruction
   kWarpSync,  // bar.warp.sync: for the other lanes of `members`, wherever they call it
   kGrid,      // griddepcontrol.wait
+  kCluster,   // barrier.cluster.wait
 };
 
 // Lanes of a warp that stand at one place. Lanes of different fragments are disjoint, so a warp has
@@ -71,6 +73,10 @@ struct Warp {
   std::vector<CallFrame> frames;
   std::vector<std::byte> local;  // words of all lanes side by side
   std::vector<std::uint32_t> local_written;
+  // Lanes that arrived at the cluster's barrier and have not waited since, and whether the phase
+  // that they arrived in is an odd one.
+  std::uint32_t cluster_arrived = 0;
+  std::uint32_t cluster_parity = 0;
 
   Fragment& fragment() { return fragments[current]; }
   std::uint32_t runnable_fragments() const {
@@ -92,8 +98,12 @@ struct Barrier {
 
 constexpr int kBarriers = 16;
 
+struct ClusterState;
+
 // A resident block, or the storage of one that is reused for the next block of the same grid.
 struct BlockState {
+  ClusterState* cluster = nullptr;  // owns this
+  std::uint32_t rank = 0;           // in the cluster
   Dim3 index;
   std::uint64_t number = 0;
   std::vector<Warp> warps;
@@ -108,7 +118,22 @@ struct BlockState {
   std::uint32_t cursor = 0;  // the warp whose turn it is
   std::uint64_t clock = 0;   // warp instructions this block executed
   bool triggered = false;    // executed griddepcontrol.launch_dependents
+};
+
+// Of all threads of a cluster. Phases follow each other; a thread arrives once in each.
+struct ClusterBarrier {
+  std::uint32_t live_threads = 0;  // that have not exited
+  std::uint32_t arrived = 0;       // of those, in the present phase
+  std::uint32_t phase = 0;
+};
+
+// The blocks of a resident cluster, one alone in grids without clusters, or storage of one.
+struct ClusterState {
+  std::vector<std::unique_ptr<BlockState>> blocks;  // by rank
+  std::uint32_t live_blocks = 0;
+  std::uint32_t cursor = 0;  // the block whose turn it is
   bool spun = false;         // some warp waited for others by polling since this was cleared
+  ClusterBarrier barrier;
 };
 
 class EngineImpl;
@@ -118,26 +143,27 @@ struct GridState final : public Grid {
   std::shared_ptr<const DecodedKernel> kernel;
   std::uint64_t id = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint64_t total_blocks = 0;
+  std::uint64_t total_clusters = 0;
   std::uint32_t threads = 0;
   std::uint32_t warps = 0;
-  std::uint64_t max_resident = 1;
+  std::uint64_t max_resident = 1;  // clusters
   int sm_count = 1;
   std::uint32_t clock_khz = 1;
   FindingLog* log = nullptr;
   Output output;
+  Workspaces::Hold workspace;  // of a cooperative launch
   DeviceMemory* memory = nullptr;
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced
 
-  std::atomic<std::uint64_t> next_block{0};
-  std::atomic<std::uint64_t> finished_blocks{0};
+  std::atomic<std::uint64_t> next_cluster{0};
+  std::atomic<std::uint64_t> finished_clusters{0};
   std::atomic<State> now{State::kRunning};
   // Whether all grids that griddepcontrol.wait waits for have completed. A grid without a
   // programmatic dependency starts after them.
   std::atomic<bool> prerequisites_done{true};
   mutable std::mutex mutex;  // guards what follows
-  std::deque<std::unique_ptr<BlockState>> parked;
-  std::vector<std::unique_ptr<BlockState>> spare;
+  std::deque<std::unique_ptr<ClusterState>> parked;
+  std::vector<std::unique_ptr<ClusterState>> spare;
   std::uint64_t resident = 0;
   CUresult error = CUDA_SUCCESS;
   driver::Counters totals;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "sim/engine/barrier.h"
+#include "sim/engine/cluster_barrier.h"
 #include "sim/engine/lane_access.h"
 
 namespace baton::sim {
@@ -114,6 +115,7 @@ const Insn* exit_lanes(Exec* x) {
   warp.live &= ~gone;
   remove(warp, warp.current);
   leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
+  leave_cluster_barrier(x, gone);
   recheck_waits(warp);
   return resume(x);
 }
@@ -170,7 +172,7 @@ const Insn* yield(Exec* x, const Insn* pc) {
     x->stop = Stop::kYield;
     return nullptr;
   }
-  x->block->spun = true;
+  x->block->cluster->spun = true;
   if (warp.runnable_fragments() > 1) {
     warp.rotate = !warp.out_of_turn;
     return resume(x);

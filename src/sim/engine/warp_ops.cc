@@ -207,7 +207,11 @@ const Insn* op_isspacep(Exec* x, const Insn* i) {
   std::uint32_t inside = 0;
   for_lanes(x->mask, [&](int l) {
     bool holds = window_of(a[l]) == static_cast<unsigned>(i->imm);
-    if (i->mode != 0) holds = holds && is_constant_address(a[l]) == (i->mode == 2);
+    if (i->mode == 1 || i->mode == 2) {
+      holds = holds && is_constant_address(a[l]) == (i->mode == 2);
+    } else if (i->mode == 3) {
+      holds = holds && rank_of(a[l]) == x->block->rank;
+    }
     inside |= holds ? std::uint32_t{1} << l : 0;
   });
   write_predicate(x, i->r[0], inside);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/engine/block.h"
+#include "sim/engine/cluster.h"
 
 namespace baton::sim {
 namespace {
@@ -11,50 +11,51 @@ namespace {
 constexpr std::int64_t kBlockSlice = 1 << 20;
 constexpr std::uint64_t kWarpsWorthSharing = 64;
 
-// A block to run: a new one while there is room, else the one that waits longest.
-std::unique_ptr<BlockState> next_block(GridState* grid) {
-  std::unique_ptr<BlockState> block;
+// A cluster to run: a new one while there is room, else the one that waits longest.
+std::unique_ptr<ClusterState> next_cluster(GridState* grid) {
+  std::unique_ptr<ClusterState> cluster;
   std::uint64_t number = 0;
   {
     std::lock_guard lock(grid->mutex);
-    const std::uint64_t next = grid->next_block.load(std::memory_order_relaxed);
-    const bool room = next < grid->total_blocks && grid->resident < grid->max_resident;
+    const std::uint64_t next = grid->next_cluster.load(std::memory_order_relaxed);
+    const bool room = next < grid->total_clusters && grid->resident < grid->max_resident;
     if (!grid->parked.empty() && (!grid->parked.front()->spun || !room)) {
-      block = std::move(grid->parked.front());
+      cluster = std::move(grid->parked.front());
       grid->parked.pop_front();
-      block->spun = false;
-      return block;
+      cluster->spun = false;
+      return cluster;
     }
     if (!room) return nullptr;
     number = next;
-    grid->next_block.store(next + 1, std::memory_order_relaxed);
+    grid->next_cluster.store(next + 1, std::memory_order_relaxed);
     ++grid->resident;
     if (!grid->spare.empty()) {
-      block = std::move(grid->spare.back());
+      cluster = std::move(grid->spare.back());
       grid->spare.pop_back();
     }
   }
-  if (block == nullptr) block = make_block(*grid);
-  begin_block(*grid, number, block.get());
-  return block;
+  if (cluster == nullptr) cluster = make_cluster(*grid);
+  begin_cluster(*grid, number, cluster.get());
+  return cluster;
 }
 
-void park(GridState* grid, std::unique_ptr<BlockState> block) {
+void park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   std::lock_guard lock(grid->mutex);
   // One that polls lets all others pass, one that merely ran long goes on next.
-  if (block->spun) {
-    grid->parked.push_back(std::move(block));
+  if (cluster->spun) {
+    grid->parked.push_back(std::move(cluster));
   } else {
-    grid->parked.push_front(std::move(block));
+    grid->parked.push_front(std::move(cluster));
   }
 }
 
-void finish(GridState* grid, std::unique_ptr<BlockState> block) {
+void finish(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   std::lock_guard lock(grid->mutex);
   --grid->resident;
-  grid->spare.push_back(std::move(block));
-  const std::uint64_t finished = grid->finished_blocks.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (finished == grid->total_blocks) {
+  grid->spare.push_back(std::move(cluster));
+  const std::uint64_t finished =
+      grid->finished_clusters.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (finished == grid->total_clusters) {
     auto running = Grid::State::kRunning;
     grid->now.compare_exchange_strong(running, Grid::State::kFinished, std::memory_order_release);
     grid->spare.clear();
@@ -107,8 +108,8 @@ void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::
   job_.budget.store(static_cast<std::int64_t>(std::min<std::uint64_t>(budget, INT64_MAX / 2)));
   job_.interrupted = &interrupted;
   // Waking the others takes as long as a few thousand instructions.
-  const bool alone = threads_.empty() || grid->total_blocks == 1 ||
-                     grid->total_blocks * grid->warps < kWarpsWorthSharing;
+  const bool alone = threads_.empty() || grid->total_clusters == 1 ||
+                     grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);
     busy_ = static_cast<unsigned>(threads_.size());
@@ -133,27 +134,27 @@ void WorkerPool::work(Worker* worker) {
   x.params.host = grid->launch.params.data();
   std::uint64_t blocks = 0;
   std::uint64_t waiting = 0;
+  const std::int64_t slice = kBlockSlice * static_cast<std::int64_t>(grid->launch.cluster.count());
   while (grid->state() == Grid::State::kRunning &&
          !job_.interrupted->load(std::memory_order_relaxed)) {
     const std::int64_t left = job_.budget.load(std::memory_order_relaxed);
     if (left <= 0) break;
-    std::unique_ptr<BlockState> block = next_block(grid);
-    if (block == nullptr) break;
+    std::unique_ptr<ClusterState> cluster = next_cluster(grid);
+    if (cluster == nullptr) break;
     const std::uint64_t before = x.warp_instructions;
-    const BlockStop stop = run_block(&x, block.get(), std::min(left, kBlockSlice));
-    // Even a block that did nothing costs something, or pollers could go round for ever.
+    const BlockStop stop = run_cluster(&x, cluster.get(), std::min(left, slice));
+    // Even a cluster that did nothing costs something, or pollers could go round for ever.
     job_.budget.fetch_sub(static_cast<std::int64_t>(x.warp_instructions - before) + 64,
                           std::memory_order_relaxed);
     if (stop == BlockStop::kFinished) {
-      ++blocks;
+      blocks += cluster->blocks.size();
       waiting = 0;
-      finish(grid, std::move(block));
+      finish(grid, std::move(cluster));
       continue;
     }
-    if (stop == BlockStop::kSpinning) block->spun = true;
-    if (stop == BlockStop::kWaiting) block->spun = true;
+    if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
     waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;
-    park(grid, std::move(block));
+    park(grid, std::move(cluster));
     if (stop == BlockStop::kFault || waiting > grid->max_resident) break;
   }
   driver::Counters counted;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/exec.h"
+
+namespace baton::sim {
+
+// barrier.cluster.arrive and .wait for the present lanes (PTX ISA 9.0, "barrier.cluster"). Each
+// thread of the cluster arrives once a phase; whoever waits goes on once all have.
+const Insn* op_cluster_arrive(Exec* x, const Insn* i);
+const Insn* op_cluster_wait(Exec* x, const Insn* i);
+
+// The lanes `gone` of the present warp left the kernel: nobody waits for them any more.
+void leave_cluster_barrier(Exec* x, std::uint32_t gone);
+
+}  // namespace baton::sim
