@@ -28,17 +28,22 @@ class BATON_API Image {
   static Image from_file(const std::filesystem::path& path);
   // `name` is what messages call it. The bytes are copied.
   static Image from_bytes(std::string_view bytes, std::string name);
+  // The same without a copy, for what a program carries in its own data (baton/embed.h): the bytes
+  // must outlive every copy of the image and of what is made from it, and one NUL must follow them
+  // in memory.
+  static Image from_static(std::string_view bytes, std::string name);
 
   ImageKind kind() const { return kind_; }
   const std::string& name() const { return *name_; }
   // PTX comes without its terminating NUL, but one always follows the bytes in memory.
-  std::string_view bytes() const { return *bytes_; }
+  std::string_view bytes() const { return bytes_; }
 
  private:
-  Image() = default;
-  ImageKind kind_ = ImageKind::kPtx;
+  Image(std::string_view bytes, std::string name);
+  ImageKind kind_;
   std::shared_ptr<const std::string> name_;
-  std::shared_ptr<const std::string> bytes_;
+  std::shared_ptr<const std::string> owned_;  // what bytes_ shows, unless they are static
+  std::string_view bytes_;
 };
 
 // An image inside another file.

@@ -59,12 +59,26 @@ Image Image::from_file(const std::filesystem::path& path) {
   return from_bytes(read_file(path, kMaxImageBytes), path.string());
 }
 
+Image::Image(std::string_view bytes, std::string name) : kind_(image::sniff(bytes, name)) {
+  bytes_ = kind_ == ImageKind::kPtx ? ptx_text(bytes, name) : bytes;
+  name_ = std::make_shared<const std::string>(std::move(name));
+}
+
 Image Image::from_bytes(std::string_view bytes, std::string name) {
-  Image image;
-  image.kind_ = image::sniff(bytes, name);
-  if (image.kind_ == ImageKind::kPtx) bytes = ptx_text(bytes, name);
-  image.name_ = std::make_shared<const std::string>(std::move(name));
-  image.bytes_ = std::make_shared<const std::string>(bytes);
+  Image image(bytes, std::move(name));
+  image.owned_ = std::make_shared<const std::string>(image.bytes_);
+  image.bytes_ = *image.owned_;
+  return image;
+}
+
+Image Image::from_static(std::string_view bytes, std::string name) {
+  Image image(bytes, std::move(name));
+  if (image.bytes_.data()[image.bytes_.size()] != '\0') {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: no NUL follows the image's {} bytes, which are not copied; append one, or use "
+                "Image::from_bytes",
+                image.name(), image.bytes_.size());
+  }
   return image;
 }
 

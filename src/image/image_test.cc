@@ -46,6 +46,27 @@ TEST(Image, PtxEndsAtItsNul) {
   EXPECT_EQ(Image::from_bytes(text + std::string(1, '\0') + "more", "x").bytes(), text);
 }
 
+TEST(Image, StaticBytesAreNotCopied) {
+  const std::string_view bytes = kPtx;
+  const Image image = Image::from_static(bytes, "x");
+  EXPECT_EQ(image.bytes().data(), bytes.data());
+  EXPECT_EQ(image.bytes().size(), bytes.size());
+  EXPECT_EQ(Image(image).bytes().data(), bytes.data());
+  EXPECT_EQ(Image::from_bytes(bytes, "x").bytes(), bytes);
+  EXPECT_NE(Image::from_bytes(bytes, "x").bytes().data(), bytes.data());
+}
+
+TEST(Image, StaticBytesNeedANulBehindThem) {
+  const std::string text = std::string(kPtx) + "x";
+  try {
+    Image::from_static(std::string_view(text).substr(0, text.size() - 1), "x");
+    FAIL();
+  } catch (const Error& refused) {
+    EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
+    EXPECT_NE(refused.message().find("NUL"), std::string::npos);
+  }
+}
+
 TEST(Image, AFileThatIsMissingIsNotFound) {
   try {
     Image::from_file("/nonexistent/k.ptx");
