@@ -20,6 +20,15 @@ void resolve(const DynamicLibrary& library, Function& function, const char* symb
   }
 }
 
+// NVRTC asks the loader for its builtins by name alone, and the loader does not look beside NVRTC:
+// in the folder of a wheel it finds them only where they are loaded already.
+void load_builtins(const Nvrtc& nvrtc) {
+  const std::filesystem::path beside = std::filesystem::path(nvrtc.path).parent_path();
+  const std::array<std::string, 1> names = {beside /
+                                            ("libnvrtc-builtins.so." + nvrtc.version_text())};
+  if (auto builtins = DynamicLibrary::open(names)) builtins->leak();
+}
+
 std::unique_ptr<const Nvrtc> open(const std::filesystem::path& path) {
   const std::array<std::string, 1> names = {path.string()};
   std::string why;
@@ -44,6 +53,7 @@ std::unique_ptr<const Nvrtc> open(const std::filesystem::path& path) {
   resolve(*library, table->lowered_name, "nvrtcGetLoweredName");
   // It keeps state for the life of the process; nobody supports unloading it.
   library->leak();
+  load_builtins(*table);
   return table;
 }
 
@@ -76,8 +86,14 @@ std::vector<int> Nvrtc::archs() const {
 
 void Nvrtc::check(Result result, const char* call) const {
   if (result == kSuccess) return;
-  throw error(ErrorCode::kInternal, "{} of {} gives {} ({})", call, path, error_string(result),
-              result);
+  Error failed = error(ErrorCode::kInternal, "{} of {} gives {} ({})", call, path,
+                       error_string(result), result);
+  constexpr Result kBuiltinOperationFailure = 7;
+  if (result == kBuiltinOperationFailure) {
+    failed.note("libnvrtc-builtins.so." + version_text() +
+                " must lie beside it or in the loader's path, in NVRTC's own version");
+  }
+  throw failed;
 }
 
 std::string nvjitlink_version(const std::filesystem::path& path) {
