@@ -1,5 +1,6 @@
 #include "sim/context.h"
 
+#include "sim/launch.h"
 #include "sim/objects.h"
 #include "sim/refusal.h"
 
@@ -18,6 +19,37 @@ EngineConfig engine_config(const Profile& profile) {
 
 bool is_pending(const CommandPtr& command) {
   return command != nullptr && !command->done;
+}
+
+// A stream's work as a node's, or nothing for what a graph cannot do. Bytes that were staged are
+// not kept: a graph reads its source when it runs.
+std::optional<NodeWork> node_work(Work work) {
+  if (auto* copy = std::get_if<Copy>(&work)) {
+    return CopyWork{copy->target, copy->source, copy->bytes};
+  }
+  if (auto* fill = std::get_if<Fill>(&work)) return *fill;
+  if (auto* call = std::get_if<HostCall>(&work)) return *call;
+  if (std::holds_alternative<Join>(work)) return NodeWork{};
+  return std::nullopt;
+}
+
+Work work_of(const NodeWork& node, const std::shared_ptr<Occurrence>& occurrence) {
+  if (const auto* kernel = std::get_if<KernelWork>(&node)) return kernel->launch;
+  if (const auto* copy = std::get_if<CopyWork>(&node)) {
+    return Copy{copy->target, copy->source, copy->bytes, {}};
+  }
+  if (const auto* fill = std::get_if<Fill>(&node)) return *fill;
+  if (const auto* call = std::get_if<HostCall>(&node)) return *call;
+  if (std::holds_alternative<RecordWork>(node)) return Record{occurrence};
+  return Join{};
+}
+
+// The edge to who waits for an event that a kernel records before it has completed.
+CUgraphEdgeData early_edge() {
+  CUgraphEdgeData data{};
+  data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  return data;
 }
 
 }  // namespace
@@ -73,9 +105,30 @@ std::vector<CommandPtr> Context::predecessors(const Lock&, const Stream& stream)
   return before;
 }
 
+// What nobody may do with a stream that is being captured ends the capture.
+void Context::forbid_in_capture(const Lock&, const Stream& stream) {
+  if (stream.capture.capture == nullptr) return;
+  stream.capture.capture->invalidated = true;
+  throw Refusal(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
 CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
                            std::span<const CommandPtr> after) {
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  if (stream.capture.capture != nullptr) {
+    std::optional<NodeWork> node = node_work(std::move(work));
+    if (!node) forbid_in_capture(lock, stream);
+    capture_node(stream.capture, std::move(*node));
+    return nullptr;
+  }
+  if (stream.kind == Stream::Kind::kLegacy) {
+    // Work of the legacy stream would have to wait for what is only being captured.
+    for (const std::shared_ptr<Stream>& other : blocking_) {
+      if (other->capture.capture == nullptr) continue;
+      other->capture.capture->invalidated = true;
+      throw Refusal(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    }
+  }
   std::vector<CommandPtr> before = predecessors(lock, stream);
   before.insert(before.end(), after.begin(), after.end());
   stream.tail = queue_.submit(lock, std::move(work), stream.priority, before);
@@ -87,27 +140,89 @@ CommandPtr Context::submit(Stream& stream, Work work, std::span<const CommandPtr
   return submit(lock, stream, std::move(work), after);
 }
 
-void Context::record(Event& event, Stream& stream) {
+void Context::record(const Lock& lock, Event& event, Stream& stream) {
   auto occurrence = std::make_shared<Occurrence>();
-  Lock lock(Scheduler::instance().mutex);
   event.recorded = submit(lock, stream, Record{occurrence}, {});
   event.occurrence = std::move(occurrence);
+  event.captured = {};
 }
 
-void Context::wait_event(Stream& stream, const Event& event) {
+void Context::record(Event& event, Stream& stream) {
   Lock lock(Scheduler::instance().mutex);
-  const CommandPtr awaited = event.recorded;
-  if (is_pending(awaited)) submit(lock, stream, Join{}, {&awaited, 1});
+  if (stream.capture.capture == nullptr) return record(lock, event, stream);
+  require(!stream.capture.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  event.captured = stream.capture;
+}
+
+void Context::wait_event(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
+                         bool external) {
+  Lock lock(Scheduler::instance().mutex);
+  if (event->captured.capture != nullptr) return capture_wait(stream, event->captured);
+  const CommandPtr awaited = event->recorded;
+  if (stream->capture.capture != nullptr && !external) {
+    if (awaited == nullptr) return;
+    stream->capture.capture->invalidated = true;
+    throw Refusal(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  }
+  if (stream->capture.capture != nullptr) {
+    capture_node(stream->capture, WaitWork{event});
+    return;
+  }
+  if (is_pending(awaited)) submit(lock, *stream, Join{}, {&awaited, 1});
+}
+
+std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
+                                           const LaunchRequest& request) {
+  Lock lock(Scheduler::instance().mutex);
+  if (stream.capture.capture == nullptr) {
+    require(!request.device_updatable, CUDA_ERROR_NOT_SUPPORTED);
+    submit(lock, stream, std::move(work.launch), {});
+    for (const std::shared_ptr<Event>& event : request.events) record(lock, *event, stream);
+    return nullptr;
+  }
+  std::shared_ptr<GraphNode> node =
+      capture_node(stream.capture, std::move(work), request.is_dependent);
+  for (const std::shared_ptr<Event>& event : request.events) {
+    event->captured = stream.capture;
+    for (GraphEdge& edge : event->captured.frontier) edge.data = early_edge();
+  }
+  return node;
+}
+
+void Context::launch(Stream& stream, GraphExec& exec) {
+  Lock lock(Scheduler::instance().mutex);
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  forbid_in_capture(lock, stream);
+  std::vector<CommandPtr> before = predecessors(lock, stream);
+  before.push_back(exec.last);
+  std::vector<CommandPtr> commands;
+  std::vector<CommandPtr> ends = before;
+  for (const GraphExec::Step& step : exec.steps) {
+    std::vector<CommandPtr> after = step.after.empty() ? before : std::vector<CommandPtr>{};
+    for (const std::size_t earlier : step.after) after.push_back(commands[earlier]);
+    if (const auto* wait = std::get_if<WaitWork>(&step.work))
+      after.push_back(wait->event->recorded);
+    auto occurrence = std::make_shared<Occurrence>();
+    commands.push_back(queue_.submit(lock, work_of(step.work, occurrence), stream.priority, after));
+    if (const auto* record = std::get_if<RecordWork>(&step.work)) {
+      record->event->recorded = commands.back();
+      record->event->occurrence = std::move(occurrence);
+    }
+    if (!step.has_next) ends.push_back(commands.back());
+  }
+  exec.last = stream.tail = queue_.submit(lock, Join{}, stream.priority, ends);
 }
 
 bool Context::is_idle(Stream& stream) {
   Lock lock(Scheduler::instance().mutex);
+  forbid_in_capture(lock, stream);
   if (stream.kind == Stream::Kind::kLegacy) return predecessors(lock, stream).empty();
   return !is_pending(stream.tail);
 }
 
 void Context::synchronize(Stream& stream) {
   Lock lock(Scheduler::instance().mutex);
+  forbid_in_capture(lock, stream);
   if (stream.kind == Stream::Kind::kLegacy) {
     for (const CommandPtr& command : predecessors(lock, stream)) DeviceQueue::wait(lock, command);
   } else {

@@ -10,6 +10,7 @@
 
 #include "sim/engine/findings.h"
 #include "sim/event.h"
+#include "sim/graph.h"
 #include "sim/heap.h"
 #include "sim/library.h"
 #include "sim/profile.h"
@@ -17,6 +18,8 @@
 #include "sim/stream.h"
 
 namespace baton::sim {
+
+struct LaunchRequest;
 
 // The primary context of a device while it lives: memory, engine, queue, streams and what libraries
 // placed here. Streams, events and functions share its ownership; `close` cuts those ties.
@@ -37,10 +40,16 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> make_stream(Stream::Kind kind, int priority);
 
   // Submits work in the order of the stream, after `after` too. Throws Refusal with the context's
-  // error where it has one.
+  // error where it has one. Where the stream is being captured, this and what follows become part
+  // of the capture's graph, and no command results.
   CommandPtr submit(Stream& stream, Work work, std::span<const CommandPtr> after = {});
+  // The node, where it was captured.
+  std::shared_ptr<GraphNode> launch(Stream& stream, KernelWork work, const LaunchRequest& request);
+  void launch(Stream& stream, GraphExec& exec);
   void record(Event& event, Stream& stream);
-  void wait_event(Stream& stream, const Event& event);
+  // `external`: the event stays outside of a capture, which waits for it when its graph runs.
+  void wait_event(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
+                  bool external);
   bool is_idle(Stream& stream);
   // Waits for what the stream holds now, and for what it is ordered after.
   void synchronize(Stream& stream);
@@ -63,6 +72,8 @@ class Context : public std::enable_shared_from_this<Context> {
   using Lock = DeviceQueue::Lock;
 
   CommandPtr submit(const Lock& lock, Stream& stream, Work work, std::span<const CommandPtr> after);
+  void record(const Lock& lock, Event& event, Stream& stream);
+  void forbid_in_capture(const Lock& lock, const Stream& stream);
   std::vector<CommandPtr> predecessors(const Lock& lock, const Stream& stream);
 
   const int ordinal_;

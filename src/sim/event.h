@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include "sim/capture.h"
 #include "sim/command.h"
 
 namespace baton::sim {
@@ -19,6 +20,7 @@ struct Event {
   const bool timed;
   CommandPtr recorded;  // null before the first record
   std::shared_ptr<Occurrence> occurrence;
+  CaptureState captured;  // where the last record was part of a capture
 };
 
 }  // namespace baton::sim

@@ -24,6 +24,8 @@ struct LaunchRequest {
   bool cooperative = false;
   std::optional<Dim3> cluster;
   std::optional<Dim3> preferred_cluster;
+  bool is_dependent = false;      // need not wait for its predecessor in the stream to complete
+  bool device_updatable = false;  // for nodes of graphs alone
   std::vector<std::shared_ptr<Event>> events;  // to be recorded once the grid has completed
   void** params = nullptr;
   void** extra = nullptr;

@@ -1,6 +1,7 @@
 // Launches.
 
 #include "sim/api.h"
+#include "sim/context.h"
 #include "sim/current.h"
 #include "sim/launch.h"
 #include "sim/refusal.h"
@@ -8,15 +9,26 @@
 namespace baton::sim::api {
 namespace {
 
-CUresult launch(LaunchRequest& request, std::span<const CUlaunchAttribute> attributes,
-                CUfunction handle, CUstream stream_handle) {
+CUresult launch(LaunchRequest& request, std::span<CUlaunchAttribute> attributes, CUfunction handle,
+                CUstream stream_handle) {
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<Stream> stream = usable_stream(stream_handle);
   const std::shared_ptr<Function> function = place_function(*stream->context, handle);
   apply_attributes(attributes, *stream->context, request);
-  stream->context->submit(*stream, make_grid(request, *function));
-  for (const std::shared_ptr<Event>& event : request.events) {
-    stream->context->record(*event, *stream);
+  KernelWork work{make_grid(request, *function), function, {}};
+  for (const CUlaunchAttribute& attribute : attributes) {
+    const bool is_event = attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+                          attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;
+    if (!is_event) work.attributes.push_back(attribute);
+  }
+  const std::shared_ptr<GraphNode> node =
+      stream->context->launch(*stream, std::move(work), request);
+  // Where a node was captured that kernels may update, the driver gives its handle back.
+  for (CUlaunchAttribute& attribute : attributes) {
+    if (attribute.id != CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE || node == nullptr)
+      continue;
+    attribute.value.deviceUpdatableKernelNode.devNode =
+        reinterpret_cast<CUgraphDeviceNode>(node->handle);
   }
   return CUDA_SUCCESS;
 }

@@ -91,9 +91,13 @@ void launch_completion_event(const CUlaunchAttributeValue& value, const Context&
                request);
 }
 
-// Only nodes of a graph can be updated from the device.
-void device_updatable(const CUlaunchAttributeValue& value, const Context&, LaunchRequest&) {
-  require(value.deviceUpdatableKernelNode.deviceUpdatable == 0, CUDA_ERROR_NOT_SUPPORTED);
+void programmatic_serialization(const CUlaunchAttributeValue& value, const Context&,
+                                LaunchRequest& request) {
+  request.is_dependent = value.programmaticStreamSerializationAllowed != 0;
+}
+
+void device_updatable(const CUlaunchAttributeValue& value, const Context&, LaunchRequest& request) {
+  request.device_updatable = value.deviceUpdatableKernelNode.deviceUpdatable != 0;
 }
 
 void shared_memory_carveout(const CUlaunchAttributeValue& value, const Context&, LaunchRequest&) {
@@ -114,7 +118,7 @@ constexpr Row kRows[] = {
     {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, cooperative},
     {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cluster_dimension},
     {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cluster_scheduling_policy},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, ignore},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, programmatic_serialization},
     {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, programmatic_event},
     {CU_LAUNCH_ATTRIBUTE_PRIORITY, ignore},
     {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, mem_sync_domain_map},

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "sim/event.h"
+#include "sim/graph.h"
 #include "sim/handles.h"
 #include "sim/library.h"
 #include "sim/stream.h"
@@ -27,6 +28,9 @@ struct Objects {
   HandleTable<CUlibrary, LoadedLibrary> libraries{0x53};
   HandleTable<CUkernel, Kernel> kernels{0x54};
   HandleTable<CUfunction, Function> functions{0x55};
+  HandleTable<CUgraph, Graph> graphs{0x56};
+  HandleTable<CUgraphNode, GraphNode> graph_nodes{0x57};
+  HandleTable<CUgraphExec, GraphExec> graph_execs{0x58};
 };
 
 }  // namespace baton::sim

@@ -3,8 +3,9 @@
 #include <cuda.h>
 
 #include <memory>
-#include <span>
+#include <vector>
 
+#include "sim/capture.h"
 #include "sim/command.h"
 
 namespace baton::sim {
@@ -32,6 +33,10 @@ struct Stream {
   const int priority;
   CommandPtr tail;         // the last command submitted, or null
   bool destroyed = false;  // its work goes on, and the legacy stream still waits for it
+  CaptureState capture;    // where its work becomes part of a graph
+  // What StreamGetCaptureInfo last gave out.
+  std::vector<CUgraphNode> reported_nodes;
+  std::vector<CUgraphEdgeData> reported_edges;
 };
 
 }  // namespace baton::sim

@@ -77,7 +77,7 @@ CUresult StreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) 
   require(flags == CU_EVENT_WAIT_DEFAULT || flags == CU_EVENT_WAIT_EXTERNAL,
           CUDA_ERROR_INVALID_VALUE);
   const std::shared_ptr<Event> event = usable_event(event_handle);
-  stream->context->wait_event(*stream, *event);
+  stream->context->wait_event(stream, event, flags == CU_EVENT_WAIT_EXTERNAL);
   return CUDA_SUCCESS;
 }
 
@@ -103,6 +103,7 @@ CUresult EventRecord(CUevent event_handle, CUstream handle) {
 CUresult EventQuery(CUevent handle) {
   const std::shared_ptr<Event> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);
+  require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const bool done = event->recorded == nullptr || event->recorded->done;
   const CUresult error = event->context->queue().error(lock);
   return error == CUDA_SUCCESS && !done ? CUDA_ERROR_NOT_READY : error;
@@ -111,6 +112,7 @@ CUresult EventQuery(CUevent handle) {
 CUresult EventSynchronize(CUevent handle) {
   const std::shared_ptr<Event> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);
+  require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const CommandPtr recorded = event->recorded;
   DeviceQueue::wait(lock, recorded);
   return event->context->queue().error(lock);
