@@ -12,20 +12,22 @@ die() {
 
 # Builds the named targets (all of them where none is named) of a CMake preset.
 build_preset() {
-  mkdir -p build
   local preset=$1
   shift
   local options=()
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
+  mkdir -p "build/$preset" && [ -w build ] && [ -w "build/$preset" ] ||
+    die "cannot write into $PWD/build; make it yours, or clone Baton to where you may write"
   say "configure $preset"
   cmake --preset "$preset" "${options[@]}" >"build/$preset.configure.log" 2>&1 || {
     cat "build/$preset.configure.log" >&2
     die "CMake could not configure build/$preset (its output is above)"
   }
   say "build $preset"
-  cmake --build "build/$preset" --parallel "$(nproc)" ${1:+--target "$@"}
+  cmake --build "build/$preset" --parallel "$(nproc)" ${1:+--target "$@"} ||
+    die "build/$preset could not be built (the compiler's messages are above)"
 }
 
 # A Python that has NumPy: the one on the path may be another than Debian's.
