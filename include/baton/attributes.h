@@ -104,29 +104,45 @@ enum class SharedMemoryMode : std::uint32_t {
 // Blocks of a cluster, along each axis; the grid must be divisible by it. Up to 8 blocks on every
 // device that has clusters, up to 16 on some: a launch that asks for more than 8 opts in. Written
 // is sent, also for (1, 1, 1).
-BATON_API LaunchAttribute cluster(Dim3 blocks);
+inline LaunchAttribute cluster(Dim3 blocks) {
+  return LaunchAttribute(AttributeId::kCluster, std::array{blocks.x, blocks.y, blocks.z});
+}
 // A larger cluster, a multiple of `cluster` (equal along z), used where the device has room for it.
-BATON_API LaunchAttribute preferred_cluster(Dim3 blocks);
-BATON_API LaunchAttribute cluster_scheduling_policy(ClusterSchedulingPolicy policy);
+inline LaunchAttribute preferred_cluster(Dim3 blocks) {
+  return LaunchAttribute(AttributeId::kPreferredCluster, std::array{blocks.x, blocks.y, blocks.z});
+}
+inline LaunchAttribute cluster_scheduling_policy(ClusterSchedulingPolicy policy) {
+  return LaunchAttribute(AttributeId::kClusterSchedulingPolicy, static_cast<std::uint32_t>(policy));
+}
 // Programmatic dependent launch: the grid may start before the one before it in the stream has
 // finished. A kernel that reads what that one writes must wait for it (griddepcontrol.wait).
 // pdl(false) equals leaving it out.
-BATON_API LaunchAttribute pdl(bool allowed = true);
+inline LaunchAttribute pdl(bool allowed = true) {
+  return LaunchAttribute(AttributeId::kPdl, std::uint32_t{allowed});
+}
 // All blocks are resident at once, and may synchronise with each other. cooperative(false) equals
 // leaving it out.
-BATON_API LaunchAttribute cooperative(bool on = true);
+inline LaunchAttribute cooperative(bool on = true) {
+  return LaunchAttribute(AttributeId::kCooperative, std::uint32_t{on});
+}
 // Recorded when every block has triggered (griddepcontrol.launch_dependents), or, with
 // `at_block_start`, has started. The event must have been made without timing.
 BATON_API LaunchAttribute programmatic_event(const Event& event, bool at_block_start = false);
 // Recorded when every block has started. The event must have been made without timing.
 BATON_API LaunchAttribute launch_completion_event(const Event& event);
 // A lower number is a higher priority; the driver clamps it to the device's range.
-BATON_API LaunchAttribute priority(int value);
-BATON_API LaunchAttribute mem_sync_domain(MemSyncDomain domain);
+inline LaunchAttribute priority(int value) {
+  return LaunchAttribute(AttributeId::kPriority, value);
+}
+inline LaunchAttribute mem_sync_domain(MemSyncDomain domain) {
+  return LaunchAttribute(AttributeId::kMemSyncDomain, static_cast<std::uint32_t>(domain));
+}
 // The physical domain that each of the two logical ones stands for; the device has
 // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT of them.
-BATON_API LaunchAttribute mem_sync_domain_map(std::uint8_t default_domain,
-                                              std::uint8_t remote_domain);
+inline LaunchAttribute mem_sync_domain_map(std::uint8_t default_domain,
+                                           std::uint8_t remote_domain) {
+  return LaunchAttribute(AttributeId::kMemSyncDomainMap, std::array{default_domain, remote_domain});
+}
 // `bytes` from `base` on are kept in L2 by `hit` for the share `hit_ratio` (0 … 1) of the accesses,
 // by `miss` for the rest; `miss` cannot be kPersisting.
 BATON_API LaunchAttribute access_policy_window(DeviceAddress base, std::size_t bytes,
@@ -134,12 +150,20 @@ BATON_API LaunchAttribute access_policy_window(DeviceAddress base, std::size_t b
                                                AccessProperty miss);
 // Shared memory's share, in percent (0 … 100), of the memory that it divides with the L1 cache.
 BATON_API LaunchAttribute preferred_shared_memory_carveout(int percent);
-BATON_API LaunchAttribute nvlink_util_centric_scheduling(bool on = true);
+inline LaunchAttribute nvlink_util_centric_scheduling(bool on = true) {
+  return LaunchAttribute(AttributeId::kNvlinkUtilCentricScheduling, std::uint32_t{on});
+}
 // In a captured launch: the node can be updated from the device; its handle comes back in the
 // LaunchResult.
-BATON_API LaunchAttribute device_updatable_node();
-BATON_API LaunchAttribute portable_cluster_size_mode(PortableClusterSizeMode mode);
-BATON_API LaunchAttribute shared_memory_mode(SharedMemoryMode mode);
+inline LaunchAttribute device_updatable_node() {
+  return LaunchAttribute(AttributeId::kDeviceUpdatableNode, 1);
+}
+inline LaunchAttribute portable_cluster_size_mode(PortableClusterSizeMode mode) {
+  return LaunchAttribute(AttributeId::kPortableClusterSizeMode, static_cast<std::uint32_t>(mode));
+}
+inline LaunchAttribute shared_memory_mode(SharedMemoryMode mode) {
+  return LaunchAttribute(AttributeId::kSharedMemoryMode, static_cast<std::uint32_t>(mode));
+}
 
 // The attributes of one launch: a plain value without heap memory, one slot an attribute, in the
 // order in which they were first set. Slots that are not used are not even written.
@@ -159,14 +183,26 @@ class BATON_API LaunchAttributes {
 
   // Replaces the attribute of the same id. A flag that is off (pdl(false)) takes its attribute out.
   // Throws kInvalidInput where all slots are taken.
-  void set(const LaunchAttribute& attribute);
+  void set(const LaunchAttribute& attribute) {
+    if (is_off(attribute)) return remove(attribute.id());
+    std::uint32_t slot = 0;
+    while (slot < count_ && slots_[slot].id() != attribute.id()) ++slot;
+    if (slot == kCapacity) refuse(attribute);
+    slots_[slot] = attribute;
+    if (slot == count_) ++count_;
+  }
   void remove(AttributeId id);
 
   std::span<const LaunchAttribute> all() const { return {slots_, count_}; }
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
   // The attribute, or null.
-  const LaunchAttribute* find(AttributeId id) const;
+  const LaunchAttribute* find(AttributeId id) const {
+    for (const LaunchAttribute& attribute : all()) {
+      if (attribute.id() == id) return &attribute;
+    }
+    return nullptr;
+  }
   bool has(AttributeId id) const { return find(id) != nullptr; }
 
   bool pdl() const { return has(AttributeId::kPdl); }
@@ -179,6 +215,12 @@ class BATON_API LaunchAttributes {
   }
 
  private:
+  // Whether the value says "as if it were left out".
+  static bool is_off(const LaunchAttribute& attribute) {
+    return (attribute.id() == AttributeId::kPdl || attribute.id() == AttributeId::kCooperative) &&
+           attribute.as<std::uint32_t>() == 0;
+  }
+  [[noreturn]] static void refuse(const LaunchAttribute& attribute);
   void copy(const LaunchAttributes& other) {
     count_ = other.count_;
     if (count_ != 0)

@@ -36,7 +36,10 @@ BATON_API std::span<const std::string_view> dtype_names() noexcept;
 BATON_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 // Bytes of one element.
 BATON_API std::size_t size_of(DType dtype) noexcept;
-BATON_API bool is_float(DType dtype) noexcept;
+// The floats stand first.
+constexpr bool is_float(DType dtype) noexcept {
+  return dtype <= DType::kF8E5M2;
+}
 BATON_API bool is_signed_integer(DType dtype) noexcept;
 
 }  // namespace baton

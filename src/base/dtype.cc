@@ -60,10 +60,6 @@ std::size_t size_of(DType dtype) noexcept {
   return traits(dtype).size;
 }
 
-bool is_float(DType dtype) noexcept {
-  return traits(dtype).kind == Kind::kFloat;
-}
-
 bool is_signed_integer(DType dtype) noexcept {
   return traits(dtype).kind == Kind::kSigned;
 }

@@ -19,11 +19,6 @@ LaunchAttribute build(AttributeId id,
   return builder.build();
 }
 
-template <typename Enum>
-LaunchAttribute choose(AttributeId id, Enum choice) {
-  return build(id, {{"", static_cast<std::int64_t>(choice)}});
-}
-
 std::int64_t handle(const Event& event) {
   if (event.timing()) {
     throw error(ErrorCode::kInvalidInput,
@@ -31,17 +26,6 @@ std::int64_t handle(const Event& event) {
                 "Event(device, false)");
   }
   return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(event.native()));
-}
-
-// Whether the value says "as if it were left out". Those flags are 32-bit integers.
-bool is_off(const LaunchAttribute& attribute) {
-  switch (attribute.id()) {
-    case AttributeId::kPdl:
-    case AttributeId::kCooperative:
-      return attribute.as<std::uint32_t>() == 0;
-    default:
-      return false;
-  }
 }
 
 }  // namespace
@@ -61,47 +45,8 @@ std::string LaunchAttribute::name() const {
                         : fmt::format("attribute {}", static_cast<std::uint32_t>(id_));
 }
 
-LaunchAttribute cluster(Dim3 blocks) {
-  return LaunchAttribute(AttributeId::kCluster, std::array{blocks.x, blocks.y, blocks.z});
-}
-LaunchAttribute preferred_cluster(Dim3 blocks) {
-  return LaunchAttribute(AttributeId::kPreferredCluster, std::array{blocks.x, blocks.y, blocks.z});
-}
-LaunchAttribute pdl(bool allowed) {
-  return LaunchAttribute(AttributeId::kPdl, std::uint32_t{allowed});
-}
-LaunchAttribute cooperative(bool on) {
-  return LaunchAttribute(AttributeId::kCooperative, std::uint32_t{on});
-}
-LaunchAttribute priority(int value) {
-  return LaunchAttribute(AttributeId::kPriority, value);
-}
-
-LaunchAttribute cluster_scheduling_policy(ClusterSchedulingPolicy policy) {
-  return choose(AttributeId::kClusterSchedulingPolicy, policy);
-}
-LaunchAttribute mem_sync_domain(MemSyncDomain domain) {
-  return choose(AttributeId::kMemSyncDomain, domain);
-}
-LaunchAttribute portable_cluster_size_mode(PortableClusterSizeMode mode) {
-  return choose(AttributeId::kPortableClusterSizeMode, mode);
-}
-LaunchAttribute shared_memory_mode(SharedMemoryMode mode) {
-  return choose(AttributeId::kSharedMemoryMode, mode);
-}
-LaunchAttribute nvlink_util_centric_scheduling(bool on) {
-  return choose(AttributeId::kNvlinkUtilCentricScheduling, on);
-}
-LaunchAttribute device_updatable_node() {
-  return choose(AttributeId::kDeviceUpdatableNode, true);
-}
 LaunchAttribute preferred_shared_memory_carveout(int percent) {
-  return choose(AttributeId::kPreferredSharedMemoryCarveout, percent);
-}
-
-LaunchAttribute mem_sync_domain_map(std::uint8_t default_domain, std::uint8_t remote_domain) {
-  return build(AttributeId::kMemSyncDomainMap, {{"default", std::int64_t{default_domain}},
-                                                {"remote", std::int64_t{remote_domain}}});
+  return build(AttributeId::kPreferredSharedMemoryCarveout, {{"", std::int64_t{percent}}});
 }
 
 LaunchAttribute programmatic_event(const Event& event, bool at_block_start) {
@@ -122,16 +67,9 @@ LaunchAttribute access_policy_window(DeviceAddress base, std::size_t bytes, floa
                                                   {"miss_prop", static_cast<std::int64_t>(miss)}});
 }
 
-void LaunchAttributes::set(const LaunchAttribute& attribute) {
-  if (is_off(attribute)) return remove(attribute.id());
-  std::uint32_t slot = 0;
-  while (slot < count_ && slots_[slot].id() != attribute.id()) ++slot;
-  if (slot == kCapacity) {
-    throw error(ErrorCode::kInvalidInput, "a launch takes at most {} attributes; {} is one more",
-                kCapacity, attribute.name());
-  }
-  slots_[slot] = attribute;
-  if (slot == count_) ++count_;
+void LaunchAttributes::refuse(const LaunchAttribute& attribute) {
+  throw error(ErrorCode::kInvalidInput, "a launch takes at most {} attributes; {} is one more",
+              kCapacity, attribute.name());
 }
 
 void LaunchAttributes::remove(AttributeId id) {
@@ -142,13 +80,6 @@ void LaunchAttributes::remove(AttributeId id) {
     ++kept;
   }
   count_ = kept;
-}
-
-const LaunchAttribute* LaunchAttributes::find(AttributeId id) const {
-  for (const LaunchAttribute& attribute : all()) {
-    if (attribute.id() == id) return &attribute;
-  }
-  return nullptr;
 }
 
 std::optional<Dim3> LaunchAttributes::cluster() const {

@@ -23,6 +23,13 @@ ImageFacts facts_or_remark(const Image& image) {
   }
 }
 
+// What the image itself says against the device, or nothing.
+std::string why_not(const Image& image, const Device& device) {
+  Compatibility answer =
+      runs_on(facts_or_remark(image), device.architecture(), device.driver_version());
+  return answer.answer == Compatibility::Answer::kNo ? std::move(answer.reason) : std::string();
+}
+
 // Machine code first, as it needs no compiler; in the order given otherwise.
 std::vector<const Image*> by_preference(std::span<const Image> images) {
   std::vector<const Image*> order;
@@ -39,18 +46,14 @@ ModuleState::ModuleState(const Device& device, std::span<const Image> images,
     : device_(device), symbols_(std::move(symbols)) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
-  index_symbols();
+  index_ = std::make_unique<const image::KernelIndex>(facts_);
 }
 
 ModuleState::ModuleState(const Device& device, std::unique_ptr<Library> library)
     : device_(device), library_(std::move(library)), name_("the adopted library") {
   facts_.kind = ImageKind::kCubin;
   take_kernels_from_driver();
-  index_symbols();
-}
-
-void ModuleState::index_symbols() {
-  for (const KernelFacts& kernel : facts_.kernels) by_symbol_.emplace(kernel.name, &kernel);
+  index_ = std::make_unique<const image::KernelIndex>(facts_);
 }
 
 void ModuleState::load(std::span<const Image> images) {
@@ -64,6 +67,9 @@ void ModuleState::load(std::span<const Image> images) {
       return;
     }
     refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
+    if (std::string reason = why_not(*image, device_); !reason.empty()) {
+      refusals.back() += "\n" + reason;
+    }
     log(LogLevel::kDebug, "not loaded on {}: {}", device_.spec(), refusals.back());
   }
   const bool one = refusals.size() == 1;
@@ -100,12 +106,9 @@ void ModuleState::take_kernels_from_driver() {
 const KernelFacts& ModuleState::find(std::string_view entry) const {
   for (const auto& [expression, symbol] : symbols_) {
     if (expression != entry) continue;
-    if (const auto found = by_symbol_.find(symbol); found != by_symbol_.end()) {
-      return *found->second;
-    }
+    if (const KernelFacts* found = index_->symbol(symbol)) return *found;
   }
-  if (const auto found = by_symbol_.find(entry); found != by_symbol_.end()) return *found->second;
-  return find_kernel(facts_, entry, name_);
+  return index_->find(entry, name_);
 }
 
 KernelState& ModuleState::kernel(std::string_view entry) {

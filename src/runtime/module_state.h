@@ -11,6 +11,7 @@
 
 #include "baton/device.h"
 #include "baton/image.h"
+#include "image/kernel_index.h"
 #include "runtime/kernel_state.h"
 #include "runtime/library.h"
 
@@ -38,7 +39,6 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
  private:
   void load(std::span<const Image> images);
   void take_kernels_from_driver();
-  void index_symbols();
   void read_all_facts(std::span<const Image> images, const Image& loaded);
   const KernelFacts& find(std::string_view entry) const;
 
@@ -47,8 +47,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   std::string name_;
   ImageFacts facts_;
   std::vector<std::pair<std::string, std::string>> symbols_;
-  // Into facts_, so that an exact symbol is found in constant time.
-  std::unordered_map<std::string_view, const KernelFacts*> by_symbol_;
+  std::unique_ptr<const image::KernelIndex> index_;  // of facts_
 
   std::mutex mutex_;
   std::unordered_map<const KernelFacts*, std::unique_ptr<KernelState>> kernels_;

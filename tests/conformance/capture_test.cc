@@ -1,0 +1,118 @@
+// Launches into streams that are captured: every mode, first launches among them. Capture is the
+// driver's own business, so the tests call the driver that the device was opened with.
+
+#include <cuda.h>
+
+#include "conformance/conformance.h"
+#include "driver/driver.h"
+#include "runtime/context.h"
+
+namespace baton::conformance {
+namespace {
+
+class Capture : public Conformance {
+ protected:
+  void SetUp() override {
+    Conformance::SetUp();
+    if (IsSkipped()) return;
+    stream_.emplace(device());
+    module_.emplace(load("attributes.cu"));
+  }
+
+  const Stream& stream() const { return *stream_; }
+  Kernel kernel(std::string_view name) const { return module_->kernel(name); }
+  Buffer<unsigned> zeros(std::size_t count) const {
+    return Buffer<unsigned>::of(device(), std::vector<unsigned>(count));
+  }
+
+  // Captures what `work` launches, and runs the graph `times`. Gives the number of its nodes.
+  template <typename Work>
+  std::size_t replay(CUstreamCaptureMode mode, int times, Work work) {
+    const driver::Driver& driver = device().driver();
+    EXPECT_EQ(driver.cuStreamBeginCapture(stream().native(), mode), CUDA_SUCCESS);
+    work();
+    CUgraph graph = nullptr;
+    EXPECT_EQ(driver.cuStreamEndCapture(stream().native(), &graph), CUDA_SUCCESS);
+    if (graph == nullptr) return 0;
+    const ContextGuard guard(device());  // which instantiating a graph needs, and capture does not
+    std::size_t count = 0;
+    EXPECT_EQ(driver.cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
+    CUgraphExec exec = nullptr;
+    EXPECT_EQ(driver.cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
+    for (int i = 0; i < times; ++i) {
+      EXPECT_EQ(driver.cuGraphLaunch(exec, stream().native()), CUDA_SUCCESS);
+    }
+    stream().synchronize();
+    driver.cuGraphExecDestroy(exec);
+    driver.cuGraphDestroy(graph);
+    return count;
+  }
+
+ private:
+  std::optional<Stream> stream_;
+  std::optional<Module> module_;
+};
+
+constexpr CUstreamCaptureMode kModes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL,
+                                          CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                          CU_STREAM_CAPTURE_MODE_RELAXED};
+
+TEST_F(Capture, TakesPreparedLaunchesInEveryMode) {
+  for (const CUstreamCaptureMode mode : kModes) {
+    const auto data = zeros(100);
+    const Kernel step = kernel("step");
+    const LaunchConfig config{.block = 128, .stream = stream(), .attributes = {pdl()}};
+    step.prepare(config);
+    const std::size_t nodes = replay(mode, 2, [&] {
+      for (int i = 0; i < 5; ++i) step.launch(config, data, 100u);
+    });
+    EXPECT_EQ(nodes, 5u);
+    EXPECT_EQ(data.download()[99], 29524u);
+  }
+}
+
+// A kernel's first launch resolves it and raises its opt-ins: none of that harms a capture.
+TEST_F(Capture, TakesFirstLaunchesInEveryMode) {
+  for (const CUstreamCaptureMode mode : kModes) {
+    const auto out = zeros(32), size = zeros(32);
+    const Kernel ranks = load("attributes.cu").kernel("cluster_ranks");
+    const std::size_t nodes = replay(mode, 1, [&] {
+      ranks.launch({.grid = 32,
+                    .block = 32,
+                    .shared = 100000,
+                    .stream = stream(),
+                    .attributes = {cluster(16)}},
+                   out, size);
+    });
+    EXPECT_EQ(nodes, 1u);
+    EXPECT_EQ(size.download(), std::vector<unsigned>(32, 16));
+  }
+}
+
+TEST_F(Capture, TakesCooperativeLaunchesAndPlans) {
+  const auto values = zeros(16), sum = zeros(16);
+  LaunchPlan plan = LaunchPlan::make(
+      kernel("grid_sum"),
+      {.grid = 16, .block = 64, .stream = stream(), .attributes = {cooperative()}}, values, sum);
+  EXPECT_EQ(replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 3, [&] { plan.launch(); }), 1u);
+  EXPECT_EQ(sum.download(), std::vector<unsigned>(16, 136));
+}
+
+TEST_F(Capture, GivesBackTheHandleOfAnUpdatableNode) {
+  const auto data = zeros(100);
+  const LaunchConfig config{
+      .block = 128, .stream = stream(), .attributes = {device_updatable_node()}};
+  LaunchResult result;
+  replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 1,
+         [&] { result = kernel("step").launch(config, data, 100u); });
+  EXPECT_NE(result.device_node, nullptr);
+  LaunchPlan plan = LaunchPlan::make(kernel("step"), config, data, 100u);
+  LaunchResult planned;
+  replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 1, [&] { planned = plan.launch(); });
+  EXPECT_NE(planned.device_node, nullptr);
+  expect_error(ErrorCode::kUnsupported, {"captured"},
+               [&] { kernel("step").launch(config, data, 100u); });
+}
+
+}  // namespace
+}  // namespace baton::conformance
