@@ -3,21 +3,21 @@
 // kernel into an idle stream, so the queue never fills. Printed are medians over the rounds and the
 // median paired difference to cuLaunchKernelEx with a CUfunction, with its 95 % interval.
 //
-//   launch_cost [--device D] [--rounds N] [--attributes N --arguments N]
+//   launch_cost [--device D] [--rounds N] [--attributes N] [--arguments N] [--arm NAME]
 //
-// `--device null` needs no GPU: the driver's launch calls do nothing, which leaves Baton's own
-// share.
+// `--arm` repeats one way alone, for counting its instructions under a profiler. `--device null`
+// needs no GPU: the driver's launch calls do nothing, which leaves Baton's own share.
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "baton/baton.h"
+#include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"
@@ -249,28 +249,15 @@ class Comparison {
   std::vector<Arm> arms_;
 };
 
-int option(int argc, char** argv, const char* name, int otherwise) {
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], name) == 0) return std::atoi(argv[i + 1]);
-  }
-  return otherwise;
-}
-
-std::string option(int argc, char** argv, const char* name, const char* otherwise) {
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (std::strcmp(argv[i], name) == 0) return argv[i + 1];
-  }
-  return otherwise;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const Device device = open_device(option(argc, argv, "--device", "cuda"));
-  const int rounds = option(argc, argv, "--rounds", 400);
-  const int only_arguments = option(argc, argv, "--arguments", -1);
-  const int only_attributes = option(argc, argv, "--attributes", -1);
-  const std::string only_arm = option(argc, argv, "--arm", "");
+  const baton::bench::Options options(argc, argv);
+  const Device device = open_device(options.text("--device", "cuda"));
+  const int rounds = options.number("--rounds", 400);
+  const int only_arguments = options.number("--arguments", -1);
+  const int only_attributes = options.number("--attributes", -1);
+  const std::string only_arm = options.text("--arm", "");
   fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds of {} launches\n", device.spec(),
              device.name(), device.driver_version() / 1000, device.driver_version() % 1000 / 10,
              rounds, kLaunches);

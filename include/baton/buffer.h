@@ -23,7 +23,10 @@ struct DevicePointer {
     return {p.address +
             static_cast<DeviceAddress>(elements * static_cast<std::ptrdiff_t>(sizeof(T)))};
   }
-  operator DevicePointer<const T>() const requires(!std::is_const_v<T>) { return {address}; }
+  template <typename U>
+  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator DevicePointer<U>() const {
+    return {address};
+  }
 };
 
 // Device memory in bytes. Owns it; movable. Freed when destroyed, after the work that was enqueued
