@@ -1,10 +1,14 @@
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include <fmt/format.h>
 
-#include "base/file.h"
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
 #include "base/text.h"
 #include "baton/image.h"
 #include "cli/commands.h"
+#include "cli/inspect_extract.h"
+#include "cli/json.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
 
@@ -13,50 +17,175 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void show_variables(const ImageFacts& facts, Output& output) {
-  Json& json = output.result()["variables"] = Json::array();
-  Table table({{"variable"}, {"bytes", Table::Align::kRight}, {"space"}});
-  for (const VariableFacts& variable : facts.variables) {
-    const char* space = variable.constant ? "constant" : "global";
-    json.push_back({{"name", variable.name}, {"size", variable.size}, {"space", space}});
-    table.add({printable(variable.name), std::to_string(variable.size), space});
-  }
-  if (!facts.variables.empty()) {
-    output.line("");
-    output.text(table.format(output.colour()));
-  }
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
 }
 
-// The image as a file of its own, named after what it is.
-void extract(const Image& image, const InspectCommand& command, Output& output) {
-  std::filesystem::create_directories(*command.extract);
-  const std::filesystem::path target =
-      *command.extract / command.image.stem().concat(fmt::format(".{}", to_string(image.kind())));
-  write_file_atomically(target, image.bytes());
-  output.result()["extracted"] = Json::array({target.string()});
-  output.line("\nwrote {}", target.string());
+// What holds for the image as a whole.
+void add_facts(const ImageFacts& facts, Json& json) {
+  json["arch"] = text_or_null(facts.arch);
+  json["producer"] = text_or_null(facts.producer);
+  json["toolkit"] = text_or_null(facts.toolkit);
+  json["ptx_version"] = text_or_null(facts.ptx_version);
+  json["abi"] = or_null(facts.abi);
+  json["linked"] = or_null(facts.linked);
+  json["debug"] = facts.debug ? Json(to_string(*facts.debug)) : Json();
 }
+
+Json member_json(const MemberFacts& member) {
+  return {{"kind", to_string(member.kind)},
+          {"arch", member.arch},
+          {"packing", to_string(member.packing)},
+          {"stored_bytes", member.stored_size},
+          {"bytes", member.size},
+          {"source", text_or_null(member.source)},
+          {"options", text_or_null(member.options)}};
+}
+
+// "cubin, 54 KiB, sm_90a, CUDA 13.0, by ptxas …, line information".
+std::string describe(const Image& image, const ImageFacts& facts) {
+  std::string text =
+      fmt::format("{}, {}", to_string(image.kind()), format_bytes(image.bytes().size()));
+  const auto add = [&text](std::string_view format, const std::string& value) {
+    if (!value.empty()) text += fmt::format(fmt::runtime(format), value);
+  };
+  add(", {}", facts.arch);
+  add(", PTX {}", facts.ptx_version);
+  add(", CUDA {}", facts.toolkit);
+  add(", by {}", printable(facts.producer));
+  if (facts.debug == DebugInfo::kLines) text += ", with line information";
+  if (facts.debug == DebugInfo::kFull) text += ", with debug information";
+  if (facts.linked == false) text += ", not linked";
+  return text;
+}
+
+// Fills the JSON object image by image, and the text as it goes.
+class Report {
+ public:
+  explicit Report(Output& output)
+      : output_(output),
+        images_(Json::array()),
+        kernels_(Json::array()),
+        variables_(Json::array()) {}
+
+  void add(const FoundImage& found) {
+    const Image& image = found.image;
+    Json json = {{"place", found.place},
+                 {"offset", found.offset},
+                 {"kind", to_string(image.kind())},
+                 {"bytes", image.bytes().size()}};
+    ImageFacts facts;
+    if (found.place.empty()) {
+      facts = read_facts(image);
+      // Of a file that is one image, these are said of the file too.
+      add_facts(facts, output_.result());
+      output_.line("{}: {}", image.name(), describe(image, facts));
+    } else {
+      // One broken image does not hide the others.
+      try {
+        facts = read_facts(image);
+      } catch (const Error& unreadable) {
+        facts.remarks.push_back(unreadable.message());
+      }
+      output_.line("\n{}: {}", printable(found.place), describe(image, facts));
+    }
+    add_facts(facts, json);
+    Json& members = json["members"] = Json::array();
+    for (const MemberFacts& member : facts.members) members.push_back(member_json(member));
+    images_.push_back(std::move(json));
+    show_members(facts);
+    show_kernel_table(facts, output_);
+    for (const KernelFacts& kernel : facts.kernels) {
+      kernels_.push_back(cli::json_of(kernel));
+      kernels_.back()["image"] = images_.size() - 1;
+    }
+    show_variables(facts);
+    for (const std::string& remark : facts.remarks) {
+      output_.warning(found.place.empty() ? remark : fmt::format("{}: {}", found.place, remark));
+    }
+  }
+
+  void finish() {
+    output_.result()["images"] = std::move(images_);
+    output_.result()["kernels"] = std::move(kernels_);
+    output_.result()["variables"] = std::move(variables_);
+  }
+
+ private:
+  void show_members(const ImageFacts& facts) {
+    if (facts.members.empty()) return;
+    using enum Table::Align;
+    Table table({{"member"},
+                 {"for"},
+                 {"packing"},
+                 {"stored", kRight},
+                 {"bytes", kRight},
+                 {"source"},
+                 {"options"}});
+    for (const MemberFacts& member : facts.members) {
+      table.add({std::string(to_string(member.kind)), member.arch,
+                 std::string(to_string(member.packing)), format_bytes(member.stored_size),
+                 format_bytes(member.size), printable(member.source), printable(member.options)});
+    }
+    output_.line("");
+    output_.text(table.format(output_.colour()));
+  }
+
+  void show_variables(const ImageFacts& facts) {
+    Table table({{"variable"}, {"bytes", Table::Align::kRight}, {"space"}});
+    for (const VariableFacts& variable : facts.variables) {
+      const char* space = variable.constant ? "constant" : "global";
+      variables_.push_back({{"name", variable.name},
+                            {"size", variable.size},
+                            {"space", space},
+                            {"image", images_.size() - 1}});
+      table.add({printable(variable.name), std::to_string(variable.size), space});
+    }
+    if (facts.variables.empty()) return;
+    output_.line("");
+    output_.text(table.format(output_.colour()));
+  }
+
+  Output& output_;
+  Json images_;
+  Json kernels_;
+  Json variables_;
+};
 
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
-  const Image image = Image::from_file(command.image);
-  const ImageFacts facts = read_facts(image);
+  const FoundImages found = find_images(command.image);
+  std::uint64_t bytes = 0;
+  for (const FoundImage& each : found.images) bytes += each.image.bytes().size();
+  const bool is_image = found.container.empty();
   Json& json = output.result();
   json["file"] = command.image.string();
-  json["kind"] = to_string(image.kind());
-  json["bytes"] = image.bytes().size();
-  json["arch"] = facts.arch.empty() ? Json() : Json(facts.arch);
-  json["producer"] = facts.producer.empty() ? Json() : Json(facts.producer);
-
-  output.line("{}: {}, {}{}{}", command.image.string(), to_string(image.kind()),
-              format_bytes(image.bytes().size()),
-              facts.arch.empty() ? "" : fmt::format(", {}", facts.arch),
-              facts.producer.empty() ? "" : fmt::format(", by {}", printable(facts.producer)));
-  show_kernels(facts, output);
-  show_variables(facts, output);
-  for (const std::string& remark : facts.remarks) output.warning(remark);
-  if (command.extract) extract(image, command, output);
+  json["kind"] = is_image ? to_string(found.images.at(0).image.kind()) : found.container;
+  json["bytes"] = bytes;
+  if (found.images.empty()) {
+    throw error(ErrorCode::kInvalidInput, "{} ({}) embeds no kernel image", command.image.string(),
+                found.container);
+  }
+  if (!is_image) {
+    add_facts({}, json);
+    output.line("{}: {}, {} image{}, {}", command.image.string(), found.container,
+                found.images.size(), found.images.size() == 1 ? "" : "s", format_bytes(bytes));
+  }
+  for (const std::string& remark : found.remarks) output.warning(remark);
+  Report report(output);
+  for (const FoundImage& each : found.images) report.add(each);
+  report.finish();
+  if (!command.extract) return;
+  std::vector<std::string> remarks;
+  const auto written = extract_images(found, command.image, *command.extract, remarks);
+  for (const std::string& remark : remarks) output.warning(remark);
+  json["extracted"] = written;
+  output.line("\nwrote {} files to {}", written.size(), command.extract->string());
 }
 
 }  // namespace baton::cli

@@ -105,11 +105,17 @@ Json json_of(const KernelFacts& kernel) {
                {"spill_bytes", or_null(kernel.spill_bytes)},
                {"max_threads", or_null(kernel.max_threads)},
                {"required_block", or_null(kernel.required_block)},
+               {"max_dynamic_shared", or_null(max_dynamic_shared(kernel))},
                {"required_cluster", or_null(kernel.required_cluster)},
                {"arch", nullptr},
                {"waits", or_null(kernel.waits)},
+               {"max_registers", or_null(kernel.max_registers)},
                {"triggers", or_null(kernel.triggers)}};
   if (!kernel.arch.empty()) json["arch"] = kernel.arch;
+               {"max_cluster", or_null(kernel.max_cluster)},
+               {"min_blocks", or_null(kernel.min_blocks)},
+               {"grid_in_clusters", or_null(kernel.grid_in_clusters)},
+               {"barriers", or_null(kernel.barriers)},
   return json;
 }
 

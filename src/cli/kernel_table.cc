@@ -42,23 +42,39 @@ std::string block_of(const KernelFacts& kernel) {
   return "exactly " + format_extent({block[0], block[1], block[2]});
 }
 
+// The one cluster that the kernel takes, or its most blocks.
+std::string cluster_of(const KernelFacts& kernel) {
+  if (kernel.required_cluster) {
+    const auto& cluster = *kernel.required_cluster;
+    return "exactly " + format_extent({cluster[0], cluster[1], cluster[2]});
+  }
+  return kernel.max_cluster ? fmt::format("up to {}", *kernel.max_cluster) : "";
+}
+
 }  // namespace
 
 void show_kernels(const ImageFacts& facts, Output& output) {
   nlohmann::ordered_json& json = output.result()["kernels"] = nlohmann::ordered_json::array();
+  for (const KernelFacts& kernel : facts.kernels) json.push_back(json_of(kernel));
+  show_kernel_table(facts, output);
+}
+
+void show_kernel_table(const ImageFacts& facts, Output& output) {
   using enum Table::Align;
   Table table({{"kernel"},
                {"registers", kRight},
                {"spills", kRight},
                {"stack", kRight},
                {"static shared", kRight},
+               {"up to dynamic", kRight},
                {"threads", kRight},
+               {"cluster"},
                {"waits"},
                {"triggers"}});
   for (const KernelFacts& kernel : facts.kernels) {
-    json.push_back(json_of(kernel));
     table.add({printable(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
-               bytes(kernel.local_bytes), bytes(kernel.static_shared), block_of(kernel),
+               bytes(kernel.local_bytes), bytes(kernel.static_shared),
+               bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
                yes_or_no(kernel.waits), yes_or_no(kernel.triggers)});
   }
   if (facts.kernels.empty()) {

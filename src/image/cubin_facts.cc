@@ -192,8 +192,9 @@ class Reader {
     // In objects the callees' shared memory is still to come.
     if (!cubin_.is_linked()) return std::nullopt;
     const auto found = shared_.find(code);
-    if (found == shared_.end())
-      return *cubin_.sm() < kFirstArchWithReservedShared ? std::optional(0u) : std::nullopt;
+    // Kernels that use none have no section of their own where no kernel of the file uses any, after
+    // a device link, and with -G.
+    if (found == shared_.end()) return 0;
     if (found->second == nullptr) return std::nullopt;
     std::uint64_t size = found->second->size;
     if (*cubin_.sm() >= kFirstArchWithReservedShared) {

@@ -194,6 +194,12 @@ TEST(CubinFacts, ReadsTheHeaderOfAbi7) {
   EXPECT_EQ(kernel(facts_of(bytes), "shared").static_shared, 400u);
 }
 
+TEST(CubinFacts, AKernelWithoutASectionOfItsOwnHasNoSharedMemory) {
+  EXPECT_EQ(kernel(facts_of(bytes_of("linked_sm_90")), "none").static_shared, 0u);
+  EXPECT_EQ(kernel(facts_of(bytes_of("linked_sm_90")), "shared").static_shared, 400u);
+  EXPECT_EQ(kernel(facts_of(bytes_of("debug_lines")), "_Z6secondPi").static_shared, 0u);
+}
+
 TEST(CubinFacts, SaysWhatDebuggersFind) {
   EXPECT_EQ(facts_of(bytes_of("debug_lines")).debug, DebugInfo::kLines);
   EXPECT_EQ(facts_of(bytes_of("debug_full")).debug, DebugInfo::kFull);

@@ -190,6 +190,11 @@ std::string Fatbin::unpack(const FatbinMember& member) const {
       bytes = unpack_zstd(member.payload, size);
       break;
   }
+  if (!bytes && member.facts.kind == FatbinMember::Kind::kLto) {
+    throw error(ErrorCode::kInvalidInput,
+                "{}: the LTO-IR for {} is packed in a way of the linker's own", name_,
+                member.facts.arch);
+  }
   if (!bytes) {
     throw error(ErrorCode::kInvalidInput,
                 "{}: the member for {} is damaged: its {} do not unpack to {}", name_,

@@ -55,6 +55,11 @@ ImageFacts read_fatbin_facts(const Image& image) {
       remarks.push_back(unreadable.message());
     }
   }
+  // Members that only a link makes something of are members all the same.
+  const bool has_lto = std::any_of(order.begin(), order.end(), [](const FatbinMember* member) {
+    return member->facts.kind == FatbinMember::Kind::kLto;
+  });
+  if (!facts && has_lto) facts.emplace();
   if (!facts) {
     Error empty =
         error(ErrorCode::kInvalidInput, "{} holds no image that can be read", image.name());

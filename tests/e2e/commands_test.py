@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What each command does when all is well, and how the command line behaves as a process."""
 
+import hashlib
+import json
 import os
 import pathlib
 import signal
@@ -9,7 +11,9 @@ import time
 
 import numpy
 
-from baton import BATON, Case, main
+from baton import BATON, ROOT, Case, main
+
+IMAGES = ROOT / "src" / "image" / "testdata"
 
 SOURCE = """\
 template <typename T>
@@ -133,6 +137,57 @@ class Commands(Case):
         self.assertIn(".target sm_90", (self.folder / "k.out").read_text())
         self.check(self.baton("compile", "k.cu", "--arch", "compute_90", "--cubin"), 2, "compute_90")
         self.check(self.baton("compile", "k.cu", "--arch", "sm_1"), 2, "sm_1")
+
+    def test_inspect_finds_what_host_files_embed(self):
+        for name, kind in [("host_shared.so", "shared object"), ("host_archive.a", "archive"),
+                           ("host_linked", "executable"), ("host_object.o", "object")]:
+            with self.subTest(name):
+                result = self.baton("inspect", IMAGES / name, "--json", "--extract", name + ".parts")
+                self.check(result, 0)
+                found = result.json()
+                self.assertEqual(found["kind"], kind)
+                second = [k for k in found["kernels"] if k["demangled"] == "second(int*)"]
+                self.assertTrue(second)
+                image = found["images"][second[0]["image"]]
+                self.assertEqual(image["arch"], "sm_90")
+                # What was written is what lies in the file, and the manifest says so.
+                whole = (IMAGES / name).read_bytes()
+                manifest = json.loads((self.folder / (name + ".parts") / "manifest.json").read_text())
+                for part in manifest["images"]:
+                    written = (self.folder / (name + ".parts") / part["file"]).read_bytes()
+                    self.assertEqual(hashlib.sha256(written).hexdigest(), part["sha256"])
+                    self.assertEqual(len(written), part["bytes"])
+                    if "offset" in part:
+                        self.assertEqual(whole[part["offset"]:part["offset"] + part["bytes"]], written)
+                    else:
+                        self.assertIn(part["kind"], ("cubin", "ptx"))
+                text = self.baton("inspect", IMAGES / name).out
+                self.assertIn("second(int*)", text)
+                self.assertIn("member", text)
+
+    def test_inspect_goes_by_the_bytes(self):
+        for name, kind in [("packed_size.fatbin", "fatbin"), ("vectors_sm_80.cubin", "cubin"),
+                           ("host_shared.so", "shared object")]:
+            for label in ("image.ptx", "image.cubin", "image.so", "image"):
+                with self.subTest(f"{name} as {label}"):
+                    self.write(label, (IMAGES / name).read_bytes())
+                    result = self.baton("inspect", label, "--json")
+                    self.check(result, 0)
+                    self.assertEqual(result.json()["kind"], kind)
+
+    def test_inspect_extracts_members_and_debug_ptx(self):
+        self.check(self.baton("inspect", IMAGES / "packed_size.fatbin", "--extract", "parts"), 0)
+        self.assertEqual(sorted(p.name for p in (self.folder / "parts").iterdir()),
+                         ["manifest.json", "packed_size.0.sm_80.cubin", "packed_size.1.sm_90a.cubin",
+                          "packed_size.2.sm_90.ptx", "packed_size.fatbin"])
+        self.check(self.baton("inspect", self.folder / "parts/packed_size.2.sm_90.ptx"), 0)
+        self.check(self.baton("inspect", IMAGES / "debug_lines.cubin", "--extract", "lines"), 0)
+        self.check(self.baton("inspect", "lines/debug_lines.debug.ptx"), 0)
+        self.write("file", "")
+        self.check(self.baton("inspect", IMAGES / "debug_lines.cubin", "--extract", "file"), 2, "file")
+
+    def test_inspect_of_a_program_without_images(self):
+        self.check(self.baton("inspect", "/bin/sh"), 2, "/bin/sh", "embeds no kernel image")
 
     def test_inspect_refuses_what_is_no_image(self):
         self.check(self.baton("inspect", "add.toml"), 2, "add.toml")

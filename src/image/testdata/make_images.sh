@@ -19,8 +19,13 @@ for mode in default none speed size; do
 done
 "$nvcc" -std=c++17 -fatbin -gencode arch=compute_100f,code=sm_100f -o family.fatbin packed.cu
 
-"$nvcc" -std=c++17 -arch=sm_90 -cubin -lineinfo -o debug_lines.cubin second.cu
-"$nvcc" -std=c++17 -arch=sm_90 -cubin -G -o debug_full.cubin second.cu
+# The source's folder becomes part of these.
+here=$(pwd)
+mkdir -p /tmp/baton-images
+cp second.cu /tmp/baton-images
+(cd /tmp/baton-images
+  "$nvcc" -std=c++17 -arch=sm_90 -cubin -lineinfo -o "$here/debug_lines.cubin" second.cu
+  "$nvcc" -std=c++17 -arch=sm_90 -cubin -G -o "$here/debug_full.cubin" second.cu)
 
 # As older assemblers write them, given the folder of ptxas of CUDA 12.4 and of CUDA 12.9 (the wheels
 # nvidia-cuda-nvcc-cu12): the PTX is today's under an older version, less what that does not know.
