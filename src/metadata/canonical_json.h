@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "baton/metadata.h"
+#include "metadata/json.h"
+
+namespace baton::metadata {
+
+// Baton's canonical form as JSON (docs/metadata.md).
+inline constexpr const char* kCanonicalKey = "baton_metadata";
+
+ModuleMetadata read_canonical_json(const Json& document, const std::string& name,
+                                   std::vector<std::string>& remarks);
+
+}  // namespace baton::metadata

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "baton/metadata.h"
+#include "metadata/json.h"
+
+namespace baton::metadata {
+
+// TVM's sidecar (<base>.tvm_meta.json), of every age.
+ModuleMetadata read_tvm_json(const Json& document, const std::string& name,
+                             std::vector<std::string>& remarks);
+
+}  // namespace baton::metadata
