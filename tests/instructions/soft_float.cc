@@ -77,16 +77,24 @@ Wide shift_right(const Exact& x, int shift, Rounding rounding) {
 
 struct Packing {
   bool saturate_finite = false;
-  bool flush = false;  // before it is rounded
+  bool flush = false;  // what is subnormal
 };
+
+// Whether the value is below 2^(fraction + smallest_step) once it is rounded to its own precision.
+bool below_normal(const Exact& x, int fraction, int smallest_step, Rounding rounding) {
+  const int step = x.exponent + top_bit(x.magnitude) - fraction;
+  const Wide rounded = shift_right(x, step - x.exponent, rounding);
+  const bool carries = rounded >> (fraction + 1) != 0;
+  return step + (carries ? 1 : 0) < smallest_step;
+}
 
 std::uint64_t pack(const FloatFormat& format, const Exact& x, Rounding rounding,
                    Packing packing = {}) {
   const std::uint64_t sign = x.negative ? format.sign_bit() : 0;
   if (x.magnitude == 0) return sign;
-  if (packing.flush && x.exponent + top_bit(x.magnitude) < 1 - format.bias()) return sign;
   const int fraction = static_cast<int>(format.fraction_bits);
   const int smallest_step = 1 - format.bias() - fraction;  // exponent of a subnormal's last bit
+  if (packing.flush && below_normal(x, fraction, smallest_step, rounding)) return sign;
   const int step = std::max(x.exponent + top_bit(x.magnitude) - fraction, smallest_step);
   const Wide rounded = shift_right(x, step - x.exponent, rounding);
   // The leading bit of a normal number adds one to the exponent's field, and

@@ -52,9 +52,9 @@ inline std::uint64_t canonical_nan(const FloatFormat& format) {
 
 // Every result that is NaN is the canonical one.
 std::uint64_t soft_add(const FloatFormat& format, std::uint64_t a, std::uint64_t b, Rounding);
-// `flush`: a result whose exact value is below the normal numbers becomes zero of its sign, also
-// where rounding would make it the smallest of them. So the hardware's .ftz has it (measured on an
-// H200, compute capability 9.0).
+// `flush`: a result that is below the normal numbers when it is rounded as if exponents had no
+// lower end becomes zero of its sign, also where rounding among the subnormal numbers would make it
+// the smallest normal one. So the hardware's .ftz has it (measured on an H200).
 std::uint64_t soft_mul(const FloatFormat& format, std::uint64_t a, std::uint64_t b, Rounding,
                        bool flush = false);
 // a * b + c, rounded once.
