@@ -11,6 +11,10 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 
+# A folder found by an earlier run may be gone.
+if(BATON_CUDA_INCLUDE_DIR AND NOT EXISTS "${BATON_CUDA_INCLUDE_DIR}/cudaTypedefs.h")
+  unset(BATON_CUDA_INCLUDE_DIR CACHE)
+endif()
 find_path(BATON_CUDA_INCLUDE_DIR cudaTypedefs.h
   HINTS "${PROJECT_SOURCE_DIR}/.deps/cuda/include" ENV CUDA_HOME ENV CUDA_PATH
   PATHS /usr/local/cuda /opt/cuda
@@ -18,6 +22,11 @@ find_path(BATON_CUDA_INCLUDE_DIR cudaTypedefs.h
   DOC "The folder that holds cuda.h and cudaTypedefs.h")
 if(NOT BATON_CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "cuda.h was not found: install a CUDA toolkit, or run scripts/setup, which unpacks the headers from NVIDIA's Python wheels; or set BATON_CUDA_INCLUDE_DIR")
+endif()
+file(STRINGS "${BATON_CUDA_INCLUDE_DIR}/cuda.h" baton_cuda_version REGEX "^#define CUDA_VERSION [0-9]+")
+string(REGEX REPLACE "[^0-9]" "" baton_cuda_version "${baton_cuda_version}")
+if(NOT baton_cuda_version GREATER_EQUAL 13000)
+  message(FATAL_ERROR "the headers in ${BATON_CUDA_INCLUDE_DIR} are of CUDA version \"${baton_cuda_version}\", and 13000 (13.0) or later is needed: set BATON_CUDA_INCLUDE_DIR to such, or run BATON_SETUP_IGNORE_TOOLKIT=1 scripts/setup, which unpacks them into .deps/cuda")
 endif()
 add_library(baton_cuda_headers INTERFACE)
 target_include_directories(baton_cuda_headers SYSTEM INTERFACE "${BATON_CUDA_INCLUDE_DIR}")

@@ -2,39 +2,91 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(package "${CMAKE_INSTALL_LIBDIR}/cmake/baton")
-install(TARGETS baton EXPORT baton-targets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/baton"
-  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT baton-targets NAMESPACE baton:: DESTINATION "${package}")
+function(baton_limit_exports target)
+  set(map "${PROJECT_SOURCE_DIR}/cmake/libbaton.map")
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
+endfunction()
 
-configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/baton-config.cmake.in"
-  "${CMAKE_CURRENT_BINARY_DIR}/baton-config.cmake" INSTALL_DESTINATION "${package}")
-# Before 1.0 a minor version may change the interface.
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/baton-config-version.cmake"
-  COMPATIBILITY SameMinorVersion)
-install(FILES
-  "${CMAKE_CURRENT_BINARY_DIR}/baton-config.cmake"
-  "${CMAKE_CURRENT_BINARY_DIR}/baton-config-version.cmake"
-  DESTINATION "${package}")
+# baton_install(TARGET COMPONENT [EXCLUDE_FROM_ALL]): everything that an embedder of this library
+# needs, as one component.
+function(baton_install target component)
+  get_target_property(kind ${target} TYPE)
+  set(package "${CMAKE_INSTALL_LIBDIR}/cmake/baton")
+  set(where COMPONENT ${component} ${ARGN})
+  set(made "${CMAKE_CURRENT_BINARY_DIR}/package/${target}")
 
-# pkg-config: what a static library needs, everyone who links it needs.
-foreach(kind LIBDIR INCLUDEDIR)
-  if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
-    set(BATON_PC_${kind} "${CMAKE_INSTALL_${kind}}")
-  else()
-    set(BATON_PC_${kind} "\${prefix}/${CMAKE_INSTALL_${kind}}")
+  install(TARGETS ${target} EXPORT ${target}-targets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${where}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${where})
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/baton"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${where})
+  install(EXPORT ${target}-targets FILE baton-targets.cmake NAMESPACE baton::
+    DESTINATION "${package}" ${where})
+
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/baton-config.cmake.in"
+    "${made}/baton-config.cmake" INSTALL_DESTINATION "${package}" PATH_VARS CMAKE_INSTALL_BINDIR)
+  # Before 1.0 a minor version may change the interface.
+  write_basic_package_version_file("${made}/baton-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES
+    "${made}/baton-config.cmake"
+    "${made}/baton-config-version.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/BatonEmbed.cmake"
+    DESTINATION "${package}" ${where})
+
+  # pkg-config: what a static library needs, everyone who links it needs. The prefix is found from
+  # the file's own place, so that an installed tree may be moved.
+  foreach(folder libdir includedir)
+    string(TOUPPER "CMAKE_INSTALL_${folder}" variable)
+    if(IS_ABSOLUTE "${${variable}}")
+      set(pc_${folder} "${${variable}}")
+    else()
+      set(pc_${folder} "\${prefix}/${${variable}}")
+    endif()
+  endforeach()
+  file(RELATIVE_PATH pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+  set(pc_system "")
+  set(pc_requires "")
+  if(kind STREQUAL "STATIC_LIBRARY")
+    set(pc_system " -ldl -pthread")
+    set(pc_requires "fmt libxxhash libzstd libcrypto")
   endif()
-endforeach()
-if(BUILD_SHARED_LIBS)
-  set(BATON_PC_REQUIRES Requires.private)
-  set(BATON_PC_LIBS Libs.private)
-else()
-  set(BATON_PC_REQUIRES Requires)
-  set(BATON_PC_LIBS Libs.private)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/baton.pc.in" "${made}/baton.pc" @ONLY)
+  install(FILES "${made}/baton.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" ${where})
+endfunction()
+
+get_target_property(baton_kind baton TYPE)
+if(baton_kind STREQUAL "SHARED_LIBRARY")
+  baton_limit_exports(baton)
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/cmake/baton.pc.in" "${CMAKE_CURRENT_BINARY_DIR}/baton.pc" @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/baton.pc"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+baton_install(baton Unspecified)
+
+# The other kind of library, from the same objects: tests/package tries both, and nothing else
+# needs it.
+if(BATON_BUILD_TESTS)
+  if(baton_kind STREQUAL "SHARED_LIBRARY")
+    set(other STATIC)
+  else()
+    set(other SHARED)
+  endif()
+  get_target_property(sources baton SOURCES)
+  get_target_property(libraries baton LINK_LIBRARIES)
+  add_library(baton_other ${other} ${sources})
+  target_link_libraries(baton_other PRIVATE ${libraries})
+  target_compile_features(baton_other PUBLIC cxx_std_20)
+  target_include_directories(baton_other INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  get_target_property(soversion baton SOVERSION)
+  set_target_properties(baton_other PROPERTIES
+    LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${soversion}
+    OUTPUT_NAME baton
+    EXPORT_NAME baton
+    ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/other"
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/other")
+  if(other STREQUAL "SHARED")
+    baton_limit_exports(baton_other)
+  endif()
+  baton_install(baton_other other EXCLUDE_FROM_ALL)
+endif()

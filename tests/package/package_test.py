@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Installs the built library into an empty folder and uses it from a project that knows nothing
+else of Baton: by find_package and by pkg-config. Looks at what the installed files hold."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+KIND = os.environ.get("PACKAGE_KIND", "")
+COMPONENT = os.environ.get("PACKAGE_COMPONENT", "")
+BUILD = os.environ.get("PACKAGE_BUILD", "")
+CMAKE = os.environ.get("PACKAGE_CMAKE", "cmake")
+CXX = os.environ.get("PACKAGE_CXX", "c++")
+SANITIZE = os.environ.get("PACKAGE_SANITIZE", "")
+CUDA = os.environ.get("PACKAGE_CUDA", "")
+
+VALUES = [float(i) for i in range(100)]
+
+
+def run(*command, **more):
+    environment = dict(os.environ, **more.pop("environment", {}))
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          env=environment, **more)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} gives {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def defined_symbols(file, *options):
+    """(kind, name) of each symbol that a file defines."""
+    for line in run("nm", *options, file).splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1] not in "Uw":
+            yield words[1], words[2]
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="baton package ")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        # Installed trees may be moved: nothing may point to where it was first.
+        first = cls.folder / "first"
+        run(CMAKE, "--install", BUILD, "--prefix", first, "--component", COMPONENT)
+        cls.prefix = cls.folder / "usr"
+        first.rename(cls.prefix)
+        cls.library = next(cls.prefix.glob("lib*/**/libbaton." + ("a" if KIND == "static" else "so")))
+        cls.flags = ["-fsanitize=" + SANITIZE] if SANITIZE else []
+
+    def configure(self, name):
+        """A copy of the outside project, configured and built."""
+        source = self.folder / name
+        shutil.copytree(HERE / "outside", source)
+        run(CMAKE, "-S", source, "-B", source / "build", "-G", "Ninja",
+            "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_COMPILER={CXX}",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_FLAGS={' '.join(self.flags)}")
+        run(CMAKE, "--build", source / "build")
+        return source
+
+    def app(self, source):
+        """What the program prints: lines of a name and its values."""
+        lines = run(source / "build" / "app").splitlines()
+        return {line.split()[0]: line.split()[1:] for line in lines}
+
+    def test_cmake(self):
+        source = self.configure("cmake")
+        printed = self.app(source)
+        self.assertEqual([float(v) for v in printed["plus"]], [v * 3 + 1 for v in VALUES])
+        self.assertEqual([float(v) for v in printed["minus"]], [v * 3 - 1 for v in VALUES])
+        self.assertEqual(printed["same"], ["1"])
+        if COMPONENT == "Unspecified":  # the one that has the tool
+            self.assertEqual(printed["cubin"], ["sm_90a", "half_of"])
+            self.assertEqual([float(v) for v in printed["half"]], [v / 2 for v in VALUES])
+
+        self.assertIn("ninja: no work to do", run(CMAKE, "--build", source / "build"))
+
+        with self.subTest("a changed image is embedded anew"):
+            image = source / "affine.ptx"
+            text = image.read_text()
+            self.assertEqual(text.count("0f3F800000"), 1)
+            image.write_text(text.replace("0f3F800000", "0f40000000"))
+            run(CMAKE, "--build", source / "build")
+            printed = self.app(source)
+            self.assertEqual([float(v) for v in printed["plus"]], [v * 3 + 2 for v in VALUES])
+            self.assertEqual([float(v) for v in printed["minus"]], [v * 3 - 1 for v in VALUES])
+
+        with self.subTest("in read-only data, and the stack is not executable"):
+            sections = run("readelf", "-SW", next((source / "build").rglob("kernels.baton.cc.o")))
+            row = next(line for line in sections.splitlines() if ".rodata.baton.affine" in line)
+            self.assertRegex(row, r" A +0 +0 64$")
+            stack = next(line for line in run("readelf", "-lW", source / "build" / "app").splitlines()
+                         if "GNU_STACK" in line)
+            self.assertRegex(stack, r" RW +0x")
+
+    def test_pkg_config(self):
+        source = self.folder / "make"
+        shutil.copytree(HERE / "outside", source)
+        flags = " ".join(self.flags)
+        environment = {"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig"), "CXX": CXX,
+                       "CXXFLAGS": flags, "LDFLAGS": flags,
+                       "LD_LIBRARY_PATH": str(self.library.parent)}
+        run("make", "-C", source, "plain", environment=environment)
+        printed = run(source / "plain", environment=environment)
+        self.assertEqual(printed.split(), ["11", "21", "31"])
+
+    def test_every_header_compiles_alone(self):
+        include = self.prefix / "include"
+        headers = sorted((include / "baton").glob("*.h"))
+        self.assertGreater(len(headers), 10)
+        for header in headers:
+            with self.subTest(header.name):
+                # Only those for interoperation may need CUDA's.
+                cuda = ["-isystem", CUDA] if header.name in ("cuda.h", "cuda_runtime.h") else []
+                run(CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Werror",
+                    "-I", include, *cuda, "-include", header, "-x", "c++", os.devnull)
+
+    def test_exports(self):
+        if KIND == "shared":
+            names = [name for _, name in defined_symbols(self.library, "-D", "--defined-only")]
+            self.assertGreater(len(names), 100)
+            foreign = [name for name in names if not name.startswith(
+                ("_ZN5baton", "_ZNK5baton", "_ZTIN5baton", "_ZTSN5baton", "_ZTVN5baton"))]
+            self.assertEqual(foreign, [])
+
+
+class Symbols(unittest.TestCase):
+    """Code for newer processors must not reach others: the linker keeps one copy of each inline
+    function and template, and may keep the one that was compiled for the newest."""
+
+    def test_no_shared_code_for_newer_processors(self):
+        if SANITIZE:
+            self.skipTest("sanitizers add symbols of their own")
+        objects = pathlib.Path(os.environ["PACKAGE_OBJECTS"]).read_text().split("\n")
+        newer = [path for path in objects if path.endswith("_v3.cc.o")]
+        if not newer and os.uname().machine == "x86_64":
+            self.fail("no object is for x86-64-v3")
+        for path in newer:
+            for kind, name in defined_symbols(path):
+                self.assertFalse(kind in "WVu", f"{path} offers {name} to everyone")
+                if kind in "TDBR":
+                    self.assertTrue(name.startswith("_ZN5baton3sim2v3"), f"{path} exports {name}")
+
+
+if __name__ == "__main__":
+    unittest.main()
