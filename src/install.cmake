@@ -21,7 +21,7 @@ function(baton_install target component)
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${where})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/baton"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${where})
-  install(EXPORT ${target}-targets FILE baton-targets.cmake NAMESPACE baton::
+  install(EXPORT ${target}-targets NAMESPACE baton::
     DESTINATION "${package}" ${where})
 
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/baton-config.cmake.in"
