@@ -60,6 +60,8 @@ FunctionMetadata::FunctionMetadata(Parts parts)
     }
     add(operands_, field->name, symbol_);
   }
+  // Without values there is nothing that rules could say.
+  if (operands_.empty()) rules_ = OperandRules::kStrict;
   for (const std::string& name : parts.flags) {
     const auto* flag = std::find(std::begin(metadata::kFlags), std::end(metadata::kFlags), name);
     if (flag == std::end(metadata::kFlags)) {

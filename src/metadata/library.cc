@@ -32,7 +32,7 @@ constexpr std::size_t kSegmentBytes = 56;
 constexpr std::uint32_t kLoaded = 1;  // segment type PT_LOAD
 // A file has two; the sections of a hostile one may be the same bytes over and over.
 constexpr int kMaxSymbolTables = 4;
-constexpr std::size_t kMaxSymbolName = 1024;
+constexpr std::size_t kMaxSymbolName = 256;
 
 struct Segment {
   std::uint64_t address = 0;

@@ -48,7 +48,10 @@ ModuleMetadata::ModuleMetadata(Parts parts)
   }
   if (parts.code.empty()) return;
   try {
-    image_ = Image::from_bytes(parts.code, name_);
+    Image image = Image::from_bytes(parts.code, name_);
+    // PTX ends at its first NUL: what is left must be an image still.
+    if (image.kind() == ImageKind::kPtx) image = Image::from_bytes(image.bytes(), name_);
+    image_ = std::move(image);
   } catch (const Error& no_image) {
     std::string_view text = parts.code;
     while (text.ends_with('\0')) text.remove_suffix(1);

@@ -110,6 +110,14 @@ TEST(FunctionMetadataTest, RefusesPartsThatMakeNoSense) {
               AllOf(HasSubstr("tensor map"), HasSubstr("int32")));
 }
 
+TEST(FunctionMetadataTest, HasNoRulesWithoutValues) {
+  EXPECT_EQ(FunctionMetadata({.symbol = "k", .rules = OperandRules::kTags}),
+            FunctionMetadata({.symbol = "k"}));
+  const FunctionMetadata fork(
+      {.symbol = "k", .operands = {"grid.x"}, .rules = OperandRules::kForkTags});
+  EXPECT_THAT(refusal_of([&] { tvm_function_info(fork); }), HasSubstr("fork_tags"));
+}
+
 TEST(FunctionMetadataTest, KnowsEveryLaunchField) {
   const std::vector<std::string> fields = {"grid.x",
                                            "grid.y",

@@ -90,6 +90,12 @@ TvmFunction encode(const FunctionMetadata& function, TagPrefix prefix) {
     raw.types.push_back(parameter.type);
     raw.extra_tags.push_back(parameter.tensor_map ? kTensorMap : kNone);
   }
+  // A reader knows that fork by its tags of clusters alone.
+  if (function.rules() == OperandRules::kForkTags && !function.cluster()) {
+    throw error(ErrorCode::kInvalidInput,
+                "function {}: TVM's form has no place for the rules {} without a cluster",
+                function.symbol(), to_string(function.rules()));
+  }
   if (function.rules() != OperandRules::kStrict || function.operands().empty()) {
     raw.tags = encode_tags(function, prefix);
   } else {
