@@ -26,6 +26,9 @@ enum class ExecutorKind : std::uint8_t { kStream };
 struct PrepareOptions {
   ExecutorKind executor = ExecutorKind::kStream;
   bool use_cache = true;  // the compile cache
+  // Of steps whose own is auto: kAuto, kOn or kOff. "On" is used where it can be. BATON_PDL=off in
+  // the environment takes every overlap away, whatever is said here or in the program.
+  PdlMode pdl = PdlMode::kAuto;
 };
 
 // What a program's symbols and buffers hold at the start of a run. A symbol's value comes from
@@ -72,10 +75,11 @@ struct StepReport {
   std::uint64_t executions = 1;
   std::uint64_t skipped = 0;  // of these, launches with an empty grid
 
-  Dim3 grid, block;                    // launches: of the last execution that was not skipped
-  std::uint32_t shared = 0;            // dynamic shared memory, in bytes
-  std::optional<double> seconds;       // in the first run
-  std::optional<double> best_seconds;  // in the fastest of all runs
+  Dim3 grid, block;                         // launches: of the last execution that was not skipped
+  std::uint32_t shared = 0;                 // dynamic shared memory, in bytes
+  std::vector<LaunchAttribute> attributes;  // as sent with that execution
+  std::optional<double> seconds;            // in the first run
+  std::optional<double> best_seconds;       // in the fastest of all runs
   // Bytes read and written: exact for copies and fills, and for launches on a device that counts
   // them; else the sizes of the distinct buffers passed.
   std::uint64_t bytes = 0;
@@ -98,6 +102,52 @@ struct RunReport {
   std::vector<StepReport> steps;
   std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
+  std::vector<std::string> warnings;
+};
+
+// What the device allows a kernel, for a given config.
+struct KernelLimits {
+  std::uint32_t max_threads = 0;         // of a block
+  std::uint32_t max_dynamic_shared = 0;  // bytes of a block
+  std::uint32_t registers = 0;           // of a thread
+  std::uint32_t static_shared = 0;       // bytes of a block
+  // With the config's block, shared memory and cluster; nothing where the device has no answer.
+  std::optional<std::uint32_t> blocks_per_multiprocessor;
+  std::optional<std::uint32_t> max_cluster;             // blocks of the largest cluster
+  std::optional<std::uint64_t> max_cooperative_blocks;  // of the largest cooperative grid
+};
+BATON_API KernelLimits kernel_limits(const Kernel& kernel, const LaunchConfig& config);
+
+// An edge between consecutive launches of a program: may the later one start before the earlier one
+// is done? Launches are numbered from 0 in the program's order; inside a group the last one is
+// followed by the first one.
+enum class EdgeVerdict : std::uint8_t { kProven, kUnsafe, kUnknown };
+BATON_API std::string_view to_string(EdgeVerdict verdict) noexcept;
+
+struct EdgeReport {
+  std::uint32_t from = 0, to = 0;
+  EdgeVerdict verdict = EdgeVerdict::kUnknown;
+  std::string reason;
+  bool programmatic = false;  // the later one may overlap; else it waits for the earlier one
+};
+
+// A launch of a program as it would be executed.
+struct LaunchReport {
+  std::uint32_t number = 0;
+  std::string kernel;  // its name in the program
+  SourceLocation where;
+  std::uint64_t executions = 0;
+  std::uint64_t skipped = 0;  // of these, with an empty grid
+  // Of the last execution that is not skipped; nothing where all are.
+  std::optional<LaunchConfig> config;
+  std::optional<KernelLimits> limits;  // for that config
+};
+
+// What is known of a program before it runs.
+struct CheckReport {
+  std::uint64_t steps = 0;  // of one run, repeats unrolled
+  std::vector<LaunchReport> launches;
+  std::vector<EdgeReport> edges;
   std::vector<std::string> warnings;
 };
 
@@ -160,6 +210,13 @@ class BATON_API Executable {
   // Throws kInvalidInput, kNotFound or kLimit with the place of the step; kOutOfMemory. May be
   // called again with other values.
   void bind(Bindings bindings = {});
+
+  // Gives symbols their values and checks the whole program for them as `bind` does, and needs
+  // neither memory for the buffers nor their contents. What was bound stays as it is.
+  CheckReport check(Bindings bindings = {});
+
+  // The edges between the launches of the last `bind`.
+  const std::vector<EdgeReport>& edges() const;
 
   // The symbols' values of the last `bind`, in the program's order, with where each came from
   // ("--set", "the shape of input x", "the program").

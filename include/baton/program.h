@@ -166,16 +166,66 @@ struct ProgramBuffer {
   SourceLocation where = {};
 };
 
-// How a launch is sent, beyond its grid and block. Empty means "as the kernel's defaults say", and
-// there "not sent".
+// One number of a launch attribute. Text is an expression, a choice ("spread") or a place in a
+// buffer ("w + 2*N"): which of them the attribute's own row says. `field` names it in attributes of
+// several ("remote"); empty: the next one in order.
+struct BATON_API AttributeValue {
+  std::string field;
+  std::variant<std::string, Expression, double, bool, BufferOffset> value;
+  SourceLocation where;
+
+  template <typename T>
+  AttributeValue(T given, SourceLocation place = {})  // NOLINT: implicit by design
+      : AttributeValue(std::string(), std::move(given), std::move(place)) {}
+  template <typename T>
+  AttributeValue(std::string name, T given, SourceLocation place = {})
+      : field(std::move(name)), value(stored(std::move(given))), where(std::move(place)) {}
+
+  BATON_API friend bool operator==(const AttributeValue& a, const AttributeValue& b);
+
+ private:
+  template <typename T>
+  static auto stored(T given) {
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, Expression> ||
+                  std::is_same_v<T, BufferOffset>) {
+      return given;
+    } else if constexpr (std::is_integral_v<T>) {
+      return Expression(given);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<double>(given);
+    } else {
+      return std::string(std::move(given));
+    }
+  }
+};
+
+// A launch attribute by its name, as `baton/attributes.h` and program files call it:
+//   {"cluster", {2, 1}}, {"cooperative", {true}}, {"priority", {"-P"}},
+//   {"mem_sync_domain_map", {{"default", 0}, {"remote", 1}}},
+//   {"access_policy_window", {{"buffer", "w"}, {"num_bytes", "4*N"}, {"hit_ratio", 0.6}, …}}.
+struct ProgramAttribute {
+  std::string name = {};
+  std::vector<AttributeValue> values = {};
+  SourceLocation where = {};
+
+  friend bool operator==(const ProgramAttribute& a, const ProgramAttribute& b) {
+    return a.name == b.name && a.values == b.values;
+  }
+};
+
+// How a launch is sent, beyond its grid and block. What is left out is as the kernel's defaults
+// say, and there not sent. A Program has `list` in the order of the attributes' numbers.
 struct ProgramAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
-  std::vector<Expression> cluster = {};   // 1 to 3 extents, in blocks; empty: not sent
-  std::optional<PdlMode> pdl = {};
+  std::optional<PdlMode> pdl = {};        // of the edge from the step before
+  std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
 
+  // Null where there is none of that name.
+  BATON_API const ProgramAttribute* find(std::string_view name) const;
+
   friend bool operator==(const ProgramAttributes& a, const ProgramAttributes& b) {
-    return a.shared == b.shared && a.cluster == b.cluster && a.pdl == b.pdl;
+    return a.shared == b.shared && a.pdl == b.pdl && a.list == b.list;
   }
 };
 

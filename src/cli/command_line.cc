@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kVersion = "baton " BATON_VERSION;
 
-constexpr std::string_view kLaterCommands[] = {"check", "build", "bench", "tune"};
+constexpr std::string_view kLaterCommands[] = {"build", "bench", "tune"};
 
 // What CLI11 fills: text as written, which is checked below, so that every message is ours.
 struct RawRun {
@@ -114,18 +114,37 @@ void check_schedule(const std::string& given) {
   check_choice("--schedule", seeded ? "random" : given, kKnown, kLater);
 }
 
+std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
+    const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  for (const auto& [name, value] : parse_assignments("--set", texts, "VALUE")) {
+    symbols.emplace_back(name, parse_integer<std::int64_t>("--set " + name, value,
+                                                           std::numeric_limits<std::int64_t>::min(),
+                                                           "a 64-bit integer"));
+  }
+  return symbols;
+}
+
+PdlMode parse_pdl(const std::string& text) {
+  constexpr std::string_view kModes[] = {"auto", "on", "off"};
+  check_choice("--pdl", text, kModes, {});
+  return text == "on" ? PdlMode::kOn : text == "off" ? PdlMode::kOff : PdlMode::kAuto;
+}
+
+CheckCommand checked_check(const Raw& raw) {
+  const RawRun& run = raw.run;
+  CheckCommand command{raw.json, raw.file, {}, parse_symbols(run.set), parse_pdl(run.pdl)};
+  if (!run.device.empty()) command.device = run.device;
+  return command;
+}
+
 RunCommand checked_run(const Raw& raw) {
   const RawRun& run = raw.run;
   RunCommand command;
   command.json = raw.json;
   command.program = raw.file;
   if (!run.device.empty()) command.device = run.device;
-  for (const auto& [name, value] : parse_assignments("--set", run.set, "VALUE")) {
-    command.symbols.emplace_back(
-        name,
-        parse_integer<std::int64_t>("--set " + name, value,
-                                    std::numeric_limits<std::int64_t>::min(), "a 64-bit integer"));
-  }
+  command.symbols = parse_symbols(run.set);
   command.inputs = parse_assignments("--input", run.input, "FILE.npy");
   command.outputs = parse_assignments("--output", run.output, "FILE.npy");
   command.expected = parse_assignments("--expect", run.expect, "FILE.npy");
@@ -146,8 +165,7 @@ RunCommand checked_run(const Raw& raw) {
 
   constexpr std::string_view kStream[] = {"stream"}, kGraph[] = {"graph"};
   check_choice("--executor", run.executor, kStream, kGraph);
-  constexpr std::string_view kPdl[] = {"auto", "off"}, kOn[] = {"on"};
-  check_choice("--pdl", run.pdl, kPdl, kOn);
+  command.pdl = parse_pdl(run.pdl);
   check_schedule(run.schedule);
   if (!run.trace.empty()) {
     throw Error(ErrorCode::kInvalidInput, "--trace is not in this release; leave it out");
@@ -194,6 +212,7 @@ class Parser {
     app_.footer("\nbaton COMMAND --help shows the options of a command.");
     add("doctor", "Say what was found and what is missing: devices, driver, NVRTC, headers, cache");
     add_run();
+    add_check();
     add_compile();
     CLI::App* inspect = add("inspect", "Show what a PTX file or a cubin says about its kernels");
     inspect->add_option("FILE", raw_.file, "The image");
@@ -249,14 +268,28 @@ class Parser {
     sub->add_option(name, target, description)->type_name(value)->allow_extra_args(false);
   }
 
-  void add_run() {
-    CLI::App* sub = add("run", "Run a program and compare its results");
+  // What a run and its check have in common.
+  void add_binding(CLI::App* sub) {
     RawRun& run = raw_.run;
-    sub->add_option("PROGRAM", raw_.file, "The program file");
     option(sub, "--device", run.device, "DEVICE",
            "sim, sim:h100, sim:h200, sim:tiny, cuda or cuda:N; else BATON_DEVICE, else the first "
            "GPU, else sim");
     option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
+    option(sub, "--pdl", run.pdl, "MODE",
+           "auto, on or off: what steps do whose own pdl is auto; BATON_PDL=off goes before all");
+  }
+
+  void add_check() {
+    CLI::App* sub = add("check", "Hold a program, or an image, against a device; launch nothing");
+    sub->add_option("FILE", raw_.file, "The program file, or anything that holds images");
+    add_binding(sub);
+  }
+
+  void add_run() {
+    CLI::App* sub = add("run", "Run a program and compare its results");
+    RawRun& run = raw_.run;
+    sub->add_option("PROGRAM", raw_.file, "The program file");
+    add_binding(sub);
     option(sub, "--input", run.input, "NAME=FILE.npy", "Fill an input, weight or inout buffer");
     option(sub, "--output", run.output, "NAME=FILE.npy", "Save an output or inout buffer");
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
@@ -264,7 +297,6 @@ class Parser {
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
     option(sub, "--repeat", run.repeat, "K", "Run K times; the first is the one compared");
     option(sub, "--executor", run.executor, "KIND", "stream");
-    option(sub, "--pdl", run.pdl, "MODE", "auto or off");
     option(sub, "--schedule", run.schedule, "ORDER", "serial");
     option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
     option(sub, "--timeout", run.timeout, "SECONDS", "Stop the run when it takes longer");
@@ -336,6 +368,10 @@ class Parser {
     if (name == "run") {
       require(raw_.file, "baton run needs a program file: baton run PROGRAM");
       return checked_run(raw_);
+    }
+    if (name == "check") {
+      require(raw_.file, "baton check needs a program or an image: baton check FILE");
+      return checked_check(raw_);
     }
     require(raw_.file, "baton compile needs a source: baton compile FILE.cu");
     if (raw_.ptx && raw_.cubin) {

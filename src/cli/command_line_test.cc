@@ -47,6 +47,18 @@ TEST(CommandLine, EveryRunOptionArrives) {
   EXPECT_EQ(run.seed, 12u);
   EXPECT_EQ(run.timeout, 2.5);
   EXPECT_EQ(run.keep, "k");
+  EXPECT_EQ(run.pdl, PdlMode::kOff);
+}
+
+TEST(CommandLine, EveryCheckOptionArrives) {
+  const auto check = parsed<CheckCommand>(
+      {"check", "p.toml", "--device", "sim:tiny", "--set", "N=-7", "--pdl", "on", "--json"});
+  EXPECT_TRUE(check.json);
+  EXPECT_EQ(check.file, "p.toml");
+  EXPECT_EQ(check.device, "sim:tiny");
+  EXPECT_THAT(check.symbols, ElementsAre(Pair("N", -7)));
+  EXPECT_EQ(check.pdl, PdlMode::kOn);
+  EXPECT_EQ(parsed<CheckCommand>({"check", "p.toml"}).pdl, PdlMode::kAuto);
 }
 
 TEST(CommandLine, LeftOutOptionsAreEmpty) {
@@ -86,7 +98,7 @@ TEST(CommandLine, CacheActions) {
 TEST(CommandLine, HelpAndVersionEverywhere) {
   EXPECT_THAT(parsed<ShowText>({"--version"}).text, HasSubstr("baton "));
   EXPECT_THAT(parsed<ShowText>({"--help"}).text, HasSubstr("doctor"));
-  for (const char* command : {"doctor", "run", "compile", "inspect", "cache"}) {
+  for (const char* command : {"doctor", "run", "check", "compile", "inspect", "cache"}) {
     EXPECT_THAT(parsed<ShowText>({command, "--version"}).text, HasSubstr("baton "));
     EXPECT_THAT(parsed<ShowText>({command, "--help"}).text, HasSubstr("--json")) << command;
   }
@@ -100,7 +112,10 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
   const Case cases[] = {
       {{}, {"no command", "run"}},
       {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
-      {{"check", "p.toml"}, {"check", "not in this release"}},
+      {{"bench", "p.toml"}, {"bench", "not in this release"}},
+      {{"check"}, {"baton check FILE"}},
+      {{"check", "p.toml", "--pdl", "force"}, {"\"force\"", "known: auto, on, off"}},
+      {{"check", "p.toml", "--repeat", "2"}, {"\"--repeat\""}},
       {{"--jsn"}, {"\"--jsn\""}},
       {{"run"}, {"baton run PROGRAM"}},
       {{"run", "p.toml", "--repaet", "3"}, {"\"--repaet\"", "did you mean \"--repeat\""}},
@@ -124,7 +139,6 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--device", "sim", "--device", "cuda"}, {"--device"}},
       {{"run", "p.toml", "--executor", "graph"}, {"--executor graph", "not in this release"}},
       {{"run", "p.toml", "--executor", "strem"}, {"\"strem\"", "did you mean \"stream\""}},
-      {{"run", "p.toml", "--pdl", "on"}, {"--pdl on", "not in this release"}},
       {{"run", "p.toml", "--pdl", "of"}, {"\"of\"", "did you mean"}},
       {{"run", "p.toml", "--schedule", "late"}, {"--schedule late", "not in this release"}},
       {{"run", "p.toml", "--schedule", "random:7"}, {"--schedule random", "not in this release"}},

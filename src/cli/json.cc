@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
+
+#include "cli/attribute_format.h"
 
 namespace baton::cli {
 namespace {
@@ -65,6 +68,7 @@ Json json_of(const StepReport& step) {
     json["grid"] = extent(step.grid);
     json["block"] = extent(step.block);
     json["shared"] = step.shared;
+    json["attributes"] = json_of(std::span<const LaunchAttribute>(step.attributes));
   }
   json["seconds"] = or_null(step.seconds);
   json["best_seconds"] = or_null(step.best_seconds);
@@ -101,21 +105,21 @@ Json json_of(const KernelFacts& kernel) {
                {"params", std::move(params)},
                {"registers", or_null(kernel.registers)},
                {"static_shared", or_null(kernel.static_shared)},
+               {"max_dynamic_shared", or_null(max_dynamic_shared(kernel))},
                {"local_bytes", or_null(kernel.local_bytes)},
                {"spill_bytes", or_null(kernel.spill_bytes)},
                {"max_threads", or_null(kernel.max_threads)},
-               {"required_block", or_null(kernel.required_block)},
-               {"max_dynamic_shared", or_null(max_dynamic_shared(kernel))},
-               {"required_cluster", or_null(kernel.required_cluster)},
-               {"arch", nullptr},
-               {"waits", or_null(kernel.waits)},
                {"max_registers", or_null(kernel.max_registers)},
-               {"triggers", or_null(kernel.triggers)}};
-  if (!kernel.arch.empty()) json["arch"] = kernel.arch;
+               {"required_block", or_null(kernel.required_block)},
+               {"required_cluster", or_null(kernel.required_cluster)},
                {"max_cluster", or_null(kernel.max_cluster)},
                {"min_blocks", or_null(kernel.min_blocks)},
                {"grid_in_clusters", or_null(kernel.grid_in_clusters)},
                {"barriers", or_null(kernel.barriers)},
+               {"arch", nullptr},
+               {"waits", or_null(kernel.waits)},
+               {"triggers", or_null(kernel.triggers)}};
+  if (!kernel.arch.empty()) json["arch"] = kernel.arch;
   return json;
 }
 

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "baton/program.h"
+
 namespace baton::cli {
 
 // What the command line asked for, checked as far as that is possible without opening a file: plain
@@ -34,6 +36,15 @@ struct RunCommand {
   std::uint64_t seed = 0;
   std::optional<double> timeout;  // seconds
   std::optional<std::filesystem::path> keep;
+  PdlMode pdl = PdlMode::kAuto;  // of the steps that say auto
+};
+
+struct CheckCommand {
+  bool json = false;
+  std::filesystem::path file;  // a program, or anything that holds images
+  std::optional<std::string> device;
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  PdlMode pdl = PdlMode::kAuto;
 };
 
 struct CompileCommand {
@@ -64,7 +75,7 @@ struct ShowText {
   std::string text;
 };
 
-using Command =
-    std::variant<ShowText, DoctorCommand, RunCommand, CompileCommand, InspectCommand, CacheCommand>;
+using Command = std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, CompileCommand,
+                             InspectCommand, CacheCommand>;
 
 }  // namespace baton::cli

@@ -177,7 +177,9 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
   output.progress("compile and load");
-  Executable executable = Executable::prepare(program, device);
+  PrepareOptions options;
+  options.pdl = command.pdl;
+  Executable executable = Executable::prepare(program, device, options);
   if (command.keep) keep_parts(executable, *command.keep);
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
@@ -187,12 +189,12 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   try {
     executable.run(run_options(command, output, interrupt));
   } catch (const Error&) {
-    show_steps(program, executable.report(), output);
+    show_steps(executable.report(), executable.edges(), output);
     show_findings(executable.report(), false, output);
     throw;
   }
   const RunReport& report = executable.report();
-  show_steps(program, report, output);
+  show_steps(report, executable.edges(), output);
   const std::vector<OutputResult> results = compare_outputs(command, executable, expected);
   show_outputs(results, output);
   show_findings(report, true, output);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/attribute_format.h"
+#include "cli/check_report.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/table.h"
@@ -38,7 +40,8 @@ std::vector<StepReport> by_program_step(const std::vector<StepReport>& steps) {
     }
     StepReport& row = rows[found->second];
     if (row.skipped == row.executions)
-      std::tie(row.grid, row.block) = std::tie(step.grid, step.block);
+      std::tie(row.grid, row.block, row.attributes) =
+          std::tie(step.grid, step.block, step.attributes);
     row.executions += step.executions;
     row.skipped += step.skipped;
     row.bytes += step.bytes;
@@ -65,6 +68,7 @@ std::vector<std::string> row_of(const StepReport& step) {
           launched ? format_extent(step.grid) : "",
           launched ? format_extent(step.block) : "",
           launched && step.shared > 0 ? format_bytes(step.shared) : "",
+          launched ? format_attributes(step.attributes) : "",
           ran && step.seconds ? format_duration(*step.seconds) : "",
           ran ? format_bytes(step.bytes) : "",
           ran && step.instructions ? format_count(*step.instructions) : ""};
@@ -92,28 +96,6 @@ std::string summary_of(std::vector<double> seconds) {
   return fmt::format("{} runs: first {}, median {}, from {} to {}", seconds.size(),
                      format_duration(first), format_duration(median),
                      format_duration(seconds.front()), format_duration(seconds.back()));
-}
-
-// Edges between consecutive launches, numbered from 0 in the order of the program. Every one is
-// full in this release, and nothing is known of what a programmatic one would do.
-void add_edges(const std::vector<ProgramStep>& steps, int& launches, bool& after_launch,
-               Json& edges) {
-  for (const ProgramStep& step : steps) {
-    if (const auto* repeat = std::get_if<RepeatStep>(&step.action)) {
-      add_edges(repeat->steps, launches, after_launch, edges);
-      continue;
-    }
-    const bool launch = std::holds_alternative<LaunchStep>(step.action);
-    if (launch && after_launch) {
-      edges.push_back({{"from", launches - 1},
-                       {"to", launches},
-                       {"verdict", "unknown"},
-                       {"reason", "edges are not analysed in this release"},
-                       {"decision", "full"}});
-    }
-    if (launch) ++launches;
-    after_launch = launch;
-  }
 }
 
 std::string verdict_of(const OutputResult& result, bool colour) {
@@ -173,14 +155,11 @@ void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& o
   if (!text.empty()) output.line("symbols  {}", text);
 }
 
-void show_steps(const Program& program, const RunReport& report, Output& output) {
+void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output) {
   Json& json = output.result();
   json["steps"] = Json::array();
   for (const StepReport& step : report.steps) json["steps"].push_back(cli::json_of(step));
-  json["edges"] = Json::array();
-  int launches = 0;
-  bool after_launch = false;
-  add_edges(program.steps(), launches, after_launch, json["edges"]);
+  add_edges(edges, output);
   json["run_seconds"] = report.run_seconds;
   if (report.steps.empty()) return;
 
@@ -192,6 +171,7 @@ void show_steps(const Program& program, const RunReport& report, Output& output)
                {"grid", kRight},
                {"block", kRight},
                {"shared", kRight},
+               {"attributes"},
                {"time", kRight},
                {"moved", kRight},
                {"instructions", kRight}});

@@ -21,7 +21,7 @@ struct OutputResult {
 // error carries them as its notes.
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
-void show_steps(const Program& program, const RunReport& report, Output& output);
+void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output);
 void show_outputs(const std::vector<OutputResult>& results, Output& output);
 void show_findings(const RunReport& report, bool error_findings, Output& output);
 

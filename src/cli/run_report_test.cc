@@ -26,13 +26,6 @@ StepReport launch(std::string label, int line) {
   return step;
 }
 
-Program small_program() {
-  return Program::from_text(
-      "name = \"p\"\n[buffers.x]\ndtype = \"f32\"\nshape = [1]\n"
-      "[[steps]]\nfill = { buffer = \"x\", value = 0 }\n",
-      "p.toml");
-}
-
 // What a report prints for people.
 template <typename Show>
 std::string text_of(const Show& show) {
@@ -44,7 +37,7 @@ std::string text_of(const Show& show) {
 }
 
 std::string steps_text(const RunReport& report) {
-  return text_of([&](Output& output) { show_steps(small_program(), report, output); });
+  return text_of([&](Output& output) { show_steps(report, {}, output); });
 }
 
 TEST(RunReport, EachStepIsARow) {
@@ -92,39 +85,30 @@ TEST(RunReport, RepeatedRunsAreSummedUp) {
               HasSubstr("4 runs: first 9.00 ms, median 2.50 ms, from 1.00 ms to 9.00 ms"));
 }
 
-TEST(RunReport, EdgesStandBetweenConsecutiveLaunches) {
-  const Program program = Program::from_text(R"(
-name = "p"
-[buffers.x]
-dtype = "f32"
-shape = [4]
-role = "inout"
-[kernels.k]
-text = "extern \"C\" __global__ void k(float* x) {}"
-[[steps]]
-launch = "k"
-grid = [1]
-block = [1]
-args = ["x"]
-[[steps]]
-repeat = 3
-steps = [ { launch = "k", grid = [1], block = [1], args = ["x"] } ]
-[[steps]]
-fill = { buffer = "x", value = 0 }
-[[steps]]
-launch = "k"
-grid = [1]
-block = [1]
-args = ["x"]
-)",
-                                             "p.toml");
+TEST(RunReport, AttributesShowWhereALaunchHasSome) {
+  RunReport report;
+  report.steps = {launch("a", 3), launch("b", 4)};
+  report.steps[1].attributes = {cluster(Dim3(2, 2)), cooperative(), pdl(), priority(-1),
+                                mem_sync_domain_map(0, 1)};
+  EXPECT_THAT(steps_text(report), HasSubstr("cluster 2 x 2, cooperative, pdl, priority -1, "
+                                            "mem_sync_domain_map {\"default\":0,\"remote\":1}"));
+  EXPECT_EQ(json_of(report.steps[1])["attributes"].dump(),
+            "{\"cluster\":[2,2,1],\"cooperative\":true,\"pdl\":true,\"priority\":-1,"
+            "\"mem_sync_domain_map\":{\"default\":0,\"remote\":1}}");
+  EXPECT_EQ(json_of(report.steps[0])["attributes"].dump(), "{}");
+}
+
+TEST(RunReport, EdgesSayWhatIsDoneWithThem) {
+  EdgeReport edge;
+  edge.from = 2;
+  edge.to = 3;
+  edge.reason = "not analysed yet";
+  edge.programmatic = true;
   Output output(true, "run");
-  show_steps(program, RunReport(), output);
-  const nlohmann::ordered_json& edges = output.result()["edges"];
-  ASSERT_EQ(edges.size(), 1u) << edges.dump();
-  EXPECT_EQ(edges[0]["from"], 0);
-  EXPECT_EQ(edges[0]["to"], 1);
-  EXPECT_EQ(edges[0]["decision"], "full");
+  show_steps(RunReport(), {edge}, output);
+  EXPECT_EQ(output.result()["edges"].dump(),
+            "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"reason\":\"not analysed yet\","
+            "\"decision\":\"programmatic\"}]");
 }
 
 TEST(RunReport, OutputsShowValuesAndTheComparison) {

@@ -174,7 +174,7 @@ void PlannedArgument::set_constant(std::uint64_t bits) {
 }
 
 void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTable& buffers,
-                            unsigned char* target) const {
+                            std::byte* target) const {
   if (!constant_.empty()) {
     std::memcpy(target, constant_.data(), constant_.size());
     return;

@@ -38,7 +38,7 @@ class PlannedArgument {
   // Writes `size()` bytes. Throws kInvalidInput for a value out of range and for an offset outside
   // the buffer.
   void write(std::span<const std::int64_t> slots, const BufferTable& buffers,
-             unsigned char* target) const;
+             std::byte* target) const;
 
  private:
   void plan_buffer(const BufferOffset& place, const NameSlots& names, const BufferTable& buffers);

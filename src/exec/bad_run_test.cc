@@ -114,9 +114,10 @@ TEST_F(BadRunTest, Geometry) {
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8, \"Z\"]"),
                  ErrorCode::kInvalidInput, "the block extent Z is 0, it must be at least 1", 20);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8]\ncluster = [\"Z\"]"),
-                 ErrorCode::kInvalidInput, "the cluster extent Z is 0", 21);
-  expect_refused(launch_of("saxpy", args, "grid = [2]\nblock = [8]\ncluster = [2]"),
-                 ErrorCode::kInvalidInput, "a cluster of (2, 1, 1) blocks is not supported", 21);
+                 ErrorCode::kInvalidInput, "cluster.x is 0, it takes an integer from 1", 21);
+  expect_refused(launch_of("saxpy", args, "grid = [3]\nblock = [8]\ncluster = [2]"),
+                 ErrorCode::kLimit, "the grid (3, 1, 1) is not divisible by the cluster (2, 1, 1)",
+                 17);
   expect_refused(launch_of("saxpy", args, "grid = [1]\nblock = [8]\nshared = \"Z - 4\""),
                  ErrorCode::kInvalidInput, "-4 bytes of dynamic shared memory", 21);
   expect_refused(launch_of("saxpy", args, "grid = [1]"), ErrorCode::kInvalidInput,

@@ -1,5 +1,8 @@
 #include "exec/check.h"
 
+#include <map>
+#include <utility>
+
 #include "base/error.h"
 #include "exec/evaluate.h"
 #include "exec/walker.h"
@@ -9,20 +12,23 @@ namespace {
 
 class RunChecker : public Walker {
  public:
-  RunChecker(Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers)
-      : Walker(plan, symbols), buffers_(buffers) {
+  RunChecker(Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
+             const Stream& stream)
+      : Walker(plan, symbols), buffers_(buffers), stream_(stream) {
     extent_.written.resize(buffers.size());
+    extent_.launches.resize(plan.launches);
   }
 
   RunExtent check(Plan& plan) {
     walk(plan.steps);
+    for (const auto& [key, edge] : edges_) extent_.edges.push_back(edge);
     return std::move(extent_);
   }
 
  private:
   void visit(PlannedStep& step) override {
     add(1);
-    std::visit([&](auto& action) { visit_action(action); }, step.action);
+    std::visit([&](auto& action) { visit_action(action, step); }, step.action);
   }
 
   void repeat(PlannedRepeat& group, std::uint64_t count) override {
@@ -35,32 +41,70 @@ class RunChecker : public Walker {
       }
       return;
     }
-    const std::uint64_t outer = times_;
-    if (__builtin_mul_overflow(times_, count, &times_)) times_ = UINT64_MAX;
+    // The first iteration follows what stands before the group, the others their own last step.
+    add_iteration();
     iterate(group, 0);
+    if (count == 1) return;
+    const std::uint64_t outer = times_;
+    if (__builtin_mul_overflow(times_, count - 1, &times_)) times_ = UINT64_MAX;
+    add_iteration();
+    iterate(group, 1);
     times_ = outer;
   }
 
-  void visit_action(PlannedLaunch& launch) {
-    const LaunchValues values = evaluate(launch, slots(), buffers_);
-    if (values.skipped) return;
-    launch.kernel.check(values.config);
+  void visit_action(PlannedLaunch& launch, const PlannedStep& step) {
+    LaunchValues values = evaluate(launch, slots(), buffers_);
+    const bool programmatic = !values.skipped && overlaps(launch.edge, before_);
+    note_edge(launch, programmatic);
+    check_edge(launch.edge, before_, in_group());
+    before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
+    last_launch_ = launch.number;
+
+    LaunchReport& report = extent_.launches[launch.number];
+    report.number = launch.number;
+    report.kernel = step.label;
+    report.where = step.source->where;
+    report.executions += times_;
+    if (values.skipped) {
+      report.skipped += times_;
+      return;
+    }
+    values.config.stream = stream_;
+    if (programmatic) values.config.attributes.set(pdl());
+    // What was packed before has passed.
+    if (!launch.sent || !same_config(launch.sent->config(), values.config)) {
+      launch.kernel.check(values.config);
+    }
+    pack(launch, values.config, slots(), buffers_);
+    report.config = values.config;
     for (const PlannedArgument& arg : launch.args) {
       if (arg.buffer() && !arg.read_only()) extent_.written[*arg.buffer()] = true;
     }
   }
 
-  void visit_action(PlannedCopy& copy) {
+  // Of each pair one, which overlaps if any of its executions does.
+  void note_edge(const PlannedLaunch& launch, bool programmatic) {
+    if (before_ != Before::kLaunch && before_ != Before::kSkippedLaunch) return;
+    EdgeReport& edge = edges_[{launch.number, last_launch_}];
+    edge.from = last_launch_;
+    edge.to = launch.number;
+    edge.reason = "not analysed yet";
+    edge.programmatic = edge.programmatic || programmatic;
+  }
+
+  void visit_action(PlannedCopy& copy, const PlannedStep&) {
+    before_ = Before::kCopyOrFill;
     evaluate(copy, slots(), buffers_);
     extent_.written[copy.to] = true;
   }
 
-  void visit_action(PlannedFill& fill) {
+  void visit_action(PlannedFill& fill, const PlannedStep&) {
+    before_ = Before::kCopyOrFill;
     evaluate(fill, slots(), buffers_);
     extent_.written[fill.buffer] = true;
   }
 
-  void visit_action(PlannedRepeat&) {}  // is no leaf
+  void visit_action(PlannedRepeat&, const PlannedStep&) {}  // is no leaf
 
   void add(std::uint64_t steps) {
     std::uint64_t added = 0;
@@ -80,7 +124,10 @@ class RunChecker : public Walker {
   }
 
   const BufferTable& buffers_;
+  const Stream& stream_;
   RunExtent extent_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, EdgeReport> edges_;  // by to and from
+  std::uint32_t last_launch_ = 0;
   std::uint64_t times_ = 1;  // executions of the open groups that are gone through once
   std::uint64_t iterations_ = 0;
 };
@@ -88,8 +135,8 @@ class RunChecker : public Walker {
 }  // namespace
 
 RunExtent check_run(Plan& plan, const std::vector<std::int64_t>& symbols,
-                    const BufferTable& buffers) {
-  return RunChecker(plan, symbols, buffers).check(plan);
+                    const BufferTable& buffers, const Stream& stream) {
+  return RunChecker(plan, symbols, buffers, stream).check(plan);
 }
 
 }  // namespace baton::exec

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "baton/executable.h"
 #include "exec/plan.h"
 
 namespace baton::exec {
@@ -14,12 +15,14 @@ inline constexpr std::uint64_t kMaxRunSteps = std::uint64_t{1} << 24;
 struct RunExtent {
   std::uint64_t steps = 0;    // launches, copies and fills, repeats unrolled, skipped ones included
   std::vector<bool> written;  // by buffer: whether a step that is executed may write it
+  std::vector<LaunchReport> launches;  // by number, without limits
+  std::vector<EdgeReport> edges;       // by the later launch
 };
 
-// Goes through every step of a run, repeats unrolled, and throws what would go wrong: kInvalidInput
-// or kLimit, at the step's place. Takes no memory for the iterations, and goes through a group once
-// where no step in it depends on the index.
+// Goes through every step of a run, repeats unrolled, and throws what would go wrong:
+// kInvalidInput, kUnsupported or kLimit, at the step's place. Takes no memory for the iterations,
+// and goes through a group at most twice where no step in it depends on the index.
 RunExtent check_run(Plan& plan, const std::vector<std::int64_t>& symbols,
-                    const BufferTable& buffers);
+                    const BufferTable& buffers, const Stream& stream);
 
 }  // namespace baton::exec

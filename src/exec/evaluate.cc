@@ -70,26 +70,44 @@ void check_count(const BoundExpression& expression, Slots slots, const BoundBuff
 
 }  // namespace
 
-LaunchValues evaluate(PlannedLaunch& step, Slots slots, const BufferTable& buffers) {
+// The stream decides the device too.
+bool same_config(const LaunchConfig& a, const LaunchConfig& b) {
+  return a.grid == b.grid && a.block == b.block && a.shared == b.shared &&
+         a.stream.native == b.stream.native && a.stream.device == b.stream.device &&
+         a.attributes == b.attributes;
+}
+
+LaunchValues evaluate(const PlannedLaunch& step, Slots slots, const BufferTable& buffers) {
   LaunchValues values;
   const Extents grid = extents(step.grid, slots, "grid", 0);
   for (const std::int64_t extent : grid) values.skipped = values.skipped || extent == 0;
   if (values.skipped) return values;
   values.config.grid = to_dim3(grid);
   values.config.block = to_dim3(extents(step.block, slots, "block", 1));
-  const Extents cluster = extents(step.cluster, slots, "cluster", 1);
-  if (cluster != Extents{1, 1, 1}) {
-    throw error_at(step.cluster[0].code().where, ErrorCode::kInvalidInput,
-                   "a cluster of ({}, {}, {}) blocks is not supported by this release, only one of "
-                   "a single block",
-                   cluster[0], cluster[1], cluster[2]);
-  }
   values.config.shared = shared_bytes(step.shared, slots);
-  for (std::size_t i = 0; i < step.args.size(); ++i) {
-    if (!step.args[i].varies()) continue;
-    step.args[i].write(slots, buffers, step.bytes.data() + step.offsets[i]);
+  for (const PlannedAttribute& attribute : step.attributes) {
+    values.config.attributes.set(attribute.evaluate(slots, buffers));
   }
   return values;
+}
+
+void pack(PlannedLaunch& step, const LaunchConfig& config, Slots slots,
+          const BufferTable& buffers) {
+  if (step.sent) {
+    if (!same_config(step.sent->config(), config)) step.sent->set_config(config);
+    for (std::size_t i = 0; i < step.args.size(); ++i) {
+      if (step.args[i].varies()) step.args[i].write(slots, buffers, step.sent->argument(i).data());
+    }
+    return;
+  }
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<Argument> arguments;
+  for (const PlannedArgument& arg : step.args) {
+    const ArgumentType type = arg.type();
+    arg.write(slots, buffers, bytes.emplace_back(type.size).data());
+    arguments.push_back({bytes.back().data(), type.size, type.pointer, type.dtype});
+  }
+  step.sent.emplace(step.kernel, config, arguments);
 }
 
 CopyValues evaluate(const PlannedCopy& step, Slots slots, const BufferTable& buffers) {

@@ -11,7 +11,7 @@ namespace baton::exec {
 
 struct LaunchValues {
   bool skipped = false;  // an extent of the grid is 0; nothing else is known then
-  LaunchConfig config;   // without a stream
+  LaunchConfig config;   // without a stream, and without pdl
 };
 
 struct CopyValues {
@@ -19,10 +19,15 @@ struct CopyValues {
 };
 
 // Each throws kInvalidInput or kLimit for what the step may not do: extents that are negative or
-// too large, values out of range, offsets and counts outside the buffers. The launch's arguments
-// are packed into the step.
-LaunchValues evaluate(PlannedLaunch& step, std::span<const std::int64_t> slots,
+// too large, values out of range, offsets and counts outside the buffers.
+LaunchValues evaluate(const PlannedLaunch& step, std::span<const std::int64_t> slots,
                       const BufferTable& buffers);
+// Packs the launch's arguments and its config into `step.sent`. Throws for arguments as `evaluate`
+// does, for the config as a launch does.
+void pack(PlannedLaunch& step, const LaunchConfig& config, std::span<const std::int64_t> slots,
+          const BufferTable& buffers);
+// Whether two configs are sent alike.
+bool same_config(const LaunchConfig& a, const LaunchConfig& b);
 CopyValues evaluate(const PlannedCopy& step, std::span<const std::int64_t> slots,
                     const BufferTable& buffers);
 // The stored bits of the value.

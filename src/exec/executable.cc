@@ -20,6 +20,11 @@ const exec::BoundBuffer& find_buffer(const ExecutableState& state, std::string_v
 
 }  // namespace
 
+std::string_view to_string(EdgeVerdict verdict) noexcept {
+  constexpr std::string_view kNames[] = {"proven", "unsafe", "unknown"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
 Executable::Executable(std::unique_ptr<ExecutableState> state) : state_(std::move(state)) {}
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
@@ -47,6 +52,14 @@ const std::vector<Executable::CompiledKernels>& Executable::compiled() const {
 
 void Executable::bind(Bindings bindings) {
   state_->bind(std::move(bindings));
+}
+
+CheckReport Executable::check(Bindings bindings) {
+  return state_->check(std::move(bindings));
+}
+
+const std::vector<EdgeReport>& Executable::edges() const {
+  return state_->edges();
 }
 
 const std::vector<Executable::BoundSymbol>& Executable::symbols() const {

@@ -75,7 +75,7 @@ ExecutableState::ExecutableState(const Program& prepared, const Device& on,
       device(on),
       kernels(program, device, options),
       buffers_(unbound_buffers(program)),
-      plan_(exec::make_plan(program, buffers_,
+      plan_(exec::make_plan(program, buffers_, options.pdl,
                             [this](const std::string& name) { return kernels.kernel(name); })),
       stream_(device),
       executor_(exec::make_executor(options.executor, device)) {}
@@ -84,30 +84,50 @@ bool ExecutableState::is_result(const ProgramBuffer& buffer) {
   return buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout;
 }
 
-void ExecutableState::bind(Bindings given) {
-  auto bound_symbols = exec::bind_symbols(program, given);
-  exec::BufferTable table = unbound_buffers(program);
-  for (exec::BoundBuffer& buffer : table) {
-    buffer.shape = exec::bind_shape(*buffer.definition, bound_symbols);
+ExecutableState::Resolved ExecutableState::resolve(const Bindings& given) {
+  Resolved resolved;
+  resolved.symbols = exec::bind_symbols(program, given);
+  resolved.buffers = unbound_buffers(program);
+  for (exec::BoundBuffer& buffer : resolved.buffers) {
+    buffer.shape = exec::bind_shape(*buffer.definition, resolved.symbols);
     buffer.bytes = exec::bytes_of(buffer.shape, buffer.definition->dtype);
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
     exec::check_arange(buffer);
   }
-  std::vector<std::int64_t> values;
-  for (const auto& symbol : bound_symbols) values.push_back(symbol.value);
-  exec::RunExtent extent = exec::check_run(plan_, values, table);
-  auto read = read_contents(given, table);
+  for (const auto& symbol : resolved.symbols) resolved.values.push_back(symbol.value);
+  resolved.extent = exec::check_run(plan_, resolved.values, resolved.buffers, stream_);
+  return resolved;
+}
+
+CheckReport ExecutableState::check(Bindings given) {
+  exec::RunExtent extent = resolve(given).extent;
+  CheckReport result;
+  result.steps = extent.steps;
+  result.launches = std::move(extent.launches);
+  result.edges = std::move(extent.edges);
+  result.warnings = plan_.warnings;
+  for (LaunchReport& launch : result.launches) {
+    if (!launch.config) continue;
+    launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);
+    launch.config->stream = {};  // it is the executable's own
+  }
+  return result;
+}
+
+void ExecutableState::bind(Bindings given) {
+  Resolved resolved = resolve(given);
+  auto read = read_contents(given, resolved.buffers);
 
   // Nothing throws from here on but the allocations, which need the old buffers gone.
   bound_ = false;
   outputs.clear();
   buffers_ = unbound_buffers(program);
-  allocate(table);
-  buffers_ = std::move(table);
+  allocate(resolved.buffers);
+  buffers_ = std::move(resolved.buffers);
   contents_ = std::move(read);
-  symbols = std::move(bound_symbols);
-  values_ = std::move(values);
-  extent_ = std::move(extent);
+  symbols = std::move(resolved.symbols);
+  values_ = std::move(resolved.values);
+  extent_ = std::move(resolved.extent);
   seed_ = given.seed;
   bound_ = true;
 }

@@ -23,6 +23,7 @@ class ExecutableState {
   ExecutableState(const Program& prepared, const Device& on, const PrepareOptions& options);
 
   void bind(Bindings given);
+  CheckReport check(Bindings given);
   void run(const RunOptions& options);
 
   const Program program;
@@ -34,8 +35,17 @@ class ExecutableState {
 
   bool bound() const { return bound_; }
   const exec::BufferTable& buffers() const { return buffers_; }
+  const std::vector<EdgeReport>& edges() const { return extent_.edges; }
 
  private:
+  // What a program comes to with values for its symbols, checked; its buffers are not allocated.
+  struct Resolved {
+    std::vector<Executable::BoundSymbol> symbols;
+    std::vector<std::int64_t> values;  // of the symbols
+    exec::BufferTable buffers;
+    exec::RunExtent extent;
+  };
+  Resolved resolve(const Bindings& given);
   // What is downloaded after a run.
   static bool is_result(const ProgramBuffer& buffer);
   // A given array or the file that the program names, or null.

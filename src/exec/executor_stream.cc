@@ -35,17 +35,22 @@ class StreamPass : public Walker {
   bool enqueue(PlannedLaunch& launch, std::uint32_t row) {
     LaunchValues values = evaluate(launch, slots(), context_.buffers);
     const bool report = context_.report.first_run();
+    const bool programmatic = overlaps(launch.edge, before_);
+    before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
     if (values.skipped) {
       if (report) context_.report.skipped(row);
       return false;
     }
     values.config.stream = context_.stream;
-    launch.kernel.launch_arguments(values.config, launch.arguments);
+    if (programmatic) values.config.attributes.set(pdl());
+    pack(launch, values.config, slots(), context_.buffers);
+    launch.sent->launch();
     if (report) context_.report.launched(row, values.config, bytes_passed(launch));
     return true;
   }
 
   bool enqueue(PlannedCopy& copy, std::uint32_t row) {
+    before_ = Before::kCopyOrFill;
     const CopyValues values = evaluate(copy, slots(), context_.buffers);
     if (context_.report.first_run()) context_.report.moved(row, 2 * values.bytes);
     if (values.bytes == 0) return false;
@@ -55,6 +60,7 @@ class StreamPass : public Walker {
   }
 
   bool enqueue(PlannedFill& fill, std::uint32_t row) {
+    before_ = Before::kCopyOrFill;
     const std::uint64_t bits = evaluate(fill, slots(), context_.buffers);
     const BoundBuffer& buffer = context_.buffers[fill.buffer];
     if (context_.report.first_run()) context_.report.moved(row, buffer.bytes);

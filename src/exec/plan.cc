@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "exec/pdl.h"
+#include "program/attributes.h"
 #include "program/scalar.h"
 
 namespace baton::exec {
@@ -35,7 +37,9 @@ bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
 
 bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
   return uses_slot(step.grid, slot) || uses_slot(step.block, slot) ||
-         uses_slot(step.cluster, slot) || uses_slot(step.shared, slot) ||
+         uses_slot(step.shared, slot) ||
+         std::any_of(step.attributes.begin(), step.attributes.end(),
+                     [slot](const PlannedAttribute& each) { return each.uses_slot(slot); }) ||
          std::any_of(step.args.begin(), step.args.end(),
                      [slot](const PlannedArgument& arg) { return arg.uses_slot(slot); });
 }
@@ -62,9 +66,9 @@ bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
 
 class Planner {
  public:
-  Planner(const Program& program, const BufferTable& buffers,
+  Planner(const Program& program, const BufferTable& buffers, PdlMode pdl,
           const std::function<Kernel(const std::string&)>& kernel)
-      : program_(program), buffers_(buffers), kernel_(kernel) {
+      : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
     for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
     plan_.slots = names_.size();
   }
@@ -113,10 +117,24 @@ class Planner {
     const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
-    launch.cluster = bind(own.cluster.empty() ? defaults.cluster : own.cluster);
     launch.shared = bind(own.shared ? own.shared : defaults.shared);
+    plan_attributes(defaults, own, launch);
+    launch.edge = plan_edge(own.pdl ? own : defaults, pdl_, launch.kernel);
     plan_arguments(step, launch);
+    launch.number = plan_.launches++;
     return leaf(std::move(launch), source, step.kernel);
+  }
+
+  // The step's own and the defaults that it does not override.
+  void plan_attributes(const ProgramAttributes& defaults, const ProgramAttributes& own,
+                       PlannedLaunch& launch) {
+    const auto add = [&](const ProgramAttribute& attribute) {
+      if (!is_off(attribute)) launch.attributes.emplace_back(attribute, names_, buffers_);
+    };
+    for (const ProgramAttribute& attribute : defaults.list) {
+      if (own.find(attribute.name) == nullptr) add(attribute);
+    }
+    for (const ProgramAttribute& attribute : own.list) add(attribute);
   }
 
   static std::vector<Expression> fixed_block(const Kernel& kernel, const std::string& name) {
@@ -149,7 +167,6 @@ class Planner {
                                buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }
-    pack_constants(launch);
     std::vector<ArgumentType> types;
     for (const PlannedArgument& arg : launch.args) types.push_back(arg.type());
     launch.kernel.check(types);
@@ -174,23 +191,6 @@ class Planner {
     if (given == wanted || size_of(wanted) == 1 || size_of(given) == 1) return false;
     if (size_of(given) != size_of(wanted)) return true;
     return is_float(given) && is_float(wanted);
-  }
-
-  // Arguments stand at multiples of 16 bytes, which suits every type. `bytes` keeps its place from
-  // here on: the arguments point into it.
-  static void pack_constants(PlannedLaunch& launch) {
-    std::size_t end = 0;
-    for (const PlannedArgument& arg : launch.args) {
-      launch.offsets.push_back(end);
-      end += (arg.size() + std::size_t{15}) / 16 * 16;
-    }
-    launch.bytes.resize(end);
-    for (std::size_t i = 0; i < launch.args.size(); ++i) {
-      unsigned char* place = launch.bytes.data() + launch.offsets[i];
-      const ArgumentType type = launch.args[i].type();
-      if (!launch.args[i].varies()) launch.args[i].write({}, {}, place);
-      launch.arguments.push_back({place, type.size, type.pointer, type.dtype});
-    }
   }
 
   PlannedStep plan(const CopyStep& step, const ProgramStep& source) {
@@ -230,6 +230,7 @@ class Planner {
 
   const Program& program_;
   const BufferTable& buffers_;
+  const PdlMode pdl_;
   const std::function<Kernel(const std::string&)>& kernel_;
   NameSlots names_;
   Plan plan_;
@@ -237,9 +238,9 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Program& program, const BufferTable& buffers,
+Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
                const std::function<Kernel(const std::string& name)>& kernel) {
-  return Planner(program, buffers, kernel).make();
+  return Planner(program, buffers, pdl, kernel).make();
 }
 
 }  // namespace baton::exec

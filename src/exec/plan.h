@@ -8,10 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "baton/module.h"
+#include "baton/launch_plan.h"
 #include "baton/program.h"
 #include "exec/argument.h"
 #include "exec/buffers.h"
+#include "exec/planned_attribute.h"
 #include "program/bound_expression.h"
 
 namespace baton::exec {
@@ -20,24 +21,27 @@ namespace baton::exec {
 // arguments held against parameters, names turned into slots. Belongs to one executable: launches
 // keep their packed arguments in it, so one thread at a time.
 
+// What a launch makes of the edge from the step before.
+struct PlannedEdge {
+  PdlMode mode = PdlMode::kAuto;  // after all that overrides the step
+  bool insisted = false;          // the program itself says so: what cannot be is an error
+  SourceLocation where;           // of the step's pdl
+};
+
 struct PlannedLaunch {
   explicit PlannedLaunch(Kernel loaded) : kernel(std::move(loaded)) {}
-  // A copy's arguments would point into the original.
-  PlannedLaunch(const PlannedLaunch&) = delete;
-  PlannedLaunch& operator=(const PlannedLaunch&) = delete;
-  PlannedLaunch(PlannedLaunch&&) = default;
-  PlannedLaunch& operator=(PlannedLaunch&&) = default;
 
   Kernel kernel;
-  std::vector<BoundExpression> grid, block, cluster;
+  std::uint32_t number = 0;  // among the program's launches, in its order
+  std::vector<BoundExpression> grid, block;
   std::optional<BoundExpression> shared;
+  std::vector<PlannedAttribute> attributes;
+  PlannedEdge edge;
   std::vector<PlannedArgument> args;
   std::vector<std::uint32_t> buffers;  // the distinct ones it is passed
 
-  // The packed arguments: constants are written once, the rest at each launch.
-  std::vector<unsigned char> bytes;
-  std::vector<std::size_t> offsets;  // of each argument in `bytes`
-  std::vector<Argument> arguments;   // into `bytes`
+  // What is sent: made at the first launch, patched at each further one. Its config was checked.
+  std::optional<LaunchPlan> sent;
 };
 
 struct PlannedCopy {
@@ -70,14 +74,16 @@ struct PlannedStep {
 struct Plan {
   std::vector<PlannedStep> steps;
   std::uint32_t leaves = 0;
+  std::uint32_t launches = 0;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };
 
-// `kernel` gives the loaded kernel of that name in the program. Throws kInvalidInput, at the step's
+// `kernel` gives the loaded kernel of that name in the program, `pdl` is the mode of steps that say
+// auto. Throws kInvalidInput, at the step's
 // or the argument's place, for arguments that do not fit the kernel and for a block that nobody
 // gives.
-Plan make_plan(const Program& program, const BufferTable& buffers,
+Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
                const std::function<Kernel(const std::string& name)>& kernel);
 
 }  // namespace baton::exec

@@ -55,6 +55,8 @@ void ReportBuilder::launched(std::uint32_t row, const LaunchConfig& config, std:
   step.grid = config.grid;
   step.block = config.block;
   step.shared = config.shared;
+  const auto attributes = config.attributes.all();
+  step.attributes.assign(attributes.begin(), attributes.end());
   step.bytes += bytes;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/pdl.h"
 #include "exec/plan.h"
 
 namespace baton::exec {
@@ -31,6 +32,10 @@ class Walker {
   void iterate(PlannedRepeat& group, std::uint64_t index);
 
   const std::vector<std::int64_t>& slots() const { return slots_; }
+  bool in_group() const { return !open_.empty(); }
+  // What was executed last, which `visit` keeps up.
+  Before before_ = Before::kNothing;
+
   // "layer = 3, i = 0": of the open groups whose index has a name.
   std::string indexes() const;
 

@@ -83,6 +83,14 @@ bool operator==(const TypedValue& a, const TypedValue& b) {
   return a.dtype == b.dtype && same_value(a.value, b.value);
 }
 
+bool operator==(const AttributeValue& a, const AttributeValue& b) {
+  return a.field == b.field && same_value(a.value, b.value);
+}
+
+const ProgramAttribute* ProgramAttributes::find(std::string_view name) const {
+  return find_named(list, name);
+}
+
 bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
   return same_value(a.value, b.value);
 }

@@ -128,8 +128,7 @@ class ProgramReader {
   }
 
   ProgramAttributes launch_defaults(const DocumentNode& node, std::string what) {
-    std::vector<std::string_view> known;
-    for (const AttributeName& attribute : launch_attributes()) known.push_back(attribute.name);
+    const auto known = attribute_keys();
     for (const char* key : {"grid", "block", "args"}) {
       if (const DocumentNode* misplaced = node.member(key)) {
         throw error_at(

@@ -15,8 +15,7 @@ namespace baton {
 std::vector<ProgramStep> read_steps(const Document& document, const DocumentNode& steps,
                                     const std::string& prefix);
 
-// The attributes among the members of a table, in a step or in [kernels.k.launch]. Throws
-// kInvalidInput for one that this release does not support.
+// The attributes among the members of a table, in a step or in [kernels.k.launch].
 ProgramAttributes read_attributes(const TableReader& table);
 
 }  // namespace baton

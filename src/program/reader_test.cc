@@ -46,7 +46,7 @@ entry  = "rmsnorm<float>"
 prelude = "#define EPS 1e-5f"
 include = ["include", "/opt/include"]
 options = ["-DBLOCK=256"]
-launch = { shared = "4*N", pdl = "off" }
+launch = { shared = "4*N", pdl = "off", priority = "-K" }
 
 [kernels."matvec 2"]
 ptx = "matvec.ptx"
@@ -60,6 +60,8 @@ args   = ["x", "W + layers*N", "y", "K", 1e-5, -3, true, { f16 = 1.0 }, { i32 = 
 shared = "2 * K"
 cluster = [1, 1]
 cooperative = false
+mem_sync_domain_map = { remote = 1, default = 0 }
+access_policy_window = { buffer = "W + N", num_bytes = "2*K", hit_ratio = 0.5, hit_prop = "persisting" }
 pdl    = "auto"
 
 [[steps]]
@@ -96,14 +98,15 @@ Program whole_in_cpp() {
                   .file = "models/w.npy"});
   builder.buffer({.name = "y", .dtype = DType::kF32, .shape = {"N"}, .role = BufferRole::kOutput});
   builder.buffer({.name = "z"});
-  builder.kernel({.name = "rmsnorm",
-                  .origin = KernelOrigin::kSource,
-                  .file = "models/norm.cu",
-                  .entry = "rmsnorm<float>",
-                  .prelude = "#define EPS 1e-5f",
-                  .include = {"models/include", "/opt/include"},
-                  .options = {"-DBLOCK=256"},
-                  .launch = {.shared = 4 * n, .pdl = PdlMode::kOff}});
+  builder.kernel(
+      {.name = "rmsnorm",
+       .origin = KernelOrigin::kSource,
+       .file = "models/norm.cu",
+       .entry = "rmsnorm<float>",
+       .prelude = "#define EPS 1e-5f",
+       .include = {"models/include", "/opt/include"},
+       .options = {"-DBLOCK=256"},
+       .launch = {.shared = 4 * n, .pdl = PdlMode::kOff, .list = {{"priority", {"-K"}}}}});
   builder.kernel({.name = "matvec 2", .origin = KernelOrigin::kPtx, .file = "models/matvec.ptx"});
   builder.launch(
       {.kernel = "rmsnorm",
@@ -113,7 +116,16 @@ Program whole_in_cpp() {
                 TypedValue{DType::kF16, 1.0}, TypedValue{DType::kI32, k},
                 TypedValue{DType::kF32, FloatExpression("1/sqrt(K)")},
                 TypedValue{DType::kU8, Expression(7)}, RawBytes{std::string("\0\xff", 2)}},
-       .attributes = {.shared = 2 * k, .cluster = {1, 1}, .pdl = PdlMode::kAuto}});
+       .attributes = {.shared = 2 * k,
+                      .pdl = PdlMode::kAuto,
+                      .list = {{"access_policy_window",
+                                {{"buffer", BufferOffset("W", n)},
+                                 {"num_bytes", 2 * k},
+                                 {"hit_ratio", 0.5},
+                                 {"hit_prop", "persisting"}}},
+                               {"cooperative", {false}},
+                               {"mem_sync_domain_map", {{"remote", 1}, {"default", 0}}},
+                               {"cluster", {1, 1}}}}});
   builder.copy({.from = "y", .to = "x + N", .count = n});
   builder.fill({.buffer = "z", .value = 0.5});
   builder.repeat(layers, "layer", [&] {
@@ -175,6 +187,13 @@ TEST(ProgramReader, EqualityMissesNothing) {
       {"2 * K", "3 * K"},
       {"cluster = [1, 1]", "cluster = [1]"},
       {"pdl    = \"auto\"", "pdl = \"off\""},
+      {"cooperative = false", "cooperative = true"},
+      {"cooperative = false", ""},
+      {"remote = 1", "remote = 2"},
+      {"\"-K\"", "\"-N\""},
+      {"\"W + N\"", "\"W\""},
+      {"hit_ratio = 0.5", "hit_ratio = 0.25"},
+      {"\"persisting\"", "\"streaming\""},
       {"x + N\"", "x + K\""},
       {"count = \"N\"", "count = 1"},
       {"value = 0.5", "value = 0.25"},

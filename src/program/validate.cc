@@ -8,6 +8,7 @@
 #include "base/npy_header.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "program/attributes.h"
 #include "program/expression_code.h"
 #include "program/names.h"
 #include "program/scalar.h"
@@ -26,7 +27,7 @@ class Validator {
     for (const ProgramSymbol& symbol : program_.symbols) declare(symbol.name, "symbol", symbol);
     for (const ProgramBuffer& buffer : program_.buffers) declare(buffer.name, "buffer", buffer);
     for (const ProgramBuffer& buffer : program_.buffers) located(buffer, [&] { check(buffer); });
-    for (const ProgramKernel& kernel : program_.kernels) located(kernel, [&] { check(kernel); });
+    for (ProgramKernel& kernel : program_.kernels) located(kernel, [&] { check(kernel); });
     if (program_.steps.empty()) {
       throw error(ErrorCode::kInvalidInput, "the program {} has no steps",
                   printable(program_.name));
@@ -135,7 +136,7 @@ class Validator {
     }
   }
 
-  void check(const ProgramKernel& kernel) {
+  void check(ProgramKernel& kernel) {
     if (trim(kernel.name).empty()) {
       throw error_at(kernel.where, ErrorCode::kInvalidInput, "a kernel has an empty name");
     }
@@ -164,15 +165,11 @@ class Validator {
     check(kernel.launch);
   }
 
-  void check(const ProgramAttributes& attributes) const {
+  void check(ProgramAttributes& attributes) const {
     if (attributes.shared) check(*attributes.shared, "dynamic shared memory", 0);
-    for (const Expression& extent : attributes.cluster) check(extent, "a cluster extent", 1);
-    if (attributes.pdl == PdlMode::kOn || attributes.pdl == PdlMode::kForce) {
-      throw error_at(attributes.pdl_where, ErrorCode::kInvalidInput,
-                     "pdl = \"{}\" is not supported by this release, where every edge is full; "
-                     "write \"auto\" or \"off\"",
-                     to_string(*attributes.pdl));
-    }
+    resolve_attributes(attributes.list,
+                       {[this](const Expression& value) { check_names(*value.code()); },
+                        [this](const BufferOffset& place) { check(place); }});
   }
 
   void check(std::vector<ProgramStep>& steps) {

@@ -125,6 +125,16 @@ PROGRAM_CASES = [
     ("weight written by a fill", 'buffer = "h"', 'buffer = "w"', ["w", "weight"]),
     ("fill that the dtype cannot hold", "value = 0 }", "value = 0.1 }", ["0.1", "f16"]),
     ("unknown attribute", "block = [64]", "block = [64]\ncooperativ = true", ["cooperativ", "cooperative"]),
+    ("cluster that does not divide the grid", "block = [64]", "block = [64]\ncluster = [3]", ["3", "divisible"]),
+    ("cluster of no blocks", "block = [64]", "block = [64]\ncluster = [0]", ["cluster.x", "0"]),
+    ("cooperative grid beyond the device", 'grid = ["ceildiv(N, 64)"]',
+     "grid = [1000000]\ncooperative = true", ["1000000", "largest grid"]),
+    ("flag as a number", "block = [64]", "block = [64]\ncooperative = 1", ["cooperative", "true or false"]),
+    ("attribute that needs an event", "block = [64]", "block = [64]\nprogrammatic_event = {}", ["events"]),
+    ("attribute of streams", "block = [64]", 'block = [64]\nsynchronization_policy = "spin"', ["streams"]),
+    ("edge by the attribute's name", "block = [64]",
+     "block = [64]\nprogrammatic_stream_serialization = true", ["pdl ="]),
+    ("edge after no launch", "block = [64]", 'block = [64]\npdl = "on"', ["pdl", "wait"]),
     ("wrong type", "block = [64]", 'block = "64 threads"', ["block"]),
     ("no TOML", "[symbols]", "[symbols", []),
     ("key twice", "N = 100", "N = 100\nN = 101", ["N"]),
@@ -170,13 +180,6 @@ class BadProgram(Case):
                 self.check(result, 2, *parts)
                 self.assertTrue(any(f"p.toml:{line}:" in result.first_error for line in lines),
                                 f"expected a place on the lines {list(lines)}: {result}")
-
-    def test_what_later_releases_bring_is_refused_by_name(self):
-        for name, new in [("cluster", "cluster = [2]"), ("cooperative", "cooperative = true"),
-                          ("pdl", 'pdl = "on"'), ("pdl", 'pdl = "force"')]:
-            with self.subTest(new):
-                self.write("p.toml", PROGRAM.replace("block = [64]", f"block = [64]\n{new}"))
-                self.check(self.baton("run", "p.toml"), 2, name, "release", "p.toml:")
 
     def test_cuda_syntax_error(self):
         self.write("p.toml", PROGRAM)

@@ -71,6 +71,12 @@ class Golden(Case):
     def test_inspect(self):
         self.hold_both("inspect", "inspect", GOLDEN / "kernels.ptx")
 
+    def test_check_of_a_program(self):
+        self.hold_both("check", "check", GOLDEN / "program.toml")
+
+    def test_check_of_an_image(self):
+        self.hold_both("check_image", "check", GOLDEN / "kernels.ptx")
+
     def test_bad_input(self):
         self.hold_both("bad_input", "run", GOLDEN / "program.toml", "--set", "M=1", status=2)
 

@@ -1,0 +1,245 @@
+#include "cli/check_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/attribute_format.h"
+#include "cli/format.h"
+#include "cli/json.h"
+#include "cli/table.h"
+
+namespace baton::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Threads of a block that questions about a kernel assume where the image does not fix it.
+constexpr std::uint32_t kTypicalThreads = 256;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+template <typename T>
+std::string number(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+Json extents_json(const Dim3& extent) {
+  return Json::array({extent.x, extent.y, extent.z});
+}
+
+Json json_of(const KernelLimits& limits) {
+  return {{"max_threads", limits.max_threads},
+          {"max_dynamic_shared", limits.max_dynamic_shared},
+          {"registers", limits.registers},
+          {"static_shared", limits.static_shared},
+          {"blocks_per_multiprocessor", or_null(limits.blocks_per_multiprocessor)},
+          {"max_cluster", or_null(limits.max_cluster)},
+          {"max_cooperative_blocks", or_null(limits.max_cooperative_blocks)}};
+}
+
+// The config that an image's kernel is asked about.
+LaunchConfig typical_config(const Kernel& kernel) {
+  LaunchConfig config;
+  const KernelFacts& facts = kernel.facts();
+  config.block = Dim3(std::min(kTypicalThreads, kernel.max_threads()));
+  if (facts.required_block) {
+    const auto& block = *facts.required_block;
+    config.block = Dim3(block[0], block[1], block[2]);
+  }
+  if (facts.required_cluster) {
+    const auto& cluster = *facts.required_cluster;
+    config.grid = Dim3(cluster[0], cluster[1], cluster[2]);
+    config.attributes.set(baton::cluster(config.grid));
+  }
+  return config;
+}
+
+std::string_view to_string(Compatibility::Answer answer) {
+  constexpr std::string_view kNames[] = {"runs", "compiles", "no", "unknown"};
+  return kNames[static_cast<std::size_t>(answer)];
+}
+
+Table limits_table() {
+  using enum Table::Align;
+  return Table({{"kernel"},
+                {"most threads", kRight},
+                {"dynamic shared", kRight},
+                {"registers", kRight},
+                {"for a block of", kRight},
+                {"blocks/SM", kRight},
+                {"largest cluster", kRight},
+                {"cooperative grid", kRight}});
+}
+
+// "256 of 1024": what is used of what there is.
+std::string share(std::uint64_t used, std::uint64_t limit) {
+  return fmt::format("{} of {}", used, limit);
+}
+
+// What is left of each limit; only what the launch asks for has one.
+Json headroom_of(const LaunchConfig& config, const KernelLimits& limits) {
+  Json json = {{"threads", limits.max_threads - config.block.count()},
+               {"shared", limits.max_dynamic_shared - config.shared}};
+  if (config.cooperative() && limits.max_cooperative_blocks) {
+    json["cooperative_blocks"] = *limits.max_cooperative_blocks - config.grid.count();
+  }
+  if (config.cluster() && limits.max_cluster) {
+    json["cluster"] = *limits.max_cluster - config.cluster()->count();
+  }
+  return json;
+}
+
+Json json_of(const LaunchReport& launch) {
+  Json json = {{"kind", "launch"},
+               {"number", launch.number},
+               {"label", launch.kernel},
+               {"where", launch.where.to_string()},
+               {"executions", launch.executions},
+               {"skipped", launch.skipped},
+               {"grid", nullptr},
+               {"block", nullptr},
+               {"shared", nullptr},
+               {"attributes", nullptr},
+               {"limits", nullptr},
+               {"headroom", nullptr}};
+  if (!launch.config) return json;
+  json["grid"] = extents_json(launch.config->grid);
+  json["block"] = extents_json(launch.config->block);
+  json["shared"] = launch.config->shared;
+  json["attributes"] = cli::json_of(launch.config->attributes.all());
+  json["limits"] = json_of(*launch.limits);
+  json["headroom"] = headroom_of(*launch.config, *launch.limits);
+  return json;
+}
+
+std::string times_of(const LaunchReport& launch) {
+  if (launch.executions == 0) return "never";
+  if (launch.executions == launch.skipped) return "skipped";
+  std::string text = launch.executions == 1 ? "" : fmt::format("{} times", launch.executions);
+  if (launch.skipped > 0) text += fmt::format(", {} skipped", launch.skipped);
+  return text;
+}
+
+std::vector<std::string> row_of(const LaunchReport& launch) {
+  std::vector<std::string> row = {std::to_string(launch.number), launch.kernel, times_of(launch)};
+  if (!launch.config) return row;
+  const LaunchConfig& config = *launch.config;
+  const KernelLimits& limits = *launch.limits;
+  const bool cooperative = config.cooperative() && limits.max_cooperative_blocks;
+  row.insert(row.end(),
+             {format_extent(config.grid), format_extent(config.block),
+              share(config.block.count(), limits.max_threads),
+              fmt::format("{} of {}", format_bytes(config.shared),
+                          format_bytes(limits.max_dynamic_shared)),
+              std::to_string(limits.registers), number(limits.blocks_per_multiprocessor),
+              cooperative ? share(config.grid.count(), *limits.max_cooperative_blocks) : "",
+              format_attributes(config.attributes.all())});
+  return row;
+}
+
+std::string_view decision_of(const EdgeReport& edge) {
+  return edge.programmatic ? "programmatic" : "full";
+}
+
+}  // namespace
+
+void show_image(const FoundImage& found, const Device& device, Output& output) {
+  const Image& image = found.image;
+  const ImageFacts facts = read_facts(image);
+  Compatibility fit = runs_on(facts, device.architecture(), device.driver_version());
+  std::optional<Module> module;
+  std::optional<Error> refusal;
+  try {
+    module = Module::load(device, image);
+  } catch (Error& failure) {
+    refusal = std::move(failure);
+    if (fit.answer != Compatibility::Answer::kNo) {
+      fit = {Compatibility::Answer::kNo, refusal->message()};
+    }
+  }
+  Json& images = output.result()["images"];
+  Json& kernels = output.result()["kernels"];
+  if (!images.is_array()) images = kernels = Json::array();
+  images.push_back({{"place", found.place},
+                    {"kind", to_string(image.kind())},
+                    {"arch", facts.arch.empty() ? Json() : Json(facts.arch)},
+                    {"runs", to_string(fit.answer)},
+                    {"reason", fit.reason}});
+  output.line("\n{}: {}{}, {}{}", printable(image.name()), to_string(image.kind()),
+              facts.arch.empty() ? "" : " for " + facts.arch, to_string(fit.answer),
+              fit.reason.empty() ? "" : ": " + fit.reason);
+  Table table = limits_table();
+  for (const KernelFacts& kernel : facts.kernels) {
+    Json json = cli::json_of(kernel);
+    json["image"] = images.size() - 1;
+    json["limits"] = nullptr;
+    if (module) {
+      const Kernel loaded = module->kernel(kernel.name);
+      const LaunchConfig config = typical_config(loaded);
+      const KernelLimits limits = kernel_limits(loaded, config);
+      json["limits"] = json_of(limits);
+      json["limits"]["block"] = extents_json(config.block);
+      table.add({printable(kernel.demangled.empty() ? kernel.name : kernel.demangled),
+                 std::to_string(limits.max_threads), format_bytes(limits.max_dynamic_shared),
+                 std::to_string(limits.registers), format_extent(config.block),
+                 number(limits.blocks_per_multiprocessor), number(limits.max_cluster),
+                 number(limits.max_cooperative_blocks)});
+    }
+    kernels.push_back(std::move(json));
+  }
+  if (refusal) throw std::move(*refusal);
+  if (!facts.kernels.empty()) output.text(table.format(output.colour()));
+}
+
+void show_check(const CheckReport& report, const Device& device, Output& output) {
+  Json& json = output.result();
+  json["run_steps"] = report.steps;
+  json["steps"] = Json::array();
+  using enum Table::Align;
+  Table table({{"#", kRight},
+               {"launch"},
+               {""},
+               {"grid", kRight},
+               {"block", kRight},
+               {"threads", kRight},
+               {"dynamic shared", kRight},
+               {"registers", kRight},
+               {"blocks/SM", kRight},
+               {"resident", kRight},
+               {"attributes"}});
+  for (const LaunchReport& launch : report.launches) {
+    json["steps"].push_back(json_of(launch));
+    table.add(row_of(launch));
+  }
+  if (!report.launches.empty()) output.text(fmt::format("\n{}", table.format(output.colour())));
+  add_edges(report.edges, output);
+  Table edges({{"edge"}, {"verdict"}, {"reason"}, {"decision"}});
+  for (const EdgeReport& edge : report.edges) {
+    edges.add({fmt::format("{} -> {}", edge.from, edge.to),
+               std::string(baton::to_string(edge.verdict)), edge.reason,
+               std::string(decision_of(edge))});
+  }
+  if (!report.edges.empty()) output.text(fmt::format("\n{}", edges.format(output.colour())));
+  output.line("\n{} step{} in a run; nothing that is known before it forbids it on {}",
+              report.steps, report.steps == 1 ? "" : "s", device.spec());
+  for (const std::string& warning : report.warnings) output.warning(warning);
+}
+
+void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
+  Json& json = output.result()["edges"] = Json::array();
+  for (const EdgeReport& edge : edges) {
+    json.push_back({{"from", edge.from},
+                    {"to", edge.to},
+                    {"verdict", baton::to_string(edge.verdict)},
+                    {"reason", edge.reason},
+                    {"decision", decision_of(edge)}});
+  }
+}
+
+}  // namespace baton::cli

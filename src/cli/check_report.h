@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "baton/executable.h"
+#include "baton/image.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+
+// What `baton check` says, as tables and as JSON.
+
+// One image: whether the device takes it, and each kernel's limits there. Throws what loading it
+// throws, after having shown it.
+void show_image(const FoundImage& found, const Device& device, Output& output);
+
+// A program: every launch with its config, limits and headroom, and every edge.
+void show_check(const CheckReport& report, const Device& device, Output& output);
+
+// Edges as "edges" in the JSON object, with their verdicts and what is done with them.
+void add_edges(const std::vector<EdgeReport>& edges, Output& output);
+
+}  // namespace baton::cli

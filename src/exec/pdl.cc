@@ -1,0 +1,63 @@
+#include "exec/pdl.h"
+
+#include <array>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace baton::exec {
+namespace {
+
+// Whether the environment takes every overlap away.
+bool switched_off() {
+  const auto value = read_environment("BATON_PDL");
+  if (!value || *value == "auto") return false;
+  if (*value == "off") return true;
+  constexpr std::array<std::string_view, 2> kChoices = {"off", "auto"};
+  throw error(ErrorCode::kInvalidInput, "BATON_PDL is \"{}\", it takes off or auto{}", *value,
+              suggestion(*value, kChoices));
+}
+
+bool is_used(PdlMode mode) {
+  return mode == PdlMode::kOn || mode == PdlMode::kForce;
+}
+
+}  // namespace
+
+PlannedEdge plan_edge(const ProgramAttributes& attributes, PdlMode autos, const Kernel& kernel) {
+  PlannedEdge edge;
+  edge.where = attributes.pdl_where;
+  edge.mode = attributes.pdl.value_or(PdlMode::kAuto);
+  edge.insisted = edge.mode != PdlMode::kAuto;
+  if (switched_off()) edge.mode = PdlMode::kOff;
+  if (edge.mode == PdlMode::kAuto) edge.mode = autos;
+  const bool never_waits = !kernel.facts().waits.value_or(true);
+  if (edge.mode != PdlMode::kOn || !never_waits) return edge;
+  if (!edge.insisted) {
+    edge.mode = PdlMode::kOff;
+    return edge;
+  }
+  throw error_at(edge.where, ErrorCode::kInvalidInput,
+                 "pdl = \"on\", but the kernel {} never waits for the step before "
+                 "(griddepcontrol.wait): call cudaGridDependencySynchronize() in it, or write "
+                 "pdl = \"off\"; \"force\" takes it as it is",
+                 kernel.facts().demangled);
+}
+
+bool overlaps(const PlannedEdge& edge, Before before) {
+  return is_used(edge.mode) && before == Before::kLaunch;
+}
+
+void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
+  if (edge.mode != PdlMode::kOn || !edge.insisted) return;
+  if (before == Before::kCopyOrFill || (before == Before::kNothing && !in_group)) {
+    throw error_at(
+        edge.where, ErrorCode::kInvalidInput,
+        "pdl = \"on\", but {}, and only launches overlap; write pdl = \"off\" or "
+        "leave it out",
+        before == Before::kNothing ? "there is no step before" : "the step before is no launch");
+  }
+}
+
+}  // namespace baton::exec

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "baton/module.h"
+#include "baton/program.h"
+#include "exec/plan.h"
+
+namespace baton::exec {
+
+// Programmatic dependent launch: which edges may overlap. A launch that does not send it starts
+// when everything before it is done; until edges are analysed, `auto` is such a full edge.
+
+// What stands before a launch in the order of a run.
+enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kCopyOrFill };
+
+// What a step makes of its edge, by precedence: BATON_PDL=off, `autos` for a step that says auto,
+// the step (`attributes` are its own, or the kernel's defaults where it says nothing). Throws
+// kInvalidInput, at the step's pdl, for "on" with a kernel that never waits.
+PlannedEdge plan_edge(const ProgramAttributes& attributes, PdlMode autos, const Kernel& kernel);
+
+// Whether the launch is sent so that it may overlap the step before.
+bool overlaps(const PlannedEdge& edge, Before before);
+
+// Throws kInvalidInput for "on" where the step before is no launch. A run's first step inside a
+// group is content: it has nothing to overlap with, later iterations do.
+void check_edge(const PlannedEdge& edge, Before before, bool in_group);
+
+}  // namespace baton::exec

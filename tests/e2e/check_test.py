@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""`baton check`: what is known of programs and images before anything runs, and what `run` makes of
+launch attributes and edges."""
+
+from baton import ROOT, Case, main
+
+TESTDATA = ROOT / "src" / "exec" / "testdata"
+IMAGES = ROOT / "src" / "image" / "testdata"
+
+PROGRAM = """\
+name = "edges"
+[symbols]
+C = 2
+G = 8
+[buffers.x]
+dtype = "i32"
+shape = [256]
+role = "inout"
+init = "zeros"
+[buffers.rank]
+dtype = "u32"
+shape = [8]
+role = "output"
+[buffers.size]
+dtype = "u32"
+shape = [8]
+role = "output"
+[kernels.after]
+ptx = "attributes.ptx"
+entry = "after"
+[kernels.hasty]
+ptx = "attributes.ptx"
+entry = "hasty"
+[kernels.clusters]
+ptx = "attributes.ptx"
+entry = "clusters"
+[kernels.clusters.launch]
+cluster = ["C"]
+cooperative = true
+[[steps]]
+launch = "clusters"
+grid = ["G"]
+block = [32]
+args = ["rank", "size"]
+[[steps]]
+launch = "after"
+grid = [8]
+block = [32]
+args = ["x", 256]
+pdl = "on"
+"""
+
+
+class Check(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("attributes.ptx", (TESTDATA / "attributes.ptx").read_text())
+        self.write("p.toml", PROGRAM)
+
+    def test_a_program_that_would_run(self):
+        json = self.baton("check", "p.toml", "--json").json()
+        self.assertEqual([json["version"], json["command"], json["program"]], [1, "check", "edges"])
+        first, second = json["steps"]
+        self.assertEqual(first["attributes"], {"cooperative": True, "cluster": [2, 1, 1]})
+        self.assertEqual(first["grid"], [8, 1, 1])
+        self.assertEqual(first["headroom"]["threads"], first["limits"]["max_threads"] - 32)
+        self.assertEqual(first["headroom"]["cooperative_blocks"],
+                         first["limits"]["max_cooperative_blocks"] - 8)
+        self.assertEqual(second["attributes"], {"pdl": True})
+        self.assertEqual(json["edges"], [{"from": 0, "to": 1, "verdict": "unknown",
+                                          "reason": "not analysed yet",
+                                          "decision": "programmatic"}])
+        # A run does what the check says.
+        run = self.baton("run", "p.toml", "--json").json()
+        self.assertEqual(run["edges"], json["edges"])
+        self.assertEqual([step["attributes"] for step in run["steps"]],
+                         [step["attributes"] for step in json["steps"]])
+        table = self.baton("run", "p.toml").out
+        self.assertIn("cooperative, cluster 2", table)
+        self.assertIn("pdl", table)
+
+    def test_symbols_and_the_device_decide(self):
+        self.check(self.baton("check", "p.toml"), 0)
+        self.check(self.baton("check", "p.toml", "--set", "C=4"), 0)
+        self.check(self.baton("check", "p.toml", "--set", "C=3"), 2, "not divisible", "p.toml:")
+        self.check(self.baton("check", "p.toml", "--set", "C=0"), 2, "cluster.x is 0")
+        self.check(self.baton("check", "p.toml", "--set", "c=4"), 2, '"c"')
+        for command in ("check", "run"):
+            self.check(self.baton(command, "p.toml", "--set", "G=1000000"), 2,
+                       "the largest grid that fits")
+        self.check(self.baton("check", "p.toml", "--device", "sim:nowhere"), 2, "sim:nowhere")
+
+    def test_nothing_runs_and_no_contents_are_needed(self):
+        self.write("p.toml", PROGRAM.replace('init = "zeros"\n', ""))
+        self.check(self.baton("run", "p.toml"), 2, "nothing initialises the buffer x")
+        self.check(self.baton("check", "p.toml"), 0)
+
+    def test_what_overrides_an_edge(self):
+        def decisions(*options, **environment):
+            result = self.baton("check", "p.toml", "--json", *options, **environment)
+            return [edge["decision"] for edge in result.json()["edges"]]
+        self.assertEqual(decisions("--pdl", "off"), ["programmatic"], "the step insists")
+        self.assertEqual(decisions(BATON_PDL="off"), ["full"])
+        self.write("p.toml", PROGRAM.replace('pdl = "on"', ""))
+        self.assertEqual(decisions(), ["full"])
+        self.assertEqual(decisions("--pdl", "on"), ["programmatic"])
+        self.assertEqual(decisions("--pdl", "on", BATON_PDL="off"), ["full"])
+        self.check(self.baton("check", "p.toml", BATON_PDL="nope"), 2, "BATON_PDL", "nope")
+
+    def test_on_is_refused_where_it_cannot_be(self):
+        self.write("p.toml", PROGRAM.replace('launch = "after"', 'launch = "hasty"'))
+        for command in ("check", "run"):
+            self.check(self.baton(command, "p.toml"), 2, "hasty never waits", "p.toml:")
+        self.write("p.toml", PROGRAM.replace('launch = "after"', 'launch = "hasty"').replace('"on"', '"force"'))
+        self.check(self.baton("run", "p.toml"), 0)
+
+    def test_an_image(self):
+        json = self.baton("check", "attributes.ptx", "--device", "sim:h200", "--json").json()
+        self.assertEqual(json["images"][0]["runs"], "compiles")
+        kernels = {kernel["name"]: kernel for kernel in json["kernels"]}
+        self.assertEqual(set(kernels), {"after", "hasty", "clusters"})
+        limits = kernels["after"]["limits"]
+        self.assertEqual((limits["max_threads"], limits["block"]), (1024, [256, 1, 1]))
+        self.assertGreaterEqual(limits["max_cooperative_blocks"], 132)
+        self.assertGreaterEqual(limits["max_cluster"], 8)
+        self.assertTrue(kernels["after"]["waits"])
+        text = self.baton("check", "attributes.ptx").out
+        self.assertIn("hasty", text)
+
+    def test_an_image_that_the_device_does_not_take(self):
+        result = self.baton("check", IMAGES / "vectors_sm_80.cubin", "--device", "sim", "--json")
+        self.assertEqual(result.status, 2, result)
+        json = result.json()
+        self.assertEqual(json["images"][0]["runs"], "no")
+        self.assertTrue(json["images"][0]["reason"])
+        self.assertTrue(json["kernels"])
+
+    def test_what_is_neither(self):
+        self.check(self.baton("check", "nothing"), 2, "nothing")
+        self.write("noise", bytes(range(256)))
+        self.check(self.baton("check", "noise"), 2, "noise")
+        self.write("words", "these are words")
+        self.check(self.baton("check", "words"), 2, "words")
+        self.check(self.baton("check"), 2, "baton check FILE")
+
+
+if __name__ == "__main__":
+    main()
