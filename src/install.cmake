@@ -1,5 +1,4 @@
 # Installs the headers and the library as a package for find_package(baton) and pkg-config.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 function(baton_limit_exports target)
