@@ -465,5 +465,41 @@ TEST_F(Compile, InferenceNeverContradictsTheName) {
   EXPECT_GT(known, 24);
 }
 
+// The header for kernel authors needs no path, and does nothing where there is no PDL.
+TEST_F(Compile, TheDeviceHeaderServesEveryArchitecture) {
+  constexpr char kKernel[] = R"(
+#include <baton/device/pdl.cuh>
+#if BATON_HAS_PDL != (__CUDA_ARCH__ >= 900)
+#error "BATON_HAS_PDL"
+#endif
+extern "C" __global__ void k(const float* __restrict__ w, const float* __restrict__ x, float* y) {
+  __shared__ alignas(16) float copied[256];
+  baton::device::prefetch_l2(w, 4096);
+  baton::device::prefetch_shared(copied, w, sizeof copied);
+  baton::device::prefetch_shared_wait();
+  baton::device::pdl_wait();
+  __syncthreads();
+  const float value = baton::device::pdl_load(x + threadIdx.x);
+  if (baton::device::has_pdl()) baton::device::pdl_trigger();
+  y[threadIdx.x] = value + copied[threadIdx.x];
+})";
+  for (const auto& [arch, has_pdl] : {std::pair("sm_75", false),
+                                      {"sm_80", false},
+                                      {"sm_90", true},
+                                      {"sm_90a", true},
+                                      {"sm_100", true}}) {
+    SCOPED_TRACE(arch);
+    const Compiled made = compile(Source::from_text(kKernel, "k.cu"), {.arch = arch});
+    const KernelFacts facts =
+        merge_facts(read_facts(made.ptx), read_facts(made.cubin.value())).kernels.at(0);
+    EXPECT_EQ(facts.waits, has_pdl);
+    EXPECT_EQ(facts.triggers, has_pdl);
+    EXPECT_THAT(ptx(made), HasSubstr("prefetch.global.L2"));
+    EXPECT_EQ(ptx(made).find("cp.async.cg") != std::string::npos,
+              std::string_view(arch) != "sm_75");
+    EXPECT_THAT(ptx(made), Not(HasSubstr("ld.global.nc")));
+  }
+}
+
 }  // namespace
 }  // namespace baton

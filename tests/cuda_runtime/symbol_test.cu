@@ -8,11 +8,13 @@
 
 #include "baton/baton.h"
 #include "baton/cuda_runtime.h"
+#include "baton/device/pdl.cuh"
 
 template <typename T>
 __global__ void scale(T* data, T by, unsigned n) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) data[i] *= by;
+  baton::device::pdl_wait();
+  if (i < n) data[i] = baton::device::pdl_load(data + i) * by;
 }
 
 namespace {

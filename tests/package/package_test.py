@@ -119,6 +119,9 @@ class Package(unittest.TestCase):
                 run(CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Werror",
                     "-I", include, *cuda, "-include", header, "-x", "c++", os.devnull)
 
+    def test_headers_for_kernels_are_there(self):
+        self.assertTrue((self.prefix / "include" / "baton" / "device" / "pdl.cuh").is_file())
+
     def test_exports(self):
         if KIND == "shared":
             names = [name for _, name in defined_symbols(self.library, "-D", "--defined-only")]
