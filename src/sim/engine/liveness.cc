@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "sim/engine/insn.h"
@@ -172,33 +174,21 @@ std::vector<Interval> hulls(const std::vector<Run>& runs, const std::vector<Live
   return found;
 }
 
-// Hands out units of a growing area; lowest first.
+// Hands out places of one width; the lowest first.
 class Units {
  public:
-  std::uint32_t take(std::uint32_t count) {
-    std::uint32_t run = 0;
-    for (std::uint32_t k = first_free_; k < busy_.size(); ++k) {
-      run = busy_[k] ? 0 : run + 1;
-      if (run == count) return mark(k + 1 - count, count);
-    }
-    const auto start = static_cast<std::uint32_t>(busy_.size()) - run;
-    busy_.resize(start + count, false);
-    return mark(start, count);
+  std::uint32_t take() {
+    if (free_.empty()) return size_++;
+    const std::uint32_t lowest = *free_.begin();
+    free_.erase(free_.begin());
+    return lowest;
   }
-  void give_back(std::uint32_t start, std::uint32_t count) {
-    std::fill_n(busy_.begin() + start, count, false);
-    first_free_ = std::min(first_free_, start);
-  }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(busy_.size()); }
+  void give_back(std::uint32_t unit) { free_.insert(unit); }
+  std::uint32_t size() const { return size_; }
 
  private:
-  std::uint32_t mark(std::uint32_t start, std::uint32_t count) {
-    std::fill_n(busy_.begin() + start, count, true);
-    while (first_free_ < busy_.size() && busy_[first_free_]) ++first_free_;
-    return start;
-  }
-  std::vector<bool> busy_;
-  std::uint32_t first_free_ = 0;
+  std::set<std::uint32_t> free_;
+  std::uint32_t size_ = 0;
 };
 
 }  // namespace
@@ -214,10 +204,13 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   gather_bits(steps, numbering, runs);
   solve(runs, steps, run_of);
 
-  // Registers first; predicates, which are small, each get a word of their own behind them.
-  Units units;
+  // Registers first; predicates, which are small, each get a word of their own behind them. Only
+  // registers of one width share places: lanes that wait elsewhere keep their values in their own
+  // parts of a slot, and where a part lies depends on the slot's width.
+  std::map<std::uint8_t, Units> units;
   std::vector<Interval> active;
   std::uint32_t live = 0;
+  std::vector<std::uint32_t> placed;
   std::vector<std::uint32_t> predicates;
   for (const Interval& interval : hulls(runs, steps, numbering)) {
     LiveSlot& slot = slots[interval.slot];
@@ -229,16 +222,26 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
     std::erase_if(active, [&](const Interval& old) {
       if (old.last >= interval.first) return false;
       const LiveSlot& ended = slots[old.slot];
-      units.give_back((ended.offset - begin) / kSlot32, ended.width / 4u);
+      units[ended.width].give_back(ended.offset);
       live -= ended.width / 4u;
       return true;
     });
-    slot.offset = begin + units.take(slot.width / 4u) * kSlot32;
+    slot.offset = units[slot.width].take();  // a number of its pool still
+    placed.push_back(interval.slot);
     live += slot.width / 4u;
     result.live_words = std::max(result.live_words, live);
     active.push_back(interval);
   }
-  std::uint32_t end = begin + units.size() * kSlot32;
+  std::map<std::uint8_t, std::uint32_t> pool_at;
+  std::uint32_t end = begin;
+  for (const auto& [width, pool] : units) {
+    pool_at[width] = end;
+    end += pool.size() * width * kLanes;
+  }
+  for (std::uint32_t slot : placed) {
+    slots[slot].offset =
+        pool_at[slots[slot].width] + slots[slot].offset * slots[slot].width * kLanes;
+  }
   for (std::uint32_t slot : predicates) {
     slots[slot].offset = end;
     end += 4;

@@ -58,6 +58,26 @@ TEST(Liveness, PartialWritesKeepTheOldValueAlive) {
   EXPECT_EQ(result.cleared[0].first, slots[1].offset);
 }
 
+TEST(Liveness, WidthsNeverShareAPlace) {
+  // A lane that waits on the other side of a branch keeps the 64-bit value that the text is done
+  // with; its part of that slot is other lanes' part of a 32-bit one.
+  std::vector<LiveSlot> slots = {{8, 0}, {4, 0}, {4, 0}, {16, 0}, {8, 0}};
+  place_live(slots,
+             {step({0}, {}, {1}), step({}, {0}, {2}), step({1, 2}, {}, {3}), step({}, {1, 2}, {4}),
+              step({3}, {}, {5}), step({}, {3}, {6}), step({4}, {}, {7}), step({}, {4}, {})},
+             0);
+  const auto overlap = [&](int a, int b) {
+    return slots[a].offset < slots[b].offset + slots[b].width * 32u &&
+           slots[b].offset < slots[a].offset + slots[a].width * 32u;
+  };
+  for (const int narrow : {1, 2}) {
+    EXPECT_FALSE(overlap(0, narrow));
+    EXPECT_FALSE(overlap(3, narrow));
+  }
+  EXPECT_FALSE(overlap(0, 3));
+  EXPECT_EQ(slots[0].offset, slots[4].offset);  // of one width
+}
+
 TEST(Liveness, WidthsAndPredicates) {
   std::vector<LiveSlot> slots = {{4, 0}, {8, 0}, {1, 0}, {1, 0}};
   const LiveResult result =

@@ -2,6 +2,7 @@
 
 #include "sim/engine/warp.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -63,6 +64,33 @@ TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
   )"),
                             32);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t % 2 == 0 ? 201u : 101u) << t;
+}
+
+TEST(Warp, WaitingLanesKeepWideRegisters) {
+  // The upper lanes run first; their 32-bit values must not take the place of the 64-bit address
+  // that the lower lanes, whose code stands before, still need.
+  std::string body = R"(
+    setp.lt.u32 %p1, %r1, 16;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd2, %out, %rd3;
+    @%p1 bra LOW;
+    bra.uni OTHER;
+  LOW:
+    st.global.u32 [%rd2], 1;
+    bra.uni END;
+  OTHER:
+    st.global.u32 [%rd2], 2;
+)";
+  for (int k = 2; k < 20; ++k) {
+    body += fmt::format("    add.u32 %r{}, %r{}, {};\n", k, k - 1, 3 * k);
+  }
+  body += R"(
+    setp.eq.u32 %p2, %r19, 12345;
+    @%p2 trap;
+  END:)";
+  const Result result = run(kernel(body), 32);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t < 16 ? 1u : 2u) << t;
 }
 
 TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
