@@ -2,6 +2,7 @@
 
 #include "launch/attribute_table.h"
 #include "launch/limits.h"
+#include "launch/submit.h"
 
 namespace baton::launch {
 namespace {
@@ -45,10 +46,18 @@ bool cluster_fits(const ResolvedKernel& kernel, const Extents& cluster, const Di
          (!is_fixed(kernel.required_cluster()) || cluster == kernel.required_cluster());
 }
 
-bool preferred_fits(const LaunchConfig& config, const Extents& preferred) {
-  const LaunchAttribute* cluster = config.attributes.find(AttributeId::kCluster);
-  return cluster != nullptr && is_whole(preferred) &&
-         is_multiple(preferred, extents_of(*cluster)) && divides(preferred, config.grid);
+bool preferred_fits(const ResolvedKernel& kernel, const LaunchConfig& config,
+                    const Extents& preferred) {
+  const std::optional<Dim3> cluster = cluster_of(kernel, config.attributes);
+  return cluster && is_whole(preferred) && is_multiple(preferred, extents(*cluster)) &&
+         divides(preferred, config.grid);
+}
+
+// What counts as present before any attribute: the cluster that the kernel was compiled for.
+Together compiled_in(const ResolvedKernel& kernel) {
+  Together together;
+  if (is_fixed(kernel.required_cluster())) together.present = bit(AttributeId::kCluster);
+  return together;
 }
 
 std::string version(int number) {
@@ -116,9 +125,9 @@ Error broken_cluster(const KernelState& kernel, const ResolvedKernel& resolved,
                      to_string(config.grid), text(cluster));
 }
 
-Error broken_preferred(const KernelState& kernel, const LaunchConfig& config,
-                       const Extents& preferred) {
-  const Extents cluster = extents_of(*config.attributes.find(AttributeId::kCluster));
+Error broken_preferred(const KernelState& kernel, const ResolvedKernel& resolved,
+                       const LaunchConfig& config, const Extents& preferred) {
+  const Extents cluster = extents(*cluster_of(resolved, config.attributes));
   if (!is_whole(preferred) || !is_multiple(preferred, cluster)) {
     return limit_error(kernel,
                        "the preferred cluster {} is no multiple of the cluster {} (equal along z)",
@@ -139,7 +148,7 @@ bool divides(const Extents& cluster, const Dim3& grid) {
 }
 
 bool attributes_fit(const ResolvedKernel& kernel, const LaunchConfig& config) {
-  Together together;
+  Together together = compiled_in(kernel);
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     const AttributeRow* row = find_row(attribute.id());
     if (row == nullptr) continue;
@@ -150,7 +159,7 @@ bool attributes_fit(const ResolvedKernel& kernel, const LaunchConfig& config) {
       return false;
     }
     if (row->id == AttributeId::kPreferredCluster &&
-        !preferred_fits(config, extents_of(attribute))) {
+        !preferred_fits(kernel, config, extents_of(attribute))) {
       return false;
     }
   }
@@ -165,7 +174,7 @@ std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedK
         kernel, "the grid {} is not divisible by the cluster {} that the kernel was compiled for",
         to_string(config.grid), text(required));
   }
-  Together together;
+  Together together = compiled_in(resolved);
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     const AttributeRow* row = find_row(attribute.id());
     if (row == nullptr) continue;
@@ -181,8 +190,8 @@ std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedK
       return broken_cluster(kernel, resolved, config, extents_of(attribute));
     }
     if (row->id == AttributeId::kPreferredCluster &&
-        !preferred_fits(config, extents_of(attribute))) {
-      return broken_preferred(kernel, config, extents_of(attribute));
+        !preferred_fits(resolved, config, extents_of(attribute))) {
+      return broken_preferred(kernel, resolved, config, extents_of(attribute));
     }
   }
   return std::nullopt;

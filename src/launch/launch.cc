@@ -35,8 +35,8 @@ void check_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
 CUresult submit_updatable(const ResolvedKernel& kernel, const LaunchConfig& config,
                           void* const* arguments, LaunchResult* result) noexcept {
   LaunchAttributes own = config.attributes;
-  const CUresult status = launch::submit(kernel, launch::native_config(config, own.all()),
-                                         launch::cluster_blocks(own), arguments);
+  const CUresult status = launch::submit(kernel, launch::native_config(kernel, config, own.all()),
+                                         launch::cluster_blocks(kernel, own), arguments);
   if (status == CUDA_SUCCESS && result != nullptr) *result = launch::result_of(own);
   return status;
 }
@@ -46,8 +46,8 @@ CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config, void* 
   if (config.attributes.has(AttributeId::kDeviceUpdatableNode)) {
     return submit_updatable(kernel, config, arguments, result);
   }
-  return launch::submit(kernel, launch::native_config(config, config.attributes.all()),
-                        launch::cluster_blocks(config.attributes), arguments);
+  return launch::submit(kernel, launch::native_config(kernel, config, config.attributes.all()),
+                        launch::cluster_blocks(kernel, config.attributes), arguments);
 }
 
 // What the raw path gives where the first use of a kernel on a device already fails.
@@ -112,13 +112,14 @@ NativeResult Kernel::launch_raw(const NativeLaunchConfig& config,
 NativeResult Kernel::launch_raw(const NativeLaunchConfig& config, void* const* arguments,
                                 const Device& on) const noexcept {
   try {
-    std::uint64_t cluster = 1;
+    const ResolvedKernel& resolved = state_->on(on);
+    std::uint64_t cluster = launch::compiled_cluster(resolved).value_or(Dim3()).count();
     for (unsigned i = 0; i < config.numAttrs; ++i) {
       if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
       const auto& blocks = config.attrs[i].value.clusterDim;
       cluster = std::uint64_t{blocks.x} * blocks.y * blocks.z;
     }
-    return launch::submit(state_->on(on), config, cluster, arguments);
+    return launch::submit(resolved, config, cluster, arguments);
   } catch (const Error& failure) {
     return result_of(failure);
   }
@@ -147,7 +148,7 @@ void Kernel::prepare(const LaunchConfig& config) const {
     driver::check(resolved.device().driver(), status, what);
   };
   raise(resolved.allow_shared(config.shared), "cuFuncSetAttribute of dynamic shared memory");
-  raise(resolved.allow_cluster(launch::cluster_blocks(config.attributes)),
+  raise(resolved.allow_cluster(launch::cluster_blocks(resolved, config.attributes)),
         "cuFuncSetAttribute of non-portable clusters");
 }
 

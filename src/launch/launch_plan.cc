@@ -88,8 +88,8 @@ void LaunchPlan::set_config(const LaunchConfig& config) {
   state.kernel.prepare(config);
   state.resolved = &resolved;
   state.config = config;
-  state.native = launch::native_config(state.config, state.config.attributes.all());
-  state.cluster = launch::cluster_blocks(config.attributes);
+  state.native = launch::native_config(resolved, state.config, state.config.attributes.all());
+  state.cluster = launch::cluster_blocks(resolved, config.attributes);
 }
 
 void LaunchPlan::set_grid(Dim3 grid) {
@@ -101,9 +101,7 @@ void LaunchPlan::set_grid(Dim3 grid) {
     state.config.grid = before;
     if (broken) throw std::move(*broken);
   }
-  state.native.gridDimX = state.config.grid.x;
-  state.native.gridDimY = state.config.grid.y;
-  state.native.gridDimZ = state.config.grid.z;
+  launch::set_grid(state.native, grid, *state.resolved);
 }
 
 void LaunchPlan::set_stream(const Stream& stream) {

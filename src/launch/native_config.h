@@ -5,6 +5,7 @@
 #include <span>
 
 #include "baton/launch.h"
+#include "runtime/kernel_state.h"
 
 namespace baton::launch {
 
@@ -15,12 +16,28 @@ inline CUlaunchAttribute* native_attributes(std::span<const LaunchAttribute> att
   return reinterpret_cast<CUlaunchAttribute*>(const_cast<LaunchAttribute*>(attributes.data()));
 }
 
-inline CUlaunchConfig native_config(const LaunchConfig& config,
+// A config's grid counts blocks. The driver's does too, but for kernels whose launches count
+// clusters (`__block_size__`, PTX .blocksareclusters): there an extent that is no multiple of the
+// cluster's becomes 0, which the driver refuses.
+inline void set_grid(CUlaunchConfig& native, const Dim3& grid, const ResolvedKernel& kernel) {
+  native.gridDimX = grid.x;
+  native.gridDimY = grid.y;
+  native.gridDimZ = grid.z;
+  if (kernel.grid_in_clusters()) [[unlikely]] {
+    const auto& cluster = kernel.required_cluster();
+    const auto clusters = [](std::uint32_t blocks, std::uint32_t each) {
+      return blocks % each == 0 ? blocks / each : 0;
+    };
+    native.gridDimX = clusters(grid.x, cluster[0]);
+    native.gridDimY = clusters(grid.y, cluster[1]);
+    native.gridDimZ = clusters(grid.z, cluster[2]);
+  }
+}
+
+inline CUlaunchConfig native_config(const ResolvedKernel& kernel, const LaunchConfig& config,
                                     std::span<const LaunchAttribute> attributes) {
   CUlaunchConfig native{};
-  native.gridDimX = config.grid.x;
-  native.gridDimY = config.grid.y;
-  native.gridDimZ = config.grid.z;
+  set_grid(native, config.grid, kernel);
   native.blockDimX = config.block.x;
   native.blockDimY = config.block.y;
   native.blockDimZ = config.block.z;

@@ -13,7 +13,7 @@ namespace {
 void opt_in(const ResolvedKernel& kernel, const LaunchConfig& config) {
   const driver::Driver& driver = kernel.device().driver();
   driver::check(driver, kernel.allow_shared(config.shared), "cuFuncSetAttribute");
-  driver::check(driver, kernel.allow_cluster(cluster_blocks(config.attributes)),
+  driver::check(driver, kernel.allow_cluster(cluster_blocks(kernel, config.attributes)),
                 "cuFuncSetAttribute");
 }
 
@@ -31,7 +31,7 @@ std::uint32_t blocks_per_multiprocessor(const ResolvedKernel& kernel, const Laun
 std::uint32_t max_active_clusters(const ResolvedKernel& kernel, const LaunchConfig& config) {
   opt_in(kernel, config);
   ContextGuard guard(kernel.device());
-  const CUlaunchConfig native = native_config(config, config.attributes.all());
+  const CUlaunchConfig native = native_config(kernel, config, config.attributes.all());
   int clusters = 0;
   BATON_DRIVER_CALL(kernel.device().driver(), cuOccupancyMaxActiveClusters, &clusters,
                     kernel.function(), &native);
@@ -48,7 +48,7 @@ std::uint32_t max_cluster_size(const ResolvedKernel& kernel, const LaunchConfig&
   LaunchConfig without = config;
   without.attributes.remove(AttributeId::kCluster);
   without.attributes.remove(AttributeId::kPreferredCluster);
-  const CUlaunchConfig native = native_config(without, without.attributes.all());
+  const CUlaunchConfig native = native_config(kernel, without, without.attributes.all());
   int blocks = 0;
   BATON_DRIVER_CALL(driver, cuOccupancyMaxPotentialClusterSize, &blocks, kernel.function(),
                     &native);
@@ -56,7 +56,7 @@ std::uint32_t max_cluster_size(const ResolvedKernel& kernel, const LaunchConfig&
 }
 
 std::uint64_t max_cooperative_blocks(const ResolvedKernel& kernel, const LaunchConfig& config) {
-  if (const std::optional<Dim3> cluster = config.cluster()) {
+  if (const std::optional<Dim3> cluster = cluster_of(kernel, config.attributes)) {
     return max_active_clusters(kernel, config) * cluster->count();
   }
   return std::uint64_t{blocks_per_multiprocessor(kernel, config)} *
@@ -66,7 +66,8 @@ std::uint64_t max_cooperative_blocks(const ResolvedKernel& kernel, const LaunchC
 std::optional<Error> broken_residency(const KernelState& kernel, const ResolvedKernel& resolved,
                                       const LaunchConfig& config) {
   const std::string& device = resolved.device().spec();
-  if (const std::optional<Dim3> cluster = config.cluster(); cluster && cluster->count() > 1) {
+  if (const std::optional<Dim3> cluster = cluster_of(resolved, config.attributes);
+      cluster && cluster->count() > 1) {
     const std::uint32_t largest = max_cluster_size(resolved, config);
     if (cluster->count() > largest) {
       return limit_error(kernel,

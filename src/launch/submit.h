@@ -31,10 +31,24 @@ inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& confi
   }
 }
 
-// Blocks of the cluster that a launch asks for; 1 where it asks for none.
-inline std::uint64_t cluster_blocks(const LaunchAttributes& attributes) {
-  if (attributes.empty()) return 1;
-  const std::optional<Dim3> cluster = attributes.cluster();
+inline std::optional<Dim3> compiled_cluster(const ResolvedKernel& kernel) {
+  const auto& required = kernel.required_cluster();
+  if (required[0] == 0) return std::nullopt;
+  return Dim3(required[0], required[1], required[2]);
+}
+
+// The cluster of a launch: what it asks for, else what the kernel was compiled for.
+inline std::optional<Dim3> cluster_of(const ResolvedKernel& kernel,
+                                      const LaunchAttributes& attributes) {
+  if (!attributes.empty()) {
+    if (const std::optional<Dim3> asked = attributes.cluster()) return asked;
+  }
+  return compiled_cluster(kernel);
+}
+
+inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel,
+                                    const LaunchAttributes& attributes) {
+  const std::optional<Dim3> cluster = cluster_of(kernel, attributes);
   return cluster ? cluster->count() : 1;
 }
 

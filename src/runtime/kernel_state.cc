@@ -48,6 +48,7 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
   max_dynamic_shared_ = limit > static_shared_ ? limit - static_shared_ : 0;
   required_block_ = facts.required_block.value_or(std::array<std::uint32_t, 3>{});
   required_cluster_ = facts.required_cluster.value_or(std::array<std::uint32_t, 3>{});
+  grid_in_clusters_ = facts.grid_in_clusters.value_or(false) && required_cluster_[0] != 0;
   read_params(facts);
 }
 

@@ -48,6 +48,8 @@ class ResolvedKernel {
   // Zero where the image does not fix it.
   const std::array<std::uint32_t, 3>& required_block() const { return required_block_; }
   const std::array<std::uint32_t, 3>& required_cluster() const { return required_cluster_; }
+  // The driver counts this kernel's grids in clusters of the required size, not in blocks.
+  bool grid_in_clusters() const { return grid_in_clusters_; }
 
   // Make launches with so many bytes of dynamic shared memory, or clusters of so many blocks,
   // legal. One load where they are already; else the function's attribute is raised under a lock,
@@ -81,6 +83,7 @@ class ResolvedKernel {
   std::uint32_t max_dynamic_shared_ = 0;
   std::array<std::uint32_t, 3> required_block_{};
   std::array<std::uint32_t, 3> required_cluster_{};
+  bool grid_in_clusters_ = false;
   mutable std::mutex raising_;
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
   mutable std::atomic<bool> large_clusters_allowed_{false};

@@ -69,7 +69,7 @@ constexpr Row kRows[] = {
        settings.carveout = value;
      }},
     {CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET,
-     [](const KernelView& view) { return view.kernel.required_cluster[0] != 0 ? 1 : 0; }, nullptr},
+     [](const KernelView& view) { return view.kernel.explicit_cluster ? 1 : 0; }, nullptr},
     {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, get_cluster<0>, set_cluster<0>},
     {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, get_cluster<1>, set_cluster<1>},
     {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, get_cluster<2>, set_cluster<2>},

@@ -1,5 +1,6 @@
 #include "sim/launch.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "sim/context.h"
@@ -38,6 +39,17 @@ void check_threads(const LaunchRequest& request, const KernelView& view) {
           CUDA_ERROR_INVALID_VALUE);
   require(threads <= threads_by_registers(view.profile, view.kernel.registers),
           CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+}
+
+// The grid in blocks of a kernel whose launches count it in clusters. An extent beyond 32 bits is
+// beyond the device's limit too, and stays so.
+Dim3 blocks_of_clusters(const Dim3& clusters, const KernelView& view) {
+  const std::uint32_t* size = view.kernel.required_cluster;
+  const auto times = [](std::uint32_t count, std::uint32_t each) {
+    const std::uint64_t blocks = std::uint64_t{count} * std::max(each, 1u);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, UINT32_MAX));
+  };
+  return {times(clusters.x, size[0]), times(clusters.y, size[1]), times(clusters.z, size[2])};
 }
 
 // Blocks of a cluster run at the same time, and all blocks of a cooperative launch do.
@@ -108,11 +120,16 @@ BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) {
   return needs;
 }
 
-GridLaunch make_grid(const LaunchRequest& request, const Function& function) {
+GridLaunch make_grid(const LaunchRequest& asked, const Function& function) {
   const KernelSettings settings = function.settings();
   const KernelView view{function.context()->profile(), function.loaded(), function.module()->ptx(),
                         settings};
+  LaunchRequest request = asked;
   check_extents(request, view);
+  if (view.kernel.blocks_are_clusters) {
+    request.grid = blocks_of_clusters(request.grid, view);
+    check_extents(request, view);
+  }
   check_threads(request, view);
   require(request.dynamic_shared <= static_cast<std::uint32_t>(max_dynamic_shared(view)),
           CUDA_ERROR_INVALID_VALUE);

@@ -1,6 +1,7 @@
 #include "sim/occupancy.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace baton::sim {
@@ -24,11 +25,13 @@ std::uint32_t warps_by_registers(const Profile& profile, std::uint32_t registers
   return file / kPartitions / per_warp * kPartitions;
 }
 
-// SMs of each GPC. The eight of a chip with 132 SMs are made up to suit what an H200 answers: seven
-// clusters of 16 blocks that fill an SM each. Smaller devices have one.
-std::vector<int> gpcs_of(const Profile& profile) {
+// SMs of each group that a cluster's blocks can share. Those of a chip with 132 SMs are what the
+// answers of cuOccupancyMaxActiveClusters on an H200 (driver 580.159, sizes 1 to 16, one to eight
+// blocks an SM) add up from: eight GPCs, and four pairs of SMs that belong to none. Which SMs of a
+// chip are fused off differs from one to the next, and so may these. Smaller devices have one GPC.
+std::vector<int> groups_of(const Profile& profile) {
   const int sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  if (sm_count == 132) return {18, 18, 18, 18, 16, 16, 16, 12};
+  if (sm_count == 132) return {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
   return {sm_count};
 }
 
@@ -64,7 +67,12 @@ int resident_blocks(const Profile& profile, const BlockNeeds& needs) {
 int resident_clusters(const Profile& profile, const BlockNeeds& needs, std::uint32_t size) {
   const int blocks = resident_blocks(profile, needs);
   int clusters = 0;
-  for (const int sms : gpcs_of(profile)) clusters += sms * blocks / static_cast<int>(size);
+  const std::vector<int> groups = groups_of(profile);
+  for (const int sms : groups) {
+    // One of several takes clusters of no more blocks than it has SMs, however many an SM holds.
+    if (groups.size() > 1 && std::cmp_less(sms, size)) continue;
+    clusters += sms * blocks / static_cast<int>(size);
+  }
   return clusters;
 }
 

@@ -59,6 +59,28 @@ TEST(Occupancy, NothingFitsBeyondTheLimits) {
   EXPECT_EQ(resident_blocks(h200(), {1024, 168, 0}), 0);
 }
 
+// What cuOccupancyMaxActiveClusters says on an H200 (driver 580.159) of a kernel of ten registers.
+TEST(Occupancy, OfClustersAgreesWithAnH200) {
+  constexpr std::uint32_t kSizes[] = {1, 2, 4, 8, 16};
+  struct Case {
+    BlockNeeds needs;
+    int clusters[5];
+  };
+  const Case cases[] = {
+      {{256, 10, 0}, {1056, 528, 248, 124, 58}},   {{256, 10, 49152}, {528, 264, 124, 62, 28}},
+      {{256, 10, 102400}, {264, 132, 62, 30, 14}}, {{256, 10, 200000}, {132, 66, 30, 15, 7}},
+      {{512, 10, 0}, {528, 264, 124, 62, 28}},     {{1024, 10, 0}, {264, 132, 62, 30, 14}},
+      {{1024, 10, 232448}, {132, 66, 30, 15, 7}},
+  };
+  for (const Case& c : cases) {
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(resident_clusters(h200(), c.needs, kSizes[i]), c.clusters[i])
+          << c.needs.threads << " threads, " << c.needs.shared_bytes << " bytes, clusters of "
+          << kSizes[i];
+    }
+  }
+}
+
 TEST(Occupancy, RegistersLimitABlocksThreads) {
   EXPECT_EQ(threads_by_registers(h200(), 168), 384u);  // as the driver says of such a kernel
   EXPECT_EQ(threads_by_registers(h200(), 64), 1024u);

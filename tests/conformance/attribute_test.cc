@@ -25,10 +25,15 @@ class Attributes : public Conformance {
 
   // Every block of a grid of whole clusters knows its rank and the cluster's size.
   void expect_ranks(Dim3 grid, Dim3 blocks, const LaunchAttributes& more = {}) {
+    LaunchAttributes attributes = more;
+    attributes.set(cluster(blocks));
+    expect_ranks_of("cluster_ranks", grid, blocks, attributes);
+  }
+  void expect_ranks_of(const char* name, Dim3 grid, Dim3 blocks,
+                       const LaunchAttributes& attributes = {}) {
     const auto rank = zeros(grid.count()), size = zeros(grid.count());
-    LaunchConfig config{.grid = grid, .block = 32, .stream = stream(), .attributes = more};
-    config.attributes.set(cluster(blocks));
-    kernel("cluster_ranks").launch(config, rank, size);
+    kernel(name).launch({.grid = grid, .block = 32, .stream = stream(), .attributes = attributes},
+                        rank, size);
     stream().synchronize();
     const auto ranks = rank.download(), sizes = size.download();
     for (std::uint32_t z = 0; z < grid.z; ++z) {
@@ -120,6 +125,41 @@ TEST_F(Attributes, LargeClustersOptIn) {
   expect_ranks(32, 16);
   expect_ranks(32, 8);
   expect_ranks({16, 4}, {8, 2});
+}
+
+TEST_F(Attributes, ClustersOfTheImageNeedNoAttribute) {
+  if (kernel("cluster_of_16").max_cluster_size({.grid = 32, .block = 32}) < 16) {
+    GTEST_SKIP() << "the device has no clusters of 16 blocks";
+  }
+  expect_ranks_of("cluster_of_16", 32, 16);
+  expect_ranks_of("cluster_of_16", 32, 16, {cluster(16)});
+  expect_error(ErrorCode::kLimit, {"cluster_of_16", "(8, 1, 1)", "(16, 1, 1)"}, [&] {
+    kernel("cluster_of_16").check({.grid = 32, .block = 32, .attributes = {cluster(8)}});
+  });
+}
+
+TEST_F(Attributes, GridsCountBlocksAlsoWhereTheDriverCountsClusters) {
+  if (device().driver_version() < 13000) GTEST_SKIP() << "__block_size__ needs CUDA 13";
+  const Kernel counted = kernel("block_and_cluster");
+  expect_ranks_of("block_and_cluster", 2, 2);
+  expect_ranks_of("block_and_cluster", {6, 3, 2}, 2);
+  expect_ranks_of("block_and_cluster", 8, 2, {cluster(2)});
+  counted.check({.grid = 8, .block = 32, .attributes = {preferred_cluster(4)}});
+
+  const LaunchConfig odd{.grid = 5, .block = 32, .stream = stream()};
+  const auto rank = zeros(8), size = zeros(8);
+  expect_error(ErrorCode::kLimit, {"block_and_cluster", "(5, 1, 1)", "(2, 1, 1)"},
+               [&] { counted.launch(odd, rank, size); });
+  DeviceAddress rank_at = rank.memory().address(), size_at = size.memory().address();
+  void* arguments[] = {&rank_at, &size_at};
+  EXPECT_NE(counted.launch_raw(odd, arguments), CUDA_SUCCESS);
+
+  LaunchPlan plan =
+      LaunchPlan::make(counted, {.grid = 2, .block = 32, .stream = stream()}, rank, size);
+  plan.set_grid(8);
+  plan.launch();
+  stream().synchronize();
+  EXPECT_EQ(size.download(), std::vector<unsigned>(8, 2));
 }
 
 TEST_F(Attributes, ClustersShareMemory) {

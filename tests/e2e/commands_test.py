@@ -76,7 +76,7 @@ class Commands(Case):
         numpy.testing.assert_allclose(y, x + 1, rtol=1e-6)
 
     def test_run_says_which_device_it_took(self):
-        self.assertIn("device   sim", self.baton("run", "add.toml").out)
+        self.assertRegex(self.baton("run", "add.toml").out, r"device   (sim|cuda):")
         result = self.baton("run", "add.toml", BATON_DEVICE="sim:tiny")
         self.assertIn("device   sim:tiny", result.out)
         result = self.baton("run", "add.toml", "--device", "sim:h100", BATON_DEVICE="nonsense")

@@ -243,6 +243,8 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
           static_cast<std::uint32_t>((*cluster)[static_cast<std::size_t>(d)]);
     }
   }
+  kernel.blocks_are_clusters = function.directive("blocksareclusters") != nullptr;
+  kernel.explicit_cluster = function.directive("explicitcluster") != nullptr;
   // The compiler needs some for addresses and calls on top of what is alive in PTX. It is an
   // estimate, so it never stands in the way of a block that the kernel's bounds allow.
   const std::uint32_t live = decoded->entry->live_registers + 8;

@@ -34,6 +34,8 @@ struct LoadedKernel {
   std::uint32_t max_threads = 1024;      // from .maxntid / .reqntid
   std::uint32_t required_block[3] = {};  // 0 where the image does not fix it
   std::uint32_t required_cluster[3] = {};
+  bool blocks_are_clusters = false;  // launches count the grid in clusters
+  bool explicit_cluster = false;     // .explicitcluster
   // An estimate from live PTX registers where no cubin says better.
   std::uint32_t registers = 0;
   std::shared_ptr<const DecodedKernel> decoded;

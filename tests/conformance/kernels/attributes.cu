@@ -4,7 +4,7 @@
 namespace cg = cooperative_groups;
 
 // Each block writes its rank in its cluster and the cluster's size.
-extern "C" __global__ void cluster_ranks(unsigned* rank, unsigned* size) {
+__device__ void write_ranks(unsigned* rank, unsigned* size) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   unsigned r, n;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
@@ -14,6 +14,22 @@ extern "C" __global__ void cluster_ranks(unsigned* rank, unsigned* size) {
     size[block] = n;
   }
 }
+
+extern "C" __global__ void cluster_ranks(unsigned* rank, unsigned* size) {
+  write_ranks(rank, size);
+}
+
+extern "C" __global__ void __cluster_dims__(16) cluster_of_16(unsigned* rank, unsigned* size) {
+  write_ranks(rank, size);
+}
+
+#if __CUDACC_VER_MAJOR__ >= 13
+// The driver counts the grids of such a kernel in clusters.
+extern "C" __global__ void __block_size__((32, 1, 1), (2, 1, 1))
+    block_and_cluster(unsigned* rank, unsigned* size) {
+  write_ranks(rank, size);
+}
+#endif
 
 // Every block adds up what all blocks of its cluster have in shared memory.
 extern "C" __global__ void cluster_sum(unsigned* sum) {
