@@ -185,10 +185,13 @@ class BATON_API LaunchAttributes {
   // Throws kInvalidInput where all slots are taken.
   void set(const LaunchAttribute& attribute) {
     if (is_off(attribute)) return remove(attribute.id());
-    std::uint32_t slot = 0;
-    while (slot < count_ && slots_[slot].id() != attribute.id()) ++slot;
+    std::uint32_t slot = count_;
+    if (const LaunchAttribute* old = find(attribute.id())) {
+      slot = static_cast<std::uint32_t>(old - slots_);
+    }
     if (slot == kCapacity) refuse(attribute);
     slots_[slot] = attribute;
+    present_ |= bit(attribute.id());
     if (slot == count_) ++count_;
   }
   void remove(AttributeId id);
@@ -196,8 +199,16 @@ class BATON_API LaunchAttributes {
   std::span<const LaunchAttribute> all() const { return {slots_, count_}; }
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
+  // One bit for each id below 31, 1 << id; one, the highest, for all others.
+  static constexpr std::uint32_t bit(AttributeId id) {
+    const auto number = static_cast<std::uint32_t>(id);
+    return 1u << (number < 31 ? number : 31);
+  }
+  // The bits of all.
+  std::uint32_t present() const { return present_; }
   // The attribute, or null.
   const LaunchAttribute* find(AttributeId id) const {
+    if ((present_ & bit(id)) == 0) return nullptr;
     for (const LaunchAttribute& attribute : all()) {
       if (attribute.id() == id) return &attribute;
     }
@@ -223,11 +234,13 @@ class BATON_API LaunchAttributes {
   [[noreturn]] static void refuse(const LaunchAttribute& attribute);
   void copy(const LaunchAttributes& other) {
     count_ = other.count_;
+    present_ = other.present_;
     if (count_ != 0)
       std::memcpy(static_cast<void*>(slots_), other.slots_, count_ * sizeof(slots_[0]));
   }
 
   std::uint32_t count_ = 0;
+  std::uint32_t present_ = 0;
   LaunchAttribute slots_[kCapacity];
 };
 

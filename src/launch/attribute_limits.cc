@@ -1,5 +1,7 @@
 #include "launch/attribute_limits.h"
 
+#include <algorithm>
+
 #include "launch/attribute_table.h"
 #include "launch/limits.h"
 #include "launch/submit.h"
@@ -58,6 +60,32 @@ Together compiled_in(const ResolvedKernel& kernel) {
   Together together;
   if (is_fixed(kernel.required_cluster())) together.present = bit(AttributeId::kCluster);
   return together;
+}
+
+// Attributes without a row are the driver's to judge.
+bool all_available(const LaunchAttributes& attributes, const Device& device) {
+  return std::ranges::all_of(attributes.all(), [&](const LaunchAttribute& attribute) {
+    const AttributeRow* row = find_row(attribute.id());
+    return row == nullptr || available(*row, device);
+  });
+}
+
+bool company_fits(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  Together together = compiled_in(kernel);
+  for (const LaunchAttribute& attribute : config.attributes.all()) {
+    const AttributeRow* row = find_row(attribute.id());
+    if (row == nullptr) continue;
+    add(together, *row);
+    if (row->id == AttributeId::kCluster &&
+        !cluster_fits(kernel, extents_of(attribute), config.grid)) {
+      return false;
+    }
+    if (row->id == AttributeId::kPreferredCluster &&
+        !preferred_fits(kernel, config, extents_of(attribute))) {
+      return false;
+    }
+  }
+  return together.agree();
 }
 
 std::string version(int number) {
@@ -148,22 +176,13 @@ bool divides(const Extents& cluster, const Dim3& grid) {
 }
 
 bool attributes_fit(const ResolvedKernel& kernel, const LaunchConfig& config) {
-  Together together = compiled_in(kernel);
-  for (const LaunchAttribute& attribute : config.attributes.all()) {
-    const AttributeRow* row = find_row(attribute.id());
-    if (row == nullptr) continue;
-    if (!available(*row, kernel.device())) return false;
-    add(together, *row);
-    if (row->id == AttributeId::kCluster &&
-        !cluster_fits(kernel, extents_of(attribute), config.grid)) {
-      return false;
-    }
-    if (row->id == AttributeId::kPreferredCluster &&
-        !preferred_fits(kernel, config, extents_of(attribute))) {
-      return false;
-    }
+  const std::uint32_t present = config.attributes.present();
+  if ((present & ~kernel.known_attributes()) != 0) {
+    if (!all_available(config.attributes, kernel.device())) return false;
+    kernel.know_attributes(present);
   }
-  return together.agree();
+  return (present & (kCompanyBits | bit(AttributeId::kCluster))) == 0 ||
+         company_fits(kernel, config);
 }
 
 std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedKernel& resolved,

@@ -120,11 +120,31 @@ constexpr auto index_by_id() {
 }
 constexpr auto kById = index_by_id();
 
+constexpr std::uint32_t company_bits() {
+  std::uint32_t bits = 0;
+  for (const AttributeRow& row : kRows) {
+    if ((row.conflicts | row.needs) != 0) bits |= bit(row.id);
+  }
+  return bits;
+}
+
+constexpr bool each_has_its_own_bit() {
+  std::uint32_t bits = bit(AttributeId{31});
+  for (const AttributeRow& row : kRows) {
+    if ((bits & bit(row.id)) != 0) return false;
+    bits |= bit(row.id);
+  }
+  return true;
+}
+
+static_assert(each_has_its_own_bit());
 static_assert(std::size(kRows) <= LaunchAttributes::kCapacity);
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute));
 static_assert(LaunchAttribute::kValueBytes == sizeof(Value));
 
 }  // namespace
+
+constinit const std::uint32_t kCompanyBits = company_bits();
 
 std::span<const AttributeRow> attribute_rows() {
   return kRows;

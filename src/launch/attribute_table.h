@@ -53,8 +53,11 @@ struct AttributeRow {
 };
 
 constexpr std::uint32_t bit(AttributeId id) {
-  return static_cast<std::uint32_t>(id) < 32 ? 1u << static_cast<std::uint32_t>(id) : 0;
+  return LaunchAttributes::bit(id);
 }
+
+// Bits of the attributes that conflict with others, or need others, in their row.
+extern const std::uint32_t kCompanyBits;
 
 std::span<const AttributeRow> attribute_rows();
 // The row, or null.

@@ -80,6 +80,8 @@ void LaunchAttributes::remove(AttributeId id) {
     ++kept;
   }
   count_ = kept;
+  present_ = 0;
+  for (const LaunchAttribute& attribute : all()) present_ |= bit(attribute.id());
 }
 
 std::optional<Dim3> LaunchAttributes::cluster() const {

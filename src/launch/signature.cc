@@ -1,21 +1,11 @@
 #include "launch/signature.h"
 
+#include <cstring>
+
 #include "base/error.h"
 
 namespace baton::launch {
 namespace {
-
-ArgumentClass class_of(const ArgumentType& type) {
-  if (type.pointer) return ArgumentClass::kPointer;
-  if (!type.dtype) return ArgumentClass::kAny;
-  return is_float(*type.dtype) ? ArgumentClass::kFloat : ArgumentClass::kInteger;
-}
-
-// An address may be handed over as the integer it is, and taken as one.
-bool agree(ArgumentClass given, ArgumentClass wanted) {
-  if (given == ArgumentClass::kAny || wanted == ArgumentClass::kAny) return true;
-  return (given == ArgumentClass::kFloat) == (wanted == ArgumentClass::kFloat);
-}
 
 std::string describe(const ArgumentType& type) {
   if (type.pointer) return "a device address";
@@ -32,16 +22,26 @@ std::string parameter_type(const KernelState& kernel, const ResolvedKernel& reso
 
 }  // namespace
 
+// Beside the size, floats are told from everything else, where both sides are known: an address may
+// be handed over as the integer it is, and taken as one.
 bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
-  return param.size == type.size && agree(class_of(type), param.takes);
+  if (param.size != type.size) return false;
+  if (param.takes == ArgumentClass::kAny || (!type.pointer && !type.dtype)) return true;
+  const bool gives_float = !type.pointer && is_float(*type.dtype);
+  return gives_float == (param.takes == ArgumentClass::kFloat);
 }
 
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {
   const auto& params = kernel.params();
   if (params.size() != types.size()) return false;
+  const ArgumentType* accepted = kernel.accepted_types();
+  if (accepted != nullptr && std::memcmp(accepted, types.data(), types.size_bytes()) == 0) {
+    return true;
+  }
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (!accepts_one(params[i], types[i])) return false;
   }
+  if (accepted == nullptr && !types.empty()) kernel.accept_types(types);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/kernel_state.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/error.h"
@@ -121,6 +122,15 @@ void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {
   } else if (id == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) {
     large_clusters_allowed_.store(value != 0, std::memory_order_release);
   }
+}
+
+void ResolvedKernel::accept_types(std::span<const ArgumentType> types) const {
+  std::lock_guard lock(raising_);
+  if (!first_types_.empty()) return;
+  first_types_.resize(types.size());
+  // As bytes, padding included: that is how they are compared.
+  std::memcpy(static_cast<void*>(first_types_.data()), types.data(), types.size_bytes());
+  accepted_types_.store(first_types_.data(), std::memory_order_release);
 }
 
 KernelState::KernelState(ModuleState* module, const Device& home)

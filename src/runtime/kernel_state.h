@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "baton/device.h"
 #include "baton/image.h"
+#include "baton/launch.h"
 #include "runtime/device_state.h"
 
 namespace baton {
@@ -64,6 +66,22 @@ class ResolvedKernel {
                : raise_cluster();
   }
 
+  // Bits of the launch attributes that the device and its driver are known to have: what launches
+  // have found out so far.
+  std::uint32_t known_attributes() const {
+    return known_attributes_.load(std::memory_order_relaxed);
+  }
+  void know_attributes(std::uint32_t bits) const {
+    known_attributes_.fetch_or(bits, std::memory_order_relaxed);
+  }
+
+  // The argument types of the first launch that was accepted, bytes to be compared as such; null
+  // before. Most kernels are launched with the same types for ever.
+  const ArgumentType* accepted_types() const {
+    return accepted_types_.load(std::memory_order_acquire);
+  }
+  void accept_types(std::span<const ArgumentType> types) const;
+
   // Any CUfunction_attribute, now.
   int attribute(CUfunction_attribute id) const;
   void set_attribute(CUfunction_attribute id, int value) const;
@@ -84,9 +102,12 @@ class ResolvedKernel {
   std::array<std::uint32_t, 3> required_block_{};
   std::array<std::uint32_t, 3> required_cluster_{};
   bool grid_in_clusters_ = false;
-  mutable std::mutex raising_;
+  mutable std::mutex raising_;  // and accepting
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
   mutable std::atomic<bool> large_clusters_allowed_{false};
+  mutable std::atomic<std::uint32_t> known_attributes_{0};
+  mutable std::vector<ArgumentType> first_types_;  // written once, under the lock
+  mutable std::atomic<const ArgumentType*> accepted_types_{nullptr};
 };
 
 // One kernel, on every device of its driver: of a module, as long as whose state it lives, or a
