@@ -1,0 +1,54 @@
+#pragma once
+
+// A footprint with the arguments of one launch: memory instead of parameters.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pdl/footprint.h"
+
+namespace baton::pdl {
+
+// Memory by a number of the caller's: a buffer, or a variable of a module. Pieces with different
+// numbers do not overlap.
+using MemoryId = std::uint32_t;
+
+struct GivenArgument {
+  enum class Kind : std::uint8_t {
+    kMemory,  // an address: `memory` and `offset` in it, in bytes
+    kScalar,  // `bits`, where they are known
+    kBytes,   // a struct by value, which may hold addresses
+  };
+  Kind kind = Kind::kBytes;
+  MemoryId memory = 0;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> bits;
+};
+
+struct BoundTouch {
+  const Touch* touch = nullptr;
+  std::optional<MemoryId> memory;  // nothing: any
+  std::uint64_t offset = 0;        // that the kernel is given; how far it reaches is not known
+  const char* reason = "";         // why nobody can tell the memory
+};
+
+// Refers to the footprint, which must outlive it.
+struct BoundLaunch {
+  std::uint32_t number = 0;  // the caller's, for messages
+  const Footprint* footprint = nullptr;
+  bool waits = false;  // some thread of it, for certain
+  std::vector<BoundTouch> touches;
+};
+
+// `variable` gives the number of a variable of the kernel's module.
+BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> arguments,
+                 const std::array<std::uint32_t, 3>& block,
+                 const std::array<std::uint32_t, 3>& grid,
+                 const std::function<MemoryId(const std::string& name)>& variable);
+
+}  // namespace baton::pdl

@@ -1,0 +1,285 @@
+#include "pdl/chain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace baton::pdl {
+namespace {
+
+using Kind = Verdict::Kind;
+using Cause = Verdict::Cause;
+
+constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
+
+// "reads", "writes", "reads and writes".
+std::string_view verb(const Touch& touch) {
+  if (touch.reads && touch.writes) return "reads and writes";
+  return touch.reads ? "reads" : "writes";
+}
+
+}  // namespace
+
+void Chain::Pasts::add(const Past& past) {
+  if (!first) first = past;
+  std::erase_if(list, [&](const Past& old) { return old.offset == past.offset; });
+  if (list.size() >= kMaxOffsets) {
+    dropped = list.front();
+    list.erase(list.begin());
+  }
+  list.push_back(past);
+}
+
+void Chain::raise(Verdict& worst, const Verdict& found) {
+  if (found.is_worse_than(worst)) worst = found;
+}
+
+Verdict Chain::conflict(Kind kind, Cause cause, const BoundTouch& touch, const Past& past) {
+  Verdict verdict;
+  verdict.kind = kind;
+  verdict.cause = cause;
+  verdict.own = touch.touch;
+  verdict.memory = touch.memory;
+  verdict.other = past.touch;
+  verdict.other_number = past.number;
+  verdict.other_kernel = past.kernel;
+  verdict.reason = past.reason;
+  return verdict;
+}
+
+// The latest access to memory without a name: a write, or any.
+const Chain::Past* Chain::unnamed(bool writes_only) const {
+  const Past* latest = unseen_ ? &*unseen_ : nullptr;
+  const auto consider = [&](const Pasts& pasts) {
+    if (pasts.list.empty()) return;
+    const Past& past = pasts.list.back();
+    if (latest == nullptr || past.position > latest->position) latest = &past;
+  };
+  consider(any_writes_);
+  if (!writes_only) consider(any_reads_);
+  return latest;
+}
+
+void Chain::judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict& worst) const {
+  for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
+    if (past->position < exposed_) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kNotVisible, touch, *past));
+    } else if (past->offset != touch.offset) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *past));
+    } else if (touch.touch->order == Order::kUnclear) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, touch, *past));
+    } else {
+      raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, touch, *past));
+    }
+  }
+  if (pasts.dropped) {
+    raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *pasts.dropped));
+  }
+}
+
+void Chain::judge_early(const BoundTouch& touch, Verdict& worst) const {
+  if (!touch.memory) return judge_unnamed(touch, worst);
+  const auto found = memories_.find(*touch.memory);
+  if (found != memories_.end()) {
+    judge_conflicts(touch, found->second.writes, worst);
+    if (touch.touch->writes) judge_conflicts(touch, found->second.reads, worst);
+  }
+  if (is_constant_(*touch.memory) && !touch.touch->writes) return;
+  if (const Past* past = unnamed(!touch.touch->writes)) {
+    raise(worst, conflict(Kind::kUnknown, Cause::kUnknownOther, touch, *past));
+  }
+}
+
+// Early, and of memory that nobody can name: anything that an earlier launch writes, or touches.
+void Chain::judge_unnamed(const BoundTouch& touch, Verdict& worst) const {
+  const Past* latest = unnamed(!touch.touch->writes);
+  for (const auto& [id, memory] : memories_) {
+    for (const Pasts* pasts : {&memory.writes, &memory.reads}) {
+      if (pasts->list.empty()) continue;
+      if (pasts == &memory.reads && !touch.touch->writes) continue;
+      const Past& past = pasts->list.back();
+      if (latest == nullptr || past.position > latest->position) latest = &past;
+    }
+  }
+  if (latest == nullptr) return;
+  Verdict verdict = conflict(Kind::kUnknown, Cause::kUnknownEarly, touch, *latest);
+  verdict.reason = touch.reason;
+  raise(worst, verdict);
+}
+
+void Chain::judge_late(const BoundTouch& touch, Verdict& worst) const {
+  const auto found = touch.memory ? memories_.find(*touch.memory) : memories_.end();
+  if (found != memories_.end()) {
+    if (touch.touch->non_coherent && !found->second.writes.list.empty()) {
+      raise(worst,
+            conflict(Kind::kUnknown, Cause::kNonCoherent, touch, found->second.writes.list.back()));
+    }
+    const auto check = [&](const Past& past) {
+      if (past.position >= leaked_) return;
+      const bool same = past.offset == touch.offset;
+      Verdict verdict = conflict(same ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, touch, past);
+      verdict.between = leak_;
+      raise(worst, verdict);
+    };
+    const auto leaked = [&](const Pasts& pasts) {
+      for (const Past& past : pasts.list) check(past);
+      if (pasts.first) check(*pasts.first);
+    };
+    leaked(found->second.writes);
+    if (touch.touch->writes) leaked(found->second.reads);
+  }
+  const bool safe = touch.memory && is_constant_(*touch.memory) && !touch.touch->writes;
+  if (leaked_ == 0 || safe) return;
+  // Something that is named nowhere, before the launch that does not wait.
+  Verdict verdict;
+  verdict.kind = Kind::kUnknown;
+  verdict.cause = Cause::kLeak;
+  verdict.own = touch.touch;
+  verdict.memory = touch.memory;
+  verdict.between = leak_;
+  if (!touch.memory || unnamed(!touch.touch->writes) != nullptr) raise(worst, verdict);
+}
+
+Verdict Chain::judge(const BoundLaunch& launch) const {
+  Verdict worst;
+  const Footprint& footprint = *launch.footprint;
+  const auto say = [&](Cause cause) {
+    Verdict verdict;
+    verdict.kind = Kind::kUnknown;
+    verdict.cause = cause;
+    verdict.reason = footprint.unknown.c_str();
+    raise(worst, verdict);
+  };
+  // Of what is unknown, the reason that helps most comes first.
+  if (footprint.waits == Footprint::Waits::kNever) say(Cause::kNoWait);
+  if (!footprint.unknown.empty()) say(Cause::kUnseen);
+  if (!launch.waits) say(Cause::kMayNotWait);
+  for (const BoundTouch& touch : launch.touches) {
+    if (touch.touch->order == Order::kAfter) {
+      judge_late(touch, worst);
+    } else {
+      judge_early(touch, worst);
+    }
+  }
+  return worst;
+}
+
+void Chain::cut() {
+  memories_.clear();
+  any_reads_ = any_writes_ = {};
+  unseen_.reset();
+  length_ = exposed_ = leaked_ = 0;
+  leak_ = nullptr;
+}
+
+void Chain::follow(const BoundLaunch& launch, bool programmatic) {
+  if (!programmatic) cut();
+  const std::uint32_t position = length_++;
+  const Footprint& footprint = *launch.footprint;
+  // A launch that triggers before it waited, or ends without, lets the next one start while those
+  // before it still run.
+  if (programmatic && !footprint.triggers_before_wait && launch.waits) exposed_ = position;
+  if (programmatic && !launch.waits) {
+    leaked_ = position;
+    leak_ = &footprint;
+  }
+  Past past{.offset = 0,
+            .position = position,
+            .number = launch.number,
+            .kernel = &footprint,
+            .touch = nullptr,
+            .reason = footprint.unknown.c_str()};
+  if (!footprint.unknown.empty()) unseen_ = past;
+  for (const BoundTouch& touch : launch.touches) {
+    past.offset = touch.offset;
+    past.touch = touch.touch;
+    past.reason = touch.reason;
+    if (touch.memory) {
+      Memory& memory = memories_[*touch.memory];
+      if (touch.touch->reads) memory.reads.add(past);
+      if (touch.touch->writes) memory.writes.add(past);
+    } else {
+      if (touch.touch->reads) any_reads_.add(past);
+      if (touch.touch->writes) any_writes_.add(past);
+    }
+  }
+}
+
+std::string describe(const Verdict& verdict, const Footprint& later,
+                     const std::function<std::string(MemoryId)>& name,
+                     const std::function<std::string(const Footprint&)>& kernel) {
+  const std::string own_kernel = kernel(later);
+  const auto what = [&] { return verdict.memory ? name(*verdict.memory) : "memory"; };
+  const auto own = [&] {
+    return fmt::format("{} {} {} at {}", own_kernel, verb(*verdict.own), what(),
+                       verdict.own->where);
+  };
+  const auto other = [&] {
+    if (verdict.other == nullptr) {
+      return fmt::format("{} (launch {}) may touch anything: {}", kernel(*verdict.other_kernel),
+                         verdict.other_number, verdict.reason);
+    }
+    return fmt::format("{} (launch {}) {} it at {}", kernel(*verdict.other_kernel),
+                       verdict.other_number, verb(*verdict.other), verdict.other->where);
+  };
+  switch (verdict.cause) {
+    case Cause::kHolds:
+      return own_kernel + " waits before it touches what an earlier launch touches";
+    case Cause::kUnseen:
+      return fmt::format("not all of {} can be seen: {}", own_kernel, verdict.reason);
+    case Cause::kNoWait:
+      return fmt::format("{} never waits for the launch before it (griddepcontrol.wait)",
+                         own_kernel);
+    case Cause::kMayNotWait:
+      return fmt::format(
+          "{} may end without having waited, and then the wait of a later launch does not cover "
+          "the launch before it",
+          own_kernel);
+    case Cause::kConflict:
+      return fmt::format("{}, before it has waited; {}", own(), other());
+    case Cause::kOffsets:
+      return fmt::format(
+          "{}, before it has waited; {}, at another offset, and how far the two reach is not known",
+          own(), other());
+    case Cause::kUnordered:
+      return fmt::format(
+          "{}, where nothing proves that it has waited or that another thread's wait orders it; {}",
+          own(), other());
+    case Cause::kNotVisible:
+      return fmt::format(
+          "{}, before it has waited; {}, and is complete by then, but only a wait makes that "
+          "visible",
+          own(), other());
+    case Cause::kUnknownEarly:
+      return fmt::format("{}, before it has waited, and which is not known: {}", own(),
+                         verdict.reason);
+    case Cause::kUnknownOther:
+      if (verdict.other == nullptr) {
+        return fmt::format("{}, before it has waited; {}", own(), other());
+      }
+      return fmt::format(
+          "{}, before it has waited; {} (launch {}) {} memory at {}, and which is "
+          "not known: {}",
+          own(), kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
+          verdict.other->where, verdict.reason);
+    case Cause::kNonCoherent:
+      return fmt::format(
+          "{} by a non-coherent load, which the wait does not order; {}; take __restrict__ off it, "
+          "or load it with baton::device::pdl_load",
+          own(), other());
+    case Cause::kLeak:
+      if (verdict.other == nullptr) {
+        return fmt::format(
+            "{}; {} between does not wait, so that this wait does not cover the "
+            "launches before it",
+            own(), kernel(*verdict.between));
+      }
+      return fmt::format(
+          "{}, and its wait does not cover that: {}, and {} between does not wait "
+          "(an H200 showed no stale value in 200 tries; nothing promises that)",
+          own(), other(), kernel(*verdict.between));
+  }
+  return {};
+}
+
+}  // namespace baton::pdl

@@ -1,0 +1,111 @@
+#pragma once
+
+// Launches that may run at the same time, each started early beside the one before it, and what is
+// to be said of one more. The rules (CUDA programming guide, "Programmatic Dependent Launch and
+// Synchronization"; PTX ISA, griddepcontrol):
+//  - a launch may start once every block of the one before it has triggered or ended;
+//  - its wait holds until the one before it is complete, and that one is not complete before its
+//    own wait is over, if some thread of it waits;
+//  - a trigger makes no memory visible.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pdl/bound.h"
+
+namespace baton::pdl {
+
+struct Verdict {
+  enum class Kind : std::uint8_t { kProven, kUnknown, kUnsafe };  // by severity
+  enum class Cause : std::uint8_t {
+    kHolds,       // proven
+    kUnseen,      // the later kernel is known as machine code only, or calls what is not there
+    kNoWait,      // the later kernel never waits
+    kMayNotWait,  // it waits on some paths only
+    kConflict,    // it touches early what an earlier launch touches
+    kOffsets,     // the same in one buffer at different offsets: it may be elsewhere
+    kUnordered,   // the same behind a synchronisation that may order it, or where no path is found
+    kNotVisible,  // the same, with a launch that is complete by then, but never waited for
+    kUnknownEarly,  // it touches early what nobody can name
+    kUnknownOther,  // an earlier launch does
+    kNonCoherent,   // behind its wait it loads what an earlier launch writes, non-coherently
+    kLeak,          // the launch between the two does not wait, so that its wait covers too little
+  };
+  Kind kind = Kind::kProven;
+  Cause cause = Cause::kHolds;
+  const Touch* own = nullptr;    // of the later launch
+  const Touch* other = nullptr;  // of an earlier one
+  std::uint32_t other_number = 0;
+  const Footprint* other_kernel = nullptr;
+  const Footprint* between = nullptr;  // kLeak: the kernel that does not wait
+  std::optional<MemoryId> memory;
+  const char* reason = "";  // kUnknown…: why
+
+  bool is_worse_than(const Verdict& other_verdict) const { return kind > other_verdict.kind; }
+};
+
+// The sentence for it. `name` names memory ("y", "W + 4096"), `kernel` a kernel.
+std::string describe(const Verdict& verdict, const Footprint& later,
+                     const std::function<std::string(MemoryId)>& name,
+                     const std::function<std::string(const Footprint&)>& kernel);
+
+// Not thread-safe. Footprints of launches that were followed must outlive it.
+class Chain {
+ public:
+  // Memory that no launch writes, by promise: what nobody can name lies elsewhere.
+  explicit Chain(std::function<bool(MemoryId)> is_constant)
+      : is_constant_(std::move(is_constant)) {}
+
+  // Of the edge from the last launch to this one, if it were programmatic.
+  Verdict judge(const BoundLaunch& launch) const;
+
+  // The next launch: after a full edge it begins a chain of its own.
+  void follow(const BoundLaunch& launch, bool programmatic);
+
+  // What comes next starts when everything before is complete.
+  void cut();
+
+ private:
+  struct Past {
+    std::uint64_t offset = 0;
+    std::uint32_t position = 0;  // in the chain
+    std::uint32_t number = 0;
+    const Footprint* kernel = nullptr;
+    const Touch* touch = nullptr;
+    const char* reason = "";
+  };
+  // Accesses of one kind to one piece of memory: of each offset the last, the latest at the end.
+  struct Pasts {
+    std::vector<Past> list;
+    std::optional<Past> first;    // of all
+    std::optional<Past> dropped;  // the last that the list has no room for
+    void add(const Past& past);
+  };
+  struct Memory {
+    Pasts reads, writes;
+  };
+
+  void judge_early(const BoundTouch& touch, Verdict& worst) const;
+  void judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict& worst) const;
+  void judge_late(const BoundTouch& touch, Verdict& worst) const;
+  void judge_unnamed(const BoundTouch& touch, Verdict& worst) const;
+  const Past* unnamed(bool writes_only) const;
+  static void raise(Verdict& worst, const Verdict& found);
+  static Verdict conflict(Verdict::Kind kind, Verdict::Cause cause, const BoundTouch& touch,
+                          const Past& past);
+
+  std::function<bool(MemoryId)> is_constant_;
+  std::map<MemoryId, Memory> memories_;
+  Pasts any_reads_, any_writes_;  // of memory that nobody can name
+  std::optional<Past> unseen_;    // the last launch that may do anything
+  std::uint32_t length_ = 0;
+  std::uint32_t exposed_ = 0;  // from this position on, launches may run when the next one starts
+  std::uint32_t leaked_ = 0;   // before it, launches may run when the next one's wait is over
+  const Footprint* leak_ = nullptr;
+};
+
+}  // namespace baton::pdl

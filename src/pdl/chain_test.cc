@@ -1,0 +1,187 @@
+#include "pdl/chain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "pdl/test_support.h"
+
+namespace baton::pdl {
+namespace {
+
+using testing::HasSubstr;
+using Kind = Verdict::Kind;
+using Cause = Verdict::Cause;
+
+constexpr MemoryId kX = 1, kY = 2, kZ = 3, kWeight = 9;
+
+// Kernels that read %a and write %c. A wait before both, behind both, or none.
+constexpr char kGood[] = "griddepcontrol.wait;\nld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
+constexpr char kHasty[] =
+    "ld.global.f32 %f1, [%a];\ngriddepcontrol.wait;\nst.global.f32 [%c], %f1;";
+constexpr char kNever[] = "ld.global.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
+constexpr char kEager[] =
+    "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\nld.global.f32 %f1, [%a];\n"
+    "st.global.f32 [%c], %f1;";
+constexpr char kIdle[] = "mov.u32 %r3, 0;";
+// Reads %b before the wait.
+constexpr char kPrefetches[] =
+    "ld.global.f32 %f2, [%b];\ngriddepcontrol.wait;\nld.global.f32 %f1, [%a];\n"
+    "st.global.f32 [%c], %f1;";
+
+class ChainTest : public testing::Test {
+ protected:
+  GivenArgument at(MemoryId memory, std::uint64_t offset = 0) const {
+    return {GivenArgument::Kind::kMemory, memory, offset, {}};
+  }
+
+  BoundLaunch launch(const std::string& body, GivenArgument a, GivenArgument b, GivenArgument c,
+                     const std::string& before = "") {
+    Footprint& footprint = footprints_.emplace_back(footprint_of(body, before));
+    const GivenArgument given[] = {a, b, c, {GivenArgument::Kind::kScalar, 0, 0, 100}};
+    BoundLaunch bound =
+        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](const std::string&) { return 77u; });
+    bound.number = number_++;
+    return bound;
+  }
+  BoundLaunch launch(const std::string& body, MemoryId a, MemoryId b, MemoryId c) {
+    return launch(body, at(a), at(b), at(c));
+  }
+
+  // Judges the launch and lets it follow early.
+  Verdict next(const BoundLaunch& launched, bool programmatic = true) {
+    const Verdict verdict = chain_.judge(launched);
+    chain_.follow(launched, programmatic);
+    text_ = describe(
+        verdict, *launched.footprint,
+        [](MemoryId id) { return std::string(1, static_cast<char>('w' + id)); },
+        [](const Footprint&) { return std::string("k"); });
+    return verdict;
+  }
+  void first(const BoundLaunch& launched) { chain_.follow(launched, false); }
+  const std::string& text() const { return text_; }
+
+  void expect(const Verdict& verdict, Kind kind, Cause cause) {
+    EXPECT_EQ(verdict.kind, kind) << text_;
+    EXPECT_EQ(verdict.cause, cause) << text_;
+  }
+
+ private:
+  std::deque<Footprint> footprints_;
+  Chain chain_{[](MemoryId id) { return id == kWeight; }};
+  std::uint32_t number_ = 0;
+  std::string text_;
+};
+
+TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kGood, kY, kWeight, kX)), Kind::kProven, Cause::kHolds);
+  expect(next(launch(kPrefetches, kX, kWeight, kY)), Kind::kProven, Cause::kHolds);
+  EXPECT_EQ(text(), "k waits before it touches what an earlier launch touches");
+}
+
+TEST_F(ChainTest, AnEarlyReadOfWhatIsWrittenIsUnsafe) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kHasty, kY, kWeight, kX)), Kind::kUnsafe, Cause::kConflict);
+  EXPECT_EQ(text(),
+            "k reads y at k.ptx:14, before it has waited; k (launch 0) writes it at k.ptx:16");
+}
+
+TEST_F(ChainTest, AnEarlyReadOfWhatNobodyWritesIsNot) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kHasty, kX, kWeight, kZ)), Kind::kProven, Cause::kHolds);
+}
+
+TEST_F(ChainTest, AnEarlyWriteOfWhatIsReadIsUnsafe) {
+  first(launch(kGood, kX, kWeight, kY));
+  const char* body = "st.global.f32 [%c], %f1;\ngriddepcontrol.wait;";
+  expect(next(launch(body, kY, kWeight, kX)), Kind::kUnsafe, Cause::kConflict);
+  EXPECT_THAT(text(), HasSubstr("k writes x"));
+  EXPECT_THAT(text(), HasSubstr("reads it"));
+}
+
+TEST_F(ChainTest, AKernelWithoutAWaitIsNeverProven) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kIdle, kZ, kWeight, kZ)), Kind::kUnknown, Cause::kNoWait);
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kNever, kY, kWeight, kZ)), Kind::kUnsafe, Cause::kConflict);
+}
+
+TEST_F(ChainTest, AMiddleKernelThatDoesNotWaitLeaksTheOneBefore) {
+  first(launch(kGood, kX, kWeight, kY));
+  next(launch(kIdle, kZ, kWeight, kZ));
+  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnsafe, Cause::kLeak);
+  EXPECT_THAT(text(), HasSubstr("between does not wait"));
+  EXPECT_THAT(text(), HasSubstr("H200"));
+  // A full edge in between ends it.
+  first(launch(kGood, kX, kWeight, kY));
+  next(launch(kIdle, kZ, kWeight, kZ), false);
+  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kProven, Cause::kHolds);
+}
+
+TEST_F(ChainTest, ATriggerBeforeTheWaitExposesTheOneBefore) {
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(kEager, kX, kWeight, kZ)), Kind::kProven, Cause::kHolds);
+  // Launch 0 may still write y while this one reads it.
+  expect(next(launch(kPrefetches, kZ, kY, kX)), Kind::kUnsafe, Cause::kConflict);
+  EXPECT_THAT(text(), HasSubstr("(launch 0)"));
+}
+
+TEST_F(ChainTest, WhatIsCompleteButNeverWaitedForIsUnknown) {
+  first(launch(kGood, kX, kWeight, kY));
+  next(launch(kGood, kX, kWeight, kZ));
+  expect(next(launch(kPrefetches, kZ, kY, kX)), Kind::kUnknown, Cause::kNotVisible);
+}
+
+TEST_F(ChainTest, OffsetsInOneBufferAreNotToldApart) {
+  first(launch(kGood, at(kX), at(kWeight), at(kY)));
+  expect(next(launch(kHasty, at(kY, 4096), at(kWeight), at(kX))), Kind::kUnknown, Cause::kOffsets);
+}
+
+// More offsets than are kept still count.
+TEST_F(ChainTest, ManyOffsetsAreNotForgotten) {
+  first(launch(kGood, at(kX), at(kWeight), at(kY)));
+  for (std::uint64_t k = 1; k < 20; ++k) {
+    next(launch(kEager, at(kX), at(kWeight), at(kY, k * 64)));
+  }
+  EXPECT_NE(next(launch(kHasty, at(kY), at(kWeight), at(kZ))).kind, Kind::kProven);
+}
+
+TEST_F(ChainTest, OneBufferForTwoParametersIsOne) {
+  first(launch(kGood, kX, kWeight, kX));
+  expect(next(launch(kPrefetches, kY, kX, kZ)), Kind::kUnsafe, Cause::kConflict);
+}
+
+TEST_F(ChainTest, NonCoherentLoadsAreNotOrdered) {
+  const char* body = "griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(body, kY, kWeight, kZ)), Kind::kUnknown, Cause::kNonCoherent);
+  expect(next(launch(body, kWeight, kWeight, kZ)), Kind::kProven, Cause::kHolds);
+}
+
+TEST_F(ChainTest, MemoryWithoutANameIsAny) {
+  const char* loads_pointer =
+      "ld.global.u64 %d1, [%b];\nld.global.f32 %f1, [%d1];\ngriddepcontrol.wait;\n"
+      "st.global.f32 [%c], %f1;";
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(loads_pointer, kX, kWeight, kZ)), Kind::kUnknown, Cause::kUnknownEarly);
+  const char* writes_anywhere =
+      "griddepcontrol.wait;\nld.global.u64 %d1, [%b];\nst.global.f32 [%d1], %f1;";
+  first(launch(writes_anywhere, kX, kWeight, kY));
+  expect(next(launch(kHasty, kX, kWeight, kZ)), Kind::kUnknown, Cause::kUnknownOther);
+  first(launch(writes_anywhere, kX, kWeight, kY));
+  expect(next(launch(kPrefetches, kX, kWeight, kZ)), Kind::kProven,
+         Cause::kHolds);  // nobody writes a weight
+}
+
+TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
+  first(launch(kGood, kX, kWeight, kY));
+  const Footprint cubin = unknown_footprint("c", true, false, "it is machine code");
+  const BoundLaunch bound = bind(cubin, {}, {}, {}, [](const std::string&) { return 0u; });
+  expect(next(bound), Kind::kUnknown, Cause::kUnseen);
+  EXPECT_NE(next(launch(kHasty, kX, kWeight, kZ)).kind, Kind::kProven);
+}
+
+}  // namespace
+}  // namespace baton::pdl

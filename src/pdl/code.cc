@@ -1,0 +1,368 @@
+#include "pdl/code.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "pdl/instruction.h"
+#include "ptx/flat.h"
+
+namespace baton::pdl {
+namespace {
+
+using ptx::Instruction;
+using ptx::Operand;
+using Kind = Operation::Kind;
+
+// All branches together: an indexed branch over a long list is text of little length.
+constexpr std::size_t kMaxEdges = std::size_t{1} << 20;
+constexpr std::size_t kMaxDepth = 64;  // of calls
+
+// One activation of a function: its registers and parameters have meanings of their own.
+struct Frame {
+  const ptx::FlatFunction* function = nullptr;
+  std::uint32_t caller = kNone;  // a frame
+  std::uint32_t first = 0;       // its operations are [first, first + instructions)
+  std::uint32_t after = 0;       // the operation that a return goes to
+  // Registers by their declaration and number; parameters that calls pass are registers too, and
+  // those of an inlined function are its caller's.
+  std::unordered_map<const ptx::Variable*, std::unordered_map<std::uint32_t, std::uint32_t>> names;
+};
+
+bool is_runtime_helper(std::string_view name) {
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+}
+
+std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* variable) {
+  const auto* first = function.params.data();
+  const bool inside = std::greater_equal<>()(variable, first) &&
+                      std::less<>()(variable, first + function.params.size());
+  return inside ? static_cast<std::uint32_t>(variable - first) : kNone;
+}
+
+class Reader {
+ public:
+  Reader(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel) {
+    code_.module = std::move(module);
+    code_.kernel = &kernel;
+    for (const ptx::TopLevel& item : code_.module->items()) {
+      const auto* directive = std::get_if<ptx::Directive>(&item);
+      if (directive != nullptr && directive->name == "alias" && directive->operands.size() == 2) {
+        aliases_.emplace(directive->operands[0].text, directive->operands[1].text);
+      }
+    }
+  }
+
+  Code read() {
+    code_.operations.reserve(64);
+    open_frame(*code_.kernel, kNone, kNone);
+    for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
+    return std::move(code_);
+  }
+
+ private:
+  // Makes room for the function's operations. The kernel's own are followed by one end that all
+  // paths off it share.
+  std::uint32_t open_frame(const ptx::Function& function, std::uint32_t caller,
+                           std::uint32_t after) {
+    auto& flat = flats_[&function];
+    if (!flat) flat = std::make_unique<ptx::FlatFunction>(function);
+    const std::size_t count = flat->instructions().size();
+    Frame frame;
+    frame.function = flat.get();
+    frame.caller = caller;
+    frame.first = static_cast<std::uint32_t>(code_.operations.size());
+    const std::size_t total = code_.operations.size() + count + (caller == kNone ? 1 : 0);
+    if (total > kMaxOperations || frames_.size() >= kMaxOperations) {
+      throw error(ErrorCode::kInvalidInput, "{} has more than {} instructions with all its calls",
+                  code_.kernel->name, kMaxOperations);
+    }
+    code_.operations.resize(total);
+    if (caller == kNone) {
+      code_.operations.back().kind = Kind::kEnd;
+      frame.after = static_cast<std::uint32_t>(total - 1);
+      end_ = frame.after;
+    } else {
+      frame.after = after;
+    }
+    frames_.push_back(std::move(frame));
+    return static_cast<std::uint32_t>(frames_.size() - 1);
+  }
+
+  void lower(std::uint32_t f) {
+    const auto& instructions = frames_[f].function->instructions();
+    for (std::uint32_t i = 0; i < instructions.size(); ++i) {
+      Operation operation;
+      operation.instruction = instructions[i].instruction;
+      operation.loc = instructions[i].loc;
+      lower(f, i, instructions[i], operation);
+      edges_ += operation.next.size();
+      if (edges_ > kMaxEdges) {
+        throw error(ErrorCode::kInvalidInput, "the branches of {} have more than {} targets",
+                    code_.kernel->name, kMaxEdges);
+      }
+      code_.operations[frames_[f].first + i] = std::move(operation);
+    }
+  }
+
+  std::uint32_t position(std::uint32_t f, std::uint32_t instruction) const {
+    const Frame& frame = frames_[f];
+    return instruction >= frame.function->instructions().size() ? frame.after
+                                                                : frame.first + instruction;
+  }
+
+  void lower(std::uint32_t f, std::uint32_t index, const ptx::FlatInstruction& flat,
+             Operation& out) {
+    const Instruction& i = *flat.instruction;
+    if (!i.guard.empty()) {
+      out.guard = register_of(f, flat.scope, i.guard);
+      out.guard_negated = i.guard_negated;
+    }
+    const bool guarded = !i.guard.empty();
+    const std::uint32_t following = position(f, index + 1);
+    const Shape shape = shape_of(i);
+    out.kind = shape.kind;
+    out.space = shape.space;
+    out.width = shape.width;
+    out.non_coherent = shape.non_coherent;
+    out.orders = shape.orders && shape.kind != Kind::kBarrier;
+    out.disturbs = shape.disturbs;
+    if (out.kind == Kind::kBranch || out.kind == Kind::kEnd || out.kind == Kind::kTrap) {
+      if (guarded) out.next.push_back(following);
+      if (i.opcode == "ret") {
+        out.kind = Kind::kBranch;
+        out.next.push_back(frames_[f].after);
+      } else if (out.kind == Kind::kEnd) {
+        out.kind = Kind::kBranch;
+        out.next.push_back(end_);
+      } else if (out.kind == Kind::kBranch) {
+        std::vector<std::uint32_t> targets = frames_[f].function->branch_targets(flat);
+        std::sort(targets.begin(), targets.end());
+        targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+        for (std::uint32_t to : targets) out.next.push_back(position(f, to));
+      }
+      return;
+    }
+    out.next.push_back(following);
+    if (i.opcode == "call") return call(f, index, flat, out);
+    operands(f, flat, shape, out);
+  }
+
+  void operands(std::uint32_t f, const ptx::FlatInstruction& flat, const Shape& shape,
+                Operation& out) {
+    const Instruction& i = *flat.instruction;
+    for (std::size_t k = 0; k < i.operands.size(); ++k) {
+      const Operand& operand = i.operands[k];
+      if (static_cast<int>(k) == shape.address) {
+        out.address = source(f, flat.scope, operand);
+      } else if (k == 0 && shape.defines) {
+        add_defines(f, flat.scope, operand, out);
+      } else {
+        add_sources(f, flat, operand, out);
+      }
+    }
+    pass_params(f, flat, out);
+  }
+
+  // ld.param and st.param of anything but the kernel's own parameters move arguments and results.
+  void pass_params(std::uint32_t f, const ptx::FlatInstruction& flat, Operation& out) {
+    if (out.space != Operation::Space::kParam ||
+        (out.kind != Kind::kLoad && out.kind != Kind::kStore)) {
+      return;
+    }
+    const Operand& at = flat.instruction->operands[out.kind == Kind::kLoad ? 1 : 0];
+    if (at.kind != Operand::Kind::kAddress || at.children.empty()) return;
+    const auto found = frames_[f].function->variable(flat.scope, at.children[0].text);
+    if (!found || found->variable->space != ptx::StateSpace::kParam) return;
+    if (frames_[f].caller == kNone && param_index(*code_.kernel, found->variable) != kNone) return;
+    const std::uint32_t passed = register_id(f, found->variable, 0);
+    if (out.kind == Kind::kLoad) {
+      out.sources.push_back({Source::Kind::kRegister, passed, 0});
+    } else {
+      out.defines.push_back(passed);
+    }
+    out.kind = Kind::kPass;
+    out.address = {};
+  }
+
+  // call (results), callee, (arguments), targets or prototype
+  void call(std::uint32_t f, std::uint32_t index, const ptx::FlatInstruction& flat,
+            Operation& out) {
+    const Instruction& i = *flat.instruction;
+    const Operand* callee = nullptr;
+    const Operand* results = nullptr;
+    const Operand* arguments = nullptr;
+    for (const Operand& operand : i.operands) {
+      if (operand.kind == Operand::Kind::kGroup) {
+        (callee == nullptr ? results : arguments) = &operand;
+      } else if (callee == nullptr) {
+        callee = &operand;
+      }
+    }
+    if (results != nullptr) {
+      for (const Operand& result : results->children) add_defines(f, flat.scope, result, out);
+    }
+    out.kind = Kind::kOpen;
+    out.open = "a call through a register";
+    out.sources.push_back({});
+    if (callee == nullptr || callee->kind != Operand::Kind::kIdentifier) return;
+    const auto alias = aliases_.find(callee->text);
+    const ptx::Function* function =
+        code_.module->function(alias == aliases_.end() ? callee->text : alias->second);
+    if (function == nullptr) return;
+    if (!function->has_body) {
+      if (is_runtime_helper(function->name)) {
+        out.kind = Kind::kCompute;
+      } else {
+        out.open = "a call of a function whose body is elsewhere";
+      }
+      return;
+    }
+    std::size_t depth = 0;
+    for (std::uint32_t at = f; at != kNone; at = frames_[at].caller) {
+      if (&frames_[at].function->function() == function || ++depth > kMaxDepth) {
+        out.open = "a recursive call";
+        return;
+      }
+    }
+    const std::uint32_t inner = open_frame(*function, f, position(f, index + 1));
+    bind(f, flat.scope, arguments, function->params, inner);
+    bind(f, flat.scope, results, function->results, inner);
+    out.kind = Kind::kBranch;
+    out.open = nullptr;
+    out.sources.clear();
+    out.defines.clear();
+    if (i.guard.empty()) out.next.clear();
+    out.next.push_back(position(inner, 0));
+  }
+
+  // The callee's parameters are other names for what the caller passes.
+  void bind(std::uint32_t f, std::uint32_t scope, const Operand* given,
+            const std::vector<ptx::Variable>& params, std::uint32_t inner) {
+    if (given == nullptr) return;
+    const std::size_t count = std::min(given->children.size(), params.size());
+    for (std::size_t k = 0; k < count; ++k) {
+      const Operand& operand = given->children[k];
+      if (operand.kind != Operand::Kind::kIdentifier) continue;
+      frames_[inner].names[&params[k]][0] = register_of(f, scope, operand.text);
+    }
+  }
+
+  std::uint32_t register_id(std::uint32_t f, const ptx::Variable* variable, std::uint32_t number) {
+    const auto [entry, is_new] = frames_[f].names[variable].try_emplace(number, code_.registers);
+    if (is_new) ++code_.registers;
+    return entry->second;
+  }
+
+  // A name that is declared nowhere is a register of its own, which nothing defines.
+  std::uint32_t register_of(std::uint32_t f, std::uint32_t scope, std::string_view name) {
+    const auto found = frames_[f].function->variable(scope, name);
+    return found ? register_id(f, found->variable, found->index) : code_.registers++;
+  }
+
+  void add_defines(std::uint32_t f, std::uint32_t scope, const Operand& operand, Operation& out) {
+    if (operand.kind == Operand::Kind::kIdentifier) {
+      if (operand.text != "_") out.defines.push_back(register_of(f, scope, operand.text));
+      return;
+    }
+    for (const Operand& child : operand.children) add_defines(f, scope, child, out);
+  }
+
+  void add_sources(std::uint32_t f, const ptx::FlatInstruction& flat, const Operand& operand,
+                   Operation& out) {
+    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kPair ||
+        operand.kind == Operand::Kind::kGroup) {
+      for (const Operand& child : operand.children) add_sources(f, flat, child, out);
+      return;
+    }
+    out.sources.push_back(source(f, flat.scope, operand));
+  }
+
+  Source source(std::uint32_t f, std::uint32_t scope, const Operand& operand) {
+    switch (operand.kind) {
+      case Operand::Kind::kInteger:
+        return {Source::Kind::kConstant, 0, operand.bits};
+      case Operand::Kind::kAddress:
+        return operand.children.empty() ? Source{} : source(f, scope, operand.children[0]);
+      case Operand::Kind::kIdentifier:
+        break;
+      default:
+        return {};
+    }
+    if (const auto special = special_register(operand.text)) {
+      return {Source::Kind::kSpecial, static_cast<std::uint32_t>(*special), 0};
+    }
+    const auto found = frames_[f].function->variable(scope, operand.text);
+    if (!found) return module_variable(operand.text);
+    // "-x" is a value that is not followed.
+    if (operand.negated && operand.is_minus) return {};
+    switch (found->variable->space) {
+      case ptx::StateSpace::kReg:
+        return {Source::Kind::kRegister, register_id(f, found->variable, found->index), 0};
+      case ptx::StateSpace::kParam: {
+        const std::uint32_t index =
+            frames_[f].caller == kNone ? param_index(*code_.kernel, found->variable) : kNone;
+        if (index != kNone) return {Source::Kind::kParam, index, 0};
+        return {Source::Kind::kLocal, 0, 0};
+      }
+      case ptx::StateSpace::kShared:
+        return {Source::Kind::kShared, 0, 0};
+      case ptx::StateSpace::kLocal:
+        return {Source::Kind::kLocal, 0, 0};
+      case ptx::StateSpace::kGlobal:
+        return variable(found->variable->name);
+      case ptx::StateSpace::kConst:
+        return {Source::Kind::kConst, 0, 0};
+      default:
+        return {};
+    }
+  }
+
+  Source module_variable(std::string_view name) {
+    const ptx::Variable* found = code_.module->variable(name);
+    if (found == nullptr) return {};
+    if (found->space == ptx::StateSpace::kShared) return {Source::Kind::kShared, 0, 0};
+    if (found->space == ptx::StateSpace::kConst) return {Source::Kind::kConst, 0, 0};
+    if (found->space != ptx::StateSpace::kGlobal) return {};
+    return variable(name);
+  }
+
+  Source variable(std::string_view name) {
+    const auto [entry, is_new] =
+        variables_.try_emplace(name, static_cast<std::uint32_t>(code_.variables.size()));
+    if (is_new) code_.variables.emplace_back(name);
+    return {Source::Kind::kVariable, entry->second, 0};
+  }
+
+  Code code_;
+  std::vector<Frame> frames_;
+  std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
+  std::unordered_map<std::string_view, std::string_view> aliases_;
+  std::unordered_map<std::string_view, std::uint32_t> variables_;
+  std::uint32_t end_ = 0;
+  std::size_t edges_ = 0;
+};
+
+std::string file_place(const ptx::Module& module, std::uint32_t file, std::uint32_t line) {
+  const std::string_view name = module.file(file);
+  return fmt::format("{}:{}", name.empty() ? "?" : name, line);
+}
+
+}  // namespace
+
+std::string Code::place(const Operation& operation) const {
+  const ptx::Loc* loc = operation.loc;
+  if (loc != nullptr && loc->line != 0) {
+    if (loc->inlined) return file_place(*module, loc->inlined->file, loc->inlined->line);
+    return file_place(*module, loc->file, loc->line);
+  }
+  if (operation.instruction == nullptr) return module->name();
+  return fmt::format("{}:{}", module->name(), operation.instruction->position.line);
+}
+
+Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel) {
+  return Reader(std::move(module), kernel).read();
+}
+
+}  // namespace baton::pdl

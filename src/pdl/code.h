@@ -1,0 +1,119 @@
+#pragma once
+
+// A kernel as the analyses of this room see it: one list of operations with the functions it calls
+// put in place, operands resolved, and what each operation does to memory and to the order of
+// threads told apart from what it computes.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ptx/ast.h"
+
+namespace baton::pdl {
+
+// What an operation reads a value from.
+struct Source {
+  enum class Kind : std::uint8_t {
+    kOther,     // a value that is not followed
+    kRegister,  // `id`
+    kConstant,  // `bits`
+    kSpecial,   // `id`, a Special
+    kParam,     // the address of the kernel's parameter `id`
+    kVariable,  // the address of the module's variable `id` in global memory
+    kConst,     // an address in constant memory
+    kShared,    // an address in shared memory
+    kLocal,     // an address in local memory
+  };
+  Kind kind = Kind::kOther;
+  std::uint32_t id = 0;
+  std::uint64_t bits = 0;
+};
+
+enum class Special : std::uint8_t {
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+};
+
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+struct Operation {
+  enum class Kind : std::uint8_t {
+    kCompute,  // `defines` from `sources`
+    kLoad,     // `defines` from memory at `address`; also from parameters and local memory
+    kStore,    // `sources` to memory at `address`
+    kAtomic,   // both
+    kPass,     // `defines` from `sources`, as they are: arguments and results of calls
+    kWait,     // griddepcontrol.wait
+    kTrigger,  // griddepcontrol.launch_dependents
+    kBarrier,  // barrier 0 of all threads of the block
+    kBranch,
+    kEnd,   // the thread ends
+    kTrap,  // the grid ends with an error
+    kOpen,  // calls what cannot be seen
+    kNothing,
+  };
+  // Memory that `address` may lie in.
+  enum class Space : std::uint8_t {
+    kGeneric,
+    kGlobal,
+    kShared,
+    kLocal,
+    kParam,
+    kConst,
+    kTensorMap
+  };
+
+  Kind kind = Kind::kNothing;
+  Space space = Space::kGeneric;
+  bool non_coherent = false;
+  bool orders = false;    // threads may order each other's accesses by it; not of kBarrier
+  bool disturbs = false;  // may take part in barrier 0 for some threads only
+  bool guard_negated = false;
+  std::uint8_t width = 0;       // bits of a loaded or stored element
+  std::uint32_t guard = kNone;  // register
+  Source address;
+  std::vector<std::uint32_t> defines;
+  std::vector<Source> sources;
+  // Operations that may follow; of a guarded branch the first is the next in order.
+  std::vector<std::uint32_t> next;
+  const ptx::Instruction* instruction = nullptr;  // null for the end that paths share
+  const ptx::Loc* loc = nullptr;
+  const char* open = nullptr;  // kOpen: why
+};
+
+// Owns the syntax tree that it points into. Immutable once built.
+struct Code {
+  std::shared_ptr<const ptx::Module> module;
+  const ptx::Function* kernel = nullptr;
+  std::vector<Operation> operations;  // execution begins with the first
+  std::uint32_t registers = 0;
+  std::vector<std::string> variables;  // of the module, by Source::id
+
+  // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a
+  // function that the compiler put into its caller is that of the call.
+  std::string place(const Operation& operation) const;
+};
+
+// The most operations that a kernel with all its calls may have.
+inline constexpr std::size_t kMaxOperations = std::size_t{1} << 18;
+
+// Calls of functions that the module has are put in place; recursion, calls through registers and
+// functions whose bodies are elsewhere become kOpen. Throws Error(kInvalidInput) where a body does
+// not parse or names no label, and above kMaxOperations.
+Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel);
+
+}  // namespace baton::pdl

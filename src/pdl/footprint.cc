@@ -1,0 +1,204 @@
+#include "pdl/footprint.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "pdl/code.h"
+#include "pdl/origin.h"
+
+namespace baton::pdl {
+namespace {
+
+using Kind = Operation::Kind;
+using Space = Operation::Space;
+
+bool is_access(const Operation& operation) {
+  return operation.kind == Kind::kLoad || operation.kind == Kind::kStore ||
+         operation.kind == Kind::kAtomic;
+}
+
+Root unknown(std::string reason) {
+  Root root;
+  root.reason = std::move(reason);
+  return root;
+}
+
+Root from_param(const Origin& origin) {
+  Root root;
+  root.kind = Root::Kind::kParam;
+  root.param = origin.id;
+  root.offset = origin.offset;
+  root.with_loaded = origin.with_loaded;
+  root.with_param = origin.with_param;
+  return root;
+}
+
+class Builder {
+ public:
+  Builder(const Code& code, Footprint& out) : code_(code), out_(out) {}
+
+  void build(const std::array<std::uint32_t, 3>& block) {
+    const Ordering order = find_order(code_, block);
+    const std::vector<Origins> origins = find_origins(code_);
+    for (std::size_t at = 0; at < code_.operations.size(); ++at) {
+      if (!order.reachable[at]) continue;
+      const Operation& operation = code_.operations[at];
+      if (operation.kind == Kind::kOpen && out_.unknown.empty()) {
+        out_.unknown =
+            fmt::format("{} is at {}", operation.open == nullptr ? "a call" : operation.open,
+                        code_.place(operation));
+      }
+      if (is_access(operation)) touch(operation, origins[at], order.of[at]);
+    }
+    out_.triggers = order.triggers;
+    out_.triggers_before_wait = order.triggers_before_wait;
+    out_.waits = order.every_thread_waits && order.waits ? Footprint::Waits::kAll
+                 : order.a_thread_waits && order.waits   ? Footprint::Waits::kOne
+                 : order.waits                           ? Footprint::Waits::kSometimes
+                 : out_.unknown.empty()                  ? Footprint::Waits::kNever
+                                                         : Footprint::Waits::kUnknown;
+    for (auto& [key, found] : touches_) out_.touches.push_back(std::move(found));
+  }
+
+ private:
+  void touch(const Operation& operation, const Origins& origins, Order order) {
+    if (operation.space == Space::kShared || operation.space == Space::kLocal ||
+        operation.space == Space::kConst) {
+      return;
+    }
+    std::vector<Root> roots;
+    if (operation.space == Space::kTensorMap) {
+      roots = behind_map(origins);
+    } else {
+      if (operation.space == Space::kParam) return;
+      roots = roots_of(origins);
+      if (roots.empty() && operation.space == Space::kGlobal) {
+        roots.push_back(unknown("its address is none of global memory"));
+      }
+    }
+    if (roots.empty()) return;
+    std::sort(roots.begin(), roots.end());
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    Touch found;
+    found.reads = operation.kind != Kind::kStore;
+    found.writes = operation.kind != Kind::kLoad;
+    found.non_coherent = operation.non_coherent;
+    found.order = order;
+    found.roots = std::move(roots);
+    auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, order);
+    if (touches_.contains(key)) return;
+    found.where = code_.place(operation);
+    touches_.emplace(std::move(key), std::move(found));
+  }
+
+  // Empty where the address lies in no global memory.
+  std::vector<Root> roots_of(const Origins& origins) const {
+    std::vector<Root> roots;
+    if (origins.empty()) return {unknown("its address comes from nowhere")};
+    for (const Origin& origin : origins) {
+      switch (origin.kind) {
+        case Origin::Kind::kParam:
+          roots.push_back(from_param(origin));
+          break;
+        case Origin::Kind::kVariable: {
+          Root root;
+          root.kind = Root::Kind::kVariable;
+          root.variable = code_.variables[origin.id];
+          roots.push_back(std::move(root));
+          break;
+        }
+        case Origin::Kind::kParams:
+        case Origin::Kind::kConst:
+        case Origin::Kind::kShared:
+        case Origin::Kind::kLocal:
+          break;
+        case Origin::Kind::kNull:
+          if (origins.size() == 1) roots.push_back(unknown("its address is a constant"));
+          break;
+        case Origin::Kind::kLoaded:
+          roots.push_back(unknown("its address is loaded from memory"));
+          break;
+        case Origin::Kind::kNumber:
+          roots.push_back(unknown("its address is computed from no pointer"));
+          break;
+        case Origin::Kind::kUnknown:
+          roots.push_back(unknown("its address may come from too many places"));
+          break;
+      }
+    }
+    return roots;
+  }
+
+  // A tensor map stands in a parameter, or in memory.
+  static std::vector<Root> behind_map(const Origins& origins) {
+    std::vector<Root> roots;
+    for (const Origin& origin : origins) {
+      if (origin.kind == Origin::Kind::kParams || origin.kind == Origin::Kind::kParam) {
+        Root root;
+        root.kind = Root::Kind::kParam;
+        root.param = origin.id;
+        root.by_value = true;
+        roots.push_back(std::move(root));
+      } else {
+        roots.push_back(unknown("it lies behind a tensor map or a texture"));
+      }
+    }
+    if (roots.empty()) roots.push_back(unknown("it lies behind a tensor map or a texture"));
+    return roots;
+  }
+
+  const Code& code_;
+  Footprint& out_;
+  using Key = std::tuple<std::vector<Root>, bool, bool, bool, Order>;
+  std::map<Key, Touch> touches_;
+};
+
+}  // namespace
+
+Footprint read_footprint(const std::shared_ptr<const ptx::Module>& module,
+                         const ptx::Function& kernel, const std::array<std::uint32_t, 3>& block) {
+  Footprint out;
+  out.kernel = kernel.name;
+  if (module->address_size() != 64) {
+    return unknown_footprint(out.kernel, std::nullopt, std::nullopt,
+                             "its PTX has addresses of 32 bits");
+  }
+  try {
+    const auto code = std::make_shared<const Code>(read_code(module, kernel));
+    Builder(*code, out).build(block);
+    out.code = code;
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kInvalidInput) throw;
+    return unknown_footprint(out.kernel, std::nullopt, std::nullopt, failure.message());
+  }
+  return out;
+}
+
+Footprint unknown_footprint(std::string kernel, std::optional<bool> waits,
+                            std::optional<bool> triggers, std::string reason) {
+  Footprint out;
+  out.kernel = std::move(kernel);
+  if (waits == false) out.waits = Footprint::Waits::kNever;
+  out.triggers = triggers.value_or(true);
+  out.triggers_before_wait = out.triggers;
+  out.unknown = std::move(reason);
+  return out;
+}
+
+bool Footprint::waits_for_certain(const std::array<std::uint32_t, 3>& block,
+                                  const std::array<std::uint32_t, 3>& grid,
+                                  std::span<const std::optional<std::uint64_t>> params) const {
+  if (waits == Waits::kAll || waits == Waits::kOne) return true;
+  if (waits != Waits::kSometimes || code == nullptr) return false;
+  KnownThread thread;
+  thread.block = block;
+  thread.grid = grid;
+  thread.in_first_block = true;
+  thread.params = params;
+  return follow_thread(*code, thread).always_waits;
+}
+
+}  // namespace baton::pdl

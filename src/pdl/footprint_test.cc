@@ -1,0 +1,249 @@
+#include "pdl/footprint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "pdl/test_support.h"
+
+namespace baton::pdl {
+namespace {
+
+using testing::HasSubstr;
+using Waits = Footprint::Waits;
+
+constexpr char kWait[] = "griddepcontrol.wait;\n";
+constexpr char kTrigger[] = "griddepcontrol.launch_dependents;\n";
+constexpr char kReadA[] = "ld.global.f32 %f1, [%a];\n";
+constexpr char kReadB[] = "ld.global.f32 %f2, [%b];\n";
+constexpr char kWriteC[] = "st.global.f32 [%c], %f1;\n";
+
+std::string text(const std::string& body) {
+  return text_of(footprint_of(body));
+}
+
+TEST(Footprint, TellsEarlyFromLate) {
+  const Footprint found = footprint_of(std::string(kReadA) + kWait + kReadB + kWriteC);
+  EXPECT_EQ(text_of(found), "early read p0; read p1; write p2");
+  EXPECT_EQ(found.waits, Waits::kAll);
+  EXPECT_EQ(found.touches[0].where, "k.ptx:14");
+  EXPECT_EQ(found.touches[1].where, "k.ptx:16");
+  EXPECT_FALSE(found.triggers);
+}
+
+TEST(Footprint, KnowsWhatItNeverWaitsFor) {
+  const Footprint found = footprint_of(std::string(kReadA) + kWriteC);
+  EXPECT_EQ(found.waits, Waits::kNever);
+  EXPECT_EQ(text_of(found), "early read p0; early write p2");
+}
+
+TEST(Footprint, FollowsAddresses) {
+  const auto of = [](const std::string& compute) {
+    return text(std::string(kWait) + compute + "ld.global.f32 %f1, [%d9];");
+  };
+  EXPECT_EQ(of("mul.wide.u32 %d1, %r1, 4; add.s64 %d9, %a, %d1;"), "read p0");
+  EXPECT_EQ(of("mad.wide.s32 %d9, %r1, 4, %b;"), "read p1");
+  EXPECT_EQ(of("mad.lo.s64 %d9, %d1, 4, %b;"), "read p1");
+  EXPECT_EQ(of("mov.b64 %d1, %c; mov.u64 %d9, %d1;"), "read p2");
+  EXPECT_EQ(of("setp.eq.u32 %p1, %r1, 0; selp.b64 %d9, %a, %b, %p1;"), "read p0 p1");
+  EXPECT_EQ(of("and.b64 %d9, %a, -128;"), "read p0");
+  EXPECT_EQ(of("mov.b64 {%r3, %r4}, %a; mov.b64 %d9, {%r3, %r4};"), "read p0");
+  EXPECT_EQ(of("ld.param.u64 %d8, [p1]; add.s64 %d9, %d8, 8;"), "read p1");
+  // A pointer that moves on in a loop.
+  EXPECT_EQ(of("mov.b64 %d9, %a;\nL: add.s64 %d9, %d9, 4; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;"),
+            "read p0");
+  EXPECT_EQ(of("ld.global.u64 %d9, [%a];"), "read p0; read ?") << "a pointer from memory";
+  EXPECT_EQ(of("ld.global.u64 %d1, [%a]; add.s64 %d9, %b, %d1;"), "read p0; read p1")
+      << "an index from memory";
+  EXPECT_EQ(of("cvt.u64.u32 %d9, %r1;"), "read ?");
+  EXPECT_EQ(of("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9;"), "read ?")
+      << "the space of the load is global";
+  EXPECT_EQ(text("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9; ld.f32 %f1, [%d9];"), "");
+}
+
+TEST(Footprint, FollowsSpills) {
+  const std::string spill = R"(
+.local .align 8 .b8 depot[16]; .reg .b64 %SP;
+mov.u64 %SP, depot; st.local.u64 [%SP+8], %b;
+griddepcontrol.wait;
+ld.local.u64 %d1, [%SP+8]; ld.global.f32 %f1, [%d1];)";
+  EXPECT_EQ(text(spill), "read p1");
+}
+
+TEST(Footprint, KnowsEveryKindOfAccess) {
+  const auto of = [](const std::string& access) { return text(kWait + access); };
+  EXPECT_EQ(of("atom.global.add.u32 %r3, [%a], 1;"), "update p0");
+  EXPECT_EQ(of("red.global.add.u32 [%a], 1;"), "update p0");
+  EXPECT_EQ(of("ld.global.nc.f32 %f1, [%a];"), "non-coherent read p0");
+  EXPECT_EQ(of("cp.async.cg.shared.global [%r2], [%a], 16;"), "read p0");
+  EXPECT_EQ(of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%a], "
+               "64, [%r3];"),
+            "read p0");
+  EXPECT_EQ(of("cp.async.bulk.global.shared::cta.bulk_group [%b], [%r2], 64;"), "write p1");
+  EXPECT_EQ(of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%b], [%r2], 64;"),
+            "update p1");
+  EXPECT_EQ(of("prefetch.global.L2 [%a];"), "") << "takes no value";
+  EXPECT_EQ(of("prefetch.global.L1 [%a];"), "read p0");
+  EXPECT_EQ(of("cp.async.bulk.prefetch.L2.global [%a], 64;"), "");
+  EXPECT_EQ(of("discard.global.L2 [%a], 128;"), "write p0");
+  EXPECT_EQ(of("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%a+16];"), "read p0");
+  EXPECT_EQ(of("frobnicate.global.u32 %r3, [%a];"), "update p0") << "an unknown instruction";
+  EXPECT_EQ(of("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%a, {%f1,%f2}];"), "non-coherent read p0");
+  EXPECT_EQ(of("mbarrier.try_wait.shared::cta.b64 %p1, [%r2], %d1; ld.shared.f32 %f1, [%r2];"), "");
+}
+
+TEST(Footprint, VariablesOfTheModuleAreMemoryToo) {
+  const Footprint found = footprint_of(
+      "griddepcontrol.wait; ld.const.f32 %f1, [table]; atom.global.add.u32 %r3, [counter], 1;",
+      ".global .u32 counter; .const .f32 table[4];");
+  EXPECT_EQ(text_of(found), "update counter");
+}
+
+TEST(Footprint, APathWithoutTheWaitCounts) {
+  const std::string early_return =
+      "setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra DONE;\ngriddepcontrol.wait;\nld.global.f32 %f1, [%a];\n"
+      "DONE: ret;";
+  const Footprint found = footprint_of(early_return);
+  EXPECT_EQ(text_of(found), "read p0");
+  EXPECT_EQ(found.waits, Waits::kSometimes);
+  // Thread 0 of block 0 waits if n is greater than 0.
+  const std::array<std::uint32_t, 3> one = {1, 1, 1}, block = {128, 1, 1};
+  using Params = std::vector<std::optional<std::uint64_t>>;
+  EXPECT_TRUE(found.waits_for_certain(block, one, Params{{}, {}, {}, 100}));
+  EXPECT_FALSE(found.waits_for_certain(block, one, Params{{}, {}, {}, 0}));
+  EXPECT_FALSE(found.waits_for_certain(block, one, Params{}));
+}
+
+TEST(Footprint, AGuardedWaitIsNone) {
+  EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\nld.global.f32 %f1, [%a];"),
+            "early read p0");
+  // What is guarded alike has waited.
+  EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\n@%p1 ld.global.f32 %f1, "
+                 "[%a];"),
+            "unclear read p0");
+  EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait; setp.ne.u32 %p2, %r1, 7;\n"
+                 "@!%p2 ld.global.f32 %f1, [%a];"),
+            "unclear read p0");
+  EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\n@!%p1 ld.global.f32 %f1, "
+                 "[%a];"),
+            "early read p0");
+}
+
+TEST(Footprint, ALoopMayRunBeforeItsWait) {
+  EXPECT_EQ(text("L: ld.global.f32 %f1, [%a]; griddepcontrol.wait; ld.global.f32 %f2, [%b];\n"
+                 "setp.ne.u32 %p1, %r1, 0; @%p1 bra L;"),
+            "early read p0; read p1");
+}
+
+TEST(Footprint, ABarrierOrdersTheBlockBehindTheThreadThatWaited) {
+  const std::string first_thread =
+      "setp.ne.u32 %p1, %r1, 0; @%p1 bra OVER; griddepcontrol.wait;\nOVER:\n";
+  const Footprint ordered = footprint_of(first_thread + "bar.sync 0;\n" + kReadA);
+  EXPECT_EQ(text_of(ordered), "read p0");
+  EXPECT_EQ(ordered.waits, Waits::kOne);
+  EXPECT_EQ(text(first_thread + kReadA), "early read p0") << "no barrier";
+  EXPECT_EQ(text("bar.sync 0;\n" + first_thread + kReadA), "early read p0") << "too early";
+  EXPECT_EQ(text("bar.sync 0;\n" + first_thread + "bar.sync 0;\n" + kReadA), "read p0");
+  EXPECT_EQ(text(first_thread + "bar.sync 1, 64;\n" + kReadA), "unclear read p0");
+  EXPECT_EQ(text(first_thread + "bar.warp.sync -1;\n" + kReadA), "unclear read p0");
+  EXPECT_EQ(text(first_thread + "bar.sync 0, 64;\nbar.sync 0;\n" + kReadA), "unclear read p0")
+      << "some threads alone may complete the barrier";
+  // The whole first warp, found by its number.
+  EXPECT_EQ(text("shr.u32 %r3, %r1, 5; setp.eq.u32 %p1, %r3, 0; @%p1 griddepcontrol.wait; "
+                 "barrier.sync.aligned 0;\n" +
+                 std::string(kReadA)),
+            "read p0");
+}
+
+TEST(Footprint, AnotherWarpMayWait) {
+  const std::string fourth_warp =
+      "shr.u32 %r3, %r1, 5; setp.ne.u32 %p1, %r3, 3; @%p1 bra OVER; griddepcontrol.wait;\nOVER:\n"
+      "bar.sync 0;\nld.global.f32 %f1, [%a];";
+  EXPECT_EQ(text_of(footprint_of(fourth_warp, "", {128, 1, 1})), "read p0");
+  EXPECT_EQ(text_of(footprint_of(fourth_warp, "", {96, 1, 1})), "unclear read p0")
+      << "there is no fourth warp";
+  EXPECT_EQ(text_of(footprint_of(fourth_warp)), "unclear read p0") << "nor is one known";
+}
+
+// A producer waits and loads; consumers are told by an mbarrier and store.
+TEST(Footprint, AnMbarrierMayOrder) {
+  EXPECT_EQ(
+      text("setp.ge.u32 %p1, %r1, 32; @%p1 bra CONSUMER;\n"
+           "griddepcontrol.wait; ld.global.f32 %f1, [%a];\n"
+           "mbarrier.arrive.shared::cta.b64 %d1, [%r2]; ret;\n"
+           "CONSUMER: mbarrier.try_wait.shared::cta.b64 %p2, [%r2], %d1; @!%p2 bra CONSUMER;\n"
+           "st.global.f32 [%c], %f1;"),
+      "read p0; unclear write p2");
+}
+
+TEST(Footprint, TriggersBeforeOrBehindTheWait) {
+  EXPECT_FALSE(footprint_of(std::string(kWait) + kTrigger).triggers_before_wait);
+  EXPECT_TRUE(footprint_of(std::string(kTrigger) + kWait).triggers_before_wait);
+  EXPECT_TRUE(footprint_of(std::string(kWait) + kTrigger).triggers);
+  EXPECT_TRUE(footprint_of(kTrigger).triggers_before_wait);
+}
+
+TEST(Footprint, CallsArePutInPlace) {
+  const std::string functions = R"(
+.func (.param .b64 out) advance(.param .b64 from, .param .b32 by) {
+  .reg .b64 %d<4>; .reg .b32 %r<2>;
+  ld.param.u64 %d1, [from]; ld.param.u32 %r1, [by];
+  mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
+  st.param.b64 [out], %d3; ret;
+}
+.func hold() { griddepcontrol.wait; ret; }
+.func back() { call again; ret; }
+.func again() { call back; ret; }
+.extern .func elsewhere();
+)";
+  const auto of = [&](const std::string& body) { return footprint_of(body, functions); };
+  const std::string call = R"({ .param .b64 q0; .param .b32 q1; .param .b64 result;
+st.param.b64 [q0], %b; st.param.b32 [q1], %r1;
+call.uni (result), advance, (q0, q1);
+ld.param.b64 %d9, [result]; }
+)";
+  EXPECT_EQ(text_of(of("call hold;\n" + call + "ld.global.f32 %f1, [%d9];")), "read p1");
+  EXPECT_EQ(text_of(of(call + "ld.global.f32 %f1, [%d9]; call hold;")), "early read p1");
+  EXPECT_EQ(of("call hold;").waits, Waits::kAll);
+  EXPECT_THAT(of("call back;").unknown, HasSubstr("a recursive call is at k.ptx:"));
+  EXPECT_THAT(of("call elsewhere;").unknown, HasSubstr("whose body is elsewhere"));
+  EXPECT_THAT(of("call %d1, (), proto;").unknown, HasSubstr("a call through a register"));
+  EXPECT_EQ(of("call elsewhere;").waits, Waits::kUnknown);
+}
+
+TEST(Footprint, WhatCannotBeReadIsUnknown) {
+  EXPECT_THAT(footprint_of("bra NOWHERE;").unknown, HasSubstr("NOWHERE"));
+  EXPECT_THAT(footprint_of("ld.global.f32 %f1, [;").unknown, HasSubstr("expected"));
+}
+
+// Calls that double the code at each level stay within bounds.
+TEST(Footprint, IsBounded) {
+  std::string functions = ".func f0() { .reg .b32 %x; mov.b32 %x, 0; ret; }\n";
+  for (int k = 1; k < 40; ++k) {
+    functions += fmt::format(".func f{}() {{ call f{}; call f{}; ret; }}\n", k, k - 1, k - 1);
+  }
+  EXPECT_THAT(footprint_of("call f39;", functions).unknown, HasSubstr("more than"));
+}
+
+// PTX of every kind that compilers make: each kernel has an answer.
+TEST(Footprint, ReadsWhatCompilersMake) {
+  int kernels = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(BATON_SOURCE_DIR "/src/ptx/testdata/ptx")) {
+    const auto module = ptx::Module::parse(read_file(entry.path()), entry.path().filename());
+    for (const ptx::Function* kernel : module->entries()) {
+      const Footprint found = read_footprint(module, *kernel, {});
+      const bool waits = module->text().find("griddepcontrol.wait") != std::string::npos;
+      if (found.unknown.empty()) {
+        EXPECT_EQ(found.waits, waits ? Waits::kAll : Waits::kNever) << kernel->name;
+      }
+      ++kernels;
+    }
+  }
+  EXPECT_GT(kernels, 50);
+}
+
+}  // namespace
+}  // namespace baton::pdl

@@ -1,0 +1,30 @@
+#pragma once
+
+// What single PTX instructions do (PTX ISA 9.0, "Instruction Set"), as far as memory and the order
+// of threads are concerned.
+
+#include <optional>
+#include <string_view>
+
+#include "pdl/code.h"
+
+namespace baton::pdl {
+
+struct Shape {
+  Operation::Kind kind = Operation::Kind::kCompute;
+  Operation::Space space = Operation::Space::kGeneric;
+  int address = -1;     // the operand that is the address in question, or none
+  bool defines = true;  // the first operand is a destination
+  bool non_coherent = false;
+  bool orders = false;     // threads may order each other's accesses by it
+  bool disturbs = false;   // may take part in barrier 0 for some threads only
+  std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value
+};
+
+// An instruction that is not known and has an address among its operands is taken for one that
+// reads and writes there.
+Shape shape_of(const ptx::Instruction& instruction);
+
+std::optional<Special> special_register(std::string_view name);
+
+}  // namespace baton::pdl

@@ -1,0 +1,34 @@
+#pragma once
+
+// Which operations of a kernel come behind its wait, for the thread that executes them: because
+// it waited itself, or because a barrier of its block orders it behind one that did.
+
+#include <cstdint>
+#include <vector>
+
+#include "pdl/code.h"
+#include "pdl/thread.h"
+
+namespace baton::pdl {
+
+enum class Order : std::uint8_t {
+  kAfter,    // on every path behind the wait
+  kUnclear,  // behind some synchronisation that may or may not order it, or on no path that is
+             // found
+  kBefore,   // there is a path on which nothing orders it behind a wait
+};
+
+struct Ordering {
+  std::vector<Order> of;        // by operation
+  std::vector<bool> reachable;  // by operation
+  bool waits = false;           // some path has a wait
+  bool every_thread_waits = false;
+  bool a_thread_waits = false;  // of every block, one for certain; so does every thread, if so
+  bool triggers = false;
+  bool triggers_before_wait = false;
+};
+
+// `block`: its extents, zeros where they are not known; every block has a thread 0 all the same.
+Ordering find_order(const Code& code, const std::array<std::uint32_t, 3>& block);
+
+}  // namespace baton::pdl

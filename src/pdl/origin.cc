@@ -1,0 +1,259 @@
+#include "pdl/origin.h"
+
+#include <algorithm>
+
+namespace baton::pdl {
+namespace {
+
+using Kind = Origin::Kind;
+
+constexpr std::size_t kMaxOrigins = 8;
+
+// Whether anything was added.
+bool join(Origins& into, const Origins& more) {
+  bool changed = false;
+  for (const Origin& origin : more) {
+    const auto at = std::lower_bound(into.begin(), into.end(), origin);
+    if (at != into.end() && *at == origin) continue;
+    if (!into.empty() && into.back().kind == Kind::kUnknown) return changed;
+    into.insert(at, origin);
+    changed = true;
+    if (into.size() > kMaxOrigins) {
+      into = {{Kind::kUnknown}};
+      return true;
+    }
+  }
+  return changed;
+}
+
+// What is told from an address wherever it is added: where it lies.
+bool is_place(Kind kind) {
+  return kind == Kind::kParams || kind == Kind::kVariable || kind == Kind::kConst ||
+         kind == Kind::kShared || kind == Kind::kLocal;
+}
+
+// One of two values that are added: an address and an index, whichever is which. Programs do not
+// add two addresses.
+void add(const Origin& a, const Origin& b, Origins& out) {
+  const auto give = [&out](Origin origin) { join(out, {origin}); };
+  if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return give({Kind::kUnknown});
+  if (is_place(a.kind)) return give(a);
+  if (is_place(b.kind)) return give(b);
+  const bool a_counts = a.kind == Kind::kParam || a.kind == Kind::kLoaded;
+  const bool b_counts = b.kind == Kind::kParam || b.kind == Kind::kLoaded;
+  if (!a_counts && !b_counts) return give({Kind::kNumber});
+  if (!a_counts) return give(b);
+  if (!b_counts) return give(a);
+  if (a.kind == Kind::kLoaded && b.kind == Kind::kLoaded) return give(a);
+  Origin first = a, second = b;
+  const bool loaded =
+      a.kind == Kind::kLoaded || b.kind == Kind::kLoaded || a.with_loaded || b.with_loaded;
+  const bool same = a.kind == b.kind && a.id == b.id && a.offset == b.offset;
+  const bool both = a.kind == Kind::kParam && b.kind == Kind::kParam && !same;
+  for (Origin* origin : {&first, &second}) {
+    if (origin->kind != Kind::kParam) continue;
+    origin->with_loaded = loaded;
+    origin->with_param = origin->with_param || both;
+    give(*origin);
+  }
+}
+
+class Solver {
+ public:
+  explicit Solver(const Code& code)
+      : code_(code), values_(code.registers + 1), users_(code.registers + 1) {
+    // The register behind the last stands for all of local memory.
+    for (std::uint32_t at = 0; at < code.operations.size(); ++at) note_users(at);
+    queued_.assign(code.operations.size(), true);
+    for (std::uint32_t at = static_cast<std::uint32_t>(code.operations.size()); at-- > 0;) {
+      queue_.push_back(at);
+    }
+    while (!queue_.empty()) {
+      const std::uint32_t at = queue_.back();
+      queue_.pop_back();
+      queued_[at] = false;
+      evaluate(at);
+    }
+  }
+
+  std::vector<Origins> addresses() const {
+    std::vector<Origins> result(code_.operations.size());
+    for (std::size_t at = 0; at < result.size(); ++at) {
+      const Operation& operation = code_.operations[at];
+      if (is_access(operation)) result[at] = of(operation.address);
+    }
+    return result;
+  }
+
+ private:
+  static bool is_access(const Operation& operation) {
+    return operation.kind == Operation::Kind::kLoad || operation.kind == Operation::Kind::kStore ||
+           operation.kind == Operation::Kind::kAtomic;
+  }
+
+  std::uint32_t memory() const { return code_.registers; }
+
+  void note_users(std::uint32_t at) {
+    const Operation& operation = code_.operations[at];
+    for (const Source& source : operation.sources) note_user(source, at);
+    note_user(operation.address, at);
+    if (operation.kind == Operation::Kind::kLoad) users_[memory()].push_back(at);
+  }
+  void note_user(const Source& source, std::uint32_t at) {
+    if (source.kind == Source::Kind::kRegister) users_[source.id].push_back(at);
+  }
+
+  Origins of(const Source& source) const {
+    switch (source.kind) {
+      case Source::Kind::kRegister:
+        return values_[source.id];
+      case Source::Kind::kConstant:
+        return {{source.bits == 0 ? Kind::kNull : Kind::kNumber}};
+      case Source::Kind::kParam:
+        return {{.kind = Kind::kParams, .id = source.id}};
+      case Source::Kind::kVariable:
+        return {{.kind = Kind::kVariable, .id = source.id}};
+      case Source::Kind::kConst:
+        return {{Kind::kConst}};
+      case Source::Kind::kShared:
+        return {{Kind::kShared}};
+      case Source::Kind::kLocal:
+        return {{Kind::kLocal}};
+      case Source::Kind::kSpecial:
+      case Source::Kind::kOther:
+        break;
+    }
+    return {{Kind::kNumber}};
+  }
+
+  void define(const Operation& operation, const Origins& value) {
+    for (std::uint32_t id : operation.defines) define(id, value);
+  }
+  void define(std::uint32_t id, const Origins& value) {
+    if (!join(values_[id], value)) return;
+    for (std::uint32_t user : users_[id]) {
+      if (queued_[user]) continue;
+      queued_[user] = true;
+      queue_.push_back(user);
+    }
+  }
+
+  void evaluate(std::uint32_t at) {
+    const Operation& operation = code_.operations[at];
+    switch (operation.kind) {
+      case Operation::Kind::kPass:
+        for (const Source& source : operation.sources) define(operation, of(source));
+        return;
+      case Operation::Kind::kLoad:
+        return load(operation);
+      case Operation::Kind::kStore:
+        return store(operation);
+      case Operation::Kind::kAtomic:
+        store(operation);
+        return define(operation, {{Kind::kLoaded}});
+      case Operation::Kind::kOpen:
+        return define(operation, {{Kind::kUnknown}});
+      default:
+        return compute(operation);
+    }
+  }
+
+  void load(const Operation& operation) {
+    if (operation.defines.empty()) return;
+    if (operation.width != 64 && operation.width != 128) {
+      return define(operation, {{Kind::kNumber}});
+    }
+    bool elsewhere = false;
+    for (const Origin& from : of(operation.address)) {
+      if (from.kind == Kind::kParams) {
+        load_param(operation, from.id);
+      } else if (from.kind == Kind::kLocal) {
+        define(operation, values_[memory()]);
+      } else {
+        elsewhere = true;
+      }
+    }
+    if (elsewhere) define(operation, {{Kind::kLoaded}});
+  }
+
+  void load_param(const Operation& operation, std::uint32_t id) {
+    const ptx::Operand& at = operation.instruction->operands[1];
+    const std::uint32_t first = static_cast<std::uint32_t>(at.offset);
+    for (std::size_t k = 0; k < operation.defines.size(); ++k) {
+      define(
+          operation.defines[k],
+          {{.kind = Kind::kParam, .id = id, .offset = first + 8 * static_cast<std::uint32_t>(k)}});
+    }
+  }
+
+  // Local memory is one place: what goes in anywhere may come out anywhere.
+  void store(const Operation& operation) {
+    const bool is_local = operation.space == Operation::Space::kLocal;
+    if (!is_local && operation.space != Operation::Space::kGeneric) return;
+    const Origins to = of(operation.address);
+    const bool reaches = is_local || std::any_of(to.begin(), to.end(), [](const Origin& origin) {
+                           return origin.kind == Kind::kLocal;
+                         });
+    if (!reaches) return;
+    for (const Source& source : operation.sources) {
+      define(memory(), operation.width == 64 ? of(source) : Origins{{Kind::kNumber}});
+    }
+  }
+
+  void compute(const Operation& operation) {
+    if (operation.defines.empty() || operation.instruction == nullptr) return;
+    if (operation.width != 64) return define(operation, {{Kind::kNumber}});
+    const std::string_view opcode = operation.instruction->opcode;
+    const std::vector<Source>& from = operation.sources;
+    if ((opcode == "mov" || opcode == "cvta" || opcode == "cvt") && from.size() == 1) {
+      define(operation, converted(operation, of(from[0])));
+    } else if (opcode == "mov" && from.size() == 2) {
+      sum(operation, of(from[0]), of(from[1]));  // of two halves
+    } else if (opcode == "selp" && from.size() == 3) {
+      define(operation, of(from[0]));
+      define(operation, of(from[1]));
+    } else if ((opcode == "min" || opcode == "max") && from.size() == 2) {
+      define(operation, of(from[0]));
+      define(operation, of(from[1]));
+    } else if ((opcode == "add" || opcode == "sub" || opcode == "and" || opcode == "or" ||
+                opcode == "xor") &&
+               from.size() == 2) {
+      sum(operation, of(from[0]), of(from[1]));
+    } else if (opcode == "mad" && from.size() == 3) {
+      sum(operation, of(from[2]), {{Kind::kNumber}});
+    } else {
+      define(operation, {{Kind::kNumber}});
+    }
+  }
+
+  // A conversion from fewer bits gives no address.
+  static Origins converted(const Operation& operation, Origins from) {
+    const auto& modifiers = operation.instruction->modifiers;
+    if (operation.instruction->opcode != "cvt") return from;
+    const std::string_view type = modifiers.empty() ? std::string_view() : modifiers.back();
+    if (type == "u64" || type == "s64" || type == "b64") return from;
+    return {{Kind::kNumber}};
+  }
+
+  void sum(const Operation& operation, const Origins& a, const Origins& b) {
+    Origins result;
+    for (const Origin& x : a) {
+      for (const Origin& y : b) add(x, y, result);
+    }
+    define(operation, result);
+  }
+
+  const Code& code_;
+  std::vector<Origins> values_;  // by register
+  std::vector<std::vector<std::uint32_t>> users_;
+  std::vector<std::uint32_t> queue_;
+  std::vector<bool> queued_;
+};
+
+}  // namespace
+
+std::vector<Origins> find_origins(const Code& code) {
+  return Solver(code).addresses();
+}
+
+}  // namespace baton::pdl

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pdl/footprint.h"
+#include "ptx/ast.h"
+
+namespace baton::pdl {
+
+// A module with one kernel k(u64 p0, u64 p1, u64 p2, u32 p3) of that body; %a, %b and %c hold the
+// first three parameters as global addresses. The body begins at line 14 of "k.ptx".
+inline std::shared_ptr<const ptx::Module> module_of(std::string_view body,
+                                                    std::string_view before = "") {
+  return ptx::Module::parse(fmt::format(R"(.version 8.7
+.target sm_90a
+.address_size 64
+{}
+.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u32 p3) {{
+.reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %d<19>; .reg .f32 %f<9>;
+.reg .b64 %a, %b, %c; .shared .align 8 .b8 shared[64];
+ld.param.u64 %a, [p0]; cvta.to.global.u64 %a, %a;
+ld.param.u64 %b, [p1]; cvta.to.global.u64 %b, %b;
+ld.param.u64 %c, [p2]; cvta.to.global.u64 %c, %c;
+ld.param.u32 %r0, [p3];
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+{}
+}}
+)",
+                                        before, body),
+                            "k.ptx");
+}
+
+inline Footprint footprint_of(std::string_view body, std::string_view before = "",
+                              const std::array<std::uint32_t, 3>& block = {}) {
+  const auto module = module_of(body, before);
+  return read_footprint(module, *module->function("k"), block);
+}
+
+// "early read p0; read p1; write p2": in the order of the touches.
+inline std::string text_of(const Footprint& footprint) {
+  std::string text;
+  for (const Touch& touch : footprint.touches) {
+    if (!text.empty()) text += "; ";
+    if (touch.order == Order::kBefore) text += "early ";
+    if (touch.order == Order::kUnclear) text += "unclear ";
+    if (touch.non_coherent) text += "non-coherent ";
+    text += touch.reads && touch.writes ? "update" : touch.reads ? "read" : "write";
+    for (const Root& root : touch.roots) {
+      text += root.kind == Root::Kind::kParam      ? fmt::format(" p{}", root.param)
+              : root.kind == Root::Kind::kVariable ? " " + root.variable
+                                                   : " ?";
+    }
+  }
+  return text;
+}
+
+}  // namespace baton::pdl

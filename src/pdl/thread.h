@@ -1,0 +1,31 @@
+#pragma once
+
+// What one thread of a kernel is certain to do, with as much as is known of its indexes and of the
+// kernel's arguments.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "pdl/code.h"
+
+namespace baton::pdl {
+
+struct KnownThread {
+  std::array<std::uint32_t, 3> tid{};
+  std::optional<std::array<std::uint32_t, 3>> block;     // extents
+  std::optional<std::array<std::uint32_t, 3>> grid;      // extents
+  bool in_first_block = false;                           // else the block is any
+  std::span<const std::optional<std::uint64_t>> params;  // values of scalars, by index
+};
+
+struct ThreadFacts {
+  bool always_waits = false;  // on every path that ends the thread without an error
+  // How often at the most it comes to barrier 0 before its wait; kNone: there is no telling.
+  std::uint32_t barriers_before_wait = kNone;
+};
+
+ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
+
+}  // namespace baton::pdl
