@@ -173,6 +173,7 @@ CUfunction KernelState::function_on(const Device& device) const {
   try {
     BATON_DRIVER_CALL(device.driver(), cuKernelGetFunction, &function, handle_);
   } catch (Error& failure) {
+    if (device == home_) throw;
     failure.note(fmt::format(
         "kernel {} is of an image loaded on {} (sm_{}), and is launched on {} "
         "(sm_{})",

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 
 #include "conformance/conformance.h"
@@ -58,6 +59,39 @@ TEST_F(Images, KernelsAreFoundByEveryNameTheyHave) {
   expect_error(ErrorCode::kNotFound, {"saxpi", "saxpy"}, [&] { module.kernel("saxpi"); });
   expect_error(ErrorCode::kInvalidInput, {}, [&] { module.kernel("scale"); });
   EXPECT_THROW(module.kernel(), Error);
+}
+
+// As the Triton compiler makes them: two parameters of its own behind those of the source, shared
+// memory that the launch gives, PTX for one architecture.
+TEST_F(Images, OfTritonRun) {
+  if (device().compile_arch() != "sm_90a") GTEST_SKIP() << "the PTX is for sm_90a";
+  constexpr int kCount = 1000;
+  std::vector<float> x(kCount), y(kCount);
+  for (int i = 0; i < kCount; ++i) x[i] = static_cast<float>(i % 37), y[i] = 0.5f;
+  const auto in = Buffer<float>::of(device(), x);
+  const Buffer<float> out(device(), kCount);
+  const Kernel add = load_image("triton_add.ptx").kernel();
+  EXPECT_EQ(add.facts().required_block, (std::array<std::uint32_t, 3>{128, 1, 1}));
+  add.launch({.grid = 4, .block = 128}, in, Buffer<float>::of(device(), y), out, kCount, nullptr,
+             nullptr);
+  const auto sum = out.download();
+  for (int i = 0; i < kCount; ++i) EXPECT_EQ(sum[i], x[i] + 0.5f);
+  expect_error(ErrorCode::kInvalidInput, {"triton_add", "6 arguments", "4 were given"},
+               [&] { add.launch({.grid = 4, .block = 128}, in, in, out, kCount); });
+
+  constexpr int kColumns = 500;
+  load_image("triton_softmax.ptx")
+      .kernel()
+      .launch({.grid = 2, .block = 128, .shared = 16}, in, out, kColumns, nullptr, nullptr);
+  const auto got = out.download();
+  for (int row = 0; row < 2; ++row) {
+    double total = 0;
+    for (int c = 0; c < kColumns; ++c) total += std::exp(double{x[row * kColumns + c]} - 36);
+    for (int c = 0; c < kColumns; ++c) {
+      const int i = row * kColumns + c;
+      EXPECT_NEAR(got[i], std::exp(double{x[i]} - 36) / total, 1e-6) << i;
+    }
+  }
 }
 
 TEST_F(Images, BrokenPtxIsRefusedWithTheReason) {

@@ -204,7 +204,10 @@ void Lowering::access(bool is_store) {
   if (spec.bytes == 0) throw Unsupported{"predicates have no place in memory"};
   if (is_store && (space == Space::kConst)) throw Unsupported{"constant memory is not written"};
 
-  const ptx::Operand& values = operand(is_store ? 1 : 0);
+  // Braces around a single register are as good as none: compilers (Triton) write them.
+  const ptx::Operand& written = operand(is_store ? 1 : 0);
+  const bool braced_one = !vector && written.kind == Kind::kVector && written.children.size() == 1;
+  const ptx::Operand& values = braced_one ? written.children[0] : written;
   const ptx::Operand& place = operand(is_store ? 0 : 1);
   if ((values.kind == Kind::kVector) != vector.has_value() ||
       (vector && values.children.size() != spec.elements)) {
