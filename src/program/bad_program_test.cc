@@ -85,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Bad{"name = \"p\"", "name = ", kInvalid, "1:8", "not TOML"},
         Bad{"N = 4", "N = 4\nN = 5", kInvalid, "4:5", "not TOML"},
+        Bad{"N = 4", "N = 4\nNż = 5", kInvalid, "4:2", "not TOML"},
         Bad{"[[steps]]", "[steps]\n[[steps]]", kInvalid, "16:1", "not TOML"},
         Bad{"name = \"p\"", "names = \"p\"", kInvalid, "1:1", "did you mean \"name\"?"},
         Bad{"name = \"p\"", "name = 5", kInvalid, "1:8", "name of the program must be a string"},
@@ -312,10 +313,20 @@ TEST(BadPrograms, TheGoodOneIsTaken) {
   EXPECT_NO_THROW(Program::from_text(kGood, "p.toml"));
 }
 
+// A sequence of nothing is a mistake of whoever wrote it: there is nothing to run or to prove.
 TEST(BadPrograms, NoSteps) {
-  EXPECT_THROW(Program::from_text("name = \"p\"", "p.toml"), Error);
-  EXPECT_THROW(Program::from_text("steps = []", "p.toml"), Error);
-  EXPECT_THROW(Program::from_text("", "p.toml"), Error);
+  for (const auto& [text, message] :
+       {std::pair("", "lacks \"steps\""), std::pair("name = \"idle\"\n", "lacks \"steps\""),
+        std::pair("name = \"idle\"\nsteps = []\n", "the program idle has no steps; give it")}) {
+    try {
+      Program::from_text(text, "idle.toml");
+      ADD_FAILURE() << text;
+    } catch (const Error& refused) {
+      EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
+      EXPECT_THAT(refused.message(), HasSubstr(message));
+      EXPECT_EQ(refused.where().file, "idle.toml");
+    }
+  }
 }
 
 TEST(BadPrograms, TooLarge) {

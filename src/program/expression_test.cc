@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,10 @@ struct Refused {
   int column;  // the text starts at 10
   const char* message;
 };
+
+void PrintTo(const Refused& refused, std::ostream* out) {
+  *out << '"' << refused.text << '"';
+}
 
 class ExpressionSyntax : public ::testing::TestWithParam<Refused> {};
 

@@ -260,6 +260,15 @@ TEST(ProgramReader, AMissingFileIsNotFound) {
   }
 }
 
+TEST(ProgramReader, StringsMayGoOnWithAnyCharacterAfterALineEndingBackslash) {
+  for (const char* character : {"§", "ż", "、", "か", "\xef\xac\x81", "\xf0\x9f\x8f\x83"}) {
+    const std::string text = "name = \"\"\"a\\\n  " + std::string(character) + "\"\"\"\n" +
+                             "steps = [{ fill = { buffer = \"x\", value = 0 } }]\n" +
+                             "[buffers.x]\ndtype = \"u8\"\nshape = [1]\n";
+    EXPECT_EQ(Program::from_text(text, "p.toml").name(), std::string("a") + character);
+  }
+}
+
 TEST(ProgramReader, EveryDtypeRoleAndInit) {
   for (const std::string_view dtype : dtype_names()) {
     for (const char* role : {"input", "weight", "output", "inout", "scratch"}) {

@@ -29,7 +29,8 @@ class Validator {
     for (const ProgramBuffer& buffer : program_.buffers) located(buffer, [&] { check(buffer); });
     for (ProgramKernel& kernel : program_.kernels) located(kernel, [&] { check(kernel); });
     if (program_.steps.empty()) {
-      throw error(ErrorCode::kInvalidInput, "the program {} has no steps",
+      throw error(ErrorCode::kInvalidInput,
+                  "the program {} has no steps; give it a launch, a copy, a fill or a repeat",
                   printable(program_.name));
     }
     check(program_.steps);
