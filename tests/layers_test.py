@@ -32,7 +32,7 @@ COMPOSITION = pathlib.Path("src/devices.cc")
 PUBLIC = {
     "export.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
     "native.h": "driver", "cuda.h": "driver",
-    "image.h": "image",
+    "image.h": "image", "embed.h": "image",
     "compile.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "pinned.h": "runtime",
@@ -119,6 +119,19 @@ class Layers(unittest.TestCase):
                 if name.split("/")[0] in rooms() or name.startswith("cuda"):
                     wrong.append(f"{path.relative_to(ROOT)}:{number}: includes {name}")
         self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_one_header_includes_the_public_api(self):
+        """baton.h brings every public header, but for the interop two."""
+        folder = ROOT / "include" / "baton"
+        included, waiting = set(), ["baton.h"]
+        while waiting:
+            header = waiting.pop()
+            if header not in included:
+                included.add(header)
+                waiting += [name.removeprefix("baton/") for _, name in includes(folder / header)
+                            if name.startswith("baton/")]
+        public = {path.name for path in folder.glob("*.h")} - {"cuda.h", "cuda_runtime.h"}
+        self.assertEqual(included, public)
 
     def test_only_the_composition_file_sees_the_simulated_gpu(self):
         self.assertTrue((ROOT / COMPOSITION).is_file())

@@ -1,14 +1,21 @@
 #pragma once
 
-// All of the public API.
+// All of the public API but what needs CUDA's own headers: baton/cuda.h and baton/cuda_runtime.h.
+#include "baton/array.h"
+#include "baton/attributes.h"
 #include "baton/buffer.h"
 #include "baton/compile.h"
 #include "baton/device.h"
+#include "baton/dim3.h"
 #include "baton/dtype.h"
+#include "baton/embed.h"
 #include "baton/error.h"
+#include "baton/executable.h"
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/launch_plan.h"
 #include "baton/log.h"
+#include "baton/metadata.h"
 #include "baton/module.h"
+#include "baton/program.h"
 #include "baton/stream.h"
