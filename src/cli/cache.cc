@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/format.h"
 #include "cli/table.h"
 
 namespace baton::cli {
@@ -64,8 +65,7 @@ void list(const compiler::Cache& cache, Output& output) {
       {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"age", kRight}, {"file"}, {""}});
   for (const compiler::Cache::Entry& entry : entries) {
     table.add({printable(entry.name), printable(fmt::format("{}", fmt::join(entry.entries, ", "))),
-               printable(entry.arch), format_bytes(entry.size),
-               format_duration(static_cast<double>(entry.age.count())),
+               printable(entry.arch), format_bytes(entry.size), format_age(entry.age),
                entry.path.filename().string(), entry.damage});
   }
   if (entries.empty()) {

@@ -56,8 +56,10 @@ void compile(const CompileCommand& command, Output& output) {
   json["output"] = nullptr;
   if (target) json["output"] = target->string();
 
-  output.line("{} for {}: compiled in {}{}", command.source.string(), arch,
-              format_duration(compiled.seconds), compiled.cache_hit ? " (from the cache)" : "");
+  // On a hit the time is the one that was spent when the entry was made.
+  output.line("{} for {}: {} {}", command.source.string(), arch,
+              compiled.cache_hit ? "taken from the cache; compiling it took" : "compiled in",
+              format_duration(compiled.seconds));
   show_kernels(facts, output);
   if (!compiled.log.empty()) output.text("\n" + compiled.log + "\n");
   if (target) {

@@ -33,6 +33,15 @@ std::string format_count(std::uint64_t count) {
   return {};
 }
 
+std::string format_age(std::chrono::seconds age) {
+  const std::int64_t seconds = age.count();
+  if (seconds < 1) return "< 1 s";
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 120 * 60) return fmt::format("{} min", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{} h", seconds / 3600);
+  return fmt::format("{} days", seconds / (24 * 3600));
+}
+
 std::string format_element(const Array& array, std::int64_t index) {
   const std::size_t size = size_of(array.dtype);
   std::uint64_t bits = 0;

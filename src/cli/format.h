@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +18,9 @@ std::string format_extent(const Dim3& extent);
 std::string format_shape(std::span<const std::int64_t> shape);
 // "987", "12.3 k", "4.57 M": three digits, powers of 1000.
 std::string format_count(std::uint64_t count);
+// How long ago, in whole units: "< 1 s", "119 s", "119 min", "47 h", "12 days". What lies in the
+// future, where two machines' clocks differ, is "< 1 s" too.
+std::string format_age(std::chrono::seconds age);
 // One element as a number, floats to six digits.
 std::string format_element(const Array& array, std::int64_t index);
 // The first few elements, and "..." where there are more.

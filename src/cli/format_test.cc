@@ -38,6 +38,18 @@ TEST(Format, CountsKeepThreeDigits) {
   EXPECT_EQ(format_count(std::numeric_limits<std::uint64_t>::max()), "18446744 T");
 }
 
+TEST(Format, AgesAreWholeUnits) {
+  using std::chrono::hours;
+  using std::chrono::seconds;
+  EXPECT_EQ(format_age(seconds(-3)), "< 1 s");
+  EXPECT_EQ(format_age(seconds(0)), "< 1 s");
+  EXPECT_EQ(format_age(seconds(119)), "119 s");
+  EXPECT_EQ(format_age(seconds(120)), "2 min");
+  EXPECT_EQ(format_age(seconds(7199)), "119 min");
+  EXPECT_EQ(format_age(seconds(7200)), "2 h");
+  EXPECT_EQ(format_age(hours(48)), "2 days");
+}
+
 TEST(Format, ElementsOfEveryKind) {
   EXPECT_EQ(format_elements(array_of<float>(DType::kF32, {1.5f, -0.25f}), 4), "1.5  -0.25");
   EXPECT_EQ(format_elements(array_of<std::uint16_t>(DType::kF16, {0x3c00, 0x7c00}), 4), "1  inf");

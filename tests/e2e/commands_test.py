@@ -114,6 +114,10 @@ class Commands(Case):
         self.assertEqual([p["offset"] for p in kernel["params"]], [0, 8, 16])
         again = self.baton("compile", "add.cu", "--entry", "add<float>", "--json", **settings).json()
         self.assertTrue(again["cache_hit"])
+        self.assertEqual(again["seconds"], json["seconds"])
+        self.assertIn("add.cu for sm_", told := self.baton(
+            "compile", "add.cu", "--entry", "add<float>", **settings).out)
+        self.assertIn(": taken from the cache; compiling it took ", told)
 
         self.check(self.baton("compile", "add.cu", "--entry", "add<float>", "--cubin", "--arch", "sm_90"), 0)
         for image, kind in [("add.ptx", "ptx"), ("add.cubin", "cubin")]:
@@ -211,6 +215,7 @@ class Commands(Case):
         self.assertEqual(self.baton("cache", "stats", "--json", **settings).json()["entries"], 1)
         listed = self.baton("cache", "list", "--json", **settings).json()["entries"]
         self.assertEqual(len(listed), 1)
+        self.assertRegex(self.baton("cache", "list", **settings).out, r"(< 1|\d) s\b")
         self.check(self.baton("cache", "verify", **settings), 0)
 
         entry = max((p for p in cache.rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
