@@ -156,6 +156,13 @@ struct ProgramSymbol {
   SourceLocation where = {};
 };
 
+// A __device__ or __constant__ variable of the module that a kernel of the program is in.
+struct ModuleVariable {
+  std::string kernel = {};  // its name in the program
+  std::string name = {};    // as Module::variable takes it
+  friend bool operator==(const ModuleVariable&, const ModuleVariable&) = default;
+};
+
 struct ProgramBuffer {
   std::string name = {};
   DType dtype = DType::kF32;
@@ -163,6 +170,8 @@ struct ProgramBuffer {
   BufferRole role = BufferRole::kScratch;
   BufferInit init = BufferInit::kNone;
   std::filesystem::path file = {};  // kFile: a .npy
+  // The buffer is this variable, or its beginning, in place of memory of its own.
+  std::optional<ModuleVariable> variable = {};
   SourceLocation where = {};
 };
 

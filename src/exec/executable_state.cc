@@ -28,8 +28,9 @@ exec::BufferTable unbound_buffers(const Program& program) {
   return table;
 }
 
+// A variable has what its image says even where the program says nothing.
 bool is_initialised(const ProgramBuffer& buffer) {
-  return buffer.init != BufferInit::kNone;
+  return buffer.init != BufferInit::kNone || buffer.variable;
 }
 
 // Read before it is written: something must be in it.
@@ -167,15 +168,29 @@ void ExecutableState::allocate(exec::BufferTable& table) const {
   for (exec::BoundBuffer& buffer : table) {
     const ProgramBuffer& definition = *buffer.definition;
     try {
-      buffer.memory.emplace(device, buffer.bytes);
+      buffer.memory.emplace(definition.variable ? variable(buffer) : Memory(device, buffer.bytes));
     } catch (Error& failure) {
       failure.at(definition.where);
       throw;
     }
+    if (definition.variable) continue;  // its module has named it
     buffer.memory->set_name(fmt::format("buffer {} ({} {})", definition.name,
                                         to_string(definition.dtype),
                                         exec::shape_text(buffer.shape)));
   }
+}
+
+Memory ExecutableState::variable(const exec::BoundBuffer& buffer) const {
+  const ModuleVariable& variable = *buffer.definition->variable;
+  Memory memory = kernels.module(variable.kernel).variable(variable.name);
+  if (memory.bytes() < buffer.bytes) {
+    throw error(ErrorCode::kInvalidInput,
+                "the buffer {} ({} {}) has {} bytes, the variable {} of kernel {} has {}",
+                buffer.definition->name, to_string(buffer.definition->dtype),
+                exec::shape_text(buffer.shape), buffer.bytes, variable.name, variable.kernel,
+                memory.bytes());
+  }
+  return memory;
 }
 
 const Array* ExecutableState::contents(const ProgramBuffer& buffer) const {
@@ -250,6 +265,8 @@ void ExecutableState::note_unwritten() {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const ProgramBuffer& definition = *buffers_[i].definition;
     if (definition.role != BufferRole::kOutput || buffers_[i].bytes == 0) continue;
+    // Kernels write variables by their names, which no argument shows.
+    if (definition.variable) continue;
     if (!extent_.written[i]) {
       report.warnings.push_back(fmt::format("no step writes the output {}, at {}", definition.name,
                                             definition.where.to_string()));

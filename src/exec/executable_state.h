@@ -54,6 +54,8 @@ class ExecutableState {
   std::map<std::string, Array, std::less<>> read_contents(Bindings& given,
                                                           const exec::BufferTable& table) const;
   void allocate(exec::BufferTable& table) const;
+  // The memory of the variable that the buffer is.
+  Memory variable(const exec::BoundBuffer& buffer) const;
   void initialise();
   void run_all(const RunOptions& options);
   void download(const exec::RunWatch& watch);

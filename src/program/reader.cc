@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kProgramKeys = {"name", "symbols", "buffers", "kernels",
                                                           "steps"};
-constexpr std::array<std::string_view, 5> kBufferKeys = {"dtype", "shape", "role", "init", "file"};
+constexpr std::array<std::string_view, 6> kBufferKeys = {"dtype", "shape", "role",
+                                                         "init",  "file",  "variable"};
 constexpr std::array<std::string_view, 10> kKernelKeys = {
     "source", "text", "ptx", "cubin", "fatbin", "entry", "prelude", "include", "options", "launch"};
 // "none" is what leaving `init` out means, and a file has a key of its own.
@@ -82,6 +83,15 @@ class ProgramReader {
       }
       buffer.init = BufferInit::kFile;
       buffer.file = path(*file, table, "file");
+    }
+    if (const auto variable = table.string("variable")) {
+      const std::size_t dot = variable->find('.');
+      if (dot == 0 || dot == std::string::npos || dot + 1 == variable->size()) {
+        throw error_at(document_.place(*table.find("variable")), ErrorCode::kInvalidInput,
+                       "{} has variable = \"{}\"; write \"kernel.variable\"", table.what(),
+                       printable(*variable));
+      }
+      buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
     }
     return buffer;
   }

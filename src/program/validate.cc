@@ -28,6 +28,7 @@ class Validator {
     for (const ProgramBuffer& buffer : program_.buffers) declare(buffer.name, "buffer", buffer);
     for (const ProgramBuffer& buffer : program_.buffers) located(buffer, [&] { check(buffer); });
     for (ProgramKernel& kernel : program_.kernels) located(kernel, [&] { check(kernel); });
+    check_variables();
     if (program_.steps.empty()) {
       throw error(ErrorCode::kInvalidInput,
                   "the program {} has no steps; give it a launch, a copy, a fill or a repeat",
@@ -134,6 +135,28 @@ class Validator {
       throw error_at(buffer.where, ErrorCode::kInvalidInput,
                      "buffer {} has init = \"{}\" and file = \"{}\", which do not go together",
                      buffer.name, to_string(buffer.init), buffer.file.string());
+    }
+  }
+
+  // A variable is of a kernel that there is, and one buffer at the most.
+  void check_variables() const {
+    std::map<std::pair<std::string, std::string>, const ProgramBuffer*> taken;
+    for (const ProgramBuffer& buffer : program_.buffers) {
+      if (!buffer.variable) continue;
+      const auto& [kernel, name] = *buffer.variable;
+      if (kernels_.find(kernel) == kernels_.end()) {
+        std::vector<std::string_view> known;
+        for (const auto& [other, definition] : kernels_) known.push_back(other);
+        throw error_at(buffer.where, ErrorCode::kNotFound,
+                       "buffer {} is a variable of the unknown kernel \"{}\"{}", buffer.name,
+                       printable(kernel), suggestion(kernel, known));
+      }
+      const auto [found, added] = taken.emplace(std::pair(kernel, name), &buffer);
+      if (!added) {
+        throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                       "the buffers {} and {} are both the variable {} of kernel {}",
+                       found->second->name, buffer.name, printable(name), kernel);
+      }
     }
   }
 
