@@ -292,6 +292,75 @@ void add_reductions(Group& group) {
   add_reduction<u32>(group, "xor", "b32", [](u32 a, u32 b) { return a ^ b; });
 }
 
+// Lanes of one warp that execute together and name different members: each mask is a group of its
+// own. Lanes with the same number modulo `parts` make one here.
+void add_groups(Group& group) {
+  for (const u32 parts : {2u, 3u}) {
+    const auto members = [parts](unsigned lane) {
+      u32 mask = 0;
+      for (unsigned other = 0; other < kLanes; ++other) {
+        if (other % parts == lane % parts) mask |= u32{1} << other;
+      }
+      return mask;
+    };
+    std::string text =
+        ".reg .b32 %m, %l;\n  .reg .pred %q;\n  mov.u32 %l, %laneid;\n"
+        "  rem.u32 %l, %l, " +
+        std::to_string(parts) + ";\n";
+    text += fmt::format("  mov.u32 %m, {:#x};\n", members(0));
+    for (unsigned k = 1; k < parts; ++k) {
+      text +=
+          fmt::format("  setp.eq.u32 %q, %l, {};\n  selp.b32 %m, {:#x}, %m, %q;\n", k, members(k));
+    }
+    add_warp_case(group,
+                  text +
+                      "  redux.sync.add.u32 %d, %a, %m;\n  setp.lt.s32 %q, %a, 0;\n"
+                      "  vote.sync.ballot.b32 %x, %q, %m;\n"
+                      "  and.b32 %l, %a, 3;\n  match.any.sync.b32 %y, %l, %m;\n"
+                      "  bar.warp.sync %m;",
+                  {Kind::kU32}, {Kind::kU32, Kind::kU32, Kind::kU32}, [members](const Warp& warp) {
+                    for (unsigned lane = 0; lane < kLanes; ++lane) {
+                      u32 sum = 0, votes = 0, equal = 0;
+                      for (unsigned other = 0; other < kLanes; ++other) {
+                        if (!in(members(lane), other)) continue;
+                        const auto value = static_cast<u32>(warp.get(0, other));
+                        const auto own = static_cast<u32>(warp.get(0, lane));
+                        sum += value;
+                        votes |= (value >> 31) << other;
+                        equal |= u32{(value & 3) == (own & 3)} << other;
+                      }
+                      warp.put(0, lane, sum);
+                      warp.put(1, lane, votes);
+                      warp.put(2, lane, equal);
+                    }
+                  });
+    // The same where the lanes arrive one group after another, and by shuffles.
+    add_warp_case(group,
+                  text +
+                      "  mov.u32 %d, %a;\n  setp.eq.u32 %q, %l, 0;\n  @%q bra MEET;\n"
+                      "  add.u32 %d, %d, 1;\nMEET:\n  redux.sync.max.u32 %d, %d, %m;\n"
+                      "  mov.u32 %l, %laneid;\n  add.u32 %l, %l, " +
+                      std::to_string(parts) +
+                      ";\n  setp.gt.u32 %q, %l, 31;\n  @%q mov.u32 %l, %laneid;\n"
+                      "  shfl.sync.idx.b32 %x, %d, %l, 31, %m;",
+                  {Kind::kU32}, {Kind::kU32, Kind::kU32}, [members, parts](const Warp& warp) {
+                    const auto result = [&](unsigned lane) {
+                      u32 greatest = 0;
+                      for (unsigned other = 0; other < kLanes; ++other) {
+                        if (!in(members(lane), other)) continue;
+                        const auto value = static_cast<u32>(warp.get(0, other));
+                        greatest = std::max(greatest, value + (other % parts == 0 ? 0 : 1));
+                      }
+                      return greatest;
+                    };
+                    for (unsigned lane = 0; lane < kLanes; ++lane) {
+                      warp.put(0, lane, result(lane));
+                      warp.put(1, lane, result(lane + parts < kLanes ? lane + parts : lane));
+                    }
+                  });
+  }
+}
+
 void add_masks(Group& group) {
   // Which lanes run together is the device's choice: the own lane does, others only if they came
   // the same way.
@@ -375,6 +444,7 @@ void add_warp(std::deque<Family>& families) {
   family.name = "warp";
   add_shuffles(family);
   add_votes(family.group("vote"));
+  add_groups(family.group("groups"));
   Group& matches = family.group("match");
   add_matches<u32>(matches);
   add_matches<u64>(matches);

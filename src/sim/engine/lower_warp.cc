@@ -31,6 +31,12 @@ void Lowering::shuffle() {
   const SlotId d = target(two ? result.children.at(0) : result, 32);
   const SlotId p = two ? predicate_target(result.children.at(1)) : kSink;
   guard_by_branch();
+  // Lanes may name different members where these are not constant.
+  if (!is_fixed(members)) {
+    Proto& meet = emit(op_meet);
+    use(meet, 5, members);
+    raw(meet, 4, index_);
+  }
   Proto& proto = emit(ops_.shuffle(static_cast<ShflMode>(*mode)));
   def(proto, 0, d);
   def(proto, 1, p);
@@ -57,6 +63,7 @@ void Lowering::vote() {
   proto.mode = static_cast<std::uint8_t>(*mode);
   def(proto, 0, d);
   use_predicate(proto, 1, operand(1));
+  raw(proto, 4, index_);
   if (sync) {
     use(proto, 5, members);
   } else {
@@ -96,6 +103,7 @@ void Lowering::match() {
   def(proto, 1, p);
   use(proto, 2, a);
   use(proto, 5, members);
+  raw(proto, 4, index_);
 }
 
 void Lowering::redux() {
@@ -122,6 +130,7 @@ void Lowering::redux() {
   Proto& proto = emit(op_redux);
   proto.mode = static_cast<std::uint8_t>(op);
   def(proto, 0, d);
+  raw(proto, 4, index_);
   use(proto, 2, a);
   use(proto, 5, members);
 }
@@ -142,6 +151,7 @@ void Lowering::elect() {
   guard_by_branch();
   Proto& proto = emit(op_elect);
   def(proto, 0, d);
+  raw(proto, 4, index_);
   def(proto, 1, p);
   use(proto, 5, members);
 }
@@ -154,7 +164,9 @@ void Lowering::warp_barrier() {
   need_operands(1, 1);
   const SlotId members = source(operand(0), Type::kB32);
   guard_by_branch();
-  use(emit(op_warp_sync), 5, members);
+  Proto& proto = emit(op_warp_sync);
+  use(proto, 5, members);
+  raw(proto, 4, index_);
   // Lanes that came from different places go on together.
   if (index_ + 1 < joins_.size()) joins_[index_ + 1] = true;
 }

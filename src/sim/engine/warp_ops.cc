@@ -15,10 +15,60 @@ void for_lanes(std::uint32_t mask, F&& f) {
   for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
-// The members of the instruction; false, with *next set, while lanes of them are elsewhere.
-bool gather(Exec* x, const Insn* i, std::uint32_t* members, const Insn** next) {
-  *members = i->r[5] == 0 ? x->mask : slot_at<std::uint32_t>(x, i->r[5])[std::countr_zero(x->mask)];
-  return (*members & ~x->mask) == 0 || converge(x, i, *members, next);
+// Of `lanes`, those that name the same members as the first does.
+std::uint32_t group_of(Exec* x, const Insn* i, std::uint32_t lanes) {
+  const std::uint32_t* named = slot_at<std::uint32_t>(x, i->r[5]);
+  const std::uint32_t members = named[std::countr_zero(lanes)];
+  std::uint32_t differs = 0;
+  for (int l = 0; l < kLanes; ++l) differs |= named[l] ^ members;
+  if (differs == 0) return lanes;  // a constant, as nearly always
+  std::uint32_t group = 0;
+  for_lanes(lanes, [&](int l) { group |= named[l] == members ? std::uint32_t{1} << l : 0; });
+  return group;
+}
+
+// The first group of lanes of which members are elsewhere; 0 where all groups are whole.
+std::uint32_t unmet_group(Exec* x, const Insn* i) {
+  const std::uint32_t* named = slot_at<std::uint32_t>(x, i->r[5]);
+  for (std::uint32_t left = x->mask; left != 0;) {
+    const std::uint32_t group = group_of(x, i, left);
+    if ((named[std::countr_zero(group)] & x->warp->live & ~group) != 0) return group;
+    left &= ~group;
+  }
+  return 0;
+}
+
+// Leaves the present fragment with the lanes of `group` alone; the others come here again.
+void part(Exec* x, const Insn* i, std::uint32_t group) {
+  if (group == x->mask) return;
+  account(x, i->r[4], i->r[4]);
+  split(x, x->mask & ~group, i, i->r[4]);
+  set_mask(x, group);
+}
+
+// Runs `f` for lanes that name the same members, once these are all here. Lanes that name others
+// are groups of their own. An instruction without members is for the lanes that execute it.
+template <class F>
+const Insn* with_members(Exec* x, const Insn* i, F&& f) {
+  if (i->r[5] == 0) {
+    f();
+    return i + 1;
+  }
+  if (const std::uint32_t group = unmet_group(x, i); group != 0) {
+    part(x, i, group);
+    const std::uint32_t first = static_cast<std::uint32_t>(std::countr_zero(group));
+    const Insn* next = nullptr;
+    if (!converge(x, i, slot_at<std::uint32_t>(x, i->r[5])[first], &next)) return next;
+  }
+  const std::uint32_t all = x->mask;
+  for (std::uint32_t left = all; left != 0;) {
+    const std::uint32_t group = group_of(x, i, left);
+    left &= ~group;
+    if (group != x->mask) set_mask(x, group);
+    f();
+  }
+  if (x->mask != all) set_mask(x, all);
+  return i + 1;
 }
 
 void write_predicate(Exec* x, std::uint32_t offset, std::uint32_t value) {
@@ -33,34 +83,30 @@ void write_all(Exec* x, std::uint32_t offset, std::uint32_t value) {
 
 template <class T>
 const Insn* match_any(Exec* x, const Insn* i) {
-  std::uint32_t members;
-  const Insn* next;
-  if (!gather(x, i, &members, &next)) return next;
-  const T* a = slot_at<T>(x, i->r[2]);
-  std::uint32_t* d = slot_at<std::uint32_t>(x, i->r[0]);
-  std::uint32_t left = x->mask;
-  while (left != 0) {
-    const T value = a[std::countr_zero(left)];
-    std::uint32_t same = 0;
-    for_lanes(left, [&](int l) { same |= a[l] == value ? std::uint32_t{1} << l : 0; });
-    for_lanes(same, [&](int l) { d[l] = same; });
-    left &= ~same;
-  }
-  return i + 1;
+  return with_members(x, i, [x, i] {
+    const T* a = slot_at<T>(x, i->r[2]);
+    std::uint32_t* d = slot_at<std::uint32_t>(x, i->r[0]);
+    std::uint32_t left = x->mask;
+    while (left != 0) {
+      const T value = a[std::countr_zero(left)];
+      std::uint32_t same = 0;
+      for_lanes(left, [&](int l) { same |= a[l] == value ? std::uint32_t{1} << l : 0; });
+      for_lanes(same, [&](int l) { d[l] = same; });
+      left &= ~same;
+    }
+  });
 }
 
 template <class T>
 const Insn* match_all(Exec* x, const Insn* i) {
-  std::uint32_t members;
-  const Insn* next;
-  if (!gather(x, i, &members, &next)) return next;
-  const T* a = slot_at<T>(x, i->r[2]);
-  const T value = a[std::countr_zero(x->mask)];
-  bool same = true;
-  for_lanes(x->mask, [&](int l) { same = same && a[l] == value; });
-  write_all(x, i->r[0], same ? x->mask : 0);
-  write_predicate(x, i->r[1], same ? kAllLanes : 0);
-  return i + 1;
+  return with_members(x, i, [x, i] {
+    const T* a = slot_at<T>(x, i->r[2]);
+    const T value = a[std::countr_zero(x->mask)];
+    bool same = true;
+    for_lanes(x->mask, [&](int l) { same = same && a[l] == value; });
+    write_all(x, i->r[0], same ? x->mask : 0);
+    write_predicate(x, i->r[1], same ? kAllLanes : 0);
+  });
 }
 
 std::uint32_t reduced(ReduxOp op, std::uint32_t a, std::uint32_t b) {
@@ -105,26 +151,24 @@ std::uint64_t cycles(const Exec* x) {
 }  // namespace
 
 const Insn* op_vote(Exec* x, const Insn* i) {
-  std::uint32_t members;
-  const Insn* next;
-  if (!gather(x, i, &members, &next)) return next;
-  const std::uint32_t p =
-      (predicate_at(x, i->r[1]) ^ ((i->negated & 2) != 0 ? kAllLanes : 0)) & x->mask;
-  switch (static_cast<VoteMode>(i->mode)) {
-    case VoteMode::kBallot:
-      write_all(x, i->r[0], p);
-      break;
-    case VoteMode::kAll:
-      write_predicate(x, i->r[0], p == x->mask ? kAllLanes : 0);
-      break;
-    case VoteMode::kAny:
-      write_predicate(x, i->r[0], p != 0 ? kAllLanes : 0);
-      break;
-    case VoteMode::kUni:
-      write_predicate(x, i->r[0], p == 0 || p == x->mask ? kAllLanes : 0);
-      break;
-  }
-  return i + 1;
+  return with_members(x, i, [x, i] {
+    const std::uint32_t p =
+        (predicate_at(x, i->r[1]) ^ ((i->negated & 2) != 0 ? kAllLanes : 0)) & x->mask;
+    switch (static_cast<VoteMode>(i->mode)) {
+      case VoteMode::kBallot:
+        write_all(x, i->r[0], p);
+        break;
+      case VoteMode::kAll:
+        write_predicate(x, i->r[0], p == x->mask ? kAllLanes : 0);
+        break;
+      case VoteMode::kAny:
+        write_predicate(x, i->r[0], p != 0 ? kAllLanes : 0);
+        break;
+      case VoteMode::kUni:
+        write_predicate(x, i->r[0], p == 0 || p == x->mask ? kAllLanes : 0);
+        break;
+    }
+  });
 }
 
 const Insn* op_activemask(Exec* x, const Insn* i) {
@@ -146,39 +190,40 @@ const Insn* op_match_all64(Exec* x, const Insn* i) {
 }
 
 const Insn* op_redux(Exec* x, const Insn* i) {
-  std::uint32_t members;
-  const Insn* next;
-  if (!gather(x, i, &members, &next)) return next;
-  const std::uint32_t* a = slot_at<std::uint32_t>(x, i->r[2]);
-  const int first = std::countr_zero(x->mask);
-  std::uint32_t value = a[first];
-  for_lanes(x->mask & (x->mask - 1),
-            [&](int l) { value = reduced(static_cast<ReduxOp>(i->mode), value, a[l]); });
-  write_all(x, i->r[0], value);
-  return i + 1;
+  return with_members(x, i, [x, i] {
+    const std::uint32_t* a = slot_at<std::uint32_t>(x, i->r[2]);
+    const int first = std::countr_zero(x->mask);
+    std::uint32_t value = a[first];
+    for_lanes(x->mask & (x->mask - 1),
+              [&](int l) { value = reduced(static_cast<ReduxOp>(i->mode), value, a[l]); });
+    write_all(x, i->r[0], value);
+  });
 }
 
 const Insn* op_elect(Exec* x, const Insn* i) {
-  std::uint32_t members;
-  const Insn* next;
-  if (!gather(x, i, &members, &next)) return next;
-  const int leader = std::countr_zero(x->mask);
-  write_all(x, i->r[0], static_cast<std::uint32_t>(leader));
-  write_predicate(x, i->r[1], std::uint32_t{1} << leader);
-  return i + 1;
+  return with_members(x, i, [x, i] {
+    const int leader = std::countr_zero(x->mask);
+    write_all(x, i->r[0], static_cast<std::uint32_t>(leader));
+    write_predicate(x, i->r[1], std::uint32_t{1} << leader);
+  });
 }
 
 const Insn* op_warp_sync(Exec* x, const Insn* i) {
+  const std::uint32_t group = unmet_group(x, i);
+  if (group == 0) return i + 1;
+  part(x, i, group);
   Warp& warp = *x->warp;
-  const std::uint32_t members = slot_at<std::uint32_t>(x, i->r[5])[std::countr_zero(x->mask)];
-  if ((members & warp.live & ~x->mask) == 0) return i + 1;
   Fragment& fragment = warp.fragment();
   fragment.wait = Wait::kWarpSync;
-  fragment.members = members;
+  fragment.members = slot_at<std::uint32_t>(x, i->r[5])[std::countr_zero(group)];
   fragment.pc = i + 1;
   fragment.from = x->from;
   recheck_waits(warp);
   return resume(x);
+}
+
+const Insn* op_meet(Exec* x, const Insn* i) {
+  return with_members(x, i, [] {});
 }
 
 const Insn* op_clock(Exec* x, const Insn* i) {

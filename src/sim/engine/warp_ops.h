@@ -15,8 +15,10 @@ const Insn* op_match_any32(Exec* x, const Insn* i);  // r[0] = lanes with the sa
 const Insn* op_match_any64(Exec* x, const Insn* i);
 const Insn* op_match_all32(Exec* x, const Insn* i);  // also predicate r[1]
 const Insn* op_match_all64(Exec* x, const Insn* i);
-const Insn* op_redux(Exec* x, const Insn* i);      // r[0] = ReduxOp(mode) over r[2]
-const Insn* op_elect(Exec* x, const Insn* i);      // r[0] the leader, predicate r[1] true for it
+const Insn* op_redux(Exec* x, const Insn* i);  // r[0] = ReduxOp(mode) over r[2]
+const Insn* op_elect(Exec* x, const Insn* i);  // r[0] the leader, predicate r[1] true for it
+// Waits until all members are here, for an instruction behind it that looks at one mask only.
+const Insn* op_meet(Exec* x, const Insn* i);
 const Insn* op_warp_sync(Exec* x, const Insn* i);  // bar.warp.sync
 
 // What a thread reads of time, all from the instructions its block has executed: r[0], 32 or 64
