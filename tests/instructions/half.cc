@@ -193,6 +193,14 @@ void add_comparisons(Family& family) {
                 return Pair<T>{comparison.holds(a.low, b.low, ftz) ? one : T{},
                                comparison.holds(a.high, b.high, ftz) ? one : T{}};
               });
+      // A mask for each half.
+      for (const std::string_view word : {"u32", "s32"}) {
+        set.add(fmt::format("set.{}.{}.{}x2 %d, %a, %b;", form, word, type),
+                [&comparison, ftz](Pair<T> a, Pair<T> b) {
+                  return (comparison.holds(a.low, b.low, ftz) ? u32{0xffff} : 0) |
+                         (comparison.holds(a.high, b.high, ftz) ? u32{0xffff0000} : 0);
+                });
+      }
       set.add(fmt::format("set.{}.u32.{} %d, %a, %b;", form, type), [&comparison, ftz](T a, T b) {
         return comparison.holds(a, b, ftz) ? ~u32{0} : u32{0};
       });

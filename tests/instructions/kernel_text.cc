@@ -76,7 +76,7 @@ std::string entry_name(std::size_t index) {
 }
 
 std::string module_text(const std::string& declarations, std::span<const Case* const> cases) {
-  std::string out = ".version 8.1\n.target sm_90\n.address_size 64\n\n" + declarations + '\n';
+  std::string out = ".version 8.4\n.target sm_90\n.address_size 64\n\n" + declarations + '\n';
   for (std::size_t i = 0; i < cases.size(); ++i) add_entry(out, *cases[i], entry_name(i));
   return out;
 }

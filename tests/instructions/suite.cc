@@ -24,7 +24,7 @@ const std::deque<Family>& all_families() {
     std::deque<Family> all;
     for (const auto add : {add_integer, add_carry, add_bits, add_compare, add_float,
                            add_approximate, add_half, add_convert, add_move, add_memory, add_atomic,
-                           add_warp, add_block, add_special, add_control}) {
+                           add_wide, add_warp, add_block, add_special, add_control}) {
       add(all);
     }
     return all;

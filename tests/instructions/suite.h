@@ -214,6 +214,7 @@ void add_convert(std::deque<Family>& families);
 void add_move(std::deque<Family>& families);
 void add_memory(std::deque<Family>& families);
 void add_atomic(std::deque<Family>& families);
+void add_wide(std::deque<Family>& families);
 void add_warp(std::deque<Family>& families);
 void add_block(std::deque<Family>& families);
 void add_special(std::deque<Family>& families);

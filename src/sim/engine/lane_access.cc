@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
 #include <cstring>
+#include <optional>
+#include <thread>
 
 #include "sim/engine/address.h"
 #include "sim/engine/state.h"
+#include "sim/engine/warp.h"
 
 namespace baton::sim {
 namespace {
@@ -54,13 +60,14 @@ struct Access {
   int lane;
   const char* verb;  // "reads"
   std::uint32_t bytes;
+  std::uint32_t aligned;  // what the address must be a multiple of
 };
 
 bool misaligned(const Access& a, const Place& place) {
-  if (place.address % a.bytes == 0) return false;
+  if (place.address % a.aligned == 0) return false;
   fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
         fmt::format("{} {} bytes of {} memory at {:#x}, which is no multiple of {}", a.verb,
-                    a.bytes, name_of(place.space), place.address, a.bytes));
+                    a.bytes, name_of(place.space), place.address, a.aligned));
   return true;
 }
 
@@ -192,7 +199,29 @@ void store_whole(std::byte* to, const void* from) {
   __atomic_store_n(reinterpret_cast<T*>(to), value, __ATOMIC_SEQ_CST);
 }
 
+// Operations on 16 bytes, which not every processor can do at once, take turns by address.
+class WholeTurn {
+ public:
+  explicit WholeTurn(const std::byte* place)
+      : turn_(turns()[reinterpret_cast<std::uintptr_t>(place) / 16 % kTurns]) {
+    while (turn_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  ~WholeTurn() { turn_.clear(std::memory_order_release); }
+  WholeTurn(const WholeTurn&) = delete;
+  WholeTurn& operator=(const WholeTurn&) = delete;
+
+ private:
+  static constexpr std::size_t kTurns = 64;
+  static std::array<std::atomic_flag, kTurns>& turns() {
+    static std::array<std::atomic_flag, kTurns> all;
+    return all;
+  }
+  std::atomic_flag& turn_;
+};
+
 void load_strong(const std::byte* from, void* to, std::uint32_t bytes) {
+  std::optional<WholeTurn> turn;
+  if (bytes == 16) turn.emplace(from);
   switch (bytes) {
     case 1:
       return load_whole<std::uint8_t>(from, to);
@@ -210,6 +239,8 @@ void load_strong(const std::byte* from, void* to, std::uint32_t bytes) {
   }
 }
 void store_strong(std::byte* to, const void* from, std::uint32_t bytes) {
+  std::optional<WholeTurn> turn;
+  if (bytes == 16) turn.emplace(to);
   switch (bytes) {
     case 1:
       return store_whole<std::uint8_t>(to, from);
@@ -249,7 +280,7 @@ void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offse
 
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
                std::uint32_t bytes, bool strong) {
-  const Access access{x, i, lane, "reads", bytes};
+  const Access access{x, i, lane, "reads", bytes, bytes};
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return false;
   if (place.space == Space::kLocal) {
@@ -287,7 +318,7 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
 
 bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
                 const void* buffer, std::uint32_t bytes, bool strong) {
-  const Access access{x, i, lane, "writes", bytes};
+  const Access access{x, i, lane, "writes", bytes, bytes};
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return false;
   if (place.space == Space::kLocal) {
@@ -319,8 +350,8 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
 }
 
 std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
-                       std::uint32_t bytes) {
-  const Access access{x, i, lane, "updates", bytes};
+                       std::uint32_t bytes, std::uint32_t aligned) {
+  const Access access{x, i, lane, "updates", bytes, aligned == 0 ? bytes : aligned};
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return nullptr;
   if (place.space == Space::kLocal || place.space == Space::kParam) {
@@ -346,6 +377,42 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
     refill_region(x, i, place.address);
   }
   return region->host + offset;
+}
+
+namespace {
+
+template <bool Compares>
+const Insn* exchange_wide(Exec* x, const Insn* i) {
+  constexpr std::uint32_t kBytes = 16;
+  const bool narrow = (i->negated & 1) != 0;
+  std::uint32_t unchanged = 0;
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const std::uint64_t base =
+        narrow ? slot_at<std::uint32_t>(x, i->r[1])[l] : slot_at<std::uint64_t>(x, i->r[1])[l];
+    std::byte* place = atomic_lane(x, i, l, static_cast<Space>(i->mode),
+                                   base + static_cast<std::uint64_t>(i->imm), kBytes);
+    if (place == nullptr) return nullptr;
+    const auto value = [&](int k) { return x->frame + i->r[k] + std::size_t{kBytes} * l; };
+    std::byte old[kBytes];
+    const WholeTurn turn(place);
+    std::memcpy(old, place, kBytes);
+    const bool equal = !Compares || std::memcmp(old, value(2), kBytes) == 0;
+    if (equal) std::memcpy(place, value(Compares ? 3 : 2), kBytes);
+    unchanged += equal ? 0 : 1;
+    if (i->r[0] != 0) std::memcpy(value(0), old, kBytes);
+  }
+  x->spin += unchanged;
+  return i + 1;
+}
+
+}  // namespace
+
+const Insn* op_exchange_wide(Exec* x, const Insn* i) {
+  return exchange_wide<false>(x, i);
+}
+const Insn* op_swap_wide(Exec* x, const Insn* i) {
+  return exchange_wide<true>(x, i);
 }
 
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {

@@ -13,15 +13,21 @@ namespace baton::sim {
 
 // Copies `bytes` between `buffer` and the memory that `address` means in `space`. False where the
 // access is wrong: the fault is recorded and the handler returns x->stop's kFault by null. Strong
-// accesses of up to 8 bytes are single-copy atomic. Counts the traffic of global memory.
+// accesses of up to 16 bytes are single-copy atomic. Counts the traffic of global memory.
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
                std::uint32_t bytes, bool strong);
 bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
                 const void* buffer, std::uint32_t bytes, bool strong);
 
 // Where an atomic operation works, or null after recording the fault. Marks the bytes as written.
+// `aligned` is what the address must be a multiple of: 0 stands for `bytes`.
 std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
-                       std::uint32_t bytes);
+                       std::uint32_t bytes, std::uint32_t aligned = 0);
+
+// atom.exch.b128 and atom.cas.b128: r[0] the old value, r[1] the address, r[2] and r[3] the
+// operands, imm the offset, mode the space; bit 0 of `negated` says that the address has 32 bits.
+const Insn* op_exchange_wide(Exec* x, const Insn* i);
+const Insn* op_swap_wide(Exec* x, const Insn* i);
 
 // Makes x->regions[i->cache] the allocation that holds the address; false where there is none.
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address);

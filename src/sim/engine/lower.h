@@ -129,6 +129,9 @@ class Lowering {
   void store();
   void access(bool is_store);
   void atomic();
+  void emit_atomic(const AtomSpec& spec, const Address& where, SlotId d, SlotId b, SlotId c,
+                   unsigned aligned);
+  void atomic_vector(const AtomSpec& spec, Address where, unsigned elements);
   void prefetch();
   void fence();
   Space take_space(Modifiers& modifiers) const;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "sim/engine/address.h"
 #include "sim/engine/control.h"
+#include "sim/engine/lane_access.h"
 #include "sim/engine/lower.h"
 
 namespace baton::sim {
@@ -274,6 +276,7 @@ void Lowering::atomic() {
   spec.returns = insn_->opcode == "atom";
   m.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
   drop_scope(m);
+  const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
   spec.ftz = m.take("ftz");
   m.take("noftz");
@@ -283,18 +286,32 @@ void Lowering::atomic() {
       m.take_one_of({"exch", "cas", "add", "min", "max", "inc", "dec", "and", "or", "xor"});
   if (!op) throw Unsupported{"its operation is not known"};
   spec.op = static_cast<AtomOp>(*op);
+  const auto vector = m.take_one_of({"v2", "v4", "v8"});
   spec.type = m.need_type();
   m.finish();
   const bool cas = spec.op == AtomOp::kCas;
   const std::size_t first = spec.returns ? 1 : 0;
-  need_operands(first + (cas ? 3 : 2), first + (cas ? 3 : 2));
+  const std::size_t count = first + (cas ? 3 : 2);
+  need_operands(count, has_policy ? count + 1 : count);
   Address where = address(operand(first), spec.space);
   if (where.space == Space::kSharedCluster) where = generic_of_cluster(where);
   spec.space = where.space;
+  if (vector) return atomic_vector(spec, where, 2u << *vector);
   const SlotId b = source(operand(first + 1), spec.type);
   const SlotId c = cas ? source(operand(first + 2), spec.type) : kSink;
   const SlotId d = spec.returns ? target(operand(0), bits_of(spec.type)) : kSink;
-  Proto& proto = emit(ops_.atomic(spec));
+  emit_atomic(spec, where, d, b, c, bits_of(spec.type) / 8);
+}
+
+void Lowering::emit_atomic(const AtomSpec& spec, const Address& where, SlotId d, SlotId b, SlotId c,
+                           unsigned aligned) {
+  Handler handler = nullptr;
+  if (spec.type != Type::kB128) {
+    handler = ops_.atomic(spec);
+  } else if (spec.op == AtomOp::kExch || spec.op == AtomOp::kCas) {
+    handler = spec.op == AtomOp::kCas ? op_swap_wide : op_exchange_wide;
+  }
+  Proto& proto = emit(handler);
   if (d == kSink) {
     raw(proto, 0, 0);
   } else {
@@ -305,9 +322,43 @@ void Lowering::atomic() {
   use(proto, 3, c);
   proto.imm = where.offset;
   proto.mode = static_cast<std::uint8_t>(spec.space);
-  // Atomics have no predicate operands: the bits say how wide the address register is.
+  // Atomics have no predicate operands: the bits say how wide the address register is, and by their
+  // upper part what the address must be a multiple of.
   if (builder_.width(where.slot) == 4) proto.negated |= 1;
+  proto.negated |= static_cast<std::uint8_t>(std::countr_zero(aligned) << 1);
   proto.cache = next_region();
+}
+
+// atom.add.v4.f32 and its like: each element is an atomic operation of its own (PTX ISA, "atom").
+void Lowering::atomic_vector(const AtomSpec& spec, Address where, unsigned elements) {
+  const bool single = spec.type == Type::kF32 && spec.op == AtomOp::kAdd;
+  const bool half = is_half_type(spec.type) &&
+                    (spec.op == AtomOp::kAdd || spec.op == AtomOp::kMin || spec.op == AtomOp::kMax);
+  const unsigned bytes = bits_of(spec.type) / 8;
+  if ((!single && !half) || elements * bytes > 16) {
+    throw Unsupported{"there is no vector form of this operation and type"};
+  }
+  const std::size_t first = spec.returns ? 1 : 0;
+  const ptx::Operand& values = operand(first + 1);
+  const auto check = [&](const ptx::Operand& o) {
+    if (o.kind == Kind::kVector && o.children.size() == elements) return;
+    invalid(fmt::format("it works on {} elements, the operand has another number", elements));
+  };
+  check(values);
+  if (spec.returns) check(operand(0));
+  // Results may be the registers of operands that are still to be read.
+  std::vector<std::pair<SlotId, SlotId>> results;
+  for (unsigned k = 0; k < elements; ++k) {
+    const SlotId b = source(values.children[k], spec.type);
+    SlotId d = kSink;
+    if (spec.returns) {
+      const SlotId to = target(operand(0).children[k], bits_of(spec.type));
+      if (to != kSink) results.emplace_back(to, d = temporary(bits_of(spec.type)));
+    }
+    emit_atomic(spec, where, d, b, kSink, k == 0 ? bytes * elements : bytes);
+    where.offset += bytes;
+  }
+  for (const auto& [to, from] : results) emit_copy(to, from);
 }
 
 // What only moves data between caches changes nothing here.

@@ -42,7 +42,6 @@ Type bits_type(unsigned bits) {
 void Lowering::emit_copy(SlotId to, SlotId from) {
   OpSpec spec = spec_of(Op::kMov, Type::kB32, Type::kB32);
   spec.wide_to = builder_.width(to);
-  if (spec.wide_to == 16) throw Unsupported{"128-bit registers can only be packed and unpacked"};
   Proto& proto = emit(ops_.move(spec));
   def(proto, 0, to);
   use(proto, 1, from);
@@ -371,9 +370,11 @@ void Lowering::set_register() {
       throw Unsupported{"its result has a type that set does not have"};
   }
   const bool packed = spec.from == Type::kF16x2 || spec.from == Type::kBF16x2;
-  if (packed != (type == Type::kF16x2 || type == Type::kBF16x2)) {
-    throw Unsupported{"only one of its types is packed"};
+  const bool word = type == Type::kU32 || type == Type::kS32;
+  if (packed ? type != spec.from && !word : type == Type::kF16x2 || type == Type::kBF16x2) {
+    throw Unsupported{"its result has not the parts that its operands have"};
   }
+  if (packed && word) one = 0xffff;  // of each half
   const SlotId a = source(operand(1), spec.from);
   const SlotId b = source(operand(2), spec.from);
   const SlotId d = target(operand(0), bits_of(type));
