@@ -22,9 +22,10 @@ Case& Group::add_rows(std::string text, std::vector<Kind> inputs, std::vector<Re
 const std::deque<Family>& all_families() {
   static const std::deque<Family> families = [] {
     std::deque<Family> all;
-    for (const auto add : {add_integer, add_carry, add_bits, add_compare, add_float,
-                           add_approximate, add_half, add_convert, add_move, add_memory, add_atomic,
-                           add_wide, add_warp, add_block, add_special, add_control}) {
+    for (const auto add :
+         {add_integer, add_carry, add_bits, add_compare, add_float, add_approximate, add_half,
+          add_convert, add_move, add_memory, add_atomic, add_wide, add_warp, add_asynchronous,
+          add_block, add_special, add_control}) {
       add(all);
     }
     return all;

@@ -216,6 +216,7 @@ void add_memory(std::deque<Family>& families);
 void add_atomic(std::deque<Family>& families);
 void add_wide(std::deque<Family>& families);
 void add_warp(std::deque<Family>& families);
+void add_asynchronous(std::deque<Family>& families);
 void add_block(std::deque<Family>& families);
 void add_special(std::deque<Family>& families);
 void add_control(std::deque<Family>& families);

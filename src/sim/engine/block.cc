@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sim/engine/address.h"
+#include "sim/engine/async_copy.h"
 #include "sim/engine/frame.h"
 #include "sim/engine/warp.h"
 
@@ -42,7 +43,7 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   while (pc != nullptr) pc = pc->fn(x, pc);
 }
 
-std::string wait_text(const Fragment& fragment) {
+std::string wait_text(const BlockState& block, const Fragment& fragment) {
   switch (fragment.wait) {
     case Wait::kBarrier:
       return fmt::format("waits at barrier {}", fragment.id);
@@ -53,6 +54,8 @@ std::string wait_text(const Fragment& fragment) {
       return "waits for the grids before it";
     case Wait::kCluster:
       return "waits at the barrier of its cluster";
+    case Wait::kMbarrier:
+      return describe_wait(block, fragment.members);
     default:
       return "runs";
   }
@@ -158,6 +161,7 @@ void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
   block->cursor = 0;
   block->clock = 0;
   block->triggered = false;
+  block->async.clear();
   std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
   std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
   block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size());
@@ -180,6 +184,7 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   const std::uint64_t before = x->warp_instructions;
   block->clock -= before;  // op_clock adds what x counts
   const BlockStop stop = run_warps(x, block, budget);
+  if (stop == BlockStop::kFinished) finish_async(x);
   block->clock += x->warp_instructions;
   block->shared_unwritten = x->shared_unwritten;
   return stop;
@@ -217,7 +222,7 @@ void describe_block(const GridState& grid, const BlockState& block,
         block.index.x, block.index.y, block.index.z, group.first == group.last ? "" : "s",
         group.first == group.last ? fmt::format("{}", group.first)
                                   : fmt::format("{} to {}", group.first, group.last),
-        group.threads, place_of(*grid.kernel->ptx, site), wait_text(*group.fragment),
+        group.threads, place_of(*grid.kernel->ptx, site), wait_text(block, *group.fragment),
         site.instruction == nullptr ? "" : fmt::format(" (\"{}\")", text_of(*site.instruction))));
   }
 }

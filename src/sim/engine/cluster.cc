@@ -13,13 +13,15 @@ bool can_run(const BlockState& block) {
                      [](const Warp& warp) { return warp.runnable_fragments() != 0; });
 }
 
-// What keeps a cluster from going on where each of its blocks was found unable to.
-BlockStop standstill(Exec* x, const ClusterState& cluster, bool polls) {
+// What keeps a cluster from going on where each of its blocks was found unable to; kBudget where
+// some can after all.
+BlockStop standstill(Exec* x, ClusterState* cluster, bool polls) {
   if (polls) return BlockStop::kSpinning;
-  for (const auto& block : cluster.blocks) {
+  for (const auto& block : cluster->blocks) {
     if (waits(*block, Wait::kGrid)) return BlockStop::kWaiting;
   }
-  report_deadlock(x, cluster);
+  if (time_out_waits(*cluster)) return BlockStop::kBudget;
+  report_deadlock(x, *cluster);
   return BlockStop::kFault;
 }
 
@@ -51,6 +53,7 @@ void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cl
   cluster->cursor = 0;
   cluster->live_blocks = static_cast<std::uint32_t>(cluster->blocks.size());
   cluster->spun = false;
+  cluster->time_outs = 0;
   cluster->barrier = {};
   cluster->barrier.live_threads = grid.threads * cluster->live_blocks;
 }
@@ -61,7 +64,11 @@ BlockStop run_cluster(Exec* x, ClusterState* cluster, std::int64_t budget) {
   std::uint32_t stuck = 0;  // blocks in a row that could not go on
   bool polls = false;       // one of them waits by polling
   while (cluster->live_blocks != 0) {
-    if (stuck >= cluster->live_blocks) return standstill(x, *cluster, polls);
+    if (stuck >= cluster->live_blocks) {
+      const BlockStop stop = standstill(x, cluster, polls);
+      if (stop != BlockStop::kBudget) return stop;
+      stuck = 0;  // those that waited at mbarriers go on
+    }
     if (budget <= 0) return BlockStop::kBudget;
     BlockState& block = *cluster->blocks[cluster->cursor];
     cluster->cursor = cluster->cursor + 1 == count ? 0 : cluster->cursor + 1;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "sim/engine/address.h"
+#include "sim/engine/span_access.h"
 #include "sim/engine/state.h"
 #include "sim/engine/warp.h"
 
@@ -266,17 +267,68 @@ void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offse
     return;
   }
   const bool own = region.host == x->shared.host;
-  std::uint32_t& unwritten =
-      own ? x->shared_unwritten
-          : x->block->cluster->blocks[rank_of(place.address)]->shared_unwritten;
+  mark_shared(x, own ? *x->block : *x->block->cluster->blocks[rank_of(place.address)], offset,
+              bytes);
+}
+
+}  // namespace
+
+void mark_shared(Exec* x, BlockState& block, std::uint64_t offset, std::uint64_t bytes) {
+  const bool own = &block == x->block;
+  std::uint32_t& unwritten = own ? x->shared_unwritten : block.shared_unwritten;
+  if (unwritten == 0) return;
   for (std::uint64_t word = offset / 4; word < (offset + bytes + 3) / 4; ++word) {
-    if (region.written[word] == 0) --unwritten;
-    region.written[word] = 1;
+    if (block.shared_written[word] == 0) --unwritten;
+    block.shared_written[word] = 1;
   }
   if (own && unwritten == 0) x->shared.written = nullptr;
 }
 
-}  // namespace
+bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes) {
+  const Access access{x, i, lane, writes ? "writes" : "reads", span.bytes, span.aligned};
+  const Place place = resolve(span.space, span.address);
+  if (misaligned(access, place)) return false;
+  if (place.space == Space::kLocal || place.space == Space::kParam) {
+    outside(access, place);
+    return false;
+  }
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
+  if (region == nullptr) return false;
+  const bool is_global = place.space == Space::kGlobal;
+  if (is_global) (writes ? x->bytes_written : x->bytes_read) += span.bytes;
+  if (writes || region->written == nullptr) return true;
+  const std::uint64_t offset = place.address - region->base;
+  const bool unwritten =
+      is_global ? none_written(region->written + offset, span.bytes)
+                : none_written(region->written + offset / 4, std::max(span.bytes / 4, 1u));
+  if (unwritten) warn_unwritten(access, place);
+  return true;
+}
+
+std::byte* span_place(Exec* x, const Span& span, bool writes) {
+  const Place place = resolve(span.space, span.address);
+  if (place.space == Space::kShared) {
+    const ClusterState& cluster = *x->block->cluster;
+    const std::uint32_t rank = place.of_cluster ? rank_of(place.address) : x->block->rank;
+    if (rank >= cluster.blocks.size()) return nullptr;
+    BlockState& block = *cluster.blocks[rank];
+    const std::uint64_t offset = place.address & ((1u << kRankShift) - 1);
+    const bool gone = &block != x->block && block.live_warps == 0;
+    if (gone || offset > block.shared.size() || block.shared.size() - offset < span.bytes) {
+      return nullptr;
+    }
+    if (writes) mark_shared(x, block, offset, span.bytes);
+    return block.shared.data() + offset;
+  }
+  const Region* region = x->grid->snapshot->find(place.address);
+  if (region == nullptr || region->size - (place.address - region->base) < span.bytes) {
+    return nullptr;
+  }
+  const std::uint64_t offset = place.address - region->base;
+  if (writes && region->written != nullptr) std::memset(region->written + offset, 1, span.bytes);
+  return region->host + offset;
+}
 
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
                std::uint32_t bytes, bool strong) {

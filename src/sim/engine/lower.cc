@@ -41,8 +41,7 @@ bool writes_nothing(std::string_view opcode) {
                                                               "setmaxnreg",
                                                               "cp",
                                                               "barrier",
-                                                              "bar",
-                                                              "createpolicy"};
+                                                              "bar"};
   return kNames.contains(opcode);
 }
 

@@ -133,6 +133,7 @@ class Lowering {
                    unsigned aligned);
   void atomic_vector(const AtomSpec& spec, Address where, unsigned elements);
   void prefetch();
+  void create_policy();
   void fence();
   Space take_space(Modifiers& modifiers) const;
   Address address(const ptx::Operand& operand, Space space);
@@ -151,6 +152,16 @@ class Lowering {
   };
   Sharing join_group(const AccessSpec& spec, SlotId slot, std::uint8_t* pattern);
   void end_groups(std::size_t first_proto);
+
+  // lower_async.cc
+  void mbarrier();
+  void copy_async();
+  void copy_thread();
+  void arrive_async();
+  void copy_bulk();
+  void wait_async(bool bulk);
+  void async_store();
+  SlotId generic_address(const ptx::Operand& operand, Space space);
 
   // lower_control.cc
   void branch();

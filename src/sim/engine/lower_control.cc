@@ -58,7 +58,10 @@ const Lowering::Row* Lowering::find_row(std::string_view opcode) {
     add(&L::store, {"st"});
     add(&L::atomic, {"atom", "red"});
     add(&L::prefetch, {"prefetch", "prefetchu", "applypriority", "discard"});
+    add(&L::create_policy, {"createpolicy"});
     add(&L::fence, {"fence", "membar"});
+    add(&L::mbarrier, {"mbarrier"});
+    add(&L::copy_async, {"cp"});
     add(&L::branch, {"bra"});
     add(&L::branch_indexed, {"brx"});
     add(&L::exit, {"exit"});

@@ -179,6 +179,7 @@ void Lowering::load() {
   access(false);
 }
 void Lowering::store() {
+  if (insn_->has("async")) return async_store();
   access(true);
 }
 
@@ -271,6 +272,7 @@ void Lowering::access(bool is_store) {
 }
 
 void Lowering::atomic() {
+  if (insn_->has("async")) return async_store();
   Modifiers m(*insn_);
   AtomSpec spec;
   spec.returns = insn_->opcode == "atom";
@@ -371,14 +373,41 @@ void Lowering::prefetch() {
   emit(op_nop);
 }
 
-// All memory operations are performed in program order, one after another: fences have no work.
+// createpolicy.…b64 d, …: says how caches are to treat what is accessed under it. There are none
+// here.
+void Lowering::create_policy() {
+  Modifiers m(*insn_);
+  m.take_one_of({"fractional", "range", "cvt"});
+  m.take("global");
+  m.take("L2");
+  for (const auto* name :
+       {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}) {
+    m.take(name);
+  }
+  if (m.need_type() != Type::kB64) throw Unsupported{"policies have 64 bits"};
+  m.finish();
+  need_operands(1, 4);
+  emit_copy(target(operand(0), 64), fixed(builder_.constant(8, 0)));
+}
+
+// All memory operations are performed in program order, one after another, and asynchronous copies
+// see what was written before them: fences have no work.
 void Lowering::fence() {
   Modifiers m(*insn_);
-  if (m.take("proxy")) throw Unsupported{"proxy fences"};
+  const bool proxy = m.take("proxy");
+  if (proxy) {
+    const auto kind = m.take_one_of({"alias", "async", "async::generic", "tensormap::generic"});
+    if (!kind) throw Unsupported{"the proxies that it fences are not known"};
+    m.take_one_of({"global", "shared::cta", "shared::cluster"});
+  }
+  m.take("mbarrier_init");
+  m.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   drop_scope(m);
   m.take_one_of({"gl"});
   m.take_one_of({"sc", "acq_rel", "acquire", "release"});
   m.finish();
+  // fence.proxy.tensormap::generic.acquire names the bytes of a tensor map.
+  need_operands(0, proxy ? 2 : 0);
   emit(op_nop);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/async_state.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/exec.h"
 #include "sim/engine/findings.h"
@@ -44,6 +45,7 @@ enum class Wait : std::uint8_t {
   kWarpSync,  // bar.warp.sync: for the other lanes of `members`, wherever they call it
   kGrid,      // griddepcontrol.wait
   kCluster,   // barrier.cluster.wait
+  kMbarrier,  // mbarrier.try_wait: `members` is the mbarrier's offset in shared memory
 };
 
 // Lanes of a warp that stand at one place. Lanes of different fragments are disjoint, so a warp has
@@ -57,6 +59,7 @@ struct Fragment {
   std::uint8_t id = 0;
   std::uint32_t members = 0;
   const Insn* pending = nullptr;  // a bar.red whose result is still to be written
+  bool timed_out = false;         // waited at an mbarrier as long as it may
 };
 
 struct Warp {
@@ -118,6 +121,7 @@ struct BlockState {
   std::uint32_t cursor = 0;  // the warp whose turn it is
   std::uint64_t clock = 0;   // warp instructions this block executed
   bool triggered = false;    // executed griddepcontrol.launch_dependents
+  AsyncState async;
 };
 
 // Of all threads of a cluster. Phases follow each other; a thread arrives once in each.
@@ -131,8 +135,9 @@ struct ClusterBarrier {
 struct ClusterState {
   std::vector<std::unique_ptr<BlockState>> blocks;  // by rank
   std::uint32_t live_blocks = 0;
-  std::uint32_t cursor = 0;  // the block whose turn it is
-  bool spun = false;         // some warp waited for others by polling since this was cleared
+  std::uint32_t cursor = 0;     // the block whose turn it is
+  bool spun = false;            // some warp waited for others by polling since this was cleared
+  std::uint32_t time_outs = 0;  // of waits at mbarriers, with no phase of any ending in between
   ClusterBarrier barrier;
 };
 
