@@ -137,8 +137,11 @@ std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank
   block->frames = std::make_unique<std::byte[]>(std::size_t{block->frame_stride} * grid.warps + 64);
   const auto start = reinterpret_cast<std::uintptr_t>(block->frames.get());
   std::byte* frames = block->frames.get() + (64 - start % 64) % 64;
-  block->shared.resize(grid.shared_bytes);
-  block->shared_written.resize((grid.shared_bytes + 3) / 4);
+  const std::uint32_t reserved = grid.kernel->reserved_shared;
+  const std::uint32_t shared =
+      reserved == 0 ? grid.shared_bytes : (grid.shared_bytes + 15) / 16 * 16 + reserved;
+  block->shared.resize(shared);
+  block->shared_written.resize((shared + 3) / 4);
   block->warps.resize(grid.warps);
   for (std::uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = block->warps[w];

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "sim/engine/address.h"
 #include "sim/engine/cluster.h"
 #include "sim/engine/workers.h"
 
@@ -13,7 +14,6 @@ namespace {
 constexpr std::uint32_t kThreadsPerSm = 2048;
 constexpr std::uint32_t kBlocksPerSm = 32;
 constexpr std::uint32_t kSharedPerSm = 228 * 1024;
-constexpr std::uint32_t kReservedShared = 1024;
 constexpr std::uint64_t kMostBlocksOfCluster = 16;  // compute capability 9.0
 
 std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) {

@@ -39,6 +39,8 @@ bool of_block(Special special) {
     case Special::kClusterCtaidY:
     case Special::kClusterCtaidZ:
     case Special::kClusterCtarank:
+    case Special::kReservedSmem:
+    case Special::kReservedSmemEnd:
       return true;
     default:
       return false;
@@ -147,6 +149,12 @@ std::uint64_t block_value(const GridState& grid, const BlockState& block, Specia
       return block.index.z % cluster.z;
     case Special::kClusterCtarank:
       return block.rank;
+    case Special::kReservedSmem:
+    case Special::kReservedSmemEnd: {
+      const std::uint64_t base = std::uint64_t{block.rank} << kRankShift;
+      const std::uint64_t end = base + block.shared.size();
+      return special == Special::kReservedSmemEnd ? end : end - grid.kernel->reserved_shared;
+    }
     default:
       return block.number % static_cast<std::uint64_t>(grid.sm_count);  // %smid
   }

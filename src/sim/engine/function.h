@@ -43,6 +43,7 @@ enum class Special : std::uint8_t {
   kTotalSmemSize,
   kAggrSmemSize,
   kReservedSmem,
+  kReservedSmemEnd,
   kEnvreg,
   kClusteridX,
   kClusteridY,
@@ -147,6 +148,7 @@ struct DecodedKernel {
   std::unordered_map<std::uint32_t, const Function*> by_index;  // for indirect calls
   std::uint32_t static_shared = 0;
   std::uint32_t shared_align = 16;
+  std::uint32_t reserved_shared = 0;  // bytes of the system's part, where the kernel names it
   std::uint32_t param_bytes = 0;
   std::uint32_t regions = 0;  // memory instructions
   bool has_grid_wait = false;

@@ -411,9 +411,22 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
     if (failure != std::errc() || end != digits.end() || number >= kEnvregs) return std::nullopt;
     return fixed(builder_.special(width_for(bits), Special::kEnvreg, number));
   }
-  if (name == "%reserved_smem_offset_begin" || name == "%reserved_smem_offset_end") {
-    return fixed(builder_.constant(width_for(bits), 0));
+  if (name.starts_with("%reserved_smem_offset_")) {
+    // The memory that the system reserves in each block lies behind the kernel's own here. Its
+    // parts are not told apart: cooperative groups, which use part 1, are all that uses it.
+    static constexpr std::pair<std::string_view, Special> kPlaces[] = {
+        {"%reserved_smem_offset_begin", Special::kReservedSmem},
+        {"%reserved_smem_offset_0", Special::kReservedSmem},
+        {"%reserved_smem_offset_1", Special::kReservedSmem},
+        {"%reserved_smem_offset_cap", Special::kReservedSmemEnd},
+        {"%reserved_smem_offset_end", Special::kReservedSmemEnd}};
+    for (const auto& [place, special] : kPlaces) {
+      if (name != place || bits == 1) continue;
+      shared_.kernel.reserved_shared = kReservedShared;
+      return fixed(builder_.special(width_for(bits), special, 0));
+    }
   }
+  if (name.starts_with("%pm")) throw Unsupported{"there are no performance counters"};
   return std::nullopt;
 }
 
