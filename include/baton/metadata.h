@@ -252,8 +252,8 @@ struct FoundMetadata {
 // Reads metadata of every known format, which its bytes decide: Baton's own (JSON and binary),
 // TVM's sidecar JSON, its binary function infos and module containers, and shared libraries and
 // objects that TVM or tvm-ffi wrote. Work and memory are linear in the size. Throws kNotFound where
-// the file cannot be read, kInvalidInput where its bytes are none of these, are cut short or need
-// what this version does not know, kDamaged where a checksum fails.
+// the file cannot be read or is a library without metadata, kInvalidInput where its bytes are none
+// of these, are cut short or need what this version does not know, kDamaged where a checksum fails.
 BATON_API FoundMetadata read_metadata(const std::filesystem::path& path);
 BATON_API FoundMetadata read_metadata(std::string_view bytes, const std::string& name);
 

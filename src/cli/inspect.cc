@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "baton/image.h"
 #include "cli/commands.h"
+#include "cli/inspect_contents.h"
 #include "cli/inspect_extract.h"
+#include "cli/inspect_metadata.h"
 #include "cli/json.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
@@ -66,8 +68,9 @@ std::string describe(const Image& image, const ImageFacts& facts) {
 // Fills the JSON object image by image, and the text as it goes.
 class Report {
  public:
-  explicit Report(Output& output)
-      : output_(output),
+  Report(bool has_offsets, Output& output)
+      : has_offsets_(has_offsets),
+        output_(output),
         images_(Json::array()),
         kernels_(Json::array()),
         variables_(Json::array()) {}
@@ -75,7 +78,7 @@ class Report {
   void add(const FoundImage& found) {
     const Image& image = found.image;
     Json json = {{"place", found.place},
-                 {"offset", found.offset},
+                 {"offset", has_offsets_ ? Json(found.offset) : Json()},
                  {"kind", to_string(image.kind())},
                  {"bytes", image.bytes().size()}};
     ImageFacts facts;
@@ -150,6 +153,7 @@ class Report {
     output_.text(table.format(output_.colour()));
   }
 
+  bool has_offsets_;
   Output& output_;
   Json images_;
   Json kernels_;
@@ -159,30 +163,32 @@ class Report {
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
-  const FoundImages found = find_images(command.image);
+  const std::string name = command.image.string();
+  const Contents contents = read_contents(command.image);
+  const FoundImages& found = contents.images;
   std::uint64_t bytes = 0;
   for (const FoundImage& each : found.images) bytes += each.image.bytes().size();
   const bool is_image = found.container.empty();
   Json& json = output.result();
-  json["file"] = command.image.string();
+  json["file"] = name;
   json["kind"] = is_image ? to_string(found.images.at(0).image.kind()) : found.container;
   json["bytes"] = bytes;
-  if (found.images.empty()) {
-    throw error(ErrorCode::kInvalidInput, "{} ({}) embeds no kernel image", command.image.string(),
-                found.container);
+  if (found.images.empty() && !contents.metadata) {
+    throw error(ErrorCode::kInvalidInput, "{} ({}) embeds no kernel image", name, found.container);
   }
   if (!is_image) {
     add_facts({}, json);
-    output.line("{}: {}, {} image{}, {}", command.image.string(), found.container,
-                found.images.size(), found.images.size() == 1 ? "" : "s", format_bytes(bytes));
+    output.line("{}: {}, {} image{}, {}", name, found.container, found.images.size(),
+                found.images.size() == 1 ? "" : "s", format_bytes(bytes));
   }
   for (const std::string& remark : found.remarks) output.warning(remark);
-  Report report(output);
+  if (contents.metadata) show_metadata(*contents.metadata, output);
+  Report report(contents.has_offsets, output);
   for (const FoundImage& each : found.images) report.add(each);
   report.finish();
   if (!command.extract) return;
   std::vector<std::string> remarks;
-  const auto written = extract_images(found, command.image, *command.extract, remarks);
+  const auto written = extract_images(contents, command.image, *command.extract, remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());

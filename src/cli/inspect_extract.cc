@@ -34,17 +34,29 @@ std::string debug_ptx(std::string_view bytes, const std::string& name) {
 
 class Extraction {
  public:
-  Extraction(std::filesystem::path folder, std::vector<std::string>& remarks)
-      : folder_(std::move(folder)), remarks_(remarks) {}
+  Extraction(std::filesystem::path folder, bool has_offsets, std::vector<std::string>& remarks)
+      : folder_(std::move(folder)), has_offsets_(has_offsets), remarks_(remarks) {}
 
   void add(const FoundImage& found, const std::string& stem) {
     const Image& image = found.image;
     const std::string name = fmt::format("{}.{}", stem, to_string(image.kind()));
     Json& entry = write(name, image.bytes(), to_string(image.kind()));
     entry["place"] = found.place;
-    entry["offset"] = found.offset;
+    if (has_offsets_) entry["offset"] = found.offset;
     if (image.kind() == ImageKind::kFatbin) add_members(image, name, stem);
     if (image.kind() == ImageKind::kCubin) add_debug_ptx(image.bytes(), name, stem);
+  }
+
+  // The sources that a module's metadata carries. A language is the writer's word, so that it names
+  // no file.
+  void add_sources(const ModuleMetadata& module, const std::string& stem) {
+    std::size_t index = 0;
+    for (const auto& [language, text] : module.sources()) {
+      const std::string_view ending = language == "cuda" ? "cu" : "txt";
+      Json& entry = write(fmt::format("{}.source{}.{}", stem, index++, ending), text, "source");
+      entry["language"] = language;
+      entry["module"] = module.name();
+    }
   }
 
   std::vector<std::string> finish(const std::filesystem::path& file) {
@@ -101,6 +113,7 @@ class Extraction {
   }
 
   std::filesystem::path folder_;
+  bool has_offsets_;
   std::vector<std::string>& remarks_;
   std::vector<std::string> written_;
   Json images_ = Json::array();
@@ -108,7 +121,7 @@ class Extraction {
 
 }  // namespace
 
-std::vector<std::string> extract_images(const FoundImages& found, const std::filesystem::path& file,
+std::vector<std::string> extract_images(const Contents& contents, const std::filesystem::path& file,
                                         const std::filesystem::path& folder,
                                         std::vector<std::string>& remarks) {
   std::error_code failure;
@@ -116,11 +129,16 @@ std::vector<std::string> extract_images(const FoundImages& found, const std::fil
   if (failure) {
     throw error(ErrorCode::kInvalidInput, "--extract {}: {}", folder.string(), failure.message());
   }
-  Extraction extraction(folder, remarks);
+  const FoundImages& found = contents.images;
+  Extraction extraction(folder, contents.has_offsets, remarks);
   for (std::size_t i = 0; i < found.images.size(); ++i) {
     extraction.add(found.images[i], found.container.empty()
                                         ? file.stem().string()
                                         : fmt::format("{}.{}", file.filename().string(), i));
+  }
+  for (std::size_t i = 0; contents.metadata && i < contents.metadata->modules.size(); ++i) {
+    extraction.add_sources(contents.metadata->modules[i],
+                           fmt::format("{}.{}", file.filename().string(), i));
   }
   return extraction.finish(file);
 }

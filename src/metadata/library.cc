@@ -201,7 +201,7 @@ void read_library(std::string_view bytes, const std::string& name, FoundMetadata
   found.format = file.type() == ElfFile::kRelocatable ? "object file" : "shared library";
   if (found.modules.empty()) {
     throw error(
-        ErrorCode::kInvalidInput,
+        ErrorCode::kNotFound,
         "{} holds no launch metadata: no symbol {} with a CUDA module, no {}NAME (a stripped "
         "file has lost these){}",
         name, kLibrarySymbol, kCubinPrefix,
