@@ -1,6 +1,7 @@
 #include "cli/run_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -200,14 +201,13 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
   for (const FindingReport& finding : report.findings) {
     json.push_back(cli::json_of(finding));
     if (finding.error && !error_findings) continue;
-    std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
-    output.line("\n{}: {}, block {}, thread {}, {}: {}{}",
+    const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
+    const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
+    output.line("\n{}: kernel {}, block ({}), thread ({}): {}{}{}",
                 styled(finding.error ? "error" : "warning",
                        finding.error ? Style::kBad : Style::kWarning, output.colour()),
-                finding.kernel,
-                format_shape({{finding.block[0], finding.block[1], finding.block[2]}}),
-                format_shape({{finding.thread[0], finding.thread[1], finding.thread[2]}}),
-                finding.where, finding.message, times);
+                finding.kernel, fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
+                finding.message, times, where);
   }
 }
 

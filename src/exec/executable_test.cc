@@ -414,6 +414,8 @@ TEST_F(ExecutableFaultTest, AFaultNamesKernelBufferAndLine) {
     EXPECT_EQ(failure.code(), ErrorCode::kFault);
     EXPECT_THAT(failure.what(), HasSubstr("buffer x (f32 [10]"));
     EXPECT_THAT(failure.what(), HasSubstr("kernels.cu:"));
+    EXPECT_THAT(failure.what(),
+                HasSubstr("the first step not known to have completed: out_of_bounds"));
   }
   ASSERT_THAT(executable.report().findings, SizeIs(1));
   EXPECT_TRUE(executable.report().findings[0].error);

@@ -33,13 +33,13 @@ void StepTimer::begin(const RunContext& context) {
 }
 
 void StepTimer::mark(const RunContext& context, std::uint32_t row, const PlannedStep& step) {
-  ++unmarked_;
-  if (context.time_steps || unmarked_ >= kStepsPerUntimedMark) push_mark(context, row, step);
+  if (unmarked_++ == 0) first_unmarked_ = &step;
+  if (context.time_steps || unmarked_ >= kStepsPerUntimedMark) push_mark(context, row);
   while (marks_.size() > kMaxMarks) harvest(context);
 }
 
-void StepTimer::push_mark(const RunContext& context, std::uint32_t row, const PlannedStep& step) {
-  marks_.push_back({take_event(), row, &step, std::exchange(unmarked_, 0)});
+void StepTimer::push_mark(const RunContext& context, std::uint32_t row) {
+  marks_.push_back({take_event(), row, first_unmarked_, std::exchange(unmarked_, 0)});
   marks_.back().event.record(context.stream);
 }
 
@@ -77,8 +77,9 @@ void StepTimer::finish(const RunContext& context) {
 }
 
 void StepTimer::abandon(Error& failure) {
-  if (!marks_.empty()) {
-    const PlannedStep& step = *marks_.front().step;
+  // An event of its own may be what failed: a fault shows at whatever call comes next.
+  if (!marks_.empty() || unmarked_ != 0) {
+    const PlannedStep& step = marks_.empty() ? *first_unmarked_ : *marks_.front().first;
     failure.note("the first step not known to have completed: " + step.label + ", at " +
                  step.source->where.to_string());
   }

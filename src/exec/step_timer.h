@@ -23,8 +23,7 @@ class StepTimer {
   void mark(const RunContext& context, std::uint32_t row, const PlannedStep& step);
   // A step for which nothing is enqueued.
   void pass(const RunContext& context) { ++context.steps_done; }
-  // `last`: of the run, or null where nothing was enqueued. Waits for all and closes the report's
-  // run.
+  // Waits for all and closes the report's run.
   void finish(const RunContext& context);
   // Gives up on what is still out, and says in the error where the run stood.
   void abandon(Error& failure);
@@ -33,12 +32,12 @@ class StepTimer {
   struct Mark {
     Event event;
     std::uint32_t row;
-    const PlannedStep* step;
-    std::uint64_t steps;  // that end with it
+    const PlannedStep* first;  // of the steps that end with it
+    std::uint64_t steps;       // how many they are
   };
 
   Event take_event();
-  void push_mark(const RunContext& context, std::uint32_t row, const PlannedStep& step);
+  void push_mark(const RunContext& context, std::uint32_t row);
   void harvest(const RunContext& context);
 
   Device device_;
@@ -47,7 +46,9 @@ class StepTimer {
   std::optional<Event> last_;   // the end of the step harvested last
   std::deque<Mark> marks_;      // oldest first
   driver::Counters counters_;   // at the end of the step harvested last
-  std::uint64_t unmarked_ = 0;  // steps enqueued after the last mark
+  // Steps enqueued after the last mark: how many, and their first.
+  std::uint64_t unmarked_ = 0;
+  const PlannedStep* first_unmarked_ = nullptr;
 };
 
 }  // namespace baton::exec

@@ -23,7 +23,9 @@ bool is_sticky(CUresult result) noexcept {
 }
 
 void released(const driver::Driver& driver, CUresult result, const char* call) noexcept {
-  if (!is_sticky(result)) {
+  // No release is unsupported of its own: a kernel with an instruction that its device lacks leaves
+  // this error behind.
+  if (!is_sticky(result) && result != CUDA_ERROR_NOT_SUPPORTED) {
     driver::check_quietly(driver, result, call);
     return;
   }
