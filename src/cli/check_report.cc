@@ -160,7 +160,9 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
   } catch (Error& failure) {
     refusal = std::move(failure);
     if (fit.answer != Compatibility::Answer::kNo) {
-      fit = {Compatibility::Answer::kNo, refusal->message()};
+      // The last note says why; the message names file and device, which stand beside it already.
+      const std::vector<std::string>& notes = refusal->notes();
+      fit = {Compatibility::Answer::kNo, notes.empty() ? refusal->message() : notes.back()};
     }
   }
   Json& images = output.result()["images"];

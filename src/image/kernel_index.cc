@@ -189,8 +189,8 @@ const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view im
   const std::vector<std::string> available = entry_names(facts_);
   const std::vector<std::string_view> views(available.begin(), available.end());
   const std::string_view near = nearest(entry, {views.data(), views.size()});
-  throw error(ErrorCode::kNotFound, "{} has no kernel \"{}\"{}; it has: {}", image_name, entry,
-              near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near), listed(available));
+  throw error(ErrorCode::kNotFound, "{} has no kernel \"{}\"; it has: {}{}", image_name, entry,
+              listed(available), near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near));
 }
 
 }  // namespace image

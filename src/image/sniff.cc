@@ -53,7 +53,7 @@ ImageKind sniff(std::string_view bytes, std::string_view name) {
   }
   throw error(ErrorCode::kInvalidInput,
               "{} is no kernel image: it is neither PTX (which begins with .version), nor a cubin, "
-              "nor a fatbin",
+              "nor a fatbin; compile CUDA source first (baton compile)",
               name);
 }
 

@@ -329,6 +329,18 @@ TEST(BadPrograms, NoSteps) {
   }
 }
 
+TEST(BadPrograms, NoText) {
+  const std::string elf = "\x7f" + std::string("ELF\2\1\0\0", 7) + std::string(70, '.');
+  try {
+    Program::from_text(elf, "k.cubin");
+    FAIL() << "was not refused";
+  } catch (const Error& refused) {
+    EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(refused.message(), HasSubstr("a program file is text"));
+    EXPECT_EQ(refused.where().to_string(), "k.cubin");
+  }
+}
+
 TEST(BadPrograms, TooLarge) {
   EXPECT_THROW(Program::from_text(std::string(5 << 20, '#'), "p.toml"), Error);
 }

@@ -179,6 +179,11 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
                    "a program of {} is larger than the limit of {}", format_bytes(text_.size()),
                    format_bytes(kMaxBytes));
   }
+  if (text_.find('\0') != std::string::npos) {
+    throw error_at({name_}, ErrorCode::kInvalidInput,
+                   "a program file is text, and this one holds a NUL byte; images of kernels are "
+                   "named in a program, or shown by baton inspect");
+  }
   DotCounter(text_, name_).check();
   const toml::parse_result result = toml::parse(std::string_view(text_));
   if (!result) {

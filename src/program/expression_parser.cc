@@ -193,7 +193,8 @@ class Parser {
       }
       known.push_back(function.name);
     }
-    fail(begin, "unknown function {}{}", name, suggestion(name, known));
+    throw error_at(code_.place(begin), ErrorCode::kInvalidInput, "unknown function {}, in \"{}\"{}",
+                   name, printable(text_), suggestion(name, known));
   }
 
   // `begin` is where the sign stands, if there is one.

@@ -58,6 +58,7 @@ ModuleState::ModuleState(const Device& device, std::unique_ptr<Library> library)
 
 void ModuleState::load(std::span<const Image> images) {
   std::vector<std::string> refusals;
+  bool other_architecture = false;
   for (const Image* image : by_preference(images)) {
     std::string why;
     library_ = Library::load(device_, *image, &why);
@@ -69,15 +70,17 @@ void ModuleState::load(std::span<const Image> images) {
     refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
     if (std::string reason = why_not(*image, device_); !reason.empty()) {
       refusals.back() += "\n" + reason;
+      other_architecture = true;
     }
     log(LogLevel::kDebug, "not loaded on {}: {}", device_.spec(), refusals.back());
   }
   const bool one = refusals.size() == 1;
+  // Where the architecture suits, other machine code for it would not serve either.
   Error failure =
-      error(ErrorCode::kInvalidInput, "{} {} on {} ({}, {}): bring PTX, or machine code for {}",
-            images.front().name(), one ? "does not load" : "and its other images do not load",
-            device_.spec(), device_.name(), fmt::format("sm_{}", device_.architecture()),
-            device_.compile_arch());
+      error(ErrorCode::kInvalidInput, "{} {} on {} ({}, sm_{}): bring PTX{}", images.front().name(),
+            one ? "does not load" : "and its other images do not load", device_.spec(),
+            device_.name(), device_.architecture(),
+            other_architecture ? ", or machine code for " + device_.compile_arch() : std::string());
   for (const std::string& refusal : refusals) {
     for (std::string_view line : split_lines(refusal)) failure.note(std::string(line));
   }

@@ -117,7 +117,11 @@ TEST_F(ModuleTest, MachineCodeAloneIsRefusedWithWhatWouldServe) {
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
   EXPECT_EQ(exit_status(failure.code()), 2);
   EXPECT_THAT(failure.what(), AllOf(HasSubstr("prebuilt_sm_90.cubin"), HasSubstr("sim:tiny"),
-                                    HasSubstr("bring PTX"), HasSubstr("NO_BINARY_FOR_GPU")));
+                                    HasSubstr("bring PTX"), HasSubstr("NO_BINARY_FOR_GPU"),
+                                    Not(HasSubstr("or machine code for"))));
+  const Image older = Image::from_file(prebuilt("prebuilt_sm_80.cubin"));
+  EXPECT_THAT(failure_of([&] { Module::load(device_, older); }).what(),
+              HasSubstr("bring PTX, or machine code for sm_90a"));
 }
 
 TEST_F(ModuleTest, OfSeveralImagesOneThatSuitsIsTaken) {

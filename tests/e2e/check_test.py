@@ -134,6 +134,8 @@ class Check(Case):
         self.assertEqual(json["images"][0]["runs"], "no")
         self.assertTrue(json["images"][0]["reason"])
         self.assertTrue(json["kernels"])
+        result = self.baton("check", IMAGES / "vectors_sm_90.cubin", "--device", "sim")
+        self.assertIn("cubin for sm_90, no: the image is a cubin: it holds machine code only", result.out)
 
     def test_what_is_neither(self):
         self.check(self.baton("check", "nothing"), 2, "nothing")
