@@ -100,8 +100,10 @@ bool convert(Reader* reader, Arguments* arguments, const std::string& format, st
     if (!number()) return false;
   }
   bool wide = false;
+  int halvings = 0;  // of the 32 bits that count: "h", "hh"
   while (*at < format.size() && std::strchr("hljztL", format[*at]) != nullptr) {
     wide = wide || std::strchr("ljzt", format[*at]) != nullptr;
+    halvings = std::min(halvings + (format[*at] == 'h' ? 1 : 0), 2);
     ++*at;
   }
   if (*at >= format.size()) return true;
@@ -123,9 +125,12 @@ bool convert(Reader* reader, Arguments* arguments, const std::string& format, st
         std::uint32_t word = 0;
         if (!arguments->next(&word)) return false;
         const bool is_signed = kind == 'd' || kind == 'i';
-        value = is_signed
-                    ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(word)})
-                    : word;
+        const int above = 32 - (32 >> halvings);
+        word <<= above;
+        value =
+            is_signed
+                ? static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(word) >> above})
+                : word >> above;
       }
       append(out, flags + "ll" + kind, static_cast<long long>(value));
       return true;
@@ -204,10 +209,12 @@ const Insn* op_vprintf(Exec* x, const Insn* i) {
         out += c;
         continue;
       }
+      const bool percent = at < format.size() && format[at] == '%';
       if (!convert(&reader, &arguments, format, &at, &out)) return nullptr;
-      ++conversions;
+      conversions += percent ? 0 : 1;
     }
-    x->grid->output.add(x->block->number, x->warp->index, std::move(out));
+    x->grid->output.add(x->block->number,
+                        x->warp->index * kLanes + static_cast<std::uint32_t>(lane), std::move(out));
     store_result(x, i, lane, conversions);
   }
   return i + 1;

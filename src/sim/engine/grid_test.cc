@@ -72,10 +72,12 @@ LOOP:
   .reg .b32 %r<5>;
   .local .align 8 .b8 room[24];
   mov.u64 %rd1, room;
+  .reg .pred %p1;
   mov.u32 %r1, %ctaid.x;
-  st.local.u32 [%rd1], %r1;
   mov.u64 %rd2, word;
   cvta.global.u64 %rd2, %rd2;
+AGAIN:
+  st.local.u32 [%rd1], %r1;
   st.local.u64 [%rd1+8], %rd2;
   st.local.f64 [%rd1+16], 0d3FF8000000000000;
   cvta.local.u64 %rd3, %rd1;
@@ -90,6 +92,9 @@ LOOP:
     call.uni (c), vprintf, (a, b);
     ld.param.b32 %r2, [c];
   }
+  add.u32 %r1, %r1, 100;
+  setp.lt.u32 %p1, %r1, 200;
+  @%p1 bra AGAIN;
   ret;
 }
 )";
@@ -160,7 +165,7 @@ TEST_F(Grids, DynamicSharedMemoryLiesBehindTheStatic) {
   EXPECT_THROW(device.begin(module, "shared", {1}, {1}, 1 << 20, out), Error);
 }
 
-TEST_F(Grids, PrintInTheOrderOfBlocks) {
+TEST_F(Grids, PrintInTheOrderOfBlocksAndThreads) {
   EngineConfig config = TestDevice::config(4);
   std::string printed;
   config.print = [&](std::string_view text) { printed += text; };
@@ -175,7 +180,9 @@ TEST_F(Grids, PrintInTheOrderOfBlocks) {
   while (grid->state() == Grid::State::kRunning) engine.advance(grids, 1'000'000);
   std::string expected;
   for (int b = 0; b < 20; ++b) {
-    for (int t = 0; t < 2; ++t) expected += std::to_string(b) + " hi 1.50\n";
+    for (int t = 0; t < 2; ++t) {
+      for (int value : {b, b + 100}) expected += std::to_string(value) + " hi 1.50\n";
+    }
   }
   EXPECT_EQ(printed, expected);
   EXPECT_TRUE(engine.findings().empty());

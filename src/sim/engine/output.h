@@ -8,18 +8,18 @@
 
 namespace baton::sim {
 
-// What the threads of a grid printed. It is given out in the order of blocks, then warps, then
-// time, so that it does not depend on which worker ran which block. Thread-safe.
+// What the threads of a grid printed. It is given out in the order of blocks, then threads (warp by
+// warp and lane by lane), then time, so that it depends on no schedule. Thread-safe.
 class Output {
  public:
-  void add(std::uint64_t block, std::uint32_t warp, std::string text);
+  void add(std::uint64_t block, std::uint32_t thread, std::string text);
   // Everything so far, in order; nothing is kept.
   std::string take();
 
  private:
   struct Piece {
     std::uint64_t block;
-    std::uint32_t warp;
+    std::uint32_t thread;
     std::string text;
   };
   std::mutex mutex_;
