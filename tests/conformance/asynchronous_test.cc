@@ -10,6 +10,12 @@ constexpr unsigned kTile = 128;
 
 class Asynchronous : public Conformance {
  protected:
+  void SetUp() override {
+    Conformance::SetUp();
+    if (IsSkipped()) return;
+    if (device().architecture() < 90) GTEST_SKIP() << "needs compute capability 9.0";
+  }
+
   // The source is large: it is compiled once for all tests.
   Kernel kernel(std::string_view name) const { return load("asynchronous.cu").kernel(name); }
 
@@ -83,6 +89,42 @@ TEST_F(Asynchronous, CopiesInBulk) {
   kernel("bulk_copies").launch({.block = kTile}, out, Buffer<int>::of(device(), in));
   const auto got = out.download();
   for (unsigned t = 0; t < kTile; ++t) EXPECT_EQ(got[t], in[t] + static_cast<int>(t)) << t;
+}
+
+constexpr unsigned kRanks = 4, kPart = 32, kClusters = 3;
+
+TEST_F(Asynchronous, OneCopyToManyBlocksOfACluster) {
+  constexpr unsigned kThreads = kRanks * kPart;
+  const auto in = numbers(kClusters * kThreads);
+  const Buffer<int> out(device(), kRanks * in.size());
+  kernel("multicast")
+      .launch({.grid = kClusters * kRanks, .block = kThreads}, out, Buffer<int>::of(device(), in));
+  const auto got = out.download();
+  for (unsigned i = 0; i < got.size(); ++i) {
+    const unsigned cluster = i / kThreads / kRanks, rank = i / kThreads % kRanks;
+    const unsigned thread = i % kThreads;
+    const bool left_out = rank == (thread / kPart + 1) % kRanks;
+    EXPECT_EQ(got[i], left_out ? -1 : in[cluster * kThreads + thread])
+        << "block " << i / kThreads << " thread " << thread;
+  }
+}
+
+TEST_F(Asynchronous, StoresAndReductionsBetweenBlocks) {
+  const auto in = numbers(kClusters * kRanks * kPart);
+  const Buffer<int> out(device(), 2 * in.size());
+  kernel("send").launch({.grid = kClusters * kRanks, .block = kPart}, out,
+                        Buffer<int>::of(device(), in));
+  const auto got = out.download();
+  for (unsigned i = 0; i < in.size(); ++i) {
+    const unsigned block = i / kPart, rank = block % kRanks, first = block - rank;
+    const unsigned thread = i % kPart;
+    EXPECT_EQ(got[2 * i], in[(first + (rank + kRanks - 1) % kRanks) * kPart + thread]) << i;
+    int sum = 0;
+    for (unsigned other = 0; other < kRanks && rank == 0; ++other) {
+      sum += in[(first + other) * kPart + thread] + static_cast<int>(other);
+    }
+    EXPECT_EQ(got[2 * i + 1], sum) << i;
+  }
 }
 
 TEST_F(Asynchronous, TilesOfSeveralWarps) {

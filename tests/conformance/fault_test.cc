@@ -75,6 +75,17 @@ TEST_F(Faults, Traps) {
               testing::ExitedWithCode(0), "LAUNCH_FAILED|ILLEGAL_INSTRUCTION");
 }
 
+TEST_F(Faults, Assertions) {
+  EXPECT_EXIT(expect_fault([&](const Module& module) {
+                const Kernel kernel = module.kernel("assert_below");
+                kernel.launch({.block = 40}, 40);
+                device().synchronize();
+                kernel.launch({.block = 40}, 39);
+                device().synchronize();
+              }),
+              testing::ExitedWithCode(0), "CUDA_ERROR_ASSERT");
+}
+
 TEST_F(Faults, ShowAtTheNextStreamCall) {
   EXPECT_EXIT(expect_fault([&](const Module& module) {
                 const Buffer<int> target(device(), 16);

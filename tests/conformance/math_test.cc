@@ -35,6 +35,24 @@ std::vector<T> sample(double low, double high, int count) {
   return values;
 }
 
+// sin(pi * x); the whole turns are taken off exactly.
+long double sin_pi(long double x) {
+  long double r = x - 2 * std::rint(x / 2);
+  if (r > 0.5L) r = 1 - r;
+  if (r < -0.5L) r = -1 - r;
+  return std::sin(std::acos(-1.0L) * r);
+}
+
+// By Newton's method from an approximation.
+long double inverse_erf(long double x) {
+  const long double l = std::log(1 - x * x), t = 4.33L + l / 2;
+  long double y = std::copysign(std::sqrt(std::sqrt(t * t - l / 0.147L) - t), x);
+  for (int i = 0; i < 8; ++i) {
+    y -= (std::erf(y) - x) * std::sqrt(std::acos(-1.0L)) / 2 * std::exp(y * y);
+  }
+  return y;
+}
+
 struct UnaryRow {
   const char* name;
   long double (*host)(long double);

@@ -144,3 +144,74 @@ extern "C" __global__ void labeled_groups(int* out, const int* in) {
   const auto group = cg::labeled_partition(warp, in[threadIdx.x] % 3);
   out[threadIdx.x] = cg::reduce(group, in[threadIdx.x], cg::greater<int>());
 }
+
+constexpr int kRanks = 4;
+constexpr int kPart = 32;  // elements
+
+// An mbarrier of each block that awaits `bytes`, known to the whole cluster.
+__device__ void expect_in_cluster(std::uint64_t* bar, unsigned bytes) {
+  namespace ptx = cuda::ptx;
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(bar, 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    if (bytes != 0) {
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, bar,
+                                     bytes);
+    }
+  }
+  ptx::fence_proxy_async();
+  cg::this_cluster().sync();
+}
+__device__ void wait_in_cluster(std::uint64_t* bar) {
+  namespace ptx = cuda::ptx;
+  while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, bar, 0)) {
+  }
+}
+
+// Each block copies its part of `in` to all blocks of the cluster but the one behind it.
+extern "C" __global__ void __cluster_dims__(kRanks) multicast(int* out, const int* in) {
+  namespace ptx = cuda::ptx;
+  __shared__ alignas(128) int tile[kRanks * kPart];
+  __shared__ std::uint64_t bar;
+  const unsigned rank = cg::this_cluster().block_rank();
+  tile[threadIdx.x] = -1;
+  expect_in_cluster(&bar, sizeof(tile) / kRanks * (kRanks - 1));
+  if (threadIdx.x == 0) {
+    const auto others = static_cast<std::uint16_t>(0xf ^ 1 << (rank + 1) % kRanks);
+    ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, tile + rank * kPart,
+                       in + blockIdx.x * kPart, kPart * sizeof(int), &bar, others);
+  }
+  wait_in_cluster(&bar);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = tile[threadIdx.x];
+  cg::this_cluster().sync();
+}
+
+// Each thread sends a word to the next block; thread 0 adds the block's part to block 0's sums, and
+// a word more to each of them.
+extern "C" __global__ void __cluster_dims__(kRanks) send(int* out, const int* in) {
+  namespace ptx = cuda::ptx;
+  __shared__ alignas(128) int received[kPart], sums[kPart], own[kPart];
+  __shared__ std::uint64_t arrived, added;
+  const auto cluster = cg::this_cluster();
+  const unsigned rank = cluster.block_rank();
+  const unsigned thread = threadIdx.x;
+  own[thread] = in[blockIdx.x * kPart + thread];
+  sums[thread] = 0;
+  expect_in_cluster(&arrived, sizeof(received));
+  expect_in_cluster(&added, rank == 0 ? kRanks * 2 * sizeof(sums) : 0);
+  const unsigned next = (rank + 1) % kRanks;
+  ptx::st_async(cluster.map_shared_rank(received + thread, next), own[thread],
+                cluster.map_shared_rank(&arrived, next));
+  int* const sums_there = cluster.map_shared_rank(sums, 0);
+  std::uint64_t* const added_there = cluster.map_shared_rank(&added, 0);
+  if (thread == 0) {
+    ptx::cp_reduce_async_bulk(ptx::space_cluster, ptx::space_shared, ptx::op_add, sums_there, own,
+                              sizeof(own), added_there);
+  }
+  ptx::red_async(ptx::op_add, sums_there + thread, static_cast<int>(rank), added_there);
+  wait_in_cluster(&arrived);
+  if (rank == 0) wait_in_cluster(&added);
+  out[2 * (blockIdx.x * kPart + thread)] = received[thread];
+  out[2 * (blockIdx.x * kPart + thread) + 1] = sums[thread];
+  cluster.sync();
+}

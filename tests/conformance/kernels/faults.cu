@@ -1,3 +1,5 @@
+#include <cassert>
+
 extern "C" __global__ void write_at(int* target, long long index, int value) {
   target[index] = value;
 }
@@ -15,3 +17,7 @@ extern "C" __global__ void trap_if(int condition) {
 }
 
 extern "C" __global__ void add_one(int* value) { *value += 1; }
+
+extern "C" __global__ void assert_below(int limit) {
+  assert(static_cast<int>(threadIdx.x) < limit);
+}

@@ -30,6 +30,13 @@
   X(erf, erf(x), std::erf(x), 2, 2, -4, 4)                                \
   X(erfc, erfc(x), std::erfc(x), 4, 5, -4, 4)                             \
   X(tgamma, tgamma(x), std::tgamma(x), 5, 10, 0.5, 20)                    \
+  X(lgamma, lgamma(x), std::lgamma(x), 6, 4, 0.5, 100)                    \
+  X(erfcx, erfcx(x), std::exp(x * x) * std::erfc(x), 4, 4, -2, 5)         \
+  X(erfinv, erfinv(x), inverse_erf(x), 2, 5, -0.99, 0.99)                 \
+  X(normcdf, normcdf(x), std::erfc(-x * std::sqrt(0.5L)) / 2, 5, 5, -5, 5) \
+  X(rcbrt, rcbrt(x), 1 / std::cbrt(x), 1, 1, 1e-3, 1e6)                   \
+  X(sinpi, sinpi(x), sin_pi(x), 1, 2, -9, 9)                              \
+  X(cospi, cospi(x), sin_pi(x + 0.5L), 1, 2, -9, 9)                       \
   X(floor, floor(x), std::floor(x), 0, 0, -1e6, 1e6)                      \
   X(ceil, ceil(x), std::ceil(x), 0, 0, -1e6, 1e6)                         \
   X(trunc, trunc(x), std::trunc(x), 0, 0, -1e6, 1e6)                      \
@@ -44,6 +51,7 @@
   X(pow, pow(fabs(x), y), std::pow(std::fabs(x), y), 4, 2)                \
   X(atan2, atan2(x, y), std::atan2(x, y), 3, 2)                           \
   X(hypot, hypot(x, y), std::hypot(x, y), 3, 2)                           \
+  X(rhypot, rhypot(x, y), 1 / std::hypot(x, y), 2, 1)                     \
   X(fmod, fmod(x, y), std::fmod(x, y), 0, 0)                              \
   X(remainder, remainder(x, y), std::remainder(x, y), 0, 0)               \
   X(fdim, fdim(x, y), std::fdim(x, y), 0, 0)                              \
