@@ -118,7 +118,8 @@ void FunctionBuilder::place_registers() {
     for (int r = 0; r < 6; ++r) {
       if (!proto.raw[r]) touch(proto.r[r], (proto.defines >> r & 1) != 0);
     }
-    for (SlotId slot : proto.list) touch(slot, proto.list_defines);
+    for (std::size_t n = 0; n < proto.list.size(); ++n)
+      touch(proto.list[n], n < proto.list_written);
     if (proto.has_guard) touch(proto.guard, false);
     // What runs for part of the lanes leaves the others' values alone.
     step.partial = proto.has_guard;

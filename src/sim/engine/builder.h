@@ -22,9 +22,9 @@ struct Proto {
   SlotId r[6] = {kSink, kSink, kSink, kSink, kSink, kSink};
   bool raw[6] = {};          // r[k] is a number, not a slot
   std::uint8_t defines = 0;  // bit k: r[k] is written
-  std::vector<SlotId> list;  // further operands, all written or all read
+  std::vector<SlotId> list;  // further operands
   bool has_list = false;
-  bool list_defines = false;
+  std::uint32_t list_written = 0;  // of them, from the front; the others are read
   std::uint32_t list_head = 0;  // word 0 of the list where `list_has_head`
   bool list_has_head = false;
   SlotId guard = kSink;

@@ -12,6 +12,7 @@
 #include "ptx/flat.h"
 #include "sim/engine/builder.h"
 #include "sim/engine/decode.h"
+#include "sim/engine/matrix.h"
 #include "sim/engine/modifiers.h"
 #include "sim/engine/spec.h"
 
@@ -162,6 +163,23 @@ class Lowering {
   void wait_async(bool bulk);
   void async_store();
   SlotId generic_address(const ptx::Operand& operand, Space space);
+
+  // lower_matrix.cc
+  struct MatrixWords {
+    MmaForm form;
+    std::vector<MatrixType> types;
+    std::vector<bool> columns;  // .row and .col
+    std::string_view what;      // of wmma: "a", "b", "c", "d"
+    std::uint8_t mode = 0;
+  };
+  MatrixWords matrix_words() const;
+  std::vector<SlotId> matrix_registers(const ptx::Operand& operand, unsigned count, Type type,
+                                       bool writes);
+  void matrix_multiply(bool fragments);
+  void mma();
+  void wmma();
+  void matrix_rows();
+  void matrix_transpose();
 
   // lower_control.cc
   void branch();

@@ -62,6 +62,10 @@ const Lowering::Row* Lowering::find_row(std::string_view opcode) {
     add(&L::fence, {"fence", "membar"});
     add(&L::mbarrier, {"mbarrier"});
     add(&L::copy_async, {"cp"});
+    add(&L::mma, {"mma"});
+    add(&L::wmma, {"wmma"});
+    add(&L::matrix_rows, {"ldmatrix", "stmatrix"});
+    add(&L::matrix_transpose, {"movmatrix"});
     add(&L::branch, {"bra"});
     add(&L::branch_indexed, {"brx"});
     add(&L::exit, {"exit"});

@@ -129,8 +129,8 @@ void Lowering::end_groups(std::size_t first_proto) {
       for (int r = 0; r < 6; ++r) {
         if (!proto.raw[r] && (proto.defines >> r & 1) != 0 && proto.r[r] == slot) return true;
       }
-      return proto.list_defines &&
-             std::find(proto.list.begin(), proto.list.end(), slot) != proto.list.end();
+      const auto end = proto.list.begin() + proto.list_written;
+      return std::find(proto.list.begin(), end, slot) != end;
     };
     std::erase_if(groups_, [&](const Group& group) { return writes(group.slot); });
   }
@@ -261,7 +261,7 @@ void Lowering::access(bool is_store) {
     return;
   }
   proto.has_list = true;
-  proto.list_defines = !is_store;
+  proto.list_written = is_store ? 0 : spec.elements;
   proto.list.assign(slots, slots + spec.elements);
   if (quick != nullptr) return;
   proto.list_has_head = true;
