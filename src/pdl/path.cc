@@ -18,7 +18,7 @@ constexpr std::size_t kMaxForks = 4096;                     // of one search
 // Gives equal numbers to registers that are computed alike from equal registers.
 class Numbering {
  public:
-  explicit Numbering(const Code& code) : code_(code), result_(code.registers) {
+  explicit Numbering(const Code& code) : result_(code.registers) {
     std::vector<std::uint32_t> definitions(code.registers, 0);
     for (const Operation& operation : code.operations) {
       for (std::uint32_t id : operation.defines) ++definitions[id];
@@ -121,7 +121,6 @@ class Numbering {
     return modifier;
   }
 
-  const Code& code_;
   std::vector<Predicate> result_;
   std::unordered_map<std::string_view, std::uint64_t> words_;
   std::map<Key, std::uint32_t> numbers_;

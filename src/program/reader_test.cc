@@ -277,7 +277,8 @@ TEST(ProgramReader, EveryDtypeRoleAndInit) {
                                  "\"\nshape = [3]\nrole = \"" + role + "\"\ninit = \"" + init +
                                  "\"\n[buffers.z]\ndtype = \"u8\"\nshape = [1]\n" +
                                  "[[steps]]\nfill = { buffer = \"z\", value = 0 }\n";
-        const ProgramBuffer& buffer = Program::from_text(text, "p").buffers()[0];
+        const Program program = Program::from_text(text, "p");
+        const ProgramBuffer& buffer = program.buffers()[0];
         EXPECT_EQ(to_string(buffer.dtype), dtype);
         EXPECT_EQ(to_string(buffer.role), role);
         EXPECT_EQ(to_string(buffer.init), init);
