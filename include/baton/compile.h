@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -30,12 +31,25 @@ struct BATON_API Source {
   static Source from_text(std::string text, std::string name = "<text>");
 };
 
+// What the compiler says of one kernel's machine code.
+struct CompiledKernel {
+  std::string symbol;
+  std::uint32_t registers = 0;          // per thread
+  std::uint32_t stack_bytes = 0;        // per thread
+  std::uint32_t spill_store_bytes = 0;  // per thread, written to the stack for want of registers
+  std::uint32_t spill_load_bytes = 0;   // and read back
+  std::uint32_t static_shared = 0;      // bytes per block
+  double seconds = 0;                   // that its machine code took to make; 0 where not said
+};
+
 // What one compile gave. The images share their bytes: cheap to copy.
 struct Compiled {
   Image ptx;
   std::optional<Image> cubin;  // absent for a virtual architecture
   // Name expression → symbol, for every expression asked for.
   std::vector<std::pair<std::string, std::string>> symbols;
+  // In the compiler's order; empty for a virtual architecture.
+  std::vector<CompiledKernel> kernels;
   std::string log;  // the compiler's warnings; empty where there are none
   bool cache_hit = false;
   double seconds = 0;  // spent in the compiler, then or now

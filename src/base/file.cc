@@ -5,11 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -32,33 +31,6 @@ std::string system_reason(int number) {
   throw error(ErrorCode::kInvalidInput, "cannot write \"{}\": {}", path.string(),
               system_reason(number));
 }
-
-// Repeats a system call that a signal interrupted.
-template <typename Call>
-auto uninterrupted(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number) : number_(number) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  int number() const { return number_; }
-  // 0, or the reason: a file system may report a failed write only here. Linux closes the
-  // descriptor even where close is interrupted.
-  int close() {
-    const int number = std::exchange(number_, -1);
-    return number >= 0 && ::close(number) != 0 && errno != EINTR ? errno : 0;
-  }
-
- private:
-  int number_;
-};
 
 // 0, or the reason.
 int write_all(int descriptor, std::string_view bytes) {

@@ -20,8 +20,9 @@ using Entries = std::vector<compiler::Cache::Entry>;
 compiler::Cache open_cache() {
   std::optional<compiler::Cache> cache = compiler::Cache::open_default();
   if (!cache) {
-    throw Error(ErrorCode::kNotFound,
-                "there is no place for a compile cache; set BATON_CACHE_DIR, or HOME");
+    throw Error(
+        ErrorCode::kNotFound,
+        "there is no compile cache; set BATON_CACHE_DIR, or HOME, and BATON_CACHE_SIZE not to 0");
   }
   return *cache;
 }
@@ -34,7 +35,7 @@ Json json_of(const Entries& entries) {
                     {"arch", entry.arch},
                     {"entries", entry.entries},
                     {"bytes", entry.size},
-                    {"age_seconds", entry.age.count()},
+                    {"unused_seconds", entry.unused.count()},
                     {"compile_seconds", entry.seconds}});
     if (!entry.damage.empty()) list.back()["damage"] = entry.damage;
   }
@@ -49,12 +50,22 @@ void stats(const compiler::Cache& cache, Output& output) {
     bytes += entry.size;
     seconds += entry.seconds;
   }
-  output.result()["entries"] = entries.size();
-  output.result()["bytes"] = bytes;
-  output.result()["compile_seconds"] = seconds;
-  output.line("{}: {} entries, {}, {} of compiling saved at every use of all of them",
+  const compiler::CacheCounters counters = cache.counters();
+  Json& json = output.result();
+  json["entries"] = entries.size();
+  json["bytes"] = bytes;
+  json["max_bytes"] = cache.max_bytes();
+  json["compile_seconds"] = seconds;
+  json["hits"] = counters.hits;
+  json["misses"] = counters.misses;
+  json["evictions"] = counters.evictions;
+  json["evicted_bytes"] = counters.evicted_bytes;
+  json["repairs"] = counters.repairs;
+  output.line("{}: {} entries, {} of at most {}, {} of compiling saved at every use of all of them",
               cache.directory().string(), entries.size(), format_bytes(bytes),
-              format_duration(seconds));
+              format_bytes(cache.max_bytes()), format_duration(seconds));
+  output.line("{} hits, {} misses, {} evictions ({}), {} repairs", counters.hits, counters.misses,
+              counters.evictions, format_bytes(counters.evicted_bytes), counters.repairs);
 }
 
 void list(const compiler::Cache& cache, Output& output) {
@@ -62,10 +73,10 @@ void list(const compiler::Cache& cache, Output& output) {
   output.result()["entries"] = json_of(entries);
   using enum Table::Align;
   Table table(
-      {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"age", kRight}, {"file"}, {""}});
+      {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"last used", kRight}, {"file"}, {""}});
   for (const compiler::Cache::Entry& entry : entries) {
     table.add({printable(entry.name), printable(fmt::format("{}", fmt::join(entry.entries, ", "))),
-               printable(entry.arch), format_bytes(entry.size), format_age(entry.age),
+               printable(entry.arch), format_bytes(entry.size), format_age(entry.unused),
                entry.path.filename().string(), entry.damage});
   }
   if (entries.empty()) {

@@ -80,6 +80,28 @@ void read_summary_fields(Reader& in, Result& out) {
   for (std::size_t i = 0; i < count && !in.failed(); ++i) out.entries.push_back(in.string());
 }
 
+void write_kernel(Writer& out, const CompiledKernel& kernel) {
+  out.string(kernel.symbol);
+  out.number(kernel.registers);
+  out.number(kernel.stack_bytes);
+  out.number(kernel.spill_store_bytes);
+  out.number(kernel.spill_load_bytes);
+  out.number(kernel.static_shared);
+  out.number(kernel.seconds);
+}
+
+CompiledKernel read_kernel(Reader& in) {
+  CompiledKernel kernel;
+  kernel.symbol = in.string();
+  kernel.registers = in.number<std::uint32_t>();
+  kernel.stack_bytes = in.number<std::uint32_t>();
+  kernel.spill_store_bytes = in.number<std::uint32_t>();
+  kernel.spill_load_bytes = in.number<std::uint32_t>();
+  kernel.static_shared = in.number<std::uint32_t>();
+  kernel.seconds = in.number<double>();
+  return kernel;
+}
+
 struct Header {
   std::uint32_t version = 0;
   std::uint32_t summary_size = 0;
@@ -114,6 +136,8 @@ std::string write_entry(const Result& result, std::string_view key) {
     body.string(expression);
     body.string(symbol);
   }
+  body.number<std::uint64_t>(result.kernels.size());
+  for (const CompiledKernel& kernel : result.kernels) write_kernel(body, kernel);
   body.string(result.log);
   body.string(result.ptx);
   body.string(result.cubin);
@@ -161,6 +185,10 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   for (std::size_t i = 0; i < symbols && !body.failed(); ++i) {
     std::string expression = body.string();
     result.symbols.emplace_back(std::move(expression), body.string());
+  }
+  const std::size_t kernels = body.count();
+  for (std::size_t i = 0; i < kernels && !body.failed(); ++i) {
+    result.kernels.push_back(read_kernel(body));
   }
   result.log = body.string();
   result.ptx = body.string();

@@ -10,15 +10,17 @@ namespace baton::compiler {
 
 // One file of the compile cache. All numbers are little-endian:
 //   8 bytes  "BATONCMP"
-//   u32      format version (1)
+//   u32      format version (2)
 //   u32      bytes of the summary
 //   u64      bytes of the body
 //   u64      XXH3-64 of everything after this field
 //   64 bytes the key, in hexadecimal
 //   summary  name, arch, compiler, seconds (as text), count of entries, entries
-//   body     count of symbols, expression and symbol of each, log, PTX, cubin
+//   body     count of symbols, expression and symbol of each; count of kernels, and of each its
+//   symbol,
+//            five u32 and a double in the order of CompiledKernel; log, PTX, cubin
 // Strings are a u64 length and their bytes, counts a u64.
-inline constexpr std::uint32_t kCacheFormat = 1;
+inline constexpr std::uint32_t kCacheFormat = 2;
 // No summary is larger: a listing reads this much of a file at most.
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 

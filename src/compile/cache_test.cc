@@ -1,8 +1,13 @@
 #include "compile/cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
+#include <stdexcept>
 #include <thread>
 
 #include "base/error.h"
@@ -25,6 +30,7 @@ Result sample() {
   result.compiler = "NVRTC 13.0";
   result.seconds = 0.125;
   result.symbols = {{"rmsnorm<float>", "_Z7rmsnormIfEvPT_"}};
+  result.kernels = {{"_Z7rmsnormIfEvPT_", 32, 16, 8, 4, 1024, 0.5}, {"silu", 8, 0, 0, 0, 0, 0}};
   result.log = "norm.cu:1:1: warning: x";
   result.ptx = ".version 9.0\n";
   result.cubin = std::string(
@@ -41,6 +47,16 @@ void expect_equal(const Result& a, const Result& b) {
   EXPECT_EQ(a.compiler, b.compiler);
   EXPECT_EQ(a.seconds, b.seconds);
   EXPECT_EQ(a.symbols, b.symbols);
+  ASSERT_EQ(a.kernels.size(), b.kernels.size());
+  for (std::size_t i = 0; i < a.kernels.size(); ++i) {
+    EXPECT_EQ(a.kernels[i].symbol, b.kernels[i].symbol);
+    EXPECT_EQ(a.kernels[i].registers, b.kernels[i].registers);
+    EXPECT_EQ(a.kernels[i].stack_bytes, b.kernels[i].stack_bytes);
+    EXPECT_EQ(a.kernels[i].spill_store_bytes, b.kernels[i].spill_store_bytes);
+    EXPECT_EQ(a.kernels[i].spill_load_bytes, b.kernels[i].spill_load_bytes);
+    EXPECT_EQ(a.kernels[i].static_shared, b.kernels[i].static_shared);
+    EXPECT_EQ(a.kernels[i].seconds, b.kernels[i].seconds);
+  }
   EXPECT_EQ(a.log, b.log);
   EXPECT_EQ(a.ptx, b.ptx);
   EXPECT_EQ(a.cubin, b.cubin);
@@ -63,8 +79,28 @@ class CacheTest : public testing::Test {
  protected:
   fs::path entry_path() const { return cache_.directory() / "aa" / (kKey + ".entry"); }
 
+  // A key, and its entry's path, for each number.
+  static std::string key_of(int number) {
+    std::string key = std::to_string(number);
+    key.insert(0, kKey.size() - key.size(), '0');
+    return key;
+  }
+  fs::path path_of(int number) const {
+    return cache_.directory() / "00" / (key_of(number) + ".entry");
+  }
+  Cache limited(std::uint64_t max_bytes) const {
+    CacheSettings settings;
+    settings.directory = cache_.directory();
+    settings.max_bytes = max_bytes;
+    return Cache(settings);
+  }
+  // Says that the entry was used so long ago.
+  void set_unused(int number, std::chrono::hours hours) const {
+    fs::last_write_time(path_of(number), fs::file_time_type::clock::now() - hours);
+  }
+
   TemporaryDirectory folder_;
-  Cache cache_{folder_.path() / "compile"};
+  Cache cache_{CacheSettings{folder_.path() / "compile"}};
 };
 
 TEST_F(CacheTest, GivesBackWhatWasStored) {
@@ -148,7 +184,7 @@ TEST_F(CacheTest, ADamagedEntryIsAMissAndIsSaid) {
 TEST_F(CacheTest, AFolderThatCannotBeWrittenMeansNoCache) {
   // A file where a folder should be: even root cannot create below it.
   write_file_atomically(folder_.path() / "file", "");
-  const Cache cache(folder_.path() / "file" / "compile");
+  const Cache cache(CacheSettings{folder_.path() / "file" / "compile"});
   LogCapture log;
   cache.store(kKey, sample());
   EXPECT_TRUE(log.has("not kept"));
@@ -208,6 +244,203 @@ TEST_F(CacheTest, ManyThreadsShareIt) {
   EXPECT_EQ(cache_.list().size(), 1u);
 }
 
+TEST_F(CacheTest, OfManyThatWantOneKeyOneMakesIt) {
+  std::atomic<int> made = 0;
+  std::atomic<int> hits = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int number = 0; number < 10; ++number) {
+        const Cache::Outcome outcome = cache_.get(key_of(number), [&] {
+          ++made;
+          std::this_thread::yield();
+          return Cache::Made{sample()};
+        });
+        EXPECT_EQ(outcome.result.ptx, sample().ptx);
+        hits += outcome.hit ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 10);
+  EXPECT_EQ(hits, 70);
+  EXPECT_EQ(cache_.counters().misses, 10u);
+  EXPECT_EQ(cache_.counters().hits, 70u);
+}
+
+TEST_F(CacheTest, WhatCannotBeMadeIsNotKeptAndNotWaitedFor) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(
+        cache_.get(kKey, []() -> Cache::Made { throw Error(ErrorCode::kCompile, "wrong"); }),
+        Error);
+  }
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample(), false}; }).hit);
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_TRUE(cache_.get(kKey, []() -> Cache::Made { throw std::logic_error("made again"); }).hit);
+}
+
+TEST_F(CacheTest, OneThatHangsIsNotWaitedForForGood) {
+  CacheSettings settings;
+  settings.directory = cache_.directory();
+  settings.patience = std::chrono::milliseconds(1);
+  const Cache impatient(settings);
+  const auto outcome = cache_.get(kKey, [&] {
+    // Meanwhile another wants it.
+    EXPECT_FALSE(impatient.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+    return Cache::Made{sample()};
+  });
+  EXPECT_FALSE(outcome.hit);
+  EXPECT_EQ(cache_.counters().misses, 2u);
+}
+
+TEST_F(CacheTest, ADamagedEntryIsRepaired) {
+  cache_.store(kKey, sample());
+  std::string bytes = read_file(entry_path());
+  bytes.back() ^= 1;
+  write_file_atomically(entry_path(), bytes);
+  LogCapture log;
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_EQ(cache_.counters().repairs, 1u);
+  EXPECT_TRUE(cache_.verify().empty());
+  EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_EQ(cache_.counters().repairs, 1u);
+}
+
+TEST_F(CacheTest, ThoseNotUsedForTheLongestTimeMakeRoom) {
+  const std::uint64_t size = write_entry(sample(), kKey).size();
+  const Cache small = limited(4 * size);
+  for (int number = 0; number < 4; ++number) {
+    small.store(key_of(number), sample());
+    set_unused(number, std::chrono::hours(10 - number));
+  }
+  EXPECT_EQ(small.counters().evictions, 0u);
+  // A use makes the oldest the newest.
+  EXPECT_TRUE(small.get(key_of(0), [] { return Cache::Made{sample()}; }).hit);
+  small.store(key_of(4), sample());
+  EXPECT_TRUE(small.find(key_of(0)));
+  EXPECT_FALSE(small.find(key_of(1)));
+  EXPECT_FALSE(small.find(key_of(2)));  // a tenth of the limit is made free at a time
+  EXPECT_TRUE(small.find(key_of(3)));
+  EXPECT_TRUE(small.find(key_of(4)));
+  EXPECT_EQ(small.counters().evictions, 2u);
+  EXPECT_EQ(small.counters().evicted_bytes, 2 * size);
+  EXPECT_EQ(small.counters().stored_bytes, 3 * size);
+}
+
+TEST_F(CacheTest, ALowerLimitHoldsFromTheNextEntryOn) {
+  const std::uint64_t size = write_entry(sample(), kKey).size();
+  for (int number = 0; number < 20; ++number) cache_.store(key_of(number), sample());
+  limited(5 * size).store(kKey, sample());
+  EXPECT_EQ(cache_.list().size(), 4u);
+  EXPECT_TRUE(cache_.find(kKey));
+  // One that is larger than all may be is not kept, and drives out nothing.
+  limited(size - 1).store(key_of(50), sample());
+  EXPECT_EQ(cache_.list().size(), 4u);
+}
+
+TEST_F(CacheTest, AReaderKeepsWhatIsEvictedWhileItReads) {
+  const std::uint64_t size = write_entry(sample(), kKey).size();
+  const Cache small = limited(2 * size);
+  std::atomic<bool> done = false;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t) {
+    readers.emplace_back([&] {
+      while (!done) {
+        for (int number = 0; number < 6; ++number) {
+          const auto found = small.find(key_of(number));
+          if (found && found->ptx != sample().ptx) ++wrong;
+        }
+      }
+    });
+  }
+  LogCapture log;
+  for (int round = 0; round < 100; ++round) small.store(key_of(round % 6), sample());
+  done = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_FALSE(log.has("damaged"));
+  EXPECT_GT(small.counters().evictions, 50u);
+}
+
+TEST_F(CacheTest, CountsAfreshWhereTheCountersAreDamaged) {
+  cache_.get(kKey, [] { return Cache::Made{sample()}; });
+  const fs::path stats = cache_.directory() / "stats";
+  const std::string whole = read_file(stats);
+  EXPECT_EQ(cache_.counters().misses, 1u);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] ^= 1;
+    write_file_atomically(stats, damaged);
+    EXPECT_EQ(cache_.counters().misses, 0u) << i;
+  }
+  write_file_atomically(stats, whole.substr(0, 11));
+  cache_.get(kKey, [] { return Cache::Made{sample()}; });
+  EXPECT_EQ(cache_.counters().hits, 1u);
+}
+
+TEST_F(CacheTest, AbandonedWritesAreRemoved) {
+  const fs::path temporary = cache_.directory() / "tmp";
+  cache_.store(kKey, sample());
+  EXPECT_TRUE(fs::is_empty(temporary));
+  write_file_atomically(temporary / "1-0.tmp", "half an ent");
+  write_file_atomically(temporary / "1-1.tmp", "another's, now");
+  fs::last_write_time(temporary / "1-0.tmp",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  cache_.store(kKey, sample());
+  EXPECT_FALSE(fs::exists(temporary / "1-0.tmp"));
+  EXPECT_TRUE(fs::exists(temporary / "1-1.tmp"));
+  EXPECT_EQ(cache_.clear(), 1u);
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+// A limit on a file's size stands for a full disk: writes fail, some after a part was written.
+TEST_F(CacheTest, AFullDiskMeansNoCache) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit unlimited;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  const std::size_t size = write_entry(sample(), kKey).size();
+  for (std::size_t most = 0; most < size; most += 7) {
+    struct rlimit limit = unlimited;
+    limit.rlim_cur = most;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    LogCapture log;
+    const auto outcome = cache_.get(kKey, [] { return Cache::Made{sample()}; });
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    EXPECT_FALSE(outcome.hit);
+    expect_equal(outcome.result, sample());
+    EXPECT_TRUE(log.has("not kept")) << most;
+    EXPECT_FALSE(cache_.find(kKey));
+    EXPECT_TRUE(fs::is_empty(cache_.directory() / "tmp"));
+  }
+  std::signal(SIGXFSZ, before);
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+}
+
+TEST_F(CacheTest, LocksAndRenamesThatFailMeanNoCache) {
+  fs::create_directories(cache_.directory() / "locks");
+  fs::create_directories(cache_.directory() / "stats");
+  fs::create_directories(entry_path());
+  LogCapture log;
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_TRUE(log.has("not kept"));
+  EXPECT_TRUE(fs::is_empty(cache_.directory() / "tmp"));
+  fs::remove(entry_path());
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+}
+
+TEST_F(CacheTest, APipeInPlaceOfAFileIsNotWaitedFor) {
+  fs::create_directories(entry_path().parent_path());
+  ASSERT_EQ(::mkfifo(entry_path().c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((cache_.directory() / "stats").c_str(), 0600), 0);
+  LogCapture log;
+  EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_TRUE(log.has("no entry"));
+  EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+}
+
 TEST(CacheFolder, IsChosenByTheEnvironment) {
   setenv("BATON_CACHE_DIR", "/chosen", 1);
   EXPECT_EQ(Cache::open_default()->directory(), "/chosen/compile");
@@ -217,6 +450,30 @@ TEST(CacheFolder, IsChosenByTheEnvironment) {
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", "/home/somebody", 1);
   EXPECT_EQ(Cache::open_default()->directory(), "/home/somebody/.cache/baton/compile");
+  unsetenv("HOME");
+  EXPECT_FALSE(Cache::open_default());
+}
+
+TEST(CacheSize, IsChosenByTheEnvironment) {
+  setenv("BATON_CACHE_DIR", "/chosen", 1);
+  const auto size_for = [](const char* text) {
+    setenv("BATON_CACHE_SIZE", text, 1);
+    const auto cache = Cache::open_default();
+    return cache ? cache->max_bytes() : 0;
+  };
+  const std::uint64_t otherwise = CacheSettings{}.max_bytes;
+  EXPECT_EQ(size_for("4096"), 4096u);
+  EXPECT_EQ(size_for("3K"), 3072u);
+  EXPECT_EQ(size_for("16G"), std::uint64_t{16} << 30);
+  EXPECT_EQ(size_for("0"), 0u);
+  LogCapture log;
+  for (const char* wrong : {"much", "-1", "1X", "1GB", "99999999999999999999", "99999999T"}) {
+    EXPECT_EQ(size_for(wrong), otherwise) << wrong;
+  }
+  EXPECT_TRUE(log.has("BATON_CACHE_SIZE is \"much\""));
+  unsetenv("BATON_CACHE_SIZE");
+  EXPECT_EQ(Cache::open_default()->max_bytes(), otherwise);
+  unsetenv("BATON_CACHE_DIR");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "compile/diagnostics.h"
 #include "compile/nvrtc.h"
 #include "compile/path_table.h"
+#include "compile/ptxas_report.h"
 #include "compile/request.h"
 #include "image/cubin.h"
 
@@ -103,6 +104,7 @@ class Program {
 struct Attempt {
   Nvrtc::Result result = Nvrtc::kSuccess;
   std::string log;
+  std::vector<CompiledKernel> kernels;
   std::vector<Diagnostic> diagnostics;
   std::string ptx;
   std::string cubin;
@@ -116,6 +118,7 @@ Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& pat
   Attempt out;
   out.result = program.compile(request.arguments);
   out.log = program.log();
+  out.kernels = compiler::take_ptxas_report(out.log);
   out.diagnostics =
       compiler::parse_log(out.log, [&](std::string_view file) { return paths.encode(file); });
   if (out.result != Nvrtc::kSuccess) return out;
@@ -252,6 +255,7 @@ Result run(const Request& request, const PathTable& paths) {
   out.entries = entries;
   out.compiler = "NVRTC " + nvrtc.version_text();
   out.symbols = std::move(made.symbols);
+  if (!made.cubin.empty()) out.kernels = std::move(made.kernels);
   out.log = warnings_of(made);
   out.ptx = paths.encode_ptx(made.ptx);
   out.cubin = std::move(made.cubin);
@@ -265,6 +269,7 @@ Compiled finished(Result result, const Request& request, const PathTable& paths,
       Image::from_bytes(paths.decode(result.ptx), "the PTX of " + request.source.name),
       std::nullopt,
       std::move(result.symbols),
+      std::move(result.kernels),
       paths.decode(result.log),
       cache_hit,
       result.seconds,
@@ -281,20 +286,22 @@ Compiled compile(const Source& source, const CompileOptions& options) {
   const Request request = compiler::make_request(source, options);
   const PathTable paths(request);
   const std::optional<Cache> cache = options.use_cache ? Cache::open_default() : std::nullopt;
-  std::optional<std::string> key;
-  if (cache) {
-    std::string obstacle;
-    key = compiler::cache_key(request, &obstacle);
-    if (!key) log(LogLevel::kInfo, "{} is not cached: {}", source.name, obstacle);
+  std::string obstacle;
+  const auto key = cache ? compiler::cache_key(request, &obstacle) : std::nullopt;
+  if (!key) {
+    if (cache) log(LogLevel::kInfo, "{} is not cached: {}", source.name, obstacle);
+    return finished(run(request, paths), request, paths, false);
   }
-  if (key) {
-    if (std::optional<Result> kept = cache->find(*key)) {
-      return finished(std::move(*kept), request, paths, true);
+  Cache::Outcome outcome = cache->get(*key, [&] {
+    Cache::Made made{run(request, paths), true};
+    // The compiler read the included files after they were looked at for the key.
+    made.keep = compiler::cache_key(compiler::make_request(source, options), &obstacle) == key;
+    if (!made.keep) {
+      log(LogLevel::kInfo, "{} is not cached: what it includes changed meanwhile", source.name);
     }
-  }
-  Result made = run(request, paths);
-  if (key) cache->store(*key, made);
-  return finished(std::move(made), request, paths, false);
+    return made;
+  });
+  return finished(std::move(outcome.result), request, paths, outcome.hit);
 }
 
 }  // namespace baton

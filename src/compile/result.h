@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "baton/compile.h"
+
 namespace baton::compiler {
 
 // What one compile gave, with marks in place of file names (PathTable): what the cache keeps.
@@ -16,6 +18,7 @@ struct Result {
   double seconds = 0;                // spent in the compiler
   // The result itself.
   std::vector<std::pair<std::string, std::string>> symbols;  // expression → symbol
+  std::vector<CompiledKernel> kernels;
   std::string log;
   std::string ptx;    // without a NUL
   std::string cubin;  // empty for a virtual architecture

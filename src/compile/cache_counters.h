@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace baton::compiler {
+
+// What all processes together did with one cache folder since it was made or cleared.
+struct CacheCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;     // compiles that were done
+  std::uint64_t repairs = 0;    // damaged entries that were replaced
+  std::uint64_t evictions = 0;  // entries that were removed to make room
+  std::uint64_t evicted_bytes = 0;
+  // Of all entries, as far as writers told: one that was killed at the wrong moment did not.
+  // Nothing where nobody knows.
+  std::optional<std::uint64_t> stored_bytes;
+};
+
+// The counters in a file; all zero where there is none, or a damaged one. Thread-safe.
+CacheCounters read_counters(const std::filesystem::path& path);
+
+// Changes them under the file's lock, and returns what they are then. Where the file cannot be
+// locked or written the change is lost, and logged for debugging: counting never fails a compile.
+CacheCounters change_counters(const std::filesystem::path& path,
+                              const std::function<void(CacheCounters&)>& change);
+
+}  // namespace baton::compiler

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::compiler {
+
+// No entry is larger.
+inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{1} << 30;
+
+// The bytes of a regular file. Nothing where there is none, with `*failure` empty, or where it
+// cannot be read, with the reason in `*failure`. Never waits for a pipe.
+std::optional<std::string> read_cached_file(const std::filesystem::path& path,
+                                            std::string* failure);
+
+// Writes a file of its own into the folder `temporary` and renames it to `path`: who reads `path`
+// sees the old bytes or the new ones. Not synced: what a power failure cuts short, the checksum
+// shows. Makes the folders. False, with the reason in `*failure`, where that does not work; then it
+// leaves nothing behind.
+bool write_cached_file(const std::filesystem::path& path, const std::filesystem::path& temporary,
+                       std::string_view bytes, std::string* failure);
+
+// Removes what writers that were killed left in the folder `temporary`: what nobody has written to
+// for an hour.
+void remove_abandoned_files(const std::filesystem::path& temporary);
+
+// Notes that the file was used now: its time of change says so.
+void note_use(const std::filesystem::path& path);
+
+struct CachedFile {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+  std::filesystem::file_time_type used;
+};
+// All files below `directory` with that extension; what cannot be read is logged.
+std::vector<CachedFile> cached_files(const std::filesystem::path& directory,
+                                     std::string_view extension);
+
+}  // namespace baton::compiler

@@ -1,0 +1,300 @@
+"""The compile cache under fire: killed writers, racing processes, corrupted bytes, full and read-only
+disks. Whatever happens, a compile that ends gives the right result.
+
+The test suite runs a short version. A long one is asked for by --rounds:
+
+    BATON=build/release/baton python3 tests/e2e/cache_faults_test.py --rounds 300
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from baton import BATON, Case, main
+
+ROUNDS = 4  # how often, or of how much, each test tries
+
+SOURCE = """
+#include "constant.cuh"
+extern "C" __global__ void k(float* p) {{ p[threadIdx.x] = p[threadIdx.x] * CONSTANT + {number}.0f; }}
+"""
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def mount(*arguments):
+    """Whether a mount is allowed here."""
+    done = subprocess.run(["mount", *map(str, arguments)], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    """A disk of its own, where that is allowed; else nothing."""
+    folder.mkdir()
+    if not (os.geteuid() == 0 and shutil.which("mount") and
+            mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder)):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+class Faults(Case):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(20260727)
+        self.cache = self.folder / "cache"
+        self.write("constant.cuh", "#define CONSTANT 3.0f\n")
+        self.wanted = {}
+
+    def source(self, number):
+        path = self.folder / f"k{number}.cu"
+        if not path.exists():
+            path.write_text(SOURCE.format(number=number), encoding="utf-8")
+        return path
+
+    def start(self, number, output, cache=None, preexec=None, **environment):
+        """A compile of source `number` in a process of its own."""
+        settings = dict(os.environ, BATON_DEVICE="sim", BATON_CACHE_DIR=str(cache or self.cache))
+        for name in ("BATON_CACHE_SIZE", "BATON_LOG"):
+            settings.pop(name, None)
+        settings.update(environment)
+        return subprocess.Popen(
+            [BATON, "compile", self.source(number), "--arch", "sm_90", "--cubin", "-o", output,
+             "--json"],
+            env=settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=preexec)
+
+    def finish(self, process, number, output):
+        """Its JSON; its machine code is held against that of a compile without a cache."""
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, err.decode())
+        self.assertEqual(digest(output), self.right(number), "a wrong result")
+        return json.loads(out)
+
+    def compile(self, number, **settings):
+        output = self.folder / f"out-{threading.get_ident()}.cubin"
+        return self.finish(self.start(number, output, **settings), number, output)
+
+    def right(self, number):
+        if number not in self.wanted:
+            output = self.folder / f"right-{number}.cubin"
+            process = self.start(number, output, BATON_CACHE_SIZE="0")
+            self.assertEqual((process.communicate(timeout=300), process.returncode)[1], 0)
+            self.wanted[number] = digest(output)
+        return self.wanted[number]
+
+    def verified(self, **settings):
+        self.check(self.baton("cache", "verify", BATON_CACHE_DIR=str(self.cache), **settings), 0)
+
+    def counted(self, cache=None):
+        return self.baton("cache", "stats", "--json",
+                          BATON_CACHE_DIR=str(cache or self.cache)).json()
+
+    def entry(self):
+        return next(self.cache.rglob("*.entry"))
+
+    def test_killed_writers(self):
+        """Killed at any moment of its life, a process leaves nothing that stops or misleads others."""
+        begin = time.monotonic()
+        self.compile(0)
+        whole = time.monotonic() - begin
+        killed = 0
+        for number in range(1, 1 + 5 * ROUNDS):
+            victim = self.start(number, self.folder / "victim.cubin")
+            time.sleep(self.random.uniform(0, 1.1 * whole))
+            killed += victim.poll() is None
+            victim.kill()
+            victim.communicate()
+            self.verified()
+            self.compile(number)
+            self.assertTrue(self.compile(number)["cache_hit"])
+        self.assertGreater(killed, 0)
+        self.verified()
+
+    def test_racing_processes(self):
+        """Of eight that compile the same thing, one compiles."""
+        for number in range(ROUNDS):
+            outputs = [self.folder / f"race-{i}.cubin" for i in range(8)]
+            processes = [self.start(number, output) for output in outputs]
+            results = [self.finish(process, number, output)
+                       for process, output in zip(processes, outputs)]
+            self.assertEqual(sum(not result["cache_hit"] for result in results), 1)
+        counted = self.counted()
+        self.assertEqual((counted["misses"], counted["hits"]), (ROUNDS, 7 * ROUNDS))
+
+    def test_killed_among_racers(self):
+        """Where the one that compiles is killed, another takes over."""
+        for number in range(ROUNDS):
+            outputs = [self.folder / f"race-{i}.cubin" for i in range(4)]
+            processes = [self.start(number, output) for output in outputs]
+            time.sleep(self.random.uniform(0.01, 0.1))
+            processes[0].kill()
+            processes[0].communicate()
+            for process, output in list(zip(processes, outputs))[1:]:
+                self.finish(process, number, output)
+            self.assertTrue(self.compile(number)["cache_hit"])
+            self.verified()
+
+    def test_corrupted_bytes(self):
+        """An entry with a wrong byte, at any offset, is seen, made anew and counted."""
+        self.compile(0)
+        entry = self.entry()
+        whole = entry.read_bytes()
+        offsets = range(len(whole))
+        if len(whole) > 5 * ROUNDS:
+            offsets = [0, 8, 12, 16, 24, 32, 96, len(whole) - 1,
+                       *self.random.sample(range(len(whole)), 5 * ROUNDS)]
+        for repairs, offset in enumerate(offsets):
+            damaged = bytearray(whole)
+            damaged[offset] ^= 1 << self.random.randrange(8)
+            entry.write_bytes(damaged)
+            self.check(self.baton("cache", "verify", BATON_CACHE_DIR=str(self.cache)), 1)
+            self.assertFalse(self.compile(0)["cache_hit"], offset)
+            self.assertTrue(self.compile(0)["cache_hit"], offset)
+            self.assertEqual(self.counted()["repairs"], repairs + 1)
+        for size in (0, 1, 95, 96, len(whole) // 2, len(whole) - 1):
+            entry.write_bytes(whole[:size])
+            self.assertFalse(self.compile(0)["cache_hit"], size)
+
+    def test_limited_files(self):
+        """A limit on the size of files cuts writes short, as a full disk does."""
+        def limit(size):
+            def set_up():
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            return set_up
+        self.right(0)
+        # The output needs some 5 KB, the entry more.
+        size = len(pathlib.Path(self.folder / "right-0.cubin").read_bytes())
+        for most in self.random.sample(range(size, size + 600), ROUNDS):
+            self.assertFalse(self.compile(0, preexec=limit(most))["cache_hit"])
+            self.assertEqual(self.counted()["entries"], 0)
+            self.assertEqual(list(self.cache.rglob("*.tmp")), [])
+        self.compile(0)
+        self.assertTrue(self.compile(0)["cache_hit"])
+
+    def test_full_disk(self):
+        disk = self.folder / "disk"
+        with small_disk(disk, "64k") as mounted:
+            if not mounted:
+                self.skipTest("no disk can be mounted here")
+            for number in range(8 + ROUNDS):
+                self.compile(number, cache=disk)
+            self.assertTrue(self.compile(0, cache=disk)["cache_hit"])
+            counted = self.counted(disk)
+            self.assertLess(counted["entries"], 8 + ROUNDS)
+            self.assertLessEqual(counted["bytes"], 64 << 10)
+            # With a limit it makes room for itself.
+            for number in range(8 + ROUNDS):
+                self.compile(number, cache=disk, BATON_CACHE_SIZE="20K")
+            self.assertTrue(self.compile(7 + ROUNDS, cache=disk)["cache_hit"])
+            self.assertEqual(list(disk.rglob("*.tmp")), [])
+            # Not one byte left, and no file can be made.
+            with open(disk / "filler", "wb") as filler, contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(512))
+                    filler.flush()
+            self.compile(100, cache=disk)
+            self.assertTrue(self.compile(7 + ROUNDS, cache=disk)["cache_hit"])
+
+    def test_read_only_disk(self):
+        disk = self.folder / "disk"
+        with small_disk(disk, "1m") as mounted:
+            if not mounted:
+                self.skipTest("no disk can be mounted here")
+            self.compile(0, cache=disk)
+            self.assertTrue(mount("-o", "remount,ro", disk))
+            self.assertTrue(self.compile(0, cache=disk)["cache_hit"])
+            for _ in range(2):
+                self.assertFalse(self.compile(1, cache=disk)["cache_hit"])
+            # An empty one, as well.
+            self.assertFalse(self.compile(0, cache=disk / "elsewhere")["cache_hit"])
+
+    def test_no_place(self):
+        """Nowhere to keep anything: no HOME, or something that is no folder."""
+        settings = {k: v for k, v in os.environ.items()
+                    if k not in ("HOME", "XDG_CACHE_HOME", "BATON_CACHE_DIR")}
+        done = subprocess.run([BATON, "compile", self.source(0), "--arch", "sm_90"],
+                              env=dict(settings, BATON_DEVICE="sim"), capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for place in ("/dev/null", "/proc/nowhere", "/proc/self/mem", "/dev/full"):
+            self.assertFalse(self.compile(0, cache=place)["cache_hit"], place)
+
+    def test_everything_at_once(self):
+        """Writers, readers, vandals, evictions and removals: what ends gives the right result."""
+        for number in range(4):
+            self.right(number)
+        deadline = time.monotonic() + 2 * ROUNDS
+        failures = []
+
+        def work(seed):
+            choice = random.Random(seed)
+            output = self.folder / f"chaos-{seed}.cubin"
+            try:
+                while time.monotonic() < deadline:
+                    number = choice.randrange(4)
+                    process = self.start(number, output,
+                                         BATON_CACHE_SIZE=choice.choice(["12K", "20K", "1M"]))
+                    if choice.random() < 0.3:
+                        time.sleep(choice.uniform(0, 0.15))
+                        process.kill()
+                        process.communicate()
+                        continue
+                    self.finish(process, number, output)
+            except Exception as failure:  # pylint: disable=broad-except
+                failures.append(failure)
+
+        def vandalise():
+            choice = random.Random(99)
+            while time.monotonic() < deadline:
+                time.sleep(0.05)
+                for path in self.cache.rglob("*"):
+                    with contextlib.suppress(OSError):
+                        if not path.is_file() or choice.random() < 0.5:
+                            continue
+                        action = choice.randrange(4)
+                        if action == 0:
+                            path.unlink()
+                        elif action == 1:
+                            os.truncate(path, choice.randrange(1 + path.stat().st_size))
+                        else:
+                            with open(path, "r+b") as file:
+                                file.seek(choice.randrange(1 + path.stat().st_size))
+                                file.write(bytes([choice.randrange(256)]))
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        threads.append(threading.Thread(target=vandalise))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        # When the dust has settled, all is repaired at the next use.
+        for number in range(4):
+            self.compile(number)
+            self.assertTrue(self.compile(number)["cache_hit"])
+
+
+if __name__ == "__main__":
+    if "--rounds" in sys.argv:
+        at = sys.argv.index("--rounds")
+        ROUNDS = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    main()
