@@ -55,6 +55,10 @@ struct Compiled {
   double seconds = 0;  // spent in the compiler, then or now
 };
 
+// All that is known of what a compile gave: what its images say, and the spills that the compiler
+// told. Throws what read_facts of an image throws.
+BATON_API ImageFacts read_facts(const Compiled& compiled);
+
 struct CompileOptions {
   std::string arch = {};  // "sm_90a", "compute_90"; empty: of the device
   // Name expressions to instantiate and look up: "rmsnorm<float>", "ns::kernel". Templates and

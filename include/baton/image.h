@@ -98,7 +98,7 @@ struct KernelFacts {
   std::optional<std::uint32_t> local_bytes;    // stack bytes per thread
   std::optional<std::uint32_t> max_threads;    // per block, from launch bounds
   std::optional<std::uint32_t> max_registers;  // the cap the kernel was built with
-  std::optional<std::uint32_t> spill_bytes;
+  std::optional<std::uint32_t> spill_bytes;    // spill stores; a compile alone says it
   std::optional<std::array<std::uint32_t, 3>> required_block;
   std::optional<std::array<std::uint32_t, 3>> required_cluster;
   std::optional<std::uint32_t> max_cluster;  // blocks of the largest cluster it was built for

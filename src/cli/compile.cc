@@ -41,8 +41,7 @@ void compile(const CompileCommand& command, Output& output) {
   output.progress("compile");
   const Compiled compiled = baton::compile(source, {.arch = arch, .entries = command.entries});
 
-  ImageFacts facts = read_facts(compiled.ptx);
-  if (compiled.cubin) facts = merge_facts(facts, read_facts(*compiled.cubin));
+  const ImageFacts facts = read_facts(compiled);
   const Image& image = wanted_image(command, compiled, arch);
   const std::optional<std::filesystem::path> target = target_of(command, image);
   if (target) write_file_atomically(*target, image.bytes());
@@ -60,7 +59,7 @@ void compile(const CompileCommand& command, Output& output) {
   output.line("{} for {}: {} {}", command.source.string(), arch,
               compiled.cache_hit ? "taken from the cache; compiling it took" : "compiled in",
               format_duration(compiled.seconds));
-  show_kernels(facts, output);
+  show_kernels(facts, output, compiled.kernels);
   if (!compiled.log.empty()) output.text("\n" + compiled.log + "\n");
   if (target) {
     output.line("\nwrote {}: {}, {}", target->string(), to_string(image.kind()),

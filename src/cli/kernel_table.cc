@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "cli/format.h"
@@ -51,15 +52,39 @@ std::string cluster_of(const KernelFacts& kernel) {
   return kernel.max_cluster ? fmt::format("up to {}", *kernel.max_cluster) : "";
 }
 
+// What a compile told of its kernels, by their symbols: images hold thousands.
+class Builds {
+ public:
+  explicit Builds(std::span<const CompiledKernel> made) {
+    for (const CompiledKernel& kernel : made) by_symbol_.emplace(kernel.symbol, &kernel);
+  }
+  const CompiledKernel* find(const KernelFacts& kernel) const {
+    const auto found = by_symbol_.find(kernel.name);
+    return found == by_symbol_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, const CompiledKernel*> by_symbol_;
+};
+
 }  // namespace
 
-void show_kernels(const ImageFacts& facts, Output& output) {
+void show_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {
   nlohmann::ordered_json& json = output.result()["kernels"] = nlohmann::ordered_json::array();
-  for (const KernelFacts& kernel : facts.kernels) json.push_back(json_of(kernel));
-  show_kernel_table(facts, output);
+  const Builds builds(made);
+  for (const KernelFacts& kernel : facts.kernels) {
+    json.push_back(json_of(kernel));
+    if (const CompiledKernel* build = builds.find(kernel)) {
+      json.back()["spill_load_bytes"] = build->spill_load_bytes;
+      json.back()["seconds"] = build->seconds;
+    }
+  }
+  show_kernel_table(facts, output, made);
 }
 
-void show_kernel_table(const ImageFacts& facts, Output& output) {
+void show_kernel_table(const ImageFacts& facts, Output& output,
+                       std::span<const CompiledKernel> made) {
+  const Builds builds(made);
   using enum Table::Align;
   Table table({{"kernel"},
                {"registers", kRight},
@@ -70,12 +95,15 @@ void show_kernel_table(const ImageFacts& facts, Output& output) {
                {"threads", kRight},
                {"cluster"},
                {"waits"},
-               {"triggers"}});
+               {"triggers"},
+               {"compiled in", kRight}});
   for (const KernelFacts& kernel : facts.kernels) {
+    const CompiledKernel* build = builds.find(kernel);
     table.add({printable(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
                bytes(kernel.local_bytes), bytes(kernel.static_shared),
                bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
-               yes_or_no(kernel.waits), yes_or_no(kernel.triggers)});
+               yes_or_no(kernel.waits), yes_or_no(kernel.triggers),
+               build == nullptr ? "" : format_duration(build->seconds)});
   }
   if (facts.kernels.empty()) {
     output.line("\n  no kernels");

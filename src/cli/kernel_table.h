@@ -1,14 +1,20 @@
 #pragma once
 
+#include <span>
+
+#include "baton/compile.h"
 #include "baton/image.h"
 #include "cli/output.h"
 
 namespace baton::cli {
 
 // What an image says of its kernels: a table for people, "kernels" in the JSON object. What the
-// image does not say is left blank, and null in JSON.
-void show_kernels(const ImageFacts& facts, Output& output);
+// image does not say is left blank, and null in JSON. `made`: what the compile of them told as
+// well.
+void show_kernels(const ImageFacts& facts, Output& output,
+                  std::span<const CompiledKernel> made = {});
 // The table alone.
-void show_kernel_table(const ImageFacts& facts, Output& output);
+void show_kernel_table(const ImageFacts& facts, Output& output,
+                       std::span<const CompiledKernel> made = {});
 
 }  // namespace baton::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -40,6 +41,18 @@ Source Source::from_text(std::string text, std::string name) {
   source.text = std::move(text);
   source.name = std::move(name);
   return source;
+}
+
+ImageFacts read_facts(const Compiled& compiled) {
+  ImageFacts facts = read_facts(compiled.ptx);
+  if (compiled.cubin) facts = merge_facts(facts, read_facts(*compiled.cubin));
+  std::unordered_map<std::string_view, const CompiledKernel*> made;
+  for (const CompiledKernel& kernel : compiled.kernels) made.emplace(kernel.symbol, &kernel);
+  for (KernelFacts& kernel : facts.kernels) {
+    const auto found = made.find(kernel.name);
+    if (found != made.end()) kernel.spill_bytes = found->second->spill_store_bytes;
+  }
+  return facts;
 }
 
 namespace {

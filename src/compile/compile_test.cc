@@ -79,6 +79,40 @@ TEST_F(Compile, AVirtualArchitectureGivesPtxAlone) {
   EXPECT_THAT(ptx(virtual_only), HasSubstr(".target sm_90"));
 }
 
+TEST_F(Compile, TellsWhatEachKernelTook) {
+  const std::string source = R"(
+    extern "C" __global__ void light(float* p) { __shared__ float s[64]; s[threadIdx.x] = p[0];
+      __syncthreads(); p[1] = s[3]; }
+    extern "C" __global__ void __launch_bounds__(1024, 2) heavy(float* p, int n) {
+      float a[64];
+      for (int i = 0; i < 64; i++) a[i] = p[i * n];
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < 64; i++) a[i] = a[i] * a[(i + 1) % 64] + p[j];
+      for (int i = 0; i < 64; i++) p[i * n] = a[i]; })";
+  for (const bool hit : {false, true}) {
+    const Compiled made = compiled(source);
+    EXPECT_EQ(made.cache_hit, hit);
+    EXPECT_EQ(made.log, "");
+    const ImageFacts facts = read_facts(made);
+    ASSERT_EQ(made.kernels.size(), 2u);
+    ASSERT_EQ(facts.kernels.size(), 2u);
+    for (const CompiledKernel& kernel : made.kernels) {
+      const bool heavy = kernel.symbol == "heavy";
+      const KernelFacts& same = *facts.kernel(kernel.symbol);
+      EXPECT_GT(kernel.registers, 0u);
+      EXPECT_EQ(kernel.registers, same.registers);
+      EXPECT_EQ(kernel.spill_store_bytes > 0, heavy);
+      EXPECT_EQ(kernel.spill_load_bytes > 0, heavy);
+      EXPECT_EQ(kernel.spill_store_bytes, same.spill_bytes);
+      EXPECT_EQ(kernel.stack_bytes, same.local_bytes);
+      EXPECT_EQ(kernel.static_shared, heavy ? 0u : 256u);
+      EXPECT_GT(kernel.seconds, 0);
+      EXPECT_LT(kernel.seconds, made.seconds);
+    }
+  }
+  EXPECT_TRUE(compile(Source::from_text(source), {.arch = "compute_90"}).kernels.empty());
+}
+
 TEST_F(Compile, ErrorsSayWhere) {
   const fs::path path = write("bad.cu", "__global__ void k(int* o) {\n  o[0] = missing;\n}\n");
   const Error error = refusal(Source::from_file(path));
