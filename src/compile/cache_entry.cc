@@ -9,7 +9,6 @@
 namespace baton::compiler {
 namespace {
 
-constexpr std::string_view kMagic = "BATONCMP";
 constexpr std::size_t kChecksumEnd = 32;  // what the checksum covers begins here
 constexpr std::size_t kKeySize = 64;
 constexpr std::size_t kHeaderSize = kChecksumEnd + kKeySize;
@@ -80,6 +79,26 @@ void read_summary_fields(Reader& in, Result& out) {
   for (std::size_t i = 0; i < count && !in.failed(); ++i) out.entries.push_back(in.string());
 }
 
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+void write_pairs(Writer& out, const Pairs& pairs) {
+  out.number<std::uint64_t>(pairs.size());
+  for (const auto& [first, second] : pairs) {
+    out.string(first);
+    out.string(second);
+  }
+}
+
+Pairs read_pairs(Reader& in) {
+  Pairs pairs;
+  const std::size_t count = in.count();
+  for (std::size_t i = 0; i < count && !in.failed(); ++i) {
+    std::string first = in.string();
+    pairs.emplace_back(std::move(first), in.string());
+  }
+  return pairs;
+}
+
 void write_kernel(Writer& out, const CompiledKernel& kernel) {
   out.string(kernel.symbol);
   out.number(kernel.registers);
@@ -110,8 +129,8 @@ struct Header {
 };
 
 std::optional<Header> read_header(std::string_view bytes) {
-  if (bytes.size() < kHeaderSize || !bytes.starts_with(kMagic)) return std::nullopt;
-  Reader in(bytes.substr(kMagic.size()));
+  if (bytes.size() < kHeaderSize || !bytes.starts_with(kCacheMagic)) return std::nullopt;
+  Reader in(bytes.substr(kCacheMagic.size()));
   Header header;
   header.version = in.number<std::uint32_t>();
   header.summary_size = in.number<std::uint32_t>();
@@ -131,16 +150,13 @@ std::string write_entry(const Result& result, std::string_view key) {
   summary.number<std::uint64_t>(result.entries.size());
   for (const std::string& entry : result.entries) summary.string(entry);
   Writer body;
-  body.number<std::uint64_t>(result.symbols.size());
-  for (const auto& [expression, symbol] : result.symbols) {
-    body.string(expression);
-    body.string(symbol);
-  }
+  write_pairs(body, result.symbols);
   body.number<std::uint64_t>(result.kernels.size());
   for (const CompiledKernel& kernel : result.kernels) write_kernel(body, kernel);
   body.string(result.log);
   body.string(result.ptx);
   body.string(result.cubin);
+  write_pairs(body, result.line_files);
 
   std::string covered(key);
   covered.resize(kKeySize, '\0');
@@ -151,7 +167,7 @@ std::string write_entry(const Result& result, std::string_view key) {
   out.number(static_cast<std::uint32_t>(summary.bytes().size()));
   out.number<std::uint64_t>(body.bytes().size());
   out.number(xxh3(covered));
-  std::string bytes(kMagic);
+  std::string bytes(kCacheMagic);
   bytes += out.bytes();
   bytes += covered;
   return bytes;
@@ -181,11 +197,7 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   Reader summary(bytes.substr(kHeaderSize, header->summary_size));
   read_summary_fields(summary, result);
   Reader body(bytes.substr(kHeaderSize + header->summary_size));
-  const std::size_t symbols = body.count();
-  for (std::size_t i = 0; i < symbols && !body.failed(); ++i) {
-    std::string expression = body.string();
-    result.symbols.emplace_back(std::move(expression), body.string());
-  }
+  result.symbols = read_pairs(body);
   const std::size_t kernels = body.count();
   for (std::size_t i = 0; i < kernels && !body.failed(); ++i) {
     result.kernels.push_back(read_kernel(body));
@@ -193,6 +205,7 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   result.log = body.string();
   result.ptx = body.string();
   result.cubin = body.string();
+  result.line_files = read_pairs(body);
   if (!summary.is_done() || !body.is_done() || result.ptx.empty()) {
     return damaged("its fields do not add up");
   }

@@ -17,9 +17,10 @@ namespace baton::compiler {
 //   64 bytes the key, in hexadecimal
 //   summary  name, arch, compiler, seconds (as text), count of entries, entries
 //   body     count of symbols, expression and symbol of each; count of kernels, and of each its
-//   symbol,
-//            five u32 and a double in the order of CompiledKernel; log, PTX, cubin
+//            symbol, five u32 and a double in the order of CompiledKernel; log, PTX, cubin;
+//            count of line_files, name and mark of each
 // Strings are a u64 length and their bytes, counts a u64.
+inline constexpr std::string_view kCacheMagic = "BATONCMP";
 inline constexpr std::uint32_t kCacheFormat = 2;
 // No summary is larger: a listing reads this much of a file at most.
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;

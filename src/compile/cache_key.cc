@@ -27,7 +27,7 @@ bool add_library(Sha256& hash, const fs::path& path) {
     in.seekg(offset);
     in.read(sample.data(), static_cast<std::streamsize>(sample.size()));
     if (!in) return false;
-    hash.update_field(sample);
+    hash.update_field(fmt::format("{:x}", xxh3(sample)));
   }
   return true;
 }
@@ -81,14 +81,15 @@ std::optional<std::string> cache_key(const Request& request, std::string* obstac
   add_cuda_headers(hash, request.toolkit);
   hash.update_field(fmt::format("Baton {} format {}", BATON_VERSION, kCacheFormat));
   for (const EmbeddedHeader& header : request.headers) {
-    hash.update_field(header.name).update_field(header.text);
+    hash.update_field(header.name).update_field(fmt::format("{:x}", xxh3(header.text)));
   }
   hash.update_field(request.source.text).update_field(request.source.prelude);
   hash.update_field(request.arch.text);
   add_list(hash, request.parsed.others);
   add_list(hash, request.parsed.forced);
   add_list(hash, request.options.entries);
-  const bool sees_paths = request.scan.mentions_file_name;
+  // What -G writes for debuggers names files in more places than can be renamed.
+  const bool sees_paths = request.scan.mentions_file_name || request.parsed.has_debug;
   if (sees_paths) hash.update_field(request.program_name);
   for (const IncludedFile& file : request.scan.files) {
     hash.update_field(file.name);

@@ -37,6 +37,7 @@ Result sample() {
       "\x7f"
       "ELF\0\1",
       6);
+  result.line_files = {{"/a/norm.cu", "\x01source\x01"}};
   return result;
 }
 
@@ -60,6 +61,7 @@ void expect_equal(const Result& a, const Result& b) {
   EXPECT_EQ(a.log, b.log);
   EXPECT_EQ(a.ptx, b.ptx);
   EXPECT_EQ(a.cubin, b.cubin);
+  EXPECT_EQ(a.line_files, b.line_files);
 }
 
 // Collects what is logged, for as long as it lives.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -11,11 +13,13 @@
 #include "compile/cache.h"
 #include "compile/cache_key.h"
 #include "compile/diagnostics.h"
+#include "compile/line_table.h"
 #include "compile/nvrtc.h"
 #include "compile/path_table.h"
 #include "compile/ptxas_report.h"
 #include "compile/request.h"
 #include "image/cubin.h"
+#include "image/kernel_index.h"
 
 namespace baton {
 
@@ -272,6 +276,10 @@ Result run(const Request& request, const PathTable& paths) {
   out.log = warnings_of(made);
   out.ptx = paths.encode_ptx(made.ptx);
   out.cubin = std::move(made.cubin);
+  for (std::string& file : compiler::line_table_files(out.cubin)) {
+    std::string encoded = paths.encode(file);
+    if (encoded != file) out.line_files.emplace_back(std::move(file), std::move(encoded));
+  }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   out.seconds = spent.count();
   return out;
@@ -288,6 +296,20 @@ Compiled finished(Result result, const Request& request, const PathTable& paths,
       result.seconds,
   };
   if (!result.cubin.empty()) {
+    // It names the files as they lie here, wherever it was compiled.
+    std::map<std::string, std::string, std::less<>> files;
+    bool moved = false;
+    for (const auto& [name, encoded] : result.line_files) {
+      const auto here = files.emplace(name, paths.compilers_name(encoded)).first;
+      moved |= here->second != name;
+    }
+    if (moved) {
+      result.cubin =
+          compiler::with_line_table_files(std::move(result.cubin), [&](std::string_view file) {
+            const auto here = files.find(file);
+            return here == files.end() ? std::string(file) : here->second;
+          });
+    }
     out.cubin = Image::from_bytes(result.cubin, "the cubin of " + request.source.name);
   }
   return out;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "baton/error.h"
 #include "compile/cache.h"
+#include "compile/line_table.h"
 
 namespace baton {
 namespace {
@@ -391,6 +392,9 @@ TEST_F(Compile, AHitSpeaksOfTheReadersOwnFiles) {
   EXPECT_TRUE(there.cache_hit);
   EXPECT_THAT(ptx(there), HasSubstr((folder_.path() / "there/k.cu").string()));
   EXPECT_THAT(ptx(there), Not(HasSubstr((folder_.path() / "here").string())));
+  const auto lines = compiler::line_table_files(there.cubin.value().bytes());
+  EXPECT_THAT(lines, testing::Contains((folder_.path() / "there/k.cu").string()));
+  EXPECT_THAT(lines, testing::Each(testing::StartsWith((folder_.path() / "there/").string())));
   EXPECT_THAT(there.log, HasSubstr((folder_.path() / "there/inc/h.cuh").string() + ":1:"));
   EXPECT_THAT(here.log, HasSubstr((folder_.path() / "here/inc/h.cuh").string() + ":1:"));
 }

@@ -22,10 +22,21 @@ std::string normal(std::string_view path) {
   return fs::path(path).lexically_normal().string();
 }
 
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// The first value of the key in sorted pairs, or null.
+const std::string* find(const Pairs& pairs, std::string_view key) {
+  const auto found =
+      std::lower_bound(pairs.begin(), pairs.end(), key,
+                       [](const auto& entry, std::string_view text) { return entry.first < text; });
+  return found != pairs.end() && found->first == key ? &found->second : nullptr;
+}
+
 }  // namespace
 
 PathTable::PathTable(const Request& request) {
   const auto add = [&](std::string_view label, std::string compilers, std::string readers) {
+    compilers_.emplace_back(mark(label), compilers);
     exact_.emplace_back(std::move(compilers), mark(label));
     names_.emplace_back(mark(label), std::move(readers));
   };
@@ -56,20 +67,23 @@ PathTable::PathTable(const Request& request) {
             [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   std::stable_sort(exact_.begin(), exact_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(compilers_.begin(), compilers_.end());
   std::sort(names_.begin(), names_.end());
 }
 
 std::string PathTable::encode(std::string_view name) const {
   for (const std::string& candidate : {std::string(name), normal(name)}) {
-    const auto found = std::lower_bound(
-        exact_.begin(), exact_.end(), candidate,
-        [](const auto& entry, const std::string& key) { return entry.first < key; });
-    if (found != exact_.end() && found->first == candidate) return found->second;
+    if (const std::string* found = find(exact_, candidate)) return *found;
     for (const auto& [folder, label] : folders_) {
       if (candidate.starts_with(folder)) return label + candidate.substr(folder.size());
     }
   }
   return std::string(name);
+}
+
+std::string PathTable::compilers_name(std::string_view encoded) const {
+  const std::string* found = find(compilers_, encoded);
+  return found != nullptr ? *found : decode(encoded);
 }
 
 bool PathTable::is_cuda(std::string_view encoded) {
@@ -85,10 +99,7 @@ std::string PathTable::decode(std::string_view text) const {
     if (close == std::string_view::npos) break;
     out += text.substr(at, open - at);
     const std::string_view label = text.substr(open, close + 1 - open);
-    const auto found =
-        std::lower_bound(names_.begin(), names_.end(), label,
-                         [](const auto& entry, std::string_view key) { return entry.first < key; });
-    if (found != names_.end() && found->first == label) out += found->second;
+    if (const std::string* found = find(names_, label)) out += *found;
     at = close + 1;
   }
   out += text.substr(at);

@@ -22,6 +22,9 @@ class PathTable {
   // With every mark replaced. The source and its prelude get the name the user gave.
   std::string decode(std::string_view text) const;
 
+  // What the compiler would call the file of an encoded name here: the inverse of `encode`.
+  std::string compilers_name(std::string_view encoded) const;
+
   // Whether an encoded name is that of one of CUDA's own headers.
   static bool is_cuda(std::string_view encoded);
 
@@ -31,7 +34,9 @@ class PathTable {
  private:
   std::vector<std::pair<std::string, std::string>> exact_;    // the compiler's name → mark
   std::vector<std::pair<std::string, std::string>> folders_;  // a folder of CUDA's → mark
-  std::vector<std::pair<std::string, std::string>> names_;    // mark → the reader's name; sorted
+  std::vector<std::pair<std::string, std::string>>
+      compilers_;                                           // mark → the compiler's name; sorted
+  std::vector<std::pair<std::string, std::string>> names_;  // mark → the reader's name; sorted
 };
 
 }  // namespace baton::compiler

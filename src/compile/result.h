@@ -22,6 +22,8 @@ struct Result {
   std::string log;
   std::string ptx;    // without a NUL
   std::string cubin;  // empty for a virtual architecture
+  // The files that the cubin's line table names, as the compiler called them, and their marks.
+  std::vector<std::pair<std::string, std::string>> line_files;
 };
 
 }  // namespace baton::compiler
