@@ -155,16 +155,15 @@ std::string_view expression_of(const Diagnostic& diagnostic) {
 }
 
 // The entries that the compiler could not find, where nothing else was wrong.
-std::vector<std::string> unknown_entries(const Attempt& failed,
-                                         const std::vector<std::string>& entries) {
-  std::vector<std::string> unknown;
+std::unordered_set<std::string_view> unknown_entries(const Attempt& failed,
+                                                     const std::vector<std::string>& entries) {
+  const std::unordered_set<std::string_view> asked(entries.begin(), entries.end());
+  std::unordered_set<std::string_view> unknown;
   for (const Diagnostic& diagnostic : failed.diagnostics) {
     if (diagnostic.severity != Diagnostic::Severity::kError) continue;
     if (diagnostic.where.file != kNameMap) return {};
-    const std::string_view expression = expression_of(diagnostic);
-    const bool is_new = std::find(unknown.begin(), unknown.end(), expression) == unknown.end();
-    const bool is_entry = std::find(entries.begin(), entries.end(), expression) != entries.end();
-    if (is_new && is_entry) unknown.emplace_back(expression);
+    const auto found = asked.find(expression_of(diagnostic));
+    if (found != asked.end()) unknown.insert(*found);
   }
   return unknown;
 }
@@ -209,13 +208,15 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
 
 // The kernels that were asked for by something that is no expression of C++, or that lack their
 // template arguments: the image knows.
-void find_in_image(const Request& request, const std::vector<std::string>& entries,
+void find_in_image(const Request& request, const std::unordered_set<std::string_view>& unknown,
                    const Attempt& failed, Attempt& made) {
   const ImageFacts facts =
       read_facts(Image::from_bytes(made.ptx, "the PTX of " + request.source.name));
-  for (const std::string& entry : entries) {
+  const image::KernelIndex index(facts);
+  for (const std::string& entry : request.options.entries) {
+    if (!unknown.contains(entry)) continue;
     try {
-      made.symbols.emplace_back(entry, find_kernel(facts, entry, request.source.name).name);
+      made.symbols.emplace_back(entry, index.find(entry, request.source.name).name);
     } catch (const Error& not_found) {
       throw_unknown_entry(entry, not_found, failed);
     }
@@ -239,13 +240,11 @@ Result run(const Request& request, const PathTable& paths) {
 
   Attempt made = attempt(nvrtc, request, paths, entries);
   if (made.result == Nvrtc::kCompilation) {
-    const std::vector<std::string> unknown = unknown_entries(made, entries);
+    const std::unordered_set<std::string_view> unknown = unknown_entries(made, entries);
     if (!unknown.empty()) {
       std::vector<std::string> others;
       std::copy_if(entries.begin(), entries.end(), std::back_inserter(others),
-                   [&](const std::string& entry) {
-                     return std::find(unknown.begin(), unknown.end(), entry) == unknown.end();
-                   });
+                   [&](const std::string& entry) { return !unknown.contains(entry); });
       const Attempt failed = std::exchange(made, attempt(nvrtc, request, paths, others));
       if (made.result == Nvrtc::kSuccess) find_in_image(request, unknown, failed, made);
     }

@@ -43,7 +43,8 @@ std::vector<const Image*> by_preference(std::span<const Image> images) {
 
 ModuleState::ModuleState(const Device& device, std::span<const Image> images,
                          std::vector<std::pair<std::string, std::string>> symbols)
-    : device_(device), symbols_(std::move(symbols)) {
+    : device_(device),
+      symbols_(std::make_move_iterator(symbols.begin()), std::make_move_iterator(symbols.end())) {
   if (images.empty()) throw error(ErrorCode::kInvalidInput, "no image was given to load");
   load(images);
   index_ = std::make_unique<const image::KernelIndex>(facts_);
@@ -107,9 +108,8 @@ void ModuleState::take_kernels_from_driver() {
 }
 
 const KernelFacts& ModuleState::find(std::string_view entry) const {
-  for (const auto& [expression, symbol] : symbols_) {
-    if (expression != entry) continue;
-    if (const KernelFacts* found = index_->symbol(symbol)) return *found;
+  if (const auto symbol = symbols_.find(entry); symbol != symbols_.end()) {
+    if (const KernelFacts* found = index_->symbol(symbol->second)) return *found;
   }
   return index_->find(entry, name_);
 }

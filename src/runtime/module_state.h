@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -46,7 +48,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   std::unique_ptr<Library> library_;
   std::string name_;
   ImageFacts facts_;
-  std::vector<std::pair<std::string, std::string>> symbols_;
+  std::map<std::string, std::string, std::less<>> symbols_;  // name expression → symbol
   std::unique_ptr<const image::KernelIndex> index_;  // of facts_
 
   std::mutex mutex_;
