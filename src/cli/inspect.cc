@@ -8,6 +8,7 @@
 #include "baton/image.h"
 #include "cli/commands.h"
 #include "cli/inspect_contents.h"
+#include "cli/inspect_entry.h"
 #include "cli/inspect_extract.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
@@ -163,6 +164,7 @@ class Report {
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
+  if (is_cache_entry(command.image)) return inspect_entry(command, output);
   const std::string name = command.image.string();
   const Contents contents = read_contents(command.image);
   const FoundImages& found = contents.images;

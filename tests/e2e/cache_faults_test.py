@@ -206,7 +206,7 @@ class Faults(Case):
             self.assertTrue(self.compile(7 + ROUNDS, cache=disk)["cache_hit"])
             self.assertEqual(list(disk.rglob("*.tmp")), [])
             # Not one byte left, and no file can be made.
-            with open(disk / "filler", "wb") as filler, contextlib.suppress(OSError):
+            with contextlib.suppress(OSError), open(disk / "filler", "wb") as filler:
                 while True:
                     filler.write(bytes(512))
                     filler.flush()
@@ -265,19 +265,18 @@ class Faults(Case):
             choice = random.Random(99)
             while time.monotonic() < deadline:
                 time.sleep(0.05)
-                for path in self.cache.rglob("*"):
-                    with contextlib.suppress(OSError):
-                        if not path.is_file() or choice.random() < 0.5:
-                            continue
-                        action = choice.randrange(4)
-                        if action == 0:
-                            path.unlink()
-                        elif action == 1:
-                            os.truncate(path, choice.randrange(1 + path.stat().st_size))
-                        else:
-                            with open(path, "r+b") as file:
-                                file.seek(choice.randrange(1 + path.stat().st_size))
-                                file.write(bytes([choice.randrange(256)]))
+                with contextlib.suppress(OSError):  # files come and go
+                    files = [path for path in self.cache.rglob("*") if path.is_file()]
+                    path = choice.choice(files or [self.cache])
+                    action = choice.randrange(4)
+                    if action == 0:
+                        path.unlink()
+                    elif action == 1:
+                        os.truncate(path, choice.randrange(1 + path.stat().st_size))
+                    else:
+                        with open(path, "r+b") as file:
+                            file.seek(choice.randrange(1 + path.stat().st_size))
+                            file.write(bytes([choice.randrange(256)]))
 
         threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
         threads.append(threading.Thread(target=vandalise))

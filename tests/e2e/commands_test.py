@@ -110,6 +110,8 @@ class Commands(Case):
         kernel = json["kernels"][0]
         self.assertEqual(kernel["static_shared"], 256)
         self.assertGreater(kernel["registers"], 0)
+        self.assertEqual((kernel["spill_bytes"], kernel["spill_load_bytes"]), (0, 0))
+        self.assertGreater(json["seconds"], kernel["seconds"])
         self.assertEqual([p["size"] for p in kernel["params"]], [8, 8, 4])
         self.assertEqual([p["offset"] for p in kernel["params"]], [0, 8, 16])
         again = self.baton("compile", "add.cu", "--entry", "add<float>", "--json", **settings).json()
@@ -217,13 +219,25 @@ class Commands(Case):
         self.assertEqual(len(listed), 1)
         self.assertRegex(self.baton("cache", "list", **settings).out, r"(< 1|\d) s\b")
         self.check(self.baton("cache", "verify", **settings), 0)
+        self.check(self.baton("run", "add.toml", **settings), 0)
+        counted = self.baton("cache", "stats", "--json", **settings).json()
+        self.assertEqual([counted[k] for k in ("hits", "misses", "evictions", "repairs")], [1, 1, 0, 0])
+        self.assertEqual(counted["bytes"], listed[0]["bytes"])
+
+        # What the compile produced can be looked at.
+        inspected = self.baton("inspect", listed[0]["path"], "--json", **settings).json()
+        self.assertEqual((inspected["kind"], inspected["seconds"]), ("compile", listed[0]["compile_seconds"]))
+        self.assertEqual([k["spill_bytes"] for k in inspected["kernels"]], [0])
+        self.assertGreater(inspected["kernels"][0]["seconds"], 0)
 
         entry = max((p for p in cache.rglob("*") if p.is_file()), key=lambda p: p.stat().st_size)
         content = bytearray(entry.read_bytes())
         content[len(content) // 2] ^= 1
         entry.write_bytes(content)
         self.check(self.baton("cache", "verify", **settings), 1)
+        self.check(self.baton("inspect", entry, **settings), 1, "damaged")
         self.check(self.baton("run", "add.toml", **settings), 0)
+        self.assertEqual(self.baton("cache", "stats", "--json", **settings).json()["repairs"], 1)
         self.check(self.baton("cache", "verify", **settings), 0)
 
         self.check(self.baton("cache", "clear", **settings), 0)
