@@ -171,7 +171,10 @@ class Reader {
         (out.kind != Kind::kLoad && out.kind != Kind::kStore)) {
       return;
     }
-    const Operand& at = flat.instruction->operands[out.kind == Kind::kLoad ? 1 : 0];
+    const std::vector<Operand>& operands = flat.instruction->operands;
+    const std::size_t place = out.kind == Kind::kLoad ? 1 : 0;
+    if (operands.size() <= place) return;
+    const Operand& at = operands[place];
     if (at.kind != Operand::Kind::kAddress || at.children.empty()) return;
     const auto found = frames_[f].function->variable(flat.scope, at.children[0].text);
     if (!found || found->variable->space != ptx::StateSpace::kParam) return;
