@@ -154,11 +154,13 @@ void add_bulk_copies(Group& group) {
                         "  ld.shared.v2.u64 {{%d, %x}}, [%t];",
                         with_places(""), expecting(16), awaited, kWait),
             same);
-  group.add(fmt::format("{}st.shared.v2.u64 [%u], {{%a, %b}};\n  {}"
-                        "  cp.async.bulk.shared::cluster.shared::cta.{} [%t], [%u], 16, [%p];\n  {}"
-                        "  ld.shared.v2.u64 {{%d, %x}}, [%t];",
-                        with_places(""), expecting(16), awaited, kWait),
-            same);
+  group
+      .add(fmt::format("{}st.shared.v2.u64 [%u], {{%a, %b}};\n  {}"
+                       "  cp.async.bulk.shared::cluster.shared::cta.{} [%t], [%u], 16, [%p];\n  {}"
+                       "  ld.shared.v2.u64 {{%d, %x}}, [%t];",
+                       with_places(""), expecting(16), awaited, kWait),
+           same)
+      .in_cluster();
   for (const std::string_view read : {"", ".read"}) {
     // Behind .read the source may change; the whole is there when the group is over.
     group.add(fmt::format("{}st.shared.v2.u64 [%t], {{%a, %b}};\n  fence.proxy.async;\n"
@@ -196,13 +198,14 @@ void add_bulk_reduction(Group& group, std::string_view operation, std::string_vi
                 "16;\n  cp.async.bulk.commit_group;\n  cp.async.bulk.wait_group 0;\n"
                 "  fence.proxy.async;\n  ld.global.{1} {6}, [%g];",
                 with_places(""), vector, old, added, operation, type, result);
-  group.add(text, [function](T a, T b, T c, T e) {
+  Case& one = group.add(text, [function](T a, T b, T c, T e) {
     if constexpr (kFourWords) {
       return std::array<T, 4>{function(a, c), function(b, e), function(b, c), function(a, e)};
     } else {
       return std::array<T, 2>{function(a, c), function(b, e)};
     }
   });
+  if (to_shared) one.in_cluster();
 }
 
 void add_bulk_integers(Group& group, bool to_shared) {
@@ -276,28 +279,34 @@ void add_bulk_floats(Group& group) {
 void add_stores(Group& group) {
   group.declare(kScratch);
   const std::string_view form = "shared::cluster.mbarrier::complete_tx::bytes";
-  const auto store = [&](unsigned bytes, std::string_view type, std::string_view values) {
-    return fmt::format("{}{}  st.async.weak.{}.{} [%t], {}, [%p];\n  {}", with_places(""),
-                       expecting(bytes), form, type, values, kWait);
+  const auto add = [&](unsigned bytes, std::string_view type, std::string_view values,
+                       std::string_view load, auto function) {
+    group
+        .add(fmt::format("{}{}  st.async.weak.{}.{} [%t], {}, [%p];\n  {}{}", with_places(""),
+                         expecting(bytes), form, type, values, kWait, load),
+             function)
+        .in_cluster();
   };
-  group.add(store(4, "b32", "%a") + "  ld.shared.u32 %d, [%t];", [](u32 a) { return a; });
-  group.add(store(8, "u64", "%a") + "  ld.shared.u64 %d, [%t];", [](u64 a) { return a; });
-  group.add(store(8, "v2.f32", "{%a, %b}") + "  ld.shared.v2.f32 {%d, %x}, [%t];",
-            [](F32 a, F32 b) { return std::tuple(a, b); });
-  group.add(store(16, "v4.s32", "{%a, %b, %c, %e}") + "  ld.shared.v4.s32 {%d, %x, %y, %z}, [%t];",
-            [](s32 a, s32 b, s32 c, s32 e) { return std::tuple(a, b, c, e); });
-  group.add(store(16, "v2.b64", "{%a, %b}") + "  ld.shared.v2.u64 {%d, %x}, [%t];",
-            [](u64 a, u64 b) { return std::tuple(a, b); });
+  add(4, "b32", "%a", "  ld.shared.u32 %d, [%t];", [](u32 a) { return a; });
+  add(8, "u64", "%a", "  ld.shared.u64 %d, [%t];", [](u64 a) { return a; });
+  add(8, "v2.f32", "{%a, %b}", "  ld.shared.v2.f32 {%d, %x}, [%t];",
+      [](F32 a, F32 b) { return std::tuple(a, b); });
+  add(16, "v4.s32", "{%a, %b, %c, %e}", "  ld.shared.v4.s32 {%d, %x, %y, %z}, [%t];",
+      [](s32 a, s32 b, s32 c, s32 e) { return std::tuple(a, b, c, e); });
+  add(16, "v2.b64", "{%a, %b}", "  ld.shared.v2.u64 {%d, %x}, [%t];",
+      [](u64 a, u64 b) { return std::tuple(a, b); });
 
   const auto reduce = [&]<typename T>(std::string_view operation, std::string_view type, T,
                                       auto function) {
     const unsigned bytes = sizeof(T);
-    group.add(
-        fmt::format("{0}st.shared.b{1} [%t], %a;\n  {2}"
-                    "  red.async.relaxed.cluster.{3}.{4}.{5} [%t], %b, [%p];\n  {6}"
-                    "  ld.shared.b{1} %d, [%t];",
-                    with_places(""), 8 * bytes, expecting(bytes), form, operation, type, kWait),
-        [function](T a, T b) { return function(a, b); });
+    group
+        .add(
+            fmt::format("{0}st.shared.b{1} [%t], %a;\n  {2}"
+                        "  red.async.relaxed.cluster.{3}.{4}.{5} [%t], %b, [%p];\n  {6}"
+                        "  ld.shared.b{1} %d, [%t];",
+                        with_places(""), 8 * bytes, expecting(bytes), form, operation, type, kWait),
+            [function](T a, T b) { return function(a, b); })
+        .in_cluster();
   };
   reduce("add", "u32", u32{}, [](u32 a, u32 b) { return a + b; });
   reduce("add", "s32", u32{}, [](u32 a, u32 b) { return a + b; });

@@ -34,8 +34,8 @@ void add_entry(std::string& out, const Case& one, const std::string& name) {
   const auto add = [&out]<typename... T>(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(out), format, std::forward<T>(values)...);
   };
-  add(".visible .entry {}(.param .u64 inputs, .param .u64 results, .param .u32 rows{})\n{{\n", name,
-      one.parameters);
+  add(".visible .entry {}(.param .u64 inputs, .param .u64 results, .param .u32 rows{})\n{}{{\n",
+      name, one.parameters, one.directives);
   add("  .reg .pred %outside_;\n  .reg .b32 %word_, %extent_, %rows_, %tid_, %index;\n"
       "  .reg .b64 %in_, %out_;\n");
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {

@@ -116,6 +116,17 @@ Runner::Context& Runner::context() {
   return *context_;
 }
 
+// A fault spoils the context, and some of them a GPU for the whole process.
+void Runner::reopen(const Case& culprit) {
+  context_.reset();
+  try {
+    context();
+  } catch (const Error& failure) {
+    unavailable_ = fmt::format("a fault took it away from this process, in \"{}\": {}",
+                               culprit.text, failure.what());
+  }
+}
+
 std::size_t Runner::run_some(const Group& group, std::span<const Case* const> cases,
                              std::vector<Outcome>& outcomes) {
   Context& here = context();
@@ -136,7 +147,7 @@ std::size_t Runner::run_some(const Group& group, std::span<const Case* const> ca
       outcomes.push_back(here.run(*cases[i], module->kernel(entry_name(i))));
     } catch (const Error& failure) {
       outcomes.push_back({cases[i], 0, 0, refusal(*cases[i], failure)});
-      context_.reset();  // a fault spoils the context
+      reopen(*cases[i]);
       return i + 1;
     }
   }
@@ -148,7 +159,8 @@ std::vector<Outcome> Runner::run(const Group& group) {
   for (const Case& one : group.cases()) cases.push_back(&one);
   std::vector<Outcome> outcomes;
   std::span<const Case* const> rest = cases;
-  while (!rest.empty()) rest = rest.subspan(run_some(group, rest, outcomes));
+  while (!rest.empty() && unavailable() == nullptr)
+    rest = rest.subspan(run_some(group, rest, outcomes));
   return outcomes;
 }
 

@@ -20,12 +20,13 @@ struct Outcome {
 };
 
 // Runs groups on one device and compares. A case that the device refuses or faults on is an outcome
-// of its own: the others run on, on a fresh context. Not thread-safe.
+// of its own: the others run on, on a fresh context, where the device still gives one. Not
+// thread-safe.
 class Runner {
  public:
   // What Device::open takes.
   explicit Runner(std::string device_spec);
-  // Null where the device can be opened, else why not.
+  // Null where the device can be used, else why it cannot, or cannot any more.
   const std::string* unavailable() const { return unavailable_ ? &*unavailable_ : nullptr; }
 
   std::vector<Outcome> run(const Group& group);
@@ -33,6 +34,7 @@ class Runner {
  private:
   struct Context;
   Context& context();
+  void reopen(const Case& culprit);
   // Runs cases until one breaks the context; gives how many it ran.
   std::size_t run_some(const Group& group, std::span<const Case* const> cases,
                        std::vector<Outcome>& outcomes);

@@ -61,6 +61,7 @@ struct Case {
   Bounds bounds;
   std::string parameters;          // more parameters, with a leading comma
   std::vector<std::string> bytes;  // their values
+  std::string directives;          // of the entry
   Dim3 block = 128;                // of a case whose rows belong together, a block or a part of it
 
   // --- What a table says beyond the text and the reference ---
@@ -82,6 +83,11 @@ struct Case {
     for (Result& result : results) {
       if (result.match == Match::kNan) result.match = Match::kBits;
     }
+    return *this;
+  }
+  // Each block is a cluster: what goes through one is illegal elsewhere.
+  Case& in_cluster() {
+    directives += ".explicitcluster .reqnctapercluster 1, 1, 1\n";
     return *this;
   }
   Case& parameter(std::string_view declaration, std::string value) {

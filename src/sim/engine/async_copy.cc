@@ -147,6 +147,15 @@ void perform(Exec* x, BulkCopy& copy) {
   }
 }
 
+// What one block sends into the shared memory of another one, or its own, goes through the cluster:
+// an H200 refuses it (715) in a grid that was launched without one. False after a fault.
+bool goes_through_cluster(Exec* x, const Insn* i, int lane) {
+  if (x->grid->launch.explicit_cluster) return true;
+  wrong(x, i, lane,
+        "sends to the shared memory of a cluster, in a grid that was launched without clusters");
+  return false;
+}
+
 BulkCopy begin_copy(Exec* x, const Insn* i, int lane, const BulkForm& form) {
   BulkCopy copy;
   copy.insn = i;
@@ -297,6 +306,7 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
           fmt::format("copies {} bytes in bulk, which is no multiple of {}", bytes, kBulkUnit));
     }
     if (bytes == 0) continue;
+    if (form.to_shared && form.from_shared && !goes_through_cluster(x, i, lane)) return nullptr;
     BulkCopy copy = begin_copy(x, i, lane, form);
     copy.from = {form.from_shared ? Space::kGeneric : Space::kGlobal,
                  slot_at<std::uint64_t>(x, i->r[1])[lane], bytes, kBulkUnit};
@@ -352,6 +362,7 @@ const Insn* op_async_store(Exec* x, const Insn* i) {
   const std::uint32_t each = form.type == Type::kB64 || form.type == Type::kU64 ? 8 : 4;
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
+    if (!goes_through_cluster(x, i, lane)) return nullptr;
     BulkCopy copy = begin_copy(x, i, lane, form);
     const std::uint32_t bytes = each * form.elements;
     copy.to = {Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, bytes};

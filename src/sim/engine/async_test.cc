@@ -356,6 +356,19 @@ TEST(Async, WhatNothingInitializedIsNoMbarrier) {
   EXPECT_TRUE(outcome.found("bad_mbarrier", "arrives 2 times"));
 }
 
+TEST(Async, WhatGoesThroughAClusterNeedsOne) {
+  for (const std::string body :
+       {"@%p9 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [tile], "
+        "[tile+16], 16, [bar];",
+        "@%p9 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [tile], %tid, [bar];",
+        "@%p9 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 "
+        "[tile], %tid, [bar];"}) {
+    const Outcome outcome = run(kernel(body));
+    EXPECT_EQ(outcome.state, Grid::State::kFaulted) << body;
+    EXPECT_TRUE(outcome.found("bad_copy", "launched without clusters")) << body;
+  }
+}
+
 TEST(Async, CopiesOfOddSizesAreRefused) {
   Outcome outcome = run(kernel(R"(
     mov.u32 %r1, 17;
