@@ -10,6 +10,7 @@
 #include "cli/attribute_format.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/kernel_table.h"
 #include "cli/table.h"
 
 namespace baton::cli {
@@ -187,11 +188,10 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
       const KernelLimits limits = kernel_limits(loaded, config);
       json["limits"] = json_of(limits);
       json["limits"]["block"] = extents_json(config.block);
-      table.add({printable(kernel.demangled.empty() ? kernel.name : kernel.demangled),
-                 std::to_string(limits.max_threads), format_bytes(limits.max_dynamic_shared),
-                 std::to_string(limits.registers), format_extent(config.block),
-                 number(limits.blocks_per_multiprocessor), number(limits.max_cluster),
-                 number(limits.max_cooperative_blocks)});
+      table.add({printable(signature_of(kernel)), std::to_string(limits.max_threads),
+                 format_bytes(limits.max_dynamic_shared), std::to_string(limits.registers),
+                 format_extent(config.block), number(limits.blocks_per_multiprocessor),
+                 number(limits.max_cluster), number(limits.max_cooperative_blocks)});
     }
     kernels.push_back(std::move(json));
   }

@@ -24,18 +24,6 @@ std::string yes_or_no(const std::optional<bool>& value) {
   return !value ? "" : *value ? "yes" : "no";
 }
 
-// "saxpy(float*, float const*, float, int)": demangled names bring their parameters with them.
-std::string signature_of(const KernelFacts& kernel) {
-  const std::string& name = kernel.demangled.empty() ? kernel.name : kernel.demangled;
-  if (name.find('(') != std::string::npos) return name;
-  if (!kernel.params) return name + "(?)";
-  std::string types;
-  for (const ParamFacts& param : *kernel.params) {
-    types += fmt::format("{}{}", types.empty() ? "" : ", ", param.type);
-  }
-  return fmt::format("{}({})", name, types);
-}
-
 // The most threads a block may have, or the one block that the kernel takes.
 std::string block_of(const KernelFacts& kernel) {
   if (!kernel.required_block) return number(kernel.max_threads);
@@ -68,6 +56,17 @@ class Builds {
 };
 
 }  // namespace
+
+std::string signature_of(const KernelFacts& kernel) {
+  const std::string& name = kernel.demangled.empty() ? kernel.name : kernel.demangled;
+  if (name.find('(') != std::string::npos) return name;
+  if (!kernel.params) return name + "(?)";
+  std::string types;
+  for (const ParamFacts& param : *kernel.params) {
+    types += fmt::format("{}{}", types.empty() ? "" : ", ", param.type);
+  }
+  return fmt::format("{}({})", name, types);
+}
 
 void show_kernels(const ImageFacts& facts, Output& output, std::span<const CompiledKernel> made) {
   nlohmann::ordered_json& json = output.result()["kernels"] = nlohmann::ordered_json::array();

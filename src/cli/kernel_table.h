@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "baton/compile.h"
 #include "baton/image.h"
@@ -13,6 +14,8 @@ namespace baton::cli {
 // well.
 void show_kernels(const ImageFacts& facts, Output& output,
                   std::span<const CompiledKernel> made = {});
+// "saxpy(float*, float const*, float, int)": demangled names bring their parameters with them.
+std::string signature_of(const KernelFacts& kernel);
 // The table alone.
 void show_kernel_table(const ImageFacts& facts, Output& output,
                        std::span<const CompiledKernel> made = {});
