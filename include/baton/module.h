@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,11 +68,21 @@ class BATON_API Module {
 
 namespace detail {
 
-// What passes by value: anything that is copied as bytes, but no host address, in whatever guise,
-// which no kernel can read through.
+// Views of host memory of the standard library that copy as bytes.
+template <typename T>
+inline constexpr bool kIsHostView = std::contiguous_iterator<T>;
+template <typename T, std::size_t kExtent>
+inline constexpr bool kIsHostView<std::span<T, kExtent>> = true;
+template <typename Char, typename Traits>
+inline constexpr bool kIsHostView<std::basic_string_view<Char, Traits>> = true;
+template <typename T>
+inline constexpr bool kIsHostView<std::initializer_list<T>> = true;
+
+// What passes by value: anything that is copied as bytes, but no host address, in whatever guise
+// types show, which no kernel can read through.
 template <typename T>
 concept KernelArgument = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                         !std::is_array_v<T> && !std::is_member_pointer_v<T>;
+                         !std::is_array_v<T> && !std::is_member_pointer_v<T> && !kIsHostView<T>;
 
 // What stands for an argument while its launch is packed: the value itself, or the device pointer
 // that a buffer converts to.
@@ -131,7 +143,9 @@ constexpr ArgumentType argument_type() {
 class BATON_API Kernel {
  public:
   // Takes a foreign function, which belongs to `device`, or a foreign kernel, which serves every
-  // device; it must outlive the Kernel. Its parameters have sizes, no types.
+  // device; it must outlive the Kernel. What is known of it is what the driver says: its parameters
+  // have sizes, no types, and that a grid is counted in clusters (`__block_size__`) nobody says, so
+  // such a grid is the caller's to count.
   static Kernel adopt(const Device& device, NativeFunction function);
   static Kernel adopt(const Device& device, NativeKernel kernel);
 
@@ -163,10 +177,10 @@ class BATON_API Kernel {
 
   // The raw path: the driver's call with Baton's config, at its price. Nothing is checked before
   // the driver does, but for the opt-ins (shared memory, large clusters), which are raised where
-  // they have to be. `arguments` holds one pointer for each parameter; `more` goes behind the
-  // config's attributes as it is, ids that Baton does not know included. Gives the driver's result,
-  // never throws: `diagnose` says what is wrong. The handle of a device-updatable node is written
-  // to `result` where that is not null.
+  // they have to be. `arguments` holds one pointer for each parameter; `more` joins the config's
+  // attributes by the rules of `LaunchAttributes::set`, values and ids that Baton does not know as
+  // they are. Gives the driver's result, never throws: `diagnose` says what is wrong. The handle of
+  // a device-updatable node is written to `result` where that is not null.
   NativeResult launch_raw(const LaunchConfig& config, void* const* arguments,
                           std::span<const LaunchAttribute> more = {},
                           LaunchResult* result = nullptr) const noexcept;
@@ -180,6 +194,9 @@ class BATON_API Kernel {
 
   // Why the driver refused a launch with this config: which limit broke, with both numbers.
   Error diagnose(const LaunchConfig& config, NativeResult result) const;
+  // The same for the driver's own config; `on` as in `launch_raw`.
+  Error diagnose(const NativeLaunchConfig& config, NativeResult result) const;
+  Error diagnose(const NativeLaunchConfig& config, NativeResult result, const Device& on) const;
 
   // Throw what a launch would throw for this config, or for arguments of these types, and launch
   // nothing. The config is held against everything, also what a launch leaves to the driver: how
@@ -203,9 +220,11 @@ class BATON_API Kernel {
 
   // Threads that one block of this kernel can have at the most, by its registers and launch bounds.
   std::uint32_t max_threads() const;
-  // Bytes of dynamic shared memory that one block can have at the most on this device: the opt-in
-  // limit less the kernel's static shared memory.
+  std::uint32_t max_threads(const Device& on) const;
+  // Bytes of dynamic shared memory that one block can have at the most: the device's opt-in limit
+  // less the kernel's static shared memory.
   std::uint32_t max_dynamic_shared() const;
+  std::uint32_t max_dynamic_shared(const Device& on) const;
 
   // Any CUfunction_attribute by its number, on the kernel's own device or another. A value that is
   // set stays until a launch needs more.

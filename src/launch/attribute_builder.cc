@@ -55,6 +55,23 @@ std::optional<double> as_real(const FieldValue& value) {
 
 }  // namespace
 
+FieldValue read_field(const AttributeField& field, const LaunchAttribute& attribute) {
+  const std::byte* place = attribute.value().data() + field.offset;
+  if (field.kind == FieldKind::kReal) {
+    float value = 0;
+    std::memcpy(&value, place, sizeof(value));
+    return static_cast<double>(value);
+  }
+  if (field.kind == FieldKind::kSigned) {
+    std::int32_t value = 0;
+    std::memcpy(&value, place, sizeof(value));
+    return std::int64_t{value};
+  }
+  std::int64_t value = 0;
+  std::memcpy(&value, place, field.size);
+  return value;
+}
+
 void AttributeBuilder::set(std::string_view name, const FieldValue& value) {
   std::size_t index = 0;
   while (index < row_->fields.size() && row_->fields[index].name != name) ++index;

@@ -58,7 +58,7 @@ bool preferred_fits(const ResolvedKernel& kernel, const LaunchConfig& config,
 // What counts as present before any attribute: the cluster that the kernel was compiled for.
 Together compiled_in(const ResolvedKernel& kernel) {
   Together together;
-  if (is_fixed(kernel.required_cluster())) together.present = bit(AttributeId::kCluster);
+  if (is_fixed(kernel.compiled_cluster())) together.present = bit(AttributeId::kCluster);
   return together;
 }
 

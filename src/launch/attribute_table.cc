@@ -39,12 +39,23 @@ constexpr AttributeField kClusterMode[] = {{"", FieldKind::kChoice, 0, 4, 0, 2, 
 constexpr AttributeField kSharedMode[] = {{"", FieldKind::kChoice, 0, 4, 0, 4, kSharedModes}};
 constexpr AttributeField kPriority[] = {{"", FieldKind::kSigned, 0, 4, -kMaxI32 - 1, kMaxI32}};
 constexpr AttributeField kPercent[] = {{"", FieldKind::kUnsigned, 0, 4, 0, 100}};
-constexpr AttributeField kDomainMap[] = {{"default", FieldKind::kUnsigned, 0, 1, 0, 255},
-                                         {"remote", FieldKind::kUnsigned, 1, 1, 0, 255}};
+constexpr AttributeField domain(std::string_view name, std::uint8_t offset) {
+  return {.name = name,
+          .offset = offset,
+          .size = 1,
+          .most = 255,
+          .device_limit = CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
+          .below = true};
+}
+constexpr AttributeField kDomainMap[] = {domain("default", 0), domain("remote", 1)};
 // CUaccessProperty counts 0, 1, 2 in the order of kAccess.
 constexpr AttributeField kWindow[] = {
     {"base_ptr", FieldKind::kHandle, offsetof(CUaccessPolicyWindow, base_ptr), 8, 0, kMaxU64},
-    {"num_bytes", FieldKind::kUnsigned, offsetof(CUaccessPolicyWindow, num_bytes), 8, 0, kMaxU64},
+    {.name = "num_bytes",
+     .offset = offsetof(CUaccessPolicyWindow, num_bytes),
+     .size = 8,
+     .most = kMaxU64,
+     .device_limit = CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE},
     {"hit_ratio", FieldKind::kReal, offsetof(CUaccessPolicyWindow, hitRatio), 4, 0, 1},
     {"hit_prop", FieldKind::kChoice, offsetof(CUaccessPolicyWindow, hitProp), 4, 0, 2, kAccess},
     {"miss_prop", FieldKind::kChoice, offsetof(CUaccessPolicyWindow, missProp), 4, 0, 1,

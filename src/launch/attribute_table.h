@@ -31,6 +31,9 @@ struct AttributeField {
   std::span<const std::string_view> choices{};
   bool required = true;  // else `otherwise` where it is left out
   std::int64_t otherwise = 0;
+  // The CUdevice_attribute that says how much of it a device has, or 0.
+  int device_limit = 0;
+  bool below = false;  // it counts from 0, so the value must be below that
 };
 
 // Where an attribute of a captured launch, or of a graph's kernel node, ends up.
@@ -66,6 +69,9 @@ const AttributeRow* find_row(std::string_view name);
 
 // A value for one field as text formats give it.
 using FieldValue = std::variant<std::int64_t, double, std::string_view>;
+
+// The field as an attribute has it: a double of a kReal, else an integer; of a kChoice its number.
+FieldValue read_field(const AttributeField& field, const LaunchAttribute& attribute);
 
 // Builds an attribute field by field, each value held against the table.
 class AttributeBuilder {

@@ -14,4 +14,7 @@ namespace baton::launch {
 Error diagnose(const KernelState& kernel, const ResolvedKernel& resolved,
                const LaunchConfig& config, CUresult result);
 
+// The config that the driver's own came from, as far as there is room for its attributes.
+LaunchConfig config_of(const CUlaunchConfig& native, const ResolvedKernel& kernel);
+
 }  // namespace baton::launch

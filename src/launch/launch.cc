@@ -3,8 +3,10 @@
 #include "base/error.h"
 #include "baton/module.h"
 #include "launch/attribute_limits.h"
+#include "launch/attribute_values.h"
 #include "launch/diagnosis.h"
 #include "launch/limits.h"
+#include "launch/opt_in.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
 
@@ -130,9 +132,19 @@ Error Kernel::diagnose(const LaunchConfig& config, NativeResult result) const {
                           static_cast<CUresult>(result));
 }
 
+Error Kernel::diagnose(const NativeLaunchConfig& config, NativeResult result) const {
+  return diagnose(config, result, state_->home());
+}
+
+Error Kernel::diagnose(const NativeLaunchConfig& config, NativeResult result,
+                       const Device& on) const {
+  return diagnose(launch::config_of(config, state_->on(on)), result);
+}
+
 void Kernel::check(const LaunchConfig& config) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
   check_config(*state_, resolved, config);
+  if (auto broken = launch::broken_value(*state_, resolved, config)) throw std::move(*broken);
   if (auto broken = launch::broken_residency(*state_, resolved, config)) throw std::move(*broken);
 }
 
@@ -142,14 +154,7 @@ void Kernel::check(std::span<const ArgumentType> types) const {
 
 void Kernel::prepare(const LaunchConfig& config) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
-  const auto raise = [&](CUresult status, const char* what) {
-    if (status == CUDA_SUCCESS) return;
-    if (auto broken = launch::broken_limit(*state_, resolved, config)) throw std::move(*broken);
-    driver::check(resolved.device().driver(), status, what);
-  };
-  raise(resolved.allow_shared(config.shared), "cuFuncSetAttribute of dynamic shared memory");
-  raise(resolved.allow_cluster(launch::cluster_blocks(resolved, config.attributes)),
-        "cuFuncSetAttribute of non-portable clusters");
+  launch::opt_in(*state_, resolved, config);
 }
 
 }  // namespace baton

@@ -228,6 +228,12 @@ static_assert(!Launchable<WithString>);
 static_assert(!Launchable<std::vector<int>>);
 static_assert(!Launchable<Stream>);
 static_assert(!Launchable<int Three::*>);
+static_assert(!Launchable<std::span<float>>);
+static_assert(!Launchable<std::span<const int, 4>>);
+static_assert(!Launchable<std::string_view>);
+static_assert(!Launchable<std::initializer_list<int>>);
+static_assert(!Launchable<std::vector<int>::const_iterator>);
+static_assert(Launchable<std::array<float, 4>>);
 
 TEST_F(LaunchTest, OptInsOfManyThreadsOnlyRise) {
   const Stream stream(device_);
@@ -250,6 +256,58 @@ TEST_F(LaunchTest, OptInsOfManyThreadsOnlyRise) {
   EXPECT_EQ(failures, 0);
 }
 
+TEST_F(LaunchTest, QuestionsBeyondALimitNameIt) {
+  const std::uint32_t beyond = mixed_.max_dynamic_shared() + 1;
+  const LaunchConfig config{.block = 64, .shared = beyond};
+  const auto refused = [&](auto ask) { return failure_of([&] { ask(config); }); };
+  for (const Error& failure :
+       {refused([&](const LaunchConfig& with) { mixed_.prepare(with); }),
+        refused([&](const LaunchConfig& with) { mixed_.blocks_per_multiprocessor(with); }),
+        refused([&](const LaunchConfig& with) { mixed_.max_active_clusters(with); }),
+        refused([&](const LaunchConfig& with) { mixed_.max_cluster_size(with); }),
+        refused([&](const LaunchConfig& with) { mixed_.max_cooperative_blocks(with); })}) {
+    EXPECT_EQ(failure.code(), ErrorCode::kLimit);
+    EXPECT_THAT(failure.what(), AllOf(HasSubstr("kernel mixed"), HasSubstr(std::to_string(beyond)),
+                                      HasSubstr("232448")));
+  }
+  EXPECT_EQ(mixed_.blocks_per_multiprocessor({.block = 257}), 0u);
+  EXPECT_EQ(mixed_.blocks_per_multiprocessor({.block = Dim3(65536, 65536)}), 0u);
+}
+
+TEST_F(LaunchTest, EveryDeviceHasItsLimits) {
+  const Device other = Device::open("sim:tiny");
+  EXPECT_EQ(mixed_.max_threads(other), 256u);
+  EXPECT_EQ(mixed_.max_dynamic_shared(other), other.limits().shared_per_block_optin - 1024);
+}
+
+// A grid of the driver's own config is told as Baton counts it.
+TEST_F(LaunchTest, DriversConfigsAreDiagnosed) {
+  CUlaunchAttribute attributes[2] = {};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  attributes[1].value.clusterDim = {4, 1, 1};
+  CUlaunchConfig config{};
+  config.gridDimX = 6;
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 32;
+  config.blockDimY = config.blockDimZ = 1;
+  config.attrs = attributes;
+  config.numAttrs = 2;
+  void* none[] = {nullptr};
+  const NativeResult refused = fixed_block_.launch_raw(config, none);
+  ASSERT_NE(refused, CUDA_SUCCESS);
+  EXPECT_THAT(fixed_block_.diagnose(config, refused).what(),
+              AllOf(HasSubstr("the block is (32, 1, 1)"), HasSubstr("(16, 4, 1)")));
+  EXPECT_THAT(mixed_.diagnose(config, refused, Device::open("sim:tiny")).what(),
+              AllOf(HasSubstr("the grid (6, 1, 1)"), HasSubstr("the cluster (4, 1, 1)")));
+}
+
+TEST_F(LaunchTest, AnAttributeThatCannotBeSetIsNamed) {
+  const Error failure = failure_of(
+      [&] { mixed_.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000); });
+  EXPECT_THAT(failure.what(), AllOf(HasSubstr("attribute 8"), HasSubstr("300000")));
+}
+
 // What the driver refuses although nothing above knows why is told with everything it was given.
 TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
   const Device device = Device::open("sim:tiny");
@@ -262,6 +320,7 @@ TEST(Diagnosis, GivesTheDriversWordsWithTheLaunch) {
               AllOf(HasSubstr("CUDA_ERROR_INVALID_VALUE"), HasSubstr("kernel mixed on sim:tiny"),
                     HasSubstr("(3, 2, 1)"), HasSubstr("(64, 1, 1)"), HasSubstr("100 bytes"),
                     HasSubstr("1024 of static")));
+  EXPECT_EQ(kernel.diagnose(config, CUDA_SUCCESS).code(), ErrorCode::kInternal);
   // A limit explains any refusal better than the driver does.
   const Error limit = kernel.diagnose({.block = 2000}, CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(limit.code(), ErrorCode::kLimit);

@@ -85,16 +85,20 @@ std::optional<Error> broken_limit(const KernelState& kernel, const ResolvedKerne
     return broken;
   }
   if (auto broken = broken_block(kernel, resolved, config.block)) return broken;
-  if (config.shared > resolved.max_dynamic_shared()) {
-    return limit_error(
-        kernel,
-        "{} bytes of dynamic and {} of static shared memory make {}, {} allows a block {}: at most "
-        "{} dynamic",
-        config.shared, resolved.static_shared(),
-        std::uint64_t{config.shared} + resolved.static_shared(), device,
-        limits.shared_per_block_optin, resolved.max_dynamic_shared());
-  }
+  if (auto broken = broken_shared(kernel, resolved, config.shared)) return broken;
   return broken_attribute(kernel, resolved, config);
+}
+
+std::optional<Error> broken_shared(const KernelState& kernel, const ResolvedKernel& resolved,
+                                   std::uint32_t shared) {
+  if (shared <= resolved.max_dynamic_shared()) return std::nullopt;
+  const Device& device = resolved.device();
+  return limit_error(
+      kernel,
+      "{} bytes of dynamic and {} of static shared memory make {}, {} allows a block {}: at most "
+      "{} dynamic",
+      shared, resolved.static_shared(), std::uint64_t{shared} + resolved.static_shared(),
+      device.spec(), device.limits().shared_per_block_optin, resolved.max_dynamic_shared());
 }
 
 std::string to_string(const Dim3& extent) {

@@ -17,6 +17,10 @@ bool fits(const ResolvedKernel& kernel, const LaunchConfig& config);
 std::optional<Error> broken_limit(const KernelState& kernel, const ResolvedKernel& resolved,
                                   const LaunchConfig& config);
 
+// More dynamic shared memory, in bytes, than the kernel can have on the device, or nothing.
+std::optional<Error> broken_shared(const KernelState& kernel, const ResolvedKernel& resolved,
+                                   std::uint32_t shared);
+
 // Whether the clusters, or the whole grid of a cooperative launch, fit on the device at once: the
 // limit that breaks, with both numbers, or nothing. Asks the driver.
 std::optional<Error> broken_residency(const KernelState& kernel, const ResolvedKernel& resolved,

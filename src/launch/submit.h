@@ -32,9 +32,9 @@ inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& confi
 }
 
 inline std::optional<Dim3> compiled_cluster(const ResolvedKernel& kernel) {
-  const auto& required = kernel.required_cluster();
-  if (required[0] == 0) return std::nullopt;
-  return Dim3(required[0], required[1], required[2]);
+  const auto& compiled = kernel.compiled_cluster();
+  if (compiled[0] == 0) return std::nullopt;
+  return Dim3(compiled[0], compiled[1], compiled[2]);
 }
 
 // The cluster of a launch: what it asks for, else what the kernel was compiled for.

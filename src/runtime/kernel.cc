@@ -60,10 +60,16 @@ NativeFunction Kernel::native_function(const Device& on) const {
   return state_->on(on).function();
 }
 std::uint32_t Kernel::max_threads() const {
-  return state_->at_home().max_threads();
+  return max_threads(device());
+}
+std::uint32_t Kernel::max_threads(const Device& on) const {
+  return state_->on(on).max_threads();
 }
 std::uint32_t Kernel::max_dynamic_shared() const {
-  return state_->at_home().max_dynamic_shared();
+  return max_dynamic_shared(device());
+}
+std::uint32_t Kernel::max_dynamic_shared(const Device& on) const {
+  return state_->on(on).max_dynamic_shared();
 }
 
 int Kernel::attribute(int id) const {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "runtime/context.h"
+#include "runtime/release.h"
 
 namespace baton {
 namespace {
@@ -49,6 +50,11 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
   max_dynamic_shared_ = limit > static_shared_ ? limit - static_shared_ : 0;
   required_block_ = facts.required_block.value_or(std::array<std::uint32_t, 3>{});
   required_cluster_ = facts.required_cluster.value_or(std::array<std::uint32_t, 3>{});
+  compiled_cluster_ = facts.required_cluster.value_or(std::array{
+      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)),
+      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT)),
+      count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)),
+  });
   grid_in_clusters_ = facts.grid_in_clusters.value_or(false) && required_cluster_[0] != 0;
   read_params(facts);
 }
@@ -59,8 +65,10 @@ int ResolvedKernel::attribute(CUfunction_attribute id) const {
   return value;
 }
 
-// The driver's layout decides. The image's adds the kinds; where the two disagree, which no image
-// that a compiler made should bring about, its kinds are not used.
+// The driver's layout decides. The image's adds the kinds; where the two disagree in number or
+// sizes, which no image that a compiler made should bring about, its kinds are not used. Offsets
+// may differ: PTX says how a parameter is aligned, and where it then lies is up to the
+// architecture.
 void ResolvedKernel::read_params(const KernelFacts& facts) {
   const driver::Driver& driver = device_.driver();
   for (;;) {
@@ -68,14 +76,12 @@ void ResolvedKernel::read_params(const KernelFacts& facts) {
     const CUresult result = driver.cuFuncGetParamInfo(function_, params_.size(), &offset, &size);
     if (result == CUDA_ERROR_INVALID_VALUE) break;
     driver::check(driver, result, "cuFuncGetParamInfo");
-    params_.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size),
-                       ArgumentClass::kAny});
+    params_.push_back({static_cast<std::uint32_t>(size), ArgumentClass::kAny});
   }
   if (!facts.params) return;
-  const bool agree = std::equal(params_.begin(), params_.end(), facts.params->begin(),
-                                facts.params->end(), [](const auto& slot, const auto& param) {
-                                  return slot.offset == param.offset && slot.size == param.size;
-                                });
+  const bool agree =
+      std::equal(params_.begin(), params_.end(), facts.params->begin(), facts.params->end(),
+                 [](const auto& slot, const auto& param) { return slot.size == param.size; });
   if (!agree) {
     log(LogLevel::kWarning,
         "kernel {}: the driver's parameter layout differs from the image's; the driver's is used",
@@ -115,7 +121,13 @@ CUresult ResolvedKernel::raise_cluster() const noexcept {
 
 void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {
   std::lock_guard lock(raising_);
-  driver::check(device_.driver(), set(id, value), "cuFuncSetAttribute");
+  try {
+    driver::check(device_.driver(), set(id, value), "cuFuncSetAttribute");
+  } catch (Error& failure) {
+    failure.note(fmt::format("function attribute {} was to be {} on {}", static_cast<int>(id),
+                             value, device_.spec()));
+    throw;
+  }
   // What launches go by has to follow: the value is the caller's own word, up or down.
   if (id == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
     shared_allowed_.store(count_of(value), std::memory_order_release);
@@ -183,7 +195,7 @@ CUfunction KernelState::function_on(const Device& device) const {
   return function;
 }
 
-const ResolvedKernel& KernelState::resolve(const Device& device) const {
+const ResolvedKernel& KernelState::resolve(const Device& device) const try {
   std::lock_guard lock(resolving_);
   ContextGuard guard(device);
   const CUfunction function = function_on(device);
@@ -194,6 +206,11 @@ const ResolvedKernel& KernelState::resolve(const Device& device) const {
     published_[ordinal].store(owned.get(), std::memory_order_release);
   }
   return *owned;
+} catch (Error& failure) {
+  if (is_sticky(static_cast<CUresult>(failure.driver_result()))) {
+    failure.note(not_launched(facts_->name));
+  }
+  throw;
 }
 
 }  // namespace baton

@@ -24,8 +24,7 @@ class ModuleState;
 enum class ArgumentClass : std::uint8_t { kAny, kPointer, kFloat, kInteger };
 
 struct ParamSlot {
-  std::uint32_t offset = 0;  // in bytes, in the kernel's parameter block
-  std::uint32_t size = 0;
+  std::uint32_t size = 0;  // in bytes
   ArgumentClass takes = ArgumentClass::kAny;
 };
 
@@ -50,6 +49,9 @@ class ResolvedKernel {
   // Zero where the image does not fix it.
   const std::array<std::uint32_t, 3>& required_block() const { return required_block_; }
   const std::array<std::uint32_t, 3>& required_cluster() const { return required_cluster_; }
+  // The same, and where the image is not known, as of a foreign kernel, what the driver says. In
+  // what its grid is counted then nobody knows, so no grid is refused by it.
+  const std::array<std::uint32_t, 3>& compiled_cluster() const { return compiled_cluster_; }
   // The driver counts this kernel's grids in clusters of the required size, not in blocks.
   bool grid_in_clusters() const { return grid_in_clusters_; }
 
@@ -101,6 +103,7 @@ class ResolvedKernel {
   std::uint32_t max_dynamic_shared_ = 0;
   std::array<std::uint32_t, 3> required_block_{};
   std::array<std::uint32_t, 3> required_cluster_{};
+  std::array<std::uint32_t, 3> compiled_cluster_{};
   bool grid_in_clusters_ = false;
   mutable std::mutex raising_;  // and accepting
   mutable std::atomic<std::uint32_t> shared_allowed_{0};

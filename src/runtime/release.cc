@@ -1,5 +1,7 @@
 #include "runtime/release.h"
 
+#include <fmt/format.h>
+
 #include "base/log.h"
 
 namespace baton {
@@ -7,6 +9,8 @@ namespace baton {
 bool is_sticky(CUresult result) noexcept {
   switch (result) {
     case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_TIMEOUT:
     case CUDA_ERROR_ASSERT:
@@ -16,10 +20,16 @@ bool is_sticky(CUresult result) noexcept {
     case CUDA_ERROR_INVALID_ADDRESS_SPACE:
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
       return true;
     default:
       return false;
   }
+}
+
+std::string not_launched(std::string_view kernel) {
+  return fmt::format("the failure is of work enqueued before; kernel {} was not launched", kernel);
 }
 
 void released(const driver::Driver& driver, CUresult result, const char* call) noexcept {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "driver/driver.h"
 
 namespace baton {
@@ -7,6 +10,9 @@ namespace baton {
 // True for the errors that a kernel's failure leaves behind: every later call on the context gives
 // them again, whatever it does.
 bool is_sticky(CUresult result) noexcept;
+
+// What is said with such an error where a kernel was to be launched.
+std::string not_launched(std::string_view kernel);
 
 // What a destructor does with the result of giving something back: nothing where the driver is
 // shutting down, or where the context is lost to a fault that was told before (a debug message);

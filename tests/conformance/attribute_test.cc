@@ -18,6 +18,7 @@ class Attributes : public Conformance {
   }
 
   Kernel kernel(std::string_view name) const { return module_->kernel(name); }
+  const Module& module() const { return *module_; }
   const Stream& stream() const { return *stream_; }
   Buffer<unsigned> zeros(std::size_t count) const {
     return Buffer<unsigned>::of(device(), std::vector<unsigned>(count));
@@ -138,6 +139,42 @@ TEST_F(Attributes, ClustersOfTheImageNeedNoAttribute) {
   });
 }
 
+// What Baton did not load is known by what the driver says of it.
+TEST_F(Attributes, ForeignKernelsBringTheirClusters) {
+  const Kernel large = kernel("cluster_of_16");
+  const Kernel adopted[] = {Module::adopt(device(), module().native()).kernel("cluster_of_16"),
+                            Kernel::adopt(device(), large.native()),
+                            Kernel::adopt(device(), large.native_function())};
+  const LaunchConfig odd{.grid = 24, .block = 32, .stream = stream()};
+  for (const Kernel& foreign : adopted) {
+    if (foreign.max_cluster_size({.grid = 32, .block = 32}) < 16) {
+      GTEST_SKIP() << "the device has no clusters of 16 blocks";
+    }
+    const auto rank = zeros(32), size = zeros(32);
+    foreign.launch({.grid = 32, .block = 32, .stream = stream()}, rank, size);
+    stream().synchronize();
+    EXPECT_EQ(size.download(), std::vector<unsigned>(32, 16));
+    EXPECT_EQ(rank.download()[21], 5u);
+    expect_error(ErrorCode::kDriver, {"clusters of (16, 1, 1)", "grid (24, 1, 1)"},
+                 [&] { foreign.launch(odd, rank, size); });
+  }
+}
+
+TEST_F(Attributes, OptInsThatOtherCodeLoweredAreTold) {
+  const Kernel ranks = kernel("cluster_ranks");
+  const LaunchConfig config{.block = 32, .shared = 100000, .stream = stream()};
+  ranks.prepare(config);
+  const auto out = zeros(1);
+  // As code would that was handed the native function.
+  Kernel::adopt(device(), ranks.native_function())
+      .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000);
+  expect_error(ErrorCode::kDriver, {"allows 60000 bytes", "set_attribute(8, 100000)"},
+               [&] { ranks.launch(config, out, out); });
+  ranks.set_attribute(8, 100000);
+  ranks.launch(config, out, out);
+  stream().synchronize();
+}
+
 TEST_F(Attributes, GridsCountBlocksAlsoWhereTheDriverCountsClusters) {
   if (device().driver_version() < 13000) GTEST_SKIP() << "__block_size__ needs CUDA 13";
   const Kernel counted = kernel("block_and_cluster");
@@ -238,8 +275,35 @@ TEST_F(Attributes, UnknownIdsAreTheDriversToRefuse) {
   const LaunchConfig config{.block = 32, .stream = stream()};
   const Kernel ranks = kernel("cluster_ranks");
   EXPECT_EQ(ranks.launch_raw(config, arguments, std::span(&unknown, 1)), CUDA_ERROR_INVALID_VALUE);
+  expect_error(ErrorCode::kDriver, {"attribute 40 is none that Baton knows", "cluster_ranks"}, [&] {
+    ranks.launch({.block = 32, .stream = stream(), .attributes = {unknown}}, out, out);
+  });
   EXPECT_EQ(ranks.launch_raw(config, arguments), CUDA_SUCCESS);
   stream().synchronize();
+}
+
+TEST_F(Attributes, ValuesBeyondTheDeviceAreToldWithBothNumbers) {
+  const Kernel ranks = kernel("cluster_ranks");
+  const auto refuse = [&](ErrorCode code, const LaunchAttribute& attribute, auto... parts) {
+    const auto out = zeros(1);
+    const LaunchConfig config{.block = 32, .stream = stream(), .attributes = {attribute}};
+    expect_error(code, {"cluster_ranks", parts...}, [&] { ranks.launch(config, out, out); });
+    expect_error(code, {"cluster_ranks", parts...}, [&] { ranks.check(config); });
+  };
+  const int domains = device().attribute(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT);
+  const std::string last = std::to_string(domains - 1), beyond = std::to_string(domains);
+  refuse(ErrorCode::kLimit, mem_sync_domain_map(static_cast<std::uint8_t>(domains), 0),
+         "mem_sync_domain_map.default is " + beyond, "at most " + last);
+  const Memory memory(device(), 4096);
+  const auto window = device().attribute(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+  const std::size_t bytes = static_cast<std::size_t>(window) + 1;
+  refuse(ErrorCode::kLimit,
+         access_policy_window(memory.address(), bytes, 0.5f, AccessProperty::kPersisting,
+                              AccessProperty::kNormal),
+         std::to_string(bytes), "at most " + std::to_string(window));
+  refuse(ErrorCode::kInvalidInput,
+         cluster_scheduling_policy(static_cast<ClusterSchedulingPolicy>(9)),
+         "cluster_scheduling_policy is 9", "spread");
 }
 
 TEST_F(Attributes, CooperativeGridsMeetAtABarrier) {

@@ -89,6 +89,38 @@ TEST_F(Capture, TakesFirstLaunchesInEveryMode) {
   }
 }
 
+// Whatever a launch asks for, and whichever way it takes, it may be its kernel's first one.
+TEST_F(Capture, TakesFirstLaunchesOfEveryKind) {
+  const LaunchAttributes kinds[] = {{},
+                                    {pdl()},
+                                    {cooperative()},
+                                    {cluster(4)},
+                                    {pdl(), cooperative(), cluster(4)},
+                                    {cluster(2), preferred_cluster(4)},
+                                    {priority(-1), preferred_shared_memory_carveout(50)}};
+  for (const LaunchAttributes& attributes : kinds) {
+    SCOPED_TRACE(attributes.empty() ? "none" : attributes.all().back().name());
+    const auto out = zeros(16), size = zeros(16);
+    const unsigned expected =
+        attributes.cluster() ? static_cast<unsigned>(attributes.cluster()->count()) : 1;
+    const LaunchConfig config{
+        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes};
+    const auto expect = [&](auto launch) {
+      const Kernel ranks = load("attributes.cu").kernel("cluster_ranks");
+      EXPECT_EQ(replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 2, [&] { launch(ranks); }), 1u);
+      // A preferred cluster may be taken in the place of the other.
+      for (const unsigned blocks : size.download()) EXPECT_EQ(blocks % expected, 0u);
+    };
+    expect([&](const Kernel& ranks) { ranks.launch(config, out, size); });
+    expect([&](const Kernel& ranks) { LaunchPlan::make(ranks, config, out, size).launch(); });
+    expect([&](const Kernel& ranks) {
+      DeviceAddress addresses[] = {out.memory().address(), size.memory().address()};
+      void* const arguments[] = {&addresses[0], &addresses[1]};
+      EXPECT_EQ(ranks.launch_raw(config, arguments), CUDA_SUCCESS);
+    });
+  }
+}
+
 TEST_F(Capture, TakesCooperativeLaunchesAndPlans) {
   const auto values = zeros(16), sum = zeros(16);
   LaunchPlan plan = LaunchPlan::make(

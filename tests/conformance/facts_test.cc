@@ -110,6 +110,22 @@ TEST_F(Facts, ParametersAreTheDrivers) {
   });
 }
 
+// Where the driver puts a parameter of PTX that is aligned to more than 16 bytes, only the driver
+// knows; its type is known all the same.
+TEST_F(Facts, TypesAreHeldWhereverTheParametersLie) {
+  for_each_image({"facts.cu"}, [&](const Module& module) {
+    const Kernel aligned = module.kernel("aligned");
+    const ParamFacts& wide = aligned.facts().params->at(1);
+    const ArgumentType pointer{8, true, {}}, real{4, false, DType::kF32};
+    const ArgumentType integer{4, false, DType::kI32}, bytes{wide.size, false, {}};
+    EXPECT_NO_THROW(aligned.check(std::array{integer, bytes, pointer}));
+    if (module.facts().kind != ImageKind::kPtx) return;  // machine code alone has no types
+    expect_error(ErrorCode::kInvalidInput, {"argument 1 of 3", "f32"}, [&] {
+      aligned.check(std::array{real, bytes, pointer});
+    });
+  });
+}
+
 TEST_F(Facts, AttributesAreTheDrivers) {
   for_each_kernel(
       {"facts.cu", "arguments.cu", "shared.cu", "warps.cu"},

@@ -112,5 +112,21 @@ TEST_F(Faults, ALaunchTellsThemApartFromItsOwn) {
               "of work enqueued before; kernel add_one was not launched");
 }
 
+// A kernel that is used for the first time asks the driver for more than a launch.
+TEST_F(Faults, AFirstLaunchTellsThemApartToo) {
+  EXPECT_EXIT(expect_fault([&](const Module& module) {
+                const Buffer<int> target(device(), 16);
+                const Kernel add_one = module.kernel("add_one");
+                module.kernel("write_at").launch({}, target, 1ll << 40, 1);
+                try {
+                  device().synchronize();
+                } catch (const Error&) {
+                  add_one.launch({}, target);
+                }
+              }),
+              testing::ExitedWithCode(0),
+              "of work enqueued before; kernel add_one was not launched");
+}
+
 }  // namespace
 }  // namespace baton::conformance

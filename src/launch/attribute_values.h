@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "baton/error.h"
+#include "baton/launch.h"
+#include "runtime/kernel_state.h"
+
+namespace baton::launch {
+
+// An attribute whose value no device takes, or this one does not, with both numbers; nothing where
+// each is in range. Values are the driver's to judge: this says what it did not like. Attributes
+// without a row in the table pass. Asks the driver.
+std::optional<Error> broken_value(const KernelState& kernel, const ResolvedKernel& resolved,
+                                  const LaunchConfig& config);
+
+}  // namespace baton::launch

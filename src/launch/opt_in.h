@@ -1,0 +1,16 @@
+#pragma once
+
+#include "baton/launch.h"
+#include "runtime/kernel_state.h"
+
+namespace baton::launch {
+
+// Raises what a launch with this config needs: shared memory beyond 48 KiB, clusters beyond eight
+// blocks. Throws kLimit, with both numbers, for more shared memory than the device has.
+void opt_in(const KernelState& kernel, const ResolvedKernel& resolved, const LaunchConfig& config);
+
+// The same for clusters of any size that the device has, whatever the config's.
+void opt_in_to_any_cluster(const KernelState& kernel, const ResolvedKernel& resolved,
+                           const LaunchConfig& config);
+
+}  // namespace baton::launch
