@@ -9,6 +9,7 @@
 #include "baton/image.h"
 #include "cli/commands.h"
 #include "cli/kernel_table.h"
+#include "compile/options.h"
 
 namespace baton::cli {
 namespace {
@@ -37,7 +38,8 @@ std::optional<std::filesystem::path> target_of(const CompileCommand& command, co
 void compile(const CompileCommand& command, Output& output) {
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   Source source = Source::from_file(command.source);
-  source.options.insert(source.options.end(), command.options.begin(), command.options.end());
+  // Paths on the command line are relative to the working directory.
+  source.options = compiler::with_paths_from(std::filesystem::current_path(), command.options);
   output.progress("compile");
   const Compiled compiled = baton::compile(source, {.arch = arch, .entries = command.entries});
 

@@ -85,6 +85,27 @@ ParsedOptions parse_options(const Source& source) {
   return parsed;
 }
 
+std::vector<std::string> with_paths_from(const fs::path& directory,
+                                         std::vector<std::string> options) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::size_t first = i;
+    if (const auto folder = value_of(kInclude, options, i)) {
+      out.push_back("-I" + absolute_from(directory, *folder).string());
+      continue;
+    }
+    if (const auto header = value_of(kForced, options, i)) {
+      const fs::path path = absolute_from(directory, *header);
+      std::error_code unknown;
+      const bool is_there = fs::is_regular_file(path, unknown);
+      out.push_back("--pre-include=" + (is_there ? path.string() : *header));
+      continue;
+    }
+    out.push_back(std::move(options[first]));
+  }
+  return out;
+}
+
 Arch parse_arch(const std::string& text) {
   Arch arch;
   arch.text = text;

@@ -23,6 +23,11 @@ struct ParsedOptions {
 // that lacks its value.
 ParsedOptions parse_options(const Source& source);
 
+// The options with the folders of -I, and the files of -include that are there, taken from
+// `directory`, whatever the source's own folder is.
+std::vector<std::string> with_paths_from(const std::filesystem::path& directory,
+                                         std::vector<std::string> options);
+
 // What `arch` asks for: "sm_90a", "compute_90".
 struct Arch {
   int number = 0;        // 90

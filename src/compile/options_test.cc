@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "baton/error.h"
 
 namespace baton::compiler {
@@ -24,6 +25,19 @@ TEST(Options, FoldersAreRelativeToTheSource) {
                                           "/src/three", "/four", "/five",    "/src/"};
   EXPECT_EQ(parsed.include, expected);
   EXPECT_TRUE(parsed.others.empty());
+}
+
+TEST(Options, PathsMayBeTakenFromAnotherFolder) {
+  const TemporaryDirectory folder;
+  write_file_atomically(folder.path() / "there.h", "");
+  const std::string in = folder.path().string();
+  const std::vector<std::string> options = {
+      "-Ione", "-DX=1", "-I", "two", "-I/three", "-include", "there.h", "-include", "elsewhere.h"};
+  EXPECT_EQ(
+      with_paths_from(folder.path(), options),
+      (std::vector<std::string>{"-I" + in + "/one", "-DX=1", "-I" + in + "/two", "-I/three",
+                                "--pre-include=" + in + "/there.h", "--pre-include=elsewhere.h"}));
+  EXPECT_THROW(with_paths_from(folder.path(), {"-I"}), Error);
 }
 
 TEST(Options, OthersAreKeptAsWritten) {

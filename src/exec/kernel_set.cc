@@ -59,7 +59,10 @@ Source read_source(const Program& program, const ProgramKernel& kernel) {
     source.directory = program.directory();
   }
   source.prelude = kernel.prelude;
-  source.include = kernel.include;
+  // The program's reader has them relative to the working directory, a source to its own folder.
+  for (const auto& folder : kernel.include) {
+    source.include.push_back(std::filesystem::absolute(folder));
+  }
   source.options = kernel.options;
   return source;
 }

@@ -209,6 +209,33 @@ class Commands(Case):
         json = self.baton("doctor", "--json").json()
         self.assertIn("sim", " ".join(device["spec"] for device in json["devices"]))
 
+    def test_folders_on_the_way(self):
+        """A program's folders are relative to it; those on the command line to the working directory."""
+        self.write("inc/v.h", "#define V 2.0f\n")
+        self.write("k/deep/k.cu", '#include "v.h"\nextern "C" __global__ void k(float* y) { y[0] = V; }\n')
+        self.write("p/prog.toml", """
+[buffers.y]
+dtype = "f32"
+shape = [1]
+role = "output"
+[kernels.k]
+source = "../k/deep/k.cu"
+include = ["../inc"]
+[[steps]]
+launch = "k"
+grid = [1]
+block = [1]
+args = ["y"]
+""")
+        for program in ("p/prog.toml", "./p/../p/prog.toml", self.folder / "p/prog.toml"):
+            self.check(self.baton("run", program, "--output", "y=y.npy"), 0)
+            self.assertEqual(numpy.load(self.folder / "y.npy")[0], 2)
+        for options in (["-I", "inc"], ["-Iinc"], ["--include-path=./inc"], ["-I", self.folder / "inc"]):
+            self.check(self.baton("compile", "k/deep/k.cu", "--", *options), 0)
+        wrong = self.baton("compile", "k/deep/k.cu", "--", "-I", "ink")
+        self.check(wrong, 2, 'cannot open source file "v.h"')
+        self.assertIn(str(self.folder / "ink"), wrong.err)
+
     def test_cache(self):
         cache = self.folder / "cache"
         settings = {"BATON_CACHE_DIR": str(cache)}
