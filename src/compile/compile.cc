@@ -13,6 +13,7 @@
 #include "compile/cache.h"
 #include "compile/cache_key.h"
 #include "compile/diagnostics.h"
+#include "compile/hints.h"
 #include "compile/line_table.h"
 #include "compile/nvrtc.h"
 #include "compile/path_table.h"
@@ -203,7 +204,11 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
     throw out;
   }
   if (failed.result != Nvrtc::kCompilation) nvrtc.check(failed.result, "nvrtcCompileProgram");
-  throw compiler::compile_error(failed.diagnostics, request.source.name, failed.log);
+  Error out = compiler::compile_error(failed.diagnostics, request.source.name, failed.log);
+  for (std::string& hint : compiler::hints_for(failed.diagnostics, request)) {
+    out.note(std::move(hint));
+  }
+  throw out;
 }
 
 // The kernels that were asked for by something that is no expression of C++, or that lack their

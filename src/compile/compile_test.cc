@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "baton/error.h"
 #include "compile/cache.h"
 #include "compile/line_table.h"
@@ -196,7 +197,8 @@ TEST_F(Compile, AnUnknownEntryListsThoseThereAre) {
   const Error error = refusal(Source::from_text(kKernels, "k.cu"),
                               {.arch = "sm_90a", .entries = {"c_name", "c_nam"}});
   EXPECT_EQ(error.code(), ErrorCode::kNotFound);
-  EXPECT_THAT(error.message(), HasSubstr("k.cu has no kernel \"c_nam\"; did you mean \"c_name\"?"));
+  EXPECT_THAT(error.message(), HasSubstr("k.cu has no kernel \"c_nam\"; it has: "));
+  EXPECT_THAT(error.message(), HasSubstr("; did you mean \"c_name\"?"));
   EXPECT_THAT(error.message(), HasSubstr("ns::plain"));
   const Error no_args =
       refusal(Source::from_text(kKernels, "k.cu"), {.arch = "sm_90a", .entries = {"scale"}});
@@ -266,6 +268,10 @@ TEST_F(Compile, TakesWhatNvccTakes) {
          #include <cassert>
          #include <iostream>
          #include <vector>
+         #include <fcntl.h>
+         #include <omp.h>
+         #include <sys/resource.h>
+         #include <sys/stat.h>
          __global__ void k(int* o) { assert(o[0] == 1); printf("%d\n", o[0]); })",
       R"(#include <type_traits>
          #include <limits>
@@ -303,6 +309,159 @@ TEST_F(Compile, TakesWhatNvccTakes) {
       ADD_FAILURE() << source << "\n" << error.what();
     }
   }
+}
+
+// The types of nvcc 13.0 with libstdc++ 12; but NVRTC itself has a pow(float, int), which is a
+// float.
+TEST_F(Compile, MathTakesIntegersAsNvccDoes) {
+  const Compiled made = compiled(R"(
+    template <typename A, typename B> struct Same { enum { value = 0 }; };
+    template <typename A> struct Same<A, A> { enum { value = 1 }; };
+    #define IS(type, expression) static_assert(Same<type, decltype(expression)>::value, #expression)
+    IS(double, sqrt(2)); IS(double, fabs(-2)); IS(double, exp(1)); IS(double, log(3u));
+    IS(double, floor('a')); IS(double, cos(1ll)); IS(double, pow(2, 3)); IS(double, pow(2.0f, 3u));
+    IS(double, pow(2, 3.0f)); IS(double, pow(2.0, 3)); IS(double, fmax(1, 2)); IS(double, fmin(1, 2.0f));
+    IS(double, atan2(1, 2)); IS(double, fmod(5u, 2l)); IS(double, hypot(3, 4.0)); IS(double, copysign(1, -1));
+    IS(float, sqrt(2.0f)); IS(float, pow(2.0f, 3.0f)); IS(float, fmax(1.0f, 2.0f)); IS(double, pow(2.0f, 3.0));
+    IS(int, ilogb(8)); IS(long, lround(3)); IS(long long, llrint(3)); IS(bool, isnan(3));
+    IS(int, abs(-3)); IS(int, min(1, 2)); IS(unsigned, max(1u, 2));
+    __global__ void k(double* o, int n) { o[0] = pow(n, 2) + sqrt(n) + fmax(n, 2) + std::log(n) + std::pow(n, n); })");
+  EXPECT_EQ(read_facts(made.ptx).kernels.size(), 1u);
+  EXPECT_EQ(made.log, "");
+}
+
+constexpr char kDevicePart[] = R"(
+__device__ float random() { return 0.5f; }
+__device__ int rand(unsigned state) { return state * 1103515245u + 12345u; }
+__constant__ float weights[4];
+template <typename T> __device__ T twice(T x) { return x + x; }
+extern "C" __global__ void k(float* p, int n) {
+  __shared__ float s[32];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x % 32] = i < n ? twice(p[i]) : weights[i % 4];
+  __syncthreads();
+  if (i < n) p[i] = sqrtf(s[0]) + rand(7) * random() + static_cast<float>(pow(p[i], 2.0));
+}
+)";
+
+// All of the kernel's PTX but its lines of the source.
+std::string kernel_text(const Compiled& compiled) {
+  const std::string all(compiled.ptx.bytes());
+  const std::size_t start = all.find(".entry k(");
+  const std::string body = all.substr(start, all.find("\n}", start) - start);
+  std::string out;
+  for (const std::string_view line : split_lines(body)) {
+    if (line.find(".loc") == std::string_view::npos) out += std::string(line) + "\n";
+  }
+  return out;
+}
+
+// Public .cu files hold kernels and the host code that launches them.
+TEST_F(Compile, TakesHostCodeThatLaunchesKernels) {
+  const std::string host_parts[] = {
+      R"(int main() { float* d; cudaMalloc(&d, 4); k<<<1, 32>>>(d, 1); return cudaFree(d); })",
+      R"(#include <stdio.h>
+         #include <sys/time.h>
+         static double seconds() { struct timeval t; gettimeofday(&t, NULL); return t.tv_sec + t.tv_usec * 1e-6; }
+         #define CHECK(call) { cudaError_t e = (call); if (e != cudaSuccess) { \
+           fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(e)); exit(EXIT_FAILURE); } }
+         __host__ void run(int argc, char** argv) {
+           int n = argc > 1 ? atoi(argv[1]) : 1 << 20;
+           float* h = (float*)calloc(n, sizeof(float)); float* d = NULL;
+           for (int i = 0; i < n; i++) h[i] = (float)rand() / RAND_MAX;
+           CHECK(cudaMalloc((void**)&d, n * sizeof(float)));
+           CHECK(cudaMemcpy(d, h, n * sizeof(float), cudaMemcpyHostToDevice));
+           CHECK(cudaMemcpyToSymbol(weights, h, sizeof(weights)));
+           dim3 block(256), grid((n + 255) / 256);
+           cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventRecord(a, 0);
+           double start = seconds();
+           k<<<grid, block, 0, 0>>>(d, n);
+           float ms; cudaEventElapsedTime(&ms, a, b);
+           FILE* f = fopen("out.bin", "wb"); if (!f || fwrite(h, 4, n, f) != n) perror("write"); fclose(f);
+           cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);
+           printf("%s %d %f %f\n", p.name, p.multiProcessorCount, ms, seconds() - start); free(h); })",
+      R"(#include <algorithm>
+         #include <chrono>
+         #include <fstream>
+         #include <iomanip>
+         #include <iostream>
+         #include <map>
+         #include <memory>
+         #include <random>
+         #include <string>
+         #include <vector>
+         using namespace std;
+         std::vector<int> kept; static string name; map<string, vector<int>> table;
+         float reference(const std::vector<float>& x) { float s = 0; for (float v : x) s += v; return s; }
+         int main(int argc, char** argv) {
+           vector<float> h(100), ones(h.size(), 1.0f), some = {1, 2, 3};
+           mt19937 engine(42); uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+           for (auto& v : h) v = uniform(engine);
+           std::sort(h.begin(), h.end(), [](float a, float b) { return a > b; });
+           float* d; cudaMalloc(&d, h.size() * sizeof(float));
+           cudaMemcpy(d, h.data(), h.size() * sizeof(float), cudaMemcpyHostToDevice);
+           auto start = std::chrono::high_resolution_clock::now();
+           k<<<(h.size() + 31) / 32, 32>>>(d, h.size());
+           cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 1024);
+           auto end = chrono::high_resolution_clock::now();
+           auto us = std::chrono::duration_cast<std::chrono::microseconds>(end - start).count();
+           std::chrono::duration<double> spent = end - start;
+           cout << "took " << us << " us, " << setprecision(3) << spent.count() << name + "x" << endl;
+           if (string(argv[1]) == "-v" || !table.count("a")) cerr << table["a"].size() << "\n";
+           ifstream in("f.txt"); string line; while (getline(in, line)) kept.push_back(stoi(line));
+           unique_ptr<float[]> copy(new float[10]); copy[0] = reference(h) + ones.back() + some[0];
+           return cudaGetLastError() != cudaSuccess; })",
+  };
+  // The functions of PDL, and those of CUDA's runtime that device code may call as well.
+  EXPECT_EQ(read_facts(compiled(R"(
+    __global__ void k(float* p) { cudaGridDependencySynchronize(); p[0] = 1; }
+    int main() {
+      float* d; cudaMalloc(&d, 4); int n; cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, k, 32, 0);
+      cudaLaunchAttribute a[1]; a[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      cudaLaunchConfig_t c = {}; c.attrs = a; c.numAttrs = 1; cudaLaunchKernelEx(&c, k, d);
+      k<<<1, 1>>>(d); return cudaGetLastError(); })")
+                           .ptx)
+                .kernels.size(),
+            1u);
+  const std::string alone = kernel_text(compiled(kDevicePart));
+  for (const std::string& host : host_parts) {
+    for (const std::string& whole :
+         {kDevicePart + host, "#include <cuda_runtime.h>\n" + (kDevicePart + host)}) {
+      try {
+        const Compiled made = compiled(whole);
+        EXPECT_EQ(read_facts(made.ptx).kernels.size(), 1u) << host;
+        EXPECT_EQ(kernel_text(made), alone) << host;
+        EXPECT_THAT(ptx(made), Not(HasSubstr(".extern")));
+        EXPECT_EQ(made.log, "");
+      } catch (const Error& error) {
+        ADD_FAILURE() << host << "\n" << error.what();
+      }
+    }
+  }
+}
+
+TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
+  const auto advice = [&](const std::string& text) {
+    return std::string(refusal(Source::from_text(text, "k.cu")).what());
+  };
+  const std::string kernel = "__global__ void k(float* p) { p[0] = 1; }\n";
+  write("inc/h.h", "#include \"nowhere.h\"\n");
+  Source source = Source::from_text("#include \"h.h\"\n" + kernel, "k.cu");
+  source.include = {folder_.path() / "inc"};
+  source.directory = folder_.path() / "own";
+  const std::string missing = refusal(source).what();
+  EXPECT_THAT(missing, HasSubstr("searched for it beside the file that includes it, then in " +
+                                 (folder_.path() / "inc").string() + ", " +
+                                 (folder_.path() / "own").string()));
+  EXPECT_THAT(advice("#include <string>\n__global__ void k() { std::string s; }"),
+              HasSubstr("hold nothing for device code: NVRTC compiles the whole file"));
+  EXPECT_THAT(advice(kernel + "float f(); float start = f();"),
+              HasSubstr("a variable without a mark is compiled as a __device__ variable"));
+  EXPECT_THAT(advice(kernel + "int main() { try { k<<<1, 1>>>(0); } catch (int) {} }"),
+              HasSubstr("exceptions are for the host alone"));
+  EXPECT_THAT(advice(kernel + "__global__ void outer(float* p) { k<<<1, 1>>>(p); }"),
+              HasSubstr("that needs CUDA's device runtime"));
+  EXPECT_THAT(advice("__global__ void k() { missing(); }"), Not(HasSubstr("hint:")));
 }
 
 TEST_F(Compile, TakesCooperativeGroups) {

@@ -10,10 +10,16 @@ foreach(header IN LISTS HEADERS DEVICE_HEADERS)
   string(APPEND rows "    {\"${name}\", R\"~BATON~(${text})~BATON~\"},\n")
 endforeach()
 # Headers of the host's library that hold nothing for device code, or what the compiler has built in:
-# to include one is no error.
-file(STRINGS "${HOST_HEADERS}" names)
-foreach(name IN LISTS names)
-  string(APPEND rows "    {\"${name}\", \"\"},\n")
+# to include one is no error. "NAME HEADER": it includes that other one.
+file(STRINGS "${HOST_HEADERS}" lines)
+foreach(line IN LISTS lines)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  list(POP_FRONT words name)
+  set(text "")
+  if(words)
+    set(text "#include <${words}>\\n")
+  endif()
+  string(APPEND rows "    {\"${name}\", \"${text}\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "// Written by src/compile/embed.cmake.
 #include \"compile/headers.h\"

@@ -209,7 +209,8 @@ class Scanner {
     };
     out_.mentions_pdl |= mentions("cudaGridDependencySynchronize") ||
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
-    out_.mentions_std |= mentions("std::");
+    out_.mentions_std |= mentions("std::") || mentions("namespace std");
+    out_.mentions_launch |= mentions("<<<");
     out_.mentions_file_name |= mentions("__FILE__") || mentions_call(text, "assert");
     for (std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
       if (mentions(clock)) out_.obstacle = std::string(clock) + " is used";

@@ -27,7 +27,8 @@ struct IncludeScan {
   // Why the compile cannot be told by these contents ("#include of a macro"); empty where it can.
   std::string obstacle;
   bool mentions_pdl = false;        // one of the PDL functions of the CUDA device runtime
-  bool mentions_std = false;        // "std::"
+  bool mentions_std = false;        // "std::" or "namespace std"
+  bool mentions_launch = false;     // "<<<": there is host code
   bool mentions_file_name = false;  // __FILE__, or assert, which uses it
   // Names of standard headers that the user brings himself.
   std::set<std::string, std::less<>> own_headers;

@@ -117,6 +117,9 @@ TEST_F(Includes, NoticesWhatThePreludeProvides) {
   EXPECT_TRUE(scan("#include \"a.h\"").mentions_pdl);
   EXPECT_FALSE(scan("x").mentions_pdl);
   EXPECT_TRUE(scan("std::min(1, 2)").mentions_std);
+  EXPECT_TRUE(scan("using namespace std;").mentions_std);
+  EXPECT_TRUE(scan("k<<<1, 2>>>(x);").mentions_launch);
+  EXPECT_FALSE(scan("a << b; f<g<int>>();").mentions_launch);
   EXPECT_TRUE(scan("assert(x);").mentions_file_name);
   EXPECT_FALSE(scan("static_assert(x);").mentions_file_name);
 }

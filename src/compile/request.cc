@@ -66,8 +66,14 @@ Request make_request(const Source& source, const CompileOptions& options) {
   arguments.emplace_back("--device-int128");
   // nvcc takes functions without a mark for the host's and compiles them; NVRTC refuses them.
   arguments.emplace_back("-default-device");
-  arguments.push_back(fmt::format("--pre-include={}", kPreludeHeader));
-  if (request.scan.mentions_std) arguments.push_back(fmt::format("--pre-include={}", kStdHeader));
+  const auto include_first = [&](std::string_view header) {
+    arguments.push_back(fmt::format("--pre-include={}", header));
+  };
+  const IncludeScan& scan = request.scan;
+  include_first(kPreludeHeader);
+  if (scan.mentions_launch) include_first(kHostHeader);
+  if (scan.mentions_std) include_first(kStdHeader);
+  if (scan.mentions_launch && scan.mentions_std) include_first(kHostStdHeader);
   if (request.scan.mentions_pdl && request.arch.number >= 90) {
     arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
   }
