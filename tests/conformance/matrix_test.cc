@@ -209,6 +209,8 @@ TEST_F(Matrices, SumsOfManyBitsKeepTheirBounds) {
   expect_near({"mma_f16_k16", 16, 8, 16, kF16, kF16, kF32}, 10);
   expect_near({"mma_bf16_k16", 16, 8, 16, kBF16, kBF16, kF32}, 7);
   expect_near({"mma_tf32_k8", 16, 8, 8, kF32, kF32, kF32}, 10);
+  expect_near({"mma_e4m3_k32", 16, 8, 32, kE4M3, kE4M3, kF32}, 3);
+  expect_near({"mma_e5m2_k32", 16, 8, 32, kE5M2, kE5M2, kF32}, 2);
 }
 
 TEST_F(Matrices, FragmentsOfWmma) {
