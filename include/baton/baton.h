@@ -18,4 +18,5 @@
 #include "baton/metadata.h"
 #include "baton/module.h"
 #include "baton/program.h"
+#include "baton/schedule.h"
 #include "baton/stream.h"

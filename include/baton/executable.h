@@ -18,6 +18,7 @@
 #include "baton/launch.h"
 #include "baton/module.h"
 #include "baton/program.h"
+#include "baton/schedule.h"
 
 namespace baton {
 
@@ -54,6 +55,11 @@ struct RunOptions {
   std::optional<std::chrono::duration<double>> timeout = {};
   // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
   const std::atomic<bool>* interrupt = nullptr;
+  // The order in which the simulated GPU executes what may run in any order. A GPU has its own:
+  // there any other schedule than kSerial is refused with kInvalidInput.
+  Schedule schedule = {};
+  // Whether the simulated GPU notes what it does, for RunReport::trace. Refused elsewhere.
+  bool trace = false;
   bool time_steps = true;  // else the report has no times but the runs'
   // Called from the running thread, a few times a second at most.
   std::function<void(const RunProgress&)> progress = {};
@@ -103,6 +109,9 @@ struct RunReport {
   std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
+  // With RunOptions::trace: grids, blocks, waits and triggers, in the Trace Event Format's JSON,
+  // which Perfetto opens. Also of a run that threw.
+  std::string trace;
 };
 
 // What the device allows a kernel, for a given config.

@@ -105,13 +105,14 @@ void check_choice(std::string_view option, const std::string& given,
               suggestion(given, std::span<const std::string_view>(all)));
 }
 
-void check_schedule(const std::string& given) {
-  constexpr std::string_view kKnown[] = {"serial"};
-  constexpr std::string_view kLater[] = {"late", "early", "reverse", "random"};
+std::optional<Schedule> checked_schedule(const std::string& given) {
+  constexpr std::string_view kKnown[] = {"serial", "late", "early", "reverse", "random"};
+  if (given.empty()) return std::nullopt;
   // random:SEED is written with its seed.
   const bool seeded = given.starts_with("random:");
   if (seeded) parse_integer<std::uint64_t>("--schedule random:", given.substr(7), 0, "a seed");
-  check_choice("--schedule", seeded ? "random" : given, kKnown, kLater);
+  check_choice("--schedule", seeded ? "random" : given, kKnown, {});
+  return parse_schedule(given);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
@@ -166,10 +167,8 @@ RunCommand checked_run(const Raw& raw) {
   constexpr std::string_view kStream[] = {"stream"}, kGraph[] = {"graph"};
   check_choice("--executor", run.executor, kStream, kGraph);
   command.pdl = parse_pdl(run.pdl);
-  check_schedule(run.schedule);
-  if (!run.trace.empty()) {
-    throw Error(ErrorCode::kInvalidInput, "--trace is not in this release; leave it out");
-  }
+  command.schedule = checked_schedule(run.schedule);
+  if (!run.trace.empty()) command.trace = run.trace;
   return command;
 }
 
@@ -297,10 +296,12 @@ class Parser {
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
     option(sub, "--repeat", run.repeat, "K", "Run K times; the first is the one compared");
     option(sub, "--executor", run.executor, "KIND", "stream");
-    option(sub, "--schedule", run.schedule, "ORDER", "serial");
+    option(sub, "--schedule", run.schedule, "ORDER",
+           "serial, late, early, reverse or random:SEED; of the simulated GPU");
     option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
     option(sub, "--timeout", run.timeout, "SECONDS", "Stop the run when it takes longer");
-    option(sub, "--trace", run.trace, "FILE.json", "Not in this release");
+    option(sub, "--trace", run.trace, "FILE.json",
+           "Write what the simulated GPU did as a timeline");
     option(sub, "--keep", run.keep, "DIR", "Keep sources, PTX and machine code in a folder");
   }
 

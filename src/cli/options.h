@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "baton/program.h"
+#include "baton/schedule.h"
 
 namespace baton::cli {
 
@@ -37,6 +38,8 @@ struct RunCommand {
   std::optional<double> timeout;  // seconds
   std::optional<std::filesystem::path> keep;
   PdlMode pdl = PdlMode::kAuto;  // of the steps that say auto
+  std::optional<Schedule> schedule;
+  std::optional<std::filesystem::path> trace;
 };
 
 struct CheckCommand {

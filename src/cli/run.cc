@@ -110,6 +110,8 @@ baton::RunOptions run_options(const RunCommand& command, Output& output,
   options.repeat = command.repeat;
   if (command.timeout) options.timeout = std::chrono::duration<double>(*command.timeout);
   options.interrupt = &interrupt;
+  if (command.schedule) options.schedule = *command.schedule;
+  options.trace = command.trace.has_value();
   options.progress = [&output, repeat = command.repeat](const RunProgress& progress) {
     output.progress(fmt::format("run {} of {}: {} of {} steps", progress.run + 1, repeat,
                                 progress.steps_done, progress.steps));
@@ -183,16 +185,25 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   if (command.keep) keep_parts(executable, *command.keep);
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
+  if (command.schedule) {
+    output.result()["schedule"] = to_string(*command.schedule);
+    output.line("schedule {}", to_string(*command.schedule));
+  }
   check_expected_shapes(executable, expected);
   output.flush();
 
+  const auto write_trace = [&] {
+    if (command.trace) write_file_atomically(*command.trace, executable.report().trace);
+  };
   try {
     executable.run(run_options(command, output, interrupt));
   } catch (const Error&) {
+    write_trace();
     show_steps(executable.report(), executable.edges(), output);
     show_findings(executable.report(), false, output);
     throw;
   }
+  write_trace();
   const RunReport& report = executable.report();
   show_steps(report, executable.edges(), output);
   const std::vector<OutputResult> results = compare_outputs(command, executable, expected);

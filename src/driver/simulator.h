@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/schedule.h"
+
 namespace baton::driver {
 
 // The export table id under which a simulated driver hands out its Simulator.
@@ -37,6 +39,15 @@ struct Counters {
   std::uint64_t bytes_read = 0;         // global memory, by kernels
   std::uint64_t bytes_written = 0;
   std::uint64_t blocks = 0;
+
+  Counters& operator+=(const Counters& other) {
+    warp_instructions += other.warp_instructions;
+    lane_instructions += other.lane_instructions;
+    bytes_read += other.bytes_read;
+    bytes_written += other.bytes_written;
+    blocks += other.blocks;
+    return *this;
+  }
 };
 
 // What a simulated GPU can tell and a real one cannot. Thread-safe.
@@ -54,6 +65,29 @@ class Simulator {
   // Stops the grids that run on the context with CUDA_ERROR_LAUNCH_TIMEOUT, as a watchdog would,
   // and says where their warps stand, one line a group of warps. Returns after they stopped.
   virtual std::vector<std::string> stop(CUcontext context) = 0;
+
+  // The order in which the context executes what is submitted from now on. Waits first for what
+  // was submitted before.
+  virtual void set_schedule(CUcontext context, Schedule schedule) = 0;
+
+  // Whether accesses of global memory are noted and those that nothing orders are found. With
+  // kAuto, which holds at first, they are as soon as grids may overlap: when a stream is made
+  // beside another one, a kernel that waits for others is asked for, or a launch or graph is
+  // programmatic.
+  enum class Watch { kAuto, kOff, kOn };
+  virtual void watch(CUcontext context, Watch mode) = 0;
+
+  // Whether all work of the context comes from one thread of the host, which submits it before it
+  // waits. Grids that do nothing but poll can then never end: that is found, and stops them.
+  virtual void expect_no_help(CUcontext context, bool alone) = 0;
+
+  // No kernel may write the allocation at the address: one that does is found.
+  virtual void protect(CUdeviceptr address) = 0;
+
+  // Notes from now on what the context does, until `take_trace`, which gives the timeline as JSON
+  // in the Trace Event Format. Both wait for what was submitted before.
+  virtual void start_trace(CUcontext context) = 0;
+  virtual std::string take_trace(CUcontext context) = 0;
 
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;

@@ -218,12 +218,15 @@ void ExecutableState::run(const RunOptions& options) {
     }
   }
   outputs.clear();
+  direct_simulator(options);
   try {
     run_all(options);
   } catch (Error&) {
     collect_findings();
+    release_simulator(options);
     throw;
   }
+  release_simulator(options);
   const std::vector<std::string> errors = collect_findings();
   if (errors.empty()) return;
   Error failure = error(ErrorCode::kFault, "the device found {} error{} in the program's kernels",
@@ -281,6 +284,48 @@ void ExecutableState::note_unwritten() {
                       definition.name, definition.where.to_string()));
     }
   }
+}
+
+// Tells the simulated GPU how to execute the run and what to look for. Whether accesses are held
+// against each other between kernels is decided by the edges: without overlap nothing can be wrong
+// there, and the run is faster.
+void ExecutableState::direct_simulator(const RunOptions& options) {
+  driver::Simulator* simulator = device.driver().simulator;
+  if (simulator == nullptr) {
+    if (options.schedule != Schedule{}) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the schedule {} needs the simulated GPU; {} orders its work itself",
+                  to_string(options.schedule), device.name());
+    }
+    if (options.trace) {
+      throw error(ErrorCode::kInvalidInput, "a trace needs the simulated GPU, the device is {}",
+                  device.name());
+    }
+    return;
+  }
+  const CUcontext context = device.native_context();
+  simulator->set_schedule(context, options.schedule);
+  const bool overlaps = std::any_of(extent_.edges.begin(), extent_.edges.end(),
+                                    [](const EdgeReport& edge) { return edge.programmatic; });
+  using Watch = driver::Simulator::Watch;
+  simulator->watch(context, overlaps ? Watch::kOn : Watch::kOff);
+  simulator->expect_no_help(context, true);
+  for (const exec::BoundBuffer& buffer : buffers_) {
+    if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
+    simulator->protect(buffer.address());
+  }
+  if (options.trace) simulator->start_trace(context);
+}
+
+// Takes what was noted, and leaves the context as others expect it.
+void ExecutableState::release_simulator(const RunOptions& options) {
+  driver::Simulator* simulator = device.driver().simulator;
+  if (simulator == nullptr) return;
+  const CUcontext context = device.native_context();
+  if (options.trace) report.trace = simulator->take_trace(context);
+  simulator->expect_no_help(context, false);
+  simulator->watch(context, driver::Simulator::Watch::kAuto);
+  simulator->set_schedule(context, Schedule{});
 }
 
 std::vector<std::string> ExecutableState::collect_findings() {

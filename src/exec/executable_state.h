@@ -62,6 +62,8 @@ class ExecutableState {
   void note_unwritten();
   // Puts what the device found into the report, and gives the errors among it.
   std::vector<std::string> collect_findings();
+  void direct_simulator(const RunOptions& options);
+  void release_simulator(const RunOptions& options);
 
   exec::BufferTable buffers_;
   exec::Plan plan_;

@@ -62,6 +62,14 @@ struct Record {
   std::shared_ptr<Occurrence> occurrence;
 };
 
+// How far a command is. Only grids have anything before kDone.
+enum class Milestone : std::uint8_t {
+  kSubmitted,
+  kBegun,      // every block has begun
+  kTriggered,  // every block has triggered its dependents, or ended
+  kDone,       // or cancelled, when the queue's context failed
+};
+
 using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
@@ -69,15 +77,36 @@ using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, GridLaunch>;
 // Guarded by the scheduler's mutex, but for `work`, which belongs to the device's thread once the
 // command has been submitted.
 struct Command {
+  struct Dependent {
+    std::shared_ptr<Command> command;
+    Milestone at = Milestone::kDone;
+    bool waits = false;  // it has started meanwhile: griddepcontrol.wait waits in it
+  };
+
+  bool done() const { return reached == Milestone::kDone; }
+
   DeviceQueue* queue = nullptr;  // where it runs; not to be followed once done
   std::uint64_t sequence = 0;    // the place in the order of submission to the queue
+  Ordering::Number number = 0;   // the same over all queues
+  bool known_done = false;       // by the host
   int priority = 0;              // of its stream: the lower number goes first
-  unsigned blockers = 0;         // commands that it comes after and that are not done
-  bool done = false;             // or cancelled, when the queue's context failed
-  std::vector<std::shared_ptr<Command>> dependents;
+  Milestone reached = Milestone::kSubmitted;
+  unsigned blockers = 0;  // commands that it comes after and that have not got far enough
+  unsigned awaited = 0;   // grids that its griddepcontrol.wait waits for and that are not done
+  std::vector<Dependent> dependents;
+  // Of what is no grid: grids of which only a trigger was awaited. A kernel that comes after it
+  // waits for them in griddepcontrol.wait, and anything else before it begins.
+  std::vector<std::shared_ptr<Command>> early;
   Work work;
 };
 
 using CommandPtr = std::shared_ptr<Command>;
+
+// What a command comes after.
+struct Dependency {
+  CommandPtr command;  // null: nothing
+  Milestone at = Milestone::kDone;
+  bool is_programmatic = false;  // the later grid's griddepcontrol.wait waits until it is done
+};
 
 }  // namespace baton::sim

@@ -1,5 +1,8 @@
 #include "sim/context.h"
 
+#include <algorithm>
+
+#include "sim/engine/memory_impl.h"
 #include "sim/launch.h"
 #include "sim/objects.h"
 #include "sim/refusal.h"
@@ -14,11 +17,12 @@ EngineConfig engine_config(const Profile& profile) {
   config.shared_per_block =
       static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+  config.watch_shared = true;
   return config;
 }
 
 bool is_pending(const CommandPtr& command) {
-  return command != nullptr && !command->done;
+  return command != nullptr && !command->done();
 }
 
 // A stream's work as a node's, or nothing for what a graph cannot do. Bytes that were staged are
@@ -63,6 +67,7 @@ Context::Context(int ordinal, const Profile& profile)
 
 std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
   auto stream = std::make_shared<Stream>(shared_from_this(), kind, priority);
+  if (streams_.fetch_add(1) != 0) expect_overlap();
   if (kind == Stream::Kind::kBlocking) {
     std::lock_guard lock(Scheduler::instance().mutex);
     blocking_.push_back(stream);
@@ -90,15 +95,16 @@ std::shared_ptr<Stream> Context::thread_stream() {
 
 // What a new command of the stream comes after by the order of streams alone (CUDA programming
 // guide, "Implicit Synchronization" and "Default Stream").
-std::vector<CommandPtr> Context::predecessors(const Lock&, const Stream& stream) {
-  std::vector<CommandPtr> before;
-  if (is_pending(stream.tail)) before.push_back(stream.tail);
-  if (stream.kind == Stream::Kind::kBlocking && legacy_ != nullptr && is_pending(legacy_->tail)) {
-    before.push_back(legacy_->tail);
-  }
+std::vector<Dependency> Context::predecessors(const Lock&, const Stream& stream) {
+  std::vector<Dependency> before;
+  const auto add = [&](const CommandPtr& tail) {
+    if (tail != nullptr) before.push_back({tail});
+  };
+  add(stream.tail);
+  if (stream.kind == Stream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
   if (stream.kind == Stream::Kind::kLegacy) {
     std::erase_if(blocking_, [&](const std::shared_ptr<Stream>& other) {
-      if (is_pending(other->tail)) before.push_back(other->tail);
+      add(other->tail);
       return other->destroyed && !is_pending(other->tail);
     });
   }
@@ -113,7 +119,7 @@ void Context::forbid_in_capture(const Lock&, const Stream& stream) {
 }
 
 CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
-                           std::span<const CommandPtr> after) {
+                           std::span<const Dependency> after) {
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   if (stream.capture.capture != nullptr) {
     std::optional<NodeWork> node = node_work(std::move(work));
@@ -121,21 +127,61 @@ CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
     capture_node(stream.capture, std::move(*node));
     return nullptr;
   }
-  if (stream.kind == Stream::Kind::kLegacy) {
-    // Work of the legacy stream would have to wait for what is only being captured.
-    for (const std::shared_ptr<Stream>& other : blocking_) {
-      if (other->capture.capture == nullptr) continue;
-      other->capture.capture->invalidated = true;
-      throw Refusal(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    }
-  }
-  std::vector<CommandPtr> before = predecessors(lock, stream);
+  refuse_beside_capture(lock, stream);
+  const bool is_record = std::holds_alternative<Record>(work);
+  std::vector<Dependency> before = predecessors(lock, stream);
   before.insert(before.end(), after.begin(), after.end());
   stream.tail = queue_.submit(lock, std::move(work), stream.priority, before);
+  if (!is_record) stream.last_grid = nullptr;
   return stream.tail;
 }
 
-CommandPtr Context::submit(Stream& stream, Work work, std::span<const CommandPtr> after) {
+// A dependent launch overlaps the grid before it in the stream. What comes after both waits for
+// both: a grid that never waits for its primary may be done before it.
+CommandPtr Context::submit_grid(const Lock& lock, Stream& stream, GridLaunch launch,
+                                bool is_dependent) {
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  refuse_beside_capture(lock, stream);
+  if (is_dependent) expect_overlap();
+  CommandPtr grid;
+  if (is_dependent && stream.last_grid != nullptr) {
+    const Dependency before[] = {{stream.last_grid, Milestone::kTriggered, true}};
+    grid = queue_.submit(lock, std::move(launch), stream.priority, before);
+    const Dependency both[] = {{grid}, {stream.tail}};
+    stream.tail = queue_.submit(lock, Join{}, stream.priority, both);
+  } else {
+    stream.tail = grid =
+        queue_.submit(lock, std::move(launch), stream.priority, predecessors(lock, stream));
+  }
+  stream.last_grid = grid;
+  return grid;
+}
+
+// Work of the legacy stream would have to wait for what is only being captured.
+void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
+  if (stream.kind != Stream::Kind::kLegacy) return;
+  for (const std::shared_ptr<Stream>& other : blocking_) {
+    if (other->capture.capture == nullptr) continue;
+    other->capture.capture->invalidated = true;
+    throw Refusal(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  }
+}
+
+// Grids may run beside each other from now on: a stream was made beside another one, a kernel that
+// waits for others was asked for, or a launch or a graph is programmatic. What ran before that was
+// not watched.
+void Context::expect_overlap() {
+  if (!watch_decided_.load()) heap_->memory().impl().watch(true);
+}
+
+void Context::watch(driver::Simulator::Watch mode) {
+  using Watch = driver::Simulator::Watch;
+  queue_.drain();
+  watch_decided_ = mode != Watch::kAuto;
+  if (mode != Watch::kAuto) heap_->memory().impl().watch(mode == Watch::kOn);
+}
+
+CommandPtr Context::submit(Stream& stream, Work work, std::span<const Dependency> after) {
   Lock lock(Scheduler::instance().mutex);
   return submit(lock, stream, std::move(work), after);
 }
@@ -168,7 +214,8 @@ void Context::wait_event(const std::shared_ptr<Stream>& stream, const std::share
     capture_node(stream->capture, WaitWork{event});
     return;
   }
-  if (is_pending(awaited)) submit(lock, *stream, Join{}, {&awaited, 1});
+  const Dependency after[] = {{awaited}};
+  if (awaited != nullptr) submit(lock, *stream, Join{}, after);
 }
 
 std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
@@ -176,15 +223,22 @@ std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
   Lock lock(Scheduler::instance().mutex);
   if (stream.capture.capture == nullptr) {
     require(!request.device_updatable, CUDA_ERROR_NOT_SUPPORTED);
-    submit(lock, stream, std::move(work.launch), {});
-    for (const std::shared_ptr<Event>& event : request.events) record(lock, *event, stream);
+    const CommandPtr grid = submit_grid(lock, stream, std::move(work.launch), request.is_dependent);
+    for (const LaunchRequest::EarlyEvent& early : request.events) {
+      expect_overlap();
+      auto occurrence = std::make_shared<Occurrence>();
+      const Dependency after[] = {{grid, early.at, early.at == Milestone::kTriggered}};
+      early.event->recorded = queue_.submit(lock, Record{occurrence}, stream.priority, after);
+      early.event->occurrence = std::move(occurrence);
+      early.event->captured = {};
+    }
     return nullptr;
   }
   std::shared_ptr<GraphNode> node =
       capture_node(stream.capture, std::move(work), request.is_dependent);
-  for (const std::shared_ptr<Event>& event : request.events) {
-    event->captured = stream.capture;
-    for (GraphEdge& edge : event->captured.frontier) edge.data = early_edge();
+  for (const LaunchRequest::EarlyEvent& early : request.events) {
+    early.event->captured = stream.capture;
+    for (GraphEdge& edge : early.event->captured.frontier) edge.data = early_edge();
   }
   return node;
 }
@@ -193,38 +247,48 @@ void Context::launch(Stream& stream, GraphExec& exec) {
   Lock lock(Scheduler::instance().mutex);
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   forbid_in_capture(lock, stream);
-  std::vector<CommandPtr> before = predecessors(lock, stream);
-  before.push_back(exec.last);
+  std::vector<Dependency> before = predecessors(lock, stream);
+  before.push_back({exec.last});
   std::vector<CommandPtr> commands;
-  std::vector<CommandPtr> ends = before;
+  std::vector<Dependency> ends = before;
   for (const GraphExec::Step& step : exec.steps) {
-    std::vector<CommandPtr> after = step.after.empty() ? before : std::vector<CommandPtr>{};
-    for (const std::size_t earlier : step.after) after.push_back(commands[earlier]);
+    std::vector<Dependency> after = step.after.empty() ? before : std::vector<Dependency>{};
+    for (const GraphExec::Edge& edge : step.after) {
+      if (edge.at != Milestone::kDone) expect_overlap();
+      const bool is_programmatic = edge.at != Milestone::kDone;
+      after.push_back({commands[edge.step], edge.at, is_programmatic});
+    }
     if (const auto* wait = std::get_if<WaitWork>(&step.work))
-      after.push_back(wait->event->recorded);
+      after.push_back({wait->event->recorded});
     auto occurrence = std::make_shared<Occurrence>();
     commands.push_back(queue_.submit(lock, work_of(step.work, occurrence), stream.priority, after));
     if (const auto* record = std::get_if<RecordWork>(&step.work)) {
       record->event->recorded = commands.back();
       record->event->occurrence = std::move(occurrence);
     }
-    if (!step.has_next) ends.push_back(commands.back());
+    if (!step.has_next) ends.push_back({commands.back()});
   }
+  stream.last_grid = nullptr;
   exec.last = stream.tail = queue_.submit(lock, Join{}, stream.priority, ends);
 }
 
 bool Context::is_idle(Stream& stream) {
   Lock lock(Scheduler::instance().mutex);
   forbid_in_capture(lock, stream);
-  if (stream.kind == Stream::Kind::kLegacy) return predecessors(lock, stream).empty();
-  return !is_pending(stream.tail);
+  const std::vector<Dependency> before = stream.kind == Stream::Kind::kLegacy
+                                             ? predecessors(lock, stream)
+                                             : std::vector<Dependency>{{stream.tail}};
+  return std::all_of(before.begin(), before.end(),
+                     [&](const Dependency& each) { return DeviceQueue::poll(lock, each.command); });
 }
 
 void Context::synchronize(Stream& stream) {
   Lock lock(Scheduler::instance().mutex);
   forbid_in_capture(lock, stream);
   if (stream.kind == Stream::Kind::kLegacy) {
-    for (const CommandPtr& command : predecessors(lock, stream)) DeviceQueue::wait(lock, command);
+    for (const Dependency& each : predecessors(lock, stream)) {
+      DeviceQueue::wait(lock, each.command);
+    }
   } else {
     const CommandPtr last = stream.tail;
     DeviceQueue::wait(lock, last);
@@ -253,6 +317,7 @@ std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kerne
   kernel->attach(ordinal_, function);
   function->set_handle(Objects::instance().functions.add(function));
   functions_.emplace(kernel.get(), function);
+  if (loaded->waits) expect_overlap();
   return function;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -42,7 +43,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // Submits work in the order of the stream, after `after` too. Throws Refusal with the context's
   // error where it has one. Where the stream is being captured, this and what follows become part
   // of the capture's graph, and no command results.
-  CommandPtr submit(Stream& stream, Work work, std::span<const CommandPtr> after = {});
+  CommandPtr submit(Stream& stream, Work work, std::span<const Dependency> after = {});
   // The node, where it was captured.
   std::shared_ptr<GraphNode> launch(Stream& stream, KernelWork work, const LaunchRequest& request);
   void launch(Stream& stream, GraphExec& exec);
@@ -65,16 +66,23 @@ class Context : public std::enable_shared_from_this<Context> {
   std::vector<driver::Finding> take_findings();
   void add_finding(driver::Finding finding) { findings_.add(std::move(finding)); }
 
+  // Whether accesses are held against each other (hazards.h). With kAuto they are once something
+  // overlaps, or may: see `expect_overlap`.
+  void watch(driver::Simulator::Watch mode);
+
   // Stops the queue and lets go of all streams, functions and modules.
   void close();
 
  private:
   using Lock = DeviceQueue::Lock;
 
-  CommandPtr submit(const Lock& lock, Stream& stream, Work work, std::span<const CommandPtr> after);
+  CommandPtr submit(const Lock& lock, Stream& stream, Work work, std::span<const Dependency> after);
+  CommandPtr submit_grid(const Lock& lock, Stream& stream, GridLaunch launch, bool is_dependent);
+  void expect_overlap();
+  void refuse_beside_capture(const Lock& lock, const Stream& stream);
   void record(const Lock& lock, Event& event, Stream& stream);
   void forbid_in_capture(const Lock& lock, const Stream& stream);
-  std::vector<CommandPtr> predecessors(const Lock& lock, const Stream& stream);
+  std::vector<Dependency> predecessors(const Lock& lock, const Stream& stream);
 
   const int ordinal_;
   const Profile& profile_;
@@ -87,6 +95,9 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> legacy_;
   std::unordered_map<std::thread::id, std::shared_ptr<Stream>> thread_streams_;
   std::vector<std::shared_ptr<Stream>> blocking_;
+
+  std::atomic<bool> watch_decided_{false};
+  std::atomic<unsigned> streams_{0};  // other than the default ones
 
   std::mutex modules_mutex_;
   bool closed_ = false;

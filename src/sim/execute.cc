@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "baton/error.h"
+#include "sim/engine/host_watch.h"
 
 namespace baton::sim {
 namespace {
@@ -108,23 +109,34 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
 
 }  // namespace
 
-CUresult execute(Work& work, FindingLog& findings) noexcept {
+CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept {
   return contained(findings, [&] {
+    const auto look = [&](const Place& place, std::uint64_t bytes, Touch touch) {
+      if (place.heap == nullptr) return;
+      watch_host(place.heap->memory(), findings, number, place.address, bytes, touch);
+    };
     return std::visit(Overloaded{
                           [](const Join&) { return CUDA_SUCCESS; },
                           [](const Record&) { return CUDA_SUCCESS; },
                           [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
                           [&](const Copy& copy) {
+                            look(copy.source, copy.bytes, Touch::kRead);
+                            look(copy.target, copy.bytes, Touch::kWrite);
                             if (run(copy)) return CUDA_SUCCESS;
                             const Place& dead =
                                 alive(copy.target, copy.bytes) ? copy.source : copy.target;
                             return freed_meanwhile("copy", dead, findings);
                           },
                           [&](const Fill& fill) {
+                            look(fill.target, fill.count * fill.width, Touch::kWrite);
                             if (run(fill)) return CUDA_SUCCESS;
                             return freed_meanwhile("fill", fill.target, findings);
                           },
-                          [](const Free& free) {
+                          [&](const Free& free) {
+                            std::uint64_t base = 0;
+                            std::uint64_t bytes = 0;
+                            free.heap->memory().range(free.address, &base, &bytes);
+                            look({free.heap, free.address}, bytes, Touch::kWrite);
                             free.heap->finish_free(free.address);
                             return CUDA_SUCCESS;
                           },
@@ -146,9 +158,9 @@ CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
 }
 
 CUresult advance_grids(Engine& engine, std::span<Grid* const> grids, std::uint64_t budget,
-                       FindingLog& findings) noexcept {
+                       FindingLog& findings, Engine::Advance* done) noexcept {
   return contained(findings, [&] {
-    engine.advance(grids, budget);
+    *done = engine.advance(grids, budget);
     return CUDA_SUCCESS;
   });
 }

@@ -25,6 +25,12 @@ bool reaches(const GraphNode& node, const GraphNode& wanted) {
   return false;
 }
 
+Milestone milestone_of(const CUgraphEdgeData& data) {
+  if (data.type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) return Milestone::kDone;
+  return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ? Milestone::kBegun
+                                                                  : Milestone::kTriggered;
+}
+
 }  // namespace
 
 CUgraphNodeType type_of(const GraphNode& node) {
@@ -98,8 +104,8 @@ GraphExec::GraphExec(const Graph& graph) {
     step.node = node->handle;
     step.work = node->work;
     for (const GraphEdge& edge : node->after) {
-      step.after.push_back(places.at(edge.from.get()));
-      steps[step.after.back()].has_next = true;
+      step.after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
+      if (step.after.back().at == Milestone::kDone) steps[step.after.back().step].has_next = true;
     }
     for (const GraphNode* later : next[node]) {
       if (--blockers[later] == 0) ready.push_back(later);

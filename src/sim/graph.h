@@ -37,8 +37,7 @@ struct WaitWork {
 using NodeWork =
     std::variant<std::monostate, KernelWork, CopyWork, Fill, HostCall, RecordWork, WaitWork>;
 
-// A dependency on a node. Programmatic edges are kept as they are, and run as full ones: the later
-// node starts after the earlier one has completed, which they allow.
+// A dependency on a node.
 struct GraphEdge {
   std::shared_ptr<GraphNode> from;
   CUgraphEdgeData data{};
@@ -86,11 +85,15 @@ class GraphExec {
   // The nodes in an order that their edges allow.
   explicit GraphExec(const Graph& graph);
 
+  struct Edge {
+    std::size_t step;  // an earlier one
+    Milestone at;      // kDone for a full edge, else what a programmatic edge waits for
+  };
   struct Step {
     CUgraphNode node = nullptr;  // that it was made from
     NodeWork work;
-    std::vector<std::size_t> after;  // earlier steps
-    bool has_next = false;
+    std::vector<Edge> after;
+    bool has_next = false;  // that begins when this one is done
   };
 
   // The step of the node, or null.

@@ -26,7 +26,12 @@ struct LaunchRequest {
   std::optional<Dim3> preferred_cluster;
   bool is_dependent = false;      // need not wait for its predecessor in the stream to complete
   bool device_updatable = false;  // for nodes of graphs alone
-  std::vector<std::shared_ptr<Event>> events;  // to be recorded once the grid has completed
+  // To be recorded when all blocks have begun, or triggered.
+  struct EarlyEvent {
+    std::shared_ptr<Event> event;
+    Milestone at;
+  };
+  std::vector<EarlyEvent> events;
   void** params = nullptr;
   void** extra = nullptr;
 };

@@ -70,25 +70,26 @@ void mem_sync_domain(const CUlaunchAttributeValue& value, const Context&, Launch
           CUDA_ERROR_INVALID_VALUE);
 }
 
-// The attributes that record an event. Grids here say nothing of blocks that began or triggered, so
-// both events are recorded when the grid completed, which is late but never too early.
-void record_event(CUevent handle, int flags, const Context& context, LaunchRequest& request) {
+// The attributes that record an event.
+void record_event(CUevent handle, int flags, Milestone at, const Context& context,
+                  LaunchRequest& request) {
   const std::shared_ptr<Event> event = usable_event(handle);
   require(event->context.get() == &context, CUDA_ERROR_INVALID_HANDLE);
   require(!event->timed, CUDA_ERROR_NOT_SUPPORTED);
   require(flags == 0, CUDA_ERROR_ILLEGAL_STATE);
-  request.events.push_back(event);
+  request.events.push_back({event, at});
 }
 
 void programmatic_event(const CUlaunchAttributeValue& value, const Context& context,
                         LaunchRequest& request) {
-  record_event(value.programmaticEvent.event, value.programmaticEvent.flags, context, request);
+  record_event(value.programmaticEvent.event, value.programmaticEvent.flags, Milestone::kTriggered,
+               context, request);
 }
 
 void launch_completion_event(const CUlaunchAttributeValue& value, const Context& context,
                              LaunchRequest& request) {
-  record_event(value.launchCompletionEvent.event, value.launchCompletionEvent.flags, context,
-               request);
+  record_event(value.launchCompletionEvent.event, value.launchCompletionEvent.flags,
+               Milestone::kBegun, context, request);
 }
 
 void programmatic_serialization(const CUlaunchAttributeValue& value, const Context&,
@@ -109,9 +110,7 @@ void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Contex
   require(value.nvlinkUtilCentricScheduling <= 1, CUDA_ERROR_INVALID_VALUE);
 }
 
-// All that a launch takes, with the values that an H200 takes (driver 580.159). A dependent launch
-// (PROGRAMMATIC_STREAM_SERIALIZATION) may overlap its predecessor and here never does, which the
-// programming model allows; its griddepcontrol.wait then finds everything done.
+// All that a launch takes, with the values that an H200 takes (driver 580.159).
 constexpr Row kRows[] = {
     {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
     {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},

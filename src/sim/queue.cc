@@ -7,13 +7,45 @@
 namespace baton::sim {
 namespace {
 
-// Warp instructions between two looks at what else is to be done, shared by the running grids.
-constexpr std::uint64_t kSlice = std::uint64_t{1} << 20;
 // Slices without the end of a grid after which other work joins the running grids.
 constexpr unsigned kPatience = 16;
 // Grids that a device of compute capability 9.0 holds at once (CUDA programming guide, table of
 // technical specifications).
 constexpr std::size_t kMaxResidentGrids = 128;
+// How long a host may neither wait nor ask before the device executes without that.
+constexpr std::chrono::milliseconds kIdle{100};
+// Turns that one question of the host is worth.
+constexpr std::uint64_t kTurnsPerQuestion = 16;
+// Submissions after which what is noted of memory is forgotten, before the numbers that it is noted
+// by, which have 20 bits there (shadow.h), could be taken for others. What lies so far back is
+// done.
+constexpr std::uint64_t kAge = std::uint64_t{1} << 17;
+// Warp instructions of polling alone after which it is looked whether it can end.
+constexpr std::uint64_t kMostPolled = std::uint64_t{1} << 22;
+
+Ordering::Kind kind_of(const Dependency& dependency) {
+  if (dependency.at == Milestone::kDone) return Ordering::Kind::kFull;
+  if (!dependency.is_programmatic) return Ordering::Kind::kLoose;
+  return dependency.at == Milestone::kTriggered ? Ordering::Kind::kTriggered
+                                                : Ordering::Kind::kBegun;
+}
+
+bool is_programmatic(const Ordering::Edge& edge) {
+  return edge.kind == Ordering::Kind::kTriggered || edge.kind == Ordering::Kind::kBegun;
+}
+
+Ordering::Operation operation_of(const Work& work) {
+  if (const auto* launch = std::get_if<GridLaunch>(&work)) {
+    return {launch->kernel->name,
+            launch->kernel->decoded,
+            {launch->grid.x, launch->grid.y, launch->grid.z},
+            {launch->block.x, launch->block.y, launch->block.z}};
+  }
+  if (std::holds_alternative<Copy>(work)) return {"copy"};
+  if (std::holds_alternative<Fill>(work)) return {"fill"};
+  if (std::holds_alternative<Free>(work)) return {"free"};
+  return {};
+}
 
 thread_local bool t_inside_host_function = false;
 
@@ -29,32 +61,80 @@ Scheduler& Scheduler::instance() {
 }
 
 DeviceQueue::DeviceQueue(Engine& engine, FindingLog& findings)
-    : engine_(engine), findings_(findings), thread_([this] { run(); }) {}
+    : engine_(engine), findings_(findings) {
+  {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    Scheduler::instance().queues.push_back(this);
+  }
+  thread_ = std::thread([this] { run(); });
+}
 
 DeviceQueue::~DeviceQueue() {
   close();
   if (thread_.joinable()) thread_.join();
+  std::lock_guard lock(Scheduler::instance().mutex);
+  std::erase(Scheduler::instance().queues, this);
 }
 
 CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
-                               std::span<const CommandPtr> after) {
+                               std::span<const Dependency> after) {
   auto command = std::make_shared<Command>();
   command->queue = this;
   command->priority = priority;
   if (error_ != CUDA_SUCCESS) {
-    command->done = true;
+    command->reached = Milestone::kDone;
     return command;
   }
   command->sequence = ++submitted_;
   command->work = std::move(work);
   unfinished_.emplace(command->sequence, command);
-  for (const CommandPtr& earlier : after) {
-    if (earlier == nullptr || earlier->done) continue;
-    earlier->dependents.push_back(command);
+  std::vector<Ordering::Edge> edges;
+  for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
+  command->number = Ordering::instance().add(edges, operation_of(command->work));
+  for (const Ordering::Edge& edge : edges) {
+    if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);
+  }
+  leaves_.insert(command->number);
+  if (auto* launch = std::get_if<GridLaunch>(&command->work)) {
+    launch->number = command->number;
+    launch->waits_for_others = command->awaited != 0;
+    launch->is_programmatic = std::any_of(edges.begin(), edges.end(), is_programmatic);
+  }
+  if (command->blockers != 0) return command;
+  if (finish_at_once(lock, *command)) {
+    reach(lock, command, Milestone::kDone);
+  } else {
+    make_ready(lock, command);
+  }
+  return command;
+}
+
+void DeviceQueue::depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,
+                         std::vector<Ordering::Edge>* edges) {
+  const CommandPtr& earlier = dependency.command;
+  if (earlier == nullptr) return;
+  const bool is_grid = std::holds_alternative<GridLaunch>(command->work);
+  const bool passes_on =
+      std::holds_alternative<Join>(command->work) || std::holds_alternative<Record>(command->work);
+  edges->push_back({earlier->number, kind_of(dependency)});
+  for (const CommandPtr& grid : earlier->early) {
+    if (is_grid) {
+      depend(lock, command, {grid, Milestone::kTriggered, true}, edges);
+    } else if (passes_on) {
+      command->early.push_back(grid);
+    } else {
+      depend(lock, command, {grid}, edges);
+    }
+  }
+  if (dependency.is_programmatic && passes_on) command->early.push_back(earlier);
+  if (earlier->reached < dependency.at) {
+    earlier->dependents.push_back({command, dependency.at, false});
     ++command->blockers;
   }
-  if (command->blockers == 0) make_ready(lock, command);
-  return command;
+  if (dependency.is_programmatic && is_grid && !earlier->done()) {
+    earlier->dependents.push_back({command, Milestone::kDone, true});
+    ++command->awaited;
+  }
 }
 
 CUresult DeviceQueue::error(const Lock&) const {
@@ -68,15 +148,55 @@ CUresult DeviceQueue::error() const {
 
 void DeviceQueue::wait(Lock& lock, const CommandPtr& command) {
   if (command == nullptr) return;
-  Scheduler::instance().done.wait(lock, [&] { return command->done; });
+  Scheduler& scheduler = Scheduler::instance();
+  ++scheduler.waiting;
+  for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
+  scheduler.done.wait(lock, [&] { return command->done(); });
+  --scheduler.waiting;
+  host_learns(lock, *command);
+}
+
+void DeviceQueue::host_learns(const Lock&, Command& command) {
+  if (std::exchange(command.known_done, true) || command.number == 0) return;
+  Ordering::instance().host_learns(command.number);
+}
+
+bool DeviceQueue::poll(Lock& lock, const CommandPtr& command) {
+  if (command == nullptr) return true;
+  if (command->done()) {
+    host_learns(lock, *command);
+    return true;
+  }
+  DeviceQueue& queue = *command->queue;
+  if (queue.turns_.is_serial() || queue.thread_.get_id() == std::this_thread::get_id())
+    return false;
+  queue.asked_ = kTurnsPerQuestion;
+  queue.work_.notify_all();
+  Scheduler::instance().done.wait(lock, [&] { return command->done() || queue.asked_ == 0; });
+  if (!command->done()) return false;
+  host_learns(lock, *command);
+  return true;
+}
+
+void DeviceQueue::set_schedule(const Schedule& schedule) {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  // Nothing runs, so the thread is not in the engine.
+  turns_ = Turns(schedule);
+  engine_.set_schedule(schedule);
 }
 
 void DeviceQueue::drain() {
   Scheduler& scheduler = Scheduler::instance();
   Lock lock(scheduler.mutex);
   const std::uint64_t last = submitted_;
+  const std::set<Ordering::Number> leaves = std::exchange(leaves_, {});
+  ++scheduler.waiting;
+  for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
   scheduler.done.wait(lock,
                       [&] { return unfinished_.empty() || unfinished_.begin()->first > last; });
+  --scheduler.waiting;
+  for (const Ordering::Number leaf : leaves) Ordering::instance().host_learns(leaf);
 }
 
 std::vector<std::string> DeviceQueue::stop() {
@@ -109,25 +229,44 @@ driver::Counters DeviceQueue::counters() const {
 
 void DeviceQueue::run() {
   Lock lock(Scheduler::instance().mutex);
+  const auto is_called = [&] { return closing_ || stop_requested_ || may_execute(lock); };
   while (!closing_) {
     if (stop_requested_) {
       halt(lock);
-    } else if (CommandPtr next = take_startable(lock)) {
-      start(lock, std::move(next));
-    } else if (!running_.empty()) {
-      advance(lock);
-    } else {
+    } else if (running_.empty() && ready_.empty()) {
+      end_question();
+      unasked_ = false;
       work_.wait(lock);
+    } else if (!may_execute(lock)) {
+      unasked_ = !work_.wait_for(lock, kIdle, is_called);
+    } else {
+      if (asked_ != 0 && --asked_ == 0) Scheduler::instance().done.notify_all();
+      if (CommandPtr next = take_startable(lock)) {
+        start(lock, std::move(next));
+      } else if (!running_.empty()) {
+        advance(lock);
+      }
     }
   }
+  end_question();
   fail(lock, error_);
+}
+
+bool DeviceQueue::may_execute(const Lock&) const {
+  return turns_.is_serial() || unasked_ || asked_ != 0 || Scheduler::instance().waiting != 0;
+}
+
+void DeviceQueue::end_question() {
+  if (std::exchange(asked_, 0) != 0) Scheduler::instance().done.notify_all();
 }
 
 CommandPtr DeviceQueue::take_startable(const Lock&) {
   if (ready_.empty()) return nullptr;
-  if (!running_.empty() && slices_ < kPatience) return nullptr;
+  if (!running_.empty() && !turns_.overlaps() && slices_ < kPatience) return nullptr;
   if (running_.size() >= kMaxResidentGrids) return nullptr;
-  return ready_.extract(ready_.begin()).mapped();
+  const std::size_t chosen = turns_.start(ready_.size(), !running_.empty());
+  if (chosen >= ready_.size()) return nullptr;
+  return ready_.extract(std::next(ready_.begin(), static_cast<std::ptrdiff_t>(chosen))).mapped();
 }
 
 void DeviceQueue::start(Lock& lock, CommandPtr command) {
@@ -137,25 +276,25 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   t_inside_host_function = in_host_function_;
   lock.unlock();
 
+  if (running_.empty() && std::exchange(age_, command->number / kAge) != command->number / kAge) {
+    engine_.forget_touches();
+  }
   CUresult result = CUDA_SUCCESS;
   if (auto* launch = std::get_if<GridLaunch>(&work)) {
     std::unique_ptr<Grid> grid;
     result = begin_grid(engine_, std::move(*launch), findings_, &grid);
     if (result == CUDA_SUCCESS) {
       if (running_.empty()) slices_ = 0;
-      running_.push_back({command, std::move(grid)});
+      running_.push_back({command, std::move(grid), launch->waits_for_others});
     }
   } else {
-    result = execute(work, findings_);
+    result = execute(work, command->number, findings_);
   }
   const bool goes_on = result == CUDA_SUCCESS && std::holds_alternative<GridLaunch>(work);
-  auto* record = std::get_if<Record>(&work);
-  const auto now = std::chrono::steady_clock::now();
 
   lock.lock();
   in_host_function_ = t_inside_host_function = false;
-  if (record != nullptr) *record->occurrence = {now, counters_};
-  if (!goes_on) complete(lock, command);
+  if (!goes_on) reach(lock, command, Milestone::kDone);
   if (result != CUDA_SUCCESS) fail(lock, result);
   // The work may hold the last hold on a module or on staged bytes: it goes without the lock.
   lock.unlock();
@@ -164,11 +303,10 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
 }
 
 void DeviceQueue::advance(Lock& lock) {
-  std::vector<Grid*> grids;
-  grids.reserve(running_.size());
-  for (const Running& running : running_) grids.push_back(running.grid.get());
+  let_waiters_go(lock);
+  if (is_stuck(lock)) return report_stuck(lock);
   lock.unlock();
-  CUresult result = advance_grids(engine_, grids, kSlice, findings_);
+  const CUresult result = take_turn();
   ++slices_;
 
   std::vector<Running> ended;
@@ -177,42 +315,160 @@ void DeviceQueue::advance(Lock& lock) {
     ended.push_back(std::move(running));
     return true;
   });
+  CUresult fault = result;
   driver::Counters sum;
   for (const Running& running : ended) {
-    const driver::Counters counters = running.grid->counters();
-    sum.warp_instructions += counters.warp_instructions;
-    sum.lane_instructions += counters.lane_instructions;
-    sum.bytes_read += counters.bytes_read;
-    sum.bytes_written += counters.bytes_written;
-    sum.blocks += counters.blocks;
-    if (result == CUDA_SUCCESS) result = running.grid->fault();
+    sum += running.grid->counters();
+    if (fault == CUDA_SUCCESS) fault = running.grid->fault();
   }
   if (!ended.empty()) slices_ = 0;
 
   lock.lock();
-  counters_.warp_instructions += sum.warp_instructions;
-  counters_.lane_instructions += sum.lane_instructions;
-  counters_.bytes_read += sum.bytes_read;
-  counters_.bytes_written += sum.bytes_written;
-  counters_.blocks += sum.blocks;
+  counters_ += sum;
   // What waits for a faulted grid must not run: the queue fails before the command is done.
-  if (result != CUDA_SUCCESS) fail(lock, result);
-  for (const Running& running : ended) complete(lock, running.command);
+  if (fault != CUDA_SUCCESS) fail(lock, fault);
+  for (const Running& running : ended) reach(lock, running.command, Milestone::kDone);
+  for (const Running& running : running_) {
+    if (running.grid->triggered()) {
+      reach(lock, running.command, Milestone::kTriggered);
+    } else if (running.grid->begun()) {
+      reach(lock, running.command, Milestone::kBegun);
+    }
+  }
   lock.unlock();
   ended.clear();
   lock.lock();
 }
 
-void DeviceQueue::complete(const Lock& lock, const CommandPtr& command) {
-  if (command->done) return;
-  command->done = true;
-  unfinished_.erase(command->sequence);
-  for (const CommandPtr& dependent : std::exchange(command->dependents, {})) {
-    if (--dependent->blockers == 0 && !dependent->done) {
-      dependent->queue->make_ready(lock, dependent);
+// Advances the first grid, by the schedule's choice, that can go on. Where they do not take turns,
+// all have their part.
+CUresult DeviceQueue::take_turn() {
+  std::vector<Grid*> grids;
+  for (const std::size_t k : turns_.turn(running_.size())) {
+    grids.push_back(running_[k].grid.get());
+  }
+  CUresult result = CUDA_SUCCESS;
+  Engine::Advance sum;
+  const auto advance = [&](std::span<Grid* const> some) {
+    Engine::Advance one;
+    result = advance_grids(engine_, some, turns_.slice(), findings_, &one);
+    sum.executed += one.executed;
+    sum.moved = sum.moved || one.moved;
+  };
+  if (!turns_.overlaps()) {
+    advance(grids);
+  } else {
+    for (Grid*& grid : grids) {
+      advance({&grid, 1});
+      if (result != CUDA_SUCCESS || sum.moved || grid->state() != Grid::State::kRunning) break;
     }
   }
-  Scheduler::instance().done.notify_all();
+  const bool ended = std::any_of(running_.begin(), running_.end(), [](const Running& running) {
+    return running.grid->state() != Grid::State::kRunning;
+  });
+  if (sum.moved || ended) {
+    polled_ = fingerprint_ = 0;
+  } else {
+    polled_ += sum.executed;
+  }
+  return result;
+}
+
+// Whether all that runs has only polled for long, is as it was before that, and nobody is left who
+// could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
+bool DeviceQueue::is_stuck(const Lock&) {
+  if (!alone_ || polled_ < kMostPolled || !ready_.empty()) return false;
+  polled_ = 0;
+  std::uint64_t fingerprint = 1;
+  for (const Running& running : running_) fingerprint += running.grid->fingerprint();
+  return std::exchange(fingerprint_, fingerprint) == fingerprint;
+}
+
+void DeviceQueue::report_stuck(Lock& lock) {
+  lock.unlock();
+  driver::Finding finding;
+  finding.kind = "livelock";
+  finding.message =
+      "all running threads only poll, for what no other grid, copy or host will change:";
+  for (const Running& running : running_) {
+    if (finding.kernel.empty()) {
+      finding.kernel = Ordering::instance().operation(running.command->number).name;
+    }
+    for (const std::string& line : running.grid->standing()) finding.message += "\n  " + line;
+  }
+  findings_.add(std::move(finding));
+  lock.lock();
+  fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+void DeviceQueue::expect_no_help(bool alone) {
+  Lock lock(Scheduler::instance().mutex);
+  alone_ = alone;
+}
+
+void DeviceQueue::set_trace(std::shared_ptr<Trace> trace) {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  engine_.set_trace(trace.get());
+  trace_ = std::move(trace);
+}
+
+std::string DeviceQueue::take_trace() {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  engine_.set_trace(nullptr);
+  const std::shared_ptr<Trace> trace = std::exchange(trace_, nullptr);
+  lock.unlock();
+  return trace == nullptr ? std::string() : trace->json();
+}
+
+// Lets grids go on that waited in griddepcontrol.wait for what has completed.
+void DeviceQueue::let_waiters_go(const Lock&) {
+  for (Running& running : running_) {
+    if (!running.waits || running.command->awaited != 0) continue;
+    running.waits = false;
+    running.grid->release_wait();
+  }
+}
+
+void DeviceQueue::reach(const Lock& lock, const CommandPtr& first, Milestone milestone) {
+  // What follows may be done at once, and so on: a long chain must not be a deep recursion.
+  std::vector<std::pair<CommandPtr, Milestone>> open = {{first, milestone}};
+  while (!open.empty()) {
+    const auto [command, at] = std::move(open.back());
+    open.pop_back();
+    if (command->reached >= at) continue;
+    command->reached = at;
+    if (at == Milestone::kDone) command->queue->unfinished_.erase(command->sequence);
+    std::erase_if(command->dependents, [&](const Command::Dependent& dependent) {
+      if (dependent.at > at) return false;
+      if (let_go(lock, dependent)) open.emplace_back(dependent.command, Milestone::kDone);
+      return true;
+    });
+    if (at == Milestone::kDone) Scheduler::instance().done.notify_all();
+  }
+}
+
+// One thing less that the command waits for. True where that makes it done.
+bool DeviceQueue::let_go(const Lock& lock, const Command::Dependent& dependent) {
+  Command& later = *dependent.command;
+  if (dependent.waits) {
+    if (--later.awaited == 0) later.queue->work_.notify_all();
+    return false;
+  }
+  if (--later.blockers != 0 || later.done()) return false;
+  if (later.queue->finish_at_once(lock, later)) return true;
+  later.queue->make_ready(lock, dependent.command);
+  return false;
+}
+
+// What needs no thread to be done: the order between others, and the time.
+bool DeviceQueue::finish_at_once(const Lock&, Command& command) {
+  if (auto* record = std::get_if<Record>(&command.work)) {
+    *record->occurrence = {std::chrono::steady_clock::now(), counters_};
+    return true;
+  }
+  return std::holds_alternative<Join>(command.work);
 }
 
 void DeviceQueue::make_ready(const Lock&, const CommandPtr& command) {
@@ -225,13 +481,14 @@ void DeviceQueue::fail(Lock& lock, CUresult result) {
   auto cancelled = std::exchange(unfinished_, {});
   ready_.clear();
   // First all, so that none of them becomes ready through another.
-  for (auto& [sequence, command] : cancelled) command->done = true;
+  std::vector<Command::Dependent> dependents;
   for (auto& [sequence, command] : cancelled) {
-    for (const CommandPtr& dependent : std::exchange(command->dependents, {})) {
-      if (--dependent->blockers == 0 && !dependent->done) {
-        dependent->queue->make_ready(lock, dependent);
-      }
-    }
+    command->reached = Milestone::kDone;
+    for (Command::Dependent& each : command->dependents) dependents.push_back(std::move(each));
+    command->dependents.clear();
+  }
+  for (const Command::Dependent& dependent : dependents) {
+    if (let_go(lock, dependent)) reach(lock, dependent.command, Milestone::kDone);
   }
   Scheduler::instance().done.notify_all();
   auto grids = std::exchange(running_, {});

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "sim/current.h"
+#include "sim/engine/memory_impl.h"
 #include "sim/objects.h"
 
 namespace baton::sim {
@@ -31,7 +32,7 @@ class SimulatedDevices : public driver::Simulator {
                   static_cast<const void*>(handle));
     }
     std::lock_guard lock(Scheduler::instance().mutex);
-    if (event->recorded == nullptr || !event->recorded->done) {
+    if (event->recorded == nullptr || !event->recorded->done()) {
       throw error(ErrorCode::kInvalidInput,
                   "the event has not been reached: synchronize with it before asking for counters");
     }
@@ -48,6 +49,30 @@ class SimulatedDevices : public driver::Simulator {
 
   std::vector<std::string> stop(CUcontext context) override {
     return live_context(context)->queue().stop();
+  }
+
+  void set_schedule(CUcontext context, Schedule schedule) override {
+    live_context(context)->queue().set_schedule(schedule);
+  }
+
+  void watch(CUcontext context, Watch mode) override { live_context(context)->watch(mode); }
+
+  void expect_no_help(CUcontext context, bool alone) override {
+    live_context(context)->queue().expect_no_help(alone);
+  }
+
+  void protect(CUdeviceptr address) override {
+    const std::shared_ptr<Context> owner = owner_of(address);
+    if (owner == nullptr) return;
+    owner->queue().drain();
+    owner->heap()->memory().impl().protect(address);
+  }
+
+  void start_trace(CUcontext context) override {
+    live_context(context)->queue().set_trace(std::make_shared<Trace>());
+  }
+  std::string take_trace(CUcontext context) override {
+    return live_context(context)->queue().take_trace();
   }
 
   void name_allocation(CUdeviceptr address, std::string_view name) override {

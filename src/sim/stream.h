@@ -31,7 +31,11 @@ struct Stream {
   const std::shared_ptr<Context> context;
   const Kind kind;
   const int priority;
-  CommandPtr tail;         // the last command submitted, or null
+  // What is done when all that was submitted is, or null.
+  CommandPtr tail;
+  // The last command where it is a grid, but for events recorded since: what a dependent launch may
+  // overlap.
+  CommandPtr last_grid;
   bool destroyed = false;  // its work goes on, and the legacy stream still waits for it
   CaptureState capture;    // where its work becomes part of a graph
   // What StreamGetCaptureInfo last gave out.

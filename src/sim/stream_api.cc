@@ -104,7 +104,7 @@ CUresult EventQuery(CUevent handle) {
   const std::shared_ptr<Event> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);
   require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
-  const bool done = event->recorded == nullptr || event->recorded->done;
+  const bool done = DeviceQueue::poll(lock, event->recorded);
   const CUresult error = event->context->queue().error(lock);
   return error == CUDA_SUCCESS && !done ? CUDA_ERROR_NOT_READY : error;
 }
@@ -132,7 +132,7 @@ CUresult EventElapsedTime(float* milliseconds, CUevent start_handle, CUevent end
   require(start->context == end->context, CUDA_ERROR_INVALID_HANDLE);
   std::lock_guard lock(Scheduler::instance().mutex);
   require(start->recorded != nullptr && end->recorded != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  require(start->recorded->done && end->recorded->done, CUDA_ERROR_NOT_READY);
+  require(start->recorded->done() && end->recorded->done(), CUDA_ERROR_NOT_READY);
   *milliseconds =
       std::chrono::duration<float, std::milli>(end->occurrence->time - start->occurrence->time)
           .count();

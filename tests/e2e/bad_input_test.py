@@ -306,6 +306,18 @@ class WrongResults(Case):
         self.assertIn("k.cu:3", finding["where"])
         self.assertIn("y", finding["message"])
 
+    def test_kernel_writes_weight(self):
+        self.write("k.cu", SOURCE)
+        self.write("p.toml", PROGRAM.replace('args = ["x", "y"', 'args = ["x", "w"'))
+        result = self.baton("run", "p.toml", "--json")
+        self.check(result, 1)
+        finding = result.json()["findings"][0]
+        self.assertEqual(finding["kind"], "weight_written")
+        self.assertEqual(finding["kernel"], "scale")
+        self.assertEqual(finding["count"], 100)
+        self.assertIn("k.cu:3", finding["where"])
+        self.assertIn("buffer w", finding["message"])
+
     def test_trap(self):
         self.write("k.cu", SOURCE.replace("if (i < n) y[i] = a * x[i];", "if (i == 70) __trap();"))
         self.write("p.toml", PROGRAM)

@@ -49,12 +49,60 @@ block = [64]
 args = ["x", "y", "N"]
 """
 
+# A dependent kernel that reads what its primary writes before it waits.
+HASTY = """\
+name = "hasty"
+[symbols]
+N = 256
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+role = "input"
+init = "arange"
+[buffers.y]
+dtype = "f32"
+shape = ["N"]
+[buffers.z]
+dtype = "f32"
+shape = ["N"]
+role = "output"
+[kernels.produce]
+source = "pdl.cu"
+entry = "produce"
+[kernels.consume]
+source = "pdl.cu"
+entry = "consume"
+[[steps]]
+fill = { buffer = "y", value = 0 }
+[[steps]]
+launch = "produce"
+grid = [2]
+block = [128]
+args = ["x", "y"]
+[[steps]]
+launch = "consume"
+grid = [2]
+block = [128]
+args = ["y", "z"]
+pdl = "force"
+"""
+HASTY_SOURCE = """\
+extern "C" __global__ void produce(const float* x, float* y) {
+  cudaTriggerProgrammaticLaunchCompletion();
+  y[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] + 1;
+}
+extern "C" __global__ void consume(const float* y, float* z) {
+  float v = y[blockIdx.x * blockDim.x + threadIdx.x];
+  cudaGridDependencySynchronize();
+  z[blockIdx.x * blockDim.x + threadIdx.x] = v;
+}
+"""
+
 ENDLESS = PROGRAM.replace("add<float>", "endless").replace("add.cu", "endless.cu")
 ENDLESS_SOURCE = """\
 __global__ void endless(const float* x, float* y, int n) {
-  volatile float* v = y;
-  v[0] = 0;
-  while (v[0] == 0) {}
+  volatile unsigned* v = reinterpret_cast<unsigned*>(y);
+  while (true) v[0] = v[0] + 1;
 }
 """
 
@@ -93,6 +141,32 @@ class Commands(Case):
         self.check(result, 0)
         self.assertIn("skipped", result.out)
         self.assertEqual(numpy.load(self.folder / "y.npy").shape, (0,))
+
+    def test_schedules(self):
+        """What is wrong is found under every schedule; the value read too early shows under some."""
+        self.write("pdl.cu", HASTY_SOURCE)
+        self.write("p.toml", HASTY)
+        for schedule in ("serial", "late", "early", "reverse", "random:7"):
+            result = self.baton("run", "p.toml", "--schedule", schedule, "--output", "z=z.npy", "--json")
+            self.check(result, 1)
+            self.assertEqual(result.json()["schedule"], schedule)
+            kinds = [finding["kind"] for finding in result.json()["findings"]]
+            self.assertEqual(kinds, ["read_before_wait"], schedule)
+        drawn = self.baton("run", "p.toml", "--schedule", "random", "--json").json()["schedule"]
+        again = self.baton("run", "p.toml", "--schedule", drawn, "--json")
+        self.assertEqual(again.json()["schedule"], drawn)
+
+    def test_trace(self):
+        self.write("pdl.cu", HASTY_SOURCE)
+        self.write("p.toml", HASTY)
+        result = self.baton("run", "p.toml", "--schedule", "early", "--trace", "t.json")
+        self.assertEqual(result.status, 1, result)
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        names = [event["name"] for event in events]
+        for name in ("produce", "consume", "produce (1, 0, 0)", "griddepcontrol.wait", "launch_dependents"):
+            self.assertIn(name, names)
+        grids = {event["name"]: event for event in events if event["ph"] == "X" and event["pid"] == 1}
+        self.assertLess(grids["consume"]["ts"], grids["produce"]["ts"] + grids["produce"]["dur"])
 
     def test_keep(self):
         self.check(self.baton("run", "add.toml", "--keep", "kept"), 0)

@@ -241,6 +241,9 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
       refill_region(x, i, from);
       source = span_place(x, span, false);
     }
+    if (x->regions[i->cache].shadow != nullptr) {
+      watch_span(x, i, lane, {Space::kGlobal, from, count, bytes}, Touch::kRead);
+    }
     std::memcpy(copy.data[l].data(), source, count);
   }
   copy.lanes = x->mask;
@@ -284,6 +287,7 @@ const Insn* op_cp_async_arrive(Exec* x, const Insn* i) {
     if (place.block != x->block) {
       return wrong(x, i, lane, "arrives at an mbarrier of another block");
     }
+    order_arrival(x, lane, *x->block, place.offset);
     if (!arrival.no_inc && !expect_arrival(x, i, lane, *x->block, place.offset)) return nullptr;
     arrival.to[static_cast<std::size_t>(lane)] = place.offset;
     ++x->block->async.arrivals;
@@ -313,11 +317,13 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     copy.to = {form.to_shared ? Space::kGeneric : Space::kGlobal,
                slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, kBulkUnit};
     if (!check_span(x, i, lane, copy.from, false)) return nullptr;
+    watch_span(x, i, lane, copy.from, Touch::kRead);
     if (form.to_shared) {
       if (!bulk_to_shared(x, i, lane, form, copy)) return nullptr;
       continue;
     }
     if (!check_span(x, i, lane, copy.to, true)) return nullptr;
+    watch_span(x, i, lane, copy.to, form.reduces ? Touch::kUpdate : Touch::kWrite);
     if (form.masked) copy.byte_mask = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff;
     copy.mark =
         warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];

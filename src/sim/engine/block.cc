@@ -9,6 +9,7 @@
 #include "sim/engine/address.h"
 #include "sim/engine/async_copy.h"
 #include "sim/engine/frame.h"
+#include "sim/engine/standing.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -16,8 +17,9 @@ namespace {
 
 constexpr std::int64_t kWarpSlice = 1 << 16;
 
-void begin_warp(Warp* warp, const Function& entry, std::uint32_t live) {
+void begin_warp(Warp* warp, const Function& entry, std::uint32_t live, bool ordered) {
   warp->live = live;
+  warp->ordered = ordered ? kAllLanes : 0;
   warp->count = 1;
   warp->current = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;
@@ -43,29 +45,25 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   while (pc != nullptr) pc = pc->fn(x, pc);
 }
 
-std::string wait_text(const BlockState& block, const Fragment& fragment) {
-  switch (fragment.wait) {
-    case Wait::kBarrier:
-      return fmt::format("waits at barrier {}", fragment.id);
-    case Wait::kConverge:
-    case Wait::kWarpSync:
-      return fmt::format("waits for the lanes {:#010x} of its warp", fragment.members);
-    case Wait::kGrid:
-      return "waits for the grids before it";
-    case Wait::kCluster:
-      return "waits at the barrier of its cluster";
-    case Wait::kMbarrier:
-      return describe_wait(block, fragment.members);
-    default:
-      return "runs";
-  }
-}
-
-// A waiting fragment stands behind its instruction, except where it executes it again.
-const Insn* place_in_code(const Fragment& fragment) {
-  const bool behind = fragment.wait == Wait::kBarrier || fragment.wait == Wait::kWarpSync ||
-                      fragment.wait == Wait::kGrid || fragment.wait == Wait::kCluster;
-  return behind ? fragment.pc - 1 : fragment.pc;
+// What others did to the block's shared memory must come before its exit.
+void check_exit(Exec* x, const BlockState& block) {
+  const RemoteTouch& touch = block.remote;
+  if (touch.insn == nullptr || touch.phase < block.cluster_phases) return;
+  GridState& grid = *x->grid;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(touch.insn), 0, 0, 4};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    driver::Finding finding;
+    finding.kind = "exited_block";
+    finding.kernel = grid.launch.kernel->name;
+    finding.block = {touch.block.x, touch.block.y, touch.block.z};
+    finding.thread = thread_index(grid, touch.thread);
+    finding.where = where_of(grid, touch.insn);
+    finding.message = fmt::format(
+        "touches {} bytes of shared memory of block ({}, {}, {}) of its cluster, which may exit "
+        "before: it does not wait at the cluster's barrier after that",
+        touch.bytes, block.index.x, block.index.y, block.index.z);
+    return finding;
+  });
 }
 
 BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
@@ -87,6 +85,7 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
     run_warp(x, &warp, slice);
     budget -= static_cast<std::int64_t>(x->warp_instructions - before);
     if (x->stop == Stop::kFault) return BlockStop::kFault;
+    if (x->stop == Stop::kTrigger) return BlockStop::kTriggered;
     if (warp.count == 0) --block->live_warps;
     if (warp.spinning) {
       ++spinning;
@@ -95,6 +94,14 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
       idle = 0;
     }
   }
+  if (!block->triggered) {
+    x->grid->triggered_blocks.fetch_add(1, std::memory_order_relaxed);
+    if (x->grid->launch.is_programmatic && !block->waited) {
+      Ordering::instance().note_early_trigger(x->grid->launch.number);
+    }
+  }
+  block->triggered = true;
+  check_exit(x, *block);
   return BlockStop::kFinished;
 }
 
@@ -110,10 +117,10 @@ bool waits(const BlockState& block, Wait wait) {
 }
 
 void report_deadlock(Exec* x, const ClusterState& cluster) {
-  std::vector<std::string> lines;
-  for (const auto& block : cluster.blocks) describe_block(*x->grid, *block, &lines);
+  Standing standing(*x->grid);
+  standing.add(cluster);
   std::string who;
-  for (const std::string& line : lines) who += "\n  " + line;
+  for (const std::string& line : standing.lines()) who += "\n  " + line;
   for (const auto& block : cluster.blocks) {
     for (Warp& warp : block->warps) {
       if (warp.count == 0) continue;
@@ -142,6 +149,7 @@ std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank
       reserved == 0 ? grid.shared_bytes : (grid.shared_bytes + 15) / 16 * 16 + reserved;
   block->shared.resize(shared);
   block->shared_written.resize((shared + 3) / 4);
+  if (grid.watches_shared) block->watch = std::make_unique<SharedWatch>(shared, grid.warps);
   block->warps.resize(grid.warps);
   for (std::uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = block->warps[w];
@@ -163,16 +171,20 @@ void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
   block->live_warps = grid.warps;
   block->cursor = 0;
   block->clock = 0;
-  block->triggered = false;
+  block->triggered = block->waited = false;
+  block->cluster_phases = 0;
+  block->remote = {};
   block->async.clear();
   std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
   std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
   block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size());
   for (Barrier& barrier : block->barriers) barrier.in_use = false;
+  if (block->watch != nullptr) block->watch->begin();
   for (Warp& warp : block->warps) {
     const std::uint32_t rest = grid.threads - warp.index * kLanes;
     begin_warp(&warp, *grid.kernel->entry,
-               rest >= kLanes ? kAllLanes : (std::uint32_t{1} << rest) - 1);
+               rest >= kLanes ? kAllLanes : (std::uint32_t{1} << rest) - 1,
+               !grid.launch.is_programmatic);
     fill_block_slots(grid, *block, *grid.kernel->entry, warp.frames[0].base);
   }
 }
@@ -182,6 +194,7 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   x->shared.base = std::uint64_t{block->rank} << kRankShift;
   x->shared.size = block->shared.size();
   x->shared.host = block->shared.data();
+  x->shared.shadow = block->watch.get();
   x->shared_unwritten = block->shared_unwritten;
   x->shared.written = block->shared_unwritten == 0 ? nullptr : block->shared_written.data();
   const std::uint64_t before = x->warp_instructions;
@@ -191,43 +204,6 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   block->clock += x->warp_instructions;
   block->shared_unwritten = x->shared_unwritten;
   return stop;
-}
-
-void describe_block(const GridState& grid, const BlockState& block,
-                    std::vector<std::string>* lines) {
-  struct Group {
-    const Warp* warp;
-    const Fragment* fragment;
-    std::uint32_t first, last, threads;
-  };
-  std::vector<Group> groups;
-  for (const Warp& warp : block.warps) {
-    for (std::uint32_t k = 0; k < warp.count; ++k) {
-      const Fragment& fragment = warp.fragments[k];
-      const auto threads = static_cast<std::uint32_t>(std::popcount(fragment.mask));
-      const auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-        return group.fragment->pc == fragment.pc && group.fragment->wait == fragment.wait;
-      });
-      if (same == groups.end()) {
-        groups.push_back({&warp, &fragment, warp.index, warp.index, threads});
-      } else {
-        same->last = warp.index;
-        same->threads += threads;
-      }
-    }
-  }
-  for (const Group& group : groups) {
-    const Function& function = *group.warp->frames[group.fragment->frame].function;
-    const auto at = static_cast<std::size_t>(place_in_code(*group.fragment) - function.code.data());
-    const Site site = at < function.sites.size() ? function.sites[at] : Site{};
-    lines->push_back(fmt::format(
-        "{} block ({}, {}, {}), warp{} {}: {} threads, {}: {}{}", grid.launch.kernel->name,
-        block.index.x, block.index.y, block.index.z, group.first == group.last ? "" : "s",
-        group.first == group.last ? fmt::format("{}", group.first)
-                                  : fmt::format("{} to {}", group.first, group.last),
-        group.threads, place_of(*grid.kernel->ptx, site), wait_text(block, *group.fragment),
-        site.instruction == nullptr ? "" : fmt::format(" (\"{}\")", text_of(*site.instruction))));
-  }
 }
 
 }  // namespace baton::sim

@@ -14,6 +14,7 @@ enum class BlockStop : std::uint8_t {
   kSpinning,  // all its warps wait for somebody else by polling
   kWaiting,   // no warp can go on by itself
   kFault,
+  kTriggered,  // has just triggered, where the grid stops at that
 };
 
 // Storage for the grid's blocks of that rank in their clusters; everything that is the same for
@@ -29,9 +30,5 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget);
 bool waits(const BlockState& block, Wait wait);
 // Faults the grid, as no thread of the cluster can ever go on.
 void report_deadlock(Exec* x, const ClusterState& cluster);
-
-// Where the block's warps stand, one line for each set of warps at one place.
-void describe_block(const GridState& grid, const BlockState& block,
-                    std::vector<std::string>* lines);
 
 }  // namespace baton::sim

@@ -82,6 +82,7 @@ BlockStop run_cluster(Exec* x, ClusterState* cluster, std::int64_t budget) {
     // Even a block that did nothing costs something, or pollers could go round for ever.
     budget -= static_cast<std::int64_t>(x->warp_instructions - before) + 64;
     if (stop == BlockStop::kFault) return stop;
+    if (stop == BlockStop::kTriggered) return stop;
     if (stop == BlockStop::kFinished) --cluster->live_blocks;
     const bool polled = stop == BlockStop::kSpinning;
     stuck = polled ? stuck + 1 : 0;
@@ -90,9 +91,22 @@ BlockStop run_cluster(Exec* x, ClusterState* cluster, std::int64_t budget) {
   return BlockStop::kFinished;
 }
 
-void describe_cluster(const GridState& grid, const ClusterState& cluster,
-                      std::vector<std::string>* lines) {
-  for (const auto& block : cluster.blocks) describe_block(grid, *block, lines);
+bool release_grid_waits(ClusterState& cluster, Trace* trace) {
+  bool any = false;
+  for (const auto& block : cluster.blocks) {
+    for (Warp& warp : block->warps) {
+      for (std::uint32_t k = 0; k < warp.count; ++k) {
+        Fragment& fragment = warp.fragments[k];
+        if (fragment.wait != Wait::kGrid) continue;
+        fragment.wait = Wait::kNone;
+        warp.ordered |= fragment.mask;
+        block->waited = any = true;
+      }
+      if (trace != nullptr) trace->end_wait(block.get());
+    }
+  }
+  if (any) cluster.spun = false;
+  return any;
 }
 
 }  // namespace baton::sim

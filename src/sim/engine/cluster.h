@@ -22,8 +22,7 @@ void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cl
 // there could help, that is a deadlock.
 BlockStop run_cluster(Exec* x, ClusterState* cluster, std::int64_t budget);
 
-// Where the warps of its blocks stand.
-void describe_cluster(const GridState& grid, const ClusterState& cluster,
-                      std::vector<std::string>* lines);
+// Lets the threads go on that wait for other grids; false where there are none.
+bool release_grid_waits(ClusterState& cluster, Trace* trace);
 
 }  // namespace baton::sim

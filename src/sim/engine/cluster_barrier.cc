@@ -1,6 +1,7 @@
 #include "sim/engine/cluster_barrier.h"
 
 #include <bit>
+#include <utility>
 
 #include "sim/engine/warp.h"
 
@@ -17,28 +18,39 @@ std::uint32_t arrived_now(const Warp& warp, const ClusterBarrier& barrier) {
   return warp.cluster_arrived & ~(warp.cluster_parity ^ odd);
 }
 
-void release(ClusterState& cluster) {
+void release(Exec* x, ClusterState& cluster) {
   for (const auto& block : cluster.blocks) {
     for (Warp& warp : block->warps) {
       for (std::uint32_t k = 0; k < warp.count; ++k) {
         Fragment& fragment = warp.fragments[k];
         if (fragment.wait != Wait::kCluster) continue;
         fragment.wait = Wait::kNone;
+        block->cluster_phases = cluster.barrier.phase;
         warp.cluster_arrived &= ~fragment.mask;
+        if (cluster.barrier.ordered) warp.ordered |= fragment.mask;
+        if (block->watch == nullptr) continue;
+        BlockState* present = std::exchange(x->block, block.get());  // findings are about this one
+        block->watch->leave_cluster(x, warp.index);
+        x->block = present;
       }
     }
   }
 }
 
-void complete_if_all_came(ClusterState& cluster) {
+void complete_if_all_came(Exec* x, ClusterState& cluster) {
   ClusterBarrier& barrier = cluster.barrier;
   if (barrier.arrived == 0 || barrier.arrived < barrier.live_threads) return;
   barrier.arrived = 0;
   ++barrier.phase;
-  release(cluster);
+  barrier.ordered = barrier.ordered || std::exchange(barrier.arriving_ordered, false);
+  release(x, cluster);
 }
 
 }  // namespace
+
+std::uint32_t covering_phase(const Warp& warp, int lane, const ClusterBarrier& barrier) {
+  return barrier.phase + (arrived_now(warp, barrier) >> lane & 1);
+}
 
 const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
   Warp& warp = *x->warp;
@@ -48,10 +60,12 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
                  "arrives at the cluster's barrier again without having waited at it");
   }
   warp.cluster_arrived |= x->mask;
+  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, warp.index);
+  if ((warp.ordered & x->mask) != 0) cluster.barrier.arriving_ordered = true;
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;
   cluster.barrier.arrived += count_of(x->mask);
-  complete_if_all_came(cluster);
+  complete_if_all_came(x, cluster);
   return i + 1;
 }
 
@@ -64,6 +78,9 @@ const Insn* op_cluster_wait(Exec* x, const Insn* i) {
   const std::uint32_t waiting = arrived_now(warp, x->block->cluster->barrier) & x->mask;
   const std::uint32_t passing = x->mask & ~waiting;
   warp.cluster_arrived &= ~passing;
+  if (x->block->cluster->barrier.ordered) warp.ordered |= passing;
+  if (passing != 0) x->block->cluster_phases = x->block->cluster->barrier.phase;
+  if (passing != 0 && x->block->watch != nullptr) x->block->watch->leave_cluster(x, warp.index);
   if (waiting == 0) return i + 1;
   account(x, i->r[4], i->r[4]);
   if (passing != 0) split(x, passing, i + 1, i->r[4]);
@@ -81,7 +98,7 @@ void leave_cluster_barrier(Exec* x, std::uint32_t gone) {
   barrier.live_threads -= count_of(gone);
   barrier.arrived -= count_of(arrived_now(warp, barrier) & gone);
   warp.cluster_arrived &= ~gone;
-  complete_if_all_came(cluster);
+  complete_if_all_came(x, cluster);
 }
 
 }  // namespace baton::sim

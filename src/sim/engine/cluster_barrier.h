@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "sim/engine/exec.h"
+#include "sim/engine/state.h"
 
 namespace baton::sim {
 
@@ -10,6 +11,9 @@ namespace baton::sim {
 // thread of the cluster arrives once a phase; whoever waits goes on once all have.
 const Insn* op_cluster_arrive(Exec* x, const Insn* i);
 const Insn* op_cluster_wait(Exec* x, const Insn* i);
+
+// The phase with whose end all comes before what others do behind it that the lane did until now.
+std::uint32_t covering_phase(const Warp& warp, int lane, const ClusterBarrier& barrier);
 
 // The lanes `gone` of the present warp left the kernel: nobody waits for them any more.
 void leave_cluster_barrier(Exec* x, std::uint32_t gone);

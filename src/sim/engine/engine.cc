@@ -1,11 +1,16 @@
 #include "sim/engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "base/error.h"
 #include "sim/engine/address.h"
 #include "sim/engine/cluster.h"
+#include "sim/engine/fingerprint.h"
+#include "sim/engine/hazards.h"
+#include "sim/engine/standing.h"
 #include "sim/engine/workers.h"
 
 namespace baton::sim {
@@ -49,6 +54,7 @@ struct Engine::Impl {
   Workspaces workspaces;
   WorkerPool workers;
   std::uint64_t next_grid = 1;
+  Trace* trace = nullptr;
   std::atomic<bool> interrupted{false};
 };
 
@@ -93,6 +99,9 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                 grid->launch.kernel->name, shared, impl_->config.shared_per_block);
   }
   grid->shared_bytes = static_cast<std::uint32_t>(shared);
+  grid->prerequisites_done = !grid->launch.waits_for_others;
+  grid->stops_at_trigger = impl_->workers.schedule().kind != ScheduleKind::kSerial;
+  grid->watches_shared = impl_->config.watch_shared && shared != 0 && grid->warps > 1;
   grid->sm_count = impl_->config.sm_count;
   grid->clock_khz = impl_->config.clock_khz;
   grid->max_resident = resident_limit(impl_->config, *grid);
@@ -107,10 +116,19 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   }
   grid->log = &impl_->log;
   grid->memory = &impl_->memory;
+  begin_watch(grid.get());
+  if (impl_->trace != nullptr) {
+    const Dim3& blocks = grid->launch.grid;
+    grid->trace = impl_->trace;
+    grid->trace->begin_grid(
+        grid->id, grid->launch.kernel->name,
+        fmt::format("({}, {}, {}) blocks of {} threads", blocks.x, blocks.y, blocks.z, threads),
+        grid->launch.is_programmatic);
+  }
   return grid;
 }
 
-void Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
+Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
   impl_->interrupted.store(false, std::memory_order_relaxed);
   const auto snapshot = impl_->memory.impl().snapshot();
   std::vector<GridState*> running;
@@ -118,15 +136,33 @@ void Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
     auto* state = static_cast<GridState*>(grid);
     if (state->state() == Grid::State::kRunning) running.push_back(state);
   }
-  if (running.empty()) return;
+  if (running.empty()) return {};
+  Advance sum;
   const std::uint64_t share = std::max<std::uint64_t>(budget / running.size(), 1);
   for (GridState* grid : running) {
     if (impl_->interrupted.load(std::memory_order_relaxed)) break;
-    impl_->workers.run(grid, snapshot, share, impl_->interrupted);
+    const Advance one = impl_->workers.run(grid, snapshot, share, impl_->interrupted);
+    sum.executed += one.executed;
+    sum.moved = sum.moved || one.moved;
+    if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
     if (grid->state() == Grid::State::kRunning) continue;
+    if (grid->trace != nullptr) grid->trace->end_grid(grid->id);
     impl_->memory.impl().settle();
     impl_->print(grid->output.take());
   }
+  return sum;
+}
+
+void Engine::set_trace(Trace* trace) {
+  impl_->trace = trace;
+}
+
+void Engine::set_schedule(const Schedule& schedule) {
+  impl_->workers.set_schedule(schedule);
+}
+
+void Engine::forget_touches() {
+  impl_->memory.impl().forget_touches();
 }
 
 void Engine::interrupt() {
@@ -145,6 +181,15 @@ CUresult GridState::fault() const {
   return error;
 }
 
+std::uint64_t GridState::fingerprint() const {
+  std::lock_guard lock(mutex);
+  std::uint64_t sum = next_cluster.load(std::memory_order_relaxed);
+  for (const auto& cluster : parked) {
+    for (const auto& block : cluster->blocks) sum += fingerprint_of(*block);
+  }
+  return sum;
+}
+
 driver::Counters GridState::counters() const {
   std::lock_guard lock(mutex);
   return totals;
@@ -152,9 +197,17 @@ driver::Counters GridState::counters() const {
 
 std::vector<std::string> GridState::standing() const {
   std::lock_guard lock(mutex);
-  std::vector<std::string> lines;
-  for (const auto& cluster : parked) describe_cluster(*this, *cluster, &lines);
-  return lines;
+  Standing where(*this);
+  for (const auto& cluster : parked) where.add(*cluster);
+  return where.lines();
+}
+
+void GridState::release_wait() {
+  prerequisites_done.store(true, std::memory_order_release);
+  std::lock_guard lock(mutex);
+  bool waited = false;
+  for (const auto& cluster : parked) waited = release_grid_waits(*cluster, trace) || waited;
+  if (waited && launch.is_programmatic) Ordering::instance().note_wait(launch.number);
 }
 
 void GridState::set_fault(CUresult code) {
@@ -165,11 +218,7 @@ void GridState::set_fault(CUresult code) {
 
 void GridState::add(const driver::Counters& counted) {
   std::lock_guard lock(mutex);
-  totals.warp_instructions += counted.warp_instructions;
-  totals.lane_instructions += counted.lane_instructions;
-  totals.bytes_read += counted.bytes_read;
-  totals.bytes_written += counted.bytes_written;
-  totals.blocks += counted.blocks;
+  totals += counted;
 }
 
 }  // namespace baton::sim

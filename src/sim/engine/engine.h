@@ -11,11 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/schedule.h"
 #include "driver/simulator.h"
 #include "sim/engine/memory.h"
 #include "sim/engine/module.h"
+#include "sim/engine/ordering.h"
 
 namespace baton::sim {
+
+class Trace;
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -31,7 +35,8 @@ struct EngineConfig {
   // Receives what kernels print, when their grid ends, on the thread that advances it. Standard
   // output where it is empty.
   std::function<void(std::string_view)> print;
-  unsigned workers = 0;  // host threads that execute blocks; 0: one a core
+  bool watch_shared = false;  // look for races in shared memory
+  unsigned workers = 0;       // host threads that execute blocks; 0: one a core
 };
 
 struct GridLaunch {
@@ -43,6 +48,11 @@ struct GridLaunch {
   bool explicit_cluster = false;  // %is_explicit_cluster
   // All blocks are resident at once and share a barrier (grid.sync of cooperative groups).
   bool cooperative = false;
+  // griddepcontrol.wait waits until Grid::release_wait; else there is nothing to wait for.
+  bool waits_for_others = false;
+  // Some other grid need only have triggered, or begun, before this one; it may be done by now.
+  bool is_programmatic = false;
+  Ordering::Number number = 0;  // in Ordering; 0: nothing else may touch memory meanwhile
   std::uint32_t dynamic_shared = 0;
   std::vector<std::byte> params;  // kernel->param_bytes bytes, laid out by the kernel's offsets
 };
@@ -59,6 +69,14 @@ class Grid {
   virtual State state() const = 0;
   // CUDA_SUCCESS until faulted; then what the driver would report (CUDA_ERROR_ILLEGAL_ADDRESS, …).
   virtual CUresult fault() const = 0;
+  // Whether every block has begun; and has triggered its dependents (griddepcontrol.
+  // launch_dependents, or by ending).
+  virtual bool begun() const = 0;
+  virtual bool triggered() const = 0;
+  // All grids that griddepcontrol.wait waits for have completed. Not while the grid is advanced.
+  virtual void release_wait() = 0;
+  // Stands for what all resident threads hold (fingerprint.h).
+  virtual std::uint64_t fingerprint() const = 0;
   virtual driver::Counters counters() const = 0;
   // Where the resident warps stand, one line a group of warps at one place: for time-outs.
   virtual std::vector<std::string> standing() const = 0;
@@ -75,7 +93,22 @@ class Engine {
   // Advances the given grids, all resident at once, by about `budget` warp instructions in all, and
   // returns sooner where one of them ended or `interrupt` was called. Independent blocks run on the
   // engine's worker threads. Only the device's own thread calls this.
-  void advance(std::span<Grid* const> grids, std::uint64_t budget);
+  struct Advance {
+    std::uint64_t executed = 0;  // warp instructions
+    bool moved = false;          // else all that ran only polled, or waited
+  };
+  Advance advance(std::span<Grid* const> grids, std::uint64_t budget);
+
+  // How the grids advanced from now on order their blocks. With any schedule but kSerial one thread
+  // executes them, and `advance` also returns where the last block of a grid triggers.
+  void set_schedule(const Schedule& schedule);
+
+  // What the grids that begin from now on do is noted there; null for nowhere. It must outlive
+  // them.
+  void set_trace(Trace* trace);
+
+  // Forgets which operations touched memory so far. Not while grids run.
+  void forget_touches();
 
   // Makes a running `advance` return soon. Thread-safe.
   void interrupt();

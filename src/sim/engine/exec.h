@@ -17,6 +17,7 @@ enum class Stop : std::uint8_t {
   kYield,    // the time slice ended, or the warp spins
   kDone,     // no lane is left
   kFault,    // the grid faulted
+  kTrigger,  // the block triggered, and the schedule wants to know
 };
 
 // How the addresses of a warp's lanes lie to each other. Instructions that use one address register
@@ -35,6 +36,7 @@ struct Pattern {
   std::uint64_t low = 0;                      // the smallest address
   std::uint64_t span = 0;                     // from there to the largest
   alignas(32) std::uint32_t at[kLanes] = {};  // less `low`
+  std::uint64_t footprint = 0;                // watch.h's own; 0: not known yet
 };
 inline constexpr std::uint32_t kPatterns = 8;
 

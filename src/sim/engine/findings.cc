@@ -8,7 +8,7 @@
 
 namespace baton::sim {
 
-void FindingLog::add(driver::Finding finding) {
+FindingLog::Place FindingLog::add(driver::Finding finding) {
   std::lock_guard lock(mutex_);
   const auto [at, added] =
       index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
@@ -17,6 +17,14 @@ void FindingLog::add(driver::Finding finding) {
   } else {
     findings_[at->second].count += finding.count;
   }
+  return {taken_, at->second};
+}
+
+bool FindingLog::count_again(const Place& place, std::uint64_t times) {
+  std::lock_guard lock(mutex_);
+  if (place.taken != taken_) return false;
+  findings_[place.index].count += times;
+  return true;
 }
 
 bool FindingLog::count_again(const std::string& kind, const std::string& kernel,
@@ -36,31 +44,40 @@ std::vector<driver::Finding> FindingLog::list() const {
 std::vector<driver::Finding> FindingLog::take() {
   std::lock_guard lock(mutex_);
   index_.clear();
+  ++taken_;
   return std::exchange(findings_, {});
 }
 
-namespace {
+std::string where_of(const GridState& grid, const Insn* insn) {
+  for (const auto& function : grid.kernel->functions) {
+    const Insn* first = function->code.data();
+    if (insn < first || insn >= first + function->code.size()) continue;
+    const auto at = static_cast<std::size_t>(insn - first);
+    if (at < function->sites.size()) return place_of(*grid.kernel->ptx, function->sites[at]);
+  }
+  return {};
+}
+
+std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t number) {
+  const Dim3& block = grid.launch.block;
+  return {number % block.x, number / block.x % block.y, number / block.x / block.y};
+}
 
 driver::Finding finding_at(Exec* x, const Insn* i, int lane) {
   const GridState& grid = *x->grid;
   const BlockState& block = *x->block;
   const Warp& warp = *x->warp;
   const Function& function = *warp.frames[warp.fragments[warp.current].frame].function;
-  const std::uint32_t thread = warp.index * kLanes + static_cast<std::uint32_t>(lane);
   driver::Finding finding;
   finding.kernel = grid.launch.kernel->name;
   finding.block = {block.index.x, block.index.y, block.index.z};
-  finding.thread = {thread % grid.launch.block.x,
-                    thread / grid.launch.block.x % grid.launch.block.y,
-                    thread / grid.launch.block.x / grid.launch.block.y};
+  finding.thread = thread_index(grid, warp.index * kLanes + static_cast<std::uint32_t>(lane));
   const auto number = static_cast<std::size_t>(i - function.code.data());
   if (number < function.sites.size()) {
     finding.where = place_of(*grid.kernel->ptx, function.sites[number]);
   }
   return finding;
 }
-
-}  // namespace
 
 void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity, const char* kind,
             const std::string& message) {

@@ -118,6 +118,18 @@ TEST_F(Grids, StopAfterTheirBudgetAndSayWhereTheyStand) {
   EXPECT_NE(standing[0].find("warps 0 to 1: 64 threads"), std::string::npos) << standing[0];
 }
 
+TEST_F(Grids, BlocksThatStandAtOnePlaceAreOneLine) {
+  const std::uint64_t flag = device.upload(std::vector<std::uint32_t>{0});
+  const auto grid = device.begin(module, "wait", {500}, {64}, 0, flag);
+  Grid* grids[] = {grid.get()};
+  device.engine.advance(grids, 10'000'000);
+  const auto standing = grid->standing();
+  ASSERT_EQ(standing.size(), 1u);
+  EXPECT_NE(standing[0].find("wait, 500 blocks, block (0, 0, 0) first: 32000 threads"),
+            std::string::npos)
+      << standing[0];
+}
+
 TEST_F(Grids, AreInterrupted) {
   const auto grid = device.begin(module, "forever", {1}, {32}, 0);
   Grid* grids[] = {grid.get()};

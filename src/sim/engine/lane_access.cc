@@ -9,11 +9,14 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "sim/engine/address.h"
+#include "sim/engine/cluster_barrier.h"
 #include "sim/engine/span_access.h"
 #include "sim/engine/state.h"
 #include "sim/engine/warp.h"
+#include "sim/engine/watch.h"
 
 namespace baton::sim {
 namespace {
@@ -115,6 +118,18 @@ void warn_unwritten(const Access& a, const Place& place) {
                            name_of(place.space), place.address));
 }
 
+// The owner must not exit before the phase of the cluster's barrier that covers the access.
+void note_remote(const Access& a, BlockState* owner) {
+  const std::uint32_t phase = covering_phase(*a.x->warp, a.lane, a.x->block->cluster->barrier);
+  RemoteTouch& last = owner->remote;
+  if (last.insn != nullptr && last.phase >= phase) return;
+  last.insn = a.i;
+  last.phase = phase;
+  last.bytes = a.bytes;
+  last.block = a.x->block->index;
+  last.thread = a.x->warp->index * kLanes + static_cast<std::uint32_t>(a.lane);
+}
+
 // The shared memory of another block of the cluster, or false after a fault.
 bool find_remote(const Access& a, const Place& place, Region* region) {
   const ClusterState& cluster = *a.x->block->cluster;
@@ -134,6 +149,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
                     a.verb, a.bytes, rank));
     return false;
   }
+  note_remote(a, &block);
   region->base = std::uint64_t{rank} << kRankShift;
   region->size = block.shared.size();
   region->host = block.shared.data();
@@ -271,7 +287,46 @@ void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offse
               bytes);
 }
 
+// Order passes from a thread to another through memory that the one writes and the other reads by
+// strong operations, which wait for each other; those are no hazards themselves.
+std::uint64_t flag_of(const Exec* x, const Place& place) {
+  if (place.space != Space::kShared) return place.address;
+  // Shared memory of different blocks; no global address is so small.
+  return x->block->number << 32 | (place.address & 0xffff'ffff);
+}
+void take_flag(Exec* x, int lane, const Place& place) {
+  x->block->remote = {};  // it may have learnt so that the others are done with its memory
+  if (!x->grid->launch.is_programmatic) return;
+  if (x->grid->flags.contains(flag_of(x, place))) x->warp->ordered |= std::uint32_t{1} << lane;
+}
+void give_flag(Exec* x, int lane, const Place& place) {
+  if (place.of_cluster) {
+    // It may tell the owner so what this block has seen, and that it is done with its memory.
+    BlockState& owner = *x->block->cluster->blocks[rank_of(place.address)];
+    owner.remote = {};
+    if (owner.watch != nullptr && &owner != x->block) {
+      BlockState* present = std::exchange(x->block, &owner);  // findings are about that one
+      owner.watch->synchronize_outside(x);
+      x->block = present;
+    }
+  }
+  if (!x->grid->launch.is_programmatic || (x->warp->ordered >> lane & 1) == 0) return;
+  x->grid->flags.insert(flag_of(x, place));
+}
+
+void pass_flag(Exec* x, int lane, const Place& place, bool takes, bool gives) {
+  if (x->block->watch != nullptr) x->block->watch->synchronize(x, x->warp->index);
+  if (takes) take_flag(x, lane, place);
+  if (gives) give_flag(x, lane, place);
+}
+
 }  // namespace
+
+void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                  std::uint32_t bytes) {
+  pass_flag(x, lane, {Space::kShared, region.base + offset, false}, true, true);
+  watch_lane(x, i, lane, region, true, offset, bytes, Touch::kUpdate, true);
+}
 
 void mark_shared(Exec* x, BlockState& block, std::uint64_t offset, std::uint64_t bytes) {
   const bool own = &block == x->block;
@@ -304,6 +359,15 @@ bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes)
                 : none_written(region->written + offset / 4, std::max(span.bytes / 4, 1u));
   if (unwritten) warn_unwritten(access, place);
   return true;
+}
+
+void watch_span(Exec* x, const Insn* i, int lane, const Span& span, Touch touch) {
+  const Place place = resolve(span.space, span.address);
+  if (place.space != Space::kGlobal) return;
+  const Region* region = x->grid->snapshot->find(place.address);
+  if (region == nullptr || region->shadow == nullptr) return;
+  watch_lane(x, i, lane, *region, false, place.address - region->base, span.bytes, touch,
+             touch == Touch::kUpdate);
 }
 
 std::byte* span_place(Exec* x, const Span& span, bool writes) {
@@ -359,6 +423,10 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
                   : none_written(region->written + offset / 4, std::max(bytes / 4, 1u));
     if (unwritten) warn_unwritten(access, place);
   }
+  if (strong) pass_flag(x, lane, place, true, false);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kRead, strong);
+  }
   if (strong) {
     load_strong(region->host + offset, buffer, bytes);
   } else {
@@ -391,6 +459,11 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   if (region == nullptr) return false;
   const bool is_global = place.space == Space::kGlobal;
   const std::uint64_t offset = place.address - region->base;
+  if (strong) pass_flag(x, lane, place, false, true);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kWrite, strong,
+               {static_cast<const std::byte*>(buffer), 0});
+  }
   if (strong) {
     store_strong(region->host + offset, buffer, bytes);
   } else {
@@ -422,6 +495,10 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
                                      : none_written(region->written + offset / 4, (bytes + 3) / 4);
     if (unwritten) warn_unwritten(access, place);
     mark(x, place, *region, offset, bytes);
+  }
+  pass_flag(x, lane, place, true, true);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kUpdate, true);
   }
   if (is_global) {
     x->bytes_read += bytes;

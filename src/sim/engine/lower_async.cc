@@ -266,6 +266,7 @@ void Lowering::copy_bulk() {
   if (form.multicast) mask = source(operand(4), Type::kB16);
   if (form.masked) mask = source(operand(count - 1), Type::kB16);
   Proto& proto = emit(op_bulk_copy);
+  proto.cache = next_region();
   use(proto, 0, to);
   use(proto, 1, from);
   use(proto, 2, bytes);

@@ -297,7 +297,7 @@ void Lowering::barrier() {
   if (m.take("warp")) return warp_barrier();
   if (m.take("cluster")) return cluster_barrier();
   m.take("cta");
-  m.take("aligned");
+  const bool aligned = m.take("aligned") || insn_->opcode == "bar";
   const auto action = m.take_one_of({"sync", "arrive", "red"});
   if (!action) throw Unsupported{"it neither syncs, arrives nor reduces"};
   BarrierKind kind = *action == 0 ? BarrierKind::kSync : BarrierKind::kArrive;
@@ -326,7 +326,7 @@ void Lowering::barrier() {
   def(proto, 0, result);
   use(proto, 1, id);
   use(proto, 2, count);
-  proto.imm = counts ? 1 : 0;
+  proto.imm = (counts ? 1u : 0u) | (aligned ? 2u : 0u);
   if (tail != 0) use_predicate(proto, 3, insn_->operands.back());
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "sim/engine/address.h"
 #include "sim/engine/async_copy.h"
@@ -134,7 +135,8 @@ bool initialize(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32
     return one.offset < offset + 8 && offset < one.offset + 8;
   });
   const Warp& warp = *x->warp;
-  records.push_back({offset, 0, 0, i, warp.frames[warp.fragments[warp.current].frame].function});
+  records.push_back(
+      {offset, 0, 0, false, i, warp.frames[warp.fragments[warp.current].frame].function});
   store(block, records.back(), {count, count, 0, false});
   mark_shared(x, block, offset, 8);
   return true;
@@ -156,6 +158,14 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
                                 : slot_at<std::uint32_t>(x, i->r[2])[lane];
   operands.bytes = i->r[3] == 0 ? 0 : slot_at<std::uint32_t>(x, i->r[3])[lane];
   return operands;
+}
+
+void take_order(Exec* x, std::uint32_t lanes, const MbarrierRecord& record) {
+  x->block->remote = {};  // it may have learnt that the others are done with its memory
+  if (record.ordered) x->warp->ordered |= lanes;
+  if (x->block->watch != nullptr) {
+    x->block->watch->leave_mbarrier(x, x->warp->index, record.offset);
+  }
 }
 
 bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& operands) {
@@ -186,6 +196,7 @@ bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& ope
   if (i->r[0] != 0) {
     slot_at<std::uint64_t>(x, i->r[0])[lane] = *word_of(block, place.offset);
   }
+  order_arrival(x, lane, block, place.offset);
   return arrive(x, i, lane, block, place.offset, value, op == MbarrierOp::kArriveDrop,
                 (i->mode & kMbarrierNoComplete) == 0);
 }
@@ -217,7 +228,9 @@ const Insn* test(Exec* x, const Insn* i, MbarrierOp op) {
     if (record == nullptr) return nullptr;
     const bool odd = Mbarrier::of(record->bits).odd;
     const bool of_odd = by_parity ? (operands.value & 1) != 0 : Mbarrier::of(operands.value).odd;
-    if (odd != of_odd) over |= std::uint32_t{1} << lane;
+    if (odd == of_odd) continue;
+    over |= std::uint32_t{1} << lane;
+    take_order(x, std::uint32_t{1} << lane, *record);
   }
   Fragment& fragment = x->warp->fragment();
   const bool timed_out = fragment.timed_out;
@@ -277,6 +290,22 @@ bool arrive_at(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_
 bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset,
                     std::uint32_t bytes) {
   return count_bytes(x, i, lane, block, offset, -std::int64_t{bytes}, true);
+}
+
+void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset) {
+  if ((x->warp->ordered >> lane & 1) != 0) {
+    for (MbarrierRecord& record : block.async.mbarriers) {
+      if (record.offset == offset) record.ordered = true;
+    }
+  }
+  if (block.watch == nullptr) return;
+  if (&block == x->block) {
+    block.watch->arrive_mbarrier(x, x->warp->index, offset);
+  } else {
+    BlockState* present = std::exchange(x->block, &block);  // findings are about that one
+    block.watch->arrive_mbarrier_outside(x, offset);
+    x->block = present;
+  }
 }
 
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {

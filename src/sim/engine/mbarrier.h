@@ -28,6 +28,7 @@ struct MbarrierRecord {
   std::uint32_t offset = 0;
   std::uint64_t bits = 0;      // as an instruction on it left them
   std::uint64_t phase = 0;     // phases that were completed
+  bool ordered = false;        // some thread that arrived was (Warp::ordered)
   const Insn* init = nullptr;  // who made it
   const Function* function = nullptr;
 };
@@ -63,6 +64,9 @@ bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
                     std::uint32_t bytes);
 // One more arrival is to come in the present phase (cp.async.mbarrier.arrive without .noinc).
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset);
+
+// What the lane did before comes before what those do that wait for its arrival at the mbarrier.
+void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset);
 
 // Where a generic address lies in the shared memory of a block of the cluster; null after a fault.
 struct SharedPlace {

@@ -49,7 +49,7 @@ std::string name_of(std::uint64_t base, const DeviceMemory::Impl::Allocation& al
 }  // namespace
 
 std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
-  std::shared_ptr<Backing> backing(new Backing);
+  std::shared_ptr<Backing> backing(new Backing(bytes));
   if (bytes <= kHeapLimit) {
     const std::size_t rounded = round_up(bytes, 64);
     backing->data_ = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
@@ -122,8 +122,10 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::snapshot
   auto made = std::make_shared<Snapshot>();
   for (const auto& [base, allocation] : allocations) {
     if (allocation.backing == nullptr) continue;
-    made->regions.push_back({base, allocation.size, allocation.backing->data(),
-                             allocation.all_written ? nullptr : allocation.backing->written()});
+    made->regions.push_back(
+        {base, allocation.size, allocation.backing->data(),
+         allocation.all_written ? nullptr : allocation.backing->written(),
+         watched || allocation.read_only ? &allocation.backing->shadow() : nullptr});
     made->backings.push_back(allocation.backing);
   }
   current = std::move(made);
@@ -158,6 +160,39 @@ void DeviceMemory::Impl::settle() {
     allocation.all_written = true;
     current = nullptr;
   }
+}
+
+void DeviceMemory::Impl::watch(bool on) {
+  std::unique_lock lock(mutex);
+  if (watched == on) return;
+  watched = on;
+  current = nullptr;
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing == nullptr) continue;
+    allocation.backing->shadow().notes = on;
+    if (!on) allocation.backing->shadow().clear();
+  }
+}
+
+bool DeviceMemory::Impl::is_watched() const {
+  std::shared_lock lock(mutex);
+  return watched;
+}
+
+void DeviceMemory::Impl::forget_touches() {
+  std::unique_lock lock(mutex);
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing != nullptr) allocation.backing->shadow().clear();
+  }
+}
+
+void DeviceMemory::Impl::protect(std::uint64_t address) {
+  std::unique_lock lock(mutex);
+  const auto found = holding(address, 1);
+  if (found == allocations.end()) return;
+  found->second.read_only = true;
+  found->second.backing->shadow().is_read_only = true;
+  current = nullptr;
 }
 
 void DeviceMemory::Impl::forget_oldest_freed() {
@@ -227,6 +262,7 @@ std::uint64_t DeviceMemory::Impl::allocate(std::uint64_t bytes, bool constant) {
   Allocation& allocation = allocations[base];
   allocation.size = bytes;
   allocation.backing = std::move(backing);
+  allocation.backing->shadow().notes = watched;
   current = nullptr;
   return base;
 }

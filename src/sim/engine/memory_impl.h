@@ -11,6 +11,7 @@
 
 #include "sim/engine/memory.h"
 #include "sim/engine/region.h"
+#include "sim/engine/shadow.h"
 
 namespace baton::sim {
 
@@ -26,9 +27,11 @@ class Backing {
 
   std::byte* data() const { return data_; }
   std::uint8_t* written() const { return written_; }
+  Shadow& shadow() { return shadow_; }
 
  private:
-  Backing() = default;
+  explicit Backing(std::uint64_t bytes) : shadow_(bytes) {}
+  Shadow shadow_;
   std::byte* data_ = nullptr;
   std::uint8_t* written_ = nullptr;
   std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
@@ -42,6 +45,7 @@ struct DeviceMemory::Impl {
     std::uint64_t size = 0;
     std::shared_ptr<Backing> backing;  // null once freed
     bool all_written = false;
+    bool read_only = false;            // for kernels
     std::uint64_t written_prefix = 0;  // bytes from the start that were written without a gap
     std::string name;
   };
@@ -64,6 +68,16 @@ struct DeviceMemory::Impl {
   std::shared_ptr<const Snapshot> snapshot();
   AddressKind classify(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;
+
+  // From now on accesses are noted, or not. What was noted before is forgotten where they are not.
+  void watch(bool on);
+
+  bool is_watched() const;
+  // Forgets what was noted. Not while anything runs.
+  void forget_touches();
+
+  // The allocation at the address is one that no kernel may write.
+  void protect(std::uint64_t address);
 
   // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
   // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
@@ -88,6 +102,7 @@ struct DeviceMemory::Impl {
   Allocations allocations;
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
   std::shared_ptr<const Snapshot> current;  // null after a change
+  bool watched = false;                     // whether accesses are noted in the shadows
 };
 
 }  // namespace baton::sim

@@ -14,6 +14,8 @@ struct Region {
   // What was written, not zero where something was: a byte for each byte in global memory, a byte
   // for each word of four in shared memory. Null where all of it was.
   std::uint8_t* written = nullptr;
+  // Where accesses are noted (watch.h); null where nobody looks for races.
+  void* shadow = nullptr;
 };
 
 }  // namespace baton::sim

@@ -5,6 +5,7 @@
 
 #include "sim/engine/exec.h"
 #include "sim/engine/spec.h"
+#include "sim/engine/watch.h"
 
 namespace baton::sim {
 
@@ -20,6 +21,10 @@ struct Span {
 // a whole; where not, the fault is recorded. A span that is read and that nothing wrote gets a
 // warning. Counts the traffic of global memory.
 bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes);
+
+// Shows a span of global memory that was checked to who looks for races. An update is one that may
+// be beside others.
+void watch_span(Exec* x, const Insn* i, int lane, const Span& span, Touch touch);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:
 // freed, or of a block that exited. Marks what is to be written.

@@ -16,9 +16,12 @@
 #include "sim/engine/engine.h"
 #include "sim/engine/exec.h"
 #include "sim/engine/findings.h"
+#include "sim/engine/flags.h"
 #include "sim/engine/function.h"
 #include "sim/engine/memory_impl.h"
 #include "sim/engine/output.h"
+#include "sim/engine/shared_watch.h"
+#include "sim/engine/trace.h"
 #include "sim/engine/workspace.h"
 
 namespace baton::sim {
@@ -65,6 +68,8 @@ struct Fragment {
 struct Warp {
   std::uint32_t index = 0;
   std::uint32_t live = 0;  // lanes that have not exited
+  // Lanes that are ordered after all grids that griddepcontrol.wait waits for.
+  std::uint32_t ordered = 0;
   std::uint32_t count = 0;
   std::uint32_t current = 0;
   // A fragment that was chosen out of turn, because another one spins: joins do not stop it.
@@ -93,10 +98,12 @@ struct Barrier {
   std::uint32_t expected = 0;  // threads; 0: all of the block
   std::uint32_t arrived = 0;   // threads
   bool in_use = false;
+  bool ordered = false;     // some thread that arrived was (Warp::ordered)
   std::uint32_t count = 0;  // bar.red.popc
   bool all = true;
   bool any = false;
   std::vector<std::uint32_t> lanes;  // arrived, a mask for each warp
+  std::vector<const Insn*> sites;    // where each warp arrived first
 };
 
 constexpr int kBarriers = 16;
@@ -104,6 +111,15 @@ constexpr int kBarriers = 16;
 struct ClusterState;
 
 // A resident block, or the storage of one that is reused for the next block of the same grid.
+// The access by another block of the cluster that its owner must outlast longest.
+struct RemoteTouch {
+  const Insn* insn = nullptr;  // null: none
+  std::uint32_t phase = 0;     // of the cluster's barrier that covers it
+  std::uint32_t bytes = 0;
+  Dim3 block;  // whose thread it was
+  std::uint32_t thread = 0;
+};
+
 struct BlockState {
   ClusterState* cluster = nullptr;  // owns this
   std::uint32_t rank = 0;           // in the cluster
@@ -114,6 +130,7 @@ struct BlockState {
   std::uint32_t frame_stride = 0;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;  // a byte a word
+  std::unique_ptr<SharedWatch> watch;        // null where there is nothing to race for
   std::uint32_t shared_unwritten = 0;
   std::array<Barrier, kBarriers> barriers;
   std::uint32_t live_threads = 0;
@@ -122,6 +139,11 @@ struct BlockState {
   std::uint64_t clock = 0;   // warp instructions this block executed
   bool triggered = false;    // executed griddepcontrol.launch_dependents
   AsyncState async;
+  bool waited = false;  // executed griddepcontrol.wait
+  // Phases of the cluster's barrier that some thread waited for; and what others did to the block's
+  // shared memory that nothing but that barrier orders before its exit.
+  std::uint32_t cluster_phases = 0;
+  RemoteTouch remote;
 };
 
 // Of all threads of a cluster. Phases follow each other; a thread arrives once in each.
@@ -129,6 +151,8 @@ struct ClusterBarrier {
   std::uint32_t live_threads = 0;  // that have not exited
   std::uint32_t arrived = 0;       // of those, in the present phase
   std::uint32_t phase = 0;
+  bool arriving_ordered = false;  // some thread that arrived in this phase was (Warp::ordered)
+  bool ordered = false;           // likewise in some phase before
 };
 
 // The blocks of a resident cluster, one alone in grids without clusters, or storage of one.
@@ -162,7 +186,16 @@ struct GridState final : public Grid {
 
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> finished_clusters{0};
+  std::atomic<std::uint64_t> triggered_blocks{0};  // or ended without having triggered
   std::atomic<State> now{State::kRunning};
+  bool stops_at_trigger = false;  // as the schedule wants it
+  bool watches_shared = false;
+  std::atomic<bool> reads_time{false};  // whoever waits for time to pass does not wait in vain
+  Trace* trace = nullptr;               // null where nobody watches
+  // Ordering::Relation to others, by their numbers' low bits; filled in when asked for.
+  std::unique_ptr<std::atomic<std::uint8_t>[]> relations;
+  LoggedFindings logged;
+  FlagAddresses flags;  // by which ordered threads let others go on
   // Whether all grids that griddepcontrol.wait waits for have completed. A grid without a
   // programmatic dependency starts after them.
   std::atomic<bool> prerequisites_done{true};
@@ -175,8 +208,16 @@ struct GridState final : public Grid {
 
   State state() const override { return now.load(std::memory_order_acquire); }
   CUresult fault() const override;
+  std::uint64_t fingerprint() const override;
   driver::Counters counters() const override;
   std::vector<std::string> standing() const override;
+  bool begun() const override {
+    return next_cluster.load(std::memory_order_relaxed) == total_clusters;
+  }
+  bool triggered() const override {
+    return triggered_blocks.load(std::memory_order_relaxed) == launch.grid.count();
+  }
+  void release_wait() override;
 
   // The first fault counts.
   void set_fault(CUresult code);

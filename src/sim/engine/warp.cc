@@ -4,6 +4,7 @@
 
 #include "sim/engine/barrier.h"
 #include "sim/engine/cluster_barrier.h"
+#include "sim/engine/hazards.h"
 #include "sim/engine/lane_access.h"
 
 namespace baton::sim {
@@ -114,6 +115,7 @@ const Insn* exit_lanes(Exec* x) {
   const std::uint32_t gone = x->mask;
   warp.live &= ~gone;
   remove(warp, warp.current);
+  if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x, warp.index);
   leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
   leave_cluster_barrier(x, gone);
   recheck_waits(warp);
@@ -135,6 +137,7 @@ void recheck_waits(Warp& warp) {
     if ((fragment.members & warp.live & ~here) != 0) continue;
     // All that named each other go on together.
     const std::uint32_t members = fragment.members;
+    share_order(warp, members & here);
     const Wait kind = fragment.wait;
     for (std::uint32_t other = 0; other < warp.count; ++other) {
       Fragment& o = warp.fragments[other];

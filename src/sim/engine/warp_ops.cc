@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sim/engine/address.h"
+#include "sim/engine/hazards.h"
 #include "sim/engine/lane_access.h"
 #include "sim/engine/warp.h"
 
@@ -65,6 +66,7 @@ const Insn* with_members(Exec* x, const Insn* i, F&& f) {
     const std::uint32_t group = group_of(x, i, left);
     left &= ~group;
     if (group != x->mask) set_mask(x, group);
+    share_order(*x->warp, group);
     f();
   }
   if (x->mask != all) set_mask(x, all);
@@ -210,7 +212,7 @@ const Insn* op_elect(Exec* x, const Insn* i) {
 
 const Insn* op_warp_sync(Exec* x, const Insn* i) {
   const std::uint32_t group = unmet_group(x, i);
-  if (group == 0) return i + 1;
+  if (group == 0) return with_members(x, i, [] {});
   part(x, i, group);
   Warp& warp = *x->warp;
   Fragment& fragment = warp.fragment();
@@ -227,6 +229,7 @@ const Insn* op_meet(Exec* x, const Insn* i) {
 }
 
 const Insn* op_clock(Exec* x, const Insn* i) {
+  x->grid->reads_time.store(true, std::memory_order_relaxed);
   write_time(x, i, cycles(x));
   return i + 1;
 }
@@ -234,6 +237,7 @@ const Insn* op_clock(Exec* x, const Insn* i) {
 const Insn* op_globaltimer(Exec* x, const Insn* i) {
   // A kernel that waits for time to pass polls: that must not keep the others from running.
   x->spin += 16;
+  x->grid->reads_time.store(true, std::memory_order_relaxed);
   const std::uint64_t now = cycles(x);
   const std::uint64_t khz = x->grid->clock_khz;
   write_time(x, i, now / khz * 1'000'000 + now % khz * 1'000'000 / khz);
@@ -264,7 +268,15 @@ const Insn* op_isspacep(Exec* x, const Insn* i) {
 }
 
 const Insn* op_grid_wait(Exec* x, const Insn* i) {
-  if (x->grid->prerequisites_done.load(std::memory_order_acquire)) return i + 1;
+  GridState& grid = *x->grid;
+  if (grid.prerequisites_done.load(std::memory_order_acquire)) {
+    x->warp->ordered |= x->mask;
+    if (!grid.launch.is_programmatic || x->block->waited) return i + 1;
+    x->block->waited = true;
+    Ordering::instance().note_wait(grid.launch.number);
+    return i + 1;
+  }
+  if (grid.trace != nullptr) grid.trace->begin_wait(x->block);
   Fragment& fragment = x->warp->fragment();
   fragment.wait = Wait::kGrid;
   fragment.pc = i + 1;
@@ -273,8 +285,21 @@ const Insn* op_grid_wait(Exec* x, const Insn* i) {
 }
 
 const Insn* op_launch_dependents(Exec* x, const Insn* i) {
-  x->block->triggered = true;
-  return i + 1;
+  BlockState& block = *x->block;
+  GridState& grid = *x->grid;
+  if (grid.launch.is_programmatic && (x->mask & ~x->warp->ordered) != 0) {
+    Ordering::instance().note_early_trigger(grid.launch.number);
+  }
+  if (block.triggered) return i + 1;
+  block.triggered = true;
+  if (grid.trace != nullptr) grid.trace->note_trigger(&block);
+  grid.triggered_blocks.fetch_add(1, std::memory_order_relaxed);
+  if (!grid.stops_at_trigger) return i + 1;
+  Fragment& fragment = x->warp->fragment();
+  fragment.pc = i + 1;
+  fragment.from = x->from;
+  x->stop = Stop::kTrigger;
+  return nullptr;
 }
 
 }  // namespace baton::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/engine/block.h"
 #include "sim/engine/cluster.h"
 
 namespace baton::sim {
@@ -11,35 +12,8 @@ namespace {
 constexpr std::int64_t kBlockSlice = 1 << 20;
 constexpr std::uint64_t kWarpsWorthSharing = 64;
 
-// A cluster to run: a new one while there is room, else the one that waits longest.
-std::unique_ptr<ClusterState> next_cluster(GridState* grid) {
-  std::unique_ptr<ClusterState> cluster;
-  std::uint64_t number = 0;
-  {
-    std::lock_guard lock(grid->mutex);
-    const std::uint64_t next = grid->next_cluster.load(std::memory_order_relaxed);
-    const bool room = next < grid->total_clusters && grid->resident < grid->max_resident;
-    if (!grid->parked.empty() && (!grid->parked.front()->spun || !room)) {
-      cluster = std::move(grid->parked.front());
-      grid->parked.pop_front();
-      cluster->spun = false;
-      return cluster;
-    }
-    if (!room) return nullptr;
-    number = next;
-    grid->next_cluster.store(next + 1, std::memory_order_relaxed);
-    ++grid->resident;
-    if (!grid->spare.empty()) {
-      cluster = std::move(grid->spare.back());
-      grid->spare.pop_back();
-    }
-  }
-  if (cluster == nullptr) cluster = make_cluster(*grid);
-  begin_cluster(*grid, number, cluster.get());
-  return cluster;
-}
-
-void park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
+// Returns how many are parked now.
+std::uint64_t park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   std::lock_guard lock(grid->mutex);
   // One that polls lets all others pass, one that merely ran long goes on next.
   if (cluster->spun) {
@@ -47,6 +21,7 @@ void park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   } else {
     grid->parked.push_front(std::move(cluster));
   }
+  return grid->parked.size();
 }
 
 void finish(GridState* grid, std::unique_ptr<ClusterState> cluster) {
@@ -92,8 +67,9 @@ void WorkerPool::loop(std::stop_token stop, Worker* worker) {
   }
 }
 
-void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::Snapshot> snapshot,
-                     std::uint64_t budget, const std::atomic<bool>& interrupted) {
+Engine::Advance WorkerPool::run(GridState* grid,
+                                std::shared_ptr<const DeviceMemory::Impl::Snapshot> snapshot,
+                                std::uint64_t budget, const std::atomic<bool>& interrupted) {
   for (auto& worker : workers_) {
     // Regions that were found in another state of memory, or by another kernel, are forgotten.
     if (worker->snapshot != snapshot || worker->grid != grid->id) {
@@ -108,7 +84,9 @@ void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::
   job_.budget.store(static_cast<std::int64_t>(std::min<std::uint64_t>(budget, INT64_MAX / 2)));
   job_.interrupted = &interrupted;
   // Waking the others takes as long as a few thousand instructions.
-  const bool alone = threads_.empty() || grid->total_clusters == 1 ||
+  job_.executed = 0;
+  job_.moved = false;
+  const bool alone = !order_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);
@@ -123,6 +101,7 @@ void WorkerPool::run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::
   }
   grid->snapshot = nullptr;
   for (auto& worker : workers_) worker->snapshot = nullptr;
+  return {job_.executed, job_.moved || grid->reads_time};
 }
 
 void WorkerPool::work(Worker* worker) {
@@ -134,28 +113,37 @@ void WorkerPool::work(Worker* worker) {
   x.params.host = grid->launch.params.data();
   std::uint64_t blocks = 0;
   std::uint64_t waiting = 0;
+  const bool triggered = grid->triggered();
   const std::int64_t slice = kBlockSlice * static_cast<std::int64_t>(grid->launch.cluster.count());
   while (grid->state() == Grid::State::kRunning &&
          !job_.interrupted->load(std::memory_order_relaxed)) {
     const std::int64_t left = job_.budget.load(std::memory_order_relaxed);
     if (left <= 0) break;
-    std::unique_ptr<ClusterState> cluster = next_cluster(grid);
+    std::unique_ptr<ClusterState> cluster = order_.next(grid);
     if (cluster == nullptr) break;
     const std::uint64_t before = x.warp_instructions;
-    const BlockStop stop = run_cluster(&x, cluster.get(), std::min(left, slice));
+    const BlockStop stop = run_cluster(&x, cluster.get(), order_.slice(std::min(left, slice)));
     // Even a cluster that did nothing costs something, or pollers could go round for ever.
     job_.budget.fetch_sub(static_cast<std::int64_t>(x.warp_instructions - before) + 64,
                           std::memory_order_relaxed);
+    if (stop != BlockStop::kSpinning && stop != BlockStop::kWaiting) {
+      job_.moved.store(true, std::memory_order_relaxed);
+    }
     if (stop == BlockStop::kFinished) {
+      for (const auto& block : cluster->blocks) {
+        if (grid->trace != nullptr) grid->trace->end_block(block.get());
+      }
       blocks += cluster->blocks.size();
       waiting = 0;
       finish(grid, std::move(cluster));
+      if (grid->stops_at_trigger && !triggered && grid->triggered()) break;
       continue;
     }
     if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
     waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;
-    park(grid, std::move(cluster));
-    if (stop == BlockStop::kFault || waiting > grid->max_resident) break;
+    const std::uint64_t parked = park(grid, std::move(cluster));
+    if (stop == BlockStop::kFault || waiting > parked) break;
+    if (grid->stops_at_trigger && !triggered && grid->triggered()) break;
   }
   driver::Counters counted;
   counted.warp_instructions = x.warp_instructions;
@@ -163,6 +151,7 @@ void WorkerPool::work(Worker* worker) {
   counted.bytes_read = x.bytes_read;
   counted.bytes_written = x.bytes_written;
   counted.blocks = blocks;
+  job_.executed.fetch_add(x.warp_instructions, std::memory_order_relaxed);
   grid->add(counted);
 }
 

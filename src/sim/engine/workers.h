@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "sim/engine/order_of_blocks.h"
 #include "sim/engine/state.h"
 
 namespace baton::sim {
@@ -23,15 +24,23 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // Runs blocks of the grid, about `budget` warp instructions in all, until it ends, `interrupted`
-  // is set or none of its blocks can go on without another grid.
-  void run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::Snapshot> snapshot,
-           std::uint64_t budget, const std::atomic<bool>& interrupted);
+  // is set or none of its blocks can go on without another grid. With another schedule than kSerial
+  // the calling thread alone works, and stops where the grid's last block triggers. Returns how
+  // many warp instructions were executed.
+  Engine::Advance run(GridState* grid, std::shared_ptr<const DeviceMemory::Impl::Snapshot> snapshot,
+                      std::uint64_t budget, const std::atomic<bool>& interrupted);
+
+  // Not while grids are run.
+  void set_schedule(const Schedule& schedule) { order_ = BlockOrder(schedule); }
+  const Schedule& schedule() const { return order_.schedule(); }
 
  private:
   struct Job {
     GridState* grid = nullptr;
     const DeviceMemory::Impl::Snapshot* snapshot = nullptr;
     std::atomic<std::int64_t> budget{0};
+    std::atomic<std::uint64_t> executed{0};
+    std::atomic<bool> moved{false};
     const std::atomic<bool>* interrupted = nullptr;
   };
   // What one worker keeps between runs.
@@ -45,6 +54,7 @@ class WorkerPool {
   void loop(std::stop_token stop, Worker* worker);
 
   Job job_;
+  BlockOrder order_{Schedule{}};
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::condition_variable done_;

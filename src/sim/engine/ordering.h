@@ -1,0 +1,98 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace baton::sim {
+
+struct DecodedKernel;
+
+// What comes after what: grids, copies and whatever else is submitted to any device, by the edges
+// that streams, events, graphs and waiting hosts make. It knows nothing of when anything ran, so
+// what is found by it does not depend on the schedule. Thread-safe.
+//
+// A grid with a programmatic edge begins before the earlier grid is done, and is ordered after it
+// in those threads that griddepcontrol.wait let go. At its beginning it is ordered after what every
+// block of the earlier grid was ordered after when it triggered. A grid of which no thread waits
+// may be done before its prerequisites are: who waits for it alone is not ordered after them.
+class Ordering {
+ public:
+  static Ordering& instance();  // never destroyed
+
+  // Numbers count up from 1 in the order of submission. Only the last kRemembered are known;
+  // earlier ones count as ordered before everything.
+  using Number = std::uint64_t;
+  static constexpr std::size_t kRemembered = 65536;
+
+  enum class Kind : std::uint8_t {
+    kFull,       // after the earlier one is done
+    kTriggered,  // after it triggered; griddepcontrol.wait waits until it is done
+    kBegun,      // after it began; likewise
+    kLoose,      // after it began, and nothing more
+  };
+  struct Edge {
+    Number from = 0;
+    Kind kind = Kind::kFull;
+  };
+  // What was submitted, as far as findings tell of it.
+  struct Operation {
+    std::string name;  // "copy", "fill", "free", a kernel's name
+    std::shared_ptr<const DecodedKernel> kernel = nullptr;  // null for what is no grid
+    std::array<std::uint32_t, 3> blocks = {};
+    std::array<std::uint32_t, 3> threads = {};  // of a block
+  };
+
+  Number add(std::span<const Edge> after, Operation operation);
+  // The host knows that it is done: all that is submitted from now on comes after it.
+  void host_learns(Number done);
+
+  // Some thread of the grid returned from griddepcontrol.wait.
+  void note_wait(Number grid);
+  // Some block of the grid let dependents start before it was ordered after its prerequisites.
+  void note_early_trigger(Number grid);
+
+  enum class Relation : std::uint8_t {
+    kUnknown,
+    kBefore,   // done before the grid began
+    kAwaited,  // done for threads that waited, or are ordered after one that did
+    kNone,
+  };
+  // How `earlier` lies to `grid`.
+  Relation relation(Number grid, Number earlier) const;
+  // Grids without a wait on the way from `grid` to `earlier`, the nearest first: had they waited,
+  // `grid` would be ordered after `earlier`. Empty where nothing leads there.
+  std::vector<Number> missing_links(Number grid, Number earlier) const;
+
+  // Empty where it is no longer known.
+  Operation operation(Number number) const;
+
+  Number last() const;
+
+ private:
+  struct Node {
+    std::vector<Edge> after;
+    Operation operation;
+    Number floor = 0;  // everything up to it was done before this began
+    bool waited = false;
+    bool early_trigger = false;
+  };
+  struct Search;
+
+  const Node* find(Number number) const;
+  bool reaches(Number grid, Number earlier, bool waits, bool all_wait,
+               std::vector<Number>* links) const;
+  Number add(std::span<const Edge> after, Operation operation, bool is_host);
+
+  mutable std::mutex mutex_;
+  std::deque<Node> nodes_;
+  Number first_ = 1;  // of nodes_
+  Number host_ = 0;
+};
+
+}  // namespace baton::sim

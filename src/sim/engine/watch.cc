@@ -1,0 +1,182 @@
+#include "sim/engine/watch.h"
+
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/hazards.h"
+#include "sim/engine/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+// Footprint of a pattern that has none.
+constexpr std::uint64_t kIrregular = UINT64_MAX;
+
+// Whether there is anything to look at in an access of global memory.
+bool concerns(const Region& region, Touch touch) {
+  const Shadow& shadow = *static_cast<const Shadow*>(region.shadow);
+  return shadow.notes || (shadow.is_read_only && touch != Touch::kRead);
+}
+
+template <class Offset>
+void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch) {
+  if (!concerns(region, touch)) return;
+  GlobalWatch watch(x, i, region, bytes, touch, false);
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = std::countr_zero(mask);
+    watch.touch(lane, base + offsets[lane]);
+  }
+}
+
+SharedWatch& shared_watch(const Region& region) {
+  return *static_cast<SharedWatch*>(region.shadow);
+}
+
+// The value that all of the lanes store, if it is one.
+void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Access* access) {
+  if (values.first == nullptr || access->bytes > sizeof(access->value)) return;
+  const auto value_of = [&](int lane) { return values.first + lane * values.apart; };
+  const int first = std::countr_zero(lanes);
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const std::byte* other = value_of(std::countr_zero(left));
+    if (std::memcmp(value_of(first), other, access->bytes) != 0) return;
+  }
+  std::memcpy(&access->value, value_of(first), access->bytes);
+  access->one_value = true;
+}
+
+// Neighbouring lanes at even distances are one access.
+template <class Offset>
+void watch_shared(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch,
+                  StoredValues values) {
+  const auto at = [&](int lane) { return static_cast<std::uint32_t>(base + offsets[lane]); };
+  const auto executes = [&](int lane) { return lane < kLanes && (mask >> lane & 1) != 0; };
+  for (int lane = 0; lane < kLanes;) {
+    if (!executes(lane)) {
+      ++lane;
+      continue;
+    }
+    int end = lane + 1;
+    std::uint32_t stride = 0;
+    if (executes(end) && at(end) >= at(lane)) {
+      stride = at(end) - at(lane);
+      while (executes(end) && at(end) - at(end - 1) == stride) ++end;
+    }
+    SharedWatch::Access access;
+    access.insn = i;
+    access.offset = at(lane);
+    access.bytes = bytes;
+    access.stride = stride;
+    access.places = static_cast<std::uint16_t>(stride == 0 ? 1 : end - lane);
+    access.first_lane = static_cast<std::uint8_t>(lane);
+    access.touch = touch;
+    if (stride == 0) {
+      set_value(values, (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane, &access);
+    }
+    shared_watch(region).note(x->warp->index, access);
+    lane = end;
+  }
+}
+
+// Distinct places of a pattern, and how many lanes lie from one to the next.
+struct Places {
+  std::uint32_t count = kLanes;
+  std::uint32_t apart = 1;
+};
+Places places_of(const Pattern& p) {
+  if (p.kind == Pattern::Kind::kGroups) return {kLanes / 8, 8};
+  if (p.kind == Pattern::Kind::kHalves) return {kLanes / 2, 1};
+  return {};
+}
+
+std::uint64_t footprint_of(const Pattern& p, const Places& places) {
+  const std::uint32_t stride = p.at[places.apart] - p.at[0];
+  if (p.at[0] != 0 || p.span >= 256 || ((p.bits | stride) & 3) != 0) return kIrregular;
+  std::uint64_t footprint = 0;
+  for (std::uint32_t k = 0; k < places.count; ++k) {
+    const std::uint32_t at = p.at[k * places.apart];
+    if (at != k * stride) return kIrregular;
+    footprint |= std::uint64_t{1} << (at / 4);
+  }
+  return footprint;
+}
+
+}  // namespace
+
+void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
+               std::uint32_t bytes, Touch touch) {
+  if (is_shared) {
+    SharedWatch::Access access;
+    access.insn = i;
+    access.offset = static_cast<std::uint32_t>(offset);
+    access.bytes = access.stride = bytes;
+    access.places = kLanes;
+    access.touch = touch;
+    return shared_watch(region).note(x->warp->index, access);
+  }
+  if (!concerns(region, touch)) return;
+  GlobalWatch watch(x, i, region, bytes, touch, false);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    watch.touch(lane, offset + static_cast<std::uint32_t>(lane) * bytes);
+  }
+}
+
+void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   StoredValues values) {
+  if (!is_shared)
+    return watch_global(x, i, region, p.at, kAllLanes, offset - p.at[0], bytes, touch);
+  const Places places = places_of(p);
+  if (p.footprint == 0) p.footprint = footprint_of(p, places);
+  if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {
+    return watch_shared(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
+  }
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = static_cast<std::uint32_t>(offset);
+  access.bytes = bytes;
+  access.stride = p.at[places.apart] - p.at[0];
+  access.places = static_cast<std::uint16_t>(access.stride == 0 ? 1 : places.count);
+  access.lanes_apart = static_cast<std::uint8_t>(places.apart);
+  access.touch = touch;
+  if (access.stride == 0) set_value(values, kAllLanes, &access);
+  shared_watch(region).note(x->warp->index, access, p.footprint);
+}
+
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values) {
+  if (is_shared) return watch_shared(x, i, region, offsets, x->mask, 0, bytes, touch, values);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+}
+
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values) {
+  if (is_shared) return watch_shared(x, i, region, offsets, x->mask, 0, bytes, touch, values);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+}
+
+void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
+                std::uint64_t offset, std::uint32_t bytes, Touch touch, bool strong,
+                StoredValues values) {
+  if (!is_shared) {
+    if (concerns(region, touch)) {
+      GlobalWatch(x, i, region, bytes, touch, strong).touch(lane, offset);
+    }
+    return;
+  }
+  if (strong && touch != Touch::kUpdate) return;  // only orders (SharedWatch::synchronize)
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = static_cast<std::uint32_t>(offset);
+  access.bytes = bytes;
+  access.first_lane = static_cast<std::uint8_t>(lane);
+  access.touch = touch;
+  set_value(values, 1u << lane, &access);
+  shared_watch(region).note(x->warp->index, access);
+}
+
+}  // namespace baton::sim
