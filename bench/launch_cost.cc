@@ -111,9 +111,9 @@ TypedLaunch find_typed(int arguments) {
   }
 }
 
-class Comparison {
+class LaunchCosts {
  public:
-  Comparison(const Device& device, int arguments, int attribute_count)
+  LaunchCosts(const Device& device, int arguments, int attribute_count)
       : device_(device),
         stream_(device),
         image_(empty_kernel(arguments)),
@@ -265,13 +265,13 @@ int main(int argc, char** argv) try {
     if (only_attributes >= 0 && attribute_count != only_attributes) continue;
     for (const int arguments : {0, 1, 4, 8, 16, 32}) {
       if (only_arguments >= 0 && arguments != only_arguments) continue;
-      Comparison comparison(device, arguments, attribute_count);
+      LaunchCosts costs(device, arguments, attribute_count);
       if (!only_arm.empty()) {
-        comparison.repeat(only_arm, rounds);
+        costs.repeat(only_arm, rounds);
         continue;
       }
       fmt::print("{} arguments, {} attributes\n", arguments, attribute_count);
-      comparison.run(rounds);
+      costs.run(rounds);
     }
   }
   return 0;
