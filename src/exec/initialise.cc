@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include "base/error.h"
 #include "base/float_convert.h"
@@ -12,7 +12,8 @@
 namespace baton::exec {
 namespace {
 
-constexpr std::uint64_t kChunkBytes = 8 << 20;
+// Small enough to stay in a core's cache between being made and being copied.
+constexpr std::uint64_t kChunkBytes = 1 << 20;
 
 // Makes the elements part by part: `make` writes `count` of them from number `first` on.
 template <typename Make>
@@ -20,11 +21,11 @@ void upload_parts(const BoundBuffer& buffer, const Stream& stream, Make&& make) 
   const std::uint64_t size = buffer.element_size();
   const auto elements = static_cast<std::uint64_t>(buffer.elements);
   const std::uint64_t part = std::min(kChunkBytes / size, elements);
-  std::vector<unsigned char> staging(part * size);
+  const auto staging = std::make_unique_for_overwrite<unsigned char[]>(part * size);
   for (std::uint64_t first = 0; first < elements; first += part) {
     const std::uint64_t count = std::min(part, elements - first);
-    make(first, count, staging.data());
-    buffer.memory->upload(staging.data(), count * size, first * size, stream);
+    make(first, count, staging.get());
+    buffer.memory->upload(staging.get(), count * size, first * size, stream);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 64 * 1024;
 constexpr std::uint64_t kHeapLimit = 128 * 1024;  // larger allocations get mappings of their own
-constexpr std::uint64_t kHugeLimit = 8 * 1024 * 1024;
+constexpr std::uint64_t kHugePage = 2 * 1024 * 1024;
 constexpr std::uint64_t kNullPage = 4096;
 constexpr std::size_t kFreedRemembered = 16384;
 
@@ -25,12 +25,21 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// Zeroed. What holds a huge page starts at one: taking its memory page by page, as it is touched,
+// would take longer than most kernels.
 void* map(std::uint64_t bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+  const std::uint64_t slack = bytes >= kHugePage ? kHugePage : 0;
+  void* mapped = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  if (bytes >= kHugeLimit) madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
+  if (mapped == MAP_FAILED) return nullptr;
+  if (slack == 0) return mapped;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uint64_t before = round_up(address, kHugePage) - address;
+  if (before > 0) munmap(begin, before);
+  if (before < slack) munmap(begin + before + bytes, slack - before);
+  madvise(begin + before, bytes, MADV_HUGEPAGE);
+  return begin + before;
 }
 
 // "buffer y (f32 [256], 1024 bytes at 0x…)", or "an allocation of 1024 bytes at 0x…".
@@ -58,7 +67,7 @@ std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
     std::memset(backing->data_, 0, rounded);
     return backing;
   }
-  backing->mapped_ = round_up(bytes, kPage);
+  backing->mapped_ = round_up(bytes, bytes < kHugePage ? kPage : kHugePage);
   backing->data_ = static_cast<std::byte*>(map(backing->mapped_));
   if (backing->data_ == nullptr) return nullptr;
   backing->written_ = static_cast<std::uint8_t*>(map(backing->mapped_));
