@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -91,6 +92,10 @@ class Simulator {
 
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;
+
+  // Whether nothing has written any of these bytes of one allocation, as far as commands that have
+  // completed go. False for addresses of none.
+  virtual bool untouched(CUdeviceptr address, std::size_t bytes) = 0;
 };
 
 }  // namespace baton::driver

@@ -80,6 +80,11 @@ class SimulatedDevices : public driver::Simulator {
       owner->heap()->memory().set_name(address, name);
     }
   }
+
+  bool untouched(CUdeviceptr address, std::size_t bytes) override {
+    const std::shared_ptr<Context> owner = owner_of(address);
+    return owner != nullptr && owner->heap()->memory().untouched(address, bytes);
+  }
 };
 
 }  // namespace

@@ -376,6 +376,14 @@ bool DeviceMemory::range(std::uint64_t address, std::uint64_t* base, std::uint64
   return true;
 }
 
+bool DeviceMemory::untouched(std::uint64_t address, std::uint64_t bytes) const {
+  std::shared_lock lock(impl_->mutex);
+  const auto found = impl_->holding(address, bytes);
+  if (found == impl_->allocations.end() || found->second.all_written) return false;
+  const std::uint8_t* written = found->second.backing->written() + (address - found->first);
+  return std::find(written, written + bytes, std::uint8_t{1}) == written + bytes;
+}
+
 void DeviceMemory::set_name(std::uint64_t address, std::string_view name) {
   std::unique_lock lock(impl_->mutex);
   const auto found = impl_->holding(address, 1);

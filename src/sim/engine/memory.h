@@ -42,6 +42,9 @@ class DeviceMemory {
   // The live allocation that holds `address`: its base and size; false where there is none.
   bool range(std::uint64_t address, std::uint64_t* base, std::uint64_t* size) const;
 
+  // Whether nothing wrote any byte of the range, which lies inside one live allocation.
+  bool untouched(std::uint64_t address, std::uint64_t bytes) const;
+
   void set_name(std::uint64_t address, std::string_view name);
   // "32 bytes past the end of buffer y (f32 [256], 1024 bytes at 0x…)", for findings.
   std::string describe(std::uint64_t address) const;

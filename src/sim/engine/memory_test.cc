@@ -101,6 +101,21 @@ TEST(DeviceMemory, KnowsWhatWasWritten) {
   EXPECT_EQ(region(a).written[16], 1);
 }
 
+TEST(DeviceMemory, KnowsWhatNothingWrote) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(64);
+  EXPECT_TRUE(memory.untouched(a, 64));
+  memory.fill(a + 16, 0, 4, 1);
+  EXPECT_FALSE(memory.untouched(a, 64));
+  EXPECT_FALSE(memory.untouched(a + 19, 1));
+  EXPECT_TRUE(memory.untouched(a, 16));
+  EXPECT_TRUE(memory.untouched(a + 20, 44));
+  memory.fill(a, 0, 4, 16);
+  EXPECT_FALSE(memory.untouched(a, 64));
+  EXPECT_FALSE(memory.untouched(a + 20, 64)) << "not in one allocation";
+  EXPECT_FALSE(memory.untouched(4096, 4));
+}
+
 TEST(DeviceMemory, DescribesAddresses) {
   DeviceMemory memory(0, kMiB);
   const std::uint64_t a = memory.allocate(1024);
