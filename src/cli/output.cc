@@ -12,6 +12,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/symbols.h"
 
 namespace baton::cli {
 namespace {
@@ -93,15 +94,17 @@ void Output::report(const Error& error) {
     // The error at hand is the one to tell.
   }
   std::string text = error_line(error) + '\n';
-  for (const std::string& note : error.notes()) text += note + '\n';
+  std::vector<std::string> notes;
+  for (const std::string& note : error.notes()) notes.push_back(with_readable_names(note));
+  for (const std::string& note : notes) text += note + '\n';
   write_error_stream(text);
 
   nlohmann::ordered_json& entry = result()["error"];
   entry["code"] = to_string(error.code());
-  entry["what"] = error.message();
+  entry["what"] = with_readable_names(error.message());
   entry["where"] = nullptr;
   if (error.where().known()) entry["where"] = error.where().to_string();
-  if (!error.notes().empty()) entry["notes"] = error.notes();
+  if (!notes.empty()) entry["notes"] = std::move(notes);
 }
 
 void Output::flush() {
@@ -125,11 +128,15 @@ void Output::finish() {
 }
 
 std::string error_line(const Error& error) {
-  const std::string& message = error.message();
+  // Names and paths in it may hold anything, line ends included.
+  const auto one_line = [](std::string_view text) {
+    return printable(text, std::string_view::npos);
+  };
+  const std::string message = one_line(with_readable_names(error.message()));
   if (!error.where().known()) return "error: " + message;
   const std::size_t cut = advice_begin(message);
-  return fmt::format("error: {} ({}){}", message.substr(0, cut), error.where().to_string(),
-                     message.substr(cut));
+  return fmt::format("error: {} ({}){}", message.substr(0, cut),
+                     one_line(error.where().to_string()), message.substr(cut));
 }
 
 Error current_error() {

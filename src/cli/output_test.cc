@@ -30,6 +30,12 @@ TEST(ErrorLine, QuotedSemicolonsAreNoAdvice) {
             "error: unknown key \"a; b\" (p.toml:3); drop it");
 }
 
+TEST(ErrorLine, IsOneLine) {
+  const SourceLocation where{"a\nb.toml", 3, 0};
+  EXPECT_EQ(error_line(Error(ErrorCode::kInvalidInput, "no \"x\ny\"; ä", where)),
+            "error: no \"x\\x0ay\" (a\\x0ab.toml:3); ä");
+}
+
 template <typename T>
 Error caught(T thrown) {
   try {
