@@ -1,5 +1,6 @@
 #include "exec/argument.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -57,20 +58,28 @@ void PlannedArgument::plan_buffer(const BufferOffset& place, const NameSlots& na
                                   const BufferTable& buffers) {
   const bool takes_address =
       param_.size == 8 && param_.kind != ParamKind::kScalar && param_.kind != ParamKind::kBytes;
-  if (!takes_address) fail("is the buffer {}, for a parameter that is no pointer", place.buffer);
+  const std::uint32_t index = buffer_index(buffers, place.buffer);
+  if (!takes_address) {
+    fail("is the buffer {} of {}, for a parameter that is no pointer", place.buffer,
+         to_string(buffers[index].definition->dtype));
+  }
   pointer_ = true;
   varies_ = true;  // addresses are known once buffers are allocated
-  buffer_ = buffer_index(buffers, place.buffer);
+  buffer_ = index;
   if (place.offset) expression_ = BoundExpression(place.offset->code(), names);
 }
 
+void PlannedArgument::refuse_pointer(std::string_view given) const {
+  if (param_.kind != ParamKind::kPointer) return;
+  fail("is {}, for a parameter that is a pointer; name a buffer, or write {{ u64 = 0 }} for none",
+       given);
+}
+
 void PlannedArgument::refuse_pointer_or_bytes(std::string_view given) const {
-  if (param_.kind == ParamKind::kPointer) {
-    fail("is {}, for a parameter that is a pointer; name a buffer", given);
-  }
-  if (param_.kind == ParamKind::kBytes) {
-    fail("is {}, for a struct by value; write its bytes: {{ bytes = \"...\" }}", given);
-  }
+  refuse_pointer(given);
+  if (param_.kind != ParamKind::kBytes) return;
+  fail("is {}, for a struct by value; write its bytes: {{ bytes = \"...\" }}{}", given,
+       is_integer_size(size_) ? ", or its type where it is one number, as in { f16 = 1.0 }" : "");
 }
 
 void PlannedArgument::plan_integer(const Expression& value, const NameSlots& names) {
@@ -96,7 +105,14 @@ void PlannedArgument::plan_real(double value) {
 
 void PlannedArgument::plan_typed(const TypedValue& typed, const NameSlots& names) {
   const std::string_view name = to_string(typed.dtype);
-  refuse_pointer_or_bytes(fmt::format("a number of type {}", name));
+  // A struct may well be one number (PTX calls __half bytes), and a pointer none.
+  const auto* given = std::get_if<Expression>(&typed.value);
+  const bool is_null = typed.dtype == DType::kU64 && given != nullptr && given->literal() == 0;
+  if (is_null && param_.kind == ParamKind::kPointer) {
+    pointer_ = true;
+    return set_constant(0);
+  }
+  refuse_pointer(fmt::format("a number of type {}", name));
   if (size_of(typed.dtype) != param_.size) {
     fail("is written as {} of {} bytes, the parameter has {}", name, size_of(typed.dtype),
          param_.size);
@@ -196,6 +212,29 @@ void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTab
     bits = encode(expression_->evaluate(slots));
   }
   std::memcpy(target, &bits, size_);
+}
+
+std::pair<std::uint64_t, std::uint64_t> PlannedArgument::span(std::span<const std::int64_t> slots,
+                                                              std::optional<std::size_t> index,
+                                                              const BufferTable& buffers) const {
+  const BoundBuffer& buffer = buffers[*buffer_];
+  if (!expression_) return {0, buffer.bytes};
+  const std::int64_t first = expression_->evaluate(slots);
+  std::int64_t last = buffer.elements;
+  if (index && expression_->uses_slot(*index)) {
+    std::vector<std::int64_t> next(slots.begin(), slots.end());
+    ++next[*index];
+    try {
+      const std::int64_t there = expression_->evaluate(next);
+      if (there > first) last = std::min(last, there);
+    } catch (const Error&) {
+      // There is no next one to point anywhere.
+    }
+  }
+  const auto bytes = [&](std::int64_t element) {
+    return static_cast<std::uint64_t>(element) * buffer.element_size();
+  };
+  return {bytes(first), bytes(last)};
 }
 
 }  // namespace baton::exec

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "baton/image.h"
@@ -34,6 +35,12 @@ class PlannedArgument {
   // Whether its bytes may change from one launch to the next.
   bool varies() const { return varies_; }
   bool uses_slot(std::size_t slot) const { return expression_ && expression_->uses_slot(slot); }
+  // The bytes of its buffer that a launch is given, as [first, last): from where it points to the
+  // buffer's end, or, where `index` is the slot of a group whose iterations point one behind the
+  // other, to where the next one points. Of a written argument that is a buffer.
+  std::pair<std::uint64_t, std::uint64_t> span(std::span<const std::int64_t> slots,
+                                               std::optional<std::size_t> index,
+                                               const BufferTable& buffers) const;
 
   // Writes `size()` bytes. Throws kInvalidInput for a value out of range and for an offset outside
   // the buffer.
@@ -46,6 +53,7 @@ class PlannedArgument {
   void plan_real(double value);
   void plan_typed(const TypedValue& typed, const NameSlots& names);
   void plan_raw(const RawBytes& raw);
+  void refuse_pointer(std::string_view given) const;
   void refuse_pointer_or_bytes(std::string_view given) const;
   std::uint64_t encode(std::int64_t value) const;
   std::uint64_t encode(double value) const;

@@ -84,6 +84,36 @@ class Case(unittest.TestCase):
         self.assertNotIn("bug in Baton", result.err, result)
 
 
+def toml(value):
+    """The value as TOML: JSON's strings, numbers and arrays are TOML's, its objects are not."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+def table(header, **keys):
+    return header + "\n" + "".join(f"{k} = {toml(v)}\n" for k, v in keys.items() if v is not None)
+
+
+def buffer(name, dtype, shape, role, init=None):
+    return table(f"[buffers.{name}]", dtype=dtype, shape=shape, role=role, init=init)
+
+
+def kernel(name, **keys):
+    return table(f"[kernels.{name}]", **keys)
+
+
+def launch(name, grid, block, args, **attributes):
+    return table("[[steps]]", launch=name, grid=grid, block=block, args=args, **attributes)
+
+
+def program(*parts, **symbols):
+    """A program file of these parts."""
+    return "name = \"test\"\n" + table("[symbols]", **symbols) + "".join(parts)
+
+
 def main():
     if not BATON:
         raise SystemExit("set BATON to the command line under test")
