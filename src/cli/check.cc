@@ -8,31 +8,39 @@
 #include "base/text.h"
 #include "baton/executable.h"
 #include "baton/image.h"
+#include "cli/check_metadata.h"
 #include "cli/check_report.h"
 #include "cli/commands.h"
+#include "cli/inspect_contents.h"
+#include "cli/inspect_metadata.h"
 #include "cli/run_report.h"
 
 namespace baton::cli {
 namespace {
 
-// The images of a file, or nothing where it is a program. Bytes decide what an image is; what is
-// none of them and is text can only be a program.
-std::optional<FoundImages> images_of(const std::filesystem::path& file) {
+// What a file holds, and nothing for a program: what is text and neither image nor metadata can
+// only be one.
+std::optional<Contents> read_input(const std::filesystem::path& file) {
   if (file.extension() == ".toml") return std::nullopt;
+  Contents contents;
   try {
-    return find_images(file);
-  } catch (const Error& failure) {
-    if (failure.code() != ErrorCode::kInvalidInput) throw;
-    if (read_file(file).find('\0') != std::string::npos) throw;
+    contents = read_contents(file);
+  } catch (const Error& neither) {
+    if (neither.code() != ErrorCode::kInvalidInput) throw;
+    const std::string bytes = read_file(file);
+    const bool is_text = bytes.find('\0') == std::string::npos;
+    if (!is_text || trim(bytes).starts_with('{')) throw;
     return std::nullopt;
   }
+  if (contents.images.container.empty()) contents.metadata = metadata_beside(file);
+  return contents;
 }
 
-void check_images(const CheckCommand& command, const FoundImages& found, const Device& device,
+void check_images(const std::filesystem::path& file, const FoundImages& found, const Device& device,
                   Output& output) {
   if (found.images.empty()) {
     throw error(ErrorCode::kInvalidInput, "{} holds no image of GPU code: it is of the kind \"{}\"",
-                command.file.string(), found.container);
+                file.string(), found.container);
   }
   std::optional<Error> refusal;
   std::size_t refused = 0;
@@ -46,6 +54,32 @@ void check_images(const CheckCommand& command, const FoundImages& found, const D
   }
   // Of several images, made for several GPUs, those that do not suit this one are no error.
   if (refused == found.images.size()) throw std::move(*refusal);
+}
+
+// Metadata brings its own images, or goes with the one that the file is.
+void check_metadata(const Contents& contents, const Device& device, Output& output) {
+  if (!contents.metadata->format.empty()) {
+    output.line("\nlaunch metadata: {}", contents.metadata->format);
+  }
+  show_metadata(*contents.metadata, output);
+  for (const ModuleMetadata& module : contents.metadata->modules) {
+    if (contents.images.container.empty()) {
+      const Image& image = contents.images.images.at(0).image;
+      hold_metadata(module, read_facts(image), image.name(), output);
+    } else if (module.image()) {
+      const FoundImage own{*module.image(), module.name(), 0};
+      if (!module.functions().empty()) {
+        hold_metadata(module, read_facts(own.image), own.image.name(), output);
+      }
+      // What stands in the file itself is shown already.
+      if (!contents.has_offsets || contents.images.images.empty()) show_image(own, device, output);
+    } else if (!module.functions().empty()) {
+      output.line(
+          "\n{} has no image: its functions are held against nothing; name the image, with "
+          "the metadata beside it as NAME.tvm_meta.json",
+          printable(module.name()));
+    }
+  }
 }
 
 void check_program(const CheckCommand& command, const Device& device, Output& output) {
@@ -67,14 +101,15 @@ void check(const CheckCommand& command, Output& output) {
   // A run that fails has the same keys however far it gets.
   for (const char* value : {"device", "device_name", "file"}) output.result()[value] = nullptr;
   output.result()["file"] = command.file.string();
-  const std::optional<FoundImages> images = images_of(command.file);
+  const std::optional<Contents> contents = read_input(command.file);
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
-  if (images) {
-    check_images(command, *images, device, output);
-  } else {
-    check_program(command, device, output);
-  }
+  if (!contents) return check_program(command, device, output);
+  // Metadata may bring images that nothing else finds.
+  const bool has_images =
+      contents->has_offsets && !(contents->metadata && contents->images.images.empty());
+  if (has_images) check_images(command.file, contents->images, device, output);
+  if (contents->metadata) check_metadata(*contents, device, output);
 }
 
 }  // namespace baton::cli

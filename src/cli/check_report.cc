@@ -166,9 +166,13 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
       fit = {Compatibility::Answer::kNo, notes.empty() ? refusal->message() : notes.back()};
     }
   }
-  Json& images = output.result()["images"];
-  Json& kernels = output.result()["kernels"];
-  if (!images.is_array()) images = kernels = Json::array();
+  Json& result = output.result();
+  // Both are there before either is referred to: a new key moves the others.
+  for (const char* list : {"images", "kernels"}) {
+    if (!result.contains(list)) result[list] = Json::array();
+  }
+  Json& images = result["images"];
+  Json& kernels = result["kernels"];
   images.push_back({{"place", found.place},
                     {"kind", to_string(image.kind())},
                     {"arch", facts.arch.empty() ? Json() : Json(facts.arch)},

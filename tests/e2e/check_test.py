@@ -2,10 +2,13 @@
 """`baton check`: what is known of programs and images before anything runs, and what `run` makes of
 launch attributes and edges."""
 
+import json
+
 from baton import ROOT, Case, main
 
 TESTDATA = ROOT / "src" / "exec" / "testdata"
 IMAGES = ROOT / "src" / "image" / "testdata"
+METADATA = ROOT / "tests" / "golden" / "metadata"
 
 PROGRAM = """\
 name = "edges"
@@ -136,6 +139,51 @@ class Check(Case):
         self.assertTrue(json["kernels"])
         result = self.baton("check", IMAGES / "vectors_sm_90.cubin", "--device", "sim")
         self.assertIn("cubin for sm_90, no: the image is a cubin: it holds machine code only", result.out)
+
+    def test_metadata(self):
+        sidecar = METADATA / "tvm_0_27.tvm_meta.json"
+        result = self.baton("check", sidecar, "--json")
+        self.check(result, 0)
+        functions = result.json()["metadata"][0]["functions"]
+        self.assertTrue(functions)
+        for function in functions:
+            self.assertTrue(function["symbol"])
+        self.assertIn("has no image", self.baton("check", sidecar).out)
+        for name in ("version_1.json", "version_1.bin"):
+            with self.subTest(name):
+                result = self.baton("check", METADATA / name, "--json")
+                self.check(result, 2, "function native", "no such kernel", name)  # its image is empty
+                self.assertTrue(result.json()["metadata"][0]["functions"])
+        # A library brings the image: its kernels and how they are called, held against each other.
+        result = self.baton("check", METADATA / "tvm_0_27_ptx.so", "--json")
+        self.check(result, 0)
+        json = result.json()
+        called = {f["symbol"]: f for module in json["metadata"] for f in module["functions"]}
+        kernels = {kernel["name"]: kernel for kernel in json["kernels"]}
+        self.assertTrue(set(called) <= set(kernels))
+        for symbol, function in called.items():
+            self.assertEqual(len(function["params"]), len(kernels[symbol]["params"]))
+
+    def test_a_sidecar_is_held_against_its_image(self):
+        self.write("k.ptx", (TESTDATA / "attributes.ptx").read_text())
+
+        def sidecar(symbol, types, tags=("blockIdx.x", "threadIdx.x")):
+            function = {"name": symbol, "arg_types": types, "launch_param_tags": list(tags)}
+            self.write("k.tvm_meta.json", json.dumps({"tvm_version": "0.21.0", "func_info": {symbol: function}}))
+            return self.baton("check", "k.ptx")
+        right = sidecar("after", ["handle", "int32"])
+        self.check(right, 0)
+        self.assertIn("launch metadata: TVM sidecar JSON", right.out)
+        self.assertIn("handle, int32", right.out)
+        self.check(sidecar("before", ["handle", "int32"]), 2, "before", "after", "k.ptx")
+        self.check(sidecar("after", ["handle"]), 2, "function after", "1 parameters", "2")
+        self.check(sidecar("after", ["handle", "int64"]), 2, "parameter 1", "int64 of 8 bytes", "4 bytes")
+        hasty = sidecar("hasty", ["handle", "int32"], ["blockIdx.x", "tir.use_programtic_dependent_launch"])
+        self.check(hasty, 0)
+        self.assertIn("never waits", hasty.err)
+        self.write("k.tvm_meta.json", "{")
+        self.check(self.baton("check", "k.ptx"), 2, "k.tvm_meta.json")
+        self.check(self.baton("check", "k.tvm_meta.json"), 2, "k.tvm_meta.json")
 
     def test_what_is_neither(self):
         self.check(self.baton("check", "nothing"), 2, "nothing")
