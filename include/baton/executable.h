@@ -61,9 +61,23 @@ struct RunOptions {
   // Whether the simulated GPU notes what it does, for RunReport::trace. Refused elsewhere.
   bool trace = false;
   bool time_steps = true;  // else the report has no times but the runs'
+  // One report for all executions of a step of the program, however few they are; its times are
+  // those of all its executions in a run.
+  bool join_executions = false;
+  // Called between runs with the number of the one that is done, when nothing of it is under way.
+  std::function<void(std::uint64_t run)> after_run = {};
   // Called from the running thread, a few times a second at most.
   std::function<void(const RunProgress&)> progress = {};
 };
+
+// How several times of one thing lie, in seconds: half of them from the lower to the upper
+// quartile.
+struct TimeStatistics {
+  std::uint64_t count = 0;
+  double least = 0, lower_quartile = 0, median = 0, upper_quartile = 0, greatest = 0;
+};
+// Nothing for no times. Quartiles between two times are interpolated.
+BATON_API std::optional<TimeStatistics> time_statistics(std::vector<double> seconds);
 
 // One step as it was executed. Steps of a repeated group are reported one by one as long as the run
 // has no more than kMaxReportedSteps of them; else each step of the program has one report for all
@@ -80,14 +94,18 @@ struct StepReport {
   SourceLocation where;
   std::uint64_t executions = 1;
   std::uint64_t skipped = 0;  // of these, launches with an empty grid
+  // Of a run that failed: executions that are not known to have come to their end.
+  std::uint64_t unfinished = 0;
 
   Dim3 grid, block;                         // launches: of the last execution that was not skipped
   std::uint32_t shared = 0;                 // dynamic shared memory, in bytes
   std::vector<LaunchAttribute> attributes;  // as sent with that execution
   std::optional<double> seconds;            // in the first run
   std::optional<double> best_seconds;       // in the fastest of all runs
+  std::optional<TimeStatistics> times;      // of the runs after the first, where there are any
   // Bytes read and written: exact for copies and fills, and for launches on a device that counts
-  // them; else the sizes of the distinct buffers passed.
+  // them; else an estimate, what there is of the buffers from where they are passed on, or, in a
+  // repeated group, up to where its next iteration has them.
   std::uint64_t bytes = 0;
   bool bytes_counted = false;
   std::optional<std::uint64_t> instructions;  // by all threads, where the device counts them
@@ -206,13 +224,16 @@ class BATON_API Executable {
   const Device& device() const;
   // The module that holds a kernel of the program. Throws kNotFound.
   const Module& module(std::string_view kernel) const;
-  // What compiling each distinct source gave: PTX, cubin, log, time; the kernels' names with it.
-  struct CompiledKernels {
-    std::vector<std::string> kernels;
-    Source source;
-    Compiled compiled;
+  // What each module was made from, and what compiling gave: PTX, machine code, log, time. Kernels
+  // with equal definitions share one.
+  struct KernelModule {
+    // The program's names for its kernels, with what is known of each.
+    std::vector<std::pair<std::string, KernelFacts>> kernels = {};
+    std::optional<Source> source = {};  // with `compiled`
+    std::optional<Compiled> compiled = {};
+    std::optional<Image> image = {};  // of kernels that come as images
   };
-  const std::vector<CompiledKernels>& compiled() const;
+  const std::vector<KernelModule>& modules() const;
 
   // Gives symbols their values, checks the whole program for them (shapes, offsets, arguments,
   // limits of the device: everything that can be known before it runs), and allocates the buffers.

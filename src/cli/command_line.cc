@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kVersion = "baton " BATON_VERSION;
 
-constexpr std::string_view kLaterCommands[] = {"build", "bench", "tune"};
+constexpr std::string_view kLaterCommands[] = {"build", "tune"};
 
 // What CLI11 fills: text as written, which is checked below, so that every message is ours.
 struct RawRun {
@@ -139,19 +139,16 @@ CheckCommand checked_check(const Raw& raw) {
   return command;
 }
 
-RunCommand checked_run(const Raw& raw) {
+// What running and measuring have in common.
+template <typename T>
+T checked_common(const Raw& raw) {
   const RawRun& run = raw.run;
-  RunCommand command;
+  T command;
   command.json = raw.json;
   command.program = raw.file;
   if (!run.device.empty()) command.device = run.device;
   command.symbols = parse_symbols(run.set);
   command.inputs = parse_assignments("--input", run.input, "FILE.npy");
-  command.outputs = parse_assignments("--output", run.output, "FILE.npy");
-  command.expected = parse_assignments("--expect", run.expect, "FILE.npy");
-  constexpr std::string_view kTolerance = "a number of at least 0";
-  if (!run.rtol.empty()) command.rtol = parse_real("--rtol", run.rtol, true, kTolerance);
-  if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
   if (!run.repeat.empty()) {
     command.repeat =
         parse_integer<std::uint64_t>("--repeat", run.repeat, 1, "a number of at least 1");
@@ -162,11 +159,22 @@ RunCommand checked_run(const Raw& raw) {
   if (!run.timeout.empty()) {
     command.timeout = parse_real("--timeout", run.timeout, false, "a number of seconds above 0");
   }
+  command.pdl = parse_pdl(run.pdl);
+  return command;
+}
+
+RunCommand checked_run(const Raw& raw) {
+  const RawRun& run = raw.run;
+  RunCommand command = checked_common<RunCommand>(raw);
+  command.outputs = parse_assignments("--output", run.output, "FILE.npy");
+  command.expected = parse_assignments("--expect", run.expect, "FILE.npy");
+  constexpr std::string_view kTolerance = "a number of at least 0";
+  if (!run.rtol.empty()) command.rtol = parse_real("--rtol", run.rtol, true, kTolerance);
+  if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
   if (!run.keep.empty()) command.keep = run.keep;
 
   constexpr std::string_view kStream[] = {"stream"}, kGraph[] = {"graph"};
   check_choice("--executor", run.executor, kStream, kGraph);
-  command.pdl = parse_pdl(run.pdl);
   command.schedule = checked_schedule(run.schedule);
   if (!run.trace.empty()) command.trace = run.trace;
   return command;
@@ -212,10 +220,11 @@ class Parser {
     add("doctor", "Say what was found and what is missing: devices, driver, NVRTC, headers, cache");
     add_run();
     add_check();
+    add_bench();
     add_compile();
-    CLI::App* inspect = add("inspect", "Show what a PTX file or a cubin says about its kernels");
-    inspect->add_option("FILE", raw_.file, "The image");
-    option(inspect, "--extract", raw_.extract, "DIR", "Write the image's parts into a folder");
+    CLI::App* inspect = add("inspect", "Show what an image, or a program, says about its kernels");
+    inspect->add_option("FILE", raw_.file, "Anything that holds images, or a program file");
+    option(inspect, "--extract", raw_.extract, "DIR", "Write what it is made of into a folder");
     CLI::App* cache = add("cache", "Look after the compile cache");
     cache->add_option("ACTION", raw_.action, "stats, list, verify or clear");
   }
@@ -278,6 +287,22 @@ class Parser {
            "auto, on or off: what steps do whose own pdl is auto; BATON_PDL=off goes before all");
   }
 
+  // What a run and its measurement have in common.
+  void add_running(CLI::App* sub, const char* repeat) {
+    RawRun& run = raw_.run;
+    add_binding(sub);
+    option(sub, "--input", run.input, "NAME=FILE.npy", "Fill an input, weight or inout buffer");
+    option(sub, "--repeat", run.repeat, "K", repeat);
+    option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
+    option(sub, "--timeout", run.timeout, "SECONDS", "Stop when it takes longer");
+  }
+
+  void add_bench() {
+    CLI::App* sub = add("bench", "Measure a program, step by step, beside the device's ceiling");
+    sub->add_option("PROGRAM", raw_.file, "The program file");
+    add_running(sub, "Measure K runs; some seconds' worth where left out");
+  }
+
   void add_check() {
     CLI::App* sub = add("check", "Hold a program, or an image, against a device; launch nothing");
     sub->add_option("FILE", raw_.file, "The program file, or anything that holds images");
@@ -288,18 +313,14 @@ class Parser {
     CLI::App* sub = add("run", "Run a program and compare its results");
     RawRun& run = raw_.run;
     sub->add_option("PROGRAM", raw_.file, "The program file");
-    add_binding(sub);
-    option(sub, "--input", run.input, "NAME=FILE.npy", "Fill an input, weight or inout buffer");
+    add_running(sub, "Run K times; the first is the one compared");
     option(sub, "--output", run.output, "NAME=FILE.npy", "Save an output or inout buffer");
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
     option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; the default by dtype");
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
-    option(sub, "--repeat", run.repeat, "K", "Run K times; the first is the one compared");
     option(sub, "--executor", run.executor, "KIND", "stream");
     option(sub, "--schedule", run.schedule, "ORDER",
            "serial, late, early, reverse or random:SEED; of the simulated GPU");
-    option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
-    option(sub, "--timeout", run.timeout, "SECONDS", "Stop the run when it takes longer");
     option(sub, "--trace", run.trace, "FILE.json",
            "Write what the simulated GPU did as a timeline");
     option(sub, "--keep", run.keep, "DIR", "Keep sources, PTX and machine code in a folder");
@@ -361,7 +382,7 @@ class Parser {
       return CacheCommand{raw_.json, parse_action(raw_.action)};
     }
     if (name == "inspect") {
-      require(raw_.file, "baton inspect needs an image: baton inspect FILE");
+      require(raw_.file, "baton inspect needs an image or a program: baton inspect FILE");
       InspectCommand inspect{raw_.json, raw_.file, {}};
       if (!raw_.extract.empty()) inspect.extract = raw_.extract;
       return inspect;
@@ -369,6 +390,10 @@ class Parser {
     if (name == "run") {
       require(raw_.file, "baton run needs a program file: baton run PROGRAM");
       return checked_run(raw_);
+    }
+    if (name == "bench") {
+      require(raw_.file, "baton bench needs a program file: baton bench PROGRAM");
+      return checked_common<BenchCommand>(raw_);
     }
     if (name == "check") {
       require(raw_.file, "baton check needs a program or an image: baton check FILE");

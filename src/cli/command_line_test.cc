@@ -112,7 +112,10 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
   const Case cases[] = {
       {{}, {"no command", "run"}},
       {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
-      {{"bench", "p.toml"}, {"bench", "not in this release"}},
+      {{"tune", "p.toml"}, {"tune", "not in this release"}},
+      {{"bench"}, {"baton bench PROGRAM"}},
+      {{"bench", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
+      {{"bench", "p.toml", "--expect", "y=y.npy"}, {"\"--expect\""}},
       {{"check"}, {"baton check FILE"}},
       {{"check", "p.toml", "--pdl", "force"}, {"\"force\"", "known: auto, on, off"}},
       {{"check", "p.toml", "--repeat", "2"}, {"\"--repeat\""}},

@@ -14,6 +14,7 @@ void doctor(const DoctorCommand& command, Output& output);
 // `interrupt` becomes true when the user wants the run to end.
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void check(const CheckCommand& command, Output& output);
+void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void compile(const CompileCommand& command, Output& output);
 void inspect(const InspectCommand& command, Output& output);
 void cache(const CacheCommand& command, Output& output);

@@ -21,6 +21,8 @@ std::string format_count(std::uint64_t count);
 // How long ago, in whole units: "< 1 s", "119 s", "119 min", "47 h", "12 days". What lies in the
 // future, where two machines' clocks differ, is "< 1 s" too.
 std::string format_age(std::chrono::seconds age);
+// "4.27 TB/s", of bytes in a second; powers of 1000.
+std::string format_rate(double bytes_per_second);
 // One element as a number, floats to six digits.
 std::string format_element(const Array& array, std::int64_t index);
 // The first few elements, and "..." where there are more.

@@ -62,6 +62,13 @@ TEST(Format, ElementsOfEveryKind) {
             "18446744073709551615");
 }
 
+TEST(Format, Rates) {
+  EXPECT_EQ(format_rate(0), "0 B/s");
+  EXPECT_EQ(format_rate(987), "987 B/s");
+  EXPECT_EQ(format_rate(12'345), "12.3 kB/s");
+  EXPECT_EQ(format_rate(4.269e12), "4.27 TB/s");
+}
+
 TEST(Format, MoreElementsThanShown) {
   EXPECT_EQ(format_elements(array_of<std::int32_t>(DType::kI32, {1, 2, 3}), 2), "1  2  ...");
   EXPECT_EQ(format_elements(array_of<std::int32_t>(DType::kI32, {}), 2), "");

@@ -5,15 +5,18 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "baton/device.h"
 #include "baton/image.h"
 #include "cli/commands.h"
+#include "cli/extraction.h"
 #include "cli/inspect_contents.h"
 #include "cli/inspect_entry.h"
-#include "cli/inspect_extract.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
+#include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
+#include "exec/kernel_definition.h"
 
 namespace baton::cli {
 namespace {
@@ -161,10 +164,34 @@ class Report {
   Json variables_;
 };
 
+// A program by what its kernels are made from; nothing is loaded.
+void inspect_program(const InspectCommand& command, Output& output) {
+  Json& json = output.result();
+  json["file"] = command.image.string();
+  json["kind"] = "program";
+  const Program program = Program::from_file(command.image);
+  json["program"] = program.name();
+  output.line("{}: program {}, {} kernel{}", command.image.string(), printable(program.name()),
+              program.kernels().size(), program.kernels().size() == 1 ? "" : "s");
+  const std::string arch = Device::open().compile_arch();
+  json["arch"] = arch;
+  output.progress("compile");
+  std::vector<Executable::KernelModule> modules;
+  for (exec::KernelDefinition& definition : exec::read_definitions(program)) {
+    modules.push_back(exec::describe(std::move(definition), arch, true));
+  }
+  show_modules(modules, output);
+  if (!command.extract) return;
+  const auto written = keep_modules(program, modules, "--extract", *command.extract, output);
+  json["extracted"] = written;
+  output.line("\nwrote {} files to {}", written.size(), command.extract->string());
+}
+
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
   if (is_cache_entry(command.image)) return inspect_entry(command, output);
+  if (command.image.extension() == ".toml") return inspect_program(command, output);
   const std::string name = command.image.string();
   const Contents contents = read_contents(command.image);
   const FoundImages& found = contents.images;

@@ -57,6 +57,15 @@ Json json_number(double value) {
   return value;
 }
 
+Json json_of(const TimeStatistics& times) {
+  return {{"count", times.count},
+          {"least", times.least},
+          {"lower_quartile", times.lower_quartile},
+          {"median", times.median},
+          {"upper_quartile", times.upper_quartile},
+          {"greatest", times.greatest}};
+}
+
 Json json_of(const StepReport& step) {
   Json json = {{"kind", to_string(step.kind)},
                {"label", step.label},
@@ -72,6 +81,7 @@ Json json_of(const StepReport& step) {
   }
   json["seconds"] = or_null(step.seconds);
   json["best_seconds"] = or_null(step.best_seconds);
+  json["times"] = step.times ? json_of(*step.times) : Json();
   json["bytes"] = step.bytes;
   json["bytes_counted"] = step.bytes_counted;
   json["instructions"] = or_null(step.instructions);

@@ -12,6 +12,7 @@ namespace baton::cli {
 // A number; NaN and infinities, which JSON has not, as "nan", "inf" and "-inf".
 nlohmann::ordered_json json_number(double value);
 
+nlohmann::ordered_json json_of(const TimeStatistics& times);
 nlohmann::ordered_json json_of(const StepReport& step);
 nlohmann::ordered_json json_of(const FindingReport& finding);
 nlohmann::ordered_json json_of(const KernelFacts& kernel);

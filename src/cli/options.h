@@ -50,6 +50,18 @@ struct CheckCommand {
   PdlMode pdl = PdlMode::kAuto;
 };
 
+struct BenchCommand {
+  bool json = false;
+  std::filesystem::path program;
+  std::optional<std::string> device;
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  std::vector<Assignment> inputs;
+  std::optional<std::uint64_t> repeat;  // as many as take some seconds
+  std::uint64_t seed = 0;
+  std::optional<double> timeout;  // seconds, of each pass of all runs
+  PdlMode pdl = PdlMode::kAuto;
+};
+
 struct CompileCommand {
   bool json = false;
   std::filesystem::path source;
@@ -78,7 +90,7 @@ struct ShowText {
   std::string text;
 };
 
-using Command = std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, CompileCommand,
-                             InspectCommand, CacheCommand>;
+using Command = std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
+                             CompileCommand, InspectCommand, CacheCommand>;
 
 }  // namespace baton::cli

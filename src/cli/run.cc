@@ -1,7 +1,6 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,62 +8,22 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
-#include "base/suggest.h"
+#include "base/text.h"
 #include "baton/executable.h"
 #include "cli/commands.h"
 #include "cli/format.h"
+#include "cli/kernel_modules.h"
+#include "cli/program_arrays.h"
 #include "cli/run_report.h"
 
 namespace baton::cli {
 namespace {
 
-bool is_output(const ProgramBuffer& buffer) {
-  return buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout;
-}
-bool is_input(const ProgramBuffer& buffer) {
-  return buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight ||
-         buffer.role == BufferRole::kInout;
-}
-
-// The buffer that an option names, of a role that the option serves.
-const ProgramBuffer& named_buffer(const Program& program, std::string_view option,
-                                  const std::string& name, bool (*serves)(const ProgramBuffer&),
-                                  std::string_view roles) {
-  const ProgramBuffer* buffer = program.buffer(name);
-  if (buffer == nullptr) {
-    std::vector<std::string> names;
-    for (const ProgramBuffer& known : program.buffers()) {
-      if (serves(known)) names.push_back(known.name);
-    }
-    throw error(ErrorCode::kNotFound, "{} names no buffer of the program: \"{}\"{}", option, name,
-                suggestion(name, names));
-  }
-  if (!serves(*buffer)) {
-    throw error_at(buffer->where, ErrorCode::kInvalidInput,
-                   "{} serves {} buffers, \"{}\" has the role {}; change its role", option, roles,
-                   name, to_string(buffer->role));
-  }
-  return *buffer;
-}
-
-using NamedArrays = std::vector<std::pair<std::string, Array>>;
-
-NamedArrays read_arrays(const Program& program, std::string_view option,
-                        const std::vector<Assignment>& files, bool (*serves)(const ProgramBuffer&),
-                        std::string_view roles) {
-  NamedArrays arrays;
-  for (const auto& [name, file] : files) {
-    const ProgramBuffer& buffer = named_buffer(program, option, name, serves, roles);
-    arrays.emplace_back(name, read_npy(file, buffer.dtype));
-  }
-  return arrays;
-}
-
 // What can be known of --output before the run: a long run must not end at a folder that is not
 // there.
 void check_outputs(const Program& program, const std::vector<Assignment>& outputs) {
   for (const auto& [name, file] : outputs) {
-    named_buffer(program, "--output", name, is_output, "output and inout");
+    named_buffer(program, "--output", name, Serves::kOutputs);
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       throw error(ErrorCode::kNotFound, "--output {}={}: there is no folder {}; create it first",
@@ -83,38 +42,18 @@ void check_expected_shapes(const Executable& executable, const NamedArrays& expe
   }
 }
 
-// Writes what the program was made from and what compiling gave: sources byte for byte, PTX and
-// machine code, a file name a compile.
-void keep_parts(const Executable& executable, const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
-  std::set<std::string> taken;
-  for (const Executable::CompiledKernels& part : executable.compiled()) {
-    std::string stem = part.source.directory.empty()
-                           ? part.kernels.front()
-                           : std::filesystem::path(part.source.name).stem().string();
-    for (int number = 2; !taken.insert(stem).second; ++number) {
-      stem = fmt::format("{}_{}", part.kernels.front(), number);
-    }
-    const auto keep = [&](const char* ending, std::string_view bytes) {
-      write_file_atomically(folder / (stem + ending), bytes);
-    };
-    keep(".cu", part.source.text);
-    keep(".ptx", part.compiled.ptx.bytes());
-    if (part.compiled.cubin) keep(".cubin", part.compiled.cubin->bytes());
-  }
-}
-
 baton::RunOptions run_options(const RunCommand& command, Output& output,
                               const std::atomic<bool>& interrupt) {
-  baton::RunOptions options;
+  baton::RunOptions options = timed_options(command.timeout, interrupt);
   options.repeat = command.repeat;
-  if (command.timeout) options.timeout = std::chrono::duration<double>(*command.timeout);
-  options.interrupt = &interrupt;
   if (command.schedule) options.schedule = *command.schedule;
   options.trace = command.trace.has_value();
-  options.progress = [&output, repeat = command.repeat](const RunProgress& progress) {
-    output.progress(fmt::format("run {} of {}: {} of {} steps", progress.run + 1, repeat,
-                                progress.steps_done, progress.steps));
+  const auto start = std::chrono::steady_clock::now();
+  options.progress = [&output, start, repeat = command.repeat](const RunProgress& progress) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    output.progress(fmt::format("run {} of {}: {} of {} steps, {}", progress.run + 1, repeat,
+                                progress.steps_done, progress.steps,
+                                format_duration(passed.count())));
   };
   return options;
 }
@@ -161,7 +100,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   for (const char* value : {"device", "device_name", "program", "symbols"}) {
     output.result()[value] = nullptr;
   }
-  for (const char* list : {"steps", "edges", "outputs", "findings"}) {
+  for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
   const Program program = Program::from_file(command.program);
@@ -170,10 +109,8 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
-  bindings.inputs =
-      read_arrays(program, "--input", command.inputs, is_input, "input, weight and inout");
-  const NamedArrays expected =
-      read_arrays(program, "--expect", command.expected, is_output, "output and inout");
+  bindings.inputs = read_arrays(program, "--input", command.inputs, Serves::kInputs);
+  const NamedArrays expected = read_arrays(program, "--expect", command.expected, Serves::kOutputs);
   check_outputs(program, command.outputs);
 
   const Device device = command.device ? Device::open(*command.device) : Device::open();
@@ -182,13 +119,14 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   PrepareOptions options;
   options.pdl = command.pdl;
   Executable executable = Executable::prepare(program, device, options);
-  if (command.keep) keep_parts(executable, *command.keep);
+  if (command.keep) keep_modules(program, executable.modules(), "--keep", *command.keep, output);
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   if (command.schedule) {
     output.result()["schedule"] = to_string(*command.schedule);
     output.line("schedule {}", to_string(*command.schedule));
   }
+  show_modules(executable.modules(), output);
   check_expected_shapes(executable, expected);
   output.flush();
 

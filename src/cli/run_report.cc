@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "cli/check_report.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/symbols.h"
 #include "cli/table.h"
 
 namespace baton::cli {
@@ -45,8 +47,10 @@ std::vector<StepReport> by_program_step(const std::vector<StepReport>& steps) {
           std::tie(step.grid, step.block, step.attributes);
     row.executions += step.executions;
     row.skipped += step.skipped;
+    row.unfinished += step.unfinished;
     row.bytes += step.bytes;
     add(row.seconds, step.seconds);
+    row.times.reset();  // those of several steps do not add up
     if (step.instructions) row.instructions = row.instructions.value_or(0) + *step.instructions;
   }
   return rows;
@@ -56,7 +60,9 @@ std::string times_of(const StepReport& step) {
   if (step.skipped == step.executions) return step.executions == 1 ? "skipped" : "all skipped";
   std::string text = step.executions == 1 ? "" : fmt::format("{} times", step.executions);
   if (step.skipped > 0) text += fmt::format(", {} skipped", step.skipped);
-  return text;
+  if (step.unfinished == 0) return text;
+  if (step.executions == 1) return "end unknown";
+  return text + fmt::format(", {} without a known end", step.unfinished);
 }
 
 std::vector<std::string> row_of(const StepReport& step) {
@@ -71,6 +77,7 @@ std::vector<std::string> row_of(const StepReport& step) {
           launched && step.shared > 0 ? format_bytes(step.shared) : "",
           launched ? format_attributes(step.attributes) : "",
           ran && step.seconds ? format_duration(*step.seconds) : "",
+          ran && step.times ? format_duration(step.times->median) : "",
           ran ? format_bytes(step.bytes) : "",
           ran && step.instructions ? format_count(*step.instructions) : ""};
 }
@@ -87,16 +94,17 @@ StepReport total_of(const std::vector<StepReport>& steps) {
   return total;
 }
 
-std::string summary_of(std::vector<double> seconds) {
+// The first run is the one that is compared; the others are for timing.
+std::string summary_of(const std::vector<double>& seconds) {
   if (seconds.size() < 2) return {};
-  const double first = seconds.front();
-  std::sort(seconds.begin(), seconds.end());
-  const std::size_t middle = seconds.size() / 2;
-  const double median =
-      seconds.size() % 2 != 0 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
-  return fmt::format("{} runs: first {}, median {}, from {} to {}", seconds.size(),
-                     format_duration(first), format_duration(median),
-                     format_duration(seconds.front()), format_duration(seconds.back()));
+  const TimeStatistics later = *time_statistics({seconds.begin() + 1, seconds.end()});
+  std::string text = fmt::format("{} runs: first {}, then median {}", seconds.size(),
+                                 format_duration(seconds.front()), format_duration(later.median));
+  if (later.count == 1) return text;
+  return text + fmt::format(" (half of them {} to {}, all {} to {})",
+                            format_duration(later.lower_quartile),
+                            format_duration(later.upper_quartile), format_duration(later.least),
+                            format_duration(later.greatest));
 }
 
 std::string verdict_of(const OutputResult& result, bool colour) {
@@ -109,7 +117,7 @@ std::string verdict_of(const OutputResult& result, bool colour) {
   }
   std::string text = styled("as expected", Style::kGood, colour);
   if (!is_float(result.array->dtype)) return text;
-  return text + fmt::format(" (rtol {:g}, atol {:g}; largest difference {:.2g})",
+  return text + fmt::format(" (rtol {:g}, atol {:g}; worst off by {:.2g})",
                             comparison.tolerance.rtol, comparison.tolerance.atol,
                             comparison.worst_error);
 }
@@ -137,6 +145,14 @@ Json json_of(const OutputResult& result) {
 }
 
 }  // namespace
+
+baton::RunOptions timed_options(const std::optional<double>& timeout,
+                                const std::atomic<bool>& interrupt) {
+  baton::RunOptions options;
+  if (timeout) options.timeout = std::chrono::duration<double>(*timeout);
+  options.interrupt = &interrupt;
+  return options;
+}
 
 void show_device(const Device& device, Output& output) {
   output.result()["device"] = device.spec();
@@ -174,10 +190,13 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
                {"shared", kRight},
                {"attributes"},
                {"time", kRight},
+               {"then", kRight},
                {"moved", kRight},
                {"instructions", kRight}});
   for (const StepReport& step : steps) table.add(row_of(step));
-  if (steps.size() > 1) table.add(row_of(total_of(steps)));
+  const bool finished = std::all_of(steps.begin(), steps.end(),
+                                    [](const StepReport& step) { return step.unfinished == 0; });
+  if (steps.size() > 1 && finished) table.add(row_of(total_of(steps)));
   output.text("\n" + table.format(output.colour()));
   const std::string runs = summary_of(report.run_seconds);
   if (!runs.empty()) output.line("{}", runs);
@@ -206,8 +225,8 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
     output.line("\n{}: kernel {}, block ({}), thread ({}): {}{}{}",
                 styled(finding.error ? "error" : "warning",
                        finding.error ? Style::kBad : Style::kWarning, output.colour()),
-                finding.kernel, fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
-                finding.message, times, where);
+                with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
+                fmt::join(finding.thread, ", "), finding.message, times, where);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ struct OutputResult {
   std::string expected_file;     // empty where nothing was expected
   std::optional<Comparison> comparison;
 };
+
+// What every run on the command line has.
+baton::RunOptions timed_options(const std::optional<double>& timeout,
+                                const std::atomic<bool>& interrupt);
 
 // How a run went, as tables and as JSON. `error_findings` are left out of the text where the run's
 // error carries them as its notes.

@@ -81,8 +81,16 @@ TEST(RunReport, RepeatedRunsAreSummedUp) {
   RunReport report;
   report.steps = {launch("a", 3)};
   report.run_seconds = {9e-3, 1e-3, 3e-3, 2e-3};
-  EXPECT_THAT(steps_text(report),
-              HasSubstr("4 runs: first 9.00 ms, median 2.50 ms, from 1.00 ms to 9.00 ms"));
+  EXPECT_THAT(
+      steps_text(report),
+      HasSubstr("4 runs: first 9.00 ms, then median 2.00 ms (half of them 1.50 ms to 2.50 ms, "
+                "all 1.00 ms to 3.00 ms)"));
+  report.steps[0].seconds = 9e-3;
+  EXPECT_THAT(steps_text(report), Not(HasSubstr("then  ")));
+  report.steps[0].times = time_statistics({5e-3, 4e-3, 6e-3});
+  EXPECT_THAT(steps_text(report), HasSubstr("9.00 ms  5.00 ms"));
+  report.run_seconds.resize(2);
+  EXPECT_THAT(steps_text(report), HasSubstr("2 runs: first 9.00 ms, then median 1.00 ms\n"));
 }
 
 TEST(RunReport, AttributesShowWhereALaunchHasSome) {

@@ -75,7 +75,11 @@ std::optional<Diagnostic> parse_header(std::string_view line) {
     std::string_view rest = trim(line.substr(tool.size()));
     const std::size_t blank = rest.find("  ");
     std::string squeezed(rest.substr(0, blank));
-    if (blank != std::string_view::npos) squeezed += rest.substr(rest.find(':'));
+    if (blank != std::string_view::npos) {
+      const std::size_t colon = rest.find(':', blank);
+      if (colon == std::string_view::npos) continue;
+      squeezed += rest.substr(colon);
+    }
     std::string_view text = squeezed;
     std::string_view code;
     const std::optional<Severity> severity = take_severity(text, code);

@@ -39,6 +39,8 @@ constexpr char kLog[] =
     "\n"
     "3 errors detected in the compilation of \"e.cu\".\n"
     "nvrtc: error: unrecognized option --foo found\n"
+    "ptxas info    : Function properties for f\n"
+    "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
     "ptxas warning : Conflicting options\n"
     "ptxas fatal   : Unresolved extern function 'f'\n";
 

@@ -46,8 +46,8 @@ const Module& Executable::module(std::string_view kernel) const {
   return state_->kernels.module(kernel);
 }
 
-const std::vector<Executable::CompiledKernels>& Executable::compiled() const {
-  return state_->kernels.compiled();
+const std::vector<Executable::KernelModule>& Executable::modules() const {
+  return state_->kernels.modules();
 }
 
 void Executable::bind(Bindings bindings) {

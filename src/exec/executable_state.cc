@@ -236,7 +236,7 @@ void ExecutableState::run(const RunOptions& options) {
 }
 
 void ExecutableState::run_all(const RunOptions& options) {
-  exec::ReportBuilder builder(report, plan_, extent_.steps);
+  exec::ReportBuilder builder(report, plan_, extent_.steps, options.join_executions);
   report.warnings = plan_.warnings;
   initialise();
   RunProgress progress{.run = 0, .steps_done = 0, .steps = extent_.steps};
@@ -247,10 +247,13 @@ void ExecutableState::run_all(const RunOptions& options) {
     progress.steps_done = 0;
     executor_->run({device, stream_, plan_, values_, buffers_, builder, watch, progress.steps_done,
                     options.time_steps});
-    if (run > 0) continue;
-    download(watch);
-    note_unwritten();
+    if (run == 0) {
+      download(watch);
+      note_unwritten();
+    }
+    if (options.after_run) options.after_run(run);
   }
+  builder.finish();
 }
 
 void ExecutableState::download(const exec::RunWatch& watch) {
@@ -264,13 +267,16 @@ void ExecutableState::download(const exec::RunWatch& watch) {
 }
 
 void ExecutableState::note_unwritten() {
-  const bool poisoned = device.driver().simulator == nullptr;
+  driver::Simulator* simulator = device.driver().simulator;
+  const bool poisoned = simulator == nullptr;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const ProgramBuffer& definition = *buffers_[i].definition;
     if (definition.role != BufferRole::kOutput || buffers_[i].bytes == 0) continue;
     // Kernels write variables by their names, which no argument shows.
     if (definition.variable) continue;
-    if (!extent_.written[i]) {
+    const bool untouched =
+        !poisoned && simulator->untouched(buffers_[i].address(), buffers_[i].bytes);
+    if (!extent_.written[i] || untouched) {
       report.warnings.push_back(fmt::format("no step writes the output {}, at {}", definition.name,
                                             definition.where.to_string()));
       continue;

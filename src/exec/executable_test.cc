@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/npy.h"
+#include "exec/ceiling.h"
 #include "exec/random.h"
 #include "exec/test_program.h"
 
@@ -288,6 +289,83 @@ TEST_F(ExecutableTest, WithoutStepTimes) {
   EXPECT_THAT(values<std::int32_t>(executable.output("x")), ElementsAre(1000));
   EXPECT_FALSE(report.steps[0].seconds.has_value());
   EXPECT_THAT(report.run_seconds, SizeIs(1));
+}
+
+TEST(TimeStatistics, AreOrderStatistics) {
+  EXPECT_FALSE(time_statistics({}).has_value());
+  const TimeStatistics one = *time_statistics({3});
+  EXPECT_EQ(one.count, 1u);
+  EXPECT_EQ(one.least, 3);
+  EXPECT_EQ(one.lower_quartile, 3);
+  EXPECT_EQ(one.greatest, 3);
+  const TimeStatistics four = *time_statistics({4, 1, 3, 2});
+  EXPECT_EQ(four.count, 4u);
+  EXPECT_EQ(four.least, 1);
+  EXPECT_EQ(four.lower_quartile, 1.75);
+  EXPECT_EQ(four.median, 2.5);
+  EXPECT_EQ(four.upper_quartile, 3.25);
+  EXPECT_EQ(four.greatest, 4);
+}
+
+TEST_F(ExecutableTest, StatisticsAreOfTheRunsAfterTheFirst) {
+  Executable executable = Executable::prepare(
+      program(buffer("x", "i32", "[1]", "inout", "zeros") +
+              "[[steps]]\nrepeat = 3\nsteps = [ { fill = { buffer = \"x\", value = 1 } } ]\n"),
+      open_device());
+  EXPECT_FALSE(executable.run().steps.at(0).times.has_value());
+  std::vector<std::uint64_t> done;
+  RunOptions options;
+  options.repeat = 4;
+  options.after_run = [&](std::uint64_t run) { done.push_back(run); };
+  const RunReport& each = executable.run(options);
+  EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
+  ASSERT_THAT(each.steps, SizeIs(3));
+  EXPECT_EQ(each.steps[0].times->count, 3u);
+  EXPECT_LE(each.steps[0].times->least, each.steps[0].times->median);
+  options.join_executions = true;
+  const RunReport& joined = executable.run(options);
+  ASSERT_THAT(joined.steps, SizeIs(1));
+  EXPECT_EQ(joined.steps[0].executions, 3u);
+  EXPECT_EQ(joined.steps[0].times->count, 3u);
+}
+
+TEST_F(ExecutableTest, BytesPassedAreThoseFromTheOffsetOn) {
+  Executable executable = Executable::prepare(
+      program(buffer("x", "f32", "[100]", "input", "ones") +
+              buffer("y", "f32", "[4, 10]", "inout", "zeros") + kernel("saxpy") +
+              "[[steps]]\nlaunch = \"saxpy\"\ngrid = [1]\nblock = [32]\n"
+              "args = [\"y + 30\", \"x + 60\", 1.0, 10]\n"
+              "[[steps]]\nlaunch = \"saxpy\"\ngrid = [1]\nblock = [32]\n"
+              "args = [\"y\", \"y\", 1.0, 10]\n"
+              "[[steps]]\nrepeat = 4\nindex = \"i\"\nsteps = [ { launch = \"saxpy\", grid = [1], "
+              "block = [32], args = [\"y + 10 * i\", \"x + 5 * i\", 1.0, 5] } ]\n"),
+      open_device());
+  RunOptions options;
+  options.time_steps = false;  // a simulated GPU counts what is timed
+  const RunReport& report = executable.run(options);
+  ASSERT_THAT(report.steps, SizeIs(6));
+  EXPECT_EQ(report.steps[0].bytes, (10 + 40) * 4u);
+  EXPECT_EQ(report.steps[1].bytes, 40 * 4u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(report.steps[2 + i].bytes, (10 + 5) * 4u) << i;
+}
+
+TEST_F(ExecutableTest, ACopyCeilingIsMeasured) {
+  exec::CopyCeiling ceiling(open_device());
+  EXPECT_THROW(ceiling.times(), Error);
+  for (int i = 0; i < 3; ++i) ceiling.measure();
+  EXPECT_EQ(ceiling.times().count, 3u);
+  EXPECT_GT(ceiling.times().least, 0);
+  EXPECT_GT(ceiling.bytes_per_second(), 1e6);
+}
+
+TEST_F(ExecutableTest, AnOutputThatIsPassedAndNotWrittenIsAWarning) {
+  Executable executable =
+      Executable::prepare(program(buffer("x", "f32", "[64]", "input", "ones") +
+                                  buffer("y", "f32", "[64]", "output") + kernel("saxpy") +
+                                  "[[steps]]\nlaunch = \"saxpy\"\ngrid = [1]\nblock = [64]\n"
+                                  "args = [\"y\", \"x\", 2.0, 0]\n"),
+                          open_device());
+  EXPECT_THAT(executable.run().warnings, ElementsAre(HasSubstr("no step writes the output y")));
 }
 
 TEST_F(ExecutableTest, AnOutputThatNoStepWritesIsAWarning) {

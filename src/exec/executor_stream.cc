@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <vector>
+
 #include "base/error.h"
 #include "exec/evaluate.h"
 #include "exec/executor.h"
@@ -26,9 +32,9 @@ class StreamPass : public Walker {
     const bool enqueued =
         std::visit([&](auto& action) { return enqueue(action, row); }, step.action);
     if (enqueued) {
-      timer_.mark(context_, row, step);
+      timer_.enqueued(context_, row, step);
     } else {
-      timer_.pass(context_);
+      timer_.pass(context_, row);
     }
   }
 
@@ -44,6 +50,7 @@ class StreamPass : public Walker {
     values.config.stream = context_.stream;
     if (programmatic) values.config.attributes.set(pdl());
     pack(launch, values.config, slots(), context_.buffers);
+    timer_.next(context_, programmatic);
     launch.sent->launch();
     if (report) context_.report.launched(row, values.config, bytes_passed(launch));
     return true;
@@ -54,6 +61,7 @@ class StreamPass : public Walker {
     const CopyValues values = evaluate(copy, slots(), context_.buffers);
     if (context_.report.first_run()) context_.report.moved(row, 2 * values.bytes);
     if (values.bytes == 0) return false;
+    timer_.next(context_, false);
     context_.buffers[copy.to].memory->copy_from(*context_.buffers[copy.from].memory, values.bytes,
                                                 values.from, values.to, context_.stream);
     return true;
@@ -65,6 +73,7 @@ class StreamPass : public Walker {
     const BoundBuffer& buffer = context_.buffers[fill.buffer];
     if (context_.report.first_run()) context_.report.moved(row, buffer.bytes);
     if (buffer.bytes == 0) return false;
+    timer_.next(context_, false);
     buffer.memory->fill(bits, static_cast<unsigned>(buffer.element_size()),
                         static_cast<std::size_t>(buffer.elements), 0, context_.stream);
     return true;
@@ -73,9 +82,18 @@ class StreamPass : public Walker {
   bool enqueue(PlannedRepeat&, std::uint32_t) { return false; }  // is no leaf
 
   std::uint64_t bytes_passed(const PlannedLaunch& launch) const {
-    std::uint64_t bytes = 0;
-    for (const std::uint32_t index : launch.buffers) bytes += context_.buffers[index].bytes;
-    return bytes;
+    // Each buffer's bytes once, however often they are passed.
+    std::vector<std::uint64_t> of_buffer(launch.buffers.size());
+    std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> seen;
+    for (const PlannedArgument& arg : launch.args) {
+      if (!arg.buffer()) continue;
+      const auto [first, last] = arg.span(slots(), index_slot(), context_.buffers);
+      if (!seen.emplace(*arg.buffer(), first, last).second) continue;
+      const auto found = std::find(launch.buffers.begin(), launch.buffers.end(), *arg.buffer());
+      std::uint64_t& sum = of_buffer[static_cast<std::size_t>(found - launch.buffers.begin())];
+      sum = std::min(sum + last - first, context_.buffers[*arg.buffer()].bytes);
+    }
+    return std::accumulate(of_buffer.begin(), of_buffer.end(), std::uint64_t{0});
   }
 
   const RunContext& context_;
@@ -91,6 +109,7 @@ class StreamExecutor : public Executor {
       StreamPass(context, timer_).run();
     } catch (Error& failure) {
       timer_.abandon(failure);
+      context.report.abandon_run();
       throw;
     }
   }

@@ -194,6 +194,28 @@ TEST_F(EdgesTest, OnAndForceAreSent) {
               ElementsAre(false, true, false));
 }
 
+// An event between them would keep them apart.
+TEST_F(EdgesTest, LaunchesThatOverlapAreTimedTogether) {
+  Executable executable = prepare(edge_program("pdl = \"on\""));
+  RunOptions options;
+  options.repeat = 3;
+  const RunReport& report = executable.run(options);
+  ASSERT_EQ(report.steps.size(), 3u);
+  EXPECT_FALSE(report.steps[0].seconds.has_value());
+  EXPECT_FALSE(report.steps[0].times.has_value());
+  EXPECT_TRUE(report.steps[1].seconds.has_value());
+  EXPECT_EQ(report.steps[1].times->count, 2u);
+  if (!report.steps[1].bytes_counted) return;
+  EXPECT_EQ(report.steps[0].bytes, 0u);
+  EXPECT_EQ(report.steps[1].bytes, 2 * 256 * 2 * 4u) << "both read and write every element";
+  EXPECT_EQ(report.steps[0].instructions, 0u);
+  EXPECT_GT(*report.steps[1].instructions, 0u);
+
+  Executable apart = prepare(edge_program("pdl = \"off\""));
+  EXPECT_TRUE(apart.run().steps[0].seconds.has_value());
+  EXPECT_EQ(apart.report().steps[0].bytes, 256 * 2 * 4u);
+}
+
 TEST_F(EdgesTest, OnIsRefusedWithoutAWait) {
   const Error failure = refusal(edge_program("pdl = \"on\"", "hasty"));
   EXPECT_EQ(exit_status(failure.code()), 2);

@@ -9,8 +9,13 @@
 namespace baton::exec {
 namespace {
 
-// Whether the environment takes every overlap away.
-bool switched_off() {
+bool is_used(PdlMode mode) {
+  return mode == PdlMode::kOn || mode == PdlMode::kForce;
+}
+
+}  // namespace
+
+bool pdl_switched_off() {
   const auto value = read_environment("BATON_PDL");
   if (!value || *value == "auto") return false;
   if (*value == "off") return true;
@@ -19,18 +24,13 @@ bool switched_off() {
               suggestion(*value, kChoices));
 }
 
-bool is_used(PdlMode mode) {
-  return mode == PdlMode::kOn || mode == PdlMode::kForce;
-}
-
-}  // namespace
-
-PlannedEdge plan_edge(const ProgramAttributes& attributes, PdlMode autos, const Kernel& kernel) {
+PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
+                      const Kernel& kernel) {
   PlannedEdge edge;
   edge.where = attributes.pdl_where;
   edge.mode = attributes.pdl.value_or(PdlMode::kAuto);
   edge.insisted = edge.mode != PdlMode::kAuto;
-  if (switched_off()) edge.mode = PdlMode::kOff;
+  if (off) edge.mode = PdlMode::kOff;
   if (edge.mode == PdlMode::kAuto) edge.mode = autos;
   const bool never_waits = !kernel.facts().waits.value_or(true);
   if (edge.mode != PdlMode::kOn || !never_waits) return edge;

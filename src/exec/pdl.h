@@ -15,10 +15,15 @@ namespace baton::exec {
 // What stands before a launch in the order of a run.
 enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kCopyOrFill };
 
-// What a step makes of its edge, by precedence: BATON_PDL=off, `autos` for a step that says auto,
-// the step (`attributes` are its own, or the kernel's defaults where it says nothing). Throws
-// kInvalidInput, at the step's pdl, for "on" with a kernel that never waits.
-PlannedEdge plan_edge(const ProgramAttributes& attributes, PdlMode autos, const Kernel& kernel);
+// Whether BATON_PDL in the environment takes every overlap away. Throws kInvalidInput for a value
+// that it does not take.
+bool pdl_switched_off();
+
+// What a step makes of its edge, by precedence: `off` (the environment), `autos` for a step that
+// says auto, the step (`attributes` are its own, or the kernel's defaults where it says nothing).
+// Throws kInvalidInput, at the step's pdl, for "on" with a kernel that never waits.
+PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
+                      const Kernel& kernel);
 
 // Whether the launch is sent so that it may overlap the step before.
 bool overlaps(const PlannedEdge& edge, Before before);

@@ -119,7 +119,7 @@ class Planner {
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
     launch.shared = bind(own.shared ? own.shared : defaults.shared);
     plan_attributes(defaults, own, launch);
-    launch.edge = plan_edge(own.pdl ? own : defaults, pdl_, launch.kernel);
+    launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
     plan_arguments(step, launch);
     launch.number = plan_.launches++;
     return leaf(std::move(launch), source, step.kernel);
@@ -230,6 +230,7 @@ class Planner {
 
   const Program& program_;
   const BufferTable& buffers_;
+  const bool pdl_off_ = pdl_switched_off();
   const PdlMode pdl_;
   const std::function<Kernel(const std::string&)>& kernel_;
   NameSlots names_;

@@ -17,7 +17,8 @@ class ReportBuilder {
  public:
   // `steps`: of one run. Up to kMaxReportedSteps each has a row of its own, else each step of the
   // program has one.
-  ReportBuilder(RunReport& report, const Plan& plan, std::uint64_t steps);
+  // `join`: the latter always.
+  ReportBuilder(RunReport& report, const Plan& plan, std::uint64_t steps, bool join);
 
   void begin_run();
   // The row of the next step in order, filled in the first run. `indexes` is asked for only where a
@@ -27,6 +28,8 @@ class ReportBuilder {
     const std::uint32_t row = each_ ? next_++ : step.leaf;
     if (first_run_ && each_) add_row(row, step, indexes());
     if (first_run_) ++report_.steps[row].executions;
+    if (open_.size() <= row) open_.resize(row + 1);
+    ++open_[row];
     return row;
   }
   bool first_run() const { return first_run_; }
@@ -36,10 +39,15 @@ class ReportBuilder {
   void launched(std::uint32_t row, const LaunchConfig& config, std::uint64_t bytes);
   void moved(std::uint32_t row, std::uint64_t bytes) { report_.steps[row].bytes += bytes; }
 
-  // In every run.
+  // In every run. The step that `next` began is done.
+  void done(std::uint32_t row) { --open_[row]; }
   void timed(std::uint32_t row, double seconds);
   void counted(std::uint32_t row, const driver::Counters& before, const driver::Counters& after);
   void end_run(double seconds);
+  // Instead, where the run failed.
+  void abandon_run();
+  // After the last run.
+  void finish();
 
  private:
   void add_row(std::uint32_t row, const PlannedStep& step, std::string indexes);
@@ -48,7 +56,9 @@ class ReportBuilder {
   bool each_;
   bool first_run_ = true;
   std::uint32_t next_ = 0;
-  std::vector<double> seconds_;  // by row, of the run at hand; negative: not timed
+  std::vector<std::uint64_t> open_;           // by row, executions of the run at hand, not done
+  std::vector<double> seconds_;               // by row, of the run at hand; negative: not timed
+  std::vector<std::vector<double>> samples_;  // by row, of the runs after the first
 };
 
 }  // namespace baton::exec

@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kMaxMarks = 256;
 // Without times, marks only bound how far ahead the host enqueues.
 constexpr std::uint64_t kStepsPerUntimedMark = 16;
+// Launches that overlap one another are marked at the latest after so many, though that keeps two
+// of them apart.
+constexpr std::uint64_t kMostUnmarked = 256;
 
 }  // namespace
 
@@ -26,21 +29,27 @@ void StepTimer::begin(const RunContext& context) {
     if (*event) free_.push_back(*std::exchange(*event, std::nullopt));
   }
   marks_.clear();
-  unmarked_ = 0;
+  open_ = {};
   begin_ = take_event();
   begin_->record(context.stream);
   context.report.begin_run();
 }
 
-void StepTimer::mark(const RunContext& context, std::uint32_t row, const PlannedStep& step) {
-  if (unmarked_++ == 0) first_unmarked_ = &step;
-  if (context.time_steps || unmarked_ >= kStepsPerUntimedMark) push_mark(context, row);
-  while (marks_.size() > kMaxMarks) harvest(context);
+void StepTimer::next(const RunContext& context, bool overlaps) {
+  if (open_.steps == 0) return;
+  const bool due = context.time_steps || open_.steps >= kStepsPerUntimedMark;
+  if ((due && !overlaps) || open_.steps >= kMostUnmarked) push_mark(context);
 }
 
-void StepTimer::push_mark(const RunContext& context, std::uint32_t row) {
-  marks_.push_back({take_event(), row, first_unmarked_, std::exchange(unmarked_, 0)});
+void StepTimer::enqueued(const RunContext& context, std::uint32_t row, const PlannedStep& step) {
+  if (open_.steps++ == 0) open_.first = &step;
+  if (context.time_steps) open_.rows.push_back(row);
+}
+
+void StepTimer::push_mark(const RunContext& context) {
+  marks_.push_back({take_event(), std::exchange(open_, {})});
   marks_.back().event.record(context.stream);
+  while (marks_.size() > kMaxMarks) harvest(context);
 }
 
 void StepTimer::harvest(const RunContext& context) {
@@ -53,37 +62,46 @@ void StepTimer::harvest(const RunContext& context) {
   }
   context.watch.wait([&] { return mark.event.done(); });
   if (context.time_steps) {
-    context.report.timed(mark.row, elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
+    context.report.timed(mark.group.rows.back(),
+                         elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
   }
   if (count) {
     const driver::Counters after = simulator->counters_at(mark.event.native());
-    context.report.counted(mark.row, counters_, after);
+    // What they come to together is the last one's.
+    const std::uint32_t last = mark.group.rows.back();
+    for (const std::uint32_t row : mark.group.rows) {
+      if (row != last) context.report.counted(row, counters_, counters_);
+    }
+    context.report.counted(last, counters_, after);
     counters_ = after;
   }
-  context.steps_done += mark.steps;
+  for (const std::uint32_t row : mark.group.rows) context.report.done(row);
+  context.steps_done += mark.group.steps;
   if (last_) free_.push_back(std::move(*last_));
   last_ = std::move(mark.event);
   marks_.pop_front();
 }
 
 void StepTimer::finish(const RunContext& context) {
+  if (context.time_steps && open_.steps != 0) push_mark(context);
   Event end = take_event();
   end.record(context.stream);
   while (!marks_.empty()) harvest(context);
   context.watch.wait([&] { return end.done(); });
-  context.steps_done += std::exchange(unmarked_, 0);
+  context.steps_done += std::exchange(open_, {}).steps;
   context.report.end_run(elapsed_seconds(*begin_, end));
   free_.push_back(std::move(end));
 }
 
 void StepTimer::abandon(Error& failure) {
   // An event of its own may be what failed: a fault shows at whatever call comes next.
-  if (!marks_.empty() || unmarked_ != 0) {
-    const PlannedStep& step = marks_.empty() ? *first_unmarked_ : *marks_.front().first;
-    failure.note("the first step not known to have completed: " + step.label + ", at " +
-                 step.source->where.to_string());
+  const PlannedStep* step = marks_.empty() ? open_.first : marks_.front().group.first;
+  if (step != nullptr) {
+    failure.note("the first step not known to have completed: " + step->label + ", at " +
+                 step->source->where.to_string());
   }
   marks_.clear();
+  open_ = {};
 }
 
 }  // namespace baton::exec

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ class Walker {
 
   const std::vector<std::int64_t>& slots() const { return slots_; }
   bool in_group() const { return !open_.empty(); }
+  // The slot of the innermost open group's index.
+  std::optional<std::size_t> index_slot() const {
+    if (open_.empty()) return std::nullopt;
+    return open_.back()->slot;
+  }
   // What was executed last, which `visit` keeps up.
   Before before_ = Before::kNothing;
 

@@ -321,7 +321,22 @@ class WrongResults(Case):
     def test_trap(self):
         self.write("k.cu", SOURCE.replace("if (i < n) y[i] = a * x[i];", "if (i == 70) __trap();"))
         self.write("p.toml", PROGRAM)
-        self.check(self.baton("run", "p.toml"), 1, "scale")
+        result = self.baton("run", "p.toml", "--json")
+        self.check(result, 1, "scale")
+        self.assertEqual(result.json()["error"]["code"], "fault")
+        # What did not come to its end is said, and nothing is said of the cleaning up.
+        result = self.baton("run", "p.toml")
+        self.assertRegex(result.out, r"scale +end unknown")
+        self.assertNotIn("warning", result.err)
+
+    def test_names_are_those_of_the_source(self):
+        source = SOURCE.replace('extern "C" __global__ void scale', "template <int N> __global__ void scale")
+        self.write("k.cu", source.replace("if (i < n) y[i] = a * x[i];", "if (i == 70) __trap();"))
+        self.write("p.toml", PROGRAM.replace('entry = "scale"', 'entry = "scale<3>"'))
+        result = self.baton("run", "p.toml", "--json")
+        self.check(result, 1, "scale<3>")
+        self.assertIn("scale<3>", result.json()["error"]["what"])
+        self.assertNotIn("_Z", result.err + result.json()["error"]["what"])
 
     def test_an_instruction_that_the_simulated_gpu_lacks(self):
         lacking = 'asm volatile("{ .reg .f32 a<4>; tex.1d.v4.f32.s32 {a0, a1, a2, a3}, [%0, {%1}]; }" :: "l"(y), "r"(n));'

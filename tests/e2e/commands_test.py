@@ -270,7 +270,7 @@ class Commands(Case):
         self.check(self.baton("inspect", "/bin/sh"), 2, "/bin/sh", "embeds no kernel image")
 
     def test_inspect_refuses_what_is_no_image(self):
-        self.check(self.baton("inspect", "add.toml"), 2, "add.toml")
+        self.check(self.baton("inspect", "add.cu"), 2, "add.cu")
         self.check(self.baton("inspect", "no.ptx"), 2, "no.ptx")
         self.write("cut.cubin", b"\x7fELF")
         self.check(self.baton("inspect", "cut.cubin"), 2, "cut.cubin")

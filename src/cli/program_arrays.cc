@@ -1,0 +1,57 @@
+#include "cli/program_arrays.h"
+
+#include "base/error.h"
+#include "base/npy.h"
+#include "base/suggest.h"
+
+namespace baton::cli {
+namespace {
+
+bool is_served(const ProgramBuffer& buffer, Serves serves) {
+  switch (buffer.role) {
+    case BufferRole::kInput:
+    case BufferRole::kWeight:
+      return serves == Serves::kInputs;
+    case BufferRole::kOutput:
+      return serves == Serves::kOutputs;
+    case BufferRole::kInout:
+      return true;
+    case BufferRole::kScratch:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+const ProgramBuffer& named_buffer(const Program& program, std::string_view option,
+                                  const std::string& name, Serves serves) {
+  const ProgramBuffer* buffer = program.buffer(name);
+  if (buffer == nullptr) {
+    std::vector<std::string> names;
+    for (const ProgramBuffer& known : program.buffers()) {
+      if (is_served(known, serves)) names.push_back(known.name);
+    }
+    throw error(ErrorCode::kNotFound, "{} names no buffer of the program: \"{}\"{}", option, name,
+                suggestion(name, names));
+  }
+  if (!is_served(*buffer, serves)) {
+    throw error_at(buffer->where, ErrorCode::kInvalidInput,
+                   "{} serves {} buffers, \"{}\" has the role {}; change its role", option,
+                   serves == Serves::kInputs ? "input, weight and inout" : "output and inout", name,
+                   to_string(buffer->role));
+  }
+  return *buffer;
+}
+
+NamedArrays read_arrays(const Program& program, std::string_view option,
+                        const std::vector<Assignment>& files, Serves serves) {
+  NamedArrays arrays;
+  for (const auto& [name, file] : files) {
+    const ProgramBuffer& buffer = named_buffer(program, option, name, serves);
+    arrays.emplace_back(name, read_npy(file, buffer.dtype));
+  }
+  return arrays;
+}
+
+}  // namespace baton::cli

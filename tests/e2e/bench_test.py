@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""`baton bench` and what `run --repeat` says of times. No time is held against a number."""
+
+import json
+import os
+import pty
+import subprocess
+
+from baton import BATON, Case, buffer, kernel, launch, main, program
+
+SOURCE = 'extern "C" __global__ void add(int* x, int v) { x[blockIdx.x * 32 + threadIdx.x] += v; }'
+PROGRAM = program(buffer("x", "i32", [1024], "inout", "zeros"), buffer("y", "i32", [1024], "output"),
+                  kernel("add", text=SOURCE), launch("add", ["G"], [32], ["x", 1]),
+                  '[[steps]]\nrepeat = 3\nindex = "i"\nsteps = [ { launch = "add", grid = [32], block = [32], '
+                  'args = ["x", "i"] } ]\n[[steps]]\ncopy = { from = "x", to = "y" }\n', G=32)
+
+
+class Bench(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("p.toml", PROGRAM)
+
+    def check_times(self, times, count):
+        self.assertEqual(times["count"], count)
+        names = ("least", "lower_quartile", "median", "upper_quartile", "greatest")
+        values = [times[name] for name in names]
+        self.assertEqual(values, sorted(values))
+        self.assertGreaterEqual(values[0], 0)
+
+    def test_steps_and_the_whole(self):
+        result = self.baton("bench", "p.toml", "--repeat", "6", "--json")
+        self.check(result, 0)
+        found = result.json()
+        self.assertEqual((found["command"], found["program"], found["runs"]), ("bench", "test", 6))
+        self.assertEqual([(s["label"], s["executions"]) for s in found["steps"]],
+                         [("add", 1), ("add", 3), ("copy x -> y", 1)])
+        self.assertEqual([s["bytes"] for s in found["steps"]][2], 8192)
+        for part in (*found["steps"], found["run"]):
+            self.check_times(part["times"], 6)
+            self.assertAlmostEqual(part["bytes_per_second"], part["bytes"] / part["times"]["median"])
+            self.assertAlmostEqual(part["share"], part["bytes_per_second"] / found["ceiling"]["bytes_per_second"])
+        self.assertEqual(found["run"]["bytes"], sum(s["bytes"] for s in found["steps"]))
+        self.check_times(found["ceiling"]["times"], 12)
+        self.assertAlmostEqual(found["ceiling"]["bytes_per_second"],
+                               found["ceiling"]["bytes"] / found["ceiling"]["times"]["median"])
+
+    def test_for_people(self):
+        result = self.baton("bench", "p.toml", "--repeat", "2")
+        self.check(result, 0)
+        for part in ("3 times", "bandwidth", "of the ceiling", "the whole run", "ceiling ", "median of 2 runs"):
+            self.assertIn(part, result.out)
+
+    def test_without_a_number_of_runs(self):
+        found = self.baton("bench", "p.toml", "--json").json()
+        self.assertGreaterEqual(found["runs"], 5)
+        self.assertLessEqual(found["runs"], 200)
+
+    def test_a_skipped_launch_has_no_time(self):
+        found = self.baton("bench", "p.toml", "--repeat", "2", "--json", "--set", "G=0").json()
+        self.assertEqual((found["steps"][0]["skipped"], found["steps"][0]["times"]), (1, None))
+
+    def test_what_is_wrong_is_said(self):
+        self.check(self.baton("bench", "p.toml", "--set", "M=1"), 2, '"M"', "G")
+        self.check(self.baton("bench", "no.toml"), 2, "no.toml")
+        self.check(self.baton("bench", "p.toml", "--timeout", "1e-9"), 1, "longer than its limit")
+        self.write("p.toml", PROGRAM.replace("x[blockIdx", "if (v == 2) __trap(); x[blockIdx"))
+        self.check(self.baton("bench", "p.toml", "--repeat", "2"), 1)
+
+    def test_repeat_statistics_of_run(self):
+        result = self.baton("run", "p.toml", "--repeat", "5", "--json")
+        self.check(result, 0)
+        self.assertEqual(len(result.json()["run_seconds"]), 5)
+        for step in result.json()["steps"]:
+            self.check_times(step["times"], 4)
+        self.assertIsNone(self.baton("run", "p.toml", "--json").json()["steps"][0]["times"])
+        text = self.baton("run", "p.toml", "--repeat", "5").out
+        for part in ("5 runs: first", "then median", "half of them"):
+            self.assertIn(part, text)
+
+
+class Terminal(Case):
+    """What whoever watches sees: long work says how far it is, and lines end where they should."""
+
+    def watch(self, *arguments, status):
+        """Runs the tool with a terminal as its standard output and error; gives what is shown."""
+        here, there = pty.openpty()
+        environment = dict(os.environ, BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name, NO_COLOR="1")
+        process = subprocess.Popen([BATON, *arguments], cwd=self.folder, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=there, stderr=there)
+        os.close(there)
+        shown = b""
+        try:
+            while part := os.read(here, 4096):
+                shown += part
+        except OSError:  # how Linux ends a terminal that nobody writes to any more
+            pass
+        os.close(here)
+        self.assertEqual(process.wait(), status)
+        return shown.decode()
+
+    def test_progress(self):
+        loop = SOURCE.replace("x[blockIdx", "volatile int* w = x; while (true) w[0] = w[0] + 1; x[blockIdx")
+        self.write("p.toml", PROGRAM.replace(json.dumps(SOURCE), json.dumps(loop)))
+        text = self.watch("run", "p.toml", "--timeout", "1.5", status=1)
+        self.assertIn("compile and load", text)
+        self.assertRegex(text, r"run 1 of 1: 0 of 5 steps, \d")
+        self.assertIn("error: the run took longer than its limit of 1.50 s", text)
+        # Each message takes the place of the one before, and the last one is gone.
+        self.assertRegex(text, r"\.\.\.\r\x1b\[K\s")
+
+    def test_a_fault(self):
+        fault = SOURCE.replace("x[blockIdx", "if (v == 2) __trap(); x[blockIdx")
+        self.write("p.toml", PROGRAM.replace(json.dumps(SOURCE), json.dumps(fault)))
+        lines = self.watch("run", "p.toml", status=1).replace("\r\x1b[K", "").split("\r\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith("error: "))
+        self.assertIn("kernel add", lines[at])
+        rows = [line.split() for line in lines[:at]]
+        self.assertTrue(any(row[:1] == ["add"] and "end" in row for row in rows), lines)
+        self.assertFalse([line for line in lines if line.startswith("warning: cu")])
+
+
+if __name__ == "__main__":
+    main()
