@@ -296,7 +296,7 @@ TEST_F(Attributes, ValuesBeyondTheDeviceAreToldWithBothNumbers) {
          "mem_sync_domain_map.default is " + beyond, "at most " + last);
   const Memory memory(device(), 4096);
   const auto window = device().attribute(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
-  const std::size_t bytes = static_cast<std::size_t>(window) + 1;
+  const std::size_t bytes = static_cast<std::size_t>(window) * 8;
   refuse(ErrorCode::kLimit,
          access_policy_window(memory.address(), bytes, 0.5f, AccessProperty::kPersisting,
                               AccessProperty::kNormal),
