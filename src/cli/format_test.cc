@@ -12,7 +12,9 @@ template <typename T>
 Array array_of(DType dtype, std::initializer_list<T> values) {
   Array array{dtype, {static_cast<std::int64_t>(values.size())}, {}};
   array.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(array.bytes.data(), std::data(values), array.bytes.size());
+  if (values.size() != 0) {
+    std::memcpy(array.bytes.data(), std::data(values), array.bytes.size());
+  }
   return array;
 }
 

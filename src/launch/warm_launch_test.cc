@@ -26,8 +26,14 @@ thread_local Counts counts;
 }  // namespace
 
 // Sanitizers bring an operator new and locks of their own; under them the driver's calls alone
-// are counted.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// are counted. gcc says so by macros, clang by features.
+#if defined(__has_feature)
+#define BATON_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define BATON_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    BATON_HAS_FEATURE(address_sanitizer) || BATON_HAS_FEATURE(thread_sanitizer)
 #define BATON_COUNTS 0
 #else
 #define BATON_COUNTS 1
