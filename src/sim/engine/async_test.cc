@@ -369,6 +369,17 @@ TEST(Async, WhatGoesThroughAClusterNeedsOne) {
   }
 }
 
+TEST(Async, TheSystemsSharedMemoryIsCleared) {
+  const Outcome outcome = run(kernel(R"(
+    mov.u32 %r1, %reserved_smem_offset_1;
+    ld.shared.u32 %r2, [%r1];
+    add.u32 %r2, %r2, 5;
+    st.global.u32 [%dst], %r2;)"));
+  ASSERT_EQ(outcome.state, Grid::State::kFinished);
+  EXPECT_EQ(outcome.out[0], 5u);
+  EXPECT_TRUE(outcome.findings.empty());
+}
+
 TEST(Async, CopiesOfOddSizesAreRefused) {
   Outcome outcome = run(kernel(R"(
     mov.u32 %r1, 17;

@@ -177,7 +177,10 @@ void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
   block->async.clear();
   std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
   std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
-  block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size());
+  // What the system has for itself is cleared, as programs expect.
+  const std::uint32_t reserved = grid.kernel->reserved_shared / 4;
+  std::fill_n(block->shared_written.rbegin(), reserved, 1);
+  block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size()) - reserved;
   for (Barrier& barrier : block->barriers) barrier.in_use = false;
   if (block->watch != nullptr) block->watch->begin();
   for (Warp& warp : block->warps) {
