@@ -12,7 +12,7 @@
 
 #include "pdl/footprint.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 // Memory by a number of the caller's: a buffer, or a variable of a module. Pieces with different
 // numbers do not overlap.
@@ -32,6 +32,7 @@ struct GivenArgument {
 
 struct BoundTouch {
   const Touch* touch = nullptr;
+  Order order = Order::kAfter;     // in this launch
   std::optional<MemoryId> memory;  // nothing: any
   std::uint64_t offset = 0;        // that the kernel is given; how far it reaches is not known
   const char* reason = "";         // why nobody can tell the memory
@@ -45,10 +46,14 @@ struct BoundLaunch {
   std::vector<BoundTouch> touches;
 };
 
-// `variable` gives the number of a variable of the kernel's module.
+// `variable` gives the number of the variable of the kernel's module that the root is.
 BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> arguments,
                  const std::array<std::uint32_t, 3>& block,
                  const std::array<std::uint32_t, 3>& grid,
-                 const std::function<MemoryId(const std::string& name)>& variable);
+                 const std::function<MemoryId(const Root& root)>& variable);
 
-}  // namespace baton::pdl
+// Looks for accesses that the values of scalars put behind the wait (`if (overlaps) wait();`).
+void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
+            const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid);
+
+}  // namespace baton::overlap

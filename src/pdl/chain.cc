@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Verdict::Kind;
@@ -16,6 +16,10 @@ constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
 std::string_view verb(const Touch& touch) {
   if (touch.reads && touch.writes) return "reads and writes";
   return touch.reads ? "reads" : "writes";
+}
+
+std::string_view hardly(const Footprint& leak) {
+  return leak.waits == Footprint::Waits::kNever ? "never waits" : "may end without a wait";
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ void Chain::judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict
       raise(worst, conflict(Kind::kUnknown, Cause::kNotVisible, touch, *past));
     } else if (past->offset != touch.offset) {
       raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *past));
-    } else if (touch.touch->order == Order::kUnclear) {
+    } else if (touch.order == Order::kUnclear) {
       raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, touch, *past));
     } else {
       raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, touch, *past));
@@ -107,17 +111,27 @@ void Chain::judge_unnamed(const BoundTouch& touch, Verdict& worst) const {
   raise(worst, verdict);
 }
 
+// Behind the wait, and of what an earlier launch writes, or may write.
+void Chain::judge_non_coherent(const BoundTouch& touch, Verdict& worst) const {
+  const Past* write = unnamed(true);
+  if (touch.memory && is_constant_(*touch.memory)) write = nullptr;
+  for (const auto& [id, memory] : memories_) {
+    if ((touch.memory && *touch.memory != id) || memory.writes.list.empty()) continue;
+    write = &memory.writes.list.back();
+  }
+  if (write != nullptr) raise(worst, conflict(Kind::kUnknown, Cause::kNonCoherent, touch, *write));
+}
+
 void Chain::judge_late(const BoundTouch& touch, Verdict& worst) const {
+  if (touch.touch->non_coherent) judge_non_coherent(touch, worst);
   const auto found = touch.memory ? memories_.find(*touch.memory) : memories_.end();
   if (found != memories_.end()) {
-    if (touch.touch->non_coherent && !found->second.writes.list.empty()) {
-      raise(worst,
-            conflict(Kind::kUnknown, Cause::kNonCoherent, touch, found->second.writes.list.back()));
-    }
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
-      const bool same = past.offset == touch.offset;
-      Verdict verdict = conflict(same ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, touch, past);
+      const bool is_certain =
+          past.offset == touch.offset && leak_->waits == Footprint::Waits::kNever;
+      Verdict verdict =
+          conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, touch, past);
       verdict.between = leak_;
       raise(worst, verdict);
     };
@@ -155,7 +169,7 @@ Verdict Chain::judge(const BoundLaunch& launch) const {
   if (!footprint.unknown.empty()) say(Cause::kUnseen);
   if (!launch.waits) say(Cause::kMayNotWait);
   for (const BoundTouch& touch : launch.touches) {
-    if (touch.touch->order == Order::kAfter) {
+    if (touch.order == Order::kAfter) {
       judge_late(touch, worst);
     } else {
       judge_early(touch, worst);
@@ -178,7 +192,8 @@ void Chain::follow(const BoundLaunch& launch, bool programmatic) {
   const Footprint& footprint = *launch.footprint;
   // A launch that triggers before it waited, or ends without, lets the next one start while those
   // before it still run.
-  if (programmatic && !footprint.triggers_before_wait && launch.waits) exposed_ = position;
+  const bool holds_back = !footprint.triggers_before_wait && launch.waits;
+  if (programmatic && (holds_back || !footprint.unknown.empty())) exposed_ = position;
   if (programmatic && !launch.waits) {
     leaked_ = position;
     leak_ = &footprint;
@@ -236,50 +251,52 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           "the launch before it",
           own_kernel);
     case Cause::kConflict:
-      return fmt::format("{}, before it has waited; {}", own(), other());
+      return fmt::format("{}, before it has waited, while {}", own(), other());
     case Cause::kOffsets:
       return fmt::format(
-          "{}, before it has waited; {}, at another offset, and how far the two reach is not known",
+          "{}, before it has waited, while {}, at another offset, and how far the two reach is not "
+          "known",
           own(), other());
     case Cause::kUnordered:
       return fmt::format(
-          "{}, where nothing proves that it has waited or that another thread's wait orders it; {}",
+          "{}, where nothing proves that it has waited or that another thread's wait orders it, "
+          "while {}",
           own(), other());
     case Cause::kNotVisible:
       return fmt::format(
-          "{}, before it has waited; {}, and is complete by then, but only a wait makes that "
-          "visible",
+          "{}, before it has waited, while {}, and may be complete by then, but only a wait makes "
+          "that visible",
           own(), other());
     case Cause::kUnknownEarly:
       return fmt::format("{}, before it has waited, and which is not known: {}", own(),
                          verdict.reason);
     case Cause::kUnknownOther:
       if (verdict.other == nullptr) {
-        return fmt::format("{}, before it has waited; {}", own(), other());
+        return fmt::format("{}, before it has waited, while {}", own(), other());
       }
       return fmt::format(
-          "{}, before it has waited; {} (launch {}) {} memory at {}, and which is "
+          "{}, before it has waited, while {} (launch {}) {} memory at {}, and which is "
           "not known: {}",
           own(), kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
           verdict.other->where, verdict.reason);
     case Cause::kNonCoherent:
       return fmt::format(
-          "{} by a non-coherent load, which the wait does not order; {}; take __restrict__ off it, "
-          "or load it with baton::device::pdl_load",
-          own(), other());
+          "{} by a non-coherent load, which the wait does not order, while {}{}", own(), other(),
+          verdict.own->roots[0].constant ? ""
+                                         : "; take __restrict__ off it, or load it with "
+                                           "baton::device::pdl_load");
     case Cause::kLeak:
       if (verdict.other == nullptr) {
         return fmt::format(
-            "{}; {} between does not wait, so that this wait does not cover the "
-            "launches before it",
-            own(), kernel(*verdict.between));
+            "{}, and {} between {}, so that this wait may not cover the launches before it", own(),
+            kernel(*verdict.between), hardly(*verdict.between));
       }
       return fmt::format(
-          "{}, and its wait does not cover that: {}, and {} between does not wait "
-          "(an H200 showed no stale value in 200 tries; nothing promises that)",
-          own(), other(), kernel(*verdict.between));
+          "{}, and its wait does not cover that: {}, and {} between {} (an H200 showed no stale "
+          "value in 200 tries, but nothing promises that)",
+          own(), other(), kernel(*verdict.between), hardly(*verdict.between));
   }
   return {};
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -17,7 +17,7 @@
 
 #include "pdl/bound.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 struct Verdict {
   enum class Kind : std::uint8_t { kProven, kUnknown, kUnsafe };  // by severity
@@ -29,7 +29,7 @@ struct Verdict {
     kConflict,    // it touches early what an earlier launch touches
     kOffsets,     // the same in one buffer at different offsets: it may be elsewhere
     kUnordered,   // the same behind a synchronisation that may order it, or where no path is found
-    kNotVisible,  // the same, with a launch that is complete by then, but never waited for
+    kNotVisible,  // the same, with a launch that may be complete by then, but never waited for
     kUnknownEarly,  // it touches early what nobody can name
     kUnknownOther,  // an earlier launch does
     kNonCoherent,   // behind its wait it loads what an earlier launch writes, non-coherently
@@ -69,6 +69,9 @@ class Chain {
   // What comes next starts when everything before is complete.
   void cut();
 
+  // Whether the next launch's wait may cover less than all that came before.
+  bool leaks() const { return leak_ != nullptr; }
+
  private:
   struct Past {
     std::uint64_t offset = 0;
@@ -92,6 +95,7 @@ class Chain {
   void judge_early(const BoundTouch& touch, Verdict& worst) const;
   void judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict& worst) const;
   void judge_late(const BoundTouch& touch, Verdict& worst) const;
+  void judge_non_coherent(const BoundTouch& touch, Verdict& worst) const;
   void judge_unnamed(const BoundTouch& touch, Verdict& worst) const;
   const Past* unnamed(bool writes_only) const;
   static void raise(Verdict& worst, const Verdict& found);
@@ -103,9 +107,11 @@ class Chain {
   Pasts any_reads_, any_writes_;  // of memory that nobody can name
   std::optional<Past> unseen_;    // the last launch that may do anything
   std::uint32_t length_ = 0;
-  std::uint32_t exposed_ = 0;  // from this position on, launches may run when the next one starts
-  std::uint32_t leaked_ = 0;   // before it, launches may run when the next one's wait is over
+  // From this position on, launches may run when the next one starts; those before it are complete,
+  // or nobody can tell.
+  std::uint32_t exposed_ = 0;
+  std::uint32_t leaked_ = 0;  // before it, launches may run when the next one's wait is over
   const Footprint* leak_ = nullptr;
 };
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

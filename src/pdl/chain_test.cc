@@ -7,7 +7,7 @@
 
 #include "pdl/test_support.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using testing::HasSubstr;
@@ -41,7 +41,7 @@ class ChainTest : public testing::Test {
     Footprint& footprint = footprints_.emplace_back(footprint_of(body, before));
     const GivenArgument given[] = {a, b, c, {GivenArgument::Kind::kScalar, 0, 0, 100}};
     BoundLaunch bound =
-        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](const std::string&) { return 77u; });
+        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](const Root&) { return 77u; });
     bound.number = number_++;
     return bound;
   }
@@ -84,8 +84,9 @@ TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
 TEST_F(ChainTest, AnEarlyReadOfWhatIsWrittenIsUnsafe) {
   first(launch(kGood, kX, kWeight, kY));
   expect(next(launch(kHasty, kY, kWeight, kX)), Kind::kUnsafe, Cause::kConflict);
-  EXPECT_EQ(text(),
-            "k reads y at k.ptx:14, before it has waited; k (launch 0) writes it at k.ptx:16");
+  EXPECT_EQ(
+      text(),
+      "k reads y at k.ptx:14, before it has waited, while k (launch 0) writes it at k.ptx:16");
 }
 
 TEST_F(ChainTest, AnEarlyReadOfWhatNobodyWritesIsNot) {
@@ -112,7 +113,7 @@ TEST_F(ChainTest, AMiddleKernelThatDoesNotWaitLeaksTheOneBefore) {
   first(launch(kGood, kX, kWeight, kY));
   next(launch(kIdle, kZ, kWeight, kZ));
   expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnsafe, Cause::kLeak);
-  EXPECT_THAT(text(), HasSubstr("between does not wait"));
+  EXPECT_THAT(text(), HasSubstr("between never waits"));
   EXPECT_THAT(text(), HasSubstr("H200"));
   // A full edge in between ends it.
   first(launch(kGood, kX, kWeight, kY));
@@ -160,6 +161,31 @@ TEST_F(ChainTest, NonCoherentLoadsAreNotOrdered) {
   expect(next(launch(body, kWeight, kWeight, kZ)), Kind::kProven, Cause::kHolds);
 }
 
+TEST_F(ChainTest, NonCoherentLoadsOfUnknownMemoryAreNotOrderedEither) {
+  const char* from_pointer =
+      "griddepcontrol.wait;\nld.global.u64 %d1, [%b];\nld.global.nc.f32 %f1, [%d1];\n"
+      "st.global.f32 [%c], %f1;";
+  first(launch(kGood, kX, kWeight, kY));
+  expect(next(launch(from_pointer, kX, kWeight, kZ)), Kind::kUnknown, Cause::kNonCoherent);
+  const char* to_pointer =
+      "griddepcontrol.wait;\nld.global.u64 %d1, [%b];\nst.global.f32 [%d1], %f1;";
+  const char* body = "griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
+  first(launch(to_pointer, kX, kWeight, kZ));
+  expect(next(launch(body, kX, kWeight, kY)), Kind::kUnknown, Cause::kNonCoherent);
+  first(launch(to_pointer, kX, kWeight, kZ));
+  expect(next(launch(body, kWeight, kWeight, kY)), Kind::kProven, Cause::kHolds);
+}
+
+TEST_F(ChainTest, AMiddleKernelThatMayNotWaitLeaksForAllThatIsKnown) {
+  const char* may_return = "setp.ge.u32 %p1, %r1, %r0;\n@%p1 ret;\ngriddepcontrol.wait;";
+  first(launch(kGood, kX, kWeight, kY));
+  BoundLaunch middle = launch(may_return, kZ, kWeight, kZ);
+  middle.waits = false;
+  expect(next(middle), Kind::kUnknown, Cause::kMayNotWait);
+  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnknown, Cause::kLeak);
+  EXPECT_THAT(text(), HasSubstr("may end without a wait"));
+}
+
 TEST_F(ChainTest, MemoryWithoutANameIsAny) {
   const char* loads_pointer =
       "ld.global.u64 %d1, [%b];\nld.global.f32 %f1, [%d1];\ngriddepcontrol.wait;\n"
@@ -178,10 +204,10 @@ TEST_F(ChainTest, MemoryWithoutANameIsAny) {
 TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
   first(launch(kGood, kX, kWeight, kY));
   const Footprint cubin = unknown_footprint("c", true, false, "it is machine code");
-  const BoundLaunch bound = bind(cubin, {}, {}, {}, [](const std::string&) { return 0u; });
+  const BoundLaunch bound = bind(cubin, {}, {}, {}, [](const Root&) { return 0u; });
   expect(next(bound), Kind::kUnknown, Cause::kUnseen);
   EXPECT_NE(next(launch(kHasty, kX, kWeight, kZ)).kind, Kind::kProven);
 }
 
 }  // namespace
-}  // namespace baton::pdl
+}  // namespace baton::overlap

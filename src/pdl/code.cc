@@ -8,7 +8,7 @@
 #include "pdl/instruction.h"
 #include "ptx/flat.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using ptx::Instruction;
@@ -314,9 +314,9 @@ class Reader {
       case ptx::StateSpace::kLocal:
         return {Source::Kind::kLocal, 0, 0};
       case ptx::StateSpace::kGlobal:
-        return variable(found->variable->name);
+        return variable(Source::Kind::kVariable, found->variable->name);
       case ptx::StateSpace::kConst:
-        return {Source::Kind::kConst, 0, 0};
+        return variable(Source::Kind::kConst, found->variable->name);
       default:
         return {};
     }
@@ -326,16 +326,16 @@ class Reader {
     const ptx::Variable* found = code_.module->variable(name);
     if (found == nullptr) return {};
     if (found->space == ptx::StateSpace::kShared) return {Source::Kind::kShared, 0, 0};
-    if (found->space == ptx::StateSpace::kConst) return {Source::Kind::kConst, 0, 0};
+    if (found->space == ptx::StateSpace::kConst) return variable(Source::Kind::kConst, name);
     if (found->space != ptx::StateSpace::kGlobal) return {};
-    return variable(name);
+    return variable(Source::Kind::kVariable, name);
   }
 
-  Source variable(std::string_view name) {
+  Source variable(Source::Kind kind, std::string_view name) {
     const auto [entry, is_new] =
         variables_.try_emplace(name, static_cast<std::uint32_t>(code_.variables.size()));
     if (is_new) code_.variables.emplace_back(name);
-    return {Source::Kind::kVariable, entry->second, 0};
+    return {kind, entry->second, 0};
   }
 
   Code code_;
@@ -368,4 +368,4 @@ Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& k
   return Reader(std::move(module), kernel).read();
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -11,7 +11,7 @@
 
 #include "ptx/ast.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 // What an operation reads a value from.
 struct Source {
@@ -22,7 +22,7 @@ struct Source {
     kSpecial,   // `id`, a Special
     kParam,     // the address of the kernel's parameter `id`
     kVariable,  // the address of the module's variable `id` in global memory
-    kConst,     // an address in constant memory
+    kConst,     // the address of the module's variable `id` in constant memory
     kShared,    // an address in shared memory
     kLocal,     // an address in local memory
   };
@@ -116,4 +116,4 @@ inline constexpr std::size_t kMaxOperations = std::size_t{1} << 18;
 // not parse or names no label, and above kMaxOperations.
 Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel);
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

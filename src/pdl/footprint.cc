@@ -9,7 +9,7 @@
 #include "pdl/code.h"
 #include "pdl/origin.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Operation::Kind;
@@ -51,7 +51,7 @@ class Builder {
             fmt::format("{} is at {}", operation.open == nullptr ? "a call" : operation.open,
                         code_.place(operation));
       }
-      if (is_access(operation)) touch(operation, origins[at], order.of[at]);
+      if (is_access(operation)) touch(static_cast<std::uint32_t>(at), origins[at], order.of[at]);
     }
     out_.triggers = order.triggers;
     out_.triggers_before_wait = order.triggers_before_wait;
@@ -64,19 +64,17 @@ class Builder {
   }
 
  private:
-  void touch(const Operation& operation, const Origins& origins, Order order) {
-    if (operation.space == Space::kShared || operation.space == Space::kLocal ||
-        operation.space == Space::kConst) {
-      return;
-    }
+  void touch(std::uint32_t number, const Origins& origins, Order order) {
+    const Operation& operation = code_.operations[number];
+    if (operation.space == Space::kShared || operation.space == Space::kLocal) return;
     std::vector<Root> roots;
     if (operation.space == Space::kTensorMap) {
       roots = behind_map(origins);
     } else {
       if (operation.space == Space::kParam) return;
       roots = roots_of(origins);
-      if (roots.empty() && operation.space == Space::kGlobal) {
-        roots.push_back(unknown("its address is none of global memory"));
+      if (roots.empty() && operation.space != Space::kGeneric) {
+        roots.push_back(unknown("its address lies in other memory than the instruction says"));
       }
     }
     if (roots.empty()) return;
@@ -85,13 +83,16 @@ class Builder {
     Touch found;
     found.reads = operation.kind != Kind::kStore;
     found.writes = operation.kind != Kind::kLoad;
-    found.non_coherent = operation.non_coherent;
     found.order = order;
     found.roots = std::move(roots);
+    // Constant memory is read through a cache that no wait empties.
+    found.non_coherent = operation.non_coherent || operation.space == Space::kConst ||
+                         std::any_of(found.roots.begin(), found.roots.end(),
+                                     [](const Root& r) { return r.constant; });
     auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, order);
-    if (touches_.contains(key)) return;
-    found.where = code_.place(operation);
-    touches_.emplace(std::move(key), std::move(found));
+    const auto [entry, is_new] = touches_.try_emplace(std::move(key), std::move(found));
+    if (is_new) entry->second.where = code_.place(operation);
+    entry->second.operations.push_back(number);
   }
 
   // Empty where the address lies in no global memory.
@@ -103,15 +104,16 @@ class Builder {
         case Origin::Kind::kParam:
           roots.push_back(from_param(origin));
           break;
-        case Origin::Kind::kVariable: {
+        case Origin::Kind::kVariable:
+        case Origin::Kind::kConst: {
           Root root;
           root.kind = Root::Kind::kVariable;
           root.variable = code_.variables[origin.id];
+          root.constant = origin.kind == Origin::Kind::kConst;
           roots.push_back(std::move(root));
           break;
         }
         case Origin::Kind::kParams:
-        case Origin::Kind::kConst:
         case Origin::Kind::kShared:
         case Origin::Kind::kLocal:
           break;
@@ -201,4 +203,4 @@ bool Footprint::waits_for_certain(const std::array<std::uint32_t, 3>& block,
   return follow_thread(*code, thread).always_waits;
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -15,7 +15,7 @@
 #include "pdl/order.h"
 #include "ptx/ast.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 struct Code;
 
@@ -31,6 +31,7 @@ struct Root {
   bool with_param = false;
   bool by_value = false;  // the address stands in a struct, or the root is a tensor map
   std::string variable;   // kVariable: its name in the module
+  bool constant = false;  // kVariable: in constant memory
   std::string reason;     // kUnknown: why
 
   friend auto operator<=>(const Root&, const Root&) = default;
@@ -40,10 +41,11 @@ struct Root {
 struct Touch {
   bool reads = false;
   bool writes = false;
-  bool non_coherent = false;  // a load that the wait does not order
+  bool non_coherent = false;  // a load that the wait does not order; also of constant memory
   Order order = Order::kAfter;
-  std::vector<Root> roots;  // any one of these
-  std::string where;        // "norm.cu:14"
+  std::vector<Root> roots;                // any one of these
+  std::string where;                      // "norm.cu:14"
+  std::vector<std::uint32_t> operations;  // of the code, ascending
 };
 
 struct Footprint {
@@ -81,4 +83,4 @@ Footprint read_footprint(const std::shared_ptr<const ptx::Module>& module,
 Footprint unknown_footprint(std::string kernel, std::optional<bool> waits,
                             std::optional<bool> triggers, std::string reason);
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

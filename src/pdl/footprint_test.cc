@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "pdl/test_support.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using testing::HasSubstr;
@@ -58,6 +58,12 @@ TEST(Footprint, FollowsAddresses) {
   EXPECT_EQ(of("ld.global.u64 %d1, [%a]; add.s64 %d9, %b, %d1;"), "read p0; read p1")
       << "an index from memory";
   EXPECT_EQ(of("cvt.u64.u32 %d9, %r1;"), "read ?");
+  // From one buffer into another by their distance: one of both, with or without the other.
+  EXPECT_EQ(of("sub.s64 %d1, %b, %a; shr.s64 %d2, %d1, 2; mad.lo.s64 %d9, %d2, 4, %a;"),
+            "read p0 p0 p1");
+  EXPECT_EQ(of("sub.s64 %d1, %b, %a; shr.s64 %d2, %d1, 2; shl.b64 %d3, %d2, 2; add.s64 %d9, %a, "
+               "%d3;"),
+            "read p0 p0 p1");
   EXPECT_EQ(of("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9;"), "read ?")
       << "the space of the load is global";
   EXPECT_EQ(text("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9; ld.f32 %f1, [%d9];"), "");
@@ -98,7 +104,14 @@ TEST(Footprint, VariablesOfTheModuleAreMemoryToo) {
   const Footprint found = footprint_of(
       "griddepcontrol.wait; ld.const.f32 %f1, [table]; atom.global.add.u32 %r3, [counter], 1;",
       ".global .u32 counter; .const .f32 table[4];");
-  EXPECT_EQ(text_of(found), "update counter");
+  EXPECT_EQ(text_of(found), "update counter; non-coherent read table");
+}
+
+TEST(Footprint, AnIndexFromAVariableIntoABufferIsOfBoth) {
+  const Footprint found = footprint_of(
+      "griddepcontrol.wait; mov.u64 %d1, counter; add.s64 %d2, %d1, %a; ld.global.f32 %f1, [%d2];",
+      ".global .u32 counter;");
+  EXPECT_EQ(text_of(found), "read p0 counter");
 }
 
 TEST(Footprint, APathWithoutTheWaitCounts) {
@@ -246,4 +259,4 @@ TEST(Footprint, ReadsWhatCompilersMake) {
 }
 
 }  // namespace
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using ptx::Instruction;
@@ -136,6 +136,8 @@ Shape copy(const Instruction& i, Kind to_global) {
   if (i.has("mbarrier") || i.has("commit_group") || i.has("wait_group") || i.has("wait_all")) {
     return nothing();
   }
+  // From one block's shared memory to another's.
+  if (!i.has("global")) return nothing();
   const bool writes = writes_global(i);
   // [to], [from], …: the global side; a tensor map stands in its place.
   Shape shape = access(i, writes ? to_global : Kind::kLoad, writes ? 0 : 1, false);
@@ -298,4 +300,4 @@ std::optional<Special> special_register(std::string_view name) {
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -8,7 +8,7 @@
 
 #include "pdl/code.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 struct Shape {
   Operation::Kind kind = Operation::Kind::kCompute;
@@ -27,4 +27,4 @@ Shape shape_of(const ptx::Instruction& instruction);
 
 std::optional<Special> special_register(std::string_view name);
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

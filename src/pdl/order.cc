@@ -5,7 +5,7 @@
 
 #include "pdl/path.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Operation::Kind;
@@ -181,4 +181,4 @@ Ordering find_order(const Code& code, const std::array<std::uint32_t, 3>& block)
   return Finder(code, block).find();
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -9,7 +9,7 @@
 #include "pdl/code.h"
 #include "pdl/thread.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 enum class Order : std::uint8_t {
   kAfter,    // on every path behind the wait
@@ -31,4 +31,4 @@ struct Ordering {
 // `block`: its extents, zeros where they are not known; every block has a thread 0 all the same.
 Ordering find_order(const Code& code, const std::array<std::uint32_t, 3>& block);
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Origin::Kind;
 
-constexpr std::size_t kMaxOrigins = 8;
+constexpr std::size_t kMaxOrigins = 16;
 
 // Whether anything was added.
 bool join(Origins& into, const Origins& more) {
@@ -37,8 +37,14 @@ bool is_place(Kind kind) {
 void add(const Origin& a, const Origin& b, Origins& out) {
   const auto give = [&out](Origin origin) { join(out, {origin}); };
   if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return give({Kind::kUnknown});
-  if (is_place(a.kind)) return give(a);
-  if (is_place(b.kind)) return give(b);
+  if (is_place(a.kind) || is_place(b.kind)) {
+    const Origin& place = is_place(a.kind) ? a : b;
+    const Origin& other = is_place(a.kind) ? b : a;
+    give(place);
+    // The other is an index, unless its parameter is given an address.
+    if (place.kind == Kind::kVariable && other.kind == Kind::kParam) give(other);
+    return;
+  }
   const bool a_counts = a.kind == Kind::kParam || a.kind == Kind::kLoaded;
   const bool b_counts = b.kind == Kind::kParam || b.kind == Kind::kLoaded;
   if (!a_counts && !b_counts) return give({Kind::kNumber});
@@ -114,7 +120,7 @@ class Solver {
       case Source::Kind::kVariable:
         return {{.kind = Kind::kVariable, .id = source.id}};
       case Source::Kind::kConst:
-        return {{Kind::kConst}};
+        return {{.kind = Kind::kConst, .id = source.id}};
       case Source::Kind::kShared:
         return {{Kind::kShared}};
       case Source::Kind::kLocal:
@@ -192,7 +198,8 @@ class Solver {
     if (!is_local && operation.space != Operation::Space::kGeneric) return;
     const Origins to = of(operation.address);
     const bool reaches = is_local || std::any_of(to.begin(), to.end(), [](const Origin& origin) {
-                           return origin.kind == Kind::kLocal;
+                           return origin.kind == Kind::kLocal || origin.kind == Kind::kLoaded ||
+                                  origin.kind == Kind::kNumber || origin.kind == Kind::kUnknown;
                          });
     if (!reaches) return;
     for (const Source& source : operation.sources) {
@@ -220,10 +227,23 @@ class Solver {
                from.size() == 2) {
       sum(operation, of(from[0]), of(from[1]));
     } else if (opcode == "mad" && from.size() == 3) {
-      sum(operation, of(from[2]), {{Kind::kNumber}});
+      sum(operation, of(from[2]), traces({from[0], from[1]}));
     } else {
-      define(operation, {{Kind::kNumber}});
+      define(operation, traces(from));
     }
+  }
+
+  // What is left of addresses in a value that is computed from them: the difference of two is half
+  // a way from the one to the other. A parameter that is given a number leaves nothing.
+  Origins traces(const std::vector<Source>& from) const {
+    Origins result;
+    for (const Source& source : from) {
+      for (const Origin& origin : of(source)) {
+        if (origin.kind == Kind::kParam || origin.kind == Kind::kUnknown) join(result, {origin});
+      }
+    }
+    if (result.empty()) result.push_back({Kind::kNumber});
+    return result;
   }
 
   // A conversion from fewer bits gives no address.
@@ -256,4 +276,4 @@ std::vector<Origins> find_origins(const Code& code) {
   return Solver(code).addresses();
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -8,7 +8,7 @@
 
 #include "pdl/code.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 struct Origin {
   enum class Kind : std::uint8_t {
@@ -17,7 +17,7 @@ struct Origin {
     kParam,     // the 64 bits of parameter `id` at byte `offset`
     kParams,    // the address of parameter `id` itself
     kVariable,  // an address in variable `id` of the module
-    kConst,     // in constant memory
+    kConst,     // an address in variable `id` of the module, in constant memory
     kShared,    // in shared memory
     kLocal,     // in local memory
     kLoaded,    // loaded from memory that others may write
@@ -41,4 +41,4 @@ using Origins = std::vector<Origin>;
 // no role: a register has all the origins that any of its definitions gives it.
 std::vector<Origins> find_origins(const Code& code);
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

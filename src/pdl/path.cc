@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Operation::Kind;
@@ -236,4 +236,4 @@ bool Paths::reaches(std::uint32_t target, const std::vector<bool>& closed) const
   return false;
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

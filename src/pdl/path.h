@@ -8,7 +8,7 @@
 
 #include "pdl/code.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 // Predicates by what they are computed from: equal numbers are equal or, where one of the two is
 // `inverted`, opposite. Not told apart are the rounds of a loop.
@@ -34,4 +34,4 @@ class Paths {
   mutable std::uint64_t work_ = 0;  // of all searches together
 };
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

@@ -9,7 +9,7 @@
 #include "pdl/footprint.h"
 #include "ptx/ast.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 // A module with one kernel k(u64 p0, u64 p1, u64 p2, u32 p3) of that body; %a, %b and %c hold the
 // first three parameters as global addresses. The body begins at line 14 of "k.ptx".
@@ -59,4 +59,4 @@ inline std::string text_of(const Footprint& footprint) {
   return text;
 }
 
-}  // namespace baton::pdl
+}  // namespace baton::overlap

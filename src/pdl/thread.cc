@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace baton::pdl {
+namespace baton::overlap {
 namespace {
 
 using Kind = Operation::Kind;
@@ -81,6 +81,23 @@ class Follower {
     }
     if (facts.barriers_before_wait >= kManyBarriers) facts.barriers_before_wait = kNone;
     return facts;
+  }
+
+  std::vector<bool> unwaited() const {
+    std::vector<bool> seen(code_.operations.size());
+    std::vector<std::uint32_t> queue = {0};
+    seen[0] = true;
+    while (!queue.empty()) {
+      const Operation& operation = code_.operations[queue.back()];
+      queue.pop_back();
+      const bool ends = operation.kind == Kind::kTrap || operation.kind == Kind::kWait;
+      if (ends && guard(operation) == Guard::kTrue) continue;
+      for (std::uint32_t to : followers(operation)) {
+        if (!seen[to]) queue.push_back(to);
+        seen[to] = true;
+      }
+    }
+    return seen;
   }
 
  private:
@@ -176,7 +193,7 @@ class Follower {
     const auto known = [](const auto& extents, std::size_t k) {
       return extents ? Value::constant((*extents)[k]) : Value::varies();
     };
-    if (name <= Special::kTidZ) return Value::constant(thread_.tid[index]);
+    if (name <= Special::kTidZ) return known(thread_.tid, index);
     if (name <= Special::kNtidZ) return known(thread_.block, index - 3);
     if (name <= Special::kCtaidZ) {
       return thread_.in_first_block ? Value::constant(0) : Value::varies();
@@ -188,8 +205,8 @@ class Follower {
 
   Value lane() const {
     const auto& tid = thread_.tid;
-    if (tid[1] == 0 && tid[2] == 0) return Value::constant(tid[0] % 32);
-    return Value::varies();
+    if (!tid || (*tid)[1] != 0 || (*tid)[2] != 0) return Value::varies();
+    return Value::constant((*tid)[0] % 32);
   }
 
   static bool is_shuffle(const Operation& operation) {
@@ -214,7 +231,10 @@ class Follower {
                        operation.address.id < thread_.params.size() &&
                        operation.instruction->operands[1].offset == 0;
     if (!whole || !thread_.params[operation.address.id]) return Value::varies();
-    return Value::constant(mask(*thread_.params[operation.address.id], operation.width));
+    const std::uint64_t bits = *thread_.params[operation.address.id];
+    const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
+    return Value::constant(is_signed ? static_cast<std::uint64_t>(extended(bits, operation.width))
+                                     : mask(bits, operation.width));
   }
 
   Value computed(const Operation& operation) const {
@@ -373,4 +393,8 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
   return Follower(code, thread).facts();
 }
 
-}  // namespace baton::pdl
+std::vector<bool> find_unwaited(const Code& code, const KnownThread& thread) {
+  return Follower(code, thread).unwaited();
+}
+
+}  // namespace baton::overlap

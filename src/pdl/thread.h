@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "pdl/code.h"
 
-namespace baton::pdl {
+namespace baton::overlap {
 
 struct KnownThread {
-  std::array<std::uint32_t, 3> tid{};
+  std::optional<std::array<std::uint32_t, 3>> tid = {{0, 0, 0}};
   std::optional<std::array<std::uint32_t, 3>> block;     // extents
   std::optional<std::array<std::uint32_t, 3>> grid;      // extents
   bool in_first_block = false;                           // else the block is any
@@ -28,4 +29,7 @@ struct ThreadFacts {
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
 
-}  // namespace baton::pdl
+// By operation: whether the thread may come there without having waited itself.
+std::vector<bool> find_unwaited(const Code& code, const KnownThread& thread);
+
+}  // namespace baton::overlap
