@@ -14,6 +14,7 @@
 
 #include "baton/array.h"
 #include "baton/device.h"
+#include "baton/error.h"
 #include "baton/export.h"
 #include "baton/launch.h"
 #include "baton/module.h"
@@ -155,7 +156,8 @@ struct EdgeReport {
   std::uint32_t from = 0, to = 0;
   EdgeVerdict verdict = EdgeVerdict::kUnknown;
   std::string reason;
-  bool programmatic = false;  // the later one may overlap; else it waits for the earlier one
+  bool programmatic = false;    // the later one may overlap; else it waits for the earlier one
+  std::string decision_reason;  // why: "it is proven", "the program says off", "BATON_PDL=off"
 };
 
 // A launch of a program as it would be executed.
@@ -176,6 +178,9 @@ struct CheckReport {
   std::vector<LaunchReport> launches;
   std::vector<EdgeReport> edges;
   std::vector<std::string> warnings;
+  // Of the first edge that is unsafe and not switched off: kFault, also where a run leaves it full.
+  // Or what `bind` throws for an edge that the program insists on.
+  std::optional<Error> objection;
 };
 
 // How far two values of one output may lie apart: |got - want| <= atol + rtol * |want|. Integers

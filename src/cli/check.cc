@@ -92,7 +92,9 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   Executable executable = Executable::prepare(program, device, options);
   Bindings bindings;
   bindings.symbols = command.symbols;
-  show_check(executable.check(std::move(bindings)), device, output);
+  CheckReport report = executable.check(std::move(bindings));
+  show_check(report, device, output);
+  if (report.objection) throw std::move(*report.objection);
 }
 
 }  // namespace

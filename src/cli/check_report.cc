@@ -225,11 +225,11 @@ void show_check(const CheckReport& report, const Device& device, Output& output)
   }
   if (!report.launches.empty()) output.text(fmt::format("\n{}", table.format(output.colour())));
   add_edges(report.edges, output);
-  Table edges({{"edge"}, {"verdict"}, {"reason"}, {"decision"}});
+  Table edges({{"edge"}, {"verdict"}, {"decision"}, {"because"}, {"reason for the verdict"}});
   for (const EdgeReport& edge : report.edges) {
     edges.add({fmt::format("{} -> {}", edge.from, edge.to),
-               std::string(baton::to_string(edge.verdict)), edge.reason,
-               std::string(decision_of(edge))});
+               std::string(baton::to_string(edge.verdict)), std::string(decision_of(edge)),
+               edge.decision_reason, edge.reason});
   }
   if (!report.edges.empty()) output.text(fmt::format("\n{}", edges.format(output.colour())));
   output.line("\n{} step{} in a run; nothing that is known before it forbids it on {}",
@@ -244,7 +244,8 @@ void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
                     {"to", edge.to},
                     {"verdict", baton::to_string(edge.verdict)},
                     {"reason", edge.reason},
-                    {"decision", decision_of(edge)}});
+                    {"decision", decision_of(edge)},
+                    {"decision_reason", edge.decision_reason}});
   }
 }
 

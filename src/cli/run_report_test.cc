@@ -110,13 +110,14 @@ TEST(RunReport, EdgesSayWhatIsDoneWithThem) {
   EdgeReport edge;
   edge.from = 2;
   edge.to = 3;
-  edge.reason = "not analysed yet";
+  edge.reason = "k may end without having waited";
   edge.programmatic = true;
+  edge.decision_reason = "the program says on";
   Output output(true, "run");
   show_steps(RunReport(), {edge}, output);
   EXPECT_EQ(output.result()["edges"].dump(),
-            "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"reason\":\"not analysed yet\","
-            "\"decision\":\"programmatic\"}]");
+            "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"reason\":\"k may end without having "
+            "waited\",\"decision\":\"programmatic\",\"decision_reason\":\"the program says on\"}]");
 }
 
 TEST(RunReport, OutputsShowValuesAndTheComparison) {

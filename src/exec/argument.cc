@@ -142,6 +142,7 @@ void PlannedArgument::plan_raw(const RawBytes& raw) {
     fail("has {} bytes, the parameter has {}", raw.bytes.size(), param_.size);
   }
   dtype_.reset();
+  raw_ = true;
   constant_ = raw.bytes;
 }
 
@@ -189,6 +190,19 @@ void PlannedArgument::set_constant(std::uint64_t bits) {
   std::memcpy(constant_.data(), &bits, size_);
 }
 
+std::uint64_t PlannedArgument::offset(std::span<const std::int64_t> slots,
+                                      const BufferTable& buffers) const {
+  const BoundBuffer& buffer = buffers[*buffer_];
+  const std::int64_t elements = expression_ ? expression_->evaluate(slots) : 0;
+  // Where a buffer starts is a place in it even if it is empty.
+  if (elements < 0 || (elements >= buffer.elements && elements != 0)) {
+    throw error_at(where_, ErrorCode::kInvalidInput,
+                   "{} is {} + {}, outside the buffer of {} elements", what_,
+                   buffer.definition->name, elements, buffer.elements);
+  }
+  return static_cast<std::uint64_t>(elements) * buffer.element_size();
+}
+
 void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTable& buffers,
                             std::byte* target) const {
   if (!constant_.empty()) {
@@ -197,15 +211,7 @@ void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTab
   }
   std::uint64_t bits = 0;
   if (buffer_) {
-    const BoundBuffer& buffer = buffers[*buffer_];
-    const std::int64_t offset = expression_ ? expression_->evaluate(slots) : 0;
-    // Where a buffer starts is a place in it even if it is empty.
-    if (offset < 0 || (offset >= buffer.elements && offset != 0)) {
-      throw error_at(where_, ErrorCode::kInvalidInput,
-                     "{} is {} + {}, outside the buffer of {} elements", what_,
-                     buffer.definition->name, offset, buffer.elements);
-    }
-    bits = buffer.address() + static_cast<std::uint64_t>(offset) * buffer.element_size();
+    bits = buffers[*buffer_].address() + offset(slots, buffers);
   } else if (is_float_expression_) {
     bits = round(expression_->evaluate_float(slots));
   } else {

@@ -32,6 +32,10 @@ class PlannedArgument {
   std::optional<std::uint32_t> buffer() const { return buffer_; }
   // Whether the kernel declares that it only reads the buffer.
   bool read_only() const { return param_.read_only; }
+  // Where in the buffer the address lies, in bytes. Throws as `write` does.
+  std::uint64_t offset(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
+  // Whether its bytes were written out, as a struct's are.
+  bool is_raw() const { return raw_; }
   // Whether its bytes may change from one launch to the next.
   bool varies() const { return varies_; }
   bool uses_slot(std::size_t slot) const { return expression_ && expression_->uses_slot(slot); }
@@ -68,6 +72,7 @@ class PlannedArgument {
   ParamFacts param_;
   std::uint32_t size_ = 0;
   bool pointer_ = false;
+  bool raw_ = false;
   bool varies_ = false;
   bool is_float_expression_ = false;
   std::optional<DType> dtype_;  // the type that a number is converted to, where it is known

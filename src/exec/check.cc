@@ -1,9 +1,9 @@
 #include "exec/check.h"
 
-#include <map>
 #include <utility>
 
 #include "base/error.h"
+#include "exec/edges.h"
 #include "exec/evaluate.h"
 #include "exec/walker.h"
 
@@ -13,15 +13,25 @@ namespace {
 class RunChecker : public Walker {
  public:
   RunChecker(Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
-             const Stream& stream)
-      : Walker(plan, symbols), buffers_(buffers), stream_(stream) {
+             const Stream& stream, Footprints& footprints, bool has_pdl)
+      : Walker(plan, symbols),
+        buffers_(buffers),
+        stream_(stream),
+        judge_(plan, buffers, footprints, has_pdl) {
     extent_.written.resize(buffers.size());
     extent_.launches.resize(plan.launches);
   }
 
   RunExtent check(Plan& plan) {
     walk(plan.steps);
-    for (const auto& [key, edge] : edges_) extent_.edges.push_back(edge);
+    extent_.edges = judge_.reports();
+    extent_.early = judge_.early();
+    extent_.refusal = judge_.refusal();
+    extent_.unsafe = judge_.unsafe();
+    for (LaunchReport& launch : extent_.launches) {
+      // Something further on may have forbidden it.
+      if (launch.config && !extent_.early[launch.number]) launch.config->attributes.set(pdl(false));
+    }
     return std::move(extent_);
   }
 
@@ -49,16 +59,22 @@ class RunChecker : public Walker {
     if (__builtin_mul_overflow(times_, count - 1, &times_)) times_ = UINT64_MAX;
     add_iteration();
     iterate(group, 1);
+    // Where a wait does not cover all that came before, what is two iterations ago counts too.
+    times_ = 0;
+    if (count > 2 && judge_.leaks()) iterate(group, 2);
     times_ = outer;
   }
 
   void visit_action(PlannedLaunch& launch, const PlannedStep& step) {
     LaunchValues values = evaluate(launch, slots(), buffers_);
-    const bool programmatic = !values.skipped && overlaps(launch.edge, before_);
-    note_edge(launch, programmatic);
     check_edge(launch.edge, before_, in_group());
+    bool programmatic = false;
+    if (values.skipped) {
+      judge_.skip(launch, before_);
+    } else {
+      programmatic = judge_.launch(launch, step, values, slots(), before_);
+    }
     before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
-    last_launch_ = launch.number;
 
     LaunchReport& report = extent_.launches[launch.number];
     report.number = launch.number;
@@ -82,24 +98,16 @@ class RunChecker : public Walker {
     }
   }
 
-  // Of each pair one, which overlaps if any of its executions does.
-  void note_edge(const PlannedLaunch& launch, bool programmatic) {
-    if (before_ != Before::kLaunch && before_ != Before::kSkippedLaunch) return;
-    EdgeReport& edge = edges_[{launch.number, last_launch_}];
-    edge.from = last_launch_;
-    edge.to = launch.number;
-    edge.reason = "not analysed yet";
-    edge.programmatic = edge.programmatic || programmatic;
-  }
-
   void visit_action(PlannedCopy& copy, const PlannedStep&) {
     before_ = Before::kCopyOrFill;
+    judge_.other();
     evaluate(copy, slots(), buffers_);
     extent_.written[copy.to] = true;
   }
 
   void visit_action(PlannedFill& fill, const PlannedStep&) {
     before_ = Before::kCopyOrFill;
+    judge_.other();
     evaluate(fill, slots(), buffers_);
     extent_.written[fill.buffer] = true;
   }
@@ -125,9 +133,8 @@ class RunChecker : public Walker {
 
   const BufferTable& buffers_;
   const Stream& stream_;
+  EdgeJudge judge_;
   RunExtent extent_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, EdgeReport> edges_;  // by to and from
-  std::uint32_t last_launch_ = 0;
   std::uint64_t times_ = 1;  // executions of the open groups that are gone through once
   std::uint64_t iterations_ = 0;
 };
@@ -135,8 +142,9 @@ class RunChecker : public Walker {
 }  // namespace
 
 RunExtent check_run(Plan& plan, const std::vector<std::int64_t>& symbols,
-                    const BufferTable& buffers, const Stream& stream) {
-  return RunChecker(plan, symbols, buffers, stream).check(plan);
+                    const BufferTable& buffers, const Stream& stream, Footprints& footprints,
+                    bool has_pdl) {
+  return RunChecker(plan, symbols, buffers, stream, footprints, has_pdl).check(plan);
 }
 
 }  // namespace baton::exec

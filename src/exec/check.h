@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "baton/error.h"
 #include "baton/executable.h"
+#include "exec/footprints.h"
 #include "exec/plan.h"
 
 namespace baton::exec {
@@ -17,12 +20,16 @@ struct RunExtent {
   std::vector<bool> written;  // by buffer: whether a step that is executed may write it
   std::vector<LaunchReport> launches;  // by number, without limits
   std::vector<EdgeReport> edges;       // by the later launch
+  std::vector<bool> early;             // by launch: sent so that it may start early
+  std::optional<Error> refusal;        // an edge that the program insists on cannot be
+  std::optional<Error> unsafe;         // an edge that is not switched off is unsafe
 };
 
 // Goes through every step of a run, repeats unrolled, and throws what would go wrong:
 // kInvalidInput, kUnsupported or kLimit, at the step's place. Takes no memory for the iterations,
-// and goes through a group at most twice where no step in it depends on the index.
+// and goes through a group at most three times where no step in it depends on the index.
 RunExtent check_run(Plan& plan, const std::vector<std::int64_t>& symbols,
-                    const BufferTable& buffers, const Stream& stream);
+                    const BufferTable& buffers, const Stream& stream, Footprints& footprints,
+                    bool has_pdl);
 
 }  // namespace baton::exec

@@ -20,6 +20,8 @@ constexpr std::uint8_t kPoison = 0xC7;
 
 constexpr std::chrono::milliseconds kProgressInterval{250};
 
+constexpr int kFirstWithPdl = 90;  // compute capability 9.0
+
 exec::BufferTable unbound_buffers(const Program& program) {
   exec::BufferTable table;
   for (const ProgramBuffer& buffer : program.buffers()) {
@@ -64,6 +66,14 @@ FindingReport to_report(driver::Finding finding) {
   return report;
 }
 
+void log_edges(const exec::RunExtent& extent) {
+  for (const EdgeReport& edge : extent.edges) {
+    log(LogLevel::kInfo, "edge {} -> {} is {}: {}; it is {}: {}", edge.from, edge.to,
+        to_string(edge.verdict), edge.reason, edge.programmatic ? "programmatic" : "full",
+        edge.decision_reason);
+  }
+}
+
 std::string finding_text(const FindingReport& finding) {
   return fmt::format("{}{}{}", finding.where, finding.where.empty() ? "" : ": ", finding.message);
 }
@@ -76,6 +86,7 @@ ExecutableState::ExecutableState(const Program& prepared, const Device& on,
       device(on),
       kernels(program, device, options),
       buffers_(unbound_buffers(program)),
+      footprints_(kernels),
       plan_(exec::make_plan(program, buffers_, options.pdl,
                             [this](const std::string& name) { return kernels.kernel(name); })),
       stream_(device),
@@ -96,7 +107,8 @@ ExecutableState::Resolved ExecutableState::resolve(const Bindings& given) {
     exec::check_arange(buffer);
   }
   for (const auto& symbol : resolved.symbols) resolved.values.push_back(symbol.value);
-  resolved.extent = exec::check_run(plan_, resolved.values, resolved.buffers, stream_);
+  resolved.extent = exec::check_run(plan_, resolved.values, resolved.buffers, stream_, footprints_,
+                                    device.architecture() >= kFirstWithPdl);
   return resolved;
 }
 
@@ -106,6 +118,7 @@ CheckReport ExecutableState::check(Bindings given) {
   result.steps = extent.steps;
   result.launches = std::move(extent.launches);
   result.edges = std::move(extent.edges);
+  result.objection = std::move(extent.refusal ? extent.refusal : extent.unsafe);
   result.warnings = plan_.warnings;
   for (LaunchReport& launch : result.launches) {
     if (!launch.config) continue;
@@ -117,6 +130,8 @@ CheckReport ExecutableState::check(Bindings given) {
 
 void ExecutableState::bind(Bindings given) {
   Resolved resolved = resolve(given);
+  log_edges(resolved.extent);
+  if (resolved.extent.refusal) throw std::move(*resolved.extent.refusal);
   auto read = read_contents(given, resolved.buffers);
 
   // Nothing throws from here on but the allocations, which need the old buffers gone.
@@ -245,8 +260,8 @@ void ExecutableState::run_all(const RunOptions& options) {
   for (std::uint64_t run = 0; run < options.repeat; ++run) {
     progress.run = run;
     progress.steps_done = 0;
-    executor_->run({device, stream_, plan_, values_, buffers_, builder, watch, progress.steps_done,
-                    options.time_steps});
+    executor_->run({device, stream_, plan_, values_, buffers_, extent_.early, builder, watch,
+                    progress.steps_done, options.time_steps});
     if (run == 0) {
       download(watch);
       note_unwritten();

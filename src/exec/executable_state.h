@@ -11,6 +11,7 @@
 #include "exec/buffers.h"
 #include "exec/check.h"
 #include "exec/executor.h"
+#include "exec/footprints.h"
 #include "exec/kernel_set.h"
 #include "exec/plan.h"
 
@@ -66,6 +67,7 @@ class ExecutableState {
   void release_simulator(const RunOptions& options);
 
   exec::BufferTable buffers_;
+  exec::Footprints footprints_;
   exec::Plan plan_;
   Stream stream_;
   std::unique_ptr<exec::Executor> executor_;

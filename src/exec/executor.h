@@ -18,6 +18,7 @@ struct RunContext {
   Plan& plan;
   const std::vector<std::int64_t>& symbols;  // their values, in the program's order
   const BufferTable& buffers;                // allocated
+  const std::vector<bool>& early;            // by launch: it may start early behind another
   ReportBuilder& report;
   const RunWatch& watch;
   std::uint64_t& steps_done;  // of this run, counted while it goes on

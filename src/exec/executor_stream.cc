@@ -41,7 +41,7 @@ class StreamPass : public Walker {
   bool enqueue(PlannedLaunch& launch, std::uint32_t row) {
     LaunchValues values = evaluate(launch, slots(), context_.buffers);
     const bool report = context_.report.first_run();
-    const bool programmatic = overlaps(launch.edge, before_);
+    const bool programmatic = before_ == Before::kLaunch && context_.early[launch.number];
     before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
     if (values.skipped) {
       if (report) context_.report.skipped(row);

@@ -45,6 +45,13 @@ void KernelSet::load(KernelDefinition definition, const Device& device,
   reports_.push_back(std::move(report));
 }
 
+const Image* KernelSet::ptx(std::string_view name) const {
+  const Executable::KernelModule& report = reports_[at(name).module];
+  if (report.compiled) return &report.compiled->ptx;
+  const bool is_ptx = report.image && report.image->kind() == ImageKind::kPtx;
+  return is_ptx ? &*report.image : nullptr;
+}
+
 const KernelSet::Loaded& KernelSet::at(std::string_view name) const {
   const auto found = kernels_.find(std::string(name));
   if (found == kernels_.end()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +22,10 @@ class KernelSet {
   // By the name in the program; it is there.
   const Kernel& kernel(std::string_view name) const { return at(name).kernel; }
   const Module& module(std::string_view name) const { return modules_[at(name).module]; }
+  // Kernels with equal numbers are in one module.
+  std::size_t module_number(std::string_view name) const { return at(name).module; }
+  // The PTX that the module's machine code is made from, by Baton or by the driver; else null.
+  const Image* ptx(std::string_view name) const;
 
   const std::vector<Executable::KernelModule>& modules() const { return reports_; }
 

@@ -182,16 +182,18 @@ std::string edge_program(const std::string& pdl, const std::string& kernel_name 
          launch("hasty", kCountArgs, "");
 }
 
-TEST_F(EdgesTest, AreFullUntilTheyAreAnalysed) {
-  EXPECT_THAT(overlapping(edge_program("")), ElementsAre(false, false, false));
-  EXPECT_THAT(overlapping(edge_program("pdl = \"auto\"")), ElementsAre(false, false, false));
+TEST_F(EdgesTest, AutoIsSentWhereItIsProven) {
+  EXPECT_THAT(overlapping(edge_program("")), ElementsAre(false, true, false));
+  EXPECT_THAT(overlapping(edge_program("pdl = \"auto\"")), ElementsAre(false, true, false));
+  EXPECT_THAT(overlapping(edge_program("", "hasty")), ElementsAre(false, false, false));
   EXPECT_THAT(overlapping(edge_program("pdl = \"off\"")), ElementsAre(false, false, false));
 }
 
 TEST_F(EdgesTest, OnAndForceAreSent) {
   EXPECT_THAT(overlapping(edge_program("pdl = \"on\"")), ElementsAre(false, true, false));
-  EXPECT_THAT(overlapping(edge_program("pdl = \"force\"", "hasty")),
-              ElementsAre(false, true, false));
+  // Whoever runs it may find what is wrong with it.
+  const CheckReport forced = prepare(edge_program("pdl = \"force\"", "hasty")).check();
+  EXPECT_TRUE(forced.launches[1].config->attributes.find(AttributeId::kPdl));
 }
 
 // An event between them would keep them apart.
@@ -306,16 +308,16 @@ TEST_F(CheckTest, ListsEveryEdgeOnce) {
       prepare(kCount + attribute_kernel("after") + launch("after", kCountArgs, "") +
               "[[steps]]\nrepeat = 1000\nsteps = [ { launch = \"after\", grid = [1], block = [1], "
               "args = [\"x\", 1] }, { launch = \"after\", grid = [1], block = [1], args = [\"x\", "
-              "1], pdl = \"on\" } ]\n[[steps]]\nfill = { buffer = \"x\", value = 0 }\n" +
+              "1], pdl = \"off\" } ]\n[[steps]]\nfill = { buffer = \"x\", value = 0 }\n" +
               launch("after", kCountArgs, ""));
   std::vector<std::tuple<int, int, bool>> edges;
   for (const EdgeReport& edge : executable.check().edges) {
-    EXPECT_EQ(edge.verdict, EdgeVerdict::kUnknown);
-    EXPECT_EQ(edge.reason, "not analysed yet");
+    EXPECT_EQ(edge.verdict, EdgeVerdict::kProven);
+    EXPECT_THAT(edge.reason, HasSubstr("after waits before it touches"));
     edges.emplace_back(edge.from, edge.to, edge.programmatic);
   }
-  EXPECT_THAT(
-      edges, ElementsAre(std::tuple(0, 1, false), std::tuple(2, 1, false), std::tuple(1, 2, true)));
+  EXPECT_THAT(edges,
+              ElementsAre(std::tuple(0, 1, true), std::tuple(2, 1, true), std::tuple(1, 2, false)));
   EXPECT_THAT(executable.edges(), IsEmpty()) << "nothing is bound";
 }
 

@@ -7,13 +7,6 @@
 #include "base/suggest.h"
 
 namespace baton::exec {
-namespace {
-
-bool is_used(PdlMode mode) {
-  return mode == PdlMode::kOn || mode == PdlMode::kForce;
-}
-
-}  // namespace
 
 bool pdl_switched_off() {
   const auto value = read_environment("BATON_PDL");
@@ -30,12 +23,20 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
   edge.where = attributes.pdl_where;
   edge.mode = attributes.pdl.value_or(PdlMode::kAuto);
   edge.insisted = edge.mode != PdlMode::kAuto;
-  if (off) edge.mode = PdlMode::kOff;
-  if (edge.mode == PdlMode::kAuto) edge.mode = autos;
+  edge.because = fmt::format("the program says {}", to_string(edge.mode));
+  if (edge.mode == PdlMode::kAuto && autos != PdlMode::kAuto) {
+    edge.mode = autos;
+    edge.because = fmt::format("--pdl {}", to_string(autos));
+  }
+  if (off) {
+    edge.mode = PdlMode::kOff;
+    edge.because = "BATON_PDL=off";
+  }
   const bool never_waits = !kernel.facts().waits.value_or(true);
   if (edge.mode != PdlMode::kOn || !never_waits) return edge;
   if (!edge.insisted) {
     edge.mode = PdlMode::kOff;
+    edge.because = "the kernel never waits";
     return edge;
   }
   throw error_at(edge.where, ErrorCode::kInvalidInput,
@@ -43,10 +44,6 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
                  "(griddepcontrol.wait): call cudaGridDependencySynchronize() in it, or write "
                  "pdl = \"off\"; \"force\" takes it as it is",
                  kernel.facts().demangled);
-}
-
-bool overlaps(const PlannedEdge& edge, Before before) {
-  return is_used(edge.mode) && before == Before::kLaunch;
 }
 
 void check_edge(const PlannedEdge& edge, Before before, bool in_group) {

@@ -9,8 +9,8 @@
 
 namespace baton::exec {
 
-// Programmatic dependent launch: which edges may overlap. A launch that does not send it starts
-// when everything before it is done; until edges are analysed, `auto` is such a full edge.
+// Programmatic dependent launch: what a step makes of the edge before it. A launch that does not
+// send it starts when everything before it is done. exec/edges.h decides by it.
 
 // What stands before a launch in the order of a run.
 enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kCopyOrFill };
@@ -24,9 +24,6 @@ bool pdl_switched_off();
 // Throws kInvalidInput, at the step's pdl, for "on" with a kernel that never waits.
 PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
                       const Kernel& kernel);
-
-// Whether the launch is sent so that it may overlap the step before.
-bool overlaps(const PlannedEdge& edge, Before before);
 
 // Throws kInvalidInput for "on" where the step before is no launch. A run's first step inside a
 // group is content: it has nothing to overlap with, later iterations do.

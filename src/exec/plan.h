@@ -25,6 +25,7 @@ namespace baton::exec {
 struct PlannedEdge {
   PdlMode mode = PdlMode::kAuto;  // after all that overrides the step
   bool insisted = false;          // the program itself says so: what cannot be is an error
+  std::string because;            // what decided the mode: "BATON_PDL=off", "the step says on"
   SourceLocation where;           // of the step's pdl
 };
 

@@ -339,7 +339,7 @@ class Acceptance(Case):
             result = self.baton("run", "p.toml", "--json", *options, **environment)
             self.check(result, 0)
             return [edge["decision"][0] for edge in result.json()["edges"]]
-        self.assertEqual(decisions(), ["p", "f", "p", "f"])
+        self.assertEqual(decisions(), ["p", "f", "p", "p"])
         self.assertEqual(decisions("--pdl", "on"), ["p", "f", "p", "p"])
         self.assertEqual(decisions("--pdl", "off"), ["p", "f", "p", "f"])
         self.assertEqual(decisions("--pdl", "on", BATON_PDL="off"), ["f", "f", "f", "f"])

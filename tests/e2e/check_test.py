@@ -54,6 +54,92 @@ pdl = "on"
 """
 
 
+# Reads early what the launch before writes; `read` says what it reads early.
+EARLY = """\
+[buffers.x]
+dtype = "i32"
+shape = [4]
+role = "input"
+init = "zeros"
+[buffers.w]
+dtype = "i32"
+shape = [4]
+role = "weight"
+init = "ones"
+[buffers.y]
+dtype = "i32"
+shape = [4]
+role = "scratch"
+[buffers.z]
+dtype = "i32"
+shape = [4]
+role = "output"
+[kernels.late]
+ptx = "edges.ptx"
+entry = "late"
+[kernels.ahead]
+ptx = "edges.ptx"
+entry = "ahead"
+[[steps]]
+launch = "late"
+grid = [1]
+block = [4]
+args = ["x", "y"]
+[[steps]]
+launch = "ahead"
+grid = [1]
+block = [4]
+args = ["READ", "y", "z"]
+pdl = "MODE"
+"""
+
+
+class Edges(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("edges.ptx", (TESTDATA / "edges.ptx").read_text())
+
+    def program(self, read, mode):
+        self.write("p.toml", EARLY.replace("READ", read).replace("MODE", mode))
+
+    def edge(self, command, status, *options, **environment):
+        result = self.baton(command, "p.toml", "--json", *options, **environment)
+        self.assertEqual(result.status, status, result)
+        (edge,) = result.json()["edges"]
+        return edge["verdict"], edge["decision"], edge["decision_reason"]
+
+    def test_a_weight_may_be_read_early(self):
+        self.program("w", "auto")
+        for command in ("check", "run"):
+            self.assertEqual(self.edge(command, 0), ("proven", "programmatic", "it is proven"))
+            self.assertEqual(self.edge(command, 0, "--pdl", "off"),
+                             ("proven", "full", "--pdl off"))
+            self.assertEqual(self.edge(command, 0, BATON_PDL="off"),
+                             ("proven", "full", "BATON_PDL=off"))
+        self.check(self.baton("check", "p.toml"), 0)
+
+    def test_an_unsafe_edge_is_status_1_of_a_check_and_full_in_a_run(self):
+        self.program("y", "auto")
+        witness = ("ahead reads y at edges.cu:24, before it has waited, while "
+                   "late (launch 0) writes it at edges.cu:19")
+        self.check(self.baton("check", "p.toml"), 1, "p.toml:30", "is unsafe", witness)
+        json = self.baton("check", "p.toml", "--json").json()
+        self.assertEqual(json["edges"][0]["reason"], witness)
+        self.assertIn(witness, json["error"]["what"])
+        self.assertEqual(self.edge("run", 0), ("unsafe", "full", "it is not proven"))
+        log = self.baton("run", "p.toml", BATON_LOG="info").err
+        self.assertIn(f"edge 0 -> 1 is unsafe: {witness}; it is full: it is not proven", log)
+
+    def test_the_users_word(self):
+        self.program("y", "off")
+        self.assertEqual(self.edge("check", 0), ("unsafe", "full", "the program says off"))
+        self.program("y", "on")
+        for command in ("check", "run"):
+            self.check(self.baton(command, "p.toml"), 1, 'pdl = "on", but ahead reads y', "p.toml:")
+        self.program("y", "force")
+        self.assertEqual(self.edge("check", 1), ("unsafe", "programmatic", "the program says force"))
+
+
 class Check(Case):
     def setUp(self):
         super().setUp()
@@ -70,9 +156,10 @@ class Check(Case):
         self.assertEqual(first["headroom"]["cooperative_blocks"],
                          first["limits"]["max_cooperative_blocks"] - 8)
         self.assertEqual(second["attributes"], {"pdl": True})
-        self.assertEqual(json["edges"], [{"from": 0, "to": 1, "verdict": "unknown",
-                                          "reason": "not analysed yet",
-                                          "decision": "programmatic"}])
+        self.assertEqual(json["edges"], [{
+            "from": 0, "to": 1, "verdict": "proven",
+            "reason": "after waits before it touches what an earlier launch touches",
+            "decision": "programmatic", "decision_reason": "the program says on"}])
         # A run does what the check says.
         run = self.baton("run", "p.toml", "--json").json()
         self.assertEqual(run["edges"], json["edges"])
@@ -105,7 +192,8 @@ class Check(Case):
         self.assertEqual(decisions("--pdl", "off"), ["programmatic"], "the step insists")
         self.assertEqual(decisions(BATON_PDL="off"), ["full"])
         self.write("p.toml", PROGRAM.replace('pdl = "on"', ""))
-        self.assertEqual(decisions(), ["full"])
+        self.assertEqual(decisions(), ["programmatic"], "it is proven")
+        self.assertEqual(decisions("--pdl", "off"), ["full"])
         self.assertEqual(decisions("--pdl", "on"), ["programmatic"])
         self.assertEqual(decisions("--pdl", "on", BATON_PDL="off"), ["full"])
         self.check(self.baton("check", "p.toml", BATON_PDL="nope"), 2, "BATON_PDL", "nope")
@@ -115,7 +203,9 @@ class Check(Case):
         for command in ("check", "run"):
             self.check(self.baton(command, "p.toml"), 2, "hasty never waits", "p.toml:")
         self.write("p.toml", PROGRAM.replace('launch = "after"', 'launch = "hasty"').replace('"on"', '"force"'))
-        self.check(self.baton("run", "p.toml"), 0)
+        self.check(self.baton("check", "p.toml"), 0)
+        # The simulated GPU finds what is wrong with it.
+        self.check(self.baton("run", "p.toml", BATON_DEVICE="sim"), 1)
 
     def test_an_image(self):
         json = self.baton("check", "attributes.ptx", "--device", "sim:h200", "--json").json()
