@@ -1,47 +1,37 @@
 #include "base/hash.h"
 
-#include <openssl/evp.h>
+// The low-level functions: EVP loads libcrypto's providers and configuration first, which costs a
+// process more than all that it hashes.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #include <xxhash.h>
-
-#include <utility>
 
 #include "base/error.h"
 
 namespace baton {
+struct Sha256::Context {
+  SHA256_CTX state;
+};
+
 namespace {
 
-EVP_MD_CTX* as_context(void* context) {
-  // libcrypto itself goes on after the end, with a digest that means nothing.
+SHA256_CTX* as_context(const std::unique_ptr<Sha256::Context>& context) {
   if (context == nullptr) {
     throw error(ErrorCode::kInternal, "a SHA-256 digest is used after its end");
   }
-  return static_cast<EVP_MD_CTX*>(context);
-}
-
-void require(bool done) {
-  if (!done) {
-    throw error(
-        ErrorCode::kInternal,
-        "libcrypto refused a SHA-256 operation; check that its default provider is enabled");
-  }
+  return &context->state;
 }
 
 }  // namespace
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  require(context_ != nullptr);
-  if (EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) != 1) {
-    EVP_MD_CTX_free(as_context(context_));
-    require(false);
-  }
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+  SHA256_Init(&context_->state);
 }
 
-Sha256::~Sha256() {
-  EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
-}
+Sha256::~Sha256() = default;
 
 Sha256& Sha256::update(std::string_view bytes) {
-  require(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) == 1);
+  SHA256_Update(as_context(context_), bytes.data(), bytes.size());
   return *this;
 }
 
@@ -56,10 +46,8 @@ Sha256& Sha256::update_field(std::string_view bytes) {
 
 Sha256Digest Sha256::finish() {
   Sha256Digest digest;
-  unsigned size = 0;
-  require(EVP_DigestFinal_ex(as_context(context_), digest.data(), &size) == 1 &&
-          size == digest.size());
-  EVP_MD_CTX_free(as_context(std::exchange(context_, nullptr)));
+  SHA256_Final(digest.data(), as_context(context_));
+  context_.reset();
   return digest;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,8 +27,10 @@ class Sha256 {
   // Ends the digest: the object takes no more bytes after it (kInternal).
   Sha256Digest finish();
 
+  struct Context;  // of libcrypto
+
  private:
-  void* context_;
+  std::unique_ptr<Context> context_;
 };
 
 Sha256Digest sha256(std::string_view bytes);
