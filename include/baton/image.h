@@ -107,6 +107,8 @@ struct KernelFacts {
   std::optional<bool> grid_in_clusters;      // its grid is counted in clusters, not in blocks
   std::optional<bool> waits;                 // has griddepcontrol.wait
   std::optional<bool> triggers;              // has griddepcontrol.launch_dependents
+  std::optional<bool> grid_sync;             // its blocks meet across the grid, which takes a
+                                             // cooperative launch; PTX alone says it
   std::string arch;                          // "sm_90a"; empty where unknown
 };
 

@@ -128,7 +128,8 @@ Json json_of(const KernelFacts& kernel) {
                {"barriers", or_null(kernel.barriers)},
                {"arch", nullptr},
                {"waits", or_null(kernel.waits)},
-               {"triggers", or_null(kernel.triggers)}};
+               {"triggers", or_null(kernel.triggers)},
+               {"grid_sync", or_null(kernel.grid_sync)}};
   if (!kernel.arch.empty()) json["arch"] = kernel.arch;
   return json;
 }

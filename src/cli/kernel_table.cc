@@ -95,13 +95,14 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
                {"cluster"},
                {"waits"},
                {"triggers"},
+               {"grid sync"},
                {"compiled in", kRight}});
   for (const KernelFacts& kernel : facts.kernels) {
     const CompiledKernel* build = builds.find(kernel);
     table.add({printable(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
                bytes(kernel.local_bytes), bytes(kernel.static_shared),
                bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
-               yes_or_no(kernel.waits), yes_or_no(kernel.triggers),
+               yes_or_no(kernel.waits), yes_or_no(kernel.triggers), yes_or_no(kernel.grid_sync),
                build == nullptr ? "" : format_duration(build->seconds)});
   }
   if (facts.kernels.empty()) {

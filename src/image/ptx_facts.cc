@@ -128,6 +128,7 @@ KernelFacts read_kernel(const ptx::Function& entry, PtxReach& reach) {
   out.static_shared = reached.static_shared;
   out.waits = reached.waits;
   out.triggers = reached.triggers;
+  out.grid_sync = reached.grid_sync;
   apply_name(out);
   return out;
 }

@@ -208,6 +208,19 @@ TEST(PtxFacts, FollowsCallsToWaitsAndTriggers) {
   EXPECT_EQ(facts.kernel("listed")->waits, true);
 }
 
+TEST(PtxFacts, GridSyncIsReadingTheWorkspace) {
+  const ImageFacts facts = facts_of(R"(
+.extern .func unknown ();
+.func meets() { .reg .b32 %r<3>; mov.u32 %r1, %envreg2; mov.u32 %r2, %envreg1; ret; }
+.entry through() { call meets, (); ret; }
+.entry none() { .reg .b32 %r<2>; mov.u32 %r1, %envreg3; ret; }
+.entry outside() { call unknown, (); ret; }
+)");
+  EXPECT_EQ(facts.kernel("through")->grid_sync, true);
+  EXPECT_EQ(facts.kernel("none")->grid_sync, false);
+  EXPECT_EQ(facts.kernel("outside")->grid_sync, std::nullopt);
+}
+
 TEST(PtxFacts, ListsVariables) {
   const ImageFacts facts = facts_of(R"(
 .global .align 4 .b8 gdat[28];

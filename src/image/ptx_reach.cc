@@ -18,6 +18,7 @@ struct PtxReach::Summary {
   std::vector<const ptx::Variable*> shared;  // static shared variables declared or named here
   bool waits = false;
   bool triggers = false;
+  bool grid_sync = false;
   bool is_open = false;  // calls something that cannot be seen
 };
 
@@ -75,6 +76,10 @@ class PtxReach::Reader {
       out_.triggers |= i.has("launch_dependents");
     } else if (i.opcode == "call") {
       call(i);
+    } else if (i.opcode == "mov" && i.operands.size() == 2) {
+      // Where cooperative_groups' grid.sync() finds the workspace of a cooperative launch.
+      const std::string_view source = i.operands[1].text;
+      out_.grid_sync |= source == "%envreg1" || source == "%envreg2";
     }
     if (tables_.shared.empty()) return;
     for (const Operand& operand : i.operands) names(operand);
@@ -165,6 +170,7 @@ Reached PtxReach::from(const Function& kernel) {
   bool is_open = false;
   bool waits = false;
   bool triggers = false;
+  bool grid_sync = false;
   std::vector<const Function*> pending = {&kernel};
   std::unordered_set<const Function*> seen = {&kernel};
   std::unordered_set<const ptx::Variable*> counted;
@@ -179,6 +185,7 @@ Reached PtxReach::from(const Function& kernel) {
     pending.pop_back();
     waits |= here.waits;
     triggers |= here.triggers;
+    grid_sync |= here.grid_sync;
     is_open |= here.is_open;
     for (const ptx::Variable* variable : here.shared) {
       if (!counted.insert(variable).second) continue;
@@ -199,6 +206,7 @@ Reached PtxReach::from(const Function& kernel) {
   };
   out.waits = known(waits);
   out.triggers = known(triggers);
+  out.grid_sync = known(grid_sync);
   if (is_shared_known && !is_open && shared <= UINT32_MAX) {
     out.static_shared = static_cast<std::uint32_t>(shared);
   }

@@ -16,6 +16,7 @@ struct Reached {
   std::optional<std::uint32_t> static_shared;  // bytes of static shared memory, laid out in order
   std::optional<bool> waits;                   // griddepcontrol.wait
   std::optional<bool> triggers;                // griddepcontrol.launch_dependents
+  std::optional<bool> grid_sync;               // %envreg1 or %envreg2
 };
 
 // Answers for the kernels of one module; each function is looked at once. Not thread-safe. The

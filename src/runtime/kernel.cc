@@ -38,6 +38,19 @@ const std::string& Kernel::name() const {
 const KernelFacts& Kernel::facts() const {
   return state_->facts();
 }
+std::optional<bool> Kernel::pdl() const {
+  const auto& [waits, triggers] = std::tie(facts().waits, facts().triggers);
+  if (waits == true || triggers == true) return true;
+  return waits && triggers ? std::optional(false) : std::nullopt;
+}
+std::optional<bool> Kernel::cooperative() const {
+  return facts().grid_sync;
+}
+std::optional<Dim3> Kernel::cluster() const {
+  const auto& required = facts().required_cluster;
+  if (!required) return std::nullopt;
+  return Dim3{(*required)[0], (*required)[1], (*required)[2]};
+}
 const Device& Kernel::device() const {
   return state_->home();
 }

@@ -101,6 +101,16 @@ TEST_F(Attributes, ThatChangeNoResultAreTaken) {
   event.synchronize();
 }
 
+TEST_F(Attributes, KernelsSayHowTheyAreLaunched) {
+  EXPECT_EQ(kernel("step").cluster(), std::nullopt);
+  EXPECT_EQ(kernel("step").cooperative(), false);
+  EXPECT_EQ(kernel("grid_sum").cooperative(), true);
+  EXPECT_EQ(kernel("grid_sum").pdl(), false);
+  EXPECT_EQ(kernel("cluster_of_16").cluster(), (Dim3{16, 1, 1}));
+  EXPECT_EQ(kernel("everything").pdl(), true);
+  EXPECT_EQ(kernel("everything").cooperative(), true);
+}
+
 TEST_F(Attributes, PdlWithFalseIsPdlLeftOut) {
   const LaunchConfig off{.attributes = {pdl(false)}};
   EXPECT_FALSE(off.pdl());

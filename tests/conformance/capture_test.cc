@@ -3,8 +3,12 @@
 
 #include <cuda.h>
 
+#include <cstring>
+#include <functional>
+
 #include "conformance/conformance.h"
 #include "driver/driver.h"
+#include "launch/attribute_table.h"
 #include "runtime/context.h"
 
 namespace baton::conformance {
@@ -25,9 +29,11 @@ class Capture : public Conformance {
     return Buffer<unsigned>::of(device(), std::vector<unsigned>(count));
   }
 
-  // Captures what `work` launches, and runs the graph `times`. Gives the number of its nodes.
+  // Captures what `work` launches, and runs the graph `times`. Gives the number of its nodes, and
+  // each of them to `look`.
   template <typename Work>
-  std::size_t replay(CUstreamCaptureMode mode, int times, Work work) {
+  std::size_t replay(CUstreamCaptureMode mode, int times, Work work,
+                     const std::function<void(CUgraphNode)>& look = {}) {
     const driver::Driver& driver = device().driver();
     EXPECT_EQ(driver.cuStreamBeginCapture(stream().native(), mode), CUDA_SUCCESS);
     work();
@@ -37,6 +43,9 @@ class Capture : public Conformance {
     const ContextGuard guard(device());  // which instantiating a graph needs, and capture does not
     std::size_t count = 0;
     EXPECT_EQ(driver.cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
+    std::vector<CUgraphNode> nodes(look ? count : 0);
+    if (look) EXPECT_EQ(driver.cuGraphGetNodes(graph, nodes.data(), &count), CUDA_SUCCESS);
+    for (CUgraphNode node : nodes) look(node);
     CUgraphExec exec = nullptr;
     EXPECT_EQ(driver.cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
     for (int i = 0; i < times; ++i) {
@@ -118,6 +127,51 @@ TEST_F(Capture, TakesFirstLaunchesOfEveryKind) {
       void* const arguments[] = {&addresses[0], &addresses[1]};
       EXPECT_EQ(ranks.launch_raw(config, arguments), CUDA_SUCCESS);
     });
+  }
+}
+
+// What the table says a graph keeps, the driver gives back byte for byte; what becomes an edge is
+// no attribute of the node.
+TEST_F(Capture, NodesKeepWhatTheTableSays) {
+  const Memory window(device(), 4096);
+  const LaunchAttributes kinds[] = {
+      {cluster(4)},
+      {cluster(2, 1, 1), cluster_scheduling_policy(ClusterSchedulingPolicy::kLoadBalancing)},
+      {cooperative()},
+      {priority(-1)},
+      {mem_sync_domain(MemSyncDomain::kRemote)},
+      {mem_sync_domain_map(1, 0)},
+      {access_policy_window(window.address(), 4096, 0.5f, AccessProperty::kPersisting,
+                            AccessProperty::kStreaming)},
+      {preferred_shared_memory_carveout(50)},
+      {nvlink_util_centric_scheduling()},
+      {cluster(2), preferred_cluster(4)},
+      {pdl()},
+  };
+  const driver::Driver& driver = device().driver();
+  for (const LaunchAttributes& attributes : kinds) {
+    const auto out = zeros(16), size = zeros(16);
+    const LaunchConfig config{
+        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes};
+    const auto look = [&](CUgraphNode node) {
+      for (const LaunchAttribute& attribute : attributes.all()) {
+        SCOPED_TRACE(attribute.name());
+        const launch::AttributeRow& row = *launch::find_row(attribute.id());
+        CUlaunchAttributeValue kept;
+        const CUresult result = driver.cuGraphKernelNodeGetAttribute(
+            node, static_cast<CUlaunchAttributeID>(attribute.id()), &kept);
+        EXPECT_EQ(result == CUDA_SUCCESS, row.graph == launch::GraphUse::kNode) << result;
+        if (result != CUDA_SUCCESS) continue;
+        for (const launch::AttributeField& field : row.fields) {
+          const auto* got = reinterpret_cast<const std::byte*>(&kept) + field.offset;
+          const std::byte* given = attribute.value().data() + field.offset;
+          EXPECT_EQ(std::memcmp(got, given, field.size), 0) << field.name;
+        }
+      }
+    };
+    replay(
+        CU_STREAM_CAPTURE_MODE_GLOBAL, 1,
+        [&] { kernel("cluster_ranks").launch(config, out, size); }, look);
   }
 }
 
