@@ -44,7 +44,9 @@ class Capture : public Conformance {
     std::size_t count = 0;
     EXPECT_EQ(driver.cuGraphGetNodes(graph, nullptr, &count), CUDA_SUCCESS);
     std::vector<CUgraphNode> nodes(look ? count : 0);
-    if (look) EXPECT_EQ(driver.cuGraphGetNodes(graph, nodes.data(), &count), CUDA_SUCCESS);
+    if (look) {
+      EXPECT_EQ(driver.cuGraphGetNodes(graph, nodes.data(), &count), CUDA_SUCCESS);
+    }
     for (CUgraphNode node : nodes) look(node);
     CUgraphExec exec = nullptr;
     EXPECT_EQ(driver.cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
@@ -136,7 +138,7 @@ TEST_F(Capture, NodesKeepWhatTheTableSays) {
   const Memory window(device(), 4096);
   const LaunchAttributes kinds[] = {
       {cluster(4)},
-      {cluster(2, 1, 1), cluster_scheduling_policy(ClusterSchedulingPolicy::kLoadBalancing)},
+      {cluster(2), cluster_scheduling_policy(ClusterSchedulingPolicy::kLoadBalancing)},
       {cooperative()},
       {priority(-1)},
       {mem_sync_domain(MemSyncDomain::kRemote)},
