@@ -167,9 +167,9 @@ void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
   }
 }
 
-// Grids may run beside each other from now on: a stream was made beside another one, a kernel that
-// waits for others was asked for, or a launch or a graph is programmatic. What ran before that was
-// not watched.
+// Grids may run beside each other from now on: a stream was made beside another one, a module was
+// placed whose kernels wait for others, or a launch or a graph is programmatic. What ran before that
+// was not watched.
 void Context::expect_overlap() {
   if (!watch_decided_.load()) heap_->memory().impl().watch(true);
 }
@@ -302,6 +302,7 @@ std::shared_ptr<LoadedModule> Context::place(const Library& library) {
   if (known != modules_.end()) return known->second;
   auto module = LoadedModule::load(library.ptx(), heap_->memory(), profile_.architecture());
   modules_.emplace(&library, module);
+  if (library.may_wait()) expect_overlap();
   return module;
 }
 
@@ -317,7 +318,6 @@ std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kerne
   kernel->attach(ordinal_, function);
   function->set_handle(Objects::instance().functions.add(function));
   functions_.emplace(kernel.get(), function);
-  if (loaded->waits) expect_overlap();
   return function;
 }
 

@@ -85,6 +85,8 @@ class Library : public std::enable_shared_from_this<Library> {
   static std::shared_ptr<Library> load(std::string ptx);
 
   const std::shared_ptr<const ptx::Module>& ptx() const { return ptx_; }
+  // Whether a kernel of it may wait for the grids before it.
+  bool may_wait() const { return may_wait_; }
   // In the order written. Each shares the library's ownership.
   std::vector<std::shared_ptr<Kernel>> kernels();
 
@@ -95,6 +97,7 @@ class Library : public std::enable_shared_from_this<Library> {
   std::shared_ptr<const ptx::Module> ptx_;
   std::shared_ptr<LoadedModule> facts_;  // placed in memory that no device has
   std::deque<Kernel> kernels_;
+  bool may_wait_ = false;
 };
 
 }  // namespace baton::sim

@@ -55,8 +55,8 @@ TEST_F(Prints, EveryConversion) {
       printed("%lld|%llu|%llx|%ld\n", kL, static_cast<unsigned long long>(kL), kL,
               static_cast<long>(kL)) +
       printed("%f|%.2f|%10.3f|%-10.1f|%e|%g|%G\n", kD, kD, kD, kD, kD, kD, kD) +
-      printed("%s|%8s|%-8s|%.2s\n", t, t, t, t) + printed("%*d|%.*f\n", 7, kI, 3, kD) +
-      printed("%hd|%hhu\n", static_cast<short>(kI), static_cast<unsigned char>(kU)) +
+      printed("%s|%8s|%-8s|%.2s\n", t, t, t, t) + printed("%*d\n", 7, kI) +
+      printed("%hd|%hu\n", static_cast<short>(kI), static_cast<unsigned short>(kU)) +
       "no arguments\n";
   EXPECT_EQ(got, want);
 }

@@ -8,12 +8,14 @@ import pathlib
 import signal
 import subprocess
 import time
+import unittest
 
 import numpy
 
 from baton import BATON, ROOT, Case, main
 
 IMAGES = ROOT / "src" / "image" / "testdata"
+ON_GPU = os.environ.get("BATON_TEST_DEVICE", "sim").startswith("cuda")
 
 SOURCE = """\
 template <typename T>
@@ -142,6 +144,7 @@ class Commands(Case):
         self.assertIn("skipped", result.out)
         self.assertEqual(numpy.load(self.folder / "y.npy").shape, (0,))
 
+    @unittest.skipIf(ON_GPU, "schedules are the simulated GPU's")
     def test_schedules(self):
         """What is wrong is found under every schedule; the value read too early shows under some."""
         self.write("pdl.cu", HASTY_SOURCE)
@@ -156,6 +159,7 @@ class Commands(Case):
         again = self.baton("run", "p.toml", "--schedule", drawn, "--json")
         self.assertEqual(again.json()["schedule"], drawn)
 
+    @unittest.skipIf(ON_GPU, "traces are the simulated GPU's")
     def test_trace(self):
         self.write("pdl.cu", HASTY_SOURCE)
         self.write("p.toml", HASTY)

@@ -218,7 +218,6 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
   }
   const auto decoded = decode_kernel(facts, function);
   kernel.decoded = decoded;
-  kernel.waits = decoded->has_grid_wait;
   kernel.static_shared = decoded->static_shared;
   kernel.local_bytes = decoded->entry->local_bytes;
   for (const ptx::TopLevel& item : ptx->items()) {

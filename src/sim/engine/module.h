@@ -38,7 +38,6 @@ struct LoadedKernel {
   bool explicit_cluster = false;     // .explicitcluster
   // An estimate from live PTX registers where no cubin says better.
   std::uint32_t registers = 0;
-  bool waits = false;  // has griddepcontrol.wait
   std::shared_ptr<const DecodedKernel> decoded;
 };
 

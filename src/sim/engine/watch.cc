@@ -127,7 +127,7 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
                    StoredValues values) {
   if (!is_shared)
-    return watch_global(x, i, region, p.at, kAllLanes, offset - p.at[0], bytes, touch);
+    return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
   const Places places = places_of(p);
   if (p.footprint == 0) p.footprint = footprint_of(p, places);
   if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {

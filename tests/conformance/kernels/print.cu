@@ -7,8 +7,8 @@ extern "C" __global__ void formats(int i, unsigned u, long long l, double d, con
   printf("%lld|%llu|%llx|%ld\n", l, static_cast<unsigned long long>(l), l, static_cast<long>(l));
   printf("%f|%.2f|%10.3f|%-10.1f|%e|%g|%G\n", d, d, d, d, d, d, d);
   printf("%s|%8s|%-8s|%.2s\n", text, text, text, text);
-  printf("%*d|%.*f\n", 7, i, 3, d);
-  printf("%hd|%hhu\n", i, u);
+  printf("%*d\n", 7, i);
+  printf("%hd|%hu\n", i, u);
   printf("no arguments\n");
 }
 
