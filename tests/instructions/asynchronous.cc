@@ -238,10 +238,8 @@ void add_bulk_integers(Group& group, bool to_shared) {
 }
 
 template <typename T>
-T sum(T a, T b, bool flushes) {
-  return flush(make_float<T>(soft_add(T::kFormat, flush(a, flushes).bits, flush(b, flushes).bits,
-                                      Rounding::kRn)),
-               flushes);
+T sum(T a, T b) {
+  return make_float<T>(soft_add(T::kFormat, a.bits, b.bits, Rounding::kRn));
 }
 
 template <typename T>
@@ -260,7 +258,7 @@ void add_bulk_halves(Group& group, std::string_view type) {
       return Pair<T>{each(a.low, b.low), each(a.high, b.high)};
     });
   };
-  reduce("add.noftz", [](T a, T b) { return sum(a, b, false); });
+  reduce("add.noftz", [](T a, T b) { return sum(a, b); });
   reduce("min", [](T a, T b) { return extreme(a, b, false); });
   reduce("max", [](T a, T b) { return extreme(a, b, true); });
 }
@@ -268,9 +266,9 @@ void add_bulk_halves(Group& group, std::string_view type) {
 void add_bulk_floats(Group& group) {
   group.declare(kScratch);
   add_bulk_reduction<F32>(group, "add", "f32", "f32", false,
-                          [](F32 a, F32 b) { return sum(a, b, true); });
+                          [](F32 a, F32 b) { return sum(a, b); });
   add_bulk_reduction<F64>(group, "add", "f64", "f64", false,
-                          [](F64 a, F64 b) { return sum(a, b, false); });
+                          [](F64 a, F64 b) { return sum(a, b); });
   add_bulk_halves<F16>(group, "f16");
   add_bulk_halves<BF16>(group, "bf16");
 }

@@ -139,7 +139,7 @@ void perform(Exec* x, BulkCopy& copy) {
   std::byte* to = missing ? nullptr : span_place(x, copy.to, true);
   if (to == nullptr) return;
   if (copy.reduce != nullptr) {
-    copy.reduce(to, from, copy.to.bytes, copy.to.space == Space::kGlobal);
+    copy.reduce(to, from, copy.to.bytes);
   } else if (copy.byte_mask == 0xffff) {
     std::memmove(to, from, copy.to.bytes);
   } else {

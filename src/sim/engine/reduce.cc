@@ -10,17 +10,12 @@ namespace reduction {
 namespace {
 
 template <class T, AtomOp O>
-void reduce(std::byte* to, const std::byte* from, std::size_t bytes, bool flushes) {
+void reduce(std::byte* to, const std::byte* from, std::size_t bytes) {
   using U = Raw<T>;
   for (std::size_t at = 0; at + sizeof(U) <= bytes; at += sizeof(U)) {
     U operand;
     std::memcpy(&operand, from + at, sizeof(U));
-    const auto apply = [&](U now) -> U {
-      if constexpr (same<T, f32>) {
-        if (flushes) return flushed_sum(now, operand);
-      }
-      return applied<T, O>(now, operand, U{0});
-    };
+    const auto apply = [&](U now) -> U { return applied<T, O>(now, operand, U{0}); };
     U* target = reinterpret_cast<U*>(to + at);
     U old = __atomic_load_n(target, __ATOMIC_RELAXED);
     U next = apply(old);
@@ -32,7 +27,7 @@ void reduce(std::byte* to, const std::byte* from, std::size_t bytes, bool flushe
 }
 
 template <class T>
-Reduce find_integer(AtomOp op) {
+Reduce find_arithmetic(AtomOp op) {
   switch (op) {
     case AtomOp::kAdd:
       return reduce<T, AtomOp::kAdd>;
@@ -61,20 +56,6 @@ Reduce find_bits(AtomOp op) {
       return nullptr;
   }
 }
-template <class T>
-Reduce find_half(AtomOp op) {
-  switch (op) {
-    case AtomOp::kAdd:
-      return reduce<T, AtomOp::kAdd>;
-    case AtomOp::kMin:
-      return reduce<T, AtomOp::kMin>;
-    case AtomOp::kMax:
-      return reduce<T, AtomOp::kMax>;
-    default:
-      return nullptr;
-  }
-}
-
 Reduce find(AtomOp op, Type type) {
   switch (type) {
     case Type::kB32:
@@ -82,17 +63,17 @@ Reduce find(AtomOp op, Type type) {
     case Type::kB64:
       return find_bits<u64>(op);
     case Type::kU32:
-      return find_integer<u32>(op);
+      return find_arithmetic<u32>(op);
     case Type::kS32:
-      return find_integer<s32>(op);
+      return find_arithmetic<s32>(op);
     case Type::kU64:
-      return find_integer<u64>(op);
+      return find_arithmetic<u64>(op);
     case Type::kS64:
-      return find_integer<s64>(op);
+      return find_arithmetic<s64>(op);
     case Type::kF16:
-      return find_half<f16>(op);
+      return find_arithmetic<f16>(op);
     case Type::kBF16:
-      return find_half<bf16>(op);
+      return find_arithmetic<bf16>(op);
     case Type::kF32:
       return op == AtomOp::kAdd ? reduce<f32, AtomOp::kAdd> : nullptr;
     case Type::kF64:

@@ -73,8 +73,9 @@ class Shadow {
 
   explicit Shadow(std::uint64_t bytes) : bytes_(bytes) {}
 
-  // Set while no grid runs. Whether accesses are noted; and whether no kernel may write.
-  bool notes = false;
+  // Whether accesses are noted, which may begin while grids run; and whether no kernel may write,
+  // which is set while none does.
+  std::atomic<bool> notes = false;
   bool is_read_only = false;
 
   // The parts, so small that an access of `bytes` at `offset` covers whole ones; null where there
