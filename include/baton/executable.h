@@ -52,7 +52,8 @@ struct RunOptions {
   std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
   // Of all runs together; none where empty. When it passes, running kernels are stopped where the
   // device can (the simulated GPU), and the run throws kTimeout. A GPU cannot: there the kernel
-  // goes on, and destroying the executable waits for it.
+  // goes on. An executable that is destroyed meanwhile does not wait for it: it leaves what it owns
+  // to the end of the process. Binding it anew or running it again waits.
   std::optional<std::chrono::duration<double>> timeout = {};
   // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
   const std::atomic<bool>* interrupt = nullptr;
@@ -279,8 +280,11 @@ class BATON_API Executable {
   std::vector<std::string> outputs() const;
 
  private:
-  explicit Executable(std::unique_ptr<ExecutableState> state);
-  std::unique_ptr<ExecutableState> state_;
+  struct Release {
+    void operator()(ExecutableState* state) const noexcept;
+  };
+  explicit Executable(std::unique_ptr<ExecutableState, Release> state);
+  std::unique_ptr<ExecutableState, Release> state_;
 };
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 #include "baton/executable.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "exec/executable_state.h"
@@ -25,14 +26,32 @@ std::string_view to_string(EdgeVerdict verdict) noexcept {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-Executable::Executable(std::unique_ptr<ExecutableState> state) : state_(std::move(state)) {}
+// Freeing memory that a kernel may use waits for the kernel, and one that was stopped for taking
+// too long may never end.
+void Executable::Release::operator()(ExecutableState* state) const noexcept {
+  if (!state->still_runs()) {
+    delete state;
+    return;
+  }
+  try {
+    log(LogLevel::kInfo,
+        "{} still runs what was stopped: its memory and modules stay until the process ends",
+        state->device.name());
+  } catch (...) {
+    // Nothing is left to tell it to.
+  }
+}
+
+Executable::Executable(std::unique_ptr<ExecutableState, Release> state)
+    : state_(std::move(state)) {}
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 Executable::~Executable() = default;
 
 Executable Executable::prepare(const Program& program, const Device& device,
                                const PrepareOptions& options) {
-  return Executable(std::make_unique<ExecutableState>(program, device, options));
+  return Executable(
+      std::unique_ptr<ExecutableState, Release>(new ExecutableState(program, device, options)));
 }
 
 const Program& Executable::program() const {

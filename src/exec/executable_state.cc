@@ -234,9 +234,11 @@ void ExecutableState::run(const RunOptions& options) {
   }
   outputs.clear();
   direct_simulator(options);
+  stopped_ = false;
   try {
     run_all(options);
-  } catch (Error&) {
+  } catch (Error& failure) {
+    stopped_ = failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kInterrupted;
     collect_findings();
     release_simulator(options);
     throw;
@@ -248,6 +250,15 @@ void ExecutableState::run(const RunOptions& options) {
                         errors.size(), errors.size() == 1 ? "" : "s");
   for (const std::string& text : errors) failure.note(text);
   throw failure;
+}
+
+bool ExecutableState::still_runs() const noexcept {
+  if (!stopped_) return false;
+  try {
+    return !stream_.done();
+  } catch (...) {
+    return false;  // it came to its end by a failure, which the run has told
+  }
 }
 
 void ExecutableState::run_all(const RunOptions& options) {

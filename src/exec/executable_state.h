@@ -35,6 +35,8 @@ class ExecutableState {
   std::map<std::string, Array, std::less<>> outputs;
 
   bool bound() const { return bound_; }
+  // Whether work of a run that was stopped is still under way.
+  bool still_runs() const noexcept;
   const exec::BufferTable& buffers() const { return buffers_; }
   const std::vector<EdgeReport>& edges() const { return extent_.edges; }
 
@@ -72,6 +74,7 @@ class ExecutableState {
   Stream stream_;
   std::unique_ptr<exec::Executor> executor_;
   bool bound_ = false;
+  bool stopped_ = false;  // the last run, by its time limit or its user
   exec::RunExtent extent_;
   std::vector<std::int64_t> values_;  // of the symbols, in the program's order
   std::uint64_t seed_ = 0;

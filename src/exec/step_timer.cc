@@ -1,7 +1,9 @@
 #include "exec/step_timer.h"
 
 #include <utility>
+#include <variant>
 
+#include "base/error.h"
 #include "driver/driver.h"
 
 namespace baton::exec {
@@ -93,10 +95,28 @@ void StepTimer::finish(const RunContext& context) {
   free_.push_back(std::move(end));
 }
 
+// A GPU says that a kernel failed, not which: the call that met the fault is no more than the
+// messenger, and what is known is the first step that may be behind it.
+Error StepTimer::blame(const Error& failure, const PlannedStep& first) const {
+  const auto* launch = std::get_if<PlannedLaunch>(&first.action);
+  const std::string what =
+      launch != nullptr ? "kernel " + launch->kernel.name() : "\"" + first.label + "\"";
+  std::uint64_t steps = open_.steps;
+  for (const Mark& mark : marks_) steps += mark.group.steps;
+  Error named = error_at(first.source->where, failure.code(), "{}{} failed: {}", what,
+                         steps > 1 ? ", or a step after it," : "", failure.message());
+  for (const std::string& note : failure.notes()) named.note(note);
+  named.of_driver(failure.driver_result());
+  return named;
+}
+
 void StepTimer::abandon(Error& failure) {
   // An event of its own may be what failed: a fault shows at whatever call comes next.
   const PlannedStep* step = marks_.empty() ? open_.first : marks_.front().group.first;
   if (step != nullptr) {
+    if (failure.code() == ErrorCode::kFault && device_.driver().simulator == nullptr) {
+      failure = blame(failure, *step);
+    }
     failure.note("the first step not known to have completed: " + step->label + ", at " +
                  step->source->where.to_string());
   }

@@ -50,6 +50,7 @@ class StepTimer {
   Event take_event();
   void push_mark(const RunContext& context);
   void harvest(const RunContext& context);
+  Error blame(const Error& failure, const PlannedStep& first) const;
 
   Device device_;
   std::vector<Event> free_;

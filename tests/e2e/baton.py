@@ -11,6 +11,8 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BATON = os.environ.get("BATON", "")
+DEVICE = os.environ.get("BATON_TEST_DEVICE", "sim")
+ON_GPU = DEVICE.startswith("cuda")
 
 # A sanitizer's report must not look like an exit status of the command line.
 SANITIZER_STATUS = 99
@@ -50,7 +52,7 @@ class Case(unittest.TestCase):
     def baton(self, *arguments, timeout=300, **environment):
         kept = ("BATON_CUDA_ROOT", "BATON_NVRTC")  # where the compiler is, not what it does
         settings = {k: v for k, v in os.environ.items() if not k.startswith("BATON_") or k in kept}
-        settings.update(BATON_DEVICE=os.environ.get("BATON_TEST_DEVICE", "sim"),
+        settings.update(BATON_DEVICE=DEVICE,
                         BATON_CACHE_DIR=self._cache.name)
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
             settings[name] = f"exitcode={SANITIZER_STATUS}:" + settings.get(name, "")

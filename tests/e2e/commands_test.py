@@ -12,10 +12,9 @@ import unittest
 
 import numpy
 
-from baton import BATON, ROOT, Case, main
+from baton import BATON, ON_GPU, ROOT, Case, main
 
 IMAGES = ROOT / "src" / "image" / "testdata"
-ON_GPU = os.environ.get("BATON_TEST_DEVICE", "sim").startswith("cuda")
 
 SOURCE = """\
 template <typename T>

@@ -8,7 +8,7 @@ import sys
 
 import numpy
 
-from baton import ROOT, Case, main
+from baton import DEVICE, ROOT, Case, main
 
 EXAMPLES = ROOT / "examples"
 
@@ -69,7 +69,7 @@ class CppExamples(Case):
         if not folder:
             self.skipTest("BATON_EXAMPLES is not set")
         environment = dict(os.environ, BATON_CACHE_DIR=self._cache.name)
-        environment.setdefault("BATON_DEVICE", os.environ.get("BATON_TEST_DEVICE", "sim"))
+        environment.setdefault("BATON_DEVICE", DEVICE)
         return subprocess.run([os.path.join(folder, name)], check=True, capture_output=True,
                               text=True, env=environment).stdout
 

@@ -4,13 +4,10 @@ equal and of different definitions, and how sources and images travel."""
 
 import hashlib
 import json
-import os
 
 import numpy
 
-from baton import ROOT, Case, buffer, kernel, launch, main, program
-
-ON_GPU = os.environ.get("BATON_TEST_DEVICE", "sim").startswith("cuda")
+from baton import ON_GPU, ROOT, Case, buffer, kernel, launch, main, program
 
 SOURCE = """\
 #include "step.h"
