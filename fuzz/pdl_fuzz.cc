@@ -2,14 +2,41 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "baton/error.h"
 #include "pdl/footprint.h"
+#include "pdl/rewrite.h"
+
+namespace {
+
+using namespace baton::overlap;
+
+// What is rewritten waits on every path, and cannot be rewritten again.
+void rewrite_all(const std::shared_ptr<const baton::ptx::Module>& module, TriggerPlace trigger) {
+  std::vector<RewriteRequest> requests;
+  for (const baton::ptx::Function* kernel : module->entries()) {
+    if (!kernel->has_body) continue;
+    requests.push_back({kernel, {{ParamUse::kConstantMemory, ParamUse::kAny}, true}, trigger});
+  }
+  const Rewriting done = rewrite(module, requests);
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    const RewrittenKernel& kernel = done.kernels[k];
+    if (kernel.obstacle.empty() == kernel.changes.empty()) std::abort();
+    if (!kernel.obstacle.empty()) continue;
+    const baton::ptx::Function* found = done.module->function(kernel.kernel);
+    if (read_footprint(done.module, *found, {}).waits != Footprint::Waits::kAll) std::abort();
+    requests[k].kernel = found;
+    if (rewrite(done.module, {&requests[k], 1}).kernels[0].obstacle.empty()) std::abort();
+  }
+}
+
+}  // namespace
 
 // Whatever the PTX is, every kernel has a footprint, and one that keeps to its own rules.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using baton::overlap::Footprint;
   try {
     const auto module =
         baton::ptx::Module::parse(std::string(reinterpret_cast<const char*>(data), size), "input");
@@ -17,15 +44,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!kernel->has_body) continue;
       for (const std::array<std::uint32_t, 3>& block :
            {std::array<std::uint32_t, 3>{}, {128, 1, 1}, {8, 8, 4}}) {
-        const Footprint found = baton::overlap::read_footprint(module, *kernel, block);
+        const Footprint found = read_footprint(module, *kernel, block);
         const bool waits = found.waits_for_certain(block, {1, 1, 1}, {});
         if (waits && found.waits == Footprint::Waits::kNever) std::abort();
-        for (const baton::overlap::Touch& touch : found.touches) {
+        for (const Touch& touch : found.touches) {
           if (touch.roots.empty() || !(touch.reads || touch.writes)) std::abort();
-          const bool after = touch.order == baton::overlap::Order::kAfter;
+          const bool after = touch.order == Order::kAfter;
           if (after && found.waits == Footprint::Waits::kNever) std::abort();
         }
       }
+    }
+    for (const TriggerPlace trigger : {TriggerPlace::kNowhere, TriggerPlace::kBehindLoads,
+                                       TriggerPlace::kAtExits, TriggerPlace::kAtTop}) {
+      rewrite_all(module, trigger);
     }
   } catch (const baton::Error& error) {
     if (error.code() != baton::ErrorCode::kInvalidInput) std::abort();

@@ -1,0 +1,322 @@
+#include "pdl/placement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "ptx/cfg.h"
+
+namespace baton::overlap {
+namespace {
+
+using Kind = Operation::Kind;
+using ptx::ControlFlow;
+
+// What an instruction of the kernel's own body does, the functions that it calls included.
+struct Deed {
+  std::uint32_t dependent = kNone;  // the first operation that may not be early
+  bool loads = false;               // from global memory
+};
+
+bool is_call(const Operation& operation) {
+  return operation.instruction != nullptr && operation.instruction->opcode == "call";
+}
+
+// Whether the operation alone, whatever memory it touches, has to be behind the wait. Functions of
+// the runtime print, or end the grid with a message, in the order of launches.
+bool is_side_effect(const Operation& operation) {
+  return operation.kind == Kind::kOpen || (operation.kind == Kind::kCompute && is_call(operation));
+}
+
+class Placer {
+ public:
+  Placer(const Footprint& footprint, const EarlyWork& early)
+      : code_(*footprint.code),
+        body_(*code_.kernel),
+        flow_(body_),
+        touch_of_(code_.operations.size(), nullptr),
+        early_(early),
+        deeds_(body_.instructions().size()) {
+    for (const Touch& touch : footprint.touches) {
+      for (std::uint32_t operation : touch.operations) touch_of_[operation] = &touch;
+    }
+    for (std::uint32_t at = 0; at < deeds_.size(); ++at) note(at);
+  }
+
+  Placement place(TriggerPlace trigger) {
+    Placement out;
+    out.obstacle = obstacle();
+    if (!out.obstacle.empty()) return out;
+    place_wait(out);
+    switch (trigger) {
+      case TriggerPlace::kNowhere:
+        break;
+      case TriggerPlace::kAtTop:
+        out.triggers = {kTop};
+        break;
+      case TriggerPlace::kAtExits:
+        place_at_exits(out);
+        break;
+      case TriggerPlace::kBehindLoads:
+        place_behind_loads(out);
+        break;
+    }
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      const Touch* touch = touch_of_[at];
+      if (touch == nullptr || may_be_early(code_, at, *touch, early_)) continue;
+      if (code_.operations[at].non_coherent) out.incoherent.push_back(at);
+    }
+    return out;
+  }
+
+ private:
+  std::string obstacle() const {
+    if (deeds_.empty()) return "it has no instructions";
+    for (const Operation& operation : code_.operations) {
+      if (operation.kind != Kind::kWait && operation.kind != Kind::kTrigger) continue;
+      return "it has programmatic dependent launch of its own, at " + code_.place(operation);
+    }
+    return "";
+  }
+
+  void note(std::uint32_t at) {
+    Deed& deed = deeds_[at];
+    note(deed, at);
+    const Operation& operation = code_.operations[at];
+    if (!is_call(operation)) return;
+    // The callee's operations come behind the end of the kernel's own, and are this call's alone.
+    const auto end = static_cast<std::uint32_t>(deeds_.size());
+    std::vector<std::uint32_t> open;
+    const auto go = [&](std::uint32_t from, std::uint32_t to) {
+      // A callee may end the thread, which then never comes to what is behind the call.
+      if (to == end && from != at) deed.dependent = std::min(deed.dependent, from);
+      if (to <= end || seen_.size() <= to) return;
+      if (!seen_[to]) open.push_back(to);
+      seen_[to] = true;
+    };
+    seen_.resize(code_.operations.size());
+    for (std::uint32_t to : operation.next) go(at, to);
+    while (!open.empty()) {
+      const std::uint32_t inner = open.back();
+      open.pop_back();
+      note(deed, inner);
+      for (std::uint32_t to : code_.operations[inner].next) go(inner, to);
+    }
+  }
+
+  void note(Deed& deed, std::uint32_t at) const {
+    const Operation& operation = code_.operations[at];
+    const Touch* touch = touch_of_[at];
+    const bool dependent =
+        is_side_effect(operation) || (touch != nullptr && !may_be_early(code_, at, *touch, early_));
+    if (dependent) deed.dependent = std::min(deed.dependent, at);
+    deed.loads |= operation.kind == Kind::kOpen || (touch != nullptr && touch->reads);
+  }
+
+  // Blocks that every thread comes by, in their order: what post-dominates the entry. Region k is
+  // what lies between the k-th of them and the next one.
+  struct Stretch {
+    std::uint32_t block = 0;
+    bool loops = false;               // the block may come again
+    std::uint32_t dependent = kNone;  // the first instruction that may not be early, in the block
+    std::uint32_t beyond = kNone;     // or else in its region
+  };
+
+  std::vector<Stretch> stretches() const {
+    std::vector<Stretch> result;
+    std::vector<std::uint32_t> number(flow_.exit() + 1, kNone);  // by block: its stretch
+    for (std::uint32_t b = 0; b < flow_.exit(); b = flow_.immediate_post_dominator(b)) {
+      number[b] = static_cast<std::uint32_t>(result.size());
+      result.push_back({.block = b, .dependent = first_dependent(b)});
+    }
+    std::vector<bool> is_first(flow_.exit() + 1, false);
+    for (const Stretch& stretch : result) is_first[stretch.block] = true;
+    std::vector<std::int64_t> ways_back(result.size() + 1);  // how many more at k than before it
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t k = 0; k < result.size(); ++k) {
+      open.push_back(result[k].block);
+      while (!open.empty()) {
+        const std::uint32_t at = open.back();
+        open.pop_back();
+        for (std::uint32_t to : flow_.successors(at)) {
+          if (to == flow_.exit()) continue;
+          if (number[to] == kNone) {
+            number[to] = k;
+            result[k].beyond = std::min(result[k].beyond, first_dependent(to));
+            open.push_back(to);
+          } else if (number[to] <= k && (is_first[to] || number[to] < k)) {
+            // A way back: what all paths from there come by, up to here, comes again.
+            ++ways_back[number[to] + (is_first[to] ? 0 : 1)];
+            --ways_back[k + 1];
+          }
+        }
+      }
+    }
+    std::int64_t open_ways = 0;
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      open_ways += ways_back[k];
+      result[k].loops = open_ways > 0;
+    }
+    return result;
+  }
+
+  std::uint32_t first_dependent(std::uint32_t block) const {
+    const auto& [begin, end] = flow_.blocks()[block];
+    for (std::uint32_t at = begin; at < end; ++at) {
+      if (deeds_[at].dependent != kNone) return at;
+    }
+    return kNone;
+  }
+
+  void place_wait(Placement& out) const {
+    const std::vector<Stretch> all = stretches();
+    // The first that has something to wait for, in it or behind it.
+    std::size_t last = 0;
+    while (last + 1 < all.size() && all[last].dependent == kNone && all[last].beyond == kNone) {
+      ++last;
+    }
+    const std::uint32_t wanted =
+        all[last].dependent != kNone ? all[last].dependent : all[last].beyond;
+    std::size_t chosen = last;
+    while (chosen > 0 && all[chosen].loops) --chosen;
+    const Stretch& stretch = all[chosen];
+    if (stretch.loops) {
+      out.wait = kTop;  // the body begins with a loop
+    } else if (stretch.dependent != kNone) {
+      out.wait = before_arguments(stretch.dependent);
+    } else {
+      out.wait = before_arguments(flow_.blocks()[stretch.block].end - 1);
+    }
+    if (wanted == kNone) {
+      out.because = "the kernel touches nothing that another launch may touch";
+    } else if (chosen != last || stretch.loops) {
+      out.because = "it is in front of the loop in which the kernel " + describe(wanted);
+    } else if (stretch.dependent != kNone) {
+      out.because = "right behind it the kernel " + describe(wanted);
+    } else {
+      out.because =
+          "every thread comes by it, and on some path the kernel then " + describe(wanted);
+    }
+  }
+
+  // In front of a call, what it is passed stands together with it.
+  std::uint32_t before_arguments(std::uint32_t at) const {
+    if (!is_call(code_.operations[at])) return at;
+    const std::uint32_t begin = flow_.blocks()[flow_.block_of(at)].begin;
+    std::uint32_t first = at;
+    for (std::uint32_t before = at; before-- > begin;) {
+      const ptx::Instruction& instruction = *code_.operations[before].instruction;
+      if (instruction.opcode == "call") break;
+      if (instruction.opcode == "st" && code_.operations[before].kind == Kind::kPass) {
+        first = before;
+      }
+    }
+    return first;
+  }
+
+  std::string describe(std::uint32_t at) const {
+    const std::uint32_t dependent = deeds_[at].dependent;
+    const Operation& operation = code_.operations[dependent];
+    const Touch* touch = touch_of_[dependent];
+    const std::string_view verb = is_side_effect(operation)       ? "calls a function"
+                                  : touch == nullptr              ? "may end in a function"
+                                  : touch->reads && touch->writes ? "reads and writes memory"
+                                  : touch->reads                  ? "reads memory"
+                                                                  : "writes memory";
+    return fmt::format("{} at {}", verb, code_.place(operation));
+  }
+
+  bool is_end(std::uint32_t at) const {
+    const std::string_view opcode = code_.operations[at].instruction->opcode;
+    return opcode == "ret" || opcode == "exit";
+  }
+
+  void place_at_exits(Placement& out) const {
+    for (std::uint32_t at = 0; at < deeds_.size(); ++at) {
+      if (is_end(at) && flow_.is_reachable(flow_.block_of(at))) out.triggers.push_back(at);
+    }
+  }
+
+  // Where nothing more is loaded, and before that something may be. A thread that ends triggers by
+  // that.
+  void place_behind_loads(Placement& out) const {
+    const auto count = static_cast<std::uint32_t>(flow_.blocks().size());
+    // By block: behind which instruction the last load is done; `begin` where there is none.
+    std::vector<std::uint32_t> done(count);
+    std::vector<bool> loads(count), leads(count + 1);  // `leads`: to a load, in it or behind it
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t b = 0; b < count; ++b) {
+      const auto& [begin, end] = flow_.blocks()[b];
+      done[b] = begin;
+      for (std::uint32_t at = begin; at < end; ++at) {
+        if (deeds_[at].loads) done[b] = at + 1, loads[b] = true;
+      }
+    }
+    const std::uint32_t waits = out.wait == kTop ? 0 : out.wait;
+    const std::uint32_t home = flow_.block_of(waits);
+    done[home] = std::max(done[home], waits);
+    loads[home] = true;
+    for (std::uint32_t b = 0; b < count; ++b) {
+      leads[b] = loads[b];
+      if (loads[b]) open.push_back(b);
+    }
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      for (std::uint32_t before : flow_.predecessors(at)) {
+        if (!leads[before]) open.push_back(before);
+        leads[before] = true;
+      }
+    }
+    const auto goes_on = [&](std::uint32_t b) {
+      const auto& next = flow_.successors(b);
+      return std::any_of(next.begin(), next.end(), [&](std::uint32_t to) { return leads[to]; });
+    };
+    for (std::uint32_t b = 0; b < count; ++b) {
+      if (!flow_.is_reachable(b) || goes_on(b)) continue;
+      const auto& before = flow_.predecessors(b);
+      const bool begins = !loads[b] && std::any_of(before.begin(), before.end(), [&](auto from) {
+        return flow_.is_reachable(from) && goes_on(from);
+      });
+      if ((loads[b] || begins) && done[b] < deeds_.size() && !is_end(done[b])) {
+        out.triggers.push_back(done[b]);
+      }
+    }
+    std::sort(out.triggers.begin(), out.triggers.end());
+    out.triggers.erase(std::unique(out.triggers.begin(), out.triggers.end()), out.triggers.end());
+  }
+
+  const Code& code_;
+  const ptx::FlatFunction body_;
+  const ControlFlow flow_;
+  std::vector<const Touch*> touch_of_;  // by operation
+  const EarlyWork& early_;
+  std::vector<Deed> deeds_;  // by instruction of the body
+  std::vector<bool> seen_;   // operations of callees
+};
+
+}  // namespace
+
+bool may_be_early(const Code& code, std::uint32_t operation, const Touch& touch,
+                  const EarlyWork& early) {
+  if (touch.writes || code.operations[operation].orders) return false;
+  bool is_memory = false;
+  for (const Root& root : touch.roots) {
+    if (root.kind == Root::Kind::kVariable && root.constant && early.constant_memory) {
+      is_memory = true;
+      continue;
+    }
+    if (root.kind != Root::Kind::kParam || root.param >= early.params.size()) return false;
+    const ParamUse use = early.params[root.param];
+    if (use == ParamUse::kAny || root.by_value || root.offset != 0) return false;
+    is_memory |= use == ParamUse::kConstantMemory;
+  }
+  return is_memory;
+}
+
+Placement place(const Footprint& footprint, const EarlyWork& early, TriggerPlace trigger) {
+  return Placer(footprint, early).place(trigger);
+}
+
+}  // namespace baton::overlap

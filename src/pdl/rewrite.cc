@@ -1,0 +1,270 @@
+#include "pdl/rewrite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "ptx/flat.h"
+
+namespace baton::overlap {
+namespace {
+
+constexpr std::string_view kWait = "griddepcontrol.wait; ";
+constexpr std::string_view kTrigger = "griddepcontrol.launch_dependents; ";
+
+// PTX ISA 9.0, "griddepcontrol": since PTX 7.8, from sm_90 on. No older PTX has such a target, so
+// there is no version to raise.
+constexpr int kFirstTarget = 90;
+
+// What of the text goes and what comes in its place.
+struct Edit {
+  std::size_t at = 0;
+  std::size_t removed = 0;
+  std::string inserted;
+
+  friend auto operator<=>(const Edit&, const Edit&) = default;
+};
+
+std::string target_obstacle(const ptx::Module& module) {
+  std::string_view digits = module.target();
+  digits.remove_prefix(std::min(digits.size(), std::string_view("sm_").size()));
+  int number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const std::pair version(module.version_major(), module.version_minor());
+  if (number >= kFirstTarget && version >= std::pair(7, 8)) return "";
+  return fmt::format(
+      "its PTX {}.{} is for {}, and programmatic dependent launch takes PTX 7.8 for sm_90 or later",
+      version.first, version.second, module.target());
+}
+
+class Editor {
+ public:
+  Editor(const ptx::Module& module, const Code& code, const Placement& placement)
+      : text_(module.text()), code_(code) {
+    wait(placement);
+    for (std::uint32_t at : placement.triggers) trigger(at, placement.wait);
+    for (std::uint32_t at : placement.incoherent) make_plain(at);
+  }
+
+  std::vector<Change> changes;
+  std::vector<Edit> edits;
+  std::uint32_t inserted = 0;  // instructions
+
+ private:
+  // Where in the text a part of it begins.
+  std::size_t offset(std::string_view part) const {
+    const std::less<const char*> less;
+    const char* end = text_.data() + text_.size();
+    if (less(part.data(), text_.data()) || less(end, part.data() + part.size())) {
+      throw error(ErrorCode::kInvalidInput, "{} is not written in its PTX", part);
+    }
+    return static_cast<std::size_t>(part.data() - text_.data());
+  }
+
+  std::size_t place(std::uint32_t at) const {
+    if (at == kTop) return offset(code_.kernel->body_text()) + 1;  // behind the brace
+    const ptx::Instruction& instruction = *code_.operations[at].instruction;
+    if (instruction.guard.empty()) return offset(instruction.opcode);
+    const std::size_t found = text_.rfind('@', offset(instruction.guard));
+    return found == std::string_view::npos ? 0 : found;
+  }
+
+  std::string where(std::uint32_t at) const {
+    return code_.place(code_.operations[at == kTop ? 0 : at]);
+  }
+
+  void insert(std::uint32_t at, std::string text) {
+    ++inserted;
+    edits.push_back({place(at), 0, std::move(text)});
+  }
+
+  void wait(const Placement& placement) {
+    insert(placement.wait, std::string(kWait));
+    changes.push_back({Change::Kind::kWait, where(placement.wait), placement.because});
+  }
+
+  // What is inserted at one place stands in the order of insertion: a trigger where the wait stands
+  // comes behind it, unless it is to be the first of all.
+  void trigger(std::uint32_t at, std::uint32_t wait) {
+    const ptx::Instruction* before = at == kTop ? nullptr : code_.operations[at].instruction;
+    const bool is_end = before != nullptr && (before->opcode == "ret" || before->opcode == "exit");
+    std::string text;
+    if (is_end && !before->guard.empty()) {
+      text = fmt::format("@{}{} ", before->guard_negated ? "!" : "", before->guard);
+    }
+    text += kTrigger;
+    if (at == kTop && wait == kTop) {
+      ++inserted;
+      edits.front().inserted.insert(0, text);
+    } else {
+      insert(at, std::move(text));
+    }
+    changes.push_back({Change::Kind::kTrigger, where(at),
+                       at == kTop ? "it is the first instruction"
+                       : is_end   ? "the kernel ends behind it"
+                                  : "nothing more is loaded behind it"});
+  }
+
+  void make_plain(std::uint32_t at) {
+    const Operation& operation = code_.operations[at];
+    const ptx::Instruction& instruction = *operation.instruction;
+    Edit edit;
+    if (instruction.opcode == "ldu") {
+      edit = {offset(instruction.opcode), 3, "ld"};
+    } else {
+      const auto nc = std::find(instruction.modifiers.begin(), instruction.modifiers.end(), "nc");
+      if (nc == instruction.modifiers.end()) return;  // of a texture
+      edit = {offset(*nc) - 1, 3, ""};                // with its dot
+    }
+    // A function's body may stand in many places.
+    if (std::find(edits.begin(), edits.end(), edit) != edits.end()) return;
+    edits.push_back(std::move(edit));
+    changes.push_back({Change::Kind::kPlainLoad, code_.place(operation),
+                       "no wait orders a non-coherent load, and another launch may write there"});
+  }
+
+  const std::string_view text_;
+  const Code& code_;
+};
+
+std::string edited(std::string_view text, std::vector<Edit> edits) {
+  // At one place in the order given.
+  std::stable_sort(edits.begin(), edits.end(),
+                   [](const Edit& a, const Edit& b) { return a.at < b.at; });
+  std::string out;
+  std::size_t copied = 0;
+  for (const Edit& edit : edits) {
+    out += text.substr(copied, edit.at - copied);
+    out += edit.inserted;
+    copied = edit.at + edit.removed;
+  }
+  out += text.substr(copied);
+  return out;
+}
+
+// Why what came out is not what was meant, or empty.
+std::string objection(const std::shared_ptr<const ptx::Module>& module,
+                      const RewriteRequest& request, std::size_t instructions) {
+  const ptx::Function* kernel = module->function(request.kernel->name);
+  if (kernel == nullptr || !kernel->has_body) return "it is gone from its own PTX";
+  const std::size_t count = ptx::FlatFunction(*kernel).instructions().size();
+  if (count != instructions) {
+    return fmt::format("it has {} instructions and should have {}", count, instructions);
+  }
+  const Footprint found = read_footprint(module, *kernel, {});
+  if (!found.unknown.empty()) return found.unknown;
+  if (found.waits != Footprint::Waits::kAll) return "not every thread comes by its wait";
+  for (const Touch& touch : found.touches) {
+    for (std::uint32_t at : touch.operations) {
+      const Operation& operation = found.code->operations[at];
+      if (may_be_early(*found.code, at, touch, request.early)) continue;
+      if (touch.order != Order::kAfter) {
+        return "what it does at " + found.code->place(operation) + " is not behind its wait";
+      }
+      const std::string_view opcode = operation.instruction->opcode;
+      if (operation.non_coherent && (opcode == "ld" || opcode == "ldu")) {
+        return "it loads non-coherently at " + found.code->place(operation);
+      }
+    }
+  }
+  return "";
+}
+
+class Rewriter {
+ public:
+  Rewriter(const std::shared_ptr<const ptx::Module>& module,
+           std::span<const RewriteRequest> requests)
+      : module_(module), requests_(requests) {
+    const std::string obstacle = target_obstacle(*module);
+    for (const RewriteRequest& request : requests) {
+      Draft& draft = drafts_.emplace_back();
+      draft.result.kernel = request.kernel->name;
+      if (!obstacle.empty()) {
+        draft.result.obstacle = obstacle;
+        continue;
+      }
+      try {
+        draft.result.obstacle = plan(request, draft);
+      } catch (const Error& unreadable) {
+        if (unreadable.code() != ErrorCode::kInvalidInput) throw;
+        draft.result.obstacle = unreadable.message();
+      }
+    }
+  }
+
+  Rewriting take() {
+    Rewriting out;
+    // Kernels whose result does not hold are left out of the next round, so each may be wrong once.
+    while (!holds(out.module)) {
+    }
+    for (Draft& draft : drafts_) {
+      if (!draft.result.obstacle.empty()) draft.result.changes.clear();
+      out.kernels.push_back(std::move(draft.result));
+    }
+    return out;
+  }
+
+ private:
+  struct Draft {
+    RewrittenKernel result;
+    std::vector<Edit> edits;
+    std::size_t instructions = 0;  // of the body when it is done
+  };
+
+  // What there is to change, or why nothing is.
+  std::string plan(const RewriteRequest& request, Draft& draft) const {
+    const Footprint found = read_footprint(module_, *request.kernel, {});
+    if (!found.unknown.empty()) return found.unknown;
+    const Placement placement = place(found, request.early, request.trigger);
+    if (!placement.obstacle.empty()) return placement.obstacle;
+    Editor editor(*module_, *found.code, placement);
+    draft.edits = std::move(editor.edits);
+    draft.result.changes = std::move(editor.changes);
+    draft.instructions = ptx::FlatFunction(*request.kernel).instructions().size() + editor.inserted;
+    return "";
+  }
+
+  // Whether all that is left to be changed can be; else what cannot is out.
+  bool holds(std::shared_ptr<const ptx::Module>& module) {
+    std::vector<Edit> edits;
+    std::map<std::size_t, std::size_t> removals;  // by place: kernels may share a function
+    module = nullptr;
+    for (const Draft& draft : drafts_) {
+      if (!draft.result.obstacle.empty()) continue;
+      for (const Edit& edit : draft.edits) {
+        if (edit.removed != 0 && !removals.emplace(edit.at, edit.removed).second) continue;
+        edits.push_back(edit);
+      }
+    }
+    if (edits.empty()) return true;
+    module = ptx::Module::parse(edited(module_->text(), std::move(edits)), module_->name());
+    bool all = true;
+    for (std::size_t k = 0; k < drafts_.size(); ++k) {
+      std::string& obstacle = drafts_[k].result.obstacle;
+      if (!obstacle.empty()) continue;
+      obstacle = objection(module, requests_[k], drafts_[k].instructions);
+      all &= obstacle.empty();
+    }
+    return all;
+  }
+
+  const std::shared_ptr<const ptx::Module>& module_;
+  const std::span<const RewriteRequest> requests_;
+  std::vector<Draft> drafts_;
+};
+
+}  // namespace
+
+Rewriting rewrite(const std::shared_ptr<const ptx::Module>& module,
+                  std::span<const RewriteRequest> requests) {
+  return Rewriter(module, requests).take();
+}
+
+}  // namespace baton::overlap

@@ -1,0 +1,49 @@
+#pragma once
+
+// Puts programmatic dependent launch into kernels that have none: a wait for the launch before, at
+// the latest place that still precedes whatever depends on it (placement.h), on request a trigger
+// of the launch behind, and plain loads in place of the non-coherent ones that no wait orders. What
+// is inserted stands on the lines that are there, so that all places in the text stay what they
+// were.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pdl/placement.h"
+
+namespace baton::overlap {
+
+struct RewriteRequest {
+  const ptx::Function* kernel = nullptr;  // of the module
+  EarlyWork early;
+  TriggerPlace trigger = TriggerPlace::kNowhere;
+};
+
+struct Change {
+  enum class Kind : std::uint8_t { kWait, kTrigger, kPlainLoad };
+  Kind kind = Kind::kWait;
+  std::string where;  // "norm.cu:14": of the instruction that it stands before, or that is changed
+  std::string because;
+};
+
+struct RewrittenKernel {
+  std::string kernel;           // its symbol
+  std::string obstacle;         // why it is left as it is, else empty
+  std::vector<Change> changes;  // empty where it is left as it is
+};
+
+struct Rewriting {
+  std::shared_ptr<const ptx::Module> module;  // null where every kernel is left as it is
+  std::vector<RewrittenKernel> kernels;       // by request
+};
+
+// The result is read again: in every kernel that was rewritten each thread waits on every path, and
+// all that may not be early comes behind. What cannot be read, or proven, is left as it is; the
+// bodies of functions that several kernels call may gain plain loads. Work and memory are bounded
+// whatever the text is.
+Rewriting rewrite(const std::shared_ptr<const ptx::Module>& module,
+                  std::span<const RewriteRequest> requests);
+
+}  // namespace baton::overlap

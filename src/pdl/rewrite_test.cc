@@ -1,0 +1,329 @@
+#include "pdl/rewrite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "pdl/test_support.h"
+
+namespace baton::overlap {
+namespace {
+
+using testing::HasSubstr;
+
+// Of k(u64 p0, u64 p1, u64 p2, u32 p3): p0 is a weight, and the other pointers are written.
+constexpr ParamUse kUses[] = {ParamUse::kConstantMemory, ParamUse::kAny, ParamUse::kAny,
+                              ParamUse::kScalar};
+
+Rewriting rewritten(std::string_view body, TriggerPlace trigger = TriggerPlace::kNowhere,
+                    std::string_view before = "") {
+  const auto module = module_of(body, before);
+  RewriteRequest request;
+  request.kernel = module->function("k");
+  request.early.params.assign(std::begin(kUses), std::end(kUses));
+  request.early.constant_memory = true;
+  request.trigger = trigger;
+  return rewrite(module, std::span(&request, 1));
+}
+
+// The body as rewritten, with "WAIT" and "TRIGGER" for what was inserted; or why it was not.
+std::string text(std::string_view body, TriggerPlace trigger = TriggerPlace::kNowhere,
+                 std::string_view before = "") {
+  const Rewriting done = rewritten(body, trigger, before);
+  if (done.module == nullptr) return done.kernels[0].obstacle;
+  std::string result = done.module->text();
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = result.find(from, at)) != std::string::npos;) {
+      result.replace(at, from.size(), to);
+    }
+  };
+  replace("griddepcontrol.wait; ", "WAIT ");
+  replace("griddepcontrol.launch_dependents; ", "TRIGGER ");
+  // What stands right behind the brace, and what behind the common beginning.
+  const std::size_t brace = result.find('{', result.find(".visible .entry")) + 1;
+  const std::string head = result.substr(brace, result.find('\n', brace) - brace);
+  const std::string last = "shl.b32 %r2, %r1, 2;\n";
+  const std::size_t begin = result.find(last) + last.size();
+  return head + result.substr(begin, result.rfind("\n}") - begin);
+}
+
+TEST(Rewrite, WaitsRightBeforeTheFirstDependentAccess) {
+  EXPECT_EQ(text("add.u32 %r3, %r1, 1;\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\nret;"),
+            "add.u32 %r3, %r1, 1;\nWAIT ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\nret;");
+  EXPECT_EQ(text("@%p1 st.global.f32 [%c], %f1; ret;"), "WAIT @%p1 st.global.f32 [%c], %f1; ret;");
+}
+
+TEST(Rewrite, SaysWhereAndWhy) {
+  const Rewriting done = rewritten("add.u32 %r3, %r1, 1;\nld.global.f32 %f1, [%b];\nret;");
+  const std::vector<Change>& changes = done.kernels[0].changes;
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].where, "k.ptx:15");
+  EXPECT_EQ(changes[0].because, "right behind it the kernel reads memory at k.ptx:15");
+  EXPECT_EQ(done.kernels[0].kernel, "k");
+}
+
+TEST(Rewrite, LeavesWeightsParametersAndSharedMemoryEarly) {
+  EXPECT_EQ(text("ld.global.nc.f32 %f1, [%a];\nst.shared.f32 [%r2], %f1;\nbar.sync 0;\n"
+                 "ld.shared.f32 %f2, [%r2];\nprefetch.global.L2 [%b];\nld.param.u32 %r4, [p3];\n"
+                 "ld.global.f32 %f3, [%b];\nret;"),
+            "ld.global.nc.f32 %f1, [%a];\nst.shared.f32 [%r2], %f1;\nbar.sync 0;\n"
+            "ld.shared.f32 %f2, [%r2];\nprefetch.global.L2 [%b];\nld.param.u32 %r4, [p3];\n"
+            "WAIT ld.global.f32 %f3, [%b];\nret;");
+  EXPECT_EQ(text("cp.async.cg.shared.global [%r2], [%a], 16; cp.async.wait_all;\n"
+                 "cp.async.cg.shared.global [%r2], [%b], 16; ret;"),
+            "cp.async.cg.shared.global [%r2], [%a], 16; cp.async.wait_all;\n"
+            "WAIT cp.async.cg.shared.global [%r2], [%b], 16; ret;");
+  // An index into weights that another launch writes is read behind the wait, and so are they.
+  EXPECT_EQ(text("ld.global.u64 %d1, [%b]; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2]; ret;"),
+            "WAIT ld.global.u64 %d1, [%b]; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2]; ret;");
+  EXPECT_EQ(text("ld.const.f32 %f1, [table]; st.global.f32 [%c], %f1; ret;", TriggerPlace::kNowhere,
+                 ".const .f32 table[4];"),
+            "ld.const.f32 %f1, [table]; WAIT st.global.f32 [%c], %f1; ret;");
+}
+
+TEST(Rewrite, CountsAsDependentWhatMayBe) {
+  const auto waits_first = [](const std::string& access, std::string_view before = "") {
+    EXPECT_EQ(text(access + " ret;", TriggerPlace::kNowhere, before), "WAIT " + access + " ret;");
+  };
+  waits_first("atom.global.add.u32 %r3, [%a], 1;");
+  waits_first("red.global.add.u32 [%a], 1;");
+  waits_first("st.global.f32 [%a], %f1;");
+  waits_first("ld.volatile.global.f32 %f1, [%a];");
+  waits_first("ld.acquire.gpu.global.f32 %f1, [%a];");
+  waits_first("ld.f32 %f1, [%b];");
+  waits_first("ld.global.f32 %f1, [%d9];");
+  waits_first("prefetch.global.L1 [%b];");
+  waits_first("cp.async.bulk.global.shared::cta.bulk_group [%c], [%r2], 64;");
+  waits_first("ld.global.f32 %f1, [counter];", ".global .f32 counter;");
+  waits_first("frobnicate.global.u32 %r3, [%a];");
+  waits_first("discard.global.L2 [%a], 128;");
+}
+
+TEST(Rewrite, MakesNonCoherentLoadsOfWhatMayBeWrittenPlain) {
+  const std::string body =
+      "ld.global.nc.f32 %f1, [%a];\nld.global.nc.L1::no_allocate.v2.f32 {%f1, %f2}, [%b];\n"
+      "ldu.global.f32 %f3, [%c];\nret;";
+  EXPECT_EQ(text(body),
+            "ld.global.nc.f32 %f1, [%a];\nWAIT ld.global.L1::no_allocate.v2.f32 {%f1, %f2}, [%b];\n"
+            "ld.global.f32 %f3, [%c];\nret;");
+  const Rewriting done = rewritten(body);
+  ASSERT_EQ(done.kernels[0].changes.size(), 3u);
+  EXPECT_EQ(done.kernels[0].changes[1].kind, Change::Kind::kPlainLoad);
+  EXPECT_EQ(done.kernels[0].changes[1].where, "k.ptx:15");
+  EXPECT_EQ(done.kernels[0].changes[2].where, "k.ptx:16");
+}
+
+TEST(Rewrite, WaitsBeforeThreadsPart) {
+  // Whoever returns early has waited too.
+  EXPECT_EQ(
+      text("setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra DONE;\nld.global.f32 %f1, [%b];\nDONE: ret;"),
+      "setp.ge.u32 %p1, %r1, %r0;\nWAIT @%p1 bra DONE;\nld.global.f32 %f1, [%b];\nDONE: ret;");
+  EXPECT_EQ(text("setp.ge.u32 %p1, %r1, %r0;\n@%p1 ret;\nld.global.f32 %f1, [%b];\nret;"),
+            "setp.ge.u32 %p1, %r1, %r0;\nWAIT @%p1 ret;\nld.global.f32 %f1, [%b];\nret;");
+  // Two exits, and an access on one way.
+  EXPECT_EQ(text("setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra A;\nadd.u32 %r3, %r1, 1;\nret;\n"
+                 "A: st.global.f32 [%c], %f1;\nexit;"),
+            "setp.ge.u32 %p1, %r1, %r0;\nWAIT @%p1 bra A;\nadd.u32 %r3, %r1, 1;\nret;\n"
+            "A: st.global.f32 [%c], %f1;\nexit;");
+  // Threads that meet again wait there.
+  EXPECT_EQ(text("setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra A;\nld.global.f32 %f1, [%a];\n"
+                 "A: ld.global.f32 %f2, [%b];\nret;"),
+            "setp.ge.u32 %p1, %r1, %r0;\n@%p1 bra A;\nld.global.f32 %f1, [%a];\n"
+            "A: WAIT ld.global.f32 %f2, [%b];\nret;");
+  EXPECT_EQ(text("@%p1 bra A;\nld.global.f32 %f1, [%a];\nA: @%p2 bra B;\nld.global.f32 %f2, [%b];\n"
+                 "B: ret;"),
+            "@%p1 bra A;\nld.global.f32 %f1, [%a];\nA: WAIT @%p2 bra B;\nld.global.f32 %f2, [%b];\n"
+            "B: ret;");
+  EXPECT_EQ(text("@%p1 trap;\nld.global.f32 %f1, [%b]; ret;"),
+            "WAIT @%p1 trap;\nld.global.f32 %f1, [%b]; ret;");
+}
+
+TEST(Rewrite, WaitsBeforeLoops) {
+  EXPECT_EQ(text("mov.u32 %r3, 0;\nL: ld.global.f32 %f1, [%b];\nadd.u32 %r3, %r3, 1;\n"
+                 "setp.lt.u32 %p1, %r3, %r0;\n@%p1 bra L;\nret;"),
+            "WAIT mov.u32 %r3, 0;\nL: ld.global.f32 %f1, [%b];\nadd.u32 %r3, %r3, 1;\n"
+            "setp.lt.u32 %p1, %r3, %r0;\n@%p1 bra L;\nret;");
+  // A loop of weights runs early as a whole.
+  EXPECT_EQ(text("L: ld.global.f32 %f1, [%a];\nsetp.lt.u32 %p1, %r3, %r0;\n@%p1 bra L;\n"
+                 "st.global.f32 [%c], %f1;\nret;"),
+            "L: ld.global.f32 %f1, [%a];\nsetp.lt.u32 %p1, %r3, %r0;\n@%p1 bra L;\n"
+            "WAIT st.global.f32 [%c], %f1;\nret;");
+  // Out of two.
+  EXPECT_EQ(text("mov.u32 %r3, 0;\nL: mov.u32 %r4, 0;\nM: ld.global.f32 %f1, [%b];\n@%p1 bra M;\n"
+                 "@%p2 bra L;\nret;"),
+            "WAIT mov.u32 %r3, 0;\nL: mov.u32 %r4, 0;\nM: ld.global.f32 %f1, [%b];\n@%p1 bra M;\n"
+            "@%p2 bra L;\nret;");
+  // A guarded loop: before the branch around it.
+  EXPECT_EQ(text("setp.eq.u32 %p2, %r0, 0;\n@%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
+                 "@%p1 bra L;\nDONE: ret;"),
+            "setp.eq.u32 %p2, %r0, 0;\nWAIT @%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
+            "@%p1 bra L;\nDONE: ret;");
+  const auto changes = rewritten("mov.u32 %r3, 0;\nL: ld.global.f32 %f1, [%b];\n@%p1 bra L;\nret;");
+  EXPECT_EQ(changes.kernels[0].changes[0].because,
+            "it is in front of the loop in which the kernel reads memory at k.ptx:15");
+}
+
+TEST(Rewrite, WaitsInFrontOfABodyThatIsALoop) {
+  const auto module = ptx::Module::parse(R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p0) {
+.reg .pred %p; .reg .b64 %d; .reg .f32 %f;
+L: ld.param.u64 %d, [p0];
+ld.global.f32 %f, [%d]; setp.eq.f32 %p, %f, 0f00000000; @%p bra L;
+st.global.f32 [%d], %f;
+ret; })",
+                                         "loop.ptx");
+  const RewriteRequest request{module->function("k"), {}, TriggerPlace::kAtTop};
+  const Rewriting done = rewrite(module, std::span(&request, 1));
+  ASSERT_NE(done.module, nullptr) << done.kernels[0].obstacle;
+  EXPECT_THAT(done.module->text(),
+              HasSubstr("p0) {griddepcontrol.launch_dependents; griddepcontrol.wait; \n.reg"));
+}
+
+TEST(Rewrite, BarriersMayComeFirst) {
+  // Each thread waits itself, so what a barrier orders is behind its own wait.
+  EXPECT_EQ(text("st.shared.f32 [%r2], %f1;\nbar.sync 0;\n@%p1 bra A;\nbar.sync 1, 64;\n"
+                 "A: ld.shared.f32 %f1, [%r2];\nbar.sync 0;\nst.global.f32 [%c], %f1;\nret;"),
+            "st.shared.f32 [%r2], %f1;\nbar.sync 0;\n@%p1 bra A;\nbar.sync 1, 64;\n"
+            "A: ld.shared.f32 %f1, [%r2];\nbar.sync 0;\nWAIT st.global.f32 [%c], %f1;\nret;");
+  // Roles: all of them before they part.
+  EXPECT_EQ(
+      text("setp.ge.u32 %p1, %r1, 32;\n@%p1 bra CONSUMER;\nld.global.f32 %f1, [%b];\n"
+           "mbarrier.arrive.shared::cta.b64 %d1, [%r2];\nret;\n"
+           "CONSUMER: mbarrier.try_wait.shared::cta.b64 %p2, [%r2], %d1;\n@!%p2 bra CONSUMER;\n"
+           "st.global.f32 [%c], %f1;\nret;"),
+      "setp.ge.u32 %p1, %r1, 32;\nWAIT @%p1 bra CONSUMER;\nld.global.f32 %f1, [%b];\n"
+      "mbarrier.arrive.shared::cta.b64 %d1, [%r2];\nret;\n"
+      "CONSUMER: mbarrier.try_wait.shared::cta.b64 %p2, [%r2], %d1;\n@!%p2 bra CONSUMER;\n"
+      "st.global.f32 [%c], %f1;\nret;");
+}
+
+constexpr char kFunctions[] = R"(
+.func (.param .b64 out) advance(.param .b64 from) {
+  .reg .b64 %d<2>;
+  ld.param.u64 %d1, [from]; add.s64 %d1, %d1, 4; st.param.b64 [out], %d1; ret;
+}
+.func loads(.param .b64 from) {
+  .reg .b64 %d<2>; .reg .f32 %f<2>;
+  ld.param.u64 %d1, [from]; ld.global.nc.f32 %f1, [%d1]; ret;
+}
+.func ends() { .reg .pred %p<2>; @%p1 exit; ret; }
+.func back() { call back; ret; }
+.extern .func elsewhere();
+.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+)";
+
+TEST(Rewrite, LooksIntoCalls) {
+  const auto of = [](std::string_view body) {
+    return text(body, TriggerPlace::kNowhere, kFunctions);
+  };
+  const std::string advance =
+      "{ .param .b64 q; .param .b64 s;\nst.param.b64 [q], %a;\ncall.uni (s), advance, (q);\n"
+      "ld.param.b64 %d9, [s]; }\n";
+  EXPECT_EQ(of(advance + "ld.global.f32 %f1, [%d9]; st.global.f32 [%c], %f1; ret;"),
+            advance + "ld.global.f32 %f1, [%d9]; WAIT st.global.f32 [%c], %f1; ret;");
+  // What is passed stays together with its call.
+  EXPECT_EQ(of("add.u32 %r3, %r1, 1;\n{ .param .b64 q;\nst.param.b64 [q], %b;\n"
+               "call.uni loads, (q); }\nret;"),
+            "add.u32 %r3, %r1, 1;\n{ .param .b64 q;\nWAIT st.param.b64 [q], %b;\n"
+            "call.uni loads, (q); }\nret;");
+  const Rewriting done =
+      rewritten("{ .param .b64 q;\nst.param.b64 [q], %b;\ncall.uni loads, (q); }\nret;",
+                TriggerPlace::kNowhere, kFunctions);
+  EXPECT_THAT(done.module->text(), HasSubstr("ld.param.u64 %d1, [from]; ld.global.f32 %f1, [%d1]"));
+  EXPECT_THAT(done.kernels[0].changes[0].because, HasSubstr("the kernel reads memory at k.ptx:11"));
+  // Weights.
+  EXPECT_EQ(of("{ .param .b64 q;\nst.param.b64 [q], %a;\ncall.uni loads, (q); }\n"
+               "add.u32 %r3, %r1, 1;\nret;"),
+            "{ .param .b64 q;\nst.param.b64 [q], %a;\ncall.uni loads, (q); }\n"
+            "add.u32 %r3, %r1, 1;\nWAIT ret;");
+  EXPECT_EQ(of("call ends;\nst.global.f32 [%c], %f1; ret;"),
+            "WAIT call ends;\nst.global.f32 [%c], %f1; ret;");
+  EXPECT_EQ(of("call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;"),
+            "WAIT call (%r3), vprintf, (%d1, %d2);\nst.global.f32 [%c], %f1; ret;");
+  EXPECT_THAT(of("call back; ret;"), HasSubstr("a recursive call"));
+  EXPECT_THAT(of("call elsewhere; ret;"), HasSubstr("whose body is elsewhere"));
+}
+
+TEST(Rewrite, LeavesWhatItCannotChange) {
+  EXPECT_THAT(text("griddepcontrol.wait; ret;"), HasSubstr("of its own, at k.ptx:14"));
+  EXPECT_THAT(text("griddepcontrol.launch_dependents; ret;"), HasSubstr("of its own"));
+  EXPECT_THAT(text("bra NOWHERE;"), HasSubstr("NOWHERE"));
+  const auto old = ptx::Module::parse(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }", "old.ptx");
+  const RewriteRequest request{old->function("k"), {}, TriggerPlace::kNowhere};
+  const Rewriting done = rewrite(old, std::span(&request, 1));
+  EXPECT_EQ(done.module, nullptr);
+  EXPECT_THAT(done.kernels[0].obstacle, HasSubstr("PTX 8.0 is for sm_80"));
+}
+
+TEST(Rewrite, TriggersBehindTheLastLoad) {
+  const auto of = [](std::string_view body) { return text(body, TriggerPlace::kBehindLoads); };
+  EXPECT_EQ(of("ld.global.f32 %f1, [%b];\nadd.f32 %f1, %f1, %f1;\nst.global.f32 [%c], %f1;\nret;"),
+            "WAIT ld.global.f32 %f1, [%b];\nTRIGGER add.f32 %f1, %f1, %f1;\n"
+            "st.global.f32 [%c], %f1;\nret;");
+  // Behind the wait, also where all loads come before it.
+  EXPECT_EQ(of("ld.global.f32 %f1, [%a];\nadd.f32 %f1, %f1, %f1;\nst.global.f32 [%c], %f1;\nret;"),
+            "ld.global.f32 %f1, [%a];\nadd.f32 %f1, %f1, %f1;\nWAIT TRIGGER st.global.f32 [%c], "
+            "%f1;\nret;");
+  // Behind the loop, and on the way past it.
+  EXPECT_EQ(of("setp.eq.u32 %p2, %r0, 0;\n@%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
+               "@%p1 bra L;\nDONE: st.global.f32 [%c], %f1;\nret;"),
+            "setp.eq.u32 %p2, %r0, 0;\nWAIT @%p2 bra DONE;\nL: ld.global.f32 %f1, [%b];\n"
+            "@%p1 bra L;\nDONE: TRIGGER st.global.f32 [%c], %f1;\nret;");
+  // A thread that ends needs none.
+  EXPECT_EQ(of("@%p1 bra DONE;\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\nDONE: ret;"),
+            "WAIT @%p1 bra DONE;\nld.global.f32 %f1, [%b];\nTRIGGER st.global.f32 [%c], %f1;\n"
+            "DONE: ret;");
+  // Two branches, one without a load.
+  EXPECT_EQ(of("@%p1 bra A;\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\nret;\n"
+               "A: st.global.f32 [%c], %f2;\nret;"),
+            "WAIT @%p1 bra A;\nld.global.f32 %f1, [%b];\nTRIGGER st.global.f32 [%c], %f1;\nret;\n"
+            "A: TRIGGER st.global.f32 [%c], %f2;\nret;");
+}
+
+TEST(Rewrite, TriggersWhereTheKernelEnds) {
+  const auto of = [](std::string_view body) { return text(body, TriggerPlace::kAtExits); };
+  EXPECT_EQ(of("ld.global.f32 %f1, [%b];\n@!%p1 ret;\nst.global.f32 [%c], %f1;\nexit;"),
+            "WAIT ld.global.f32 %f1, [%b];\n@!%p1 TRIGGER @!%p1 ret;\n"
+            "st.global.f32 [%c], %f1;\nTRIGGER exit;");
+  EXPECT_EQ(of("add.u32 %r3, %r1, 1;\nret;"), "add.u32 %r3, %r1, 1;\nWAIT TRIGGER ret;");
+}
+
+TEST(Rewrite, TriggersAtTheTop) {
+  EXPECT_EQ(text("ld.global.f32 %f1, [%b];\nret;", TriggerPlace::kAtTop),
+            "TRIGGER WAIT ld.global.f32 %f1, [%b];\nret;");
+}
+
+// PTX of every kind that compilers make: every kernel is rewritten, with every placement, or there
+// is a reason why it is not.
+TEST(Rewrite, TakesWhatCompilersMake) {
+  int done = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(BATON_SOURCE_DIR "/src/ptx/testdata/ptx")) {
+    const auto module = ptx::Module::parse(read_file(entry.path()), entry.path().filename());
+    for (const TriggerPlace trigger : {TriggerPlace::kNowhere, TriggerPlace::kBehindLoads,
+                                       TriggerPlace::kAtExits, TriggerPlace::kAtTop}) {
+      std::vector<RewriteRequest> requests;
+      for (const ptx::Function* kernel : module->entries())
+        requests.push_back({kernel, {}, trigger});
+      const Rewriting result = rewrite(module, requests);
+      for (const RewrittenKernel& kernel : result.kernels) {
+        EXPECT_EQ(kernel.obstacle.empty(), !kernel.changes.empty());
+        const bool expected = kernel.obstacle.empty() ||
+                              kernel.obstacle.find("for sm_") != std::string::npos ||
+                              kernel.obstacle.find("of its own") != std::string::npos ||
+                              kernel.obstacle.find("call") != std::string::npos;
+        EXPECT_TRUE(expected) << module->name() << " " << kernel.kernel << ": " << kernel.obstacle;
+        done += kernel.obstacle.empty() ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(done, 100);
+}
+
+}  // namespace
+}  // namespace baton::overlap
