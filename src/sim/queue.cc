@@ -435,7 +435,8 @@ void DeviceQueue::reach(const Lock& lock, const CommandPtr& first, Milestone mil
   // What follows may be done at once, and so on: a long chain must not be a deep recursion.
   std::vector<std::pair<CommandPtr, Milestone>> open = {{first, milestone}};
   while (!open.empty()) {
-    const auto [command, at] = std::move(open.back());
+    const CommandPtr command = std::move(open.back().first);
+    const Milestone at = open.back().second;
     open.pop_back();
     if (command->reached >= at) continue;
     command->reached = at;

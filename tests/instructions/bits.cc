@@ -214,23 +214,23 @@ void add_lop3(Group& group) {
 
 template <typename T>
 void add_shifts(Group& group) {
-  const unsigned width = sizeof(T) * 8;
+  constexpr unsigned width = sizeof(T) * 8;
   Values amounts = only({0, 1, width - 1, width, width + 1, width / 2, 31, 32, 33, 63, 64, 65, 255,
                          256, 65536, 0x80000000, 0xffffffff});
-  amounts.random = [width](Random& random) { return random() % (width + 4); };
+  amounts.random = [](Random& random) { return random() % (width + 4); };
   const std::string type = fmt::format("{}{}", std::is_signed_v<T> ? 's' : 'u', width);
   group
       .add("shr." + type + " %d, %a, %b;",
-           [width](T a, u32 b) { return T(a >> std::min<u32>(b, width - 1) >> (b >= width)); })
+           [](T a, u32 b) { return T(a >> std::min<u32>(b, width - 1) >> (b >= width)); })
       .operand(1, amounts);
   if constexpr (!std::is_signed_v<T>) {
     group
         .add("shr." + bit_type<T>() + " %d, %a, %b;",
-             [width](T a, u32 b) { return b >= width ? T{0} : T(a >> b); })
+             [](T a, u32 b) { return b >= width ? T{0} : T(a >> b); })
         .operand(1, amounts);
     group
         .add("shl." + bit_type<T>() + " %d, %a, %b;",
-             [width](T a, u32 b) { return b >= width ? T{0} : T(u64{a} << b); })
+             [](T a, u32 b) { return b >= width ? T{0} : T(u64{a} << b); })
         .operand(1, amounts);
     group.add("shl." + bit_type<T>() + " %d, %a, 3;", [](T a) { return T(u64{a} << 3); });
     group.add(fmt::format("shl.{} %d, %a, {};", bit_type<T>(), width), [](T) { return T{0}; });
