@@ -14,7 +14,7 @@ std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> 
       return DynamicLibrary(handle, name);
     }
     const char* reason = dlerror();
-    if (!reasons.empty()) reasons += '\n';
+    if (!reasons.empty()) reasons += "; ";
     reasons += reason != nullptr ? reason : name + ": cannot be loaded";
   }
   if (why != nullptr) *why = std::move(reasons);

@@ -65,7 +65,7 @@ double parse_real(std::string_view option, const std::string& text, bool zero,
   return value;
 }
 
-// NAME=VALUE with both sides there. The same name twice in one list is a contradiction.
+// NAME=VALUE with both sides there. Two values for one name in a list are a contradiction.
 std::vector<Assignment> parse_assignments(std::string_view option,
                                           const std::vector<std::string>& texts,
                                           std::string_view value) {
@@ -75,14 +75,16 @@ std::vector<Assignment> parse_assignments(std::string_view option,
     if (cut == std::string::npos || cut == 0 || cut + 1 == text.size()) {
       refuse_value(option, text, fmt::format("NAME={}", value));
     }
-    const std::string name = text.substr(0, cut);
-    for (const Assignment& other : assignments) {
-      if (other.first == name) {
-        throw error(ErrorCode::kInvalidInput, "{} names \"{}\" twice: \"{}\" and \"{}\"; keep one",
-                    option, name, other.second, text.substr(cut + 1));
-      }
+    Assignment assignment(text.substr(0, cut), text.substr(cut + 1));
+    const auto other =
+        std::find_if(assignments.begin(), assignments.end(),
+                     [&](const Assignment& earlier) { return earlier.first == assignment.first; });
+    if (other == assignments.end()) {
+      assignments.push_back(std::move(assignment));
+    } else if (other->second != assignment.second) {
+      throw error(ErrorCode::kInvalidInput, "{} names \"{}\" twice: \"{}\" and \"{}\"; keep one",
+                  option, assignment.first, other->second, assignment.second);
     }
-    assignments.emplace_back(name, text.substr(cut + 1));
   }
   return assignments;
 }
@@ -349,23 +351,23 @@ class Parser {
   void refuse_unknown(const CLI::App& app) {
     const std::vector<std::string> extras = app.remaining();
     if (extras.empty()) return;
-    const auto found = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
-      return word.size() > 1 && word.front() == '-';
+    const std::string& word = extras.front();
+    if (&app == &app_ && std::find(std::begin(kLaterCommands), std::end(kLaterCommands), word) !=
+                             std::end(kLaterCommands)) {
+      throw error(ErrorCode::kInvalidInput, "baton {} is not in this release; take one of {}", word,
+                  fmt::join(command_names(), ", "));
+    }
+    const auto found = std::find_if(extras.begin(), extras.end(), [](const std::string& extra) {
+      return extra.size() > 1 && extra.front() == '-';
     });
     if (found != extras.end()) {
       throw error(ErrorCode::kInvalidInput, "unknown option \"{}\"{}", *found,
                   option_suggestion(app, *found));
     }
-    const std::string& word = extras.front();
     if (&app != &app_) {
       throw error(ErrorCode::kInvalidInput,
                   "baton {} has no use for \"{}\" beside what was given before it; leave it out",
                   app.get_name(), word);
-    }
-    if (std::find(std::begin(kLaterCommands), std::end(kLaterCommands), word) !=
-        std::end(kLaterCommands)) {
-      throw error(ErrorCode::kInvalidInput, "baton {} is not in this release; take one of {}", word,
-                  fmt::join(command_names(), ", "));
     }
     throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", word,
                 suggestion(word, command_names()));

@@ -70,7 +70,8 @@ TEST(CommandLine, LeftOutOptionsAreEmpty) {
 }
 
 TEST(CommandLine, OptionsAreNeverGreedy) {
-  const auto run = parsed<RunCommand>({"run", "--set", "N=1", "p.toml", "--set", "K=2"});
+  const auto run =
+      parsed<RunCommand>({"run", "--set", "N=1", "p.toml", "--set", "K=2", "--set", "N=1"});
   EXPECT_EQ(run.program, "p.toml");
   EXPECT_THAT(run.symbols, ElementsAre(Pair("N", 1), Pair("K", 2)));
   const auto compile = parsed<CompileCommand>({"compile", "--entry", "a<1>", "f.cu"});
@@ -113,6 +114,7 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{}, {"no command", "run"}},
       {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
       {{"tune", "p.toml"}, {"tune", "not in this release"}},
+      {{"build", "p.toml", "-o", "p.baton"}, {"build", "not in this release"}},
       {{"bench"}, {"baton bench PROGRAM"}},
       {{"bench", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
       {{"bench", "p.toml", "--expect", "y=y.npy"}, {"\"--expect\""}},

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -77,6 +79,15 @@ Part cache_part() {
             false,
             {},
             "there is no place for it, so every run compiles anew; set BATON_CACHE_DIR, or HOME"};
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(cache->directory(), failed);
+  if (failed) {
+    return {"compile cache",
+            false,
+            {},
+            fmt::format("{} cannot be made ({}), so every run compiles anew; set BATON_CACHE_DIR",
+                        cache->directory().string(), failed.message())};
   }
   std::uint64_t bytes = 0;
   const auto entries = cache->list();

@@ -6,6 +6,7 @@
 
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/text.h"
 
 namespace baton::compiler {
@@ -85,8 +86,14 @@ std::vector<fs::path> loader_folders() {
 
 // Roots chosen by hand come before the loader's path, those found by custom after it.
 std::vector<fs::path> chosen_roots() {
-  if (const auto root = read_environment("BATON_CUDA_ROOT")) return {*root};
-  return {};
+  const auto root = read_environment("BATON_CUDA_ROOT");
+  if (!root) return {};
+  std::error_code failed;
+  if (!fs::is_directory(*root, failed)) {
+    log(LogLevel::kWarning,
+        "BATON_CUDA_ROOT is {}, which is no folder: CUDA is looked for elsewhere", *root);
+  }
+  return {*root};
 }
 
 std::vector<fs::path> customary_roots() {

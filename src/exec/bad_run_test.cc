@@ -191,6 +191,8 @@ TEST_F(BadRunTest, Repeats) {
   expect_refused(
       repeat("9223372036854775807", "{ repeat = \"min(i, 0)\", steps = [ " + fill + " ] }"),
       ErrorCode::kInvalidInput, "more than 16777216 steps");
+  expect_refused(repeat("1099511627776", "{ repeat = 0, steps = [ " + fill + " ] }"),
+                 ErrorCode::kInvalidInput, "more than 16777216 steps, or iterations");
   expect_refused(
       repeat("9223372036854775807", "{ repeat = 9223372036854775807, steps = [ " + fill + " ] }"),
       ErrorCode::kInvalidInput, "more than 16777216 steps");

@@ -46,18 +46,18 @@ class RunChecker : public Walker {
     if (group.varies) {
       // Iterations count too: a group may hold nothing but groups that do not run.
       for (std::uint64_t index = 0; index < count; ++index) {
-        add_iteration();
+        add_iterations();
         iterate(group, index);
       }
       return;
     }
     // The first iteration follows what stands before the group, the others their own last step.
-    add_iteration();
+    add_iterations();
     iterate(group, 0);
     if (count == 1) return;
     const std::uint64_t outer = times_;
     if (__builtin_mul_overflow(times_, count - 1, &times_)) times_ = UINT64_MAX;
-    add_iteration();
+    add_iterations();
     iterate(group, 1);
     // Where a wait does not cover all that came before, what is two iterations ago counts too.
     times_ = 0;
@@ -122,12 +122,15 @@ class RunChecker : public Walker {
     extent_.steps += added;
   }
 
-  void add_iteration() {
-    if (++iterations_ > kMaxRunSteps) refuse();
+  // They count like steps: a run goes through those in which nothing happens, too.
+  void add_iterations() {
+    if (times_ > kMaxRunSteps - iterations_) refuse();
+    iterations_ += times_;
   }
 
   [[noreturn]] static void refuse() {
-    throw error(ErrorCode::kInvalidInput, "a run of more than {} steps; make its repeats smaller",
+    throw error(ErrorCode::kInvalidInput,
+                "a run of more than {} steps, or iterations of its repeats; make them smaller",
                 kMaxRunSteps);
   }
 

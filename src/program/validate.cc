@@ -71,8 +71,8 @@ class Validator {
     const auto [found, added] = names_.emplace(name, declared);
     if (!added) {
       throw error_at(part.where, ErrorCode::kInvalidInput,
-                     "the {} {} has the name of a {} already{}; choose another", kind, name,
-                     found->second.kind,
+                     "the {} {} has the name of {} {} already{}; choose another", kind, name,
+                     *found->second.kind == 'i' ? "an" : "a", found->second.kind,
                      found->second.where.known() ? ", at " + found->second.where.to_string() : "");
     }
   }
