@@ -192,6 +192,11 @@ struct Compatibility {
 // later ones, with a suffix where machine code with it would run.
 BATON_API Compatibility runs_on(const ImageFacts& facts, int architecture, int driver_version = 0);
 
+// Why a kernel without a wait (griddepcontrol.wait) has none though its source may have one: what
+// CUTLASS compiles out, or a target before sm_90. Empty where the kernel waits, where that is not
+// known, and where nothing tells.
+BATON_API std::string missing_wait_cause(const KernelFacts& kernel);
+
 // Finds the one kernel that `entry` names: an exact symbol, a full demangled name, or a plain name
 // ("rmsnorm", "ns::rmsnorm<float>") that fits one kernel only. An empty entry stands for the only
 // kernel. Throws kNotFound with the available entries, or kInvalidInput where several fit.

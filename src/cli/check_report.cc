@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -148,6 +149,20 @@ std::string_view decision_of(const EdgeReport& edge) {
   return edge.programmatic ? "programmatic" : "full";
 }
 
+// Once for each cause: all kernels of an image mostly share it.
+void show_missing_waits(const ImageFacts& facts, Output& output) {
+  std::map<std::string, std::vector<std::string>> kernels;  // by cause
+  for (const KernelFacts& kernel : facts.kernels) {
+    std::string cause = missing_wait_cause(kernel);
+    if (!cause.empty()) kernels[std::move(cause)].push_back(printable(kernel.demangled));
+  }
+  for (const auto& [cause, without] : kernels) {
+    output.line("no programmatic dependent launch of {}{}, which never wait{}: {}", without.front(),
+                without.size() == 1 ? "" : fmt::format(" and {} more", without.size() - 1),
+                without.size() == 1 ? "s" : "", cause);
+  }
+}
+
 }  // namespace
 
 void show_image(const FoundImage& found, const Device& device, Output& output) {
@@ -185,6 +200,7 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
   for (const KernelFacts& kernel : facts.kernels) {
     Json json = cli::json_of(kernel);
     json["image"] = images.size() - 1;
+    json["missing_wait_cause"] = missing_wait_cause(kernel);
     json["limits"] = nullptr;
     if (module) {
       const Kernel loaded = module->kernel(kernel.name);
@@ -199,6 +215,7 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
     }
     kernels.push_back(std::move(json));
   }
+  show_missing_waits(facts, output);
   if (refusal) throw std::move(*refusal);
   if (!facts.kernels.empty()) output.text(table.format(output.colour()));
 }

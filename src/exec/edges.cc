@@ -191,6 +191,8 @@ bool EdgeJudge::launch(const PlannedLaunch& launch, const PlannedStep& step,
       edge.report.reason = overlap::describe(
           verdict, *bound.footprint, [this](overlap::MemoryId id) { return memories_[id].name; },
           [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); });
+      const std::string cause = missing_wait_cause(launch.kernel.facts());
+      if (never_waits && !cause.empty()) edge.report.reason += "; " + cause;
     }
     edge.overlaps = true;
     decide(launch, step, verdict, edge.report.reason, values.config.cooperative());

@@ -39,11 +39,12 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
     edge.because = "the kernel never waits";
     return edge;
   }
+  const std::string cause = missing_wait_cause(kernel.facts());
   throw error_at(edge.where, ErrorCode::kInvalidInput,
                  "pdl = \"on\", but the kernel {} never waits for the step before "
-                 "(griddepcontrol.wait): call cudaGridDependencySynchronize() in it, or write "
+                 "(griddepcontrol.wait){}: call cudaGridDependencySynchronize() in it, or write "
                  "pdl = \"off\"; \"force\" takes it as it is",
-                 kernel.facts().demangled);
+                 kernel.facts().demangled, cause.empty() ? "" : "; " + cause);
 }
 
 void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
