@@ -129,21 +129,44 @@ struct Attempt {
   std::vector<std::pair<std::string, std::string>> symbols;
 };
 
-Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& paths,
-                const std::vector<std::string>& entries) {
+bool has_errors(const std::vector<Diagnostic>& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& diagnostic) {
+    return diagnostic.severity == Diagnostic::Severity::kError;
+  });
+}
+
+Attempt compile_with(const std::vector<std::string>& arguments, const Nvrtc& nvrtc,
+                     const Request& request, const PathTable& paths,
+                     const std::vector<std::string>& entries) {
+  const auto rename = [&](std::string_view file) { return paths.encode(file); };
   Program program(nvrtc, request);
   for (const std::string& entry : entries) program.add_name(entry);
   Attempt out;
-  out.result = program.compile(request.arguments);
+  out.result = program.compile(arguments);
   out.log = program.log();
   out.kernels = compiler::take_ptxas_report(out.log);
-  out.diagnostics =
-      compiler::parse_log(out.log, [&](std::string_view file) { return paths.encode(file); });
-  if (out.result != Nvrtc::kSuccess) return out;
+  out.diagnostics = compiler::parse_log(out.log, rename);
+  if (out.result != Nvrtc::kSuccess) {
+    const bool by_assembler =
+        std::any_of(out.diagnostics.begin(), out.diagnostics.end(),
+                    [](const Diagnostic& diagnostic) { return diagnostic.ptx_line != 0; });
+    if (by_assembler) compiler::place_ptx_errors(out.diagnostics, program.ptx(), rename);
+    return out;
+  }
   out.ptx = program.ptx();
   out.cubin = program.cubin();
   for (const std::string& entry : entries) out.symbols.emplace_back(entry, program.symbol(entry));
   return out;
+}
+
+Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& paths,
+                const std::vector<std::string>& entries) {
+  Attempt out = compile_with(request.arguments, nvrtc, request, paths, entries);
+  if (out.result == Nvrtc::kSuccess || has_errors(out.diagnostics)) return out;
+  // ptxas leaves some of its errors out where it is asked for its report.
+  std::vector<std::string> arguments = request.arguments;
+  std::erase(arguments, compiler::kPtxasReport);
+  return compile_with(arguments, nvrtc, request, paths, entries);
 }
 
 // The name expression that an error is about: the compiler quotes the line it made of it.

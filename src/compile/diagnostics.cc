@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "compile/ptx_lines.h"
 
 namespace baton::compiler {
 namespace {
@@ -48,8 +49,35 @@ std::optional<Severity> take_severity(std::string_view& text, std::string_view& 
   return std::nullopt;
 }
 
+// ptxas pads the severity: "error   : message".
+std::string without_padding(std::string_view text) {
+  const std::size_t blank = text.find("  ");
+  const std::size_t colon = blank == std::string_view::npos ? blank : text.find(':', blank);
+  if (colon == std::string_view::npos) return std::string(text);
+  return std::string(text.substr(0, blank)) += text.substr(colon);
+}
+
+// "ptxas application ptx input, line 12; error   : message"
+std::optional<Diagnostic> parse_ptx_header(std::string_view line) {
+  constexpr std::string_view kStart = "ptxas application ptx input, line ";
+  if (!line.starts_with(kStart)) return std::nullopt;
+  line.remove_prefix(kStart.size());
+  Diagnostic found;
+  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), found.ptx_line);
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  if (code != std::errc() || !line.starts_with("; ")) return std::nullopt;
+  const std::string padded = without_padding(line.substr(2));
+  std::string_view text = padded, number;
+  const std::optional<Severity> severity = take_severity(text, number);
+  if (!severity) return std::nullopt;
+  found.severity = *severity;
+  found.message = text;
+  return found;
+}
+
 // "file(12): error: message"
 std::optional<Diagnostic> parse_header(std::string_view line) {
+  if (auto found = parse_ptx_header(line)) return found;
   for (std::size_t at = line.find("): "); at != std::string_view::npos;
        at = line.find("): ", at + 1)) {
     const std::size_t open = line.rfind('(', at);
@@ -72,15 +100,8 @@ std::optional<Diagnostic> parse_header(std::string_view line) {
   // Messages about the command line, from the assembler and about the end name no line.
   for (std::string_view tool : {"nvrtc: ", "ptxas ", "At end of source: "}) {
     if (!line.starts_with(tool)) continue;
-    std::string_view rest = trim(line.substr(tool.size()));
-    const std::size_t blank = rest.find("  ");
-    std::string squeezed(rest.substr(0, blank));
-    if (blank != std::string_view::npos) {
-      const std::size_t colon = rest.find(':', blank);
-      if (colon == std::string_view::npos) continue;
-      squeezed += rest.substr(colon);
-    }
-    std::string_view text = squeezed;
+    const std::string padded = without_padding(trim(line.substr(tool.size())));
+    std::string_view text = padded;
     std::string_view code;
     const std::optional<Severity> severity = take_severity(text, code);
     if (!severity) continue;
@@ -153,6 +174,26 @@ std::vector<Diagnostic> parse_log(std::string_view log,
     }
   }
   return found;
+}
+
+void place_ptx_errors(std::vector<Diagnostic>& diagnostics, std::string_view ptx,
+                      const std::function<std::string(std::string_view)>& rename) {
+  bool placed = false;
+  for (Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.ptx_line == 0) continue;
+    placed = true;
+    if (auto where = source_of_ptx_line(ptx, diagnostic.ptx_line)) {
+      diagnostic.where = std::move(*where);
+      diagnostic.where.file = rename(diagnostic.where.file);
+    }
+    diagnostic.details.push_back(
+        fmt::format("  PTX line {}: {}", diagnostic.ptx_line, ptx_line(ptx, diagnostic.ptx_line)));
+  }
+  // What the assembler adds to them says nothing.
+  if (!placed) return;
+  std::erase_if(diagnostics, [](const Diagnostic& diagnostic) {
+    return diagnostic.message == "Ptx assembly aborted due to errors";
+  });
 }
 
 Error compile_error(const std::vector<Diagnostic>& diagnostics, std::string_view name,

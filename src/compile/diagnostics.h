@@ -15,7 +15,8 @@ struct Diagnostic {
   Severity severity = Severity::kError;
   SourceLocation where;  // the column is 0 where the compiler does not show it
   std::string message;
-  std::string excerpt;               // the source line and its caret, one a line; may be empty
+  std::string excerpt;  // the source line and its caret, one a line; may be empty
+  int ptx_line = 0;     // of the assembler's, in the PTX; 0 where it is no such message
   std::vector<std::string> details;  // candidates, instantiation stacks, notes
 
   // "norm.cu:12:3: error: identifier "x" is undefined" and what follows it, one a line.
@@ -26,6 +27,10 @@ struct Diagnostic {
 // `rename` turns the compiler's names of files into the user's.
 std::vector<Diagnostic> parse_log(std::string_view log,
                                   const std::function<std::string(std::string_view)>& rename);
+
+// Gives the assembler's messages about lines of PTX the places in the source that these come from.
+void place_ptx_errors(std::vector<Diagnostic>& diagnostics, std::string_view ptx,
+                      const std::function<std::string(std::string_view)>& rename);
 
 // The exception for a source that does not compile: the first error and its place, then every error
 // in full as a note. `log` stands in where no error could be made out of it.

@@ -60,8 +60,7 @@ Request make_request(const Source& source, const CompileOptions& options) {
   arguments.push_back("--gpu-architecture=" + request.arch.text);
   if (!request.parsed.has_standard) arguments.emplace_back("--std=c++17");
   if (!request.parsed.has_debug) arguments.emplace_back("-lineinfo");
-  // Registers, spills and time of each kernel, in the log (ptxas_report.h).
-  if (request.arch.is_real) arguments.emplace_back("--ptxas-options=-v");
+  if (request.arch.is_real) arguments.emplace_back(kPtxasReport);
   // As nvcc has it on Linux: __int128 in device code.
   arguments.emplace_back("--device-int128");
   // nvcc takes functions without a mark for the host's and compiles them; NVRTC refuses them.

@@ -26,6 +26,9 @@ struct Request {
   std::vector<std::string> arguments;   // what the compiler gets as options
 };
 
+// Asks for registers, spills and time of each kernel, in the log (ptxas_report.h).
+inline constexpr std::string_view kPtxasReport = "--ptxas-options=-v";
+
 // What the compiler calls the prelude's lines.
 inline constexpr std::string_view kPreludeName = "<prelude>";
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace baton::launch {
 namespace {
@@ -16,7 +17,9 @@ std::string describe(const ArgumentType& type) {
 std::string parameter_type(const KernelState& kernel, const ResolvedKernel& resolved,
                            std::size_t index) {
   const auto& facts = kernel.facts().params;
-  if (facts && index < facts->size() && !(*facts)[index].type.empty()) return (*facts)[index].type;
+  if (facts && index < facts->size() && !(*facts)[index].type.empty()) {
+    return printable((*facts)[index].type);  // types of templates can be thousands of characters
+  }
   return fmt::format("{} bytes", resolved.params()[index].size);
 }
 
