@@ -146,6 +146,10 @@ void launch_by_adapter(Example& example, baton::CutlassAdapter& adapter, bool ea
 void run() {
   const baton::Device device = baton::Device::open("cuda");
   std::printf("device: %s (%s)\n", device.spec().c_str(), device.name().c_str());
+  // CUTLASS encodes tensor maps itself, in the context that is current.
+  if (cudaSetDevice(device.native()) != cudaSuccess) {
+    throw baton::Error(baton::ErrorCode::kDriver, "cudaSetDevice failed");
+  }
   Example example(device);
 
   const baton::Kernel waits = baton::Module::load(device, cutlass_gemm::gdc()).kernel();

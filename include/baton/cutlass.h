@@ -22,7 +22,8 @@
 
 namespace baton {
 
-// Launches kernels of loaded modules for CUTLASS. CUTLASS has room for a status and none for a
+// Launches kernels of loaded modules for CUTLASS, which encodes tensor maps itself: the device's
+// context must be current then (cudaSetDevice). CUTLASS has room for a status and none for a
 // reason: after kErrorInternal `error()` says what was wrong. One thread at a time; kernels and
 // device are kept alive, streams are the caller's.
 class CutlassAdapter : public cutlass::CudaHostAdapter {

@@ -157,7 +157,8 @@ void show_missing_waits(const ImageFacts& facts, Output& output) {
     if (!cause.empty()) kernels[std::move(cause)].push_back(printable(kernel.demangled));
   }
   for (const auto& [cause, without] : kernels) {
-    output.line("no programmatic dependent launch of {}{}, which never wait{}: {}", without.front(),
+    output.line("\nno programmatic dependent launch of {}{}, which never wait{}: {}",
+                without.front(),
                 without.size() == 1 ? "" : fmt::format(" and {} more", without.size() - 1),
                 without.size() == 1 ? "s" : "", cause);
   }
@@ -215,9 +216,9 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
     }
     kernels.push_back(std::move(json));
   }
+  if (!refusal && !facts.kernels.empty()) output.text(table.format(output.colour()));
   show_missing_waits(facts, output);
   if (refusal) throw std::move(*refusal);
-  if (!facts.kernels.empty()) output.text(table.format(output.colour()));
 }
 
 void show_check(const CheckReport& report, const Device& device, Output& output) {
