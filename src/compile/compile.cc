@@ -14,6 +14,7 @@
 #include "compile/cache_key.h"
 #include "compile/diagnostics.h"
 #include "compile/hints.h"
+#include "compile/host_code.h"
 #include "compile/line_table.h"
 #include "compile/nvrtc.h"
 #include "compile/path_table.h"
@@ -160,11 +161,10 @@ Attempt compile_with(const std::vector<std::string>& arguments, const Nvrtc& nvr
 }
 
 Attempt attempt(const Nvrtc& nvrtc, const Request& request, const PathTable& paths,
-                const std::vector<std::string>& entries) {
-  Attempt out = compile_with(request.arguments, nvrtc, request, paths, entries);
+                const std::vector<std::string>& entries, std::vector<std::string> arguments) {
+  Attempt out = compile_with(arguments, nvrtc, request, paths, entries);
   if (out.result == Nvrtc::kSuccess || has_errors(out.diagnostics)) return out;
   // ptxas leaves some of its errors out where it is asked for its report.
-  std::vector<std::string> arguments = request.arguments;
   std::erase(arguments, compiler::kPtxasReport);
   return compile_with(arguments, nvrtc, request, paths, entries);
 }
@@ -266,14 +266,28 @@ Result run(const Request& request, const PathTable& paths) {
   check_arch(nvrtc, request.arch);
   const std::vector<std::string>& entries = request.options.entries;
 
-  Attempt made = attempt(nvrtc, request, paths, entries);
+  std::vector<std::string> arguments =
+      compiler::compiler_arguments(request, request.scan.mentions_launch);
+  Attempt made = attempt(nvrtc, request, paths, entries, arguments);
+  if (made.result == Nvrtc::kCompilation && !request.scan.mentions_launch &&
+      compiler::lacks_host_declarations(made.diagnostics)) {
+    std::vector<std::string> with_host_code = compiler::compiler_arguments(request, true);
+    Attempt again = attempt(nvrtc, request, paths, entries, with_host_code);
+    const bool is_better = again.result == Nvrtc::kSuccess
+                               ? !compiler::calls_the_host(again.ptx)
+                               : !unknown_entries(again, entries).empty();
+    if (is_better) {
+      made = std::move(again);
+      arguments = std::move(with_host_code);
+    }
+  }
   if (made.result == Nvrtc::kCompilation) {
     const std::unordered_set<std::string_view> unknown = unknown_entries(made, entries);
     if (!unknown.empty()) {
       std::vector<std::string> others;
       std::copy_if(entries.begin(), entries.end(), std::back_inserter(others),
                    [&](const std::string& entry) { return !unknown.contains(entry); });
-      const Attempt failed = std::exchange(made, attempt(nvrtc, request, paths, others));
+      const Attempt failed = std::exchange(made, attempt(nvrtc, request, paths, others, arguments));
       if (made.result == Nvrtc::kSuccess) find_in_image(request, unknown, failed, made);
     }
   }

@@ -440,6 +440,119 @@ TEST_F(Compile, TakesHostCodeThatLaunchesKernels) {
   }
 }
 
+// Host code may stand beside what the declarations for it say, as it may beside a system's headers.
+TEST_F(Compile, ASourcesOwnNamesStandBesideTheHosts) {
+  write("third/party.h", R"(
+    #if !defined(__linux__) || !defined(__unix__)
+    #error "this platform is not supported"
+    #endif
+    #include <unistd.h>
+    #if _POSIX_VERSION < 200112L
+    #error "no clocks here"
+    #endif
+    #include <strings.h>
+    #include <wchar.h>
+    #include <dirent.h>
+    struct option { const char* name; };
+    static void* err; static float times[4];
+  )");
+  const std::string text = R"(
+    extern "C" {
+    #include <fcntl.h>
+    #include <party.h>
+    }
+    #include <stdio.h>
+    #include <array>
+    #include <functional>
+    #include <map>
+    #include <numeric>
+    #include <tuple>
+    #include <vector>
+    #define min(a, b) ((a) < (b) ? (a) : (b))
+    #define max(a, b) ((a) > (b) ? (a) : (b))
+    extern FILE* stderr;
+    extern "C" FILE* fopen(const char*, const char*);
+    typedef struct _IO_FILE FILE;
+    typedef unsigned int uint;
+    float random(float low, float high) { return low + high; }
+    __global__ void k(float* p) { p[0] = random(1, max(2, N)); }
+    int main() {
+      std::map<int, std::vector<float>> m; m[1].push_back(min(1, 2)); std::array<int, 2> a = {};
+      err = opendir("."); if (!err) fprintf(stderr, "%d\n", a[0]);
+      std::string path("a"); path.replace(0, 1, "b"); std::atomic<int> n(0);
+      k<<<1, 1>>>(0); return n.load(std::memory_order_relaxed) + strcasecmp("a", path.c_str()); })";
+  // Single letters are the source's to define before it includes.
+  std::string letters;
+  for (char name = 'A'; name <= 'Z'; ++name) {
+    letters += fmt::format("#define {} {}\n", name, name - 'A');
+  }
+  Source source = Source::from_text(letters + text, "k.cu");
+  source.include = {folder_.path() / "third"};
+  try {
+    const Compiled made = compiled(source);
+    EXPECT_EQ(read_facts(made.ptx).kernels.size(), 1u);
+    EXPECT_THAT(ptx(made), Not(HasSubstr(".extern")));
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
+TEST_F(Compile, TakesHostCodeThatLaunchesNothing) {
+  const std::string kernel = R"(
+    __constant__ float weights[4];
+    extern "C" __global__ void k(float* p) { p[0] = weights[1]; })";
+  const std::string host_parts[] = {
+      "void prepare(const float* w) { cudaMemcpyToSymbol(weights, w, 16); }",
+      "#include <stdio.h>\nvoid say(const char* what) { fprintf(stderr, \"%s\", what); }",
+      "#include <sstream>\nstd::string say(int n) { std::ostringstream s; s << n; return s.str(); "
+      "}",
+      "int start(float* p) { void* a[] = {&p}; return cudaLaunchKernel((void*)k, 1, 1, a, 0, 0); }",
+  };
+  for (const std::string& host : host_parts) {
+    for (const char* arch : {"sm_90a", "compute_90"}) {
+      try {
+        const Source source = Source::from_text(kernel + "\n" + host, "k.cu");
+        const Compiled made = compile(source, {.arch = arch, .entries = {"k"}});
+        EXPECT_EQ(read_facts(made.ptx).kernels.size(), 1u) << host;
+        EXPECT_THAT(ptx(made), Not(HasSubstr(".extern")));
+      } catch (const Error& error) {
+        ADD_FAILURE() << host << "\n" << error.what();
+      }
+    }
+  }
+  // A kernel has no use for them, and hears of what it lacks as ever.
+  for (const char* arch : {"sm_90a", "compute_90"}) {
+    const Source source =
+        Source::from_text("__global__ void k(char* p) { p[0] = getenv(\"HOME\")[0]; }", "k.cu");
+    EXPECT_THAT(refusal(source, {.arch = arch}).what(),
+                HasSubstr("identifier \"getenv\" is undefined"));
+  }
+}
+
+// cuBLAS, NVTX and the like have headers that NVRTC was not meant to read.
+TEST_F(Compile, TakesTheHeadersOfCudasLibraries) {
+  std::string text;
+  for (const char* header : {"cublas_v2.h", "cublasLt.h", "nvtx3/nvToolsExt.h", "cuda.h",
+                             "cuda_profiler_api.h", "cufft.h", "cusparse.h", "curand.h"}) {
+    text += fmt::format("#if __has_include(<{0}>)\n#include <{0}>\n#endif\n", header);
+  }
+  text += R"(
+    __global__ void k(float* p) { p[0] = 1; }
+    int main() {
+      k<<<1, 1>>>(0);
+    #ifdef CUBLAS_V2_H_
+      cublasHandle_t handle; float one = 1;
+      if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return 1;
+      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 1, 1, 1, &one, 0, 1, 0, 1, &one, 0, 1);
+    #endif
+    })";
+  try {
+    EXPECT_EQ(read_facts(compiled(text).ptx).kernels.size(), 1u);
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+}
+
 TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
   const auto advice = [&](const std::string& text) {
     return std::string(refusal(Source::from_text(text, "k.cu")).what());

@@ -19,6 +19,7 @@ std::span<const EmbeddedHeader> embedded_headers();
 inline constexpr std::string_view kPreludeHeader = "baton_prelude.h";
 inline constexpr std::string_view kStdHeader = "baton_std.h";
 // Included as well in front of sources that hold host code: what it names, declared.
+inline constexpr std::string_view kHostPrefix = "baton_host";  // of all of them
 inline constexpr std::string_view kHostHeader = "baton_host.h";
 inline constexpr std::string_view kHostStdHeader = "baton_host_std.h";
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "compile/words.h"
 
 namespace baton::compiler {
 namespace {
@@ -26,10 +27,6 @@ struct Directive {
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 // Past blanks and /* comments */ on the same line.
@@ -100,18 +97,6 @@ void for_each_directive(std::string_view text, Visit&& visit) {
         hash > 0 && (text[hash - 1] == '#' || (hash > 1 && text.substr(hash - 2, 2) == "%:"));
     if (is_directive) visit(read_name(text, at));
   }
-}
-
-// `name` as a word of its own: not the end of static_assert.
-bool mentions_call(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos;
-       at = text.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) {
-      return true;
-    }
-  }
-  return false;
 }
 
 bool is_inside(const fs::path& path, const std::vector<fs::path>& folders) {
@@ -211,7 +196,7 @@ class Scanner {
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
     out_.mentions_std |= mentions("std::") || mentions("namespace std");
     out_.mentions_launch |= mentions("<<<");
-    out_.mentions_file_name |= mentions("__FILE__") || mentions_call(text, "assert");
+    out_.mentions_file_name |= mentions("__FILE__") || contains_word(text, "assert");
     for (std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
       if (mentions(clock)) out_.obstacle = std::string(clock) + " is used";
     }

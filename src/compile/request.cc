@@ -44,7 +44,7 @@ std::string whole_text(const Source& source, const std::string& name) {
 
 Request make_request(const Source& source, const CompileOptions& options) {
   Request request{
-      source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {}, {},
+      source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {},
       {},     {}};
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) standard.emplace_back(header.name);
@@ -55,8 +55,11 @@ Request make_request(const Source& source, const CompileOptions& options) {
   for (const EmbeddedHeader& header : embedded_headers()) {
     if (!request.scan.own_headers.contains(header.name)) request.headers.push_back(header);
   }
+  return request;
+}
 
-  std::vector<std::string>& arguments = request.arguments;
+std::vector<std::string> compiler_arguments(const Request& request, bool with_host_code) {
+  std::vector<std::string> arguments;
   arguments.push_back("--gpu-architecture=" + request.arch.text);
   if (!request.parsed.has_standard) arguments.emplace_back("--std=c++17");
   if (!request.parsed.has_debug) arguments.emplace_back("-lineinfo");
@@ -70,9 +73,9 @@ Request make_request(const Source& source, const CompileOptions& options) {
   };
   const IncludeScan& scan = request.scan;
   include_first(kPreludeHeader);
-  if (scan.mentions_launch) include_first(kHostHeader);
+  if (with_host_code) include_first(kHostHeader);
   if (scan.mentions_std) include_first(kStdHeader);
-  if (scan.mentions_launch && scan.mentions_std) include_first(kHostStdHeader);
+  if (with_host_code && scan.mentions_std) include_first(kHostStdHeader);
   if (request.scan.mentions_pdl && request.arch.number >= 90) {
     arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
   }
@@ -85,7 +88,7 @@ Request make_request(const Source& source, const CompileOptions& options) {
     }
   }
   arguments.insert(arguments.end(), request.parsed.others.begin(), request.parsed.others.end());
-  return request;
+  return arguments;
 }
 
 }  // namespace baton::compiler

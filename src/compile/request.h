@@ -23,7 +23,6 @@ struct Request {
   std::vector<EmbeddedHeader> headers;  // those that the user does not bring himself
   std::string text;                     // what the compiler gets: the prelude, then the source
   std::string program_name;             // what the compiler calls the source
-  std::vector<std::string> arguments;   // what the compiler gets as options
 };
 
 // Asks for registers, spills and time of each kernel, in the log (ptxas_report.h).
@@ -34,5 +33,8 @@ inline constexpr std::string_view kPreludeName = "<prelude>";
 
 // Throws kInvalidInput for options and architecture.
 Request make_request(const Source& source, const CompileOptions& options);
+
+// What the compiler gets as options; `with_host_code`: the declarations for host code among them.
+std::vector<std::string> compiler_arguments(const Request& request, bool with_host_code);
 
 }  // namespace baton::compiler

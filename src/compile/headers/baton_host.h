@@ -9,20 +9,33 @@
 #include <string.h>
 #define BATON_HOST_CODE
 
+// The platform, for sources that ask before they include.
+#define __linux__ 1
+#define __linux 1
+#define __gnu_linux__ 1
+#define __unix__ 1
+#define __unix 1
+
 // The compiler refuses functions that are marked for the host alone.
 #undef __host__
 #define __host__ __attribute__((host)) __attribute__((device))
 
 // The functions of C are templates that take "...": a function of that name that a source brings
 // itself is a better match for every call, so device code means what it meant.
-#define BATON_HOST(type, name) \
-  template <typename = void>   \
-  __host__ type name(...);
+// Headers of C are included within extern "C" { } at times.
+#define BATON_HOST(type, name)  \
+  extern "C++" {                \
+  template <typename = void>    \
+  __host__ type name(...);      \
+  }
 
-struct FILE;
-#define stdin ((FILE*)0)
-#define stdout ((FILE*)0)
-#define stderr ((FILE*)0)
+typedef struct _IO_FILE FILE;
+// Functions, as a variable would become one of the module; in brackets, so that a source's own
+// "extern FILE* stderr;" declares the same function once more.
+__host__ FILE* baton_file();
+#define stdin (baton_file())
+#define stdout (baton_file())
+#define stderr (baton_file())
 #define EOF (-1)
 #define SEEK_SET 0
 #define SEEK_CUR 1

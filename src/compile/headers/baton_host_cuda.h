@@ -6,33 +6,33 @@
 // Declares what the compiler makes of <<<>>>, the functions of PDL, and some of those below for
 // device code; of these templates nvcc has the bodies in a header of its own.
 #include <cuda_device_runtime_api.h>
-template <typename T>
-static inline __device__ cudaError_t cudaMalloc(T** pointer, size_t size) {
+template <typename _T>
+static inline __device__ cudaError_t cudaMalloc(_T** pointer, size_t size) {
   return cudaMalloc((void**)pointer, size);
 }
-template <typename T>
+template <typename _T>
 static inline __device__ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
-                                                           T* entry) {
+                                                           _T* entry) {
   return cudaFuncGetAttributes(attributes, (const void*)entry);
 }
-template <typename T>
+template <typename _T>
 static inline __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                                   T function,
+                                                                                   _T function,
                                                                                    int block_size,
                                                                                    size_t shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void*)function, block_size,
                                                        shared);
 }
-template <typename T>
+template <typename _T>
 static inline __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, T function, int block_size, size_t shared, unsigned flags) {
+    int* blocks, _T function, int block_size, size_t shared, unsigned flags) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, (const void*)function,
                                                                 block_size, shared, flags);
 }
 
 #define BATON_CUDA(type, name) \
-  template <typename... A>     \
-  __host__ type name(A...);
+  template <typename... _A>     \
+  __host__ type name(_A...);
 #define BATON_STATUS(name) BATON_CUDA(cudaError_t, name)
 
 BATON_STATUS(cudaMalloc)
@@ -193,5 +193,16 @@ BATON_CUDA(cudaPitchedPtr, make_cudaPitchedPtr)
 #undef BATON_STATUS
 #undef BATON_CUDA
 
+// NVTX's headers declare then, and implement nothing.
+#define NVTX_NO_IMPL
+
+// Enumerations of CUDA 13 that cuBLAS's functions take and that the compiler's own library_types.h,
+// which stands in front of every source, lacks.
+#define cudaEmulationStrategy int
+#define cudaEmulationMantissaControl int
+#define cudaEmulationSpecialValuesSupport int
+#define cudaEmulationStrategy_t int
+#define cudaEmulationMantissaControl_t int
+#define cudaEmulationSpecialValuesSupport_t int
 
 #endif

@@ -1,7 +1,9 @@
 #pragma once
-// What POSIX's, C's character and OpenMP's headers hold for the host parts of a .cu file.
+// What POSIX's, C's character and OpenMP's headers hold for the host parts of a .cu file, but for
+// those with names that sources are likely to give to something else.
 #ifdef BATON_HOST_CODE
 
+#define _POSIX_VERSION 200809L
 typedef long ssize_t;
 typedef long off_t;
 struct timezone {
@@ -20,6 +22,15 @@ struct stat {
 struct sched_param {
   int sched_priority;
 };
+struct DIR;
+struct dirent {
+  char d_name[256];
+};
+typedef unsigned long pthread_t;
+struct pthread_attr_t {};
+struct pthread_mutex_t {};
+struct pthread_cond_t {};
+struct pthread_barrier_t {};
 #define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
 #define RUSAGE_SELF 0
@@ -34,6 +45,12 @@ struct sched_param {
 #define SIGINT 2
 #define SIGTERM 15
 #define errno (*(int*)0)
+#define PROT_READ 1
+#define PROT_WRITE 2
+#define MAP_SHARED 1
+#define MAP_PRIVATE 2
+#define MAP_ANONYMOUS 32
+#define MAP_FAILED ((void*)-1)
 BATON_HOST(int, clock_gettime)
 BATON_HOST(int, getrusage)
 BATON_HOST(int, nanosleep)
@@ -48,7 +65,6 @@ BATON_HOST(int, access)
 BATON_HOST(int, unlink)
 BATON_HOST(int, getpid)
 BATON_HOST(int, getopt)
-BATON_HOST(int, getopt_long)
 BATON_HOST(int, sched_setscheduler)
 BATON_HOST(int, isatty)
 BATON_HOST(ssize_t, read)
@@ -65,6 +81,21 @@ BATON_HOST(int, islower)
 BATON_HOST(int, isprint)
 BATON_HOST(int, toupper)
 BATON_HOST(int, tolower)
+BATON_HOST(DIR*, opendir)
+BATON_HOST(dirent*, readdir)
+BATON_HOST(int, closedir)
+BATON_HOST(void*, mmap)
+BATON_HOST(int, munmap)
+BATON_HOST(int, pthread_create)
+BATON_HOST(int, pthread_join)
+BATON_HOST(int, pthread_mutex_init)
+BATON_HOST(int, pthread_mutex_lock)
+BATON_HOST(int, pthread_mutex_unlock)
+BATON_HOST(int, pthread_mutex_destroy)
+BATON_HOST(int, pthread_barrier_init)
+BATON_HOST(int, pthread_barrier_wait)
+BATON_HOST(void, pthread_exit)
+BATON_HOST(pthread_t, pthread_self)
 BATON_HOST(int, omp_get_num_threads)
 BATON_HOST(int, omp_get_max_threads)
 BATON_HOST(int, omp_get_thread_num)

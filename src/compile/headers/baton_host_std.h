@@ -36,92 +36,92 @@ using ::strncmp;
 using ::strtol;
 using ::time;
 
-template <typename T>
+template <typename _T>
 struct allocator {};
 
 // All that any container of values has.
-template <typename T>
+template <typename _T>
 struct baton_container {
-  using value_type = T;
-  using iterator = T*;
-  using const_iterator = const T*;
+  using value_type = _T;
+  using iterator = _T*;
+  using const_iterator = const _T*;
   constexpr baton_container() {}
-  baton_container(initializer_list<T>);
+  baton_container(initializer_list<_T>);
   explicit baton_container(size_t);
-  template <typename A>
-  baton_container(size_t, const A&);
-  template <typename A, typename = decltype(*declval<A>())>
-  baton_container(A, A);
+  template <typename _A>
+  baton_container(size_t, const _A&);
+  template <typename _A, typename = decltype(*declval<_A>())>
+  baton_container(_A, _A);
   size_t size() const;
   size_t capacity() const;
   bool empty() const;
   void clear();
   void reserve(size_t);
-  template <typename... A>
-  void resize(A...);
-  template <typename... A>
-  void assign(const A&...);
-  void assign(initializer_list<T>);
+  template <typename... _A>
+  void resize(_A...);
+  template <typename... _A>
+  void assign(const _A&...);
+  void assign(initializer_list<_T>);
   void shrink_to_fit();
-  T* begin();
-  T* end();
-  const T* begin() const;
-  const T* end() const;
-  const T* cbegin() const;
-  const T* cend() const;
-  T* rbegin() const;
-  T* rend() const;
-  T* data();
-  const T* data() const;
-  T& front();
-  T& back();
-  const T& front() const;
-  const T& back() const;
-  T& top();
-  void push(const T&);
+  _T* begin();
+  _T* end();
+  const _T* begin() const;
+  const _T* end() const;
+  const _T* cbegin() const;
+  const _T* cend() const;
+  _T* rbegin() const;
+  _T* rend() const;
+  _T* data();
+  const _T* data() const;
+  _T& front();
+  _T& back();
+  const _T& front() const;
+  const _T& back() const;
+  _T& top();
+  void push(const _T&);
   void pop();
-  void push_back(const T&);
-  void push_front(const T&);
+  void push_back(const _T&);
+  void push_front(const _T&);
   void pop_back();
   void pop_front();
-  template <typename... A>
-  T& emplace_back(A&&...);
-  template <typename... A>
-  T* emplace(A&&...);
-  template <typename... A>
-  T* insert(A&&...);
-  template <typename... A>
-  T* erase(A...);
-  template <typename A>
-  T* find(const A&) const;
-  template <typename A>
-  size_t count(const A&) const;
-  template <typename A>
-  void swap(A&);
+  template <typename... _A>
+  _T& emplace_back(_A&&...);
+  template <typename... _A>
+  _T* emplace(_A&&...);
+  template <typename... _A>
+  _T* insert(_A&&...);
+  template <typename... _A>
+  _T* erase(_A...);
+  template <typename _A>
+  _T* find(const _A&) const;
+  template <typename _A>
+  size_t count(const _A&) const;
+  template <typename _A>
+  void swap(_A&);
 };
-template <typename T>
-bool operator==(const baton_container<T>&, const baton_container<T>&);
-template <typename T>
-bool operator!=(const baton_container<T>&, const baton_container<T>&);
+template <typename _T>
+bool operator==(const baton_container<_T>&, const baton_container<_T>&);
+template <typename _T>
+bool operator!=(const baton_container<_T>&, const baton_container<_T>&);
 
-template <typename T, typename... More>
-struct vector : baton_container<T> {
-  using baton_container<T>::baton_container;
+template <typename _T, typename... More>
+struct vector : baton_container<_T> {
+  using baton_container<_T>::baton_container;
   constexpr vector() {}
-  T& operator[](size_t);
-  const T& operator[](size_t) const;
-  T& at(size_t);
-  const T& at(size_t) const;
+  _T& operator[](size_t);
+  const _T& operator[](size_t) const;
+  _T& at(size_t);
+  const _T& at(size_t) const;
 };
-template <typename T, typename... More>
-struct deque : vector<T> {
-  using vector<T>::vector;
+template <typename _T, typename... More>
+struct deque : vector<_T> {
+  using vector<_T>::vector;
   constexpr deque() {}
 };
 #define BATON_CONTAINER(name)             \
-  template <typename T, typename... More> \
-  struct name : baton_container<T> {      \
-    using baton_container<T>::baton_container; \
+  template <typename _T, typename... More> \
+  struct name : baton_container<_T> {      \
+    using baton_container<_T>::baton_container; \
     constexpr name() {}                   \
   };
 BATON_CONTAINER(list)
@@ -134,13 +134,13 @@ BATON_CONTAINER(multiset)
 BATON_CONTAINER(unordered_set)
 #undef BATON_CONTAINER
 #define BATON_MAP(name)                                            \
-  template <typename K, typename V, typename... More>              \
-  struct name : baton_container<pair<const K, V>> {                \
-    using mapped_type = V;                                         \
-    using baton_container<pair<const K, V>>::baton_container;      \
+  template <typename _K, typename _V, typename... More>              \
+  struct name : baton_container<pair<const _K, _V>> {                \
+    using mapped_type = _V;                                         \
+    using baton_container<pair<const _K, _V>>::baton_container;      \
     constexpr name() {}                                            \
-    V& operator[](const K&);                                       \
-    V& at(const K&) const;                                         \
+    _V& operator[](const _K&);                                       \
+    _V& at(const _K&) const;                                         \
   };
 BATON_MAP(map)
 BATON_MAP(multimap)
@@ -152,27 +152,33 @@ struct string : vector<char> {
   string(const char*);
   string(const char*, size_t);
   string(size_t, char);
-  template <typename A, typename = decltype(*declval<A>())>
-  string(A, A);
+  template <typename _A, typename = decltype(*declval<_A>())>
+  string(_A, _A);
   enum : size_t { npos = ~size_t(0) };
   const char* c_str() const;
   size_t length() const;
-  template <typename... A>
-  string& append(A...);
-  template <typename... A>
-  size_t find(A...) const;
-  template <typename... A>
-  size_t rfind(A...) const;
-  template <typename... A>
-  size_t find_first_of(A...) const;
-  template <typename... A>
-  size_t find_last_of(A...) const;
-  template <typename... A>
-  string substr(A...) const;
-  template <typename... A>
-  int compare(A...) const;
-  template <typename A>
-  string& operator+=(const A&);
+  template <typename... _A>
+  string& append(_A...);
+  template <typename... _A>
+  size_t find(_A...) const;
+  template <typename... _A>
+  size_t rfind(_A...) const;
+  template <typename... _A>
+  size_t find_first_of(_A...) const;
+  template <typename... _A>
+  size_t find_last_of(_A...) const;
+  template <typename... _A>
+  string substr(_A...) const;
+  template <typename... _A>
+  string& replace(_A...);
+  template <typename... _A>
+  string& insert(_A...);
+  template <typename... _A>
+  string& erase(_A...);
+  template <typename... _A>
+  int compare(_A...) const;
+  template <typename _A>
+  string& operator+=(const _A&);
 };
 using string_view = string;
 string operator+(const string&, const string&);
@@ -184,8 +190,8 @@ bool operator==(const string&, const char*);
 bool operator!=(const string&, const string&);
 bool operator!=(const string&, const char*);
 bool operator<(const string&, const string&);
-template <typename A>
-string to_string(const A&);
+template <typename _A>
+string to_string(const _A&);
 int stoi(const string&);
 long stol(const string&);
 long long stoll(const string&);
@@ -204,10 +210,10 @@ struct ios_base {
 };
 struct baton_stream : ios_base {
   constexpr baton_stream() {}
-  template <typename... A>
-  explicit baton_stream(const A&...);
-  template <typename... A>
-  void open(const A&...);
+  template <typename... _A>
+  explicit baton_stream(const _A&...);
+  template <typename... _A>
+  void open(const _A&...);
   bool is_open() const;
   void close();
   bool good() const;
@@ -216,38 +222,38 @@ struct baton_stream : ios_base {
   bool bad() const;
   explicit operator bool() const;
   bool operator!() const;
-  template <typename... A>
-  baton_stream& read(A...);
-  template <typename... A>
-  baton_stream& write(A...);
-  template <typename... A>
-  baton_stream& getline(A...);
-  template <typename... A>
-  baton_stream& ignore(A...);
-  template <typename... A>
-  int get(A&...);
+  template <typename... _A>
+  baton_stream& read(_A...);
+  template <typename... _A>
+  baton_stream& write(_A...);
+  template <typename... _A>
+  baton_stream& getline(_A...);
+  template <typename... _A>
+  baton_stream& ignore(_A...);
+  template <typename... _A>
+  int get(_A&...);
   int peek();
-  template <typename... A>
-  baton_stream& seekg(A...);
-  template <typename... A>
-  baton_stream& seekp(A...);
+  template <typename... _A>
+  baton_stream& seekg(_A...);
+  template <typename... _A>
+  baton_stream& seekp(_A...);
   size_t tellg();
   size_t gcount();
   baton_stream& flush();
-  template <typename... A>
-  int precision(A...);
-  template <typename... A>
-  int width(A...);
-  template <typename... A>
-  int setf(A...);
+  template <typename... _A>
+  int precision(_A...);
+  template <typename... _A>
+  int width(_A...);
+  template <typename... _A>
+  int setf(_A...);
   string str() const;
   void str(const string&);
   void clear();
-  template <typename A>
-  baton_stream& operator<<(const A&);
+  template <typename _A>
+  baton_stream& operator<<(const _A&);
   baton_stream& operator<<(baton_stream& (*)(baton_stream&));
-  template <typename A>
-  baton_stream& operator>>(A&);
+  template <typename _A>
+  baton_stream& operator>>(_A&);
 };
 using ios = ios_base;
 using ostream = baton_stream;
@@ -298,82 +304,82 @@ BATON_EXCEPTION(overflow_error, baton_exception)
 #undef BATON_EXCEPTION
 struct bad_alloc : exception {};
 
-template <typename T, typename... More>
+template <typename _T, typename... More>
 struct unique_ptr {
   constexpr unique_ptr() {}
   constexpr unique_ptr(decltype(nullptr)) {}
-  explicit unique_ptr(T*);
-  template <typename A>
-  unique_ptr(T*, A);
-  T* get() const;
-  T* release();
-  void reset(T* = nullptr);
-  T& operator*() const;
-  T* operator->() const;
-  T& operator[](size_t) const;
+  explicit unique_ptr(_T*);
+  template <typename _A>
+  unique_ptr(_T*, _A);
+  _T* get() const;
+  _T* release();
+  void reset(_T* = nullptr);
+  _T& operator*() const;
+  _T* operator->() const;
+  _T& operator[](size_t) const;
   explicit operator bool() const;
 };
-template <typename T, typename... More>
-struct unique_ptr<T[], More...> : unique_ptr<T> {
-  using unique_ptr<T>::unique_ptr;
+template <typename _T, typename... More>
+struct unique_ptr<_T[], More...> : unique_ptr<_T> {
+  using unique_ptr<_T>::unique_ptr;
 };
-template <typename T>
-struct shared_ptr : unique_ptr<T> {
-  using unique_ptr<T>::unique_ptr;
+template <typename _T>
+struct shared_ptr : unique_ptr<_T> {
+  using unique_ptr<_T>::unique_ptr;
 };
-template <typename T>
-bool operator==(const unique_ptr<T>&, decltype(nullptr));
-template <typename T>
-bool operator!=(const unique_ptr<T>&, decltype(nullptr));
-template <typename T, typename... A>
-unique_ptr<T> make_unique(A&&...);
-template <typename T, typename... A>
-shared_ptr<T> make_shared(A&&...);
+template <typename _T>
+bool operator==(const unique_ptr<_T>&, decltype(nullptr));
+template <typename _T>
+bool operator!=(const unique_ptr<_T>&, decltype(nullptr));
+template <typename _T, typename... _A>
+unique_ptr<_T> make_unique(_A&&...);
+template <typename _T, typename... _A>
+shared_ptr<_T> make_shared(_A&&...);
 
-template <typename Iterator, typename... A>
-void sort(Iterator, Iterator, A...);
-template <typename Iterator, typename... A>
-void stable_sort(Iterator, Iterator, A...);
-template <typename Iterator, typename... A>
-void nth_element(Iterator, Iterator, Iterator, A...);
-template <typename Iterator, typename A>
-void generate(Iterator, Iterator, A);
-template <typename Iterator, typename A>
-void for_each(Iterator, Iterator, A);
-template <typename Iterator, typename... A>
-void shuffle(Iterator, Iterator, A&&...);
+template <typename Iterator, typename... _A>
+void sort(Iterator, Iterator, _A...);
+template <typename Iterator, typename... _A>
+void stable_sort(Iterator, Iterator, _A...);
+template <typename Iterator, typename... _A>
+void nth_element(Iterator, Iterator, Iterator, _A...);
+template <typename Iterator, typename _A>
+void generate(Iterator, Iterator, _A);
+template <typename Iterator, typename _A>
+void for_each(Iterator, Iterator, _A);
+template <typename Iterator, typename... _A>
+void shuffle(Iterator, Iterator, _A&&...);
 template <typename Iterator>
 void random_shuffle(Iterator, Iterator);
 template <typename Iterator>
 void reverse(Iterator, Iterator);
-template <typename Iterator, typename A>
-Iterator find(Iterator, Iterator, const A&);
-template <typename Iterator, typename A>
-ptrdiff_t count(Iterator, Iterator, const A&);
-template <typename Iterator, typename A>
-Iterator fill_n(Iterator, size_t, const A&);
-template <typename A, typename Iterator>
-Iterator copy_n(A, size_t, Iterator);
-template <typename A, typename B, typename... More>
-B transform(A, A, B, More...);
-template <typename A, typename B, typename... More>
-bool equal(A, A, B, More...);
-template <typename Iterator, typename... A>
-Iterator max_element(Iterator, Iterator, A...);
-template <typename Iterator, typename... A>
-Iterator min_element(Iterator, Iterator, A...);
-template <typename Iterator, typename... A>
-Iterator unique(Iterator, Iterator, A...);
-template <typename Iterator, typename A>
-Iterator lower_bound(Iterator, Iterator, const A&);
-template <typename Iterator, typename A>
-Iterator upper_bound(Iterator, Iterator, const A&);
-template <typename A>
-auto begin(A& all) -> decltype(all.begin());
-template <typename A>
-auto end(A& all) -> decltype(all.end());
-template <typename A>
-ptrdiff_t distance(A, A);
+template <typename Iterator, typename _A>
+Iterator find(Iterator, Iterator, const _A&);
+template <typename Iterator, typename _A>
+ptrdiff_t count(Iterator, Iterator, const _A&);
+template <typename Iterator, typename _A>
+Iterator fill_n(Iterator, size_t, const _A&);
+template <typename _A, typename Iterator>
+Iterator copy_n(_A, size_t, Iterator);
+template <typename _A, typename _B, typename... More>
+_B transform(_A, _A, _B, More...);
+template <typename _A, typename _B, typename... More>
+bool equal(_A, _A, _B, More...);
+template <typename Iterator, typename... _A>
+Iterator max_element(Iterator, Iterator, _A...);
+template <typename Iterator, typename... _A>
+Iterator min_element(Iterator, Iterator, _A...);
+template <typename Iterator, typename... _A>
+Iterator unique(Iterator, Iterator, _A...);
+template <typename Iterator, typename _A>
+Iterator lower_bound(Iterator, Iterator, const _A&);
+template <typename Iterator, typename _A>
+Iterator upper_bound(Iterator, Iterator, const _A&);
+template <typename _A>
+auto begin(_A& all) -> decltype(all.begin());
+template <typename _A>
+auto end(_A& all) -> decltype(all.end());
+template <typename _A>
+ptrdiff_t distance(_A, _A);
 
 struct random_device {
   constexpr random_device() {}
@@ -381,8 +387,8 @@ struct random_device {
 };
 struct default_random_engine {
   constexpr default_random_engine() {}
-  template <typename A>
-  explicit default_random_engine(A);
+  template <typename _A>
+  explicit default_random_engine(_A);
   unsigned operator()();
   void seed(unsigned);
   static constexpr unsigned min() { return 0; }
@@ -392,13 +398,13 @@ using mt19937 = default_random_engine;
 using mt19937_64 = default_random_engine;
 using minstd_rand = default_random_engine;
 #define BATON_DISTRIBUTION(name, otherwise)  \
-  template <typename T = otherwise>          \
+  template <typename _T = otherwise>          \
   struct name {                              \
     constexpr name() {}                      \
-    explicit name(T);                        \
-    name(T, T);                              \
-    template <typename A>                    \
-    T operator()(A&);                        \
+    explicit name(_T);                        \
+    name(_T, _T);                              \
+    template <typename _A>                    \
+    _T operator()(_A&);                        \
   };
 BATON_DISTRIBUTION(uniform_real_distribution, double)
 BATON_DISTRIBUTION(uniform_int_distribution, int)
@@ -412,22 +418,22 @@ using nano = ratio<1, 1000000000>;
 using micro = ratio<1, 1000000>;
 using milli = ratio<1, 1000>;
 namespace chrono {
-template <typename T, typename Period = ratio<1>>
+template <typename _T, typename Period = ratio<1>>
 struct duration {
   constexpr duration() {}
-  template <typename A>
-  constexpr duration(const A&) {}
-  T count() const;
+  template <typename _A>
+  constexpr duration(const _A&) {}
+  _T count() const;
 };
-template <typename A, typename B>
-duration<double> operator-(const A&, const B&);
-template <typename A, typename P, typename B>
-bool operator<(const duration<A, P>&, const B&);
+template <typename _A, typename _B>
+duration<double> operator-(const _A&, const _B&);
+template <typename _A, typename _P, typename _B>
+bool operator<(const duration<_A, _P>&, const _B&);
 using nanoseconds = duration<long long, nano>;
 using microseconds = duration<long long, micro>;
 using milliseconds = duration<long long, milli>;
 using seconds = duration<long long>;
-template <typename... A>
+template <typename... _A>
 struct time_point {
   constexpr time_point() {}
   nanoseconds time_since_epoch() const;
@@ -439,37 +445,54 @@ struct steady_clock {
 };
 using high_resolution_clock = steady_clock;
 using system_clock = steady_clock;
-template <typename To, typename A>
-To duration_cast(const A&);
+template <typename To, typename _A>
+To duration_cast(const _A&);
 }  // namespace chrono
 
-template <typename T>
+enum memory_order {
+  memory_order_relaxed,
+  memory_order_consume,
+  memory_order_acquire,
+  memory_order_release,
+  memory_order_acq_rel,
+  memory_order_seq_cst
+};
+template <typename _T>
 struct atomic {
   constexpr atomic() {}
-  template <typename A>
-  constexpr atomic(A) {}
-  template <typename... A>
-  T load(A...) const;
-  template <typename... A>
-  void store(T, A...);
-  template <typename... A>
-  T fetch_add(T, A...);
-  T operator++();
-  T operator++(int);
-  operator T() const;
+  template <typename _A>
+  constexpr atomic(_A) {}
+  template <typename... _A>
+  _T load(_A...) const;
+  template <typename... _A>
+  void store(_T, _A...);
+  template <typename... _A>
+  _T fetch_add(_T, _A...);
+  template <typename... _A>
+  _T fetch_sub(_T, _A...);
+  template <typename... _A>
+  _T exchange(_T, _A...);
+  template <typename... _A>
+  bool compare_exchange_strong(_T&, _T, _A...);
+  template <typename... _A>
+  bool compare_exchange_weak(_T&, _T, _A...);
+  _T operator=(_T);
+  _T operator++();
+  _T operator++(int);
+  operator _T() const;
 };
 struct nullopt_t {};
 constexpr nullopt_t nullopt;
-template <typename T>
+template <typename _T>
 struct optional {
   constexpr optional() {}
   constexpr optional(nullopt_t) {}
-  optional(const T&);
+  optional(const _T&);
   bool has_value() const;
-  T& value() const;
-  T value_or(const T&) const;
-  T& operator*() const;
-  T* operator->() const;
+  _T& value() const;
+  _T value_or(const _T&) const;
+  _T& operator*() const;
+  _T* operator->() const;
   explicit operator bool() const;
 };
 
@@ -478,25 +501,25 @@ struct mutex {
   void lock();
   void unlock();
 };
-template <typename A>
+template <typename _A>
 struct lock_guard {
-  explicit lock_guard(A&);
+  explicit lock_guard(_A&);
 };
 struct thread {
   constexpr thread() {}
-  template <typename... A>
-  explicit thread(A&&...);
+  template <typename... _A>
+  explicit thread(_A&&...);
   void join();
   void detach();
 };
-template <typename F>
+template <typename _F>
 struct function;
-template <typename R, typename... A>
-struct function<R(A...)> {
+template <typename _R, typename... _A>
+struct function<_R(_A...)> {
   constexpr function() {}
-  template <typename F>
-  function(F);
-  R operator()(A...) const;
+  template <typename _F>
+  function(_F);
+  _R operator()(_A...) const;
   explicit operator bool() const;
 };
 

@@ -28,7 +28,7 @@
 
 // The compiler has these for float and double; with an integer among its arguments a function takes
 // all of them as doubles, as in C++'s own library.
-template <typename T>
+template <typename _T>
 struct baton_number {
   enum { is_any = 0, is_integer = 0 };
 };
@@ -61,9 +61,9 @@ struct baton_where<true, Result> {
 };
 
 #define BATON_UNARY(result, name)                                                              \
-  template <typename T>                                                                        \
-  __device__ inline typename baton_where<baton_number<T>::is_integer != 0, result>::type name( \
-      T x) {                                                                                   \
+  template <typename _T>                                                                        \
+  __device__ inline typename baton_where<baton_number<_T>::is_integer != 0, result>::type name( \
+      _T x) {                                                                                   \
     return name((double)x);                                                                    \
   }
 BATON_UNARY(double, acos)
@@ -110,14 +110,14 @@ BATON_UNARY(long long, llrint)
 BATON_UNARY(long long, llround)
 #undef BATON_UNARY
 
-template <typename T, typename U>
+template <typename _T, typename _U>
 struct baton_mixed
-    : baton_where<baton_number<T>::is_any + baton_number<U>::is_any == 2 &&
-                      baton_number<T>::is_integer + baton_number<U>::is_integer != 0,
+    : baton_where<baton_number<_T>::is_any + baton_number<_U>::is_any == 2 &&
+                      baton_number<_T>::is_integer + baton_number<_U>::is_integer != 0,
                   double> {};
 #define BATON_BINARY(name)                                            \
-  template <typename T, typename U>                                   \
-  __device__ inline typename baton_mixed<T, U>::type name(T x, U y) { \
+  template <typename _T, typename _U>                                   \
+  __device__ inline typename baton_mixed<_T, _U>::type name(_T x, _U y) { \
     return name((double)x, (double)y);                                \
   }
 BATON_BINARY(atan2)
