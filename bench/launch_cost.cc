@@ -1,7 +1,8 @@
 // What a launch costs the host, each way of launching held against the raw driver call in the same
-// run. One round times every arm once, in an order that turns; a sample is 64 launches of an empty
-// kernel into an idle stream, so the queue never fills. Printed are medians over the rounds and the
-// median paired difference to cuLaunchKernelEx with a CUfunction, with its 95 % interval.
+// run. One round times every arm once, in an order drawn anew, lest one always follow the same other;
+// a sample is 64 launches of an empty kernel into an idle stream, so the queue never fills. Printed
+// are medians over the rounds and the median paired difference to cuLaunchKernelEx with a
+// CUfunction, with its 95 % interval.
 //
 //   launch_cost [--device D] [--rounds N] [--attributes N] [--arguments N] [--arm NAME]
 //
@@ -10,10 +11,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "baton/baton.h"
@@ -141,10 +144,13 @@ class LaunchCosts {
 
   void run(int rounds) {
     std::map<std::string, std::vector<double>> times;
+    std::vector<const Arm*> order;
+    for (const Arm& arm : arms_) order.push_back(&arm);
+    std::mt19937 random(1);
     for (int round = -2; round < rounds; ++round) {  // two to warm up
-      for (std::size_t i = 0; i < arms_.size(); ++i) {
-        const auto& [name, launch] =
-            arms_[(i + static_cast<std::size_t>(round + 2)) % arms_.size()];
+      std::shuffle(order.begin(), order.end(), random);
+      for (const Arm* arm : order) {
+        const auto& [name, launch] = *arm;
         const auto start = std::chrono::steady_clock::now();
         launch(kLaunches);
         const std::chrono::duration<double, std::nano> took =

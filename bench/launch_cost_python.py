@@ -1,16 +1,20 @@
 """What a launch costs the host from Python: cuda.core, CuPy and Triton, each where it is installed,
 beside cuLaunchKernelEx through cuda.bindings. One round times every arm once, in an order that
-turns; a sample is 64 launches of an empty kernel into an idle stream. Printed are medians.
+turns; a sample is 64 launches of an empty kernel into an idle stream. Printed are medians, and the
+median paired difference to cuda.bindings with its 95 % interval (as bench/paired.h has it).
 
     python3 bench/launch_cost_python.py [rounds]
 """
 
+import importlib.util
+import pathlib
 import statistics
 import sys
+import tempfile
 import time
 
 LAUNCHES = 64
-ARGUMENTS = (0, 8)
+ARGUMENTS = (0, 1, 4, 8, 16, 32)
 
 
 def source(arguments):
@@ -51,17 +55,15 @@ def cupy_arm(arguments):
 
 def triton_arm(arguments):
     import torch
-    import triton
 
-    @triton.jit
-    def empty0():
-        pass
-
-    @triton.jit
-    def empty8(a, b, c, d, e, f, g, h):
-        pass
-
-    kernel = {0: empty0, 8: empty8}[arguments][(1,)]
+    # Triton reads a kernel's source from its file.
+    path = pathlib.Path(FOLDER.name) / f"empty{arguments}.py"
+    params = ", ".join(f"p{i}" for i in range(arguments))
+    path.write_text(f"import triton\n\n\n@triton.jit\ndef empty({params}):\n    pass\n")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kernel = module.empty[(1,)]
     values = [5] * arguments
     return lambda: kernel(*values, num_warps=1), torch.cuda.synchronize
 
@@ -90,8 +92,21 @@ def ptx(arguments):
     return text.encode() + b"\0"
 
 
-ARMS = {"cuda.bindings cuLaunchKernelEx": driver_arm, "cuda.core": cuda_core_arm,
+FOLDER = tempfile.TemporaryDirectory()
+REFERENCE = "cuda.bindings cuLaunchKernelEx"
+ARMS = {REFERENCE: driver_arm, "cuda.core": cuda_core_arm,
         "CuPy RawKernel": cupy_arm, "Triton": triton_arm}
+
+
+def paired_difference(samples, reference):
+    """The median of paired differences and its 95 % interval from order statistics."""
+    differences = sorted(a - b for a, b in zip(samples, reference))
+    count = len(differences)
+
+    def rank(z):
+        return differences[int(min(max(count / 2 + z * count ** 0.5 / 2, 0), count - 1))]
+
+    return statistics.median(differences), rank(-1.96), rank(1.96)
 
 
 def main():
@@ -120,7 +135,11 @@ def main():
                 times[name].append(took / LAUNCHES)
         print(f"{arguments} arguments, {rounds} rounds of {LAUNCHES} launches")
         for name, samples in times.items():
-            print(f"  {name:<34} {statistics.median(samples):10.0f} ns")
+            line = f"  {name:<34} {statistics.median(samples):10.0f} ns"
+            if REFERENCE in times:
+                median, low, high = paired_difference(samples, times[REFERENCE])
+                line += f"   {median:+8.0f} ns  [{low:+.0f}, {high:+.0f}]"
+            print(line)
 
 
 if __name__ == "__main__":
