@@ -93,6 +93,10 @@ class Simulator {
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;
 
+  // How many registers a thread of the kernel has: what its machine code says, which the simulated
+  // GPU does not get to see. Decides how many blocks fit on a multiprocessor.
+  virtual void set_registers(CUkernel kernel, std::uint32_t registers) = 0;
+
   // Whether nothing has written any of these bytes of one allocation, as far as commands that have
   // completed go. False for addresses of none.
   virtual bool untouched(CUdeviceptr address, std::size_t bytes) = 0;

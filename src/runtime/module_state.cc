@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+#include "runtime/jit_log.h"
 
 namespace baton {
 namespace {
@@ -60,6 +63,7 @@ ModuleState::ModuleState(const Device& device, std::unique_ptr<Library> library)
 void ModuleState::load(std::span<const Image> images) {
   std::vector<std::string> refusals;
   bool other_architecture = false;
+  std::optional<Error> complaint;
   for (const Image* image : by_preference(images)) {
     std::string why;
     library_ = Library::load(device_, *image, &why);
@@ -69,6 +73,7 @@ void ModuleState::load(std::span<const Image> images) {
       return;
     }
     refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
+    if (!complaint) complaint = first_complaint(why, image->name());
     if (std::string reason = why_not(*image, device_); !reason.empty()) {
       refusals.back() += "\n" + reason;
       other_architecture = true;
@@ -76,6 +81,11 @@ void ModuleState::load(std::span<const Image> images) {
     log(LogLevel::kDebug, "not loaded on {}: {}", device_.spec(), refusals.back());
   }
   const bool one = refusals.size() == 1;
+  if (one && complaint) {
+    complaint->note(fmt::format("on {} ({})", device_.spec(), device_.name()));
+    for (std::string_view line : split_lines(refusals[0])) complaint->note(std::string(line));
+    throw std::move(*complaint);
+  }
   // Where the architecture suits, other machine code for it would not serve either.
   Error failure =
       error(ErrorCode::kInvalidInput, "{} {} on {} ({}, sm_{}): bring PTX{}", images.front().name(),
@@ -119,7 +129,10 @@ KernelState& ModuleState::kernel(std::string_view entry) {
   std::lock_guard lock(mutex_);
   std::unique_ptr<KernelState>& state = kernels_[&facts];
   if (state == nullptr) {
-    state = std::make_unique<KernelState>(*this, device_, library_->kernel(facts.name), facts);
+    const CUkernel handle = library_->kernel(facts.name);
+    driver::Simulator* simulator = device_.driver().simulator;
+    if (simulator != nullptr && facts.registers) simulator->set_registers(handle, *facts.registers);
+    state = std::make_unique<KernelState>(*this, device_, handle, facts);
   }
   return *state;
 }

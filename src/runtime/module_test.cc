@@ -1,5 +1,6 @@
 #include "baton/module.h"
 
+#include <cuda.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,8 +130,11 @@ TEST_F(ModuleTest, OfSeveralImagesOneThatSuitsIsTaken) {
                           Image::from_file(prebuilt("prebuilt.ptx"))};
   const Module module = Module::load(device_, images);
   EXPECT_EQ(module.facts().kernels.size(), 3u);
-  // The machine code adds what PTX does not say.
-  EXPECT_TRUE(module.kernel("saxpy").facts().registers.has_value());
+  // The machine code adds what PTX does not say, and the device goes by it.
+  const Kernel saxpy = module.kernel("saxpy");
+  ASSERT_TRUE(saxpy.facts().registers.has_value());
+  EXPECT_EQ(static_cast<std::uint32_t>(saxpy.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
+            *saxpy.facts().registers);
 }
 
 TEST_F(ModuleTest, NoImagesAreAnError) {

@@ -168,8 +168,8 @@ void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
 }
 
 // Grids may run beside each other from now on: a stream was made beside another one, a module was
-// placed whose kernels wait for others, or a launch or a graph is programmatic. What ran before that
-// was not watched.
+// placed whose kernels wait for others, or a launch or a graph is programmatic. What ran before
+// that was not watched.
 void Context::expect_overlap() {
   if (!watch_decided_.load()) heap_->memory().impl().watch(true);
 }

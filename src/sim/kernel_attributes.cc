@@ -49,7 +49,7 @@ constexpr Row kRows[] = {
     {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
      [](const KernelView& view) { return static_cast<int>(view.kernel.local_bytes); }, nullptr},
     {CU_FUNC_ATTRIBUTE_NUM_REGS,
-     [](const KernelView& view) { return static_cast<int>(view.kernel.registers); }, nullptr},
+     [](const KernelView& view) { return static_cast<int>(registers(view)); }, nullptr},
     {CU_FUNC_ATTRIBUTE_PTX_VERSION,
      [](const KernelView& view) { return target_architecture(view.ptx); }, nullptr},
     {CU_FUNC_ATTRIBUTE_BINARY_VERSION,
@@ -97,11 +97,15 @@ const Row& row_of(CUfunction_attribute attribute) {
 
 }  // namespace
 
+std::uint32_t registers(const KernelView& view) {
+  return view.settings.registers != 0 ? view.settings.registers : view.kernel.registers;
+}
+
 std::uint32_t max_threads(const KernelView& view) {
   const auto most =
       static_cast<std::uint32_t>(view.profile.at(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   return std::min(
-      {most, view.kernel.max_threads, threads_by_registers(view.profile, view.kernel.registers)});
+      {most, view.kernel.max_threads, threads_by_registers(view.profile, registers(view))});
 }
 
 int max_dynamic_shared(const KernelView& view) {

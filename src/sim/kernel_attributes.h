@@ -16,6 +16,8 @@ struct KernelView {
   const KernelSettings& settings;
 };
 
+// Registers of a thread: of the machine code, where they were told, else an estimate from the PTX.
+std::uint32_t registers(const KernelView& view);
 // Threads that a block of the kernel may have on the device.
 std::uint32_t max_threads(const KernelView& view);
 // Dynamic shared memory in bytes that a launch of it may ask for.

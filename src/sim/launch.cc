@@ -37,7 +37,7 @@ void check_threads(const LaunchRequest& request, const KernelView& view) {
   require(block[0] == 0 || (request.block.x == block[0] && request.block.y == block[1] &&
                             request.block.z == block[2]),
           CUDA_ERROR_INVALID_VALUE);
-  require(threads <= threads_by_registers(view.profile, view.kernel.registers),
+  require(threads <= threads_by_registers(view.profile, registers(view)),
           CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 }
 
@@ -115,7 +115,7 @@ std::vector<std::byte> parameters(const LoadedKernel& kernel, const LaunchReques
 BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) {
   BlockNeeds needs;
   needs.threads = static_cast<std::uint32_t>(request.block.count());
-  needs.registers = view.kernel.registers;
+  needs.registers = registers(view);
   needs.shared_bytes = std::uint64_t{view.kernel.static_shared} + request.dynamic_shared;
   return needs;
 }

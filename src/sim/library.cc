@@ -21,7 +21,7 @@ DeviceMemory& facts_memory() {
 KernelSettings Kernel::settings(int ordinal) const {
   std::lock_guard lock(mutex_);
   auto found = settings_.find(ordinal);
-  return found != settings_.end() ? found->second : KernelSettings{};
+  return found != settings_.end() ? found->second : others_;
 }
 
 void Kernel::set(int ordinal, const KernelSettings& settings) {
@@ -30,9 +30,23 @@ void Kernel::set(int ordinal, const KernelSettings& settings) {
   if (auto function = functions_[ordinal].lock()) function->set(settings);
 }
 
+void Kernel::set_registers(std::uint32_t registers) {
+  std::lock_guard lock(mutex_);
+  others_.registers = registers;
+  for (auto& [ordinal, settings] : settings_) settings.registers = registers;
+  for (auto& [ordinal, placed] : functions_) {
+    const auto function = placed.lock();
+    if (function == nullptr) continue;
+    KernelSettings settings = function->settings();
+    settings.registers = registers;
+    function->set(settings);
+  }
+}
+
 void Kernel::attach(int ordinal, const std::shared_ptr<Function>& function) {
   std::lock_guard lock(mutex_);
-  function->set(settings_[ordinal]);
+  const auto found = settings_.find(ordinal);
+  function->set(found != settings_.end() ? found->second : others_);
   functions_[ordinal] = function;
 }
 

@@ -26,6 +26,8 @@ struct KernelSettings {
   int non_portable_cluster = 0;
   int cluster_policy = 0;
   int cluster[3] = {0, 0, 0};
+  // Of a thread, from the kernel's machine code; 0: what the PTX makes likely.
+  std::uint32_t registers = 0;
 };
 
 // One entry of a library, on no device in particular. Its settings are kept for each device, and
@@ -39,6 +41,8 @@ class Kernel {
 
   KernelSettings settings(int ordinal) const;
   void set(int ordinal, const KernelSettings& settings);
+  // On every device.
+  void set_registers(std::uint32_t registers);
   // Gives a new function the settings of its device, and from now on those that are set later.
   void attach(int ordinal, const std::shared_ptr<Function>& function);
 
@@ -47,6 +51,7 @@ class Kernel {
   const std::string name_;
   mutable std::mutex mutex_;
   std::map<int, KernelSettings> settings_;  // by device ordinal
+  KernelSettings others_;                   // of devices for which nothing was set
   std::map<int, std::weak_ptr<Function>> functions_;
 };
 

@@ -229,7 +229,7 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
     if (dynamic_shared > static_cast<std::size_t>(max_dynamic_shared(view))) return 0;
     BlockNeeds needs;
     needs.threads = static_cast<std::uint32_t>(block_size);
-    needs.registers = view.kernel.registers;
+    needs.registers = registers(view);
     needs.shared_bytes = view.kernel.static_shared + dynamic_shared;
     return resident_blocks(view.profile, needs);
   });

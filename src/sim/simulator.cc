@@ -81,6 +81,12 @@ class SimulatedDevices : public driver::Simulator {
     }
   }
 
+  void set_registers(CUkernel handle, std::uint32_t registers) override {
+    if (const auto kernel = Objects::instance().kernels.find(handle)) {
+      kernel->set_registers(registers);
+    }
+  }
+
   bool untouched(CUdeviceptr address, std::size_t bytes) override {
     const std::shared_ptr<Context> owner = owner_of(address);
     return owner != nullptr && owner->heap()->memory().untouched(address, bytes);

@@ -256,6 +256,17 @@ class BadOptions(Case):
                 self.write("x.npy", content)
                 self.check(self.run_with("--input", "x=x.npy"), 2, "x.npy")
 
+    def test_registers_of_the_machine_code(self):
+        """A block that has too many of them, by what the assembler gave each thread."""
+        lines = ["float v[200];", "for (int k = 0; k < 200; k++) v[k] = x[k * 7 + i];",
+                 "for (int k = 0; k < 200; k++) y[k + i] = v[k] * v[(k * 13) % 200];"]
+        body = "\n#pragma unroll\n".join(lines)
+        self.write("k.cu", SOURCE.replace("if (i < n) y[i] = a * x[i];", body))
+        program = PROGRAM.replace("block = [64]", "block = [1024]")
+        self.assertIn("block = [1024]", program)
+        self.write("p.toml", program)
+        self.check(self.baton("run", "p.toml"), 2, "scale", "1024 threads", "registers", "65536")
+
     def test_missing_devices(self):
         result = self.run_with("--device", "cuda:99")
         self.check(result, 3)
