@@ -2,6 +2,10 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -111,18 +115,37 @@ class Report {
       kernels_.back()["image"] = images_.size() - 1;
     }
     show_variables(facts);
-    for (const std::string& remark : facts.remarks) {
-      output_.warning(found.place.empty() ? remark : fmt::format("{}: {}", found.place, remark));
-    }
+    for (const std::string& remark : facts.remarks) note(found.place, remark);
   }
 
   void finish() {
+    for (const Remark& remark : remarks_) {
+      const std::string more =
+          remark.times == 1 ? "" : fmt::format(" ({} times, first there)", remark.times);
+      output_.warning(remark.place.empty()
+                          ? remark.text + more
+                          : fmt::format("{}: {}{}", remark.place, remark.text, more));
+    }
     output_.result()["images"] = std::move(images_);
     output_.result()["kernels"] = std::move(kernels_);
     output_.result()["variables"] = std::move(variables_);
   }
 
  private:
+  // A library may have thousands of images with the same to be said of each.
+  struct Remark {
+    std::string place, text;
+    std::size_t times = 1;
+  };
+  void note(const std::string& place, const std::string& text) {
+    const auto [entry, is_new] = remark_of_.try_emplace(text, remarks_.size());
+    if (is_new) {
+      remarks_.push_back({place, text});
+    } else {
+      ++remarks_[entry->second].times;
+    }
+  }
+
   void show_members(const ImageFacts& facts) {
     if (facts.members.empty()) return;
     using enum Table::Align;
@@ -162,6 +185,8 @@ class Report {
   Json images_;
   Json kernels_;
   Json variables_;
+  std::vector<Remark> remarks_;                             // in the order in which they were met
+  std::unordered_map<std::string, std::size_t> remark_of_;  // by text
 };
 
 // A program by what its kernels are made from; nothing is loaded.

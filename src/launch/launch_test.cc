@@ -305,7 +305,9 @@ TEST_F(LaunchTest, DriversConfigsAreDiagnosed) {
 TEST_F(LaunchTest, AnAttributeThatCannotBeSetIsNamed) {
   const Error failure = failure_of(
       [&] { mixed_.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000); });
-  EXPECT_THAT(failure.what(), AllOf(HasSubstr("attribute 8"), HasSubstr("300000")));
+  EXPECT_THAT(failure.what(),
+              AllOf(HasSubstr("attribute 8"), HasSubstr("300000"), HasSubstr("at most ")));
+  EXPECT_EQ(failure.code(), ErrorCode::kLimit);
 }
 
 // What the driver refuses although nothing above knows why is told with everything it was given.

@@ -71,9 +71,15 @@ Json parse_json(std::string_view text, const std::string& name) {
   } catch (const Json::parse_error& failure) {
     throw error_at(place_of(text, failure.byte == 0 ? 0 : failure.byte - 1, name),
                    ErrorCode::kInvalidInput, "this is no JSON: {}", reason_of(failure));
-  } catch (const Json::exception& failure) {
-    // A number that no double holds.
-    throw error(ErrorCode::kInvalidInput, "{}: {}", name, printable(failure.what()));
+  } catch (const Json::out_of_range& failure) {
+    // A number that no double holds: the library quotes it, and does not say where it stands.
+    const std::string said = failure.what();
+    const std::size_t open = said.find('\'');
+    const std::string number =
+        open == std::string::npos ? "" : said.substr(open + 1, said.rfind('\'') - open - 1);
+    throw error_at(place_of(text, std::min(text.find(number), text.size()), name),
+                   ErrorCode::kInvalidInput, "the number {} is beyond what a double holds",
+                   printable(number));
   }
 }
 

@@ -53,10 +53,12 @@ std::vector<MetadataType> read_types(ByteReader& reader) {
   return types;
 }
 
-TvmFunction read_function(ByteReader& reader, Fields fields) {
+// `count` becomes the number of fields that the function has.
+TvmFunction read_function(ByteReader& reader, Fields fields, int& count) {
   TvmFunction function;
   std::string_view name = reader.counted_bytes("a function's name");
   const bool second = name == kFunctionV2;
+  count = second ? 6 : fields == Fields::kFour ? 4 : 3;
   if (second) name = reader.counted_bytes("a function's name");
   function.name = name;
   function.types = read_types(reader);
@@ -97,9 +99,10 @@ RawModule read_module(std::string_view bytes, const std::string& name, Fields fi
                 printable(module.label));
   }
   // A key, and a function of at least three fields.
+  int count = fields == Fields::kFour ? 4 : 3;
   for (std::uint64_t left = reader.count(32, "the functions"); left > 0; --left) {
     const std::string_view key = reader.counted_bytes("a function's symbol");
-    module.functions.push_back(read_function(reader, fields));
+    module.functions.push_back(read_function(reader, fields, count));
     module.functions.back().name = key;
   }
   module.code = reader.counted_bytes("the code");
@@ -110,17 +113,18 @@ RawModule read_module(std::string_view bytes, const std::string& name, Fields fi
     }
   }
   reader.expect_end("the module");
-  module.format = fmt::format("TVM module{}, functions of {} fields", first ? " version 1" : "",
-                              fields == Fields::kFour ? 4 : 3);
+  module.format =
+      fmt::format("TVM module{}, functions of {} fields", first ? " version 1" : "", count);
   return module;
 }
 
 RawModule read_lone_function(std::string_view bytes, const std::string& name, Fields fields) {
   ByteReader reader(bytes, name);
   RawModule module;
-  module.functions.push_back(read_function(reader, fields));
+  int count = 0;
+  module.functions.push_back(read_function(reader, fields, count));
   reader.expect_end("the function");
-  module.format = fmt::format("TVM function info of {} fields", fields == Fields::kFour ? 4 : 3);
+  module.format = fmt::format("TVM function info of {} fields", count);
   return module;
 }
 

@@ -117,7 +117,7 @@ TEST(TvmBinaryTest, VersionOneKeepsSources) {
   out.counted_bytes("");
   const std::string bytes = out.take();
   const FoundMetadata found = read(bytes);
-  EXPECT_EQ(found.format, "TVM module version 1, functions of 4 fields");
+  EXPECT_EQ(found.format, "TVM module version 1, functions of 6 fields");
   EXPECT_EQ(found.modules.at(0).sources().at("cuda"), "__global__ void saxpy_k();");
   EXPECT_EQ(found.modules[0].image()->kind(), ImageKind::kPtx);
 }

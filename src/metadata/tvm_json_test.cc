@@ -102,7 +102,8 @@ TEST(TvmJsonTest, SaysWhereAndWhat) {
   EXPECT_THAT(refused(R"({"func_info": {"k": {"arg_types": []}, "k": {"arg_types": []}}})"),
               HasSubstr("stands twice"));
   EXPECT_THAT(refused("{\"a\": " + std::string(100000, '[')), HasSubstr("deeper"));
-  EXPECT_THAT(refused("{\"func_info\": 1e999999}"), HasSubstr("k.tvm_meta.json"));
+  EXPECT_THAT(refused("{\"func_info\": 1e999999}"),
+              HasSubstr("k.tvm_meta.json:1:15: the number 1e999999 is beyond"));
 }
 
 TEST(TvmJsonTest, WritesWhatItReads) {

@@ -120,6 +120,16 @@ CUresult ResolvedKernel::raise_cluster() const noexcept {
 }
 
 void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {
+  if (id == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+      count_of(value) > max_dynamic_shared_) {
+    throw error(
+        ErrorCode::kLimit,
+        "function attribute {} cannot be {}: {} allows a block {} bytes of shared memory, "
+        "of which the kernel's static variables take {}, so its dynamic shared memory is at "
+        "most {}",
+        static_cast<int>(id), value, device_.spec(), device_.limits().shared_per_block_optin,
+        static_shared_, max_dynamic_shared_);
+  }
   std::lock_guard lock(raising_);
   try {
     driver::check(device_.driver(), set(id, value), "cuFuncSetAttribute");

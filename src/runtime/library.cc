@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "runtime/context.h"
+#include "runtime/jit_log.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -40,7 +41,10 @@ std::unique_ptr<Library> Library::load(const Device& device, const Image& image,
   if (result == CUDA_SUCCESS) return library;
   if (!image_does_not_suit(result)) driver::check(device.driver(), result, call);
   *why = driver::describe(device.driver(), result);
-  if (const std::string log = library->log(); !log.empty()) *why += "\n" + log;
+  if (const std::string log = library->log(); !log.empty()) {
+    *why += '\n';
+    *why += with_image_name(log, image.name());
+  }
   return nullptr;
 }
 

@@ -12,7 +12,8 @@
 
 namespace baton {
 
-// One image in the driver's hands: a CUlibrary. Unloaded when destroyed, unless it is a foreign one.
+// One image in the driver's hands: a CUlibrary. Unloaded when destroyed, unless it is a foreign
+// one.
 class Library {
  public:
   // Null, and `why` with the driver's reason and its log, where the image as such does not suit the

@@ -49,7 +49,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   std::string name_;
   ImageFacts facts_;
   std::map<std::string, std::string, std::less<>> symbols_;  // name expression → symbol
-  std::unique_ptr<const image::KernelIndex> index_;  // of facts_
+  std::unique_ptr<const image::KernelIndex> index_;          // of facts_
 
   std::mutex mutex_;
   std::unordered_map<const KernelFacts*, std::unique_ptr<KernelState>> kernels_;

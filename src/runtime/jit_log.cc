@@ -1,0 +1,67 @@
+#include "runtime/jit_log.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/text.h"
+
+namespace baton {
+namespace {
+
+constexpr std::string_view kSimulated = "<ptx>:";
+constexpr std::string_view kPtxas = "ptxas application ptx input, line ";
+
+// Takes the number in front and what stands behind it; 0, and nothing taken, where there is none.
+int take_number(std::string_view& text, std::string_view behind) {
+  int number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc()) return 0;
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (!rest.starts_with(behind)) return 0;
+  text = rest.substr(behind.size());
+  return number;
+}
+
+std::string renamed(std::string_view line, std::string_view name) {
+  if (line.starts_with(kSimulated)) {
+    return fmt::format("{}:{}", name, line.substr(kSimulated.size()));
+  }
+  if (!line.starts_with(kPtxas)) return std::string(line);
+  std::string_view rest = line.substr(kPtxas.size());
+  const int number = take_number(rest, "; ");
+  const std::size_t colon = rest.find(':');
+  if (number == 0 || colon == std::string_view::npos) return std::string(line);
+  return fmt::format("{}:{}: {}: {}", name, number, trim(rest.substr(0, colon)),
+                     trim(rest.substr(colon + 1)));
+}
+
+}  // namespace
+
+std::string with_image_name(std::string_view log, std::string_view name) {
+  std::string out;
+  for (const std::string_view line : split_lines(log)) {
+    if (!out.empty()) out += '\n';
+    out += renamed(line, name);
+  }
+  return out;
+}
+
+std::optional<Error> first_complaint(std::string_view log, std::string_view name) {
+  for (std::string_view line : split_lines(log)) {
+    if (!line.starts_with(name) || !line.substr(name.size()).starts_with(":")) continue;
+    line.remove_prefix(name.size() + 1);
+    SourceLocation where{.file = std::string(name)};
+    where.line = take_number(line, ":");
+    if (where.line == 0) continue;
+    where.column = take_number(line, ":");
+    line = trim(line);
+    for (const std::string_view label : {"error: ", "fatal: "}) {
+      if (line.starts_with(label)) line.remove_prefix(label.size());
+    }
+    return Error(ErrorCode::kInvalidInput, std::string(line), std::move(where));
+  }
+  return std::nullopt;
+}
+
+}  // namespace baton
