@@ -201,7 +201,8 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
   for (const KernelFacts& kernel : facts.kernels) {
     Json json = cli::json_of(kernel);
     json["image"] = images.size() - 1;
-    json["missing_wait_cause"] = missing_wait_cause(kernel);
+    const std::string cause = missing_wait_cause(kernel);
+    json["missing_wait_cause"] = cause.empty() ? Json() : Json(cause);
     json["limits"] = nullptr;
     if (module) {
       const Kernel loaded = module->kernel(kernel.name);
