@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "baton/baton.h"
@@ -27,6 +28,43 @@ int failures = 0;
       std::printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
     }                                                                 \
   } while (false)
+
+// The runtime's config, and Baton's own with the same attributes, come to the same bytes. Needs no
+// GPU.
+void encodes_as_the_runtime_does() {
+  cudaLaunchAttribute given[3] = {};
+  given[0].id = cudaLaunchAttributeClusterDimension;
+  given[0].val.clusterDim.x = 4;
+  given[0].val.clusterDim.y = given[0].val.clusterDim.z = 1;
+  given[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  given[1].val.programmaticStreamSerializationAllowed = 1;
+  given[2].id = cudaLaunchAttributePriority;
+  given[2].val.priority = -2;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(8, 2, 3);
+  config.blockDim = dim3(64, 4, 2);
+  config.dynamicSmemBytes = 100 * 1024;
+  config.stream = reinterpret_cast<cudaStream_t>(0x1234);
+  config.attrs = given;
+  config.numAttrs = 3;
+  const CUlaunchConfig native = baton::as_driver_config(config);
+  EXPECT(native.gridDimX == 8 && native.gridDimY == 2 && native.gridDimZ == 3);
+  EXPECT(native.blockDimX == 64 && native.blockDimY == 4 && native.blockDimZ == 2);
+  EXPECT(native.sharedMemBytes == 100 * 1024);
+  EXPECT(native.hStream == reinterpret_cast<CUstream>(0x1234));
+  EXPECT(native.numAttrs == 3);
+  int compared = 0;
+  const baton::LaunchAttributes own = {baton::cluster(4), baton::pdl(), baton::priority(-2)};
+  for (unsigned i = 0; i < 3; ++i) {
+    for (const baton::LaunchAttribute& attribute : own.all()) {
+      const auto& theirs = reinterpret_cast<const baton::LaunchAttribute&>(native.attrs[i]);
+      if (attribute.id() != theirs.id()) continue;
+      EXPECT(std::memcmp(&attribute, &theirs, sizeof(attribute)) == 0);
+      ++compared;
+    }
+  }
+  EXPECT(compared == 3);
+}
 
 void launches_symbols(const baton::Device& device) {
   const baton::Kernel kernel = baton::kernel_of(device, scale<float>);
@@ -81,6 +119,8 @@ void takes_the_runtimes_config(const baton::Device& device) {
 }  // namespace
 
 int main() try {
+  encodes_as_the_runtime_does();
+  if (failures != 0) return 1;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     std::puts("skipped: there is no GPU");

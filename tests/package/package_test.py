@@ -97,6 +97,24 @@ class Package(unittest.TestCase):
                          if "GNU_STACK" in line)
             self.assertRegex(stack, r" RW +0x")
 
+    def test_embedding_what_is_not_there(self):
+        source = self.folder / "missing"
+        shutil.copytree(HERE / "outside", source)
+        for image, words in (("FILE nowhere.ptx", ("\"nowhere.ptx\" is neither in", "nor made in")),
+                             ("FLIE affine.ptx", ("FILE <path> must follow NAME more", "FLIE")),
+                             ("", ("NAME has no value",))):
+            with self.subTest(image):
+                lists = source / "CMakeLists.txt"
+                text = (HERE / "outside" / "CMakeLists.txt").read_text()
+                call = f"\nbaton_embed_images(app NAMESPACE late NAME {'more' if image else ''} {image})\n"
+                lists.write_text(text + call)
+                with self.assertRaises(AssertionError) as failed:
+                    run(CMAKE, "-S", source, "-B", source / "build", "-G", "Ninja",
+                        f"-DCMAKE_CXX_COMPILER={CXX}", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+                said = " ".join(str(failed.exception).split())
+                for word in words:
+                    self.assertIn(word, said)
+
     def test_pkg_config(self):
         source = self.folder / "make"
         shutil.copytree(HERE / "outside", source)
@@ -110,7 +128,8 @@ class Package(unittest.TestCase):
 
     def test_every_header_compiles_alone(self):
         include = self.prefix / "include"
-        headers = sorted((include / "baton").glob("*.h"))
+        # cutlass.h needs nvcc and CUTLASS: its example compiles it.
+        headers = sorted(set((include / "baton").glob("*.h")) - {include / "baton" / "cutlass.h"})
         self.assertGreater(len(headers), 10)
         for header in headers:
             with self.subTest(header.name):
