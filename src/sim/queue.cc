@@ -21,7 +21,7 @@ constexpr std::uint64_t kTurnsPerQuestion = 16;
 // done.
 constexpr std::uint64_t kAge = std::uint64_t{1} << 17;
 // Warp instructions of polling alone after which it is looked whether it can end.
-constexpr std::uint64_t kMostPolled = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMostPolled = std::uint64_t{1} << 20;
 
 Ordering::Kind kind_of(const Dependency& dependency) {
   if (dependency.at == Milestone::kDone) return Ordering::Kind::kFull;
@@ -354,19 +354,21 @@ CUresult DeviceQueue::take_turn() {
     result = advance_grids(engine_, some, turns_.slice(), findings_, &one);
     sum.executed += one.executed;
     sum.moved = sum.moved || one.moved;
+    sum.worked = sum.worked || one.worked;
   };
   if (!turns_.overlaps()) {
     advance(grids);
   } else {
     for (Grid*& grid : grids) {
       advance({&grid, 1});
-      if (result != CUDA_SUCCESS || sum.moved || grid->state() != Grid::State::kRunning) break;
+      // One that polls lets the others pass: they may be what it waits for.
+      if (result != CUDA_SUCCESS || sum.worked || grid->state() != Grid::State::kRunning) break;
     }
   }
   const bool ended = std::any_of(running_.begin(), running_.end(), [](const Running& running) {
     return running.grid->state() != Grid::State::kRunning;
   });
-  if (sum.moved || ended) {
+  if (sum.worked || ended) {
     polled_ = fingerprint_ = 0;
   } else {
     polled_ += sum.executed;

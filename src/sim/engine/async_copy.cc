@@ -10,6 +10,7 @@
 #include "sim/engine/address.h"
 #include "sim/engine/async_state.h"
 #include "sim/engine/lane_access.h"
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -166,10 +167,37 @@ BulkCopy begin_copy(Exec* x, const Insn* i, int lane, const BulkForm& form) {
   return copy;
 }
 
+// One thread's part of a copy in bulk, in the shared memory that the span lies in.
+SharedWatch::Access bulk_access(const Insn* i, int lane, const Span& span, Touch touch) {
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = static_cast<std::uint32_t>(span.address & ((1u << kRankShift) - 1));
+  access.bytes = access.stride = span.bytes;
+  access.first_lane = static_cast<std::uint8_t>(lane);
+  access.touch = touch;
+  return access;
+}
+
+// Shows what a copy will do to who looks for races in shared memory.
+void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPlace& mbarrier) {
+  SharedWatch* watch = x->block->watch;
+  if (watch == nullptr) return;
+  const SharedWatch::Place awaits{mbarrier.block->rank, mbarrier.offset};
+  const auto note = [&](const Span& span, Touch touch) {
+    const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
+    if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
+    copy->ticket =
+        watch->note_bulk(x, rank_of(span.address), bulk_access(i, lane, span, touch), awaits);
+  };
+  note(copy->from, Touch::kRead);
+  note(copy->to, copy->reduce == nullptr ? Touch::kWrite : Touch::kUpdate);
+}
+
 // Hands a copy to the mbarrier that awaits it.
 bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mbarrier) {
   std::vector<BulkCopy>& arriving = mbarrier.block->async.arriving;
   copy.mark = mbarrier.offset;
+  watch_bulk(x, i, lane, &copy, mbarrier);
   arriving.push_back(std::move(copy));
   wake_waiters(*mbarrier.block, mbarrier.offset);
   return arriving.size() <= kMostUnderWay ||
@@ -247,6 +275,7 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
     std::memcpy(copy.data[l].data(), source, count);
   }
   copy.lanes = x->mask;
+  if (x->block->watch != nullptr) watch_copies(x, i, copy.to.data(), x->mask, bytes);
   return trim(x, i, warp) ? i + 1 : nullptr;
 }
 
@@ -255,6 +284,7 @@ const Insn* op_cp_async_commit(Exec* x, const Insn* i) {
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     ++warp.committed[static_cast<std::size_t>(std::countr_zero(left))];
   }
+  if (x->block->watch != nullptr) x->block->watch->commit_copies(x);
   return i + 1;
 }
 
@@ -272,6 +302,10 @@ const Insn* op_cp_async_wait(Exec* x, const Insn* i) {
     perform(x, *x->block, copy, due);
   }
   std::erase_if(warp.copies, [](const ThreadCopy& copy) { return copy.lanes == 0; });
+  if (x->block->watch != nullptr) {
+    x->block->watch->wait_copies(
+        x, i->imm < 0 ? SharedWatch::kAllGroups : static_cast<std::uint32_t>(i->imm));
+  }
   return i + 1;
 }
 
@@ -288,6 +322,7 @@ const Insn* op_cp_async_arrive(Exec* x, const Insn* i) {
       return wrong(x, i, lane, "arrives at an mbarrier of another block");
     }
     order_arrival(x, lane, *x->block, place.offset);
+    if (x->block->watch != nullptr) x->block->watch->arrive_copies(x, place.offset);
     if (!arrival.no_inc && !expect_arrival(x, i, lane, *x->block, place.offset)) return nullptr;
     arrival.to[static_cast<std::size_t>(lane)] = place.offset;
     ++x->block->async.arrivals;
@@ -324,6 +359,9 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     }
     if (!check_span(x, i, lane, copy.to, true)) return nullptr;
     watch_span(x, i, lane, copy.to, form.reduces ? Touch::kUpdate : Touch::kWrite);
+    if (form.from_shared && x->block->watch != nullptr) {
+      x->block->watch->note_bulk_read(x, bulk_access(i, lane, copy.from, Touch::kRead));
+    }
     if (form.masked) copy.byte_mask = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff;
     copy.mark =
         warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];
@@ -342,6 +380,7 @@ const Insn* op_bulk_commit(Exec* x, const Insn* i) {
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     ++warp.bulk_committed[static_cast<std::size_t>(std::countr_zero(left))];
   }
+  if (x->block->watch != nullptr) x->block->watch->commit_bulk(x);
   return i + 1;
 }
 
@@ -360,6 +399,9 @@ const Insn* op_bulk_wait(Exec* x, const Insn* i) {
     perform(x, copy);
     return true;
   });
+  if (x->block->watch != nullptr) {
+    x->block->watch->wait_bulk(x, static_cast<std::uint32_t>(i->imm));
+  }
   return i + 1;
 }
 
@@ -400,6 +442,7 @@ bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::u
   async.arriving.erase(due, async.arriving.end());
   for (BulkCopy& copy : copies) {
     perform(x, copy);
+    if (block.watch != nullptr) block.watch->complete_bulk({block.rank, offset}, copy.ticket);
     if (!complete_bytes(x, i, lane, block, offset, copy.to.bytes)) return false;
   }
   return true;

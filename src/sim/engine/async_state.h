@@ -41,7 +41,8 @@ struct BulkCopy {
   Reduce reduce = nullptr;           // null: a copy
   std::vector<std::byte> data;       // once read
   bool has_data = false;
-  std::uint32_t mark = 0;  // offset of the mbarrier, or the number of the group
+  std::uint32_t mark = 0;    // offset of the mbarrier, or the number of the group
+  std::uint32_t ticket = 0;  // of SharedWatch::note_bulk
 };
 
 struct WarpAsync {

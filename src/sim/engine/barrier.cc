@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "sim/engine/findings.h"
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -52,7 +53,7 @@ void release(BlockState& block, std::uint32_t id) {
     }
   }
   barrier.in_use = false;
-  if (block.watch != nullptr) block.watch->release(id, released);
+  if (block.watch != nullptr) block.watch->release(block.rank, id, released);
 }
 
 void begin_phase(BlockState& block, Barrier& barrier, std::uint32_t expected) {
@@ -119,7 +120,7 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
   barrier.arrived += x->active;
   barrier.lanes[warp.index] |= x->mask;
   barrier.ordered = barrier.ordered || (warp.ordered & x->mask) != 0;
-  if (block.watch != nullptr) block.watch->arrive(x, warp.index, id);
+  if (block.watch != nullptr) block.watch->arrive(x, id);
   if (kind >= BarrierKind::kRedPopc) {
     const std::uint32_t p =
         predicate_at(x, i->r[3]) ^ ((i->negated & 8) != 0 ? kAllLanes : std::uint32_t{0});

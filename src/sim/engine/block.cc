@@ -9,6 +9,7 @@
 #include "sim/engine/address.h"
 #include "sim/engine/async_copy.h"
 #include "sim/engine/frame.h"
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/standing.h"
 #include "sim/engine/warp.h"
 
@@ -149,7 +150,6 @@ std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank
       reserved == 0 ? grid.shared_bytes : (grid.shared_bytes + 15) / 16 * 16 + reserved;
   block->shared.resize(shared);
   block->shared_written.resize((shared + 3) / 4);
-  if (grid.watches_shared) block->watch = std::make_unique<SharedWatch>(shared, grid.warps);
   block->warps.resize(grid.warps);
   for (std::uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = block->warps[w];
@@ -182,7 +182,6 @@ void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
   std::fill_n(block->shared_written.rbegin(), reserved, 1);
   block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size()) - reserved;
   for (Barrier& barrier : block->barriers) barrier.in_use = false;
-  if (block->watch != nullptr) block->watch->begin();
   for (Warp& warp : block->warps) {
     const std::uint32_t rest = grid.threads - warp.index * kLanes;
     begin_warp(&warp, *grid.kernel->entry,
@@ -197,7 +196,7 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   x->shared.base = std::uint64_t{block->rank} << kRankShift;
   x->shared.size = block->shared.size();
   x->shared.host = block->shared.data();
-  x->shared.shadow = block->watch.get();
+  x->shared.shadow = block->watch == nullptr ? nullptr : &block->watch->memory(block->rank);
   x->shared_unwritten = block->shared_unwritten;
   x->shared.written = block->shared_unwritten == 0 ? nullptr : block->shared_written.data();
   const std::uint64_t before = x->warp_instructions;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/engine/shared_watch.h"
+
 namespace baton::sim {
 namespace {
 
@@ -33,6 +35,11 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
     cluster->blocks.push_back(make_block(grid, rank));
     cluster->blocks.back()->cluster = cluster.get();
   }
+  if (grid.watches_shared) {
+    const auto bytes = static_cast<std::uint32_t>(cluster->blocks[0]->shared.size());
+    cluster->watch.reset(new SharedWatch(bytes, grid.warps, grid.launch.cluster.count()));
+    for (const auto& block : cluster->blocks) block->watch = cluster->watch.get();
+  }
   return cluster;
 }
 
@@ -50,9 +57,11 @@ void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cl
                  first.z + rank / size.x / size.y},
                 block.get());
   }
+  if (cluster->watch != nullptr) cluster->watch->begin();
   cluster->cursor = 0;
   cluster->live_blocks = static_cast<std::uint32_t>(cluster->blocks.size());
   cluster->spun = false;
+  cluster->undecided = 0;
   cluster->time_outs = 0;
   cluster->barrier = {};
   cluster->barrier.live_threads = grid.threads * cluster->live_blocks;

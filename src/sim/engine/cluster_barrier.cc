@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -28,10 +29,7 @@ void release(Exec* x, ClusterState& cluster) {
         block->cluster_phases = cluster.barrier.phase;
         warp.cluster_arrived &= ~fragment.mask;
         if (cluster.barrier.ordered) warp.ordered |= fragment.mask;
-        if (block->watch == nullptr) continue;
-        BlockState* present = std::exchange(x->block, block.get());  // findings are about this one
-        block->watch->leave_cluster(x, warp.index);
-        x->block = present;
+        if (block->watch != nullptr) block->watch->leave_cluster(x, block->rank, warp.index);
       }
     }
   }
@@ -43,6 +41,7 @@ void complete_if_all_came(Exec* x, ClusterState& cluster) {
   barrier.arrived = 0;
   ++barrier.phase;
   barrier.ordered = barrier.ordered || std::exchange(barrier.arriving_ordered, false);
+  if (cluster.watch != nullptr) cluster.watch->complete_cluster();
   release(x, cluster);
 }
 
@@ -60,7 +59,7 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
                  "arrives at the cluster's barrier again without having waited at it");
   }
   warp.cluster_arrived |= x->mask;
-  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, warp.index);
+  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x);
   if ((warp.ordered & x->mask) != 0) cluster.barrier.arriving_ordered = true;
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;
@@ -80,7 +79,9 @@ const Insn* op_cluster_wait(Exec* x, const Insn* i) {
   warp.cluster_arrived &= ~passing;
   if (x->block->cluster->barrier.ordered) warp.ordered |= passing;
   if (passing != 0) x->block->cluster_phases = x->block->cluster->barrier.phase;
-  if (passing != 0 && x->block->watch != nullptr) x->block->watch->leave_cluster(x, warp.index);
+  if (passing != 0 && x->block->watch != nullptr) {
+    x->block->watch->leave_cluster(x, x->block->rank, warp.index);
+  }
   if (waiting == 0) return i + 1;
   account(x, i->r[4], i->r[4]);
   if (passing != 0) split(x, passing, i + 1, i->r[4]);

@@ -144,6 +144,7 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
     const Advance one = impl_->workers.run(grid, snapshot, share, impl_->interrupted);
     sum.executed += one.executed;
     sum.moved = sum.moved || one.moved;
+    sum.worked = sum.worked || one.worked;
     if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
     if (grid->state() == Grid::State::kRunning) continue;
     if (grid->trace != nullptr) grid->trace->end_grid(grid->id);

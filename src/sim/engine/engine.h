@@ -96,6 +96,7 @@ class Engine {
   struct Advance {
     std::uint64_t executed = 0;  // warp instructions
     bool moved = false;          // else all that ran only polled, or waited
+    bool worked = false;  // likewise, and not because of a slice that was over too soon to tell
   };
   Advance advance(std::span<Grid* const> grids, std::uint64_t budget);
 

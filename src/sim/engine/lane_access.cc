@@ -9,10 +9,10 @@
 #include <cstring>
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "sim/engine/address.h"
 #include "sim/engine/cluster_barrier.h"
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/span_access.h"
 #include "sim/engine/state.h"
 #include "sim/engine/warp.h"
@@ -154,6 +154,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
   region->size = block.shared.size();
   region->host = block.shared.data();
   region->written = block.shared_unwritten == 0 ? nullptr : block.shared_written.data();
+  region->shadow = block.watch == nullptr ? nullptr : &block.watch->memory(rank);
   return true;
 }
 
@@ -302,20 +303,20 @@ void take_flag(Exec* x, int lane, const Place& place) {
 void give_flag(Exec* x, int lane, const Place& place) {
   if (place.of_cluster) {
     // It may tell the owner so what this block has seen, and that it is done with its memory.
-    BlockState& owner = *x->block->cluster->blocks[rank_of(place.address)];
-    owner.remote = {};
-    if (owner.watch != nullptr && &owner != x->block) {
-      BlockState* present = std::exchange(x->block, &owner);  // findings are about that one
-      owner.watch->synchronize_outside(x);
-      x->block = present;
-    }
+    x->block->cluster->blocks[rank_of(place.address)]->remote = {};
   }
   if (!x->grid->launch.is_programmatic || (x->warp->ordered >> lane & 1) == 0) return;
   x->grid->flags.insert(flag_of(x, place));
 }
 
+// Which accesses order each other, as SharedWatch::synchronize takes it.
+std::uint32_t object_of(const Exec* x, const Place& place) {
+  if (place.space != Space::kShared) return SharedWatch::kGlobal;
+  return place.of_cluster ? rank_of(place.address) : x->block->rank;
+}
+
 void pass_flag(Exec* x, int lane, const Place& place, bool takes, bool gives) {
-  if (x->block->watch != nullptr) x->block->watch->synchronize(x, x->warp->index);
+  if (x->block->watch != nullptr) x->block->watch->synchronize(x, object_of(x, place));
   if (takes) take_flag(x, lane, place);
   if (gives) give_flag(x, lane, place);
 }
@@ -324,7 +325,12 @@ void pass_flag(Exec* x, int lane, const Place& place, bool takes, bool gives) {
 
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                   std::uint32_t bytes) {
-  pass_flag(x, lane, {Space::kShared, region.base + offset, false}, true, true);
+  // Of one instruction the lanes need not be told apart: the first orders the warp.
+  const bool first = lane == std::countr_zero(x->mask);
+  if (first) x->block->watch->synchronize(x, x->block->rank);
+  const Place place{Space::kShared, region.base + offset, false};
+  take_flag(x, lane, place);
+  give_flag(x, lane, place);
   watch_lane(x, i, lane, region, true, offset, bytes, Touch::kUpdate, true);
 }
 

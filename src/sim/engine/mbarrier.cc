@@ -6,10 +6,10 @@
 #include <bit>
 #include <cstdlib>
 #include <string>
-#include <utility>
 
 #include "sim/engine/address.h"
 #include "sim/engine/async_copy.h"
+#include "sim/engine/shared_watch.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -163,9 +163,7 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
 void take_order(Exec* x, std::uint32_t lanes, const MbarrierRecord& record) {
   x->block->remote = {};  // it may have learnt that the others are done with its memory
   if (record.ordered) x->warp->ordered |= lanes;
-  if (x->block->watch != nullptr) {
-    x->block->watch->leave_mbarrier(x, x->warp->index, record.offset);
-  }
+  if (x->block->watch != nullptr) x->block->watch->leave_mbarrier(x, record.offset);
 }
 
 bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& operands) {
@@ -298,14 +296,7 @@ void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset) {
       if (record.offset == offset) record.ordered = true;
     }
   }
-  if (block.watch == nullptr) return;
-  if (&block == x->block) {
-    block.watch->arrive_mbarrier(x, x->warp->index, offset);
-  } else {
-    BlockState* present = std::exchange(x->block, &block);  // findings are about that one
-    block.watch->arrive_mbarrier_outside(x, offset);
-    x->block = present;
-  }
+  if (block.watch != nullptr) block.watch->arrive_mbarrier(x, {block.rank, offset});
 }
 
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {

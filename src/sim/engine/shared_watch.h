@@ -1,119 +1,224 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "sim/engine/exec.h"
+#include "sim/engine/state.h"
 #include "sim/engine/watch.h"
 
 namespace baton::sim {
 
-struct GridState;
-
-// Races in a block's shared memory: two warps touch the same bytes, one of them writes, and neither
-// comes after the other. Each warp's time is cut into segments by what it does to be ordered with
-// others: barriers, atomics, volatile and releasing accesses. What a segment touched is a set of
-// bits, a bit a word (a byte, once smaller accesses were seen). Segments that nothing orders are
-// held against each other when the later of them ends; what is ordered before all warps that still
-// run is forgotten. Lanes of one warp are not held against each other.
+// Races in the shared memory of a cluster's blocks (of one block, in a grid without clusters): two
+// warps touch the same bytes, one of them writes, and neither comes after the other; or a warp and
+// an asynchronous copy that nobody waited for.
+//
+// Each warp's time is cut into segments by what it does to be ordered with others: barriers,
+// atomics, volatile and releasing accesses. What a segment touched of one block's memory is a
+// footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
+// that nothing orders are held against each other when the later of them ends; what is ordered
+// before all warps that still run is forgotten. Lanes of one warp are not held against each other.
+// Loops touch the same places turn by turn, so an access is first held against the one that came at
+// this point of a segment before: where a segment does what one before it did, it takes over that
+// one's footprint.
 //
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
 // differs.
 //
-// Atomics and strong accesses of a block order as if they were all on one address: that may hide a
-// race and never reports one that is none. One thread at a time.
+// Atomics and strong accesses on one block's shared memory order as if they were all on one
+// address, and those on global memory likewise: that may hide a race and never reports one that is
+// none. One thread at a time.
 class SharedWatch {
  public:
-  SharedWatch(std::uint32_t bytes, std::uint32_t warps);
+  // `bytes` of shared memory and `warps` of each block.
+  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks);
 
-  // At the beginning of a block.
+  // At the beginning of a cluster.
   void begin();
 
-  // --- What the warp touches ---
+  // --- What the executing warp touches ---
   struct Access {
     const Insn* insn = nullptr;
     std::uint32_t offset = 0;      // bytes, of the first lane
-    std::uint32_t bytes = 0;       // of one lane
     std::uint32_t stride = 0;      // bytes from one place to the next
+    std::uint32_t bytes = 0;       // of one place
     std::uint16_t places = 1;      // distinct ones
     std::uint8_t first_lane = 0;   // of the first place
     std::uint8_t lanes_apart = 1;  // from one place to the next
+    std::uint64_t value = 0;       // written to its one place, where `one_value`
+    std::uint64_t footprint = 0;   // not 0: bit k is what is touched 4 * k bytes behind the offset
     Touch touch = Touch::kRead;
-    bool one_value = false;  // it writes `value` to its one place
-    std::uint64_t value = 0;
+    bool one_value = false;
+
+    bool operator==(const Access&) const = default;
   };
-  // `footprint`, where not 0, has bit k set for what is touched 4 * k bytes behind the offset.
-  void note(std::uint32_t warp, const Access& access, std::uint64_t footprint = 0);
 
-  // --- What orders warps. `x` is for the findings ---
-  void arrive(Exec* x, std::uint32_t warp, std::uint32_t barrier);
-  // The barrier is complete, and the warps of the mask go on.
-  void release(std::uint32_t barrier, std::uint32_t warps);
-  // An atomic or a strong access; everything before it is ordered before everything that comes
-  // behind the next such in any warp.
-  void synchronize(Exec* x, std::uint32_t warp);
-  // Likewise by a thread of another block of the cluster, which may know of all that happened here.
-  void synchronize_outside(Exec* x);
-  // An arrival at the mbarrier at the offset, and the end of a successful wait for it.
-  void arrive_mbarrier(Exec* x, std::uint32_t warp, std::uint32_t offset);
-  void arrive_mbarrier_outside(Exec* x, std::uint32_t offset);
-  void leave_mbarrier(Exec* x, std::uint32_t warp, std::uint32_t offset);
-  void arrive_cluster(Exec* x, std::uint32_t warp);
-  void leave_cluster(Exec* x, std::uint32_t warp);
-  void exit(Exec* x, std::uint32_t warp);
-
- private:
-  using Clock = std::vector<std::uint32_t>;  // segments of each warp that are done
-  using Bits = std::vector<std::uint64_t>;
-
-  static constexpr std::size_t kMostLogged = 1024;
-  static constexpr std::size_t kMostClosed = 256;
-  static constexpr std::size_t kKnown = 128;
-
+  // What a segment touched of one block's memory. `log`, which says who touched what, is all that
+  // it did, in order, as long as that is not too much; then equal accesses are kept once.
   struct Footprint {
-    Bits read, write, update;
+    std::vector<std::uint64_t> read, write, update;
     std::uint32_t low = UINT32_MAX, high = 0;  // words of the sets that are in use
-    std::vector<Access> log;                   // to name who touched what
-    std::array<std::uint64_t, kKnown> known{};
+    int shift = 2;                             // log2 of the bytes of a bit
+    bool is_whole = true;                      // of the log
+    std::vector<Access> log;
     bool empty() const { return low >= high; }
   };
-  struct Segment {
-    std::uint32_t warp = 0;
-    std::uint32_t index = 0;
-    Clock start;
-    std::unique_ptr<Footprint> touched;
-  };
 
-  std::unique_ptr<Footprint> take_footprint();
-  void clear(Footprint& footprint);
-  void refine();
-  static void add(const Footprint& from, Footprint& to);
+  // What is touched of one block's memory: Region::shadow of its shared memory.
+  class Memory {
+   public:
+    void note(const Exec* x, const Access& access) {
+      Open& open = open_[watch_.warp_of(x)];
+      if (open.replays && open.replayed < open.touched->log.size() &&
+          open.touched->log[open.replayed] == access) {
+        ++open.replayed;
+        return;
+      }
+      note_new(open, access);
+    }
+
+   private:
+    friend class SharedWatch;
+    // The segment of one warp that has not ended, and how its latest ones went.
+    struct Open {
+      std::shared_ptr<Footprint> touched;  // null: nothing yet
+      std::size_t replayed = 0;  // accesses of `touched`, which is one of `past`, that came again
+      bool replays = false;
+      std::array<std::shared_ptr<Footprint>, 4> past;
+      std::uint32_t oldest = 0;  // of `past`
+    };
+    struct Segment {
+      std::uint32_t party = 0;
+      std::uint32_t warp = 0;  // whose threads its accesses name, of all in the cluster
+      std::uint32_t index = 0;
+      std::vector<std::uint32_t> start;
+      std::shared_ptr<Footprint> touched;
+    };
+
+    Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
+    void note_new(Open& open, const Access& access);
+    void diverge(Open& open);
+    void touch(Footprint& footprint, const Access& access);
+    void refine();
+    void refine(Footprint& footprint);
+    std::shared_ptr<Footprint> take();
+    void drop(std::shared_ptr<Footprint> footprint);
+    std::shared_ptr<Footprint> end(Open& open);
+    void close(Exec* x, Segment segment);
+    static void add(const Footprint& from, Footprint& to);
+    void compare(Exec* x, const Segment& one, const Segment& other) const;
+    void report(Exec* x, const Segment& mine, const Access& a, const Segment& theirs,
+                const Access& b, std::uint32_t at) const;
+    void forget(const std::vector<std::uint32_t>& floor);
+    void begin();
+
+    SharedWatch& watch_;
+    const std::uint32_t rank_;
+    int shift_ = 2;           // log2 of the bytes of a bit
+    std::vector<Open> open_;  // by warp of the cluster
+    std::vector<Segment> closed_;
+    std::shared_ptr<Footprint> all_closed_;
+    std::vector<std::shared_ptr<Footprint>> spare_;
+  };
+  Memory& memory(std::uint32_t rank) { return memories_[rank]; }
+  // The number in its cluster of the executing warp.
+  std::uint32_t warp_of(const Exec* x) const { return x->block->rank * warps_ + x->warp->index; }
+
+  // --- Asynchronous copies. What the executing warp did before comes before them ---
+  // cp.async of the warp writes there, and is over once the warp waited for its group.
+  void note_copy(Exec* x, const Access& access);
+  void commit_copies(Exec* x);
+  static constexpr std::uint32_t kAllGroups = UINT32_MAX;
+  // All groups are over but the last `left`; with kAllGroups those too that were not committed.
+  void wait_copies(Exec* x, std::uint32_t left);
+  // They let the phase of the block's own mbarrier end.
+  void arrive_copies(Exec* x, std::uint32_t offset);
+  // A bulk copy reads there, and is over once the warp waited for its bulk group.
+  void note_bulk_read(Exec* x, const Access& access);
+  void commit_bulk(Exec* x);
+  void wait_bulk(Exec* x, std::uint32_t left);
+  // A place in the shared memory of a block of the cluster.
+  struct Place {
+    std::uint32_t rank = 0, offset = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  // A bulk copy touches the memory of the block of that rank. It is over for those who wait at the
+  // mbarrier, which is told the ticket when it is.
+  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
+  void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
+
+  // --- What orders the executing warp and others. `x` is also for the findings ---
+  void arrive(Exec* x, std::uint32_t barrier);
+  // The barrier of the block of that rank is complete, and the warps of the mask go on.
+  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps);
+  // An atomic or a strong access; everything before it is ordered before everything that comes
+  // behind the next such. `object`: the rank whose shared memory it is on, or kGlobal.
+  static constexpr std::uint32_t kGlobal = UINT32_MAX;
+  void synchronize(Exec* x, std::uint32_t object);
+  // An arrival at an mbarrier, and the end of a successful wait for one of the own block.
+  void arrive_mbarrier(Exec* x, const Place& mbarrier);
+  void leave_mbarrier(Exec* x, std::uint32_t offset);
+  void arrive_cluster(Exec* x);
+  void complete_cluster();
+  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
+  void exit(Exec* x);
+
+ private:
+  // Segments of each party that are done; those it does not reach have none. Parties are the warps
+  // of the cluster and, from the first asynchronous copy on, what copies for one warp, by cp.async
+  // or by bulk copies out of shared memory, and what copies in bulk for one mbarrier.
+  using Clock = std::vector<std::uint32_t>;
+  // Copies that one warp asks for, of one kind.
+  struct Copies {
+    std::uint32_t party = 0;
+    std::shared_ptr<Footprint> open;
+    std::uint32_t index = 0;           // of the open segment
+    Clock start;                       // of it
+    std::deque<std::uint32_t> groups;  // the index behind each group
+  };
+  struct Mbarrier {
+    Clock clock;
+    std::uint32_t party = 0;  // of its bulk copies; 0: none yet
+    std::uint32_t copies = 0;
+  };
+  using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
+
   void close(Exec* x, std::uint32_t warp);
-  void compare(Exec* x, const Segment& one, const Segment& other) const;
-  bool touches(const Footprint& one, const Footprint& other, std::uint32_t word,
-               std::uint64_t* bits) const;
-  void forget_ordered();
-  void merge(Clock& into, const Clock& from) const;
+  void close_copies(Exec* x, Copies& copies, std::uint32_t warp);
+  void note_copies(Exec* x, AllCopies& all, const Access& access);
+  void commit(Exec* x, AllCopies& all);
+  void wait(Exec* x, AllCopies& all, std::uint32_t left);
+  static std::uint32_t at(const Clock& clock, std::uint32_t party);
+  static void raise(Clock& clock, std::uint32_t party, std::uint32_t index);
+  static void merge(Clock& into, const Clock& from);
   void join(Clock& object, std::uint32_t warp);
-  void join_all(Exec* x, Clock& object);
-  Clock& mbarrier(std::uint32_t offset);
+  void forget_ordered();
+  bool is_live(std::uint32_t warp) const {
+    return (live_[warp / warps_] >> warp % warps_ & 1) != 0;
+  }
 
   const std::uint32_t bytes_;
-  const std::uint32_t warps_;
-  int shift_ = 2;  // log2 of the bytes of a bit
-  std::uint32_t live_ = 0;
-  std::vector<std::unique_ptr<Footprint>> open_;  // of each warp
-  std::vector<std::uint32_t> index_;              // of each warp's segment
-  std::vector<Clock> clocks_;                     // of each warp
-  std::array<Clock, 16> barriers_;
-  Clock object_, cluster_;
-  std::map<std::uint32_t, Clock> mbarriers_;
-  std::vector<Segment> closed_;
-  Footprint all_closed_;
-  std::vector<std::unique_ptr<Footprint>> spare_;
+  const std::uint32_t warps_;  // of a block
+  const std::uint32_t all_;    // of the cluster
+  std::uint32_t parties_;
+  std::deque<Memory> memories_;       // by rank
+  std::vector<std::uint32_t> live_;   // warps of each block
+  std::vector<std::uint32_t> index_;  // of each warp's segment
+  std::vector<Clock> clocks_;         // of each warp
+  std::vector<std::array<Clock, 16>> barriers_;
+  std::vector<Clock> objects_;    // by rank, and that of global memory
+  Clock cluster_, cluster_done_;  // arrived in the present phase, and in all before
+  std::map<Place, Mbarrier> mbarriers_;
+  AllCopies copies_, reads_;
+  std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
 };
+
+// cp.async of these lanes writes there, in the block's own shared memory.
+void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                  std::uint32_t bytes);
 
 }  // namespace baton::sim

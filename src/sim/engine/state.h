@@ -20,7 +20,6 @@
 #include "sim/engine/function.h"
 #include "sim/engine/memory_impl.h"
 #include "sim/engine/output.h"
-#include "sim/engine/shared_watch.h"
 #include "sim/engine/trace.h"
 #include "sim/engine/workspace.h"
 
@@ -110,7 +109,6 @@ constexpr int kBarriers = 16;
 
 struct ClusterState;
 
-// A resident block, or the storage of one that is reused for the next block of the same grid.
 // The access by another block of the cluster that its owner must outlast longest.
 struct RemoteTouch {
   const Insn* insn = nullptr;  // null: none
@@ -120,6 +118,12 @@ struct RemoteTouch {
   std::uint32_t thread = 0;
 };
 
+class SharedWatch;
+struct SharedWatchDeleter {
+  void operator()(SharedWatch* watch) const;
+};
+
+// A resident block, or the storage of one that is reused for the next block of the same grid.
 struct BlockState {
   ClusterState* cluster = nullptr;  // owns this
   std::uint32_t rank = 0;           // in the cluster
@@ -130,7 +134,7 @@ struct BlockState {
   std::uint32_t frame_stride = 0;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;  // a byte a word
-  std::unique_ptr<SharedWatch> watch;        // null where there is nothing to race for
+  SharedWatch* watch = nullptr;              // the cluster's
   std::uint32_t shared_unwritten = 0;
   std::array<Barrier, kBarriers> barriers;
   std::uint32_t live_threads = 0;
@@ -158,9 +162,13 @@ struct ClusterBarrier {
 // The blocks of a resident cluster, one alone in grids without clusters, or storage of one.
 struct ClusterState {
   std::vector<std::unique_ptr<BlockState>> blocks;  // by rank
+  // Of all blocks' shared memory; null where there is nothing to race for.
+  std::unique_ptr<SharedWatch, SharedWatchDeleter> watch;
   std::uint32_t live_blocks = 0;
-  std::uint32_t cursor = 0;     // the block whose turn it is
-  bool spun = false;            // some warp waited for others by polling since this was cleared
+  std::uint32_t cursor = 0;  // the block whose turn it is
+  bool spun = false;         // some warp waited for others by polling since this was cleared
+  // Warp instructions since it was last known whether the cluster only polls.
+  std::uint64_t undecided = 0;
   std::uint32_t time_outs = 0;  // of waits at mbarriers, with no phase of any ending in between
   ClusterBarrier barrier;
 };

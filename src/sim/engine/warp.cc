@@ -6,6 +6,7 @@
 #include "sim/engine/cluster_barrier.h"
 #include "sim/engine/hazards.h"
 #include "sim/engine/lane_access.h"
+#include "sim/engine/shared_watch.h"
 
 namespace baton::sim {
 namespace {
@@ -115,7 +116,7 @@ const Insn* exit_lanes(Exec* x) {
   const std::uint32_t gone = x->mask;
   warp.live &= ~gone;
   remove(warp, warp.current);
-  if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x, warp.index);
+  if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x);
   leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
   leave_cluster_barrier(x, gone);
   recheck_waits(warp);

@@ -29,8 +29,8 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
   }
 }
 
-SharedWatch& shared_watch(const Region& region) {
-  return *static_cast<SharedWatch*>(region.shadow);
+void note_shared(Exec* x, const Region& region, const SharedWatch::Access& access) {
+  static_cast<SharedWatch::Memory*>(region.shadow)->note(x, access);
 }
 
 // The value that all of the lanes store, if it is one.
@@ -46,11 +46,10 @@ void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Acc
   access->one_value = true;
 }
 
-// Neighbouring lanes at even distances are one access.
-template <class Offset>
-void watch_shared(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
-                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch,
-                  StoredValues values) {
+// Neighbouring lanes at even distances are one access: calls `note` with each and its lanes.
+template <class Offset, class Note>
+void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uint64_t base,
+              std::uint32_t bytes, Touch touch, Note note) {
   const auto at = [&](int lane) { return static_cast<std::uint32_t>(base + offsets[lane]); };
   const auto executes = [&](int lane) { return lane < kLanes && (mask >> lane & 1) != 0; };
   for (int lane = 0; lane < kLanes;) {
@@ -72,12 +71,20 @@ void watch_shared(Exec* x, const Insn* i, const Region& region, const Offset* of
     access.places = static_cast<std::uint16_t>(stride == 0 ? 1 : end - lane);
     access.first_lane = static_cast<std::uint8_t>(lane);
     access.touch = touch;
-    if (stride == 0) {
-      set_value(values, (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane, &access);
-    }
-    shared_watch(region).note(x->warp->index, access);
+    note(access, (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane);
     lane = end;
   }
+}
+
+template <class Offset>
+void watch_shared(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch,
+                  StoredValues values) {
+  each_run(i, offsets, mask, base, bytes, touch,
+           [&](SharedWatch::Access& access, std::uint32_t lanes) {
+             if (access.stride == 0) set_value(values, lanes, &access);
+             note_shared(x, region, access);
+           });
 }
 
 // Distinct places of a pattern, and how many lanes lie from one to the next.
@@ -114,7 +121,7 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
     access.bytes = access.stride = bytes;
     access.places = kLanes;
     access.touch = touch;
-    return shared_watch(region).note(x->warp->index, access);
+    return note_shared(x, region, access);
   }
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
@@ -126,8 +133,7 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
                    StoredValues values) {
-  if (!is_shared)
-    return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
+  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
   const Places places = places_of(p);
   if (p.footprint == 0) p.footprint = footprint_of(p, places);
   if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {
@@ -142,7 +148,8 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
   access.lanes_apart = static_cast<std::uint8_t>(places.apart);
   access.touch = touch;
   if (access.stride == 0) set_value(values, kAllLanes, &access);
-  shared_watch(region).note(x->warp->index, access, p.footprint);
+  access.footprint = p.footprint;
+  note_shared(x, region, access);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
@@ -176,7 +183,15 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   access.first_lane = static_cast<std::uint8_t>(lane);
   access.touch = touch;
   set_value(values, 1u << lane, &access);
-  shared_watch(region).note(x->warp->index, access);
+  note_shared(x, region, access);
+}
+
+void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                  std::uint32_t bytes) {
+  each_run(i, offsets, mask, 0, bytes, Touch::kWrite,
+           [&](const SharedWatch::Access& access, std::uint32_t) {
+             x->block->watch->note_copy(x, access);
+           });
 }
 
 }  // namespace baton::sim

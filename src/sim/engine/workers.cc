@@ -11,6 +11,20 @@ namespace {
 // A block runs this long before others of its grid, which it may wait for, get a turn.
 constexpr std::int64_t kBlockSlice = 1 << 20;
 constexpr std::uint64_t kWarpsWorthSharing = 64;
+// Instructions of a warp.
+constexpr std::uint64_t kUndecided = std::uint64_t{1} << 16;
+
+// Whether a cluster is known to do more than poll or wait. Where its slices are over before that
+// shows, it is taken for working once all of its warps had the time to show it.
+bool works(BlockStop stop, std::uint64_t executed, const GridState& grid, ClusterState* cluster) {
+  const bool polls = stop == BlockStop::kSpinning || stop == BlockStop::kWaiting ||
+                     (stop == BlockStop::kBudget && cluster->spun);
+  if (!polls && stop != BlockStop::kBudget) return true;
+  cluster->undecided = polls ? 0 : cluster->undecided + executed;
+  if (cluster->undecided < kUndecided * grid.warps * cluster->blocks.size()) return false;
+  cluster->undecided = 0;
+  return true;
+}
 
 // Returns how many are parked now.
 std::uint64_t park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
@@ -85,7 +99,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   job_.interrupted = &interrupted;
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
-  job_.moved = false;
+  job_.moved = job_.worked = false;
   const bool alone = !order_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
@@ -101,7 +115,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   }
   grid->snapshot = nullptr;
   for (auto& worker : workers_) worker->snapshot = nullptr;
-  return {job_.executed, job_.moved || grid->reads_time};
+  return {job_.executed, job_.moved || grid->reads_time, job_.worked || grid->reads_time};
 }
 
 void WorkerPool::work(Worker* worker) {
@@ -128,6 +142,9 @@ void WorkerPool::work(Worker* worker) {
                           std::memory_order_relaxed);
     if (stop != BlockStop::kSpinning && stop != BlockStop::kWaiting) {
       job_.moved.store(true, std::memory_order_relaxed);
+    }
+    if (works(stop, x.warp_instructions - before, *grid, cluster.get())) {
+      job_.worked.store(true, std::memory_order_relaxed);
     }
     if (stop == BlockStop::kFinished) {
       for (const auto& block : cluster->blocks) {

@@ -41,6 +41,7 @@ class WorkerPool {
     std::atomic<std::int64_t> budget{0};
     std::atomic<std::uint64_t> executed{0};
     std::atomic<bool> moved{false};
+    std::atomic<bool> worked{false};
     const std::atomic<bool>* interrupted = nullptr;
   };
   // What one worker keeps between runs.

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/baton.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+
+namespace baton::findings {
+
+// A simulated GPU of its own with the corpus's kernels and a few buffers: what a program of the
+// corpus runs on. Buffers have kCount elements, one a thread of the launches, which have kGrid
+// blocks of kBlock threads. One thread at a time.
+class Bench {
+ public:
+  static constexpr unsigned kCount = 256, kGrid = 2, kBlock = 128;
+
+  Bench(const Schedule& schedule, const Compiled& kernels);
+  ~Bench();
+
+  using Floats = Buffer<float>;
+  Device device;
+  Module module;
+  Stream stream, other;
+  // Inputs, which hold numbers; outputs, which hold zeros; and one that nothing wrote.
+  Floats x, w, y, z, u, v, unwritten;
+
+  template <class... Args>
+  void launch(std::string_view kernel, const Args&... args) {
+    launch_on(stream, {}, kernel, args...);
+  }
+  // As a dependent of what is before it in the stream.
+  template <class... Args>
+  void early(std::string_view kernel, const Args&... args) {
+    LaunchAttributes attributes;
+    attributes.set(pdl());
+    launch_on(stream, attributes, kernel, args...);
+  }
+  template <class... Args>
+  void launch_on(const Stream& on, const LaunchAttributes& attributes, std::string_view kernel,
+                 const Args&... args) {
+    LaunchConfig config{.grid = kGrid, .block = kBlock, .stream = on};
+    config.attributes = attributes;
+    module.kernel(kernel).launch(config, args...);
+  }
+  void in_clusters(std::string_view kernel, const Floats& out, const Floats& in);
+  void in_clusters(std::string_view kernel, const Floats& out, const Floats& in, int rank);
+
+  // Captures what `work` submits to `stream`, and runs it so many times.
+  void as_graph(int times, const std::function<void()>& work);
+  // No kernel may write it from now on.
+  void make_weight(const Floats& buffer);
+
+  const driver::Driver& driver;
+  driver::Simulator& simulator;
+  NativeContext context;
+};
+
+// One program, and the kinds of what is to be found in it: all of them, and nothing else, whatever
+// the schedule; for a right one nothing. Where `instead` is not empty, a schedule may show that in
+// place of the first: memory that was freed too early is a fault for who meets it afterwards.
+struct Program {
+  std::string name;
+  std::set<std::string> found;
+  std::function<void(Bench&)> run;
+  std::string instead = {};
+};
+
+std::vector<Program> order_programs();   // between grids, and with the host
+std::vector<Program> block_programs();   // shared memory, barriers, clusters, who never goes on
+std::vector<Program> memory_programs();  // where an access goes
+std::vector<Program> right_programs();
+
+}  // namespace baton::findings

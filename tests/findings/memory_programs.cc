@@ -1,0 +1,46 @@
+#include "corpus.h"
+
+namespace baton::findings {
+
+std::vector<Program> memory_programs() {
+  using B = Bench;
+  const auto run = [](const char* kernel) {
+    return [kernel](B& b) { b.launch(kernel, b.y, b.x); };
+  };
+  const auto use_freed = [](const char* kernel, bool is_written) {
+    return [kernel, is_written](B& b) {
+      CUdeviceptr mine = 0;
+      b.driver.cuMemAlloc(&mine, B::kCount * 4);
+      b.driver.cuMemFree(mine);
+      const DevicePointer<float> data{mine};
+      if (is_written) {
+        b.launch(kernel, data, b.x);
+      } else {
+        b.launch(kernel, b.y, data);
+      }
+    };
+  };
+  return {
+      {"past_the_end", {"out_of_bounds"}, run("past_the_end")},
+      {"before_the_start", {"out_of_bounds"}, run("before_the_start")},
+      {"far_away", {"out_of_bounds"}, run("far_away")},
+      {"past_shared", {"out_of_bounds"}, run("past_shared")},
+      {"unaligned", {"misaligned"}, run("unaligned")},
+      {"unaligned_vector", {"misaligned"}, run("unaligned_vector")},
+      {"unaligned_store", {"misaligned"}, [](B& b) { b.launch("unaligned_store", b.y); }},
+      {"reads_unwritten",
+       {"uninitialized"},
+       [](B& b) { b.launch("reads_unwritten", b.y, b.unwritten); }},
+      {"reads_half_written",
+       {"uninitialized"},
+       [](B& b) { b.launch("reads_half_written", b.y, b.unwritten); }},
+      {"reads_unwritten_shared",
+       {"uninitialized"},
+       [](B& b) { b.launch("reads_unwritten_shared", b.y); }},
+      {"reads_freed", {"use_after_free"}, use_freed("produce", false)},
+      {"writes_freed", {"use_after_free"}, use_freed("produce", true)},
+      {"waits_then_reads_freed", {"use_after_free"}, use_freed("consume", false)},
+  };
+}
+
+}  // namespace baton::findings

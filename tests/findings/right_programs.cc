@@ -1,0 +1,209 @@
+#include "corpus.h"
+
+namespace baton::findings {
+namespace {
+
+LaunchAttributes with(const LaunchAttribute& attribute) {
+  LaunchAttributes attributes;
+  attributes.set(attribute);
+  return attributes;
+}
+
+// `kernel` depends on a producer of its input.
+std::function<void(Bench&)> after(const char* primary, const char* kernel) {
+  return [primary, kernel](Bench& b) {
+    b.launch(primary, b.y, b.x);
+    b.early(kernel, b.z, b.y);
+  };
+}
+std::function<void(Bench&)> alone(const char* kernel) {
+  return [kernel](Bench& b) { b.launch(kernel, b.y, b.x); };
+}
+
+// Each reads what the one before wrote, and writes what the one before that read.
+void ping_pong(Bench& b, const char* kernel, int times) {
+  b.launch("produce", b.y, b.x);
+  for (int k = 0; k < times; ++k) {
+    b.early(kernel, k % 2 == 0 ? b.z : b.y, k % 2 == 0 ? b.y : b.z);
+  }
+}
+
+void order(const Stream& first, const Stream& second, const Device& device) {
+  Event event(device);
+  event.record(first);
+  second.wait(event);
+}
+
+}  // namespace
+
+std::vector<Program> right_programs() {
+  using B = Bench;
+  std::vector<Program> programs;
+  const auto add = [&](const char* name, std::function<void(Bench&)> run) {
+    programs.push_back({name, {}, std::move(run)});
+  };
+
+  // --- Dependent launches ---
+  add("waits", after("produce", "consume"));
+  add("waits_for_a_late_trigger", after("produce_late", "consume"));
+  add("waits_for_no_trigger", after("produce_plain", "consume"));
+  add("computes_before_the_wait", after("produce", "consume_late"));
+  add("vectors", after("produce4", "consume"));
+  add("small_elements", after("produce_half", "consume_half"));
+  add("weights_before_the_wait", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("consume_weight", b.z, b.y, b.w);
+  });
+  add("stages_weights_before_the_wait", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("consume_staged", b.z, b.y, b.w);
+  });
+  add("reads_with_the_primary_before_the_wait", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("consume_weight", b.z, b.y, b.x);
+  });
+  add("one_warp_waits", after("produce", "one_warp_waits"));
+  add("one_thread_waits", after("produce", "one_thread_waits"));
+  add("producer_warp_waits", after("produce", "producer_warp_waits"));
+  add("flag_waits", after("produce", "flag_waits"));
+  add("lane_waits", after("produce", "lane_waits"));
+  add("bulk_copies_after_the_wait", after("produce", "copies_early"));
+  add("leaves_early", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("early_exit", b.z, b.y, 200);
+  });
+  add("a_chain_that_triggers_first", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("relay", b.z, b.y);
+    b.early("relay", b.u, b.z);
+    b.early("consume", b.v, b.u);
+  });
+  add("a_chain_that_triggers_last", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("relay_late", b.z, b.y);
+    b.early("relay_late", b.u, b.z);
+    b.early("consume", b.v, b.y);
+  });
+  add("to_and_fro", [](B& b) { ping_pong(b, "relay", 6); });
+  add("to_and_fro_triggering_last", [](B& b) { ping_pong(b, "relay_late", 6); });
+  add("accumulates", after("produce", "accumulate"));
+  add("nothing_in_the_middle", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("pass");
+    b.early("consume", b.z, b.y);
+  });
+  add("no_attribute", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.launch("waits_never", b.z, b.y);
+  });
+  add("no_primary", [](B& b) { b.early("reads_first", b.z, b.x); });
+  add("a_copy_in_between", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.u.memory().copy_from(b.w.memory(), B::kCount * 4, 0, 0, b.stream);
+    b.early("reads_first", b.z, b.y);
+  });
+  add("the_host_waited_in_between", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.stream.synchronize();
+    b.early("reads_first", b.z, b.y);
+  });
+  add("waits_before_it_triggers", [](B& b) {
+    // The middle grid's blocks trigger behind their wait, so the first grid is done by then.
+    b.launch("produce", b.y, b.x);
+    b.early("relay_late", b.z, b.w);
+    b.early("reads_first", b.u, b.y);
+  });
+
+  // --- Streams, events, graphs, the host ---
+  add("an_event_orders_streams", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    order(b.stream, b.other, b.device);
+    b.launch_on(b.other, {}, "consume", b.z, b.y);
+  });
+  add("streams_with_memory_of_their_own", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.launch_on(b.other, {}, "produce", b.z, b.w);
+  });
+  add("streams_that_read_the_same", [](B& b) {
+    for (int k = 0; k < 3; ++k) {
+      b.launch("produce", b.y, b.x);
+      b.launch_on(b.other, {}, "produce", b.z, b.x);
+    }
+  });
+  add("streams_that_count_together", [](B& b) {
+    b.launch("count_up", b.y);
+    b.launch_on(b.other, {}, "count_up", b.y);
+  });
+  add("the_host_orders_streams", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.stream.synchronize();
+    b.launch_on(b.other, {}, "consume", b.z, b.y);
+  });
+  add("streams_join_again", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    order(b.stream, b.other, b.device);
+    b.launch_on(b.other, {}, "consume", b.z, b.y);
+    b.launch("consume", b.u, b.y);
+    order(b.other, b.stream, b.device);
+    b.launch("consume_weight", b.y, b.z, b.u);
+  });
+  add("a_programmatic_event", [](B& b) {
+    const Event event(b.device, false);
+    b.launch_on(b.stream, with(programmatic_event(event)), "produce", b.y, b.x);
+    b.other.wait(event);
+    b.launch_on(b.other, {}, "consume", b.z, b.y);
+  });
+  add("a_graph_with_programmatic_edges", [](B& b) {
+    b.as_graph(3, [&] {
+      b.launch("produce", b.y, b.x);
+      b.early("relay", b.z, b.y);
+      b.early("consume", b.u, b.z);
+    });
+  });
+  add("a_graph_of_full_edges", [](B& b) {
+    b.as_graph(3, [&] {
+      b.launch("produce", b.y, b.x);
+      b.launch("waits_never", b.z, b.y);
+    });
+  });
+  add("copies_behind_the_kernel", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.u.memory().copy_from(b.y.memory(), B::kCount * 4, 0, 0, b.stream);
+    order(b.stream, b.other, b.device);
+    b.v.memory().copy_from(b.y.memory(), B::kCount * 4, 0, 0, b.other);
+  });
+  add("frees_behind_the_kernel", [](B& b) {
+    CUdeviceptr mine = 0;
+    b.driver.cuMemAlloc(&mine, B::kCount * 4);
+    b.launch("produce", DevicePointer<float>{mine}, b.x);
+    b.driver.cuMemFreeAsync(mine, b.stream.native());
+  });
+
+  // --- Shared memory and barriers ---
+  for (const char* kernel :
+       {"swaps", "reuses", "reduces", "bytes_beside", "counts", "pipelines", "locks",
+        "all_write_the_same", "reduces_by_shuffles", "transposes_in_warps", "last_block_sums",
+        "looks_back", "reduces_by_groups", "barriers_on_paths", "copies", "copies_stages",
+        "copies_bulk", "copies_bulk_stages", "copies_bulk_out"}) {
+    add(kernel, alone(kernel));
+  }
+  add("exits_before_barrier", [](B& b) { b.launch("exits_before_barrier", b.y, b.x, 140); });
+
+  // --- Clusters and cooperative grids ---
+  for (const char* kernel : {"cluster_swaps", "cluster_counts", "cluster_tells_when_done",
+                             "cluster_reuses", "cluster_sends"}) {
+    add(kernel, [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); });
+  }
+  add("grid_syncs",
+      [](B& b) { b.launch_on(b.stream, with(cooperative()), "grid_syncs", b.y, b.x); });
+
+  // --- Kernels made of CUB and cooperative groups, as their projects publish them ---
+  for (const char* kernel :
+       {"cub_reduces", "cub_scans", "cub_sorts", "cub_exchanges", "cub_histogram", "groups_scan"}) {
+    add(kernel, alone(kernel));
+  }
+  add("cub_reduces_early", after("produce", "cub_reduces_early"));
+  return programs;
+}
+
+}  // namespace baton::findings
