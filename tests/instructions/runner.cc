@@ -35,7 +35,7 @@ Outcome compare(const Case& one, const std::vector<u64>& inputs, const std::vect
                 std::size_t rows) {
   const std::size_t arity = one.inputs.size(), results = one.results.size();
   const std::size_t group = one.rows.group;
-  Outcome outcome{&one, rows, 0, {}};
+  Outcome outcome{&one, rows, 0, {}, {}};
   std::vector<u64> want(group * results * kSlotsPerResult);
   std::string examples;
   for (std::size_t first = 0; first < rows; first += group) {
@@ -73,7 +73,7 @@ struct Runner::Context {
 
   explicit Context(const std::string& spec) : device(Device::open(spec)), stream(device) {}
 
-  Outcome run(const Case& one, const Kernel& kernel) {
+  Outcome run(const std::string& group, const Case& one, const Kernel& kernel) {
     const std::vector<u64> inputs = make_rows(one.rows);
     const std::size_t arity = one.inputs.size();
     // A case without inputs runs three groups of its threads.
@@ -99,7 +99,9 @@ struct Runner::Context {
     kernel.launch_arguments(config, arguments);
     out.download(got, stream);
     stream.synchronize();
-    return compare(one, inputs, got, rows);
+    Outcome outcome = compare(one, inputs, got, rows);
+    outcome.record = make_record(group, one, inputs, got, rows);
+    return outcome;
   }
 };
 
@@ -127,8 +129,8 @@ void Runner::reopen(const Case& culprit) {
   }
 }
 
-std::size_t Runner::run_some(const Group& group, std::span<const Case* const> cases,
-                             std::vector<Outcome>& outcomes) {
+std::size_t Runner::run_some(const std::string& name, const Group& group,
+                             std::span<const Case* const> cases, std::vector<Outcome>& outcomes) {
   Context& here = context();
   std::optional<Module> module;
   try {
@@ -137,16 +139,16 @@ std::size_t Runner::run_some(const Group& group, std::span<const Case* const> ca
   } catch (const Error& failure) {
     if (cases.size() > 1) {  // one bad case must not hide the others: halve
       const std::size_t half = cases.size() / 2;
-      return run_some(group, cases.first(half), outcomes);
+      return run_some(name, group, cases.first(half), outcomes);
     }
-    outcomes.push_back({cases[0], 0, 0, refusal(*cases[0], failure)});
+    outcomes.push_back({cases[0], 0, 0, refusal(*cases[0], failure), {}});
     return 1;
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
     try {
-      outcomes.push_back(here.run(*cases[i], module->kernel(entry_name(i))));
+      outcomes.push_back(here.run(name, *cases[i], module->kernel(entry_name(i))));
     } catch (const Error& failure) {
-      outcomes.push_back({cases[i], 0, 0, refusal(*cases[i], failure)});
+      outcomes.push_back({cases[i], 0, 0, refusal(*cases[i], failure), {}});
       reopen(*cases[i]);
       return i + 1;
     }
@@ -154,13 +156,14 @@ std::size_t Runner::run_some(const Group& group, std::span<const Case* const> ca
   return cases.size();
 }
 
-std::vector<Outcome> Runner::run(const Group& group) {
+std::vector<Outcome> Runner::run(const Family& family, const Group& group) {
   std::vector<const Case*> cases;
   for (const Case& one : group.cases()) cases.push_back(&one);
   std::vector<Outcome> outcomes;
   std::span<const Case* const> rest = cases;
+  const std::string name = family.name + "." + group.name();
   while (!rest.empty() && unavailable() == nullptr)
-    rest = rest.subspan(run_some(group, rest, outcomes));
+    rest = rest.subspan(run_some(name, group, rest, outcomes));
   return outcomes;
 }
 
