@@ -72,6 +72,46 @@ class Binder {
   bool is_null_ = false;  // the address may be that of no buffer
 };
 
+using Extents = std::array<std::uint32_t, 3>;
+
+constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 22;  // operations followed for one launch
+constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kMaxWarps = 32;
+
+// A thread of a launch.
+struct Place {
+  Extents tid{}, block{};
+};
+
+Extents index_of(std::uint64_t number, const Extents& extents) {
+  const std::uint64_t x = std::max(extents[0], 1u), y = std::max(extents[1], 1u);
+  return {static_cast<std::uint32_t>(number % x), static_cast<std::uint32_t>(number / x % y),
+          static_cast<std::uint32_t>(number / x / y)};
+}
+std::uint64_t count_of(const Extents& extents) {
+  return std::uint64_t{std::max(extents[0], 1u)} * std::max(extents[1], 1u) *
+         std::max(extents[2], 1u);
+}
+
+// Those that are most likely to go ways of their own: the first and the last ones, and one of each
+// warp.
+std::vector<Place> places(const Extents& block, const Extents& grid) {
+  const std::uint64_t threads = count_of(block), blocks = count_of(grid);
+  std::vector<Place> result;
+  for (const std::uint64_t b : {std::uint64_t{0}, blocks - 1}) {
+    for (const std::uint64_t t : {std::uint64_t{0}, threads - 1}) {
+      result.push_back({index_of(t, block), index_of(b, grid)});
+    }
+  }
+  for (std::uint64_t t = 1; t < std::min<std::uint64_t>(threads, 3); ++t) {
+    result.push_back({index_of(t, block), {}});
+  }
+  for (std::uint64_t warp = 1; warp < kMaxWarps && warp * kWarp < threads; ++warp) {
+    result.push_back({index_of(warp * kWarp, block), {}});
+  }
+  return result;
+}
+
 std::vector<std::optional<std::uint64_t>> scalars_of(std::span<const GivenArgument> arguments) {
   std::vector<std::optional<std::uint64_t>> scalars;
   for (const GivenArgument& given : arguments) scalars.push_back(given.bits);
@@ -98,18 +138,36 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
             const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid) {
   const Footprint& footprint = *launch.footprint;
   if (footprint.code == nullptr || footprint.waits == Footprint::Waits::kNever) return;
+  const Code& code = *footprint.code;
   const auto scalars = scalars_of(arguments);
-  KnownThread any;
-  any.tid.reset();
-  any.block = block;
-  any.grid = grid;
-  any.params = scalars;
-  const std::vector<bool> unwaited = find_unwaited(*footprint.code, any);
-  for (BoundTouch& touch : launch.touches) {
-    const bool waited = std::none_of(touch.touch->operations.begin(), touch.touch->operations.end(),
-                                     [&](std::uint32_t operation) { return unwaited[operation]; });
-    if (waited) touch.order = Order::kAfter;
+  KnownThread thread;
+  thread.tid.reset();
+  thread.block = block;
+  thread.grid = grid;
+  thread.params = scalars;
+  std::vector<bool> waits(code.operations.size());
+  for (std::size_t at = 0; at < waits.size(); ++at) {
+    waits[at] = code.operations[at].kind == Operation::Kind::kWait;
   }
+  const auto any_of = [](const BoundTouch& touch, const std::vector<bool>& operations) {
+    return std::any_of(touch.touch->operations.begin(), touch.touch->operations.end(),
+                       [&](std::uint32_t operation) { return operations[operation]; });
+  };
+  const std::vector<bool> unwaited = find_open(code, thread, waits);
+  std::vector<BoundTouch*> early;  // that look like a witness
+  for (BoundTouch& touch : launch.touches) {
+    if (!any_of(touch, unwaited)) touch.order = Order::kAfter;
+    if (touch.order == Order::kBefore) early.push_back(&touch);
+  }
+  std::uint64_t work = 0;
+  for (const Place& place : places(block, grid)) {
+    if (early.empty() || (work += code.operations.size()) > kMaxWork) break;
+    thread.tid = place.tid;
+    thread.index = place.block;
+    const std::vector<bool> open = find_open(code, thread, footprint.closed);
+    std::erase_if(early, [&](const BoundTouch* touch) { return any_of(*touch, open); });
+  }
+  for (BoundTouch* touch : early) touch->order = Order::kUnclear;
 }
 
 }  // namespace baton::overlap

@@ -52,7 +52,9 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
                  const std::array<std::uint32_t, 3>& grid,
                  const std::function<MemoryId(const Root& root)>& variable);
 
-// Looks for accesses that the values of scalars put behind the wait (`if (overlaps) wait();`).
+// Looks for accesses that the launch's own numbers put behind the wait (`if (overlaps) wait();`,
+// `if (i < n) wait();`), and makes unclear those of which no thread that was looked at comes there
+// without anything that may order it: a witness has to be somebody.
 void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
             const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid);
 

@@ -184,6 +184,12 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Right, testing::Values(
     "plain x y; returns_early y z 1",
     "plain x y; returns_early y z 400; plain z x",
     "plain x y; blocks_return y z 2",
+    // The launch's own numbers make all wait.
+    "plain x y; guard_is_of_threads y z 512",
+    "plain x y; rows_wait y z 8 64",
+    "plain x y; rows_wait y z 9 60",
+    "plain x y; long_index_waits y z 512",
+    "plain x y; all_but_one_wait y z 512",
     // Triggers.
     "triggers_after_loads x y; triggers_after_loads y x; triggers_after_loads x y",
     "triggers_first x y; triggers_first y x; triggers_first x y; triggers_first y z",
@@ -233,6 +239,11 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Wrong, testing::Values(
     "plain x y; one_role_reads_early x y z",
     "plain x y; partial_barrier y z",
     "plain x y; guard_is_of_threads y z 0",
+    "plain x y; guard_is_of_threads y z 511",
+    "plain x y; rows_wait y z 7 64",
+    "plain x y; long_index_waits y z 500",
+    "plain x y; all_but_one_wait y z 0",
+    "plain x y; all_but_one_wait y z 511",
     "plain x y; specialised y x z",
     // Written before the wait: what an earlier one reads, or writes.
     "plain x y; writes_early q x",
@@ -282,6 +293,7 @@ INSTANTIATE_TEST_SUITE_P(Corpus, Doubtful, testing::Values(
     "plain x y; blocks_return y z 0; plain y x",
     "plain x y; leader_of_some y z 0",
     "plain x f; polls_flag g f z",
+    "plain x y; all_but_one_wait y z 77",
     // Right, and not shown to be.
     "plain x y; leader_of_some y z 1",
     "plain x y; plain q z; prefetches_to_l1 y x"));

@@ -41,7 +41,7 @@ class Builder {
   Builder(const Code& code, Footprint& out) : code_(code), out_(out) {}
 
   void build(const std::array<std::uint32_t, 3>& block) {
-    const Ordering order = find_order(code_, block);
+    Ordering order = find_order(code_, block);
     const std::vector<Origins> origins = find_origins(code_);
     for (std::size_t at = 0; at < code_.operations.size(); ++at) {
       if (!order.reachable[at]) continue;
@@ -60,6 +60,7 @@ class Builder {
                  : order.waits                           ? Footprint::Waits::kSometimes
                  : out_.unknown.empty()                  ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
+    out_.closed = std::move(order.closed);
     for (auto& [key, found] : touches_) out_.touches.push_back(std::move(found));
   }
 
@@ -198,7 +199,7 @@ bool Footprint::waits_for_certain(const std::array<std::uint32_t, 3>& block,
   KnownThread thread;
   thread.block = block;
   thread.grid = grid;
-  thread.in_first_block = true;
+  thread.index = {{0, 0, 0}};
   thread.params = params;
   return follow_thread(*code, thread).always_waits;
 }

@@ -57,6 +57,7 @@ class Finder {
         result.of[at] = Order::kUnclear;
       }
     }
+    result.closed = closed;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || code_.operations[at].kind != Kind::kTrigger) continue;
       result.triggers = true;

@@ -21,7 +21,9 @@ enum class Order : std::uint8_t {
 struct Ordering {
   std::vector<Order> of;        // by operation
   std::vector<bool> reachable;  // by operation
-  bool waits = false;           // some path has a wait
+  // By operation: waits, and what may order a thread behind the wait of another.
+  std::vector<bool> closed;
+  bool waits = false;  // some path has a wait
   bool every_thread_waits = false;
   bool a_thread_waits = false;  // of every block, one for certain; so does every thread, if so
   bool triggers = false;

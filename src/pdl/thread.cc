@@ -12,16 +12,25 @@ using Kind = Operation::Kind;
 
 constexpr std::uint32_t kManyBarriers = 8;  // more are not counted
 
-// What a register holds, over all times that the thread may have it.
+// What a register holds, over all times that the thread may have it: bits between two, both
+// included and seen as unsigned numbers.
 struct Value {
-  enum class State : std::uint8_t { kUndefined, kConstant, kVaries };
+  enum class State : std::uint8_t { kUndefined, kRange, kVaries };
   State state = State::kUndefined;
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0;  // the least
+  std::uint64_t most = 0;
 
-  static Value constant(std::uint64_t bits) { return {State::kConstant, bits}; }
-  static Value varies() { return {State::kVaries, 0}; }
-  bool is_constant() const { return state == State::kConstant; }
+  static Value constant(std::uint64_t bits) { return {State::kRange, bits, bits}; }
+  static Value range(std::uint64_t least, std::uint64_t most) {
+    return {State::kRange, least, most};
+  }
+  static Value varies() { return {State::kVaries, 0, 0}; }
+  bool is_range() const { return state == State::kRange; }
+  bool is_constant() const { return is_range() && bits == most; }
 };
+
+// How often a range may grow, as in a loop, before it is given up.
+constexpr std::uint8_t kMaxGrowth = 4;
 
 std::uint64_t mask(std::uint64_t bits, unsigned width) {
   return width >= 64 || width == 0 ? bits : bits & ((std::uint64_t{1} << width) - 1);
@@ -33,13 +42,15 @@ std::int64_t extended(std::uint64_t bits, unsigned width) {
   return static_cast<std::int64_t>(bits << shift) >> shift;
 }
 
-// Sparse constant propagation: operations and branches count once they can be reached.
+// Sparse propagation of constants and ranges: operations and branches count once they can be
+// reached.
 class Follower {
  public:
   Follower(const Code& code, const KnownThread& thread)
       : code_(code),
         thread_(thread),
         values_(code.registers),
+        growth_(code.registers),
         users_(code.registers),
         reached_(code.operations.size()) {
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
@@ -83,14 +94,15 @@ class Follower {
     return facts;
   }
 
-  std::vector<bool> unwaited() const {
+  std::vector<bool> open(const std::vector<bool>& closed) const {
     std::vector<bool> seen(code_.operations.size());
     std::vector<std::uint32_t> queue = {0};
     seen[0] = true;
     while (!queue.empty()) {
-      const Operation& operation = code_.operations[queue.back()];
+      const std::uint32_t at = queue.back();
       queue.pop_back();
-      const bool ends = operation.kind == Kind::kTrap || operation.kind == Kind::kWait;
+      const Operation& operation = code_.operations[at];
+      const bool ends = operation.kind == Kind::kTrap || closed[at];
       if (ends && guard(operation) == Guard::kTrue) continue;
       for (std::uint32_t to : followers(operation)) {
         if (!seen[to]) queue.push_back(to);
@@ -168,8 +180,13 @@ class Follower {
   void join(std::uint32_t id, const Value& value) {
     Value& old = values_[id];
     if (value.state == Value::State::kUndefined || old.state == Value::State::kVaries) return;
-    if (old.is_constant() && value.is_constant() && old.bits == value.bits) return;
-    old = old.state == Value::State::kUndefined ? value : Value::varies();
+    Value joined = value;
+    if (old.is_range() && value.is_range()) {
+      joined = Value::range(std::min(old.bits, value.bits), std::max(old.most, value.most));
+      if (joined.bits == old.bits && joined.most == old.most) return;
+      if (++growth_[id] > kMaxGrowth) joined = Value::varies();
+    }
+    old = joined;
     for (std::uint32_t user : users_[id]) {
       if (reached_[user]) queue_.push_back(user);
     }
@@ -193,10 +210,16 @@ class Follower {
     const auto known = [](const auto& extents, std::size_t k) {
       return extents ? Value::constant((*extents)[k]) : Value::varies();
     };
-    if (name <= Special::kTidZ) return known(thread_.tid, index);
+    // An index that may be any below the extent.
+    const auto below = [](const auto& extents, std::size_t k) {
+      return extents && (*extents)[k] != 0 ? Value::range(0, (*extents)[k] - 1) : Value::varies();
+    };
+    if (name <= Special::kTidZ) {
+      return thread_.tid ? known(thread_.tid, index) : below(thread_.block, index);
+    }
     if (name <= Special::kNtidZ) return known(thread_.block, index - 3);
     if (name <= Special::kCtaidZ) {
-      return thread_.in_first_block ? Value::constant(0) : Value::varies();
+      return thread_.index ? known(thread_.index, index - 6) : below(thread_.grid, index - 6);
     }
     if (name <= Special::kNctaidZ) return known(thread_.grid, index - 9);
     if (name == Special::kLaneId) return lane();
@@ -205,7 +228,7 @@ class Follower {
 
   Value lane() const {
     const auto& tid = thread_.tid;
-    if (!tid || (*tid)[1] != 0 || (*tid)[2] != 0) return Value::varies();
+    if (!tid || (*tid)[1] != 0 || (*tid)[2] != 0) return Value::range(0, 31);
     return Value::constant((*tid)[0] % 32);
   }
 
@@ -256,7 +279,10 @@ class Follower {
     if (name == "shfl") return shuffled(i, from);
     if (name == "setp") return compared(operation, from);
     if (name == "selp" && from.size() == 3) return selected(from);
-    if (!constant) return absorbed(operation, from);
+    if (!constant) {
+      const Value found = ranged(operation, from);
+      return found.is_range() ? found : absorbed(operation, from);
+    }
     const unsigned width = operation.width;
     const bool is_signed = !i.modifiers.empty() && i.modifiers.back().starts_with('s');
     // Of operands: half as wide as the result of a ".wide".
@@ -297,6 +323,87 @@ class Follower {
     if (from.size() == 3 && name == "mad" && !i.has("hi") && !i.has("cc")) {
       return give(value(0) * value(1) + from[2].bits);
     }
+    return ranged(operation, from);
+  }
+
+  // Of ranges, as long as nothing wraps around: bits are then what signed and unsigned numbers
+  // alike have, but for those below 0.
+  static Value ranged(const Operation& operation, const std::vector<Value>& from) {
+    const ptx::Instruction& i = *operation.instruction;
+    const std::string_view name = i.opcode;
+    const bool known =
+        std::all_of(from.begin(), from.end(), [](const Value& value) { return value.is_range(); });
+    const bool odd = i.modifiers.empty() || i.has("hi") || i.has("cc") || i.has("sat");
+    if (!known || odd || from.empty() || i.modifiers.back().starts_with('f')) {
+      return Value::varies();
+    }
+    const unsigned width = operation.width;
+    const std::uint64_t all = mask(UINT64_MAX, width);
+    // Of operands: half as wide as the result of a ".wide". A sign that may be set counts.
+    const unsigned taken = i.has("wide") ? width / 2 : width;
+    const bool is_signed = i.modifiers.back().starts_with('s');
+    const std::uint64_t bound = mask(UINT64_MAX, taken) >> (is_signed ? 1 : 0);
+    const auto fits = [&](std::size_t k) { return from[k].most <= bound; };
+    const auto give = [&](bool overflows, std::uint64_t least, std::uint64_t most) {
+      return overflows || most > all ? Value::varies() : Value::range(least, most);
+    };
+    const auto product = [&](std::uint64_t& least, std::uint64_t& most) {
+      least = from[0].bits * from[1].bits;
+      return __builtin_mul_overflow(from[0].most, from[1].most, &most);
+    };
+    if (width == 0) return Value::varies();
+    if (from.size() == 1 && name == "mov") return give(false, from[0].bits, from[0].most);
+    if (from.size() == 1 && name == "cvt") {
+      if (i.modifiers.size() != 2 || from[0].most > cvt_bound(i.modifiers[1])) {
+        return Value::varies();
+      }
+      const Value least = converted(i, from[0].bits), most = converted(i, from[0].most);
+      // Nothing is cut off and no sign is spread: the two keep what they were.
+      const bool same = least.is_constant() && most.is_constant() && least.bits == from[0].bits &&
+                        most.bits == from[0].most;
+      return same ? Value::range(least.bits, most.bits) : Value::varies();
+    }
+    if (from.size() == 3 && name == "mad" && fits(0) && fits(1)) {
+      std::uint64_t least = 0, most = 0;
+      bool overflows = product(least, most);
+      overflows |= __builtin_add_overflow(most, from[2].most, &most);
+      return give(overflows, least + from[2].bits, most);
+    }
+    if (from.size() != 2) return Value::varies();
+    if (name == "mul" && fits(0) && fits(1)) {
+      std::uint64_t least = 0, most = 0;
+      const bool overflows = product(least, most);
+      return give(overflows, least, most);
+    }
+    if (name == "add") {
+      std::uint64_t most = 0;
+      const bool overflows = __builtin_add_overflow(from[0].most, from[1].most, &most);
+      return give(overflows, from[0].bits + from[1].bits, most);
+    }
+    if (name == "sub") {
+      const bool wraps = from[0].bits < from[1].most;
+      return give(wraps, from[0].bits - from[1].most, from[0].most - from[1].bits);
+    }
+    if (name == "and") return give(false, 0, std::min(from[0].most, from[1].most));
+    if (name == "shl" && from[1].is_constant() && from[1].bits < width) {
+      const bool wraps = from[0].most > (all >> from[1].bits);
+      return give(wraps, from[0].bits << from[1].bits, from[0].most << from[1].bits);
+    }
+    if (name == "shr" && from[1].is_constant() && from[1].bits < width && fits(0)) {
+      return give(false, from[0].bits >> from[1].bits, from[0].most >> from[1].bits);
+    }
+    if ((name == "div" || name == "rem") && from[1].is_constant() && from[1].bits != 0 && fits(0) &&
+        fits(1)) {
+      if (name == "rem") return give(false, 0, std::min(from[0].most, from[1].bits - 1));
+      return give(false, from[0].bits / from[1].bits, from[0].most / from[1].bits);
+    }
+    if ((name == "min" || name == "max") && fits(0) && fits(1)) {
+      const bool least = name == "min";
+      return give(
+          false,
+          least ? std::min(from[0].bits, from[1].bits) : std::max(from[0].bits, from[1].bits),
+          least ? std::min(from[0].most, from[1].most) : std::max(from[0].most, from[1].most));
+    }
     return Value::varies();
   }
 
@@ -313,14 +420,20 @@ class Follower {
     return Value::varies();
   }
 
+  static unsigned bits_of(std::string_view type) {
+    return type == "u32" || type == "s32"   ? 32
+           : type == "u64" || type == "s64" ? 64
+           : type == "u16" || type == "s16" ? 16
+                                            : 0;
+  }
+
+  // The greatest number of a type that is the same with and without a sign.
+  static std::uint64_t cvt_bound(std::string_view type) {
+    return mask(UINT64_MAX, bits_of(type)) >> (type.starts_with('s') ? 1 : 0);
+  }
+
   static Value converted(const ptx::Instruction& i, std::uint64_t bits) {
     if (i.modifiers.size() != 2) return Value::varies();
-    const auto bits_of = [](std::string_view type) -> unsigned {
-      return type == "u32" || type == "s32"   ? 32
-             : type == "u64" || type == "s64" ? 64
-             : type == "u16" || type == "s16" ? 16
-                                              : 0;
-    };
     const unsigned to = bits_of(i.modifiers[0]);
     const unsigned from = bits_of(i.modifiers[1]);
     if (to == 0 || from == 0) return Value::varies();
@@ -361,27 +474,38 @@ class Follower {
       if (name == "lt" || name == "lo") return Value::constant(0);
       if (name == "ge" || name == "hs") return Value::constant(1);
     }
-    if (!from[0].is_constant() || !from[1].is_constant()) return Value::varies();
-    const std::uint64_t a = mask(from[0].bits, width), b = mask(from[1].bits, width);
-    const std::int64_t x = extended(a, width), y = extended(b, width);
+    if (!from[0].is_range() || !from[1].is_range()) return Value::varies();
+    // Compared as unsigned numbers, signed ones have their order where the sign is turned.
     const bool is_signed = type.starts_with('s');
-    const auto give = [](bool holds) { return Value::constant(holds ? 1 : 0); };
-    if (name == "eq") return give(a == b);
-    if (name == "ne") return give(a != b);
-    if (name == "lo" || (name == "lt" && !is_signed)) return give(a < b);
-    if (name == "ls" || (name == "le" && !is_signed)) return give(a <= b);
-    if (name == "hi" || (name == "gt" && !is_signed)) return give(a > b);
-    if (name == "hs" || (name == "ge" && !is_signed)) return give(a >= b);
-    if (name == "lt") return give(x < y);
-    if (name == "le") return give(x <= y);
-    if (name == "gt") return give(x > y);
-    if (name == "ge") return give(x >= y);
+    const std::uint64_t all = mask(UINT64_MAX, width), sign = is_signed ? all / 2 + 1 : 0;
+    std::uint64_t least[2], most[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      // Of what was cut off, or has signs of both kinds, nothing is known.
+      const Value& value = from[k];
+      const bool whole = value.most <= all && (value.bits & sign) == (value.most & sign);
+      if (!whole && !value.is_constant()) return Value::varies();
+      least[k] = mask(value.bits, width) ^ sign;
+      most[k] = mask(value.most, width) ^ sign;
+    }
+    const auto give = [](bool holds, bool fails) {
+      return holds || fails ? Value::constant(holds ? 1 : 0) : Value::varies();
+    };
+    const bool below = most[0]<least[1], above = least[0]> most[1];
+    const bool not_above = most[0] <= least[1], not_below = least[0] >= most[1];
+    const bool equal = least[0] == most[0] && least[1] == most[1] && least[0] == least[1];
+    if (name == "eq") return give(equal, below || above);
+    if (name == "ne") return give(below || above, equal);
+    if (name == "lt" || name == "lo") return give(below, not_below);
+    if (name == "le" || name == "ls") return give(not_above, above);
+    if (name == "gt" || name == "hi") return give(above, not_above);
+    if (name == "ge" || name == "hs") return give(not_below, below);
     return Value::varies();
   }
 
   const Code& code_;
   const KnownThread& thread_;
   std::vector<Value> values_;
+  std::vector<std::uint8_t> growth_;  // how often a register's range grew
   std::vector<std::vector<std::uint32_t>> users_;
   std::vector<bool> reached_;
   std::vector<std::uint32_t> queue_;
@@ -393,8 +517,9 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
   return Follower(code, thread).facts();
 }
 
-std::vector<bool> find_unwaited(const Code& code, const KnownThread& thread) {
-  return Follower(code, thread).unwaited();
+std::vector<bool> find_open(const Code& code, const KnownThread& thread,
+                            const std::vector<bool>& closed) {
+  return Follower(code, thread).open(closed);
 }
 
 }  // namespace baton::overlap

@@ -1,7 +1,7 @@
 #pragma once
 
 // What one thread of a kernel is certain to do, with as much as is known of its indexes and of the
-// kernel's arguments.
+// kernel's arguments: of an index that may be any of the launch's, the range.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct KnownThread {
   std::optional<std::array<std::uint32_t, 3>> tid = {{0, 0, 0}};
   std::optional<std::array<std::uint32_t, 3>> block;     // extents
   std::optional<std::array<std::uint32_t, 3>> grid;      // extents
-  bool in_first_block = false;                           // else the block is any
+  std::optional<std::array<std::uint32_t, 3>> index;     // of the block; nothing: any
   std::span<const std::optional<std::uint64_t>> params;  // values of scalars, by index
 };
 
@@ -29,7 +29,8 @@ struct ThreadFacts {
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
 
-// By operation: whether the thread may come there without having waited itself.
-std::vector<bool> find_unwaited(const Code& code, const KnownThread& thread);
+// By operation: whether the thread may come there past none of those that are `closed`.
+std::vector<bool> find_open(const Code& code, const KnownThread& thread,
+                            const std::vector<bool>& closed);
 
 }  // namespace baton::overlap

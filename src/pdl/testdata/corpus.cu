@@ -418,3 +418,17 @@ KERNEL guard_is_of_threads(const float* x, float* y, unsigned n) {
   if (element() < n) WAIT();
   y[element()] = 2 * x[element()];
 }
+KERNEL rows_wait(const float* x, float* y, int rows, int width) {
+  const int row = static_cast<int>(element()) / width;
+  if (row < rows) WAIT();
+  y[element()] = 2 * x[element()];
+}
+KERNEL long_index_waits(const float* x, float* y, long long n) {
+  const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < n) WAIT();
+  y[element()] = 2 * x[element()];
+}
+KERNEL all_but_one_wait(const float* x, float* y, unsigned n) {
+  if (element() != n) WAIT();
+  y[element()] = 2 * x[element()];
+}
