@@ -257,6 +257,12 @@ TEST_F(Compile, TakesWhatNvccTakes) {
   const std::string sources[] = {
       R"(__global__ void k(float* o, int64_t n, uint8_t* b, uintptr_t p, uint u) {
            o[0] = INFINITY + NAN + FLT_MAX + INT_MAX + M_PI + HUGE_VALF + (n > INT64_MAX) + u; })",
+      R"(#include <math.h>
+         #include <limits>
+         __constant__ float lowest = -INFINITY;
+         static float table[] = {INFINITY, NAN, HUGE_VALF, std::numeric_limits<float>::infinity()};
+         static_assert(INFINITY > FLT_MAX && HUGE_VAL > DBL_MAX && NAN != NAN, "");
+         __global__ void k(float* o) { o[0] = lowest + table[1]; })",
       R"(#include <cuda_fp16.h>
          #include <cuda_bf16.h>
          __global__ void k(half* h, __nv_bfloat16* b) { h[0] = __hadd(h[1], h[2]); b[0] = b[1] + b[2]; })",

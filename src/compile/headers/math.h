@@ -1,14 +1,15 @@
 #pragma once
 // The functions themselves are built into the compiler.
 #ifndef INFINITY
-#define INFINITY __int_as_float(0x7f800000)
+// Constants, which variables may begin with.
+#define INFINITY __builtin_bit_cast(float, 0x7f800000)
 #endif
 #ifndef NAN
-#define NAN __int_as_float(0x7fffffff)
+#define NAN __builtin_bit_cast(float, 0x7fc00000)  // the NaN of the host compiler
 #endif
 #ifndef HUGE_VALF
 #define HUGE_VALF INFINITY
-#define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
+#define HUGE_VAL __builtin_bit_cast(double, 0x7ff0000000000000LL)
 #endif
 #ifndef M_PI
 #define M_E 2.7182818284590452354
