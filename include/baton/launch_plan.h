@@ -6,7 +6,13 @@
 
 #include "baton/module.h"
 
+struct CUgraph_st;
+struct CUgraphNode_st;
+
 namespace baton {
+
+using NativeGraph = CUgraph_st*;          // CUgraph
+using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
 
 // A launch prepared once and made many times: arguments packed, config checked, opt-ins raised.
 // Each call patches what changed and calls the driver: no lock, no allocation, no look-up. Movable;
@@ -50,6 +56,12 @@ class BATON_API LaunchPlan {
   LaunchResult launch();
   // The same with the driver's result instead of an exception; `Kernel::diagnose` explains it.
   NativeResult try_launch(LaunchResult* result = nullptr) noexcept;
+
+  // Adds the launch as it is now to a CUDA graph, as a kernel node behind full edges from `after`,
+  // with its attributes. The stream counts for nothing, and neither does pdl(): what that is in a
+  // graph is a programmatic edge, which the caller adds. Throws kUnsupported for an attribute that
+  // a node does not keep, and what the driver refuses with; the graph is then of no use.
+  NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after) const;
 
  private:
   struct State;

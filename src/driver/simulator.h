@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "baton/schedule.h"
@@ -58,6 +59,10 @@ class Simulator {
 
   // Counters as they stood when the event was reached; the event must have completed.
   virtual Counters counters_at(CUevent event) = 0;
+
+  // What each kernel node of an instantiated graph did in its last launch, which must have
+  // completed; by the nodes of the graph that it was made from.
+  virtual std::vector<std::pair<CUgraphNode, Counters>> counters_of(CUgraphExec exec) = 0;
 
   // All findings of the context so far, in the order first seen; `take` empties the list.
   virtual std::vector<Finding> findings(CUcontext context) = 0;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "launch/diagnosis.h"
+#include "launch/graph_node.h"
 #include "launch/limits.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
@@ -155,6 +156,32 @@ LaunchResult LaunchPlan::launch() {
   const NativeResult status = try_launch(&result);
   if (status != CUDA_SUCCESS) throw state_->kernel.diagnose(state_->config, status);
   return result;
+}
+
+NativeGraphNode LaunchPlan::add_to(NativeGraph graph,
+                                   std::span<const NativeGraphNode> after) const {
+  const State& state = *state_;
+  const Device& device = state.resolved->device();
+  const driver::Driver& driver = device.driver();
+  CUDA_KERNEL_NODE_PARAMS params{};
+  params.func = state.resolved->function();
+  params.gridDimX = state.native.gridDimX;
+  params.gridDimY = state.native.gridDimY;
+  params.gridDimZ = state.native.gridDimZ;
+  params.blockDimX = state.native.blockDimX;
+  params.blockDimY = state.native.blockDimY;
+  params.blockDimZ = state.native.blockDimZ;
+  params.sharedMemBytes = state.native.sharedMemBytes;
+  params.kernelParams = const_cast<void**>(state.pointers.data());  // which the driver only reads
+  const ContextGuard guard(device);
+  CUgraphNode node = nullptr;
+  const CUresult result =
+      driver.cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &params);
+  if (result != CUDA_SUCCESS) throw state.kernel.diagnose(state.config, result);
+  for (const LaunchAttribute& attribute : state.config.attributes.all()) {
+    launch::set_node_attribute(driver, node, attribute, state.kernel.name());
+  }
+  return node;
 }
 
 }  // namespace baton

@@ -44,8 +44,10 @@ struct Copy {
 struct Fill {
   Place target;
   std::uint32_t value = 0;
-  unsigned width = 1;  // bytes of one element
-  std::uint64_t count = 0;
+  unsigned width = 1;       // bytes of one element
+  std::uint64_t count = 0;  // elements of a row
+  std::uint64_t rows = 1;
+  std::uint64_t pitch = 0;  // bytes from one row to the next
 };
 
 struct Free {
@@ -98,6 +100,7 @@ struct Command {
   // waits for them in griddepcontrol.wait, and anything else before it begins.
   std::vector<std::shared_ptr<Command>> early;
   Work work;
+  std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: nobody asks
 };
 
 using CommandPtr = std::shared_ptr<Command>;

@@ -251,7 +251,7 @@ void Context::launch(Stream& stream, GraphExec& exec) {
   before.push_back({exec.last});
   std::vector<CommandPtr> commands;
   std::vector<Dependency> ends = before;
-  for (const GraphExec::Step& step : exec.steps) {
+  for (GraphExec::Step& step : exec.steps) {
     std::vector<Dependency> after = step.after.empty() ? before : std::vector<Dependency>{};
     for (const GraphExec::Edge& edge : step.after) {
       if (edge.at != Milestone::kDone) expect_overlap();
@@ -262,6 +262,9 @@ void Context::launch(Stream& stream, GraphExec& exec) {
       after.push_back({wait->event->recorded});
     auto occurrence = std::make_shared<Occurrence>();
     commands.push_back(queue_.submit(lock, work_of(step.work, occurrence), stream.priority, after));
+    if (std::holds_alternative<KernelWork>(step.work)) {
+      commands.back()->counted = step.counted = std::make_shared<driver::Counters>();
+    }
     if (const auto* record = std::get_if<RecordWork>(&step.work)) {
       record->event->recorded = commands.back();
       record->event->occurrence = std::move(occurrence);

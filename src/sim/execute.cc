@@ -58,11 +58,11 @@ bool run(const Copy& copy) {
   return copy_between_devices(copy);
 }
 
-bool run(const Fill& fill) {
+bool fill_row(const Fill& fill, std::uint64_t address) {
   if (fill.target.heap != nullptr) {
-    return fill.target.heap->memory().fill(fill.target.address, fill.value, fill.width, fill.count);
+    return fill.target.heap->memory().fill(address, fill.value, fill.width, fill.count);
   }
-  auto* bytes = static_cast<std::byte*>(host_pointer(fill.target.address));
+  auto* bytes = static_cast<std::byte*>(host_pointer(address));
   for (std::uint64_t i = 0; i < fill.count; ++i) {
     std::memcpy(bytes + i * fill.width, &fill.value, fill.width);  // little-endian
   }
@@ -128,9 +128,13 @@ CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noex
                             return freed_meanwhile("copy", dead, findings);
                           },
                           [&](const Fill& fill) {
-                            look(fill.target, fill.count * fill.width, Touch::kWrite);
-                            if (run(fill)) return CUDA_SUCCESS;
-                            return freed_meanwhile("fill", fill.target, findings);
+                            for (std::uint64_t row = 0; row < fill.rows; ++row) {
+                              const std::uint64_t at = fill.target.address + row * fill.pitch;
+                              look({fill.target.heap, at}, fill.count * fill.width, Touch::kWrite);
+                              if (fill_row(fill, at)) continue;
+                              return freed_meanwhile("fill", fill.target, findings);
+                            }
+                            return CUDA_SUCCESS;
                           },
                           [&](const Free& free) {
                             std::uint64_t base = 0;

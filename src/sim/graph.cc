@@ -63,12 +63,15 @@ Graph::~Graph() {
   for (const auto& node : nodes_) {
     Objects::instance().graph_nodes.remove(node->handle);
     node->after.clear();
+    node->graph = nullptr;
   }
 }
 
 std::shared_ptr<GraphNode> Graph::add(NodeWork work, std::vector<GraphEdge> after) {
   auto node = std::make_shared<GraphNode>(std::move(work));
   node->after = std::move(after);
+  node->graph = this;
+  for (const GraphEdge& edge : node->after) edge.from->has_next = true;
   node->handle = Objects::instance().graph_nodes.add(node);
   nodes_.push_back(node);
   return node;
@@ -78,13 +81,11 @@ void Graph::connect(const std::shared_ptr<GraphNode>& from, const std::shared_pt
                     const CUgraphEdgeData& data) {
   const bool known = std::any_of(to->after.begin(), to->after.end(),
                                  [&](const GraphEdge& edge) { return edge.from == from; });
-  require(!known && !reaches(*from, *to), CUDA_ERROR_INVALID_VALUE);
+  // What nothing comes after yet closes no cycle.
+  const bool cycle = from == to || (to->has_next && reaches(*from, *to));
+  require(!known && !cycle, CUDA_ERROR_INVALID_VALUE);
   to->after.push_back({from, data});
-}
-
-bool Graph::holds(const GraphNode& node) const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [&](const auto& each) { return each.get() == &node; });
+  from->has_next = true;
 }
 
 GraphExec::GraphExec(const Graph& graph) {
@@ -111,6 +112,48 @@ GraphExec::GraphExec(const Graph& graph) {
       if (--blockers[later] == 0) ready.push_back(later);
     }
   }
+}
+
+namespace {
+
+// What an update may not change, as cuda.h lists it for cuGraphExecUpdate.
+CUgraphExecUpdateResult compare(const GraphExec::Step& old, const GraphExec::Step& fresh) {
+  if (old.work.index() != fresh.work.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+  const auto same = [](const GraphExec::Edge& a, const GraphExec::Edge& b) {
+    return a.step == b.step && a.at == b.at;
+  };
+  if (!std::equal(old.after.begin(), old.after.end(), fresh.after.begin(), fresh.after.end(),
+                  same)) {
+    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+  if (const auto* kernel = std::get_if<KernelWork>(&old.work)) {
+    const auto& other = std::get<KernelWork>(fresh.work);
+    if (kernel->launch.cooperative != other.launch.cooperative) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+    }
+  } else if (const auto* fill = std::get_if<Fill>(&old.work)) {
+    const auto& other = std::get<Fill>(fresh.work);
+    const bool flat = fill->rows == 1 && other.rows == 1;
+    if (!flat && (fill->rows != other.rows || fill->count != other.count ||
+                  fill->pitch != other.pitch || fill->width != other.width)) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    }
+  }
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<GraphExec::Mismatch> GraphExec::update(GraphExec&& fresh) {
+  if (steps.size() != fresh.steps.size()) {
+    return Mismatch{CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr};
+  }
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const CUgraphExecUpdateResult result = compare(steps[k], fresh.steps[k]);
+    if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return Mismatch{result, fresh.steps[k].node};
+  }
+  for (std::size_t k = 0; k < steps.size(); ++k) std::swap(steps[k].work, fresh.steps[k].work);
+  return std::nullopt;
 }
 
 GraphExec::Step* GraphExec::step_of(CUgraphNode node) {

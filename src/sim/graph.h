@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 namespace baton::sim {
 
 class Function;
+class Graph;
 struct Event;
 struct GraphNode;
 
@@ -49,6 +51,8 @@ struct GraphNode {
   CUgraphNode handle = nullptr;
   NodeWork work;
   std::vector<GraphEdge> after;
+  const Graph* graph = nullptr;  // that it is in, while there is one
+  bool has_next = false;         // some node comes after it
 };
 
 CUgraphNodeType type_of(const GraphNode& node);
@@ -72,7 +76,7 @@ class Graph {
                const CUgraphEdgeData& data);
 
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
-  bool holds(const GraphNode& node) const;
+  bool holds(const GraphNode& node) const { return node.graph == this; }
 
  private:
   std::vector<std::shared_ptr<GraphNode>> nodes_;
@@ -94,7 +98,18 @@ class GraphExec {
     NodeWork work;
     std::vector<Edge> after;
     bool has_next = false;  // that begins when this one is done
+    // Of a kernel: what it did in the last launch.
+    std::shared_ptr<driver::Counters> counted;
   };
+
+  // Why an update was refused, with the node of the fresh graph.
+  struct Mismatch {
+    CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_ERROR;
+    CUgraphNode node = nullptr;
+  };
+  // Takes over what the steps of a fresh graph of the same topology do; its own nodes stand for
+  // them as before. Gives why that cannot be, and changes nothing then.
+  std::optional<Mismatch> update(GraphExec&& fresh);
 
   // The step of the node, or null.
   Step* step_of(CUgraphNode node);

@@ -9,6 +9,7 @@
 #include "sim/graph.h"
 #include "sim/launch.h"
 #include "sim/objects.h"
+#include "sim/place.h"
 #include "sim/refusal.h"
 
 namespace baton::sim::api {
@@ -78,6 +79,56 @@ KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
   return work;
 }
 
+// The same node with other attributes, its launch held against kernel and device anew.
+KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute> attributes) {
+  const GridLaunch& launch = work.launch;
+  LaunchRequest request;
+  request.grid = launch.grid;
+  if (launch.kernel->blocks_are_clusters) {
+    const std::uint32_t* size = launch.kernel->required_cluster;
+    request.grid = {launch.grid.x / size[0], launch.grid.y / size[1], launch.grid.z / size[2]};
+  }
+  request.block = launch.block;
+  request.dynamic_shared = launch.dynamic_shared;
+  std::size_t bytes = launch.params.size();
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::byte*>(launch.params.data()),
+                   CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  request.extra = extra;
+  apply_attributes(attributes, *work.function->context(), request);
+  return {make_grid(request, *work.function), work.function, std::move(attributes)};
+}
+
+// What concerns streams alone is no attribute of a node (as an H200's driver 580.159 answers).
+bool is_kept(CUlaunchAttributeID id) {
+  static constexpr CUlaunchAttributeID kKept[] = {
+      CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+      CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+      CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+      CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+      CU_LAUNCH_ATTRIBUTE_PRIORITY,
+      CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+      CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+      CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+      CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+  };
+  return std::find(std::begin(kKept), std::end(kKept), id) != std::end(kKept);
+}
+
+// One side of a copy in one dimension: arrays and pitched copies are not simulated.
+Place side(CUmemorytype type, CUdeviceptr device, const void* host, std::uint64_t offset,
+           std::uint64_t bytes) {
+  bool pageable = false;
+  switch (type) {
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED:
+      return device_place(device + offset, bytes);
+    case CU_MEMORYTYPE_HOST:
+      return host_place(static_cast<const std::byte*>(host) + offset, bytes, &pageable);
+    default:
+      throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
+  }
+}
+
 // Fills an array of `*count` places with what there is; without an array, only counts.
 template <typename T, typename Item, typename F>
 void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
@@ -105,6 +156,46 @@ CUresult GraphDestroy(CUgraph handle) {
 CUresult GraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             size_t count, const CUDA_KERNEL_NODE_PARAMS* params) {
   return add_node(node, graph, dependencies, count, kernel_of(params, {}));
+}
+
+CUresult GraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                            size_t count, const CUDA_MEMCPY3D* params, CUcontext) {
+  require(params != nullptr && params->WidthInBytes != 0, CUDA_ERROR_INVALID_VALUE);
+  const bool flat = params->Height == 1 && params->Depth == 1 && params->srcY == 0 &&
+                    params->srcZ == 0 && params->dstY == 0 && params->dstZ == 0;
+  require(flat, CUDA_ERROR_NOT_SUPPORTED);
+  const std::uint64_t bytes = params->WidthInBytes;
+  CopyWork copy;
+  copy.target =
+      side(params->dstMemoryType, params->dstDevice, params->dstHost, params->dstXInBytes, bytes);
+  copy.source =
+      side(params->srcMemoryType, params->srcDevice, params->srcHost, params->srcXInBytes, bytes);
+  copy.bytes = bytes;
+  return add_node(node, graph, dependencies, count, std::move(copy));
+}
+
+CUresult GraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                            size_t count, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+  require(params != nullptr && params->width != 0 && params->height != 0, CUDA_ERROR_INVALID_VALUE);
+  const unsigned size = params->elementSize;
+  require((size == 1 || size == 2 || size == 4) && params->dst % size == 0,
+          CUDA_ERROR_INVALID_VALUE);
+  Fill fill;
+  fill.value = params->value;
+  fill.width = size;
+  fill.count = params->width;
+  fill.rows = params->height;
+  fill.pitch = fill.rows == 1 ? 0 : params->pitch;
+  std::uint64_t row = 0;
+  std::uint64_t bytes = 0;
+  require(!__builtin_mul_overflow(fill.count, std::uint64_t{size}, &row) &&
+              !__builtin_mul_overflow(fill.rows - 1, fill.pitch, &bytes) &&
+              !__builtin_add_overflow(bytes, row, &bytes),
+          CUDA_ERROR_INVALID_VALUE);
+  require(fill.rows == 1 || (fill.pitch >= row && fill.pitch % size == 0),
+          CUDA_ERROR_INVALID_VALUE);
+  fill.target = device_place(params->dst, bytes);
+  return add_node(node, graph, dependencies, count, std::move(fill));
 }
 
 CUresult GraphAddEmptyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
@@ -189,29 +280,30 @@ CUresult GraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
   return CUDA_SUCCESS;
 }
 
-// An attribute that the node was not given is all zero. What concerns streams alone is no attribute
-// of a node (as an H200's driver 580.159 answers).
+// An attribute that the node was not given is all zero.
 CUresult GraphKernelNodeGetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
                                      CUlaunchAttributeValue* value) {
-  static constexpr CUlaunchAttributeID kKept[] = {
-      CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-      CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-      CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-      CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-      CU_LAUNCH_ATTRIBUTE_PRIORITY,
-      CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-      CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-      CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-      CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-  };
   const std::shared_ptr<GraphNode> node = node_of(handle);
-  require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
-  require(std::find(std::begin(kKept), std::end(kKept), id) != std::end(kKept),
-          CUDA_ERROR_INVALID_VALUE);
+  require(value != nullptr && is_kept(id), CUDA_ERROR_INVALID_VALUE);
   std::memset(value, 0, sizeof *value);
   for (const CUlaunchAttribute& each : kernel_work(node->work).attributes) {
     if (each.id == id) *value = each.value;
   }
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
+                                     const CUlaunchAttributeValue* value) {
+  const std::shared_ptr<GraphNode> node = node_of(handle);
+  require(value != nullptr && is_kept(id), CUDA_ERROR_INVALID_VALUE);
+  KernelWork& work = kernel_work(node->work);
+  std::vector<CUlaunchAttribute> attributes = work.attributes;
+  std::erase_if(attributes, [id](const CUlaunchAttribute& each) { return each.id == id; });
+  CUlaunchAttribute& added = attributes.emplace_back();
+  std::memset(&added, 0, sizeof added);
+  added.id = id;
+  added.value = *value;
+  work = with_attributes(work, std::move(attributes));
   return CUDA_SUCCESS;
 }
 
@@ -246,6 +338,21 @@ CUresult GraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode node,
   std::lock_guard lock(Scheduler::instance().mutex);
   std::swap(kernel_work(exec->step_of(node)->work), work);
   return CUDA_SUCCESS;
+}
+
+CUresult GraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  const std::shared_ptr<GraphExec> exec = exec_of(handle);
+  GraphExec fresh(*graph_of(graph));
+  require(info != nullptr, CUDA_ERROR_INVALID_VALUE);
+  std::optional<GraphExec::Mismatch> mismatch;
+  {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    mismatch = exec->update(std::move(fresh));
+  }
+  *info = {};
+  info->result = mismatch ? mismatch->result : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+  info->errorNode = mismatch ? mismatch->node : nullptr;
+  return mismatch ? CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE : CUDA_SUCCESS;
 }
 
 CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {

@@ -197,6 +197,136 @@ TEST_F(GraphTest, NodesKeepAttributes) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
 }
 
+TEST_F(GraphTest, NodesTakeAttributes) {
+  CUgraph graph = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuGraphCreate(&graph, 0));
+  int amount = 1;
+  int count = 256;
+  const CUDA_KERNEL_NODE_PARAMS params = add_params(&amount, &count);
+  CUgraphNode node = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+  CUlaunchAttributeValue value;
+  std::memset(&value, 0, sizeof value);
+  value.clusterDim = {2, 1, 1};
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphKernelNodeSetAttribute(
+                                  node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+  CUlaunchAttributeValue kept;
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphKernelNodeGetAttribute(
+                                  node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &kept));
+  EXPECT_EQ(kept.clusterDim.x, 2u);
+  // Held against the launch: two blocks are no multiple of three.
+  value.clusterDim = {3, 1, 1};
+  EXPECT_NE(CUDA_SUCCESS, driver.cuGraphKernelNodeSetAttribute(
+                              node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                driver.cuGraphKernelNodeSetAttribute(
+                    node, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, &value));
+  const CUgraphExec exec = instantiate(graph);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  EXPECT_EQ(first_value(), 6);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
+}
+
+TEST_F(GraphTest, CopiesAndFills) {
+  CUgraph graph = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuGraphCreate(&graph, 0));
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  fill.dst = values;
+  fill.value = 7;
+  fill.elementSize = 4;
+  fill.width = 4;
+  fill.height = 1;
+  CUgraphNode first = nullptr, second = nullptr, copied = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS,
+                driver.cuGraphAddMemsetNode(&first, graph, nullptr, 0, &fill, context));
+  // Every other element of the four.
+  fill.dst = values + 4;
+  fill.value = 9;
+  fill.width = 1;
+  fill.height = 2;
+  fill.pitch = 8;
+  ASSERT_RESULT(CUDA_SUCCESS,
+                driver.cuGraphAddMemsetNode(&second, graph, &first, 1, &fill, context));
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = values;
+  copy.dstDevice = values;
+  copy.dstXInBytes = 16;
+  copy.WidthInBytes = 12;
+  copy.Height = copy.Depth = 1;
+  ASSERT_RESULT(CUDA_SUCCESS,
+                driver.cuGraphAddMemcpyNode(&copied, graph, &second, 1, &copy, context));
+  const CUgraphExec exec = instantiate(graph);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  EXPECT_EQ(download<int>(values, 8, stream), (std::vector<int>{7, 9, 7, 9, 7, 9, 7, 5}));
+  CUgraphNodeType type{};
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphNodeGetType(copied, &type));
+  EXPECT_EQ(type, CU_GRAPH_NODE_TYPE_MEMCPY);
+  // Nothing to do, overlapping rows, memory that is not there.
+  fill.pitch = 2;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                driver.cuGraphAddMemsetNode(&second, graph, &first, 1, &fill, context));
+  fill.pitch = 8;
+  fill.height = 1000000;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                driver.cuGraphAddMemsetNode(&second, graph, &first, 1, &fill, context));
+  copy.WidthInBytes = 0;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                driver.cuGraphAddMemcpyNode(&copied, graph, &second, 1, &copy, context));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
+}
+
+TEST_F(GraphTest, AnInstantiatedGraphTakesTheValuesOfAnother) {
+  int count = 256;
+  // Adds the amount, then sets the first element, unless that is the only node.
+  const auto build = [&](int amount, unsigned blocks, bool fills) {
+    CUgraph graph = nullptr;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphCreate(&graph, 0));
+    CUDA_KERNEL_NODE_PARAMS params = add_params(&amount, &count);
+    params.gridDimX = blocks;
+    CUgraphNode node = nullptr;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    CUDA_MEMSET_NODE_PARAMS fill{};
+    fill.dst = values;
+    fill.value = static_cast<unsigned>(amount);
+    fill.elementSize = 4;
+    fill.width = fill.height = 1;
+    if (fills) {
+      EXPECT_RESULT(CUDA_SUCCESS,
+                    driver.cuGraphAddMemsetNode(&node, graph, &node, 1, &fill, context));
+    }
+    return graph;
+  };
+  const CUgraph graph = build(10, 2, true);
+  const CUgraphExec exec = instantiate(graph);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  CUgraphExecUpdateResultInfo info{};
+  const CUgraph other = build(100, 1, true);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecUpdate(exec, other, &info));
+  EXPECT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_SUCCESS);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(other));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphLaunch(exec, stream));
+  const std::vector<int> got = download<int>(values, 256, stream);
+  EXPECT_EQ(got[0], 100);
+  EXPECT_EQ(got[1], 115);
+  EXPECT_EQ(got[255], 15);  // of the second block
+  const CUgraph short_one = build(1, 1, false);
+  EXPECT_RESULT(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+                driver.cuGraphExecUpdate(exec, short_one, &info));
+  EXPECT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(short_one));
+
+  // What the kernel did in the last launch, by the node of the first graph.
+  const auto counters = driver.simulator->counters_of(exec);
+  ASSERT_EQ(counters.size(), 1u);
+  EXPECT_EQ(counters[0].first, nodes_of(graph)[0]);
+  EXPECT_EQ(counters[0].second.bytes_written, 128u * 4);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphExecDestroy(exec));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
+}
+
 TEST_F(GraphTest, StreamsForkAndJoin) {
   const CUstream other = make_stream();
   const CUevent fork = make_event(CU_EVENT_DISABLE_TIMING);

@@ -5,30 +5,11 @@
 #include "sim/api.h"
 #include "sim/current.h"
 #include "sim/host_memory.h"
+#include "sim/place.h"
 #include "sim/refusal.h"
 
 namespace baton::sim::api {
 namespace {
-
-// Where an address that the caller calls a device's lies: device memory, or pinned memory, which
-// shares the address space. Refused where not all of it is live.
-Place device_place(CUdeviceptr address, std::uint64_t bytes) {
-  if (const std::shared_ptr<Context> owner = owner_of(address)) {
-    require(owner->heap()->holds(address, bytes), CUDA_ERROR_INVALID_VALUE);
-    return {owner->heap(), address};
-  }
-  const auto pinned = HostMemory::instance().find(address);
-  require(pinned && bytes <= pinned->bytes - (address - pinned->base), CUDA_ERROR_INVALID_VALUE);
-  return {nullptr, address};
-}
-
-// The same for a pointer that the caller calls the host's, which may be any.
-Place host_place(const void* pointer, std::uint64_t bytes, bool* pageable) {
-  require(pointer != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  *pageable = owner_of(address) == nullptr && !HostMemory::instance().find(address);
-  return *pageable ? Place{nullptr, address} : device_place(address, bytes);
-}
 
 CUresult submit_and_wait(Stream& stream, Work work) {
   const CommandPtr command = stream.context->submit(stream, std::move(work));

@@ -327,7 +327,10 @@ void DeviceQueue::advance(Lock& lock) {
   counters_ += sum;
   // What waits for a faulted grid must not run: the queue fails before the command is done.
   if (fault != CUDA_SUCCESS) fail(lock, fault);
-  for (const Running& running : ended) reach(lock, running.command, Milestone::kDone);
+  for (const Running& running : ended) {
+    if (running.command->counted) *running.command->counted = running.grid->counters();
+    reach(lock, running.command, Milestone::kDone);
+  }
   for (const Running& running : running_) {
     if (running.grid->triggered()) {
       reach(lock, running.command, Milestone::kTriggered);

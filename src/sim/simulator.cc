@@ -39,6 +39,25 @@ class SimulatedDevices : public driver::Simulator {
     return event->occurrence->counters;
   }
 
+  std::vector<std::pair<CUgraphNode, driver::Counters>> counters_of(CUgraphExec handle) override {
+    const std::shared_ptr<GraphExec> exec = Objects::instance().graph_execs.find(handle);
+    if (exec == nullptr) {
+      throw error(ErrorCode::kInvalidInput, "{} is no instantiated graph of the simulated GPU",
+                  static_cast<const void*>(handle));
+    }
+    std::lock_guard lock(Scheduler::instance().mutex);
+    if (exec->last == nullptr || !exec->last->done()) {
+      throw error(
+          ErrorCode::kInvalidInput,
+          "the graph's last launch has not completed: synchronize before asking for counters");
+    }
+    std::vector<std::pair<CUgraphNode, driver::Counters>> counters;
+    for (const GraphExec::Step& step : exec->steps) {
+      if (step.counted != nullptr) counters.emplace_back(step.node, *step.counted);
+    }
+    return counters;
+  }
+
   std::vector<driver::Finding> findings(CUcontext context) override {
     return live_context(context)->findings();
   }
