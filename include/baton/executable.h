@@ -23,7 +23,10 @@
 
 namespace baton {
 
-enum class ExecutorKind : std::uint8_t { kStream };
+// How a prepared program is executed: each step enqueued on a stream, or all of them as one CUDA
+// graph, which is made in the first run and updated in place when symbols or arrays are bound
+// anew. Order, overlap and results are the same.
+enum class ExecutorKind : std::uint8_t { kStream, kGraph };
 
 struct PrepareOptions {
   ExecutorKind executor = ExecutorKind::kStream;
@@ -51,7 +54,8 @@ struct RunProgress {
 struct RunOptions {
   std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
   // Of all runs together; none where empty. When it passes, running kernels are stopped where the
-  // device can (the simulated GPU), and the run throws kTimeout. A GPU cannot: there the kernel
+  // device can (the simulated GPU), and the run throws kTimeout, with notes that say at which step
+  // it stands and behind which edge. A GPU cannot stop them: there the kernel
   // goes on. An executable that is destroyed meanwhile does not wait for it: it leaves what it owns
   // to the end of the process. Binding it anew or running it again waits.
   std::optional<std::chrono::duration<double>> timeout = {};
@@ -62,7 +66,11 @@ struct RunOptions {
   Schedule schedule = {};
   // Whether the simulated GPU notes what it does, for RunReport::trace. Refused elsewhere.
   bool trace = false;
-  bool time_steps = true;  // else the report has no times but the runs'
+  // Else the report has no times but the runs'. A graph has none for its steps.
+  bool time_steps = true;
+  // With time_steps: each step is timed by itself. An event stands then between launches that may
+  // overlap, which keeps them apart on a GPU. Otherwise they are timed together.
+  bool steps_apart = false;
   // One report for all executions of a step of the program, however few they are; its times are
   // those of all its executions in a run.
   bool join_executions = false;
@@ -124,9 +132,19 @@ struct FindingReport {
   std::uint64_t count = 1;
 };
 
+// What the graph executor has made, in all runs of the executable so far.
+struct GraphReport {
+  std::uint64_t builds = 0;   // graphs made: the first, and one for each change of nodes or edges
+  std::uint64_t updates = 0;  // graphs that took the values of another `bind` in place
+  std::uint64_t nodes = 0;    // of the graph that was launched last, and its edges, as the driver
+  std::uint64_t edges = 0;    // has them
+  std::uint64_t programmatic_edges = 0;  // of these
+};
+
 struct RunReport {
   std::vector<StepReport> steps;
-  std::vector<double> run_seconds;  // each run from its first step to its last; at most 10000 kept
+  std::optional<GraphReport> graph;  // with ExecutorKind::kGraph
+  std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
   // With RunOptions::trace: grids, blocks, waits and triggers, in the Trace Event Format's JSON,

@@ -143,7 +143,7 @@ class Bench {
   RunReport one_pass(const char* name, std::uint64_t runs, bool time_steps) {
     baton::RunOptions options = timed_options(command_.timeout, interrupt_);
     options.repeat = runs;
-    options.time_steps = time_steps;
+    options.time_steps = options.steps_apart = time_steps;
     options.join_executions = true;
     options.after_run = [this](std::uint64_t run) {
       if (run > 0) ceiling_.measure();

@@ -89,22 +89,11 @@ std::vector<Assignment> parse_assignments(std::string_view option,
   return assignments;
 }
 
-// A choice of which some belong to a later release.
 void check_choice(std::string_view option, const std::string& given,
-                  std::span<const std::string_view> known,
-                  std::span<const std::string_view> later) {
-  const auto holds = [&](std::span<const std::string_view> list) {
-    return std::find(list.begin(), list.end(), given) != list.end();
-  };
-  if (given.empty() || holds(known)) return;
-  if (holds(later)) {
-    throw error(ErrorCode::kInvalidInput, "{} {} is not in this release; take {} {}", option, given,
-                option, known.front());
-  }
-  std::vector<std::string_view> all(known.begin(), known.end());
-  all.insert(all.end(), later.begin(), later.end());
+                  std::span<const std::string_view> known) {
+  if (given.empty() || std::find(known.begin(), known.end(), given) != known.end()) return;
   throw error(ErrorCode::kInvalidInput, "{} has no choice \"{}\"{}", option, given,
-              suggestion(given, std::span<const std::string_view>(all)));
+              suggestion(given, known));
 }
 
 std::optional<Schedule> checked_schedule(const std::string& given) {
@@ -113,7 +102,7 @@ std::optional<Schedule> checked_schedule(const std::string& given) {
   // random:SEED is written with its seed.
   const bool seeded = given.starts_with("random:");
   if (seeded) parse_integer<std::uint64_t>("--schedule random:", given.substr(7), 0, "a seed");
-  check_choice("--schedule", seeded ? "random" : given, kKnown, {});
+  check_choice("--schedule", seeded ? "random" : given, kKnown);
   return parse_schedule(given);
 }
 
@@ -130,7 +119,7 @@ std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
 
 PdlMode parse_pdl(const std::string& text) {
   constexpr std::string_view kModes[] = {"auto", "on", "off"};
-  check_choice("--pdl", text, kModes, {});
+  check_choice("--pdl", text, kModes);
   return text == "on" ? PdlMode::kOn : text == "off" ? PdlMode::kOff : PdlMode::kAuto;
 }
 
@@ -175,8 +164,9 @@ RunCommand checked_run(const Raw& raw) {
   if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
   if (!run.keep.empty()) command.keep = run.keep;
 
-  constexpr std::string_view kStream[] = {"stream"}, kGraph[] = {"graph"};
-  check_choice("--executor", run.executor, kStream, kGraph);
+  constexpr std::string_view kExecutors[] = {"stream", "graph"};
+  check_choice("--executor", run.executor, kExecutors);
+  if (run.executor == "graph") command.executor = ExecutorKind::kGraph;
   command.schedule = checked_schedule(run.schedule);
   if (!run.trace.empty()) command.trace = run.trace;
   return command;
@@ -320,7 +310,8 @@ class Parser {
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
     option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; the default by dtype");
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
-    option(sub, "--executor", run.executor, "KIND", "stream");
+    option(sub, "--executor", run.executor, "KIND",
+           "stream: enqueue step by step (the default); graph: make it one CUDA graph");
     option(sub, "--schedule", run.schedule, "ORDER",
            "serial, late, early, reverse or random:SEED; of the simulated GPU");
     option(sub, "--trace", run.trace, "FILE.json",

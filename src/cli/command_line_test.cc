@@ -33,7 +33,7 @@ TEST(CommandLine, EveryRunOptionArrives) {
        "x=a=b.npy", "--output",   "y=o.npy",  "--expect", "y=e.npy", "--rtol", "1e-3",
        "--atol",    "0",          "--repeat", "5",        "--seed",  "12",     "--timeout",
        "2.5",       "--keep",     "k",        "--json",   "--pdl",   "off",    "--executor",
-       "stream",    "--schedule", "serial"});
+       "graph",     "--schedule", "serial"});
   EXPECT_TRUE(run.json);
   EXPECT_EQ(run.program, "p.toml");
   EXPECT_EQ(run.device, "sim:tiny");
@@ -48,6 +48,8 @@ TEST(CommandLine, EveryRunOptionArrives) {
   EXPECT_EQ(run.timeout, 2.5);
   EXPECT_EQ(run.keep, "k");
   EXPECT_EQ(run.pdl, PdlMode::kOff);
+  EXPECT_EQ(run.executor, ExecutorKind::kGraph);
+  EXPECT_EQ(parsed<RunCommand>({"run", "p.toml"}).executor, ExecutorKind::kStream);
 }
 
 TEST(CommandLine, EveryCheckOptionArrives) {
@@ -142,7 +144,6 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--timeout", "0"}, {"--timeout", "seconds", "\"0\""}},
       {{"run", "p.toml", "--timeout", "inf"}, {"--timeout", "\"inf\""}},
       {{"run", "p.toml", "--device", "sim", "--device", "cuda"}, {"--device"}},
-      {{"run", "p.toml", "--executor", "graph"}, {"--executor graph", "not in this release"}},
       {{"run", "p.toml", "--executor", "strem"}, {"\"strem\"", "did you mean \"stream\""}},
       {{"run", "p.toml", "--pdl", "of"}, {"\"of\"", "did you mean"}},
       {{"run", "p.toml", "--schedule", "earli"}, {"--schedule", "\"earli\"", "\"early\""}},

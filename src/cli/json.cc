@@ -88,6 +88,14 @@ Json json_of(const StepReport& step) {
   return json;
 }
 
+Json json_of(const GraphReport& graph) {
+  return {{"nodes", graph.nodes},
+          {"edges", graph.edges},
+          {"programmatic_edges", graph.programmatic_edges},
+          {"builds", graph.builds},
+          {"updates", graph.updates}};
+}
+
 Json json_of(const FindingReport& finding) {
   return {{"severity", finding.error ? "error" : "warning"},
           {"kind", finding.kind},

@@ -14,6 +14,7 @@ nlohmann::ordered_json json_number(double value);
 
 nlohmann::ordered_json json_of(const TimeStatistics& times);
 nlohmann::ordered_json json_of(const StepReport& step);
+nlohmann::ordered_json json_of(const GraphReport& graph);
 nlohmann::ordered_json json_of(const FindingReport& finding);
 nlohmann::ordered_json json_of(const KernelFacts& kernel);
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "baton/executable.h"
 #include "baton/program.h"
 #include "baton/schedule.h"
 
@@ -37,6 +38,7 @@ struct RunCommand {
   std::uint64_t seed = 0;
   std::optional<double> timeout;  // seconds
   std::optional<std::filesystem::path> keep;
+  ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;  // of the steps that say auto
   std::optional<Schedule> schedule;
   std::optional<std::filesystem::path> trace;

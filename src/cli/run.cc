@@ -97,9 +97,10 @@ void throw_on_mismatch(const std::vector<OutputResult>& results) {
 
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
-  for (const char* value : {"device", "device_name", "program", "symbols"}) {
+  for (const char* value : {"device", "device_name", "program", "symbols", "executor", "graph"}) {
     output.result()[value] = nullptr;
   }
+  output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
@@ -117,6 +118,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   show_device(device, output);
   output.progress("compile and load");
   PrepareOptions options;
+  options.executor = command.executor;
   options.pdl = command.pdl;
   Executable executable = Executable::prepare(program, device, options);
   if (command.keep) keep_modules(program, executable.modules(), "--keep", *command.keep, output);

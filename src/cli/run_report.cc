@@ -65,7 +65,8 @@ std::string times_of(const StepReport& step) {
   return text + fmt::format(", {} without a known end", step.unfinished);
 }
 
-std::vector<std::string> row_of(const StepReport& step) {
+// `in_graph`: the run was one launch, so that steps have no times of their own.
+std::vector<std::string> row_of(const StepReport& step, bool in_graph) {
   const bool ran = step.skipped < step.executions;
   const bool launched = ran && step.kind == StepReport::Kind::kLaunch;
   std::string label = step.label;
@@ -76,13 +77,15 @@ std::vector<std::string> row_of(const StepReport& step) {
           launched ? format_extent(step.block) : "",
           launched && step.shared > 0 ? format_bytes(step.shared) : "",
           launched ? format_attributes(step.attributes) : "",
-          ran && step.seconds ? format_duration(*step.seconds) : "",
+          ran && step.seconds ? format_duration(*step.seconds)
+          : ran && in_graph   ? "-"
+                              : "",
           ran && step.times ? format_duration(step.times->median) : "",
           ran ? format_bytes(step.bytes) : "",
           ran && step.instructions ? format_count(*step.instructions) : ""};
 }
 
-StepReport total_of(const std::vector<StepReport>& steps) {
+StepReport total_of(const std::vector<StepReport>& steps, const RunReport& report) {
   StepReport total;
   total.kind = StepReport::Kind::kFill;  // has no grid
   total.label = "total";
@@ -91,6 +94,7 @@ StepReport total_of(const std::vector<StepReport>& steps) {
     add(total.seconds, step.seconds);
     if (step.instructions) total.instructions = total.instructions.value_or(0) + *step.instructions;
   }
+  if (report.graph && !report.run_seconds.empty()) total.seconds = report.run_seconds.front();
   return total;
 }
 
@@ -178,6 +182,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   for (const StepReport& step : report.steps) json["steps"].push_back(cli::json_of(step));
   add_edges(edges, output);
   json["run_seconds"] = report.run_seconds;
+  if (report.graph) json["graph"] = cli::json_of(*report.graph);
   if (report.steps.empty()) return;
 
   const bool together = report.steps.size() > kMostRows;
@@ -193,11 +198,19 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
                {"then", kRight},
                {"moved", kRight},
                {"instructions", kRight}});
-  for (const StepReport& step : steps) table.add(row_of(step));
+  const bool in_graph = report.graph.has_value();
+  for (const StepReport& step : steps) table.add(row_of(step, in_graph));
   const bool finished = std::all_of(steps.begin(), steps.end(),
                                     [](const StepReport& step) { return step.unfinished == 0; });
-  if (steps.size() > 1 && finished) table.add(row_of(total_of(steps)));
+  if ((steps.size() > 1 || in_graph) && finished) {
+    table.add(row_of(total_of(steps, report), in_graph));
+  }
   output.text("\n" + table.format(output.colour()));
+  if (in_graph) {
+    output.line(
+        "one graph of {} nodes and {} edges, {} of them programmatic: the time is the whole run's",
+        report.graph->nodes, report.graph->edges, report.graph->programmatic_edges);
+  }
   const std::string runs = summary_of(report.run_seconds);
   if (!runs.empty()) output.line("{}", runs);
 }

@@ -26,6 +26,7 @@ class RunChecker : public Walker {
     walk(plan.steps);
     extent_.edges = judge_.reports();
     extent_.early = judge_.early();
+    extent_.waits = judge_.waits();
     extent_.refusal = judge_.refusal();
     extent_.unsafe = judge_.unsafe();
     for (LaunchReport& launch : extent_.launches) {

@@ -166,6 +166,7 @@ bool EdgeJudge::launch(const PlannedLaunch& launch, const PlannedStep& step,
                     extents(values.config.block), extents(values.config.grid),
                     [&](const overlap::Root& root) { return variable(step.label, root); });
   bound.number = launch.number;
+  decisions_[launch.number].waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   if (before == Before::kSkippedLaunch) {
     Edge& edge = edge_to(launch.number);
     if (edge.report.reason.empty()) {
@@ -241,6 +242,12 @@ std::vector<bool> EdgeJudge::early() const {
     result.push_back(decision.edge != nullptr && decision.full_because.empty() &&
                      !decision.early_because.empty());
   }
+  return result;
+}
+
+std::vector<bool> EdgeJudge::waits() const {
+  std::vector<bool> result;
+  for (const Decision& decision : decisions_) result.push_back(decision.waits);
   return result;
 }
 

@@ -39,6 +39,9 @@ class EdgeJudge {
   std::vector<EdgeReport> reports() const;
   // By number: whether the launch is sent so that it may start early behind another launch.
   std::vector<bool> early() const;
+  // By number: whether some thread of the launch is certain to wait, so that its end is the end of
+  // what it was started early behind.
+  std::vector<bool> waits() const;
   // Why the program as it is written cannot be run: an edge that it insists on is unsafe, or its
   // kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -50,6 +53,7 @@ class EdgeJudge {
     const PlannedEdge* edge = nullptr;
     std::string full_because;  // empty: it starts early
     std::string early_because;
+    bool waits = true;  // in all executions
   };
   struct MemoryFacts {
     std::string name;

@@ -145,6 +145,7 @@ void ExecutableState::bind(Bindings given) {
   values_ = std::move(resolved.values);
   extent_ = std::move(resolved.extent);
   seed_ = given.seed;
+  ++binding_;
   bound_ = true;
 }
 
@@ -268,16 +269,22 @@ void ExecutableState::run_all(const RunOptions& options) {
   RunProgress progress{.run = 0, .steps_done = 0, .steps = extent_.steps};
   const exec::RunWatch watch(device, options.timeout, options.interrupt,
                              progress_tick(options, progress));
-  for (std::uint64_t run = 0; run < options.repeat; ++run) {
-    progress.run = run;
-    progress.steps_done = 0;
-    executor_->run({device, stream_, plan_, values_, buffers_, extent_.early, builder, watch,
-                    progress.steps_done, options.time_steps});
-    if (run == 0) {
-      download(watch);
-      note_unwritten();
+  try {
+    for (std::uint64_t run = 0; run < options.repeat; ++run) {
+      progress.run = run;
+      progress.steps_done = 0;
+      executor_->run({device, stream_, plan_, values_, buffers_, extent_.early, extent_.waits,
+                      binding_, extent_.steps, builder, watch, progress.steps_done,
+                      options.time_steps, options.steps_apart});
+      if (run == 0) {
+        download(watch);
+        note_unwritten();
+      }
+      if (options.after_run) options.after_run(run);
     }
-    if (options.after_run) options.after_run(run);
+  } catch (Error& failure) {
+    watch.stop(failure);
+    throw;
   }
   builder.finish();
 }

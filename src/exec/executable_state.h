@@ -74,7 +74,8 @@ class ExecutableState {
   Stream stream_;
   std::unique_ptr<exec::Executor> executor_;
   bool bound_ = false;
-  bool stopped_ = false;  // the last run, by its time limit or its user
+  bool stopped_ = false;       // the last run, by its time limit or its user
+  std::uint64_t binding_ = 0;  // the number of the last `bind`
   exec::RunExtent extent_;
   std::vector<std::int64_t> values_;  // of the symbols, in the program's order
   std::uint64_t seed_ = 0;

@@ -19,10 +19,14 @@ struct RunContext {
   const std::vector<std::int64_t>& symbols;  // their values, in the program's order
   const BufferTable& buffers;                // allocated
   const std::vector<bool>& early;            // by launch: it may start early behind another
+  const std::vector<bool>& waits;            // by launch: its end is the end of what it waits for
+  std::uint64_t binding = 0;                 // another number for other symbols or buffers
+  std::uint64_t steps = 0;                   // of this run, repeats unrolled
   ReportBuilder& report;
   const RunWatch& watch;
   std::uint64_t& steps_done;  // of this run, counted while it goes on
   bool time_steps = true;
+  bool steps_apart = false;  // an event behind each step, also where that keeps launches apart
 };
 
 // A way to execute a program's steps in their order. Keeps what can be reused between runs. One
@@ -32,9 +36,14 @@ class Executor {
   virtual ~Executor() = default;
 
   // Executes every step once and returns when all are done. Throws what the steps throw, and what
-  // the watch throws.
+  // the watch throws, with notes that say where the run stood.
   virtual void run(const RunContext& context) = 0;
 };
+
+// Enqueues each step on the stream.
+std::unique_ptr<Executor> make_stream_executor(const Device& device);
+// Makes the program a CUDA graph and launches that.
+std::unique_ptr<Executor> make_graph_executor(const Device& device);
 
 std::unique_ptr<Executor> make_executor(ExecutorKind kind, const Device& device);
 

@@ -60,6 +60,13 @@ void ReportBuilder::begin_run() {
   open_.assign(report_.steps.size(), 0);
 }
 
+void ReportBuilder::begin_same_run() {
+  begin_run();
+  for (std::size_t row = 0; row < open_.size(); ++row) {
+    open_[row] = report_.steps[row].executions - report_.steps[row].skipped;
+  }
+}
+
 void ReportBuilder::launched(std::uint32_t row, const LaunchConfig& config, std::uint64_t bytes) {
   StepReport& step = report_.steps[row];
   step.grid = config.grid;

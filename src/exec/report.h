@@ -33,6 +33,10 @@ class ReportBuilder {
     return row;
   }
   bool first_run() const { return first_run_; }
+  // Instead of begin_run and `next` for every step, in a run after the first: the same steps again.
+  void begin_same_run();
+  // The values of the indexes that tell the row from others of its step; may be empty.
+  const std::string& indexes(std::uint32_t row) const { return report_.steps[row].indexes; }
 
   // In the first run.
   void skipped(std::uint32_t row) { ++report_.steps[row].skipped; }
@@ -41,8 +45,10 @@ class ReportBuilder {
 
   // In every run. The step that `next` began is done.
   void done(std::uint32_t row) { --open_[row]; }
+  void all_done() { open_.assign(open_.size(), 0); }
   void timed(std::uint32_t row, double seconds);
   void counted(std::uint32_t row, const driver::Counters& before, const driver::Counters& after);
+  void graph(const GraphReport& graph) { report_.graph = graph; }
   void end_run(double seconds);
   // Instead, where the run failed.
   void abandon_run();

@@ -1,7 +1,6 @@
 #include "exec/step_timer.h"
 
 #include <utility>
-#include <variant>
 
 #include "base/error.h"
 #include "driver/driver.h"
@@ -31,25 +30,35 @@ void StepTimer::begin(const RunContext& context) {
     if (*event) free_.push_back(*std::exchange(*event, std::nullopt));
   }
   marks_.clear();
-  open_ = {};
+  open_.clear();
   begin_ = take_event();
   begin_->record(context.stream);
   context.report.begin_run();
 }
 
 void StepTimer::next(const RunContext& context, bool overlaps) {
-  if (open_.steps == 0) return;
-  const bool due = context.time_steps || open_.steps >= kStepsPerUntimedMark;
-  if ((due && !overlaps) || open_.steps >= kMostUnmarked) push_mark(context);
+  if (open_.empty()) return;
+  const bool due =
+      context.time_steps || context.watch.limited() || open_.size() >= kStepsPerUntimedMark;
+  const bool together = overlaps && !context.steps_apart;
+  if ((due && !together) || open_.size() >= kMostUnmarked) push_mark(context);
 }
 
-void StepTimer::enqueued(const RunContext& context, std::uint32_t row, const PlannedStep& step) {
-  if (open_.steps++ == 0) open_.first = &step;
-  if (context.time_steps) open_.rows.push_back(row);
+void StepTimer::enqueued(const RunContext&, const Place& place) {
+  open_.push_back(place);
+}
+
+StepTimer::Group StepTimer::take_group() {
+  Group group;
+  if (!empty_.empty()) {
+    std::swap(group, empty_.back());
+    empty_.pop_back();
+  }
+  return group;
 }
 
 void StepTimer::push_mark(const RunContext& context) {
-  marks_.push_back({take_event(), std::exchange(open_, {})});
+  marks_.push_back({take_event(), std::exchange(open_, take_group())});
   marks_.back().event.record(context.stream);
   while (marks_.size() > kMaxMarks) harvest(context);
 }
@@ -63,65 +72,57 @@ void StepTimer::harvest(const RunContext& context) {
     counters_ = simulator->counters_at(begin_->native());
   }
   context.watch.wait([&] { return mark.event.done(); });
+  const std::uint32_t last = mark.group.back().row;
   if (context.time_steps) {
-    context.report.timed(mark.group.rows.back(),
-                         elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
+    context.report.timed(last, elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
   }
   if (count) {
     const driver::Counters after = simulator->counters_at(mark.event.native());
     // What they come to together is the last one's.
-    const std::uint32_t last = mark.group.rows.back();
-    for (const std::uint32_t row : mark.group.rows) {
-      if (row != last) context.report.counted(row, counters_, counters_);
+    for (const Place& place : mark.group) {
+      if (place.row != last) context.report.counted(place.row, counters_, counters_);
     }
     context.report.counted(last, counters_, after);
     counters_ = after;
   }
-  for (const std::uint32_t row : mark.group.rows) context.report.done(row);
-  context.steps_done += mark.group.steps;
+  for (const Place& place : mark.group) context.report.done(place.row);
+  context.steps_done += mark.group.size();
+  mark.group.clear();
+  empty_.push_back(std::move(mark.group));
   if (last_) free_.push_back(std::move(*last_));
   last_ = std::move(mark.event);
   marks_.pop_front();
 }
 
 void StepTimer::finish(const RunContext& context) {
-  if (context.time_steps && open_.steps != 0) push_mark(context);
+  if ((context.time_steps || context.watch.limited()) && !open_.empty()) push_mark(context);
   Event end = take_event();
   end.record(context.stream);
   while (!marks_.empty()) harvest(context);
   context.watch.wait([&] { return end.done(); });
-  context.steps_done += std::exchange(open_, {}).steps;
+  for (const Place& place : open_) context.report.done(place.row);
+  context.steps_done += open_.size();
+  open_.clear();
   context.report.end_run(elapsed_seconds(*begin_, end));
   free_.push_back(std::move(end));
 }
 
-// A GPU says that a kernel failed, not which: the call that met the fault is no more than the
-// messenger, and what is known is the first step that may be behind it.
-Error StepTimer::blame(const Error& failure, const PlannedStep& first) const {
-  const auto* launch = std::get_if<PlannedLaunch>(&first.action);
-  const std::string what =
-      launch != nullptr ? "kernel " + launch->kernel.name() : "\"" + first.label + "\"";
-  std::uint64_t steps = open_.steps;
-  for (const Mark& mark : marks_) steps += mark.group.steps;
-  Error named = error_at(first.source->where, failure.code(), "{}{} failed: {}", what,
-                         steps > 1 ? ", or a step after it," : "", failure.message());
-  for (const std::string& note : failure.notes()) named.note(note);
-  named.of_driver(failure.driver_result());
-  return named;
-}
-
-void StepTimer::abandon(Error& failure) {
-  // An event of its own may be what failed: a fault shows at whatever call comes next.
-  const PlannedStep* step = marks_.empty() ? open_.first : marks_.front().group.first;
-  if (step != nullptr) {
-    if (failure.code() == ErrorCode::kFault && device_.driver().simulator == nullptr) {
-      failure = blame(failure, *step);
-    }
-    failure.note("the first step not known to have completed: " + step->label + ", at " +
-                 step->source->where.to_string());
+void StepTimer::abandon(Error& failure, const ReportBuilder& report) {
+  try {
+    // The host may have been ahead of what it has looked at.
+    while (!marks_.empty() && marks_.front().event.done()) marks_.pop_front();
+  } catch (const Error&) {
+    // A fault shows at whatever call comes next, so what it was that failed nobody can tell.
   }
+  const Group& group = marks_.empty() ? open_ : marks_.front().group;
+  if (!group.empty() && failure.code() == ErrorCode::kFault &&
+      device_.driver().simulator == nullptr) {
+    const bool alone = group.size() == 1 && marks_.size() + (open_.empty() ? 0 : 1) < 2;
+    failure = blame(failure, group.front(), alone);
+  }
+  note_standing(failure, group, report);
   marks_.clear();
-  open_ = {};
+  open_.clear();
 }
 
 }  // namespace baton::exec

@@ -8,12 +8,14 @@
 #include "baton/stream.h"
 #include "driver/simulator.h"
 #include "exec/executor.h"
+#include "exec/place.h"
 
 namespace baton::exec {
 
 // Marks the end of each step with an event and reports the time between one event and the next. An
 // event between two launches keeps them from overlapping, so launches that may overlap are marked
-// together, after the last of them, and what they took is the last one's. Few events are out at any
+// together, after the last of them, and what they took is the last one's; unless the run wants its
+// steps apart. Few events are out at any
 // time: whoever enqueues too far ahead waits for the oldest, so that the time limit is kept and the
 // driver's queue does not block. Events are kept for the next run.
 class StepTimer {
@@ -24,7 +26,7 @@ class StepTimer {
   // Before a step is enqueued, which may overlap the one before it or not.
   void next(const RunContext& context, bool overlaps);
   // After it was enqueued.
-  void enqueued(const RunContext& context, std::uint32_t row, const PlannedStep& step);
+  void enqueued(const RunContext& context, const Place& place);
   // A step for which nothing is enqueued.
   void pass(const RunContext& context, std::uint32_t row) {
     context.report.done(row);
@@ -32,28 +34,25 @@ class StepTimer {
   }
   // Waits for all and closes the report's run.
   void finish(const RunContext& context);
-  // Gives up on what is still out, and says in the error where the run stood.
-  void abandon(Error& failure);
+  // Gives up on what is still out, and says in the error where the run stands.
+  void abandon(Error& failure, const ReportBuilder& report);
 
  private:
-  // Steps that one event ends.
-  struct Group {
-    const PlannedStep* first = nullptr;
-    std::vector<std::uint32_t> rows;  // of the report; the last one's is the time
-    std::uint64_t steps = 0;
-  };
+  // Steps that one event ends; the last one's is the time.
+  using Group = std::vector<Place>;
   struct Mark {
     Event event;
     Group group;
   };
 
   Event take_event();
+  Group take_group();
   void push_mark(const RunContext& context);
   void harvest(const RunContext& context);
-  Error blame(const Error& failure, const PlannedStep& first) const;
 
   Device device_;
   std::vector<Event> free_;
+  std::vector<Group> empty_;    // whose memory is used again
   std::optional<Event> begin_;  // of the run
   std::optional<Event> last_;   // the end of the group harvested last
   Group open_;                  // enqueued after the last mark

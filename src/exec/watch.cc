@@ -45,21 +45,19 @@ void RunWatch::wait(const std::function<bool()>& done) const {
 void RunWatch::check() const {
   if (tick_) tick_();
   if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
-    stop(error(ErrorCode::kInterrupted, "the run was interrupted"));
+    throw error(ErrorCode::kInterrupted, "the run was interrupted");
   }
   if (deadline_ && Clock::now() >= *deadline_) {
-    stop(error(ErrorCode::kTimeout, "the run took longer than its limit of {}",
-               format_duration(limit_)));
+    throw error(ErrorCode::kTimeout, "the run took longer than its limit of {}",
+                format_duration(limit_));
   }
 }
 
-void RunWatch::stop(Error failure) const {
-  if (driver::Simulator* simulator = device_.driver().simulator; simulator != nullptr) {
-    for (std::string& line : simulator->stop(device_.native_context())) {
-      failure.note(std::move(line));
-    }
-  }
-  throw failure;
+void RunWatch::stop(Error& failure) const {
+  if (failure.code() != ErrorCode::kInterrupted && failure.code() != ErrorCode::kTimeout) return;
+  driver::Simulator* simulator = device_.driver().simulator;
+  if (simulator == nullptr) return;
+  for (std::string& line : simulator->stop(device_.native_context())) failure.note(std::move(line));
 }
 
 }  // namespace baton::exec

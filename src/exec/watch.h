@@ -21,13 +21,19 @@ class RunWatch {
   // Returns when `done` says so; meanwhile checks as below.
   void wait(const std::function<bool()>& done) const;
 
-  // Throws kInterrupted or kTimeout where it is time to stop. Running kernels are stopped first,
-  // where the device can, and the error's notes say where they stood.
+  // Throws kInterrupted or kTimeout where it is time to stop.
   void check() const;
+
+  // What has to be done with what they threw: running kernels are stopped, where the device can,
+  // and the error's notes say where they stood. Other errors are left alone.
+  void stop(Error& failure) const;
+
+  // Whether there is a time limit: then a run notes how far it is, so that it can be said where it
+  // stands.
+  bool limited() const { return deadline_.has_value(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[noreturn]] void stop(Error failure) const;
 
   Device device_;
   std::optional<Clock::time_point> deadline_;

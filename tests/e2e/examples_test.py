@@ -31,12 +31,12 @@ class Examples(Case):
             command += ["--set", symbol]
         subprocess.run(command, check=True)
 
-    def run_example(self, name, symbols=(), seed=0):
+    def run_example(self, name, symbols=(), seed=0, more=()):
         output, _ = OUTPUTS[name]
         self.reference(name, symbols, seed)
         options = [part for symbol in symbols for part in ("--set", symbol)]
         result = self.baton("run", EXAMPLES / name / f"{name}.toml", "--expect", f"{output}={output}.npy",
-                            "--seed", seed, "--json", *options)
+                            "--seed", seed, "--json", *options, *more)
         self.check(result, 0)
         return result.json()
 
@@ -47,6 +47,12 @@ def add_tests(name):
         self.assertTrue(all(output["ok"] for output in json["outputs"] if output["expected"]))
         self.assertEqual(json["findings"], [])
 
+    def test_as_a_graph(self):
+        json = self.run_example(name, more=("--executor", "graph"))
+        self.assertTrue(all(output["ok"] for output in json["outputs"] if output["expected"]))
+        self.assertEqual(json["findings"], [])
+        self.assertEqual(json["graph"]["builds"], 1)
+
     def test_other_sizes(self):
         for sizes in OUTPUTS[name][1]:
             with self.subTest(sizes):
@@ -55,6 +61,7 @@ def add_tests(name):
 
     setattr(Examples, f"test_{name}_at_full_size", test_full_size)
     setattr(Examples, f"test_{name}_at_other_sizes", test_other_sizes)
+    setattr(Examples, f"test_{name}_as_a_graph", test_as_a_graph)
 
 
 for _name in OUTPUTS:
