@@ -1,0 +1,360 @@
+// What a link costs in a chain of dependent kernels: launched into a stream and as a graph, each by
+// hand, with bare driver calls, and by Baton's executors, with full and with programmatic edges.
+//
+// Every kernel adds 1 to what the one before it wrote, so the result tells whether any of them read
+// too early; every sample is checked. A sample is one chain between two events, with full edges
+// before and behind it, after another one that warms the caches. Arms take turns, in an order that
+// turns too. The types of graphs' edges are read back from the driver. Printed are microseconds a
+// link, medians over the rounds, and of Baton's arms the median paired difference to the same by
+// hand with its 95 % interval.
+//
+//   graph_chain [--device D] [--links N] [--sizes N,N,...] [--rounds N] [--trigger none|loads|top]
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/baton.h"
+#include "driver/driver.h"
+#include "options.h"
+#include "paired.h"
+#include "runtime/context.h"
+
+namespace {
+
+using namespace baton;
+using baton::bench::median;
+using baton::bench::paired_difference;
+
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint32_t kMostBlocks = 528;  // four for each SM of an H200
+
+// Four floats a thread and step. PDL: the wait stands before the first access of memory; TRIGGER
+// says where the next kernel is let in.
+const char* const kSource = R"(
+#include <baton/device/pdl.cuh>
+template <bool kPdl>
+__device__ void add_one(const float4* from, float4* to, unsigned count) {
+  if (kPdl && TRIGGER == 2) baton::device::pdl_trigger();
+  const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
+  if (kPdl) baton::device::pdl_wait();
+  for (unsigned i = first; i < count; i += gridDim.x * blockDim.x) {
+    float4 value = from[i];
+    if (kPdl && TRIGGER == 1 && i + gridDim.x * blockDim.x >= count) baton::device::pdl_trigger();
+    value.x += 1; value.y += 1; value.z += 1; value.w += 1;
+    to[i] = value;
+  }
+}
+extern "C" __global__ void plain(const float4* from, float4* to, unsigned count) {
+  add_one<false>(from, to, count);
+}
+extern "C" __global__ void waits(const float4* from, float4* to, unsigned count) {
+  add_one<true>(from, to, count);
+}
+)";
+
+struct Shape {
+  std::int64_t floats = 0;  // a multiple of four
+  std::uint32_t links = 0;  // an even number: the last result is where the first input was
+  std::string trigger;
+
+  std::uint32_t vectors() const { return static_cast<std::uint32_t>(floats / 4); }
+  std::uint32_t blocks() const {
+    return std::min((vectors() + kThreads - 1) / kThreads, kMostBlocks);
+  }
+};
+
+void check_result(const std::vector<float>& got, const Shape& shape, const std::string& arm) {
+  const auto want = static_cast<float>(shape.links + 1);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == want) continue;
+    throw Error(ErrorCode::kMismatch,
+                fmt::format("{}: element {} is {}, not {}", arm, i, got[i], want));
+  }
+}
+
+// One way to execute the chain.
+class Arm {
+ public:
+  virtual ~Arm() = default;
+  // Executes it twice and gives how long the second time took, in seconds. The first one starts
+  // from ones, and its result is checked.
+  virtual double sample() = 0;
+  // Programmatic edges of its graph, as the driver has them; none where there is no graph.
+  virtual std::optional<std::uint64_t> programmatic_edges() const { return std::nullopt; }
+};
+
+// As somebody writes it who has the driver alone.
+class ByHand : public Arm {
+ public:
+  ByHand(const Device& device, const Shape& shape, const Kernel& kernel, bool pdl)
+      : device_(device),
+        shape_(shape),
+        pdl_(pdl),
+        kernel_(kernel),
+        function_(kernel.native_function()),
+        x_(device, static_cast<std::size_t>(shape.floats)),
+        y_(device, static_cast<std::size_t>(shape.floats)),
+        stream_(device),
+        begin_(device),
+        end_(device) {
+    addresses_[0] = x_.memory().address();
+    addresses_[1] = y_.memory().address();
+  }
+
+  double sample() override {
+    const ContextGuard guard(device_);
+    x_.upload(std::vector<float>(static_cast<std::size_t>(shape_.floats), 1.0f), stream_);
+    submit();
+    stream_.synchronize();
+    check_result(x_.download(), shape_, "by hand");
+    begin_.record(stream_);
+    submit();
+    end_.record(stream_);
+    end_.synchronize();
+    return elapsed_seconds(begin_, end_);
+  }
+
+ protected:
+  virtual void submit() = 0;
+
+  // The arguments of the link of that number.
+  void** arguments(std::uint32_t link) {
+    pointers_[0] = &addresses_[link % 2];
+    pointers_[1] = &addresses_[(link + 1) % 2];
+    pointers_[2] = &count_;
+    return pointers_;
+  }
+  const driver::Driver& driver() const { return device_.driver(); }
+
+  Device device_;
+  const Shape shape_;
+  const bool pdl_;
+  Kernel kernel_;
+  CUfunction function_;
+  Buffer<float> x_, y_;
+  Stream stream_;
+
+ private:
+  Event begin_, end_;
+  CUdeviceptr addresses_[2];
+  unsigned count_ = shape_.vectors();
+  void* pointers_[3] = {};
+};
+
+class StreamByHand : public ByHand {
+ public:
+  using ByHand::ByHand;
+
+ private:
+  void submit() override {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    CUlaunchConfig config{};
+    config.gridDimX = shape_.blocks();
+    config.blockDimX = kThreads;
+    config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+    config.hStream = stream_.native();
+    config.attrs = &attribute;
+    for (std::uint32_t link = 0; link < shape_.links; ++link) {
+      config.numAttrs = pdl_ && link > 0 ? 1 : 0;
+      BATON_DRIVER_CALL(driver(), cuLaunchKernelEx, &config, function_, arguments(link), nullptr);
+    }
+  }
+};
+
+class GraphByHand : public ByHand {
+ public:
+  GraphByHand(const Device& device, const Shape& shape, const Kernel& kernel, bool pdl)
+      : ByHand(device, shape, kernel, pdl) {
+    const ContextGuard guard(device_);
+    BATON_DRIVER_CALL(driver(), cuGraphCreate, &graph_, 0);
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function_;
+    params.gridDimX = shape_.blocks();
+    params.blockDimX = kThreads;
+    params.gridDimY = params.gridDimZ = params.blockDimY = params.blockDimZ = 1;
+    CUgraphEdgeData edge{};
+    if (pdl_) {
+      edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+      edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+    }
+    CUgraphNode last = nullptr;
+    for (std::uint32_t link = 0; link < shape_.links; ++link) {
+      params.kernelParams = arguments(link);
+      CUgraphNode node = nullptr;
+      BATON_DRIVER_CALL(driver(), cuGraphAddKernelNode, &node, graph_, nullptr, 0, &params);
+      if (link > 0) {
+        BATON_DRIVER_CALL(driver(), cuGraphAddDependencies, graph_, &last, &node, &edge, 1);
+      }
+      last = node;
+    }
+    BATON_DRIVER_CALL(driver(), cuGraphInstantiateWithFlags, &exec_, graph_, 0);
+  }
+  ~GraphByHand() override {
+    const ContextGuard guard(device_);
+    BATON_DRIVER_CALL_QUIETLY(driver(), cuGraphExecDestroy, exec_);
+    BATON_DRIVER_CALL_QUIETLY(driver(), cuGraphDestroy, graph_);
+  }
+
+  std::optional<std::uint64_t> programmatic_edges() const override {
+    const ContextGuard guard(device_);
+    std::size_t count = 0;
+    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, nullptr, nullptr, nullptr, &count);
+    std::vector<CUgraphNode> from(count), to(count);
+    std::vector<CUgraphEdgeData> data(count);
+    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, from.data(), to.data(), data.data(),
+                      &count);
+    std::uint64_t programmatic = 0;
+    for (const CUgraphEdgeData& edge : data) {
+      programmatic += edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ? 1 : 0;
+    }
+    return programmatic;
+  }
+
+ private:
+  void submit() override { BATON_DRIVER_CALL(driver(), cuGraphLaunch, exec_, stream_.native()); }
+
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+std::string trigger_number(const std::string& trigger) {
+  return trigger == "loads" ? "1" : trigger == "top" ? "2" : "0";
+}
+
+Program chain_program(const Shape& shape, bool pdl) {
+  const char* const kernel = pdl ? "waits" : "plain";
+  std::string text = fmt::format("[symbols]\nN = {}\nLINKS = {}\nBLOCKS = {}\n", shape.floats,
+                                 shape.links, shape.blocks());
+  text += "[buffers.x]\ndtype = \"f32\"\nshape = [\"N\"]\nrole = \"inout\"\ninit = \"ones\"\n";
+  text += "[buffers.y]\ndtype = \"f32\"\nshape = [\"N\"]\n";
+  text += fmt::format(
+      "[kernels.step]\nentry = \"{}\"\nprelude = \"#define TRIGGER {}\"\ntext = '''{}'''\n", kernel,
+      trigger_number(shape.trigger), kSource);
+  text += fmt::format("[[steps]]\nrepeat = \"LINKS/2\"\n");
+  for (const char* args : {"\"x\", \"y\"", "\"y\", \"x\""}) {
+    text += fmt::format(
+        "[[steps.steps]]\nlaunch = \"step\"\ngrid = [\"BLOCKS\"]\nblock = [{}]\nargs = [{}, "
+        "\"N/4\"]\n",
+        kThreads, args);
+  }
+  return Program::from_text(text, "chain.toml", ".");
+}
+
+class ByBaton : public Arm {
+ public:
+  ByBaton(const Device& device, const Shape& shape, ExecutorKind executor, bool pdl)
+      : shape_(shape), executable_(prepare(device, shape, executor, pdl)) {}
+
+  double sample() override {
+    const RunReport& report = executable_.run({.repeat = 2, .time_steps = false});
+    const Array& x = executable_.output("x");
+    const auto* first = reinterpret_cast<const float*>(x.bytes.data());
+    check_result({first, first + shape_.floats}, shape_, "Baton");
+    return report.run_seconds.back();
+  }
+
+  std::optional<std::uint64_t> programmatic_edges() const override {
+    const std::optional<GraphReport>& graph = executable_.report().graph;
+    return graph ? std::optional(graph->programmatic_edges) : std::nullopt;
+  }
+
+ private:
+  static Executable prepare(const Device& device, const Shape& shape, ExecutorKind executor,
+                            bool pdl) {
+    PrepareOptions options;
+    options.executor = executor;
+    options.pdl = pdl ? PdlMode::kAuto : PdlMode::kOff;
+    return Executable::prepare(chain_program(shape, pdl), device, options);
+  }
+
+  const Shape shape_;
+  Executable executable_;
+};
+
+struct NamedArm {
+  std::string name;
+  std::unique_ptr<Arm> arm;
+  bool pdl = false;
+  std::string reference;  // the same by hand
+};
+
+void measure(const Device& device, const Shape& shape, int rounds) {
+  Source source = Source::from_text(kSource, "chain.cu");
+  source.prelude = "#define TRIGGER " + trigger_number(shape.trigger);
+  const Module module = compile(device, source);
+  std::vector<NamedArm> arms;
+  for (const bool pdl : {false, true}) {
+    const Kernel kernel = module.kernel(pdl ? "waits" : "plain");
+    const std::string edges = pdl ? ", PDL" : "";
+    const auto add = [&](const std::string& name, std::unique_ptr<Arm> arm,
+                         const std::string& reference) {
+      arms.push_back(
+          {name + edges, std::move(arm), pdl, reference.empty() ? "" : reference + edges});
+    };
+    add("stream by hand", std::make_unique<StreamByHand>(device, shape, kernel, pdl), "");
+    add("stream, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kStream, pdl),
+        "stream by hand");
+    add("graph by hand", std::make_unique<GraphByHand>(device, shape, kernel, pdl), "");
+    add("graph, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kGraph, pdl),
+        "graph by hand");
+  }
+  std::map<std::string, std::vector<double>> times;
+  for (int round = -1; round < rounds; ++round) {  // one to warm up
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      NamedArm& arm = arms[(i + static_cast<std::size_t>(round + 1)) % arms.size()];
+      const double seconds = arm.arm->sample();
+      if (round >= 0) times[arm.name].push_back(seconds * 1e6 / shape.links);
+    }
+  }
+  fmt::print("\n{} floats, {} blocks of {}, {} links, {} rounds\n", shape.floats, shape.blocks(),
+             kThreads, shape.links, rounds);
+  for (const NamedArm& arm : arms) {
+    fmt::print("  {:<20} {:9.3f} us a link", arm.name, median(times.at(arm.name)));
+    if (!arm.reference.empty()) {
+      const auto difference = paired_difference(times.at(arm.name), times.at(arm.reference));
+      const double whole = median(times.at(arm.reference));
+      fmt::print("   {:+.1f} % [{:+.1f}, {:+.1f}]", 100 * difference.median / whole,
+                 100 * difference.low / whole, 100 * difference.high / whole);
+    }
+    if (const auto edges = arm.arm->programmatic_edges()) {
+      fmt::print("   {} programmatic edges", *edges);
+      const std::uint64_t want = arm.pdl && device.architecture() >= 90 ? shape.links - 1 : 0;
+      if (*edges != want) {
+        throw Error(ErrorCode::kMismatch,
+                    fmt::format("{}: {} programmatic edges, not {}", arm.name, *edges, want));
+      }
+    }
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const baton::bench::Options options(argc, argv);
+  const Device device = Device::open(options.text("--device", "cuda"));
+  const int rounds = options.number("--rounds", 30);
+  const std::string trigger = options.text("--trigger", "none");
+  const int links = options.number("--links", 1000) / 2 * 2;
+  fmt::print("{} ({}), driver of CUDA {}.{}, trigger: {}\n", device.spec(), device.name(),
+             device.driver_version() / 1000, device.driver_version() % 1000 / 10, trigger);
+  std::istringstream sizes(options.text("--sizes", "16384,262144,1048576,4194304,16777216"));
+  for (std::string size; std::getline(sizes, size, ',');) {
+    const Shape shape{std::max(std::atoll(size.c_str()) / 4 * 4, 4LL),
+                      static_cast<std::uint32_t>(std::max(links, 2)), trigger};
+    measure(device, shape, rounds);
+  }
+  return 0;
+} catch (const Error& failure) {
+  fmt::print(stderr, "error: {}\n", failure.what());
+  return exit_status(failure.code());
+}
