@@ -26,6 +26,11 @@ void check(const std::vector<baton::ProgramStep>& steps) {
       for (const baton::Expression& extent : launch->grid) check(extent);
       for (const baton::LaunchArgument& argument : launch->args) {
         require(!std::holds_alternative<std::string>(argument.value));
+        const auto* map = std::get_if<baton::TensorMapArgument>(&argument.value);
+        if (map == nullptr) continue;
+        for (const auto* list : {&map->shape, &map->strides, &map->box, &map->element_strides}) {
+          for (const baton::Expression& extent : *list) check(extent);
+        }
       }
     } else if (const auto* group = std::get_if<baton::RepeatStep>(&step.action)) {
       check(group->count);

@@ -37,6 +37,7 @@ PUBLIC = {
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
+    "tensor_map.h": "launch",
     "metadata.h": "metadata",
     "program.h": "program",
     "executable.h": "exec",

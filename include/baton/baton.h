@@ -20,3 +20,4 @@
 #include "baton/program.h"
 #include "baton/schedule.h"
 #include "baton/stream.h"
+#include "baton/tensor_map.h"

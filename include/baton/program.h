@@ -15,6 +15,7 @@
 #include "baton/dtype.h"
 #include "baton/error.h"
 #include "baton/export.h"
+#include "baton/tensor_map.h"
 
 namespace baton {
 
@@ -116,10 +117,28 @@ struct RawBytes {
   friend bool operator==(const RawBytes&, const RawBytes&) = default;
 };
 
+// A tensor map by value, of a buffer of the program: { tensor_map = { buffer = "x", box = [64, 64]
+// } }. Lists are in the order of rows, as in TensorMapOptions.
+struct TensorMapArgument {
+  BufferOffset buffer = {};
+  std::vector<Expression> shape = {};    // empty: the buffer's
+  std::vector<Expression> strides = {};  // in elements; empty: dense
+  std::vector<Expression> box = {};
+  std::vector<Expression> element_strides = {};  // empty: all 1
+  std::optional<TensorMapType> type = {};        // else the buffer's dtype says
+  TensorMapInterleave interleave = TensorMapInterleave::kNone;
+  TensorMapSwizzle swizzle = TensorMapSwizzle::kNone;
+  TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::kNone;
+  TensorMapFill oob_fill = TensorMapFill::kZeros;
+  friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
+};
+
 // One argument of a launch. Text is a buffer, a buffer with an offset, or an integer expression:
 // which of them is known once the program knows its names, so a Program never holds plain text.
 struct BATON_API LaunchArgument {
-  std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes> value;
+  std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes,
+               TensorMapArgument>
+      value;
   SourceLocation where;
 
   LaunchArgument(std::string text, SourceLocation place = {})  // NOLINT: implicit by design
@@ -129,9 +148,10 @@ struct BATON_API LaunchArgument {
   LaunchArgument(Expression integer) : value(std::move(integer)) {}  // NOLINT
   LaunchArgument(double number) : value(number) {}                   // NOLINT
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
-  LaunchArgument(T integer) : value(Expression(integer)) {}      // NOLINT
-  LaunchArgument(TypedValue typed) : value(std::move(typed)) {}  // NOLINT
-  LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}    // NOLINT
+  LaunchArgument(T integer) : value(Expression(integer)) {}         // NOLINT
+  LaunchArgument(TypedValue typed) : value(std::move(typed)) {}     // NOLINT
+  LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}       // NOLINT
+  LaunchArgument(TensorMapArgument map) : value(std::move(map)) {}  // NOLINT
 
   BATON_API friend bool operator==(const LaunchArgument& a, const LaunchArgument& b);
 };

@@ -7,10 +7,22 @@
 
 #include "base/error.h"
 #include "base/float_convert.h"
+#include "launch/tensor_map_limits.h"
 #include "program/scalar.h"
 
 namespace baton::exec {
 namespace {
+
+// Of a CUtensorMap parameter: CUDA 12 declares 64, and 13 more.
+constexpr std::uint32_t kTensorMapAlignment = 64;
+// Where parameters begin in the constant bank of compute capability 9.0: machine code aligns what
+// it reads there, so that an aligned parameter lies at 48 bytes behind a multiple of 64 (measured
+// on code of nvcc 13.0; PTX counts from 0, and so does machine code of 10.0).
+constexpr std::uint32_t kParamBase = 0x210;
+
+bool may_hold_tensor_map(std::uint32_t offset) {
+  return offset % kTensorMapAlignment == 0 || (kParamBase + offset) % kTensorMapAlignment == 0;
+}
 
 // Sizes that a number can have without its type being known.
 bool is_integer_size(std::uint32_t size) {
@@ -34,7 +46,7 @@ void PlannedArgument::fail(fmt::format_string<Args...> format, Args&&... args) c
 }
 
 PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
-                                 std::string what, const NameSlots& names,
+                                 std::string what, const Device& device, const NameSlots& names,
                                  const BufferTable& buffers)
     : what_(std::move(what)),
       where_(argument.where),
@@ -49,6 +61,8 @@ PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFact
     plan_real(*real);
   } else if (const auto* typed = std::get_if<TypedValue>(&argument.value)) {
     plan_typed(*typed, names);
+  } else if (const auto* map = std::get_if<TensorMapArgument>(&argument.value)) {
+    plan_tensor_map(*map, device, names, buffers);
   } else {
     plan_raw(std::get<RawBytes>(argument.value));
   }
@@ -146,6 +160,30 @@ void PlannedArgument::plan_raw(const RawBytes& raw) {
   constant_ = raw.bytes;
 }
 
+// No image tells what a struct is for; where it lies tells whether it can be a tensor map.
+void PlannedArgument::plan_tensor_map(const TensorMapArgument& map, const Device& device,
+                                      const NameSlots& names, const BufferTable& buffers) {
+  if (size_ != sizeof(TensorMap)) {
+    fail("is a tensor map of {} bytes, the parameter has {}", sizeof(TensorMap), size_);
+  }
+  if (!may_hold_tensor_map(param_.offset)) {
+    fail(
+        "is a tensor map, which must be aligned to {} bytes; the parameter lies at byte {}, "
+        "declare "
+        "it as const __grid_constant__ CUtensorMap",
+        kTensorMapAlignment, param_.offset);
+  }
+  if (device.architecture() < launch::kFirstWithTensorMaps) {
+    throw error_at(where_, ErrorCode::kUnsupported,
+                   "{} is a tensor map, which needs compute capability 9.0; {} has {}.{}", what_,
+                   device.name(), device.architecture() / 10, device.architecture() % 10);
+  }
+  map_.emplace(map, device, names, buffers);
+  buffer_ = map_->buffer();
+  expression_ = map_->offset();
+  varies_ = true;  // it holds an address
+}
+
 std::uint64_t PlannedArgument::encode(std::int64_t value) const {
   if (dtype_) {
     const auto bits = encode_exact(*dtype_, value);
@@ -190,8 +228,8 @@ void PlannedArgument::set_constant(std::uint64_t bits) {
   std::memcpy(constant_.data(), &bits, size_);
 }
 
-std::uint64_t PlannedArgument::offset(std::span<const std::int64_t> slots,
-                                      const BufferTable& buffers) const {
+std::int64_t PlannedArgument::first_element(std::span<const std::int64_t> slots,
+                                            const BufferTable& buffers) const {
   const BoundBuffer& buffer = buffers[*buffer_];
   const std::int64_t elements = expression_ ? expression_->evaluate(slots) : 0;
   // Where a buffer starts is a place in it even if it is empty.
@@ -200,13 +238,30 @@ std::uint64_t PlannedArgument::offset(std::span<const std::int64_t> slots,
                    "{} is {} + {}, outside the buffer of {} elements", what_,
                    buffer.definition->name, elements, buffer.elements);
   }
-  return static_cast<std::uint64_t>(elements) * buffer.element_size();
+  return elements;
+}
+
+std::uint64_t PlannedArgument::offset(std::span<const std::int64_t> slots,
+                                      const BufferTable& buffers) const {
+  return static_cast<std::uint64_t>(first_element(slots, buffers)) *
+         buffers[*buffer_].element_size();
 }
 
 void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTable& buffers,
                             std::byte* target) const {
   if (!constant_.empty()) {
     std::memcpy(target, constant_.data(), constant_.size());
+    return;
+  }
+  if (map_) {
+    try {
+      const TensorMap map = map_->evaluate(first_element(slots, buffers), slots, buffers);
+      std::memcpy(target, map.bytes(), size_);
+    } catch (Error& failure) {
+      failure.at(where_);
+      failure.note(what_);
+      throw;
+    }
     return;
   }
   std::uint64_t bits = 0;

@@ -69,7 +69,8 @@ overlap::GivenArgument EdgeJudge::given(const PlannedArgument& argument,
                                         std::span<const std::int64_t> slots) const {
   overlap::GivenArgument out;
   if (argument.buffer()) {
-    out.kind = overlap::GivenArgument::Kind::kMemory;
+    out.kind = argument.is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
+                                        : overlap::GivenArgument::Kind::kMemory;
     out.memory = memory_of_[*argument.buffer()];
     out.offset = argument.offset(slots, buffers_);
     return out;

@@ -163,8 +163,8 @@ class Planner {
     }
     for (std::size_t i = 0; i < params.size(); ++i) {
       launch.args.emplace_back(step.args[i], params[i],
-                               fmt::format("argument {} of {}", i, printable(step.kernel)), names_,
-                               buffers_);
+                               fmt::format("argument {} of {}", i, printable(step.kernel)),
+                               launch.kernel.device(), names_, buffers_);
       note_buffer(launch.args.back(), params[i], step, i, launch);
     }
     std::vector<ArgumentType> types;

@@ -42,11 +42,16 @@ class Binder {
     if (root.kind == Root::Kind::kUnknown) return root.reason.c_str();
     if (root.param >= arguments_.size()) return "its address comes from no parameter";
     const GivenArgument& given = arguments_[root.param];
-    if (given.kind == GivenArgument::Kind::kMemory && root.offset == 0 && !root.by_value) {
+    // What a tensor map touches is its buffer's, and its bits are no address.
+    const auto wanted =
+        root.by_value ? GivenArgument::Kind::kTensorMap : GivenArgument::Kind::kMemory;
+    const bool is_its_own = !root.by_value || !root.with_loaded;
+    if (given.kind == wanted && root.offset == 0 && is_its_own) {
       add(touch, given.memory, given.offset, "");
       return nullptr;
     }
-    if (given.kind == GivenArgument::Kind::kBytes || root.by_value) {
+    if (given.kind == GivenArgument::Kind::kBytes ||
+        given.kind == GivenArgument::Kind::kTensorMap || root.by_value) {
       return "its address stands in a struct that is passed by value";
     }
     if (root.with_loaded) return "its address is loaded from memory";

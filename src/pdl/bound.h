@@ -20,9 +20,10 @@ using MemoryId = std::uint32_t;
 
 struct GivenArgument {
   enum class Kind : std::uint8_t {
-    kMemory,  // an address: `memory` and `offset` in it, in bytes
-    kScalar,  // `bits`, where they are known
-    kBytes,   // a struct by value, which may hold addresses
+    kMemory,     // an address: `memory` and `offset` in it, in bytes
+    kTensorMap,  // a map by value, of what lies in `memory` from `offset` on
+    kScalar,     // `bits`, where they are known
+    kBytes,      // a struct by value, which may hold addresses
   };
   Kind kind = Kind::kBytes;
   MemoryId memory = 0;

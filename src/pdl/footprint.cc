@@ -135,7 +135,8 @@ class Builder {
     return roots;
   }
 
-  // A tensor map stands in a parameter, or in memory.
+  // A tensor map is a parameter itself, or stands in memory where a parameter points, as handles of
+  // textures do: what it is then nobody knows.
   static std::vector<Root> behind_map(const Origins& origins) {
     std::vector<Root> roots;
     for (const Origin& origin : origins) {
@@ -143,7 +144,9 @@ class Builder {
         Root root;
         root.kind = Root::Kind::kParam;
         root.param = origin.id;
+        root.offset = origin.offset;
         root.by_value = true;
+        root.with_loaded = origin.kind == Origin::Kind::kParam;
         roots.push_back(std::move(root));
       } else {
         roots.push_back(unknown("it lies behind a tensor map or a texture"));

@@ -29,7 +29,8 @@ struct Root {
   // address only if it is given one.
   bool with_loaded = false;
   bool with_param = false;
-  bool by_value = false;  // the address stands in a struct, or the root is a tensor map
+  // The address stands in a struct, or the root is a tensor map; with_loaded: one in memory.
+  bool by_value = false;
   std::string variable;   // kVariable: its name in the module
   bool constant = false;  // kVariable: in constant memory
   std::string reason;     // kUnknown: why

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "pdl/bound.h"
 #include "pdl/test_support.h"
 
 namespace baton::overlap {
@@ -178,6 +179,71 @@ TEST(Footprint, AnotherWarpMayWait) {
   EXPECT_EQ(text_of(footprint_of(fourth_warp, "", {96, 1, 1})), "unclear read p0")
       << "there is no fourth warp";
   EXPECT_EQ(text_of(footprint_of(fourth_warp)), "unclear read p0") << "nor is one known";
+}
+
+// What a map that is a parameter shows is told apart from what lies behind any other.
+TEST(Footprint, TensorMapsAreParameters) {
+  const auto module = ptx::Module::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 p0[128], .param .align 64 .b8 p1[128], .param .u64 p2) {
+.reg .b64 %d<9>; .reg .b32 %r<9>;
+.shared .align 128 .b8 tile[256]; .shared .align 8 .b64 bar;
+mov.b64 %d1, p0; cvta.param.u64 %d1, %d1;
+mov.b64 %d2, p1; cvta.param.u64 %d2, %d2;
+ld.param.u64 %d3, [p2];
+ld.param.u64 %d4, [p0+8];
+mov.u32 %r1, tile; mov.u32 %r2, 0;
+prefetch.tensormap [%d3];
+cp.async.bulk.prefetch.tensor.1d.L2.global [%d3, {%r2}];
+cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2, %r2}], [bar];
+griddepcontrol.wait;
+cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d2, {%r2, %r2}], [%r1];
+cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%d2, {%r2}], [%r1];
+cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d3, {%r2}], [bar];
+cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d4, {%r2}], [bar];
+ret;
+})",
+                                         "k.ptx");
+  const Footprint found = read_footprint(module, *module->function("k"), {});
+  std::vector<std::string> touches;
+  for (const Touch& touch : found.touches) {
+    for (const Root& root : touch.roots) {
+      touches.push_back(
+          fmt::format("{}{}{} {}{}", touch.order == Order::kBefore ? "early " : "",
+                      touch.reads ? "r" : "", touch.writes ? "w" : "",
+                      root.kind == Root::Kind::kParam ? fmt::format("p{}", root.param) : "?",
+                      !root.by_value     ? ""
+                      : root.with_loaded ? " in memory"
+                                         : " by value"));
+    }
+  }
+  EXPECT_THAT(touches,
+              testing::UnorderedElementsAre("early r p0 by value", "w p1 by value",
+                                            "rw p1 by value", "r p2 in memory", "r p0 in memory"));
+  // What is bound to them: a map's buffer, and nothing for the map's bits taken as an address.
+  std::vector<GivenArgument> given(3);
+  given[0] = {GivenArgument::Kind::kTensorMap, 5, 64, {}};
+  given[1] = {GivenArgument::Kind::kBytes, 0, 0, {}};
+  given[2] = {GivenArgument::Kind::kMemory, 7, 0, {}};
+  const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
+  for (const BoundTouch& touch : bound.touches) {
+    if (touch.touch->order == Order::kBefore) {
+      EXPECT_EQ(touch.memory, MemoryId{5});
+      EXPECT_EQ(touch.offset, 64u);
+    } else {
+      EXPECT_FALSE(touch.memory.has_value());
+    }
+  }
+}
+
+TEST(Footprint, AMapsBitsAreNoAddress) {
+  const Footprint found = footprint_of("ld.global.f32 %f1, [%a]; st.global.f32 [%b], %f1;");
+  std::vector<GivenArgument> given(4);
+  for (GivenArgument& each : given) each = {GivenArgument::Kind::kTensorMap, 5, 0, {}};
+  const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
+  ASSERT_EQ(bound.touches.size(), 2u);
+  for (const BoundTouch& touch : bound.touches) EXPECT_FALSE(touch.memory.has_value());
 }
 
 // A producer waits and loads; consumers are told by an mbarrier and store.

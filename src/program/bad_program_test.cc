@@ -266,10 +266,47 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"\"x + N\"", "{ bytes = \"\" }", kInvalid, "19:19", "not 0 digits"},
         Bad{"\"x + N\"", "{ bytes = \"0g\" }", kInvalid, "19:19", "\"0g\" among its bytes"},
         Bad{"\"x + N\"", "{ bytes = 3 }", kInvalid, "19:19", "as a string"},
-        Bad{"\"x + N\"", "{ tensor_map = {} }", kInvalid, "19:9", "tensor_map"},
+        Bad{"\"x + N\"", "{ tensor_mat = {} }", kInvalid, "19:9", "did you mean \"tensor_map\"?"},
         Bad{"\"x + N\"", "[1]", kInvalid, "19:9", "not an array"},
         Bad{"args = [\"x + N\", \"N\"]", "args = \"x\"", kInvalid, "19:8",
             "must be an array of arguments, not a string"}));
+
+// The table begins at 19:24.
+INSTANTIATE_TEST_SUITE_P(
+    TensorMaps, BadProgram,
+    ::testing::Values(
+        Bad{"\"x + N\"", "{ tensor_map = 1 }", kInvalid, "19:24",
+            "tensor_map of argument 0 of step 0 must be a table, not an integer"},
+        Bad{"\"x + N\"", "{ tensor_map = {} }", kInvalid, "19:24", "lacks \"buffer\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\" } }", kInvalid, "19:24", "lacks \"box\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", boks = [4] } }", kInvalid, "19:40",
+            "unknown key \"boks\" in tensor_map of argument 0 of step 0; did you mean \"box\"?"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"q\", box = [4] } }", kNotFound, "19:36",
+            "unknown buffer \"q\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x + -4\", box = [4] } }", kInvalid, "19:40",
+            "the offset in x is -4"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [\"M\"] } }", kNotFound, "19:48",
+            "unknown symbol \"M\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [0] } }", kInvalid, "19:47",
+            "an extent in box of the tensor map is 0, it must be at least 1"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4, 4] } }", kInvalid, "19:9",
+            "the tensor map of x has 1 dimensions and 2 extents in box"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", shape = [1,1,1,1,1,1], box = [4] } }",
+            kInvalid, "19:48", "must have 1 to 5 extents, not 6"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], strides = [2, 1] } }",
+            kInvalid, "19:9", "1 dimensions and 2 extents in strides"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], type = \"f16\" } }", kInvalid,
+            "19:9", "the type f16 of 2 bytes, the buffer f32 of 4 bytes"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], type = \"tf31\" } }",
+            kInvalid, "19:58", "unknown type \"tf31\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], swizzle = \"128\" } }",
+            kInvalid, "19:61", "did you mean \"128b\"?"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], interleave = \"8b\" } }",
+            kInvalid, "19:64", "unknown interleave \"8b\""},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], oob_fill = \"zero\" } }",
+            kInvalid, "19:62", "did you mean \"zeros\"?"},
+        Bad{"\"x + N\"", "{ tensor_map = { buffer = \"x\", box = [4], l2_promotion = 64 } }",
+            kInvalid, "19:66", "must be a string"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OtherSteps, BadProgram,

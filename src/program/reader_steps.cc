@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "launch/tensor_map_limits.h"
 #include "program/attributes.h"
 #include "program/names.h"
 #include "program/reader.h"
@@ -17,6 +18,9 @@ using Kind = DocumentNode::Kind;
 constexpr std::array<std::string_view, 4> kActions = {"launch", "copy", "fill", "repeat"};
 constexpr std::array<std::string_view, 3> kCopyKeys = {"from", "to", "count"};
 constexpr std::array<std::string_view, 2> kFillKeys = {"buffer", "value"};
+constexpr std::array<std::string_view, 10> kTensorMapKeys = {
+    "buffer", "shape",      "strides", "box",          "element_strides",
+    "type",   "interleave", "swizzle", "l2_promotion", "oob_fill"};
 constexpr std::array<std::string_view, 1> kCopyStepKeys = {"copy"};
 constexpr std::array<std::string_view, 1> kFillStepKeys = {"fill"};
 constexpr std::array<std::string_view, 3> kRepeatKeys = {"repeat", "index", "steps"};
@@ -92,6 +96,38 @@ int hex_digit(char c) {
   return -1;
 }
 
+BufferOffset read_place(const TableReader& table, std::string_view key) {
+  const std::string text = table.required_string(key);
+  return {text, table.document().content_place(*table.find(key))};
+}
+
+template <typename Enum>
+void read_choice(const TableReader& table, std::string_view key,
+                 std::span<const std::string_view> words, Enum& target) {
+  if (const auto found = table.choice(key, words)) target = static_cast<Enum>(*found);
+}
+
+TensorMapArgument read_tensor_map(const TableReader& table) {
+  const auto extents = [&](std::string_view key) {
+    return table.expressions(key, 1, launch::kMaxTensorMapRank);
+  };
+  TensorMapArgument map;
+  map.buffer = read_place(table, "buffer");
+  table.require("box");
+  map.shape = extents("shape");
+  map.strides = extents("strides");
+  map.box = extents("box");
+  map.element_strides = extents("element_strides");
+  if (const auto type = table.choice("type", launch::tensor_map_types())) {
+    map.type = static_cast<TensorMapType>(*type);
+  }
+  read_choice(table, "interleave", launch::tensor_map_interleaves(), map.interleave);
+  read_choice(table, "swizzle", launch::tensor_map_swizzles(), map.swizzle);
+  read_choice(table, "l2_promotion", launch::tensor_map_l2_promotions(), map.l2_promotion);
+  read_choice(table, "oob_fill", launch::tensor_map_fills(), map.oob_fill);
+  return map;
+}
+
 class ArgumentReader {
  public:
   ArgumentReader(const Document& document, std::string what)
@@ -134,12 +170,12 @@ class ArgumentReader {
     const auto& [key, line, column, value] = node.members[0];
     if (key == "bytes") return raw_bytes(value);
     if (key == "tensor_map") {
-      fail(node, "is a tensor_map, which is not supported by this release");
+      return read_tensor_map({document_, value, "tensor_map of " + what_, kTensorMapKeys});
     }
     const auto dtype = parse_dtype(key);
     if (!dtype) {
       std::vector<std::string_view> known(dtype_names().begin(), dtype_names().end());
-      known.push_back("bytes");
+      known.insert(known.end(), {"bytes", "tensor_map"});
       fail(node, "has the unknown type \"{}\"{}", printable(key), suggestion(key, known));
     }
     switch (value.kind) {
@@ -203,11 +239,6 @@ LaunchStep read_launch(const Document& document, const DocumentNode& node,
   }
   step.attributes = read_attributes(table);
   return step;
-}
-
-BufferOffset read_place(const TableReader& table, std::string_view key) {
-  const std::string text = table.required_string(key);
-  return {text, table.document().content_place(*table.find(key))};
 }
 
 CopyStep read_copy(const Document& document, const DocumentNode& node, const std::string& what) {

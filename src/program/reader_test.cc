@@ -56,7 +56,9 @@ launch = "rmsnorm"
 grid   = [1]
 block  = [256, "N / N"]
 args   = ["x", "W + layers*N", "y", "K", 1e-5, -3, true, { f16 = 1.0 }, { i32 = "K" },
-          { f32 = "1/sqrt(K)" }, { u8 = 7 }, { bytes = "00fF" }]
+          { f32 = "1/sqrt(K)" }, { u8 = 7 }, { bytes = "00fF" },
+          { tensor_map = { buffer = "W + N*K", shape = ["N", "K"], strides = ["2 * K", 1], box = [64, 32], element_strides = [2, 1], type = "f16", interleave = "none", swizzle = "64b", l2_promotion = "128b", oob_fill = "nan" } },
+          { tensor_map = { buffer = "y", shape = ["N"], box = [256] } }]
 shared = "2 * K"
 cluster = [1, 1]
 cooperative = false
@@ -115,7 +117,17 @@ Program whole_in_cpp() {
        .args = {"x", BufferOffset("W", layers * n), "y", k, 1e-5, -3, true,
                 TypedValue{DType::kF16, 1.0}, TypedValue{DType::kI32, k},
                 TypedValue{DType::kF32, FloatExpression("1/sqrt(K)")},
-                TypedValue{DType::kU8, Expression(7)}, RawBytes{std::string("\0\xff", 2)}},
+                TypedValue{DType::kU8, Expression(7)}, RawBytes{std::string("\0\xff", 2)},
+                TensorMapArgument{.buffer = BufferOffset("W", n * k),
+                                  .shape = {n, k},
+                                  .strides = {2 * k, 1},
+                                  .box = {64, 32},
+                                  .element_strides = {2, 1},
+                                  .type = TensorMapType::kF16,
+                                  .swizzle = TensorMapSwizzle::k64B,
+                                  .l2_promotion = TensorMapL2Promotion::k128B,
+                                  .oob_fill = TensorMapFill::kNan},
+                TensorMapArgument{.buffer = "y", .shape = {n}, .box = {256}}},
        .attributes = {.shared = 2 * k,
                       .pdl = PdlMode::kAuto,
                       .list = {{"access_policy_window",
@@ -184,6 +196,15 @@ TEST(ProgramReader, EqualityMissesNothing) {
       {"i32 = \"K\"", "i32 = \"N\""},
       {"1/sqrt(K)", "1/sqrt(N)"},
       {"00fF", "00fe"},
+      {"W + N*K", "W + 2*N*K"},
+      {"\"2 * K\", 1]", "\"2 * K\", 2]"},
+      {"box = [64, 32]", "box = [64, 16]"},
+      {"element_strides = [2, 1]", "element_strides = [1, 1]"},
+      {"type = \"f16\", inter", "type = \"bf16\", inter"},
+      {"interleave = \"none\"", "interleave = \"16b\""},
+      {"\"64b\"", "\"128b\""},
+      {"l2_promotion = \"128b\"", "l2_promotion = \"256b\""},
+      {"oob_fill = \"nan\"", "oob_fill = \"zeros\""},
       {"2 * K", "3 * K"},
       {"cluster = [1, 1]", "cluster = [1]"},
       {"pdl    = \"auto\"", "pdl = \"off\""},

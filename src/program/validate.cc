@@ -8,6 +8,7 @@
 #include "base/npy_header.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "launch/tensor_map_limits.h"
 #include "program/attributes.h"
 #include "program/expression_code.h"
 #include "program/names.h"
@@ -249,6 +250,40 @@ class Validator {
       } else if (const auto* real = std::get_if<FloatExpression>(&typed->value)) {
         check_names(*real->code());
       }
+    } else if (const auto* map = std::get_if<TensorMapArgument>(&argument.value)) {
+      check(*map);
+    }
+  }
+
+  // What the symbols' values decide is left to their binding.
+  void check(const TensorMapArgument& map) const {
+    const ProgramBuffer& target = check(map.buffer);
+    const std::size_t rank = map.shape.empty() ? target.shape.size() : map.shape.size();
+    if (rank < 1 || rank > launch::kMaxTensorMapRank) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the tensor map of {} has {} dimensions, it must have 1 to {}; give it a shape",
+                  target.name, rank, launch::kMaxTensorMapRank);
+    }
+    const auto check_list = [&](const std::vector<Expression>& list, std::string_view what,
+                                std::int64_t least, bool optional) {
+      if (list.size() != rank && !(optional && list.empty())) {
+        throw error(ErrorCode::kInvalidInput,
+                    "the tensor map of {} has {} dimensions and {} extents in {}", target.name,
+                    rank, list.size(), what);
+      }
+      for (const Expression& extent : list) {
+        check(extent, fmt::format("an extent in {} of the tensor map", what), least);
+      }
+    };
+    check_list(map.shape, "shape", 1, true);
+    check_list(map.strides, "strides", 0, true);
+    check_list(map.box, "box", 1, false);
+    check_list(map.element_strides, "element_strides", 1, true);
+    if (map.type && size_of(*map.type) != size_of(target.dtype)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the tensor map of {} has the type {} of {} bytes, the buffer {} of {} bytes",
+                  target.name, to_string(*map.type), size_of(*map.type), to_string(target.dtype),
+                  size_of(target.dtype));
     }
   }
 

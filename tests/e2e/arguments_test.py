@@ -146,12 +146,6 @@ class Arguments(Case):
         plain = text(mixed, quad, big).replace('{ bytes = "' + quad.hex() + '" }', "7")
         self.run_program(plain, status=2, parts=("argument 3 of k", "7", "bytes ="))
 
-    def test_N6_a_tensor_map_is_refused_by_name(self):
-        source = "__global__ void k(int* x, int n) { *x = n; }"
-        text = program(buffer("x", "i32", [1], "output"), kernel("k", text=source),
-                       launch("k", [1], [1], ["x", {"tensor_map": 1}]))
-        self.run_program(text, status=2, parts=("tensor_map", "p.toml:"))
-
     def test_pointers(self):
         source = """
             struct Pair { int first, second; };

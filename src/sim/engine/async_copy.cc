@@ -11,6 +11,7 @@
 #include "sim/engine/async_state.h"
 #include "sim/engine/lane_access.h"
 #include "sim/engine/shared_watch.h"
+#include "sim/engine/tensor_copy.h"
 #include "sim/engine/warp.h"
 
 namespace baton::sim {
@@ -128,13 +129,14 @@ void copy_masked(std::byte* to, const std::byte* from, std::uint32_t bytes, std:
 }
 
 void read_source(Exec* x, BulkCopy& copy) {
-  if (copy.has_data) return;
+  if (copy.has_data || copy.from.bytes == 0) return;
   copy.has_data = true;
   const std::byte* from = span_place(x, copy.from, false);
   if (from != nullptr) copy.data.assign(from, from + copy.from.bytes);
 }
 
 void perform(Exec* x, BulkCopy& copy) {
+  if (copy.tile != nullptr) return perform_tile(x, copy);
   const std::byte* from = copy.has_data ? copy.data.data() : span_place(x, copy.from, false);
   const bool missing = from == nullptr || (copy.has_data && copy.data.size() < copy.to.bytes);
   std::byte* to = missing ? nullptr : span_place(x, copy.to, true);
@@ -155,16 +157,6 @@ bool goes_through_cluster(Exec* x, const Insn* i, int lane) {
   wrong(x, i, lane,
         "sends to the shared memory of a cluster, in a grid that was launched without clusters");
   return false;
-}
-
-BulkCopy begin_copy(Exec* x, const Insn* i, int lane, const BulkForm& form) {
-  BulkCopy copy;
-  copy.insn = i;
-  copy.function = function_of(x);
-  copy.rank = x->block->rank;
-  copy.thread = x->warp->index * kLanes + static_cast<std::uint32_t>(lane);
-  if (form.reduces) copy.reduce = find_reduction(form.op, form.type);
-  return copy;
 }
 
 // One thread's part of a copy in bulk, in the shared memory that the span lies in.
@@ -209,15 +201,25 @@ std::uint64_t with_rank(std::uint64_t address, std::uint32_t rank) {
   return (address & ~kMask) | std::uint64_t{rank} << kRankShift;
 }
 
-bool bulk_to_shared(Exec* x, const Insn* i, int lane, const BulkForm& form, const BulkCopy& copy) {
-  const std::uint64_t mbarrier = slot_at<std::uint64_t>(x, i->r[3])[lane];
-  if (!form.multicast) {
+}  // namespace
+
+BulkCopy begin_copy(Exec* x, const Insn* i, int lane) {
+  BulkCopy copy;
+  copy.insn = i;
+  copy.function = function_of(x);
+  copy.rank = x->block->rank;
+  copy.thread = x->warp->index * kLanes + static_cast<std::uint32_t>(lane);
+  return copy;
+}
+
+bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std::uint64_t mbarrier,
+                    std::optional<std::uint32_t> ranks) {
+  if (!ranks) {
     if (!check_span(x, i, lane, copy.to, true)) return false;
     const SharedPlace place = mbarrier_place(x, i, lane, mbarrier);
     return place.block != nullptr && send(x, i, lane, copy, place);
   }
-  for (std::uint32_t left = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff; left != 0;
-       left &= left - 1) {
+  for (std::uint32_t left = *ranks & 0xffff; left != 0; left &= left - 1) {
     const auto rank = static_cast<std::uint32_t>(std::countr_zero(left));
     BulkCopy one = copy;
     one.to.address = with_rank(copy.to.address, rank);
@@ -228,7 +230,18 @@ bool bulk_to_shared(Exec* x, const Insn* i, int lane, const BulkForm& form, cons
   return true;
 }
 
-}  // namespace
+void send_to_global(Exec* x, int lane, BulkCopy copy) {
+  if (x->block->watch != nullptr) {
+    x->block->watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, Touch::kRead));
+  }
+  copy.mark = warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];
+  std::vector<BulkCopy>& leaving = x->block->async.leaving;
+  leaving.push_back(std::move(copy));
+  if (leaving.size() > kMostUnderWay) {
+    perform(x, leaving.front());
+    leaving.erase(leaving.begin());
+  }
+}
 
 const Insn* op_cp_async(Exec* x, const Insn* i) {
   const std::uint32_t bytes = i->mode & 0x1f;
@@ -346,7 +359,8 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     }
     if (bytes == 0) continue;
     if (form.to_shared && form.from_shared && !goes_through_cluster(x, i, lane)) return nullptr;
-    BulkCopy copy = begin_copy(x, i, lane, form);
+    BulkCopy copy = begin_copy(x, i, lane);
+    if (form.reduces) copy.reduce = find_reduction(form.op, form.type);
     copy.from = {form.from_shared ? Space::kGeneric : Space::kGlobal,
                  slot_at<std::uint64_t>(x, i->r[1])[lane], bytes, kBulkUnit};
     copy.to = {form.to_shared ? Space::kGeneric : Space::kGlobal,
@@ -354,23 +368,16 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     if (!check_span(x, i, lane, copy.from, false)) return nullptr;
     watch_span(x, i, lane, copy.from, Touch::kRead);
     if (form.to_shared) {
-      if (!bulk_to_shared(x, i, lane, form, copy)) return nullptr;
+      std::optional<std::uint32_t> ranks;
+      if (form.multicast) ranks = slot_at<std::uint32_t>(x, i->r[4])[lane];
+      const std::uint64_t mbarrier = slot_at<std::uint64_t>(x, i->r[3])[lane];
+      if (!send_to_shared(x, i, lane, copy, mbarrier, ranks)) return nullptr;
       continue;
     }
     if (!check_span(x, i, lane, copy.to, true)) return nullptr;
     watch_span(x, i, lane, copy.to, form.reduces ? Touch::kUpdate : Touch::kWrite);
-    if (form.from_shared && x->block->watch != nullptr) {
-      x->block->watch->note_bulk_read(x, bulk_access(i, lane, copy.from, Touch::kRead));
-    }
     if (form.masked) copy.byte_mask = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff;
-    copy.mark =
-        warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];
-    std::vector<BulkCopy>& leaving = x->block->async.leaving;
-    leaving.push_back(std::move(copy));
-    if (leaving.size() > kMostUnderWay) {
-      perform(x, leaving.front());
-      leaving.erase(leaving.begin());
-    }
+    send_to_global(x, lane, std::move(copy));
   }
   return i + 1;
 }
@@ -411,7 +418,8 @@ const Insn* op_async_store(Exec* x, const Insn* i) {
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     if (!goes_through_cluster(x, i, lane)) return nullptr;
-    BulkCopy copy = begin_copy(x, i, lane, form);
+    BulkCopy copy = begin_copy(x, i, lane);
+    if (form.reduces) copy.reduce = find_reduction(form.op, form.type);
     const std::uint32_t bytes = each * form.elements;
     copy.to = {Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, bytes};
     copy.has_data = true;
@@ -443,7 +451,8 @@ bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::u
   for (BulkCopy& copy : copies) {
     perform(x, copy);
     if (block.watch != nullptr) block.watch->complete_bulk({block.rank, offset}, copy.ticket);
-    if (!complete_bytes(x, i, lane, block, offset, copy.to.bytes)) return false;
+    const std::uint32_t bytes = copy.tile != nullptr ? copy.tile->bytes : copy.to.bytes;
+    if (!complete_bytes(x, i, lane, block, offset, bytes)) return false;
   }
   return true;
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "sim/engine/async_state.h"
 #include "sim/engine/exec.h"
 #include "sim/engine/spec.h"
 
@@ -42,6 +44,15 @@ const Insn* op_bulk_commit(Exec* x, const Insn* i);
 const Insn* op_bulk_wait(Exec* x, const Insn* i);
 // st.async and red.async: r[0] the generic address to write, r[1] the mbarrier's, then the values.
 const Insn* op_async_store(Exec* x, const Insn* i);
+
+// What copies in bulk have in common. A copy of the lane, still without its places.
+BulkCopy begin_copy(Exec* x, const Insn* i, int lane);
+// To shared memory: an mbarrier at the generic address awaits it; `ranks` are the blocks of the
+// cluster that it goes to, at the same place in each. False after a fault.
+bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std::uint64_t mbarrier,
+                    std::optional<std::uint32_t> ranks);
+// To global memory, where everything was checked: in the lane's present group.
+void send_to_global(Exec* x, int lane, BulkCopy copy);
 
 // Performs all that the mbarrier awaits. `i` and `lane` look at it. False after a fault.
 bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset);

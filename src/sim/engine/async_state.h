@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "sim/engine/insn.h"
 #include "sim/engine/mbarrier.h"
 #include "sim/engine/reduce.h"
 #include "sim/engine/span_access.h"
+#include "sim/engine/tensor_tile.h"
 
 namespace baton::sim {
 
@@ -29,7 +31,7 @@ struct ThreadCopy {
   std::array<std::array<std::byte, 16>, kLanes> data = {};  // as read when it was asked for
 };
 
-// cp.async.bulk, cp.reduce.async.bulk, st.async and red.async by one thread.
+// cp.async.bulk, cp.reduce.async.bulk, also of tensors, st.async and red.async by one thread.
 struct BulkCopy {
   const Insn* insn = nullptr;
   const Function* function = nullptr;
@@ -37,6 +39,9 @@ struct BulkCopy {
   std::uint32_t thread = 0;  // in its block
   Span from;                 // no bytes: the data are here already
   Span to;
+  // What stands for global memory in place of `from` or `to`: part of a tensor. Several blocks may
+  // be sent one.
+  std::shared_ptr<const TensorTile> tile;
   std::uint32_t byte_mask = 0xffff;  // which of every 16 bytes are written
   Reduce reduce = nullptr;           // null: a copy
   std::vector<std::byte> data;       // once read

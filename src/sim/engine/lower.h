@@ -160,6 +160,7 @@ class Lowering {
   void copy_thread();
   void arrive_async();
   void copy_bulk();
+  void copy_tensor();
   void wait_async(bool bulk);
   void async_store();
   SlotId generic_address(const ptx::Operand& operand, Space space);

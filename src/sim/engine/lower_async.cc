@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
+#include <vector>
 
 #include "sim/engine/address.h"
 #include "sim/engine/async_copy.h"
@@ -10,6 +12,7 @@
 #include "sim/engine/lower.h"
 #include "sim/engine/mbarrier.h"
 #include "sim/engine/reduce.h"
+#include "sim/engine/tensor_copy.h"
 
 namespace baton::sim {
 namespace {
@@ -20,6 +23,14 @@ using Kind = ptx::Operand::Kind;
 void drop_order(Modifiers& m) {
   m.take_one_of({"weak", "relaxed", "acquire", "release"});
   m.take_one_of({"cta", "cluster", "gpu", "sys"});
+}
+
+AtomOp take_reduction(Modifiers& m) {
+  static constexpr AtomOp kOps[] = {AtomOp::kAdd, AtomOp::kMin, AtomOp::kMax, AtomOp::kInc,
+                                    AtomOp::kDec, AtomOp::kAnd, AtomOp::kOr,  AtomOp::kXor};
+  const auto op = m.take_one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
+  if (!op) throw Unsupported{"its operation is not known"};
+  return kOps[*op];
 }
 
 }  // namespace
@@ -118,7 +129,7 @@ void Lowering::mbarrier() {
 }
 
 void Lowering::copy_async() {
-  if (insn_->has("tensor")) throw Unsupported{"copies by tensor maps"};
+  if (insn_->has("tensor")) return copy_tensor();
   if (insn_->has("bulk")) return copy_bulk();
   if (insn_->has("mbarrier")) return arrive_async();
   if (insn_->has("commit_group") || insn_->has("wait_group") || insn_->has("wait_all")) {
@@ -240,11 +251,7 @@ void Lowering::copy_bulk() {
   if (!known) throw Unsupported{"it does not copy between these state spaces"};
   if (form.reduces) {
     m.take("noftz");
-    static constexpr AtomOp kOps[] = {AtomOp::kAdd, AtomOp::kMin, AtomOp::kMax, AtomOp::kInc,
-                                      AtomOp::kDec, AtomOp::kAnd, AtomOp::kOr,  AtomOp::kXor};
-    const auto op = m.take_one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
-    if (!op) throw Unsupported{"its operation is not known"};
-    form.op = kOps[*op];
+    form.op = take_reduction(m);
     form.type = m.need_type();
     if (find_reduction(form.op, form.type) == nullptr) {
       throw Unsupported{"there is no such reduction of this type"};
@@ -275,6 +282,75 @@ void Lowering::copy_bulk() {
   proto.imm = std::bit_cast<std::int64_t>(form);
 }
 
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.tensor in tiled
+// mode.
+void Lowering::copy_tensor() {
+  Modifiers m(*insn_);
+  TensorForm form;
+  form.reduces = m.take("reduce");
+  m.take("async");
+  m.take("bulk");
+  m.take("tensor");
+  form.prefetches = m.take("prefetch");
+  const bool has_policy = insn_->has("L2::cache_hint");
+  m.drop_hints();
+  require(90);
+  for (const std::string_view mode : insn_->modifiers) {
+    const bool known = mode.starts_with("im2col") || mode.starts_with("tile::");
+    if (known) throw Unsupported{fmt::format("copies by tensor maps in mode {}", mode)};
+  }
+  m.take("tile");
+  const auto rank = m.take_one_of({"1d", "2d", "3d", "4d", "5d"});
+  if (!rank) throw Unsupported{"its number of dimensions is not known"};
+  form.rank = static_cast<std::uint8_t>(*rank + 1);
+  form.to_shared = m.take("mbarrier::complete_tx::bytes");
+  form.multicast = m.take("multicast::cluster");
+  if (!m.take("global")) throw Unsupported{"it does not name global memory"};
+  const bool cluster = m.take("shared::cluster");
+  const bool block = m.take("shared::cta");
+  if (form.prefetches) {
+    m.take("L2");
+  } else if (form.to_shared ? cluster == block : !block || cluster || !m.take("bulk_group")) {
+    throw Unsupported{"it does not copy between these state spaces"};
+  }
+  if (form.reduces) form.op = take_reduction(m);
+  m.finish();
+
+  // [tile], [map, {…}], [mbarrier], mask or [map, {…}], [tile].
+  const std::size_t least = form.prefetches ? 1 : form.to_shared ? 3 : 2;
+  const std::size_t count = least + (form.multicast ? 1 : 0) + (has_policy ? 1 : 0);
+  need_operands(count, count);
+  const std::size_t map_at = form.to_shared ? 1 : 0;
+  ptx::Operand map = operand(map_at);
+  if (map.kind != Kind::kAddress || map.children.size() != 2 ||
+      map.children[1].kind != Kind::kVector || map.children[1].children.size() != form.rank) {
+    invalid(
+        fmt::format("a tensor map of {} dimensions comes with {} coordinates, as in [map, {{x}}]",
+                    form.rank, form.rank));
+  }
+  std::vector<SlotId> coordinates;
+  for (const ptx::Operand& each : map.children[1].children) {
+    coordinates.push_back(source(each, Type::kS32));
+  }
+  map.children.pop_back();
+  const SlotId where = generic_address(map, Space::kGeneric);
+  const Space tiles = form.to_shared ? Space::kSharedCluster : Space::kShared;
+  const SlotId tile =
+      form.prefetches ? kSink : generic_address(operand(form.to_shared ? 0 : 1), tiles);
+  const SlotId mbarrier =
+      form.to_shared ? generic_address(operand(2), Space::kSharedCluster) : kSink;
+  const SlotId mask = form.multicast ? source(operand(3), Type::kB16) : kSink;
+  Proto& proto = emit(op_tensor_copy);
+  proto.cache = next_region();
+  use(proto, 0, tile);
+  use(proto, 1, where);
+  use(proto, 2, mbarrier);
+  use(proto, 3, mask);
+  proto.has_list = true;
+  proto.list = std::move(coordinates);
+  proto.imm = std::bit_cast<std::int64_t>(form);
+}
+
 // st.async{.v2,.v4}.type and red.async.op.type [to], value, [mbarrier]
 void Lowering::async_store() {
   Modifiers m(*insn_);
@@ -285,13 +361,7 @@ void Lowering::async_store() {
   drop_order(m);
   if (!m.take("mbarrier::complete_tx::bytes")) throw Unsupported{"no mbarrier awaits it"};
   m.take("shared::cluster");
-  if (form.reduces) {
-    static constexpr AtomOp kOps[] = {AtomOp::kAdd, AtomOp::kMin, AtomOp::kMax, AtomOp::kInc,
-                                      AtomOp::kDec, AtomOp::kAnd, AtomOp::kOr,  AtomOp::kXor};
-    const auto op = m.take_one_of({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
-    if (!op) throw Unsupported{"its operation is not known"};
-    form.op = kOps[*op];
-  }
+  if (form.reduces) form.op = take_reduction(m);
   const auto vector = m.take_one_of({"v2", "v4"});
   const Type type = m.need_type();
   m.finish();

@@ -1,0 +1,188 @@
+#include "sim/engine/tensor_copy.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "sim/engine/address.h"
+#include "sim/engine/async_copy.h"
+#include "sim/engine/lane_access.h"
+#include "sim/engine/warp.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint32_t kChunk = 16;           // bytes that swizzling keeps together
+constexpr std::uint32_t kTileAlignment = 128;  // in shared memory
+constexpr std::uint32_t kMapAlignment = 64;
+
+const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
+  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_copy", message);
+}
+
+// Nothing after a fault.
+std::optional<TensorMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t address,
+                                  std::uint32_t rank) {
+  const unsigned window = window_of(address);
+  if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
+    wrong(x, i, lane,
+          fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
+                      "or stand in constant or global memory",
+                      address));
+    return std::nullopt;
+  }
+  TensorMapBytes bytes;
+  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kMapAlignment) {
+    if (!load_lane(x, i, lane, Space::kGeneric, address + at, bytes.data() + at, kMapAlignment,
+                   false)) {
+      return std::nullopt;
+    }
+  }
+  const std::optional<TensorMap> map = unpack_tensor_map(bytes);
+  if (!map) {
+    wrong(x, i, lane, fmt::format("what stands at {:#x} is no tensor map", address));
+    return std::nullopt;
+  }
+  if (map->rank != rank) {
+    wrong(x, i, lane,
+          fmt::format("takes a tensor of {} dimensions, the map has {}", rank, map->rank));
+    return std::nullopt;
+  }
+  return map;
+}
+
+// The type that a reduction has for elements of a map.
+std::optional<Type> type_of(TensorType type, AtomOp op) {
+  const bool bits = op == AtomOp::kAnd || op == AtomOp::kOr || op == AtomOp::kXor;
+  switch (type) {
+    case TensorType::kU32:
+      return bits ? Type::kB32 : Type::kU32;
+    case TensorType::kI32:
+      return bits ? Type::kB32 : Type::kS32;
+    case TensorType::kU64:
+      return bits ? Type::kB64 : Type::kU64;
+    case TensorType::kI64:
+      return bits ? Type::kB64 : Type::kS64;
+    case TensorType::kF16:
+      return Type::kF16;
+    case TensorType::kBF16:
+      return Type::kBF16;
+    case TensorType::kF32:
+    case TensorType::kF32Ftz:
+      return Type::kF32;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::uint32_t shared_offset(std::uint64_t address) {
+  return static_cast<std::uint32_t>(address) & ((1u << kRankShift) - 1);
+}
+
+bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
+  const Touch touch = form.to_shared ? Touch::kRead : form.reduces ? Touch::kUpdate : Touch::kWrite;
+  for (const TensorTile::Run& run : tile.runs) {
+    const Span span{Space::kGlobal, run.address, run.bytes, 1};
+    if (!check_span(x, i, lane, span, !form.to_shared)) return false;
+    watch_span(x, i, lane, span, touch);
+  }
+  return true;
+}
+
+// False after a fault.
+bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
+  const std::uint64_t at = slot_at<std::uint64_t>(x, i->r[1])[lane];
+  const std::optional<TensorMap> map = read_map(x, i, lane, at, form.rank);
+  if (!map) return false;
+  if (form.prefetches) return true;
+  std::array<std::int32_t, kMaxTensorRank> coordinates = {};
+  for (std::size_t k = 0; k < form.rank; ++k) {
+    coordinates[k] = slot_at<std::int32_t>(x, i->u.list[k])[lane];
+  }
+  const std::uint64_t bytes = tile_bytes(*map);
+  if (bytes > x->shared.size) {
+    wrong(x, i, lane,
+          fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
+                      bytes, x->shared.size));
+    return false;
+  }
+  BulkCopy copy = begin_copy(x, i, lane);
+  const auto tile = std::make_shared<TensorTile>(make_tile(*map, coordinates));
+  // Swizzling takes whole lines of shared memory.
+  const std::uint32_t unit = tile->swizzle_bits == 0 ? kChunk : kTileAlignment;
+  const std::uint32_t taken = (tile->bytes + unit - 1) / unit * unit;
+  const Span shared{Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], taken,
+                    kTileAlignment};
+  (form.to_shared ? copy.to : copy.from) = shared;
+  copy.tile = tile;
+  if (form.to_shared) {
+    if (!check_runs(x, i, lane, form, *tile)) return false;
+    std::optional<std::uint32_t> ranks;
+    if (form.multicast) ranks = slot_at<std::uint32_t>(x, i->r[3])[lane];
+    return send_to_shared(x, i, lane, copy, slot_at<std::uint64_t>(x, i->r[2])[lane], ranks);
+  }
+  if (form.reduces) {
+    const std::optional<Type> type = type_of(map->type, form.op);
+    if (type) copy.reduce = find_reduction(form.op, *type);
+    if (copy.reduce == nullptr) {
+      wrong(x, i, lane, "there is no such reduction of the tensor map's type");
+      return false;
+    }
+  }
+  if (!check_span(x, i, lane, copy.from, false)) return false;
+  if (!check_runs(x, i, lane, form, *tile)) return false;
+  send_to_global(x, lane, std::move(copy));
+  return true;
+}
+
+}  // namespace
+
+const Insn* op_tensor_copy(Exec* x, const Insn* i) {
+  const auto form = std::bit_cast<TensorForm>(i->imm);
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    if (!copy_one(x, i, std::countr_zero(left), form)) return nullptr;
+  }
+  return i + 1;
+}
+
+void perform_tile(Exec* x, BulkCopy& copy) {
+  const TensorTile& tile = *copy.tile;
+  std::vector<std::byte> dense(tile.bytes);
+  if (copy.to.bytes != 0) {
+    std::byte* to = span_place(x, copy.to, true);
+    if (to == nullptr) return;
+    fill_outside(tile, dense);
+    for (const TensorTile::Run& run : tile.runs) {
+      const std::byte* from = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, false);
+      if (from == nullptr) continue;
+      std::memcpy(dense.data() + run.at, from, run.bytes);
+      convert_loaded(tile.type, {dense.data() + run.at, run.bytes});
+    }
+    for (std::uint32_t at = 0; at < tile.bytes; at += kChunk) {
+      std::memcpy(to + swizzled(tile, shared_offset(copy.to.address), at), dense.data() + at,
+                  kChunk);
+    }
+    return;
+  }
+  const std::byte* from = copy.has_data ? copy.data.data() : span_place(x, copy.from, false);
+  if (from == nullptr || (copy.has_data && copy.data.size() < copy.from.bytes)) return;
+  for (std::uint32_t at = 0; at < tile.bytes; at += kChunk) {
+    std::memcpy(dense.data() + at, from + swizzled(tile, shared_offset(copy.from.address), at),
+                kChunk);
+  }
+  for (const TensorTile::Run& run : tile.runs) {
+    std::byte* to = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, true);
+    if (to == nullptr) continue;
+    if (copy.reduce != nullptr) {
+      copy.reduce(to, dense.data() + run.at, run.bytes);
+    } else {
+      std::memcpy(to, dense.data() + run.at, run.bytes);
+    }
+  }
+}
+
+}  // namespace baton::sim

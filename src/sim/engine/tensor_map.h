@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace baton::sim {
+
+inline constexpr std::size_t kMaxTensorRank = 5;
+
+// The element types, by the numbers of CUtensorMapDataType.
+enum class TensorType : std::uint8_t {
+  kU8,
+  kU16,
+  kU32,
+  kI32,
+  kU64,
+  kI64,
+  kF16,
+  kF32,
+  kF64,
+  kBF16,
+  kF32Ftz,
+  kTF32,
+  kTF32Ftz
+};
+
+// What the 128 opaque bytes of a tensor map hold on the simulated GPU: what cuTensorMapEncodeTiled
+// was given, without interleaving; lists with the innermost dimension first. A plain value.
+struct TensorMap {
+  template <typename T>
+  using List = std::array<T, kMaxTensorRank>;
+
+  std::uint64_t address = 0;
+  List<std::uint64_t> extents = {};
+  List<std::uint64_t> strides = {};  // in bytes; of the innermost dimension an element's size
+  List<std::uint16_t> box = {};      // in elements, the element strides not taken off
+  List<std::uint8_t> element_strides = {};
+  std::uint8_t rank = 0;
+  TensorType type = TensorType::kU8;
+  // Bits 4 to 6 of an address in shared memory are exclusive-ored with as many of those from bit 7
+  // on: 1, 2 or 3 swizzle 16-byte chunks within 32, 64 or 128 bytes (PTX ISA 9.0, "Swizzling
+  // modes"; CUTLASS calls them Swizzle<1,4,3> to Swizzle<3,4,3>).
+  std::uint8_t swizzle_bits = 0;
+  std::uint8_t fills_nan = 0;  // else zeros
+
+  std::uint32_t element_size() const { return static_cast<std::uint32_t>(strides[0]); }
+};
+
+inline constexpr std::size_t kTensorMapBytes = 128;
+using TensorMapBytes = std::array<std::byte, kTensorMapBytes>;
+
+TensorMapBytes pack(const TensorMap& map);
+// Nothing where the bytes are no tensor map of a simulated GPU, or one that something wrote into:
+// what comes back has sizes and numbers that a map can have.
+std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes);
+
+}  // namespace baton::sim

@@ -1,0 +1,527 @@
+#include "baton/tensor_map.h"
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "conformance/conformance.h"
+#include "driver/driver.h"
+
+namespace baton::conformance {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+struct Coordinates {
+  int at[5] = {};  // the innermost first
+};
+
+constexpr unsigned kThreads = 64;
+constexpr unsigned kRepeat = 1024;  // bytes after which every swizzle begins again
+constexpr std::uint8_t kOutside = 0;
+
+// A tensor in host memory and a box of it, as the documentation describes them.
+struct Model {
+  TensorMapOptions options;
+  Bytes memory;  // what stands at the map's address
+
+  std::size_t rank() const { return options.shape.size(); }
+  std::size_t size() const { return size_of(options.type); }
+  std::int64_t step(std::size_t k) const {
+    return options.element_strides.empty() ? 1 : options.element_strides[k];
+  }
+  std::int64_t count(std::size_t k) const { return (options.box[k] + step(k) - 1) / step(k); }
+  std::int64_t stride(std::size_t k) const {
+    if (!options.strides.empty()) return options.strides[k];
+    std::int64_t stride = 1;
+    for (std::size_t inner = k + 1; inner < rank(); ++inner) stride *= options.shape[inner];
+    return stride;
+  }
+  std::size_t tile_bytes() const {
+    std::size_t bytes = size();
+    for (std::size_t k = 0; k < rank(); ++k) bytes *= static_cast<std::size_t>(count(k));
+    return bytes;
+  }
+
+  // Calls visit(place in the tile, place in memory or -1), in bytes, for each element of the box.
+  template <typename Visit>
+  void each(const Coordinates& coordinates, Visit visit) const {
+    std::vector<std::int64_t> index(rank());
+    const std::size_t elements = tile_bytes() / size();
+    for (std::size_t e = 0; e < elements; ++e) {
+      std::size_t left = e;
+      std::int64_t place = 0;
+      bool inside = true;
+      for (std::size_t k = rank(); k-- > 0;) {
+        const auto here = static_cast<std::int64_t>(left) % count(k);
+        left /= static_cast<std::size_t>(count(k));
+        const std::int64_t at = coordinates.at[rank() - 1 - k] + here * step(k);
+        inside = inside && at >= 0 && at < options.shape[k];
+        place += at * stride(k);
+      }
+      visit(e * size(), inside ? place * static_cast<std::int64_t>(size()) : -1);
+    }
+  }
+
+  // Where a byte of the tile lies in shared memory, from a multiple of kRepeat on: bits 4 to 6 are
+  // exclusive-ored with bits 7 to 9, as many as the swizzle has.
+  std::size_t swizzled(std::size_t at) const {
+    const auto mode = static_cast<unsigned>(options.swizzle);  // none, 32, 64, 128 bytes
+    return at ^ ((at >> 7 & ((1u << mode) - 1)) << 4);
+  }
+
+  Bytes tile(const Coordinates& coordinates, std::size_t shift = 0) const {
+    Bytes result(tile_bytes());
+    each(coordinates, [&](std::size_t at, std::int64_t from) {
+      for (std::size_t k = 0; k < size(); ++k) {
+        result.at(swizzled(at + k + shift) - shift) =
+            from < 0 ? kOutside : memory.at(static_cast<std::size_t>(from) + k);
+      }
+    });
+    return result;
+  }
+};
+
+class TensorMaps : public Conformance {
+ protected:
+  void SetUp() override {
+    Conformance::SetUp();
+    if (IsSkipped()) return;
+    if (device().architecture() < 90) GTEST_SKIP() << "needs compute capability 9.0";
+    module_ = std::make_unique<Module>(load("tensor_maps.cu"));
+  }
+
+  // Bytes of which none is as others near it, or that of no element.
+  static Bytes noise(std::size_t count) {
+    Bytes bytes(count);
+    std::uint32_t state = 1;
+    for (std::uint8_t& byte : bytes) {
+      state = state * 1664525 + 1013904223;
+      byte = static_cast<std::uint8_t>(1 + (state >> 24) % 255);
+    }
+    return bytes;
+  }
+
+  static Model model(std::vector<std::int64_t> shape, std::vector<std::int64_t> box,
+                     TensorMapType type, TensorMapSwizzle swizzle = TensorMapSwizzle::kNone) {
+    Model result;
+    result.options.type = type;
+    result.options.box = std::move(box);
+    result.options.swizzle = swizzle;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : shape) elements *= extent;
+    result.options.shape = std::move(shape);
+    result.memory = noise(static_cast<std::size_t>(elements) * size_of(type));
+    return result;
+  }
+
+  Kernel kernel(std::string_view name) const { return module_->kernel(name); }
+
+  TensorMap encode(Model& model, const Buffer<std::uint8_t>& memory) const {
+    model.options.address = memory.memory().address();
+    return TensorMap::encode(device(), model.options);
+  }
+
+  LaunchConfig config(std::size_t bytes, unsigned grid = 1) const {
+    return {
+        .grid = grid, .block = kThreads, .shared = static_cast<std::uint32_t>(bytes + 2 * kRepeat)};
+  }
+
+  Bytes loaded(Model& model, const Coordinates& at, unsigned shift = 0) const {
+    const auto memory = Buffer<std::uint8_t>::of(device(), model.memory);
+    const Buffer<std::uint8_t> out(device(), model.tile_bytes());
+    const auto bytes = static_cast<unsigned>(model.tile_bytes());
+    kernel("load_box")
+        .launch(config(bytes), encode(model, memory), out, static_cast<int>(model.rank()), bytes,
+                at, shift);
+    return out.download();
+  }
+
+  void expect_loaded(Model model, const Coordinates& at, unsigned shift = 0) const {
+    const Bytes got = loaded(model, at, shift);
+    const Bytes want = model.tile(at, shift);
+    ASSERT_EQ(got.size(), want.size());
+    const auto differs = std::mismatch(got.begin(), got.end(), want.begin());
+    EXPECT_EQ(differs.first, got.end())
+        << "byte " << differs.first - got.begin() << " is " << int{*differs.first} << ", not "
+        << int{*differs.second} << "; type " << to_string(model.options.type) << ", swizzle "
+        << to_string(model.options.swizzle) << ", at (" << at.at[0] << ", " << at.at[1] << ", "
+        << at.at[2] << ", " << at.at[3] << ", " << at.at[4] << ")";
+  }
+
+ private:
+  std::unique_ptr<Module> module_;
+};
+
+TEST_F(TensorMaps, BoxesOfEveryRank) {
+  const std::vector<std::vector<std::int64_t>> shapes = {
+      {100}, {9, 20}, {5, 6, 12}, {3, 4, 5, 8}, {3, 2, 3, 4, 8}};
+  const std::vector<std::vector<std::int64_t>> boxes = {
+      {64}, {8, 16}, {3, 4, 8}, {2, 3, 4, 4}, {2, 2, 2, 3, 4}};
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    SCOPED_TRACE(shapes[k].size());
+    const Model each = model(shapes[k], boxes[k], TensorMapType::kU32);
+    expect_loaded(each, {});
+    expect_loaded(each, {{1, 1, 1, 1, 1}});
+    // Over each of the edges, below and above.
+    for (std::size_t d = 0; d < shapes[k].size(); ++d) {
+      Coordinates at;
+      at.at[d] = -2;
+      expect_loaded(each, at);
+      at.at[d] = static_cast<int>(shapes[k][shapes[k].size() - 1 - d]) - 1;
+      expect_loaded(each, at);
+    }
+    expect_loaded(each, {{-3, -1, -1, -1, -1}});
+    expect_loaded(each, {{1000, 0, 0, 0, 0}});
+    expect_loaded(each, {{-1000, 0, 0, 0, 0}});
+  }
+}
+
+TEST_F(TensorMaps, EverySwizzle) {
+  struct Case {
+    TensorMapType type;
+    TensorMapSwizzle swizzle;
+    std::int64_t columns;
+  };
+  for (const Case& each : {
+           Case{TensorMapType::kF16, TensorMapSwizzle::k32B, 16},
+           Case{TensorMapType::kF16, TensorMapSwizzle::k64B, 32},
+           Case{TensorMapType::kF16, TensorMapSwizzle::k128B, 64},
+           Case{TensorMapType::kU8, TensorMapSwizzle::k128B, 128},
+           Case{TensorMapType::kF32, TensorMapSwizzle::k64B, 16},
+           Case{TensorMapType::kU64, TensorMapSwizzle::k32B, 4},
+       }) {
+    for (const std::int64_t rows : {64, 33, 5}) {
+      // A tile ends with a line of 128 bytes here; other ones are below.
+      if (rows * each.columns * static_cast<std::int64_t>(size_of(each.type)) % 128 != 0) continue;
+      const Model box =
+          model({80, 2 * each.columns}, {rows, each.columns}, each.type, each.swizzle);
+      expect_loaded(box, {});
+      expect_loaded(box, {{3, 2}});
+      expect_loaded(box, {{-1, -4}});
+      expect_loaded(box, {{static_cast<int>(each.columns) + 1, 70}});
+    }
+  }
+}
+
+// Rows shorter than the span lie side by side, and lines of 128 bytes are swizzled as ever.
+TEST_F(TensorMaps, SwizzlesOfShortRows) {
+  expect_loaded(model({64, 64}, {32, 32}, TensorMapType::kF16, TensorMapSwizzle::k128B), {{2, 1}});
+  expect_loaded(model({64, 64}, {32, 8}, TensorMapType::kF16, TensorMapSwizzle::k64B), {{2, 1}});
+}
+
+// What is swizzled is the address, not the place in the tile.
+TEST_F(TensorMaps, SwizzlesOfTilesAnywhere) {
+  for (const unsigned shift : {128u, 384u, 896u}) {
+    expect_loaded(model({64, 128}, {16, 64}, TensorMapType::kF16, TensorMapSwizzle::k128B),
+                  {{4, 3}}, shift);
+    expect_loaded(model({64, 128}, {16, 32}, TensorMapType::kF16, TensorMapSwizzle::k64B), {{4, 3}},
+                  shift);
+  }
+}
+
+TEST_F(TensorMaps, EveryType) {
+  for (const TensorMapType type :
+       {TensorMapType::kU8, TensorMapType::kU16, TensorMapType::kU32, TensorMapType::kI32,
+        TensorMapType::kU64, TensorMapType::kI64, TensorMapType::kF16, TensorMapType::kF32,
+        TensorMapType::kF64, TensorMapType::kBF16}) {
+    const auto columns = static_cast<std::int64_t>(32 / size_of(type));
+    Model each = model({10, 4 * columns}, {8, columns}, type);
+    if (type == TensorMapType::kF32 || type == TensorMapType::kF64 || type == TensorMapType::kF16 ||
+        type == TensorMapType::kBF16) {
+      // No NaN: whether those keep their bits is not looked at here.
+      for (std::size_t k = size_of(type) - 1; k < each.memory.size(); k += size_of(type)) {
+        each.memory[k] = static_cast<std::uint8_t>(each.memory[k] & 0x3f);
+      }
+    }
+    expect_loaded(each, {{1, 1}});
+    expect_loaded(each, {{-1, 4}});
+    expect_loaded(each, {{static_cast<int>(3 * columns + 1), -3}});
+  }
+}
+
+TEST_F(TensorMaps, NanOutside) {
+  for (const TensorMapType type :
+       {TensorMapType::kF16, TensorMapType::kBF16, TensorMapType::kF32, TensorMapType::kF64}) {
+    const auto columns = static_cast<std::int64_t>(32 / size_of(type));
+    Model each = model({4, columns}, {4, columns}, type);
+    for (std::uint8_t& byte : each.memory) byte &= 0x3f;
+    each.options.oob_fill = TensorMapFill::kNan;
+    const Coordinates at{{2, 1}};
+    const Bytes got = loaded(each, at);
+    each.each(at, [&](std::size_t place, std::int64_t from) {
+      if (from >= 0) {
+        EXPECT_TRUE(std::equal(got.begin() + static_cast<std::ptrdiff_t>(place),
+                               got.begin() + static_cast<std::ptrdiff_t>(place + each.size()),
+                               each.memory.begin() + from));
+        return;
+      }
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, got.data() + place, each.size());
+      const unsigned mantissa = type == TensorMapType::kF16    ? 10
+                                : type == TensorMapType::kBF16 ? 7
+                                : type == TensorMapType::kF32  ? 23
+                                                               : 52;
+      const unsigned width = static_cast<unsigned>(8 * each.size()) - 1;
+      const std::uint64_t infinity = ((std::uint64_t{1} << (width - mantissa)) - 1) << mantissa;
+      EXPECT_GT(bits & ((std::uint64_t{1} << width) - 1), infinity) << to_string(type);
+    });
+  }
+}
+
+std::vector<float> floats(const Bytes& bytes) {
+  std::vector<float> result(bytes.size() / sizeof(float));
+  std::memcpy(result.data(), bytes.data(), bytes.size());
+  return result;
+}
+
+TEST_F(TensorMaps, FloatsThatAreRoundedOrFlushed) {
+  std::vector<float> values = {1.0f,
+                               1.0f + 0x1p-11f + 0x1p-23f,
+                               -3.14159274f,
+                               1e-30f,
+                               0x1p-130f,
+                               -0x1p-149f,
+                               0.1f,
+                               65504.0f,
+                               0.0f,
+                               -1.5f,
+                               123456.789f,
+                               1e30f,
+                               1.0f + 0x1p-11f - 0x1p-23f,
+                               2.0f,
+                               -0.0f,
+                               7.25f};
+  const auto of = [&](TensorMapType type) {
+    Model row = model({16}, {16}, type);
+    std::memcpy(row.memory.data(), values.data(), row.memory.size());
+    return floats(loaded(row, {}));
+  };
+  const std::vector<float> plain = of(TensorMapType::kF32);
+  const std::vector<float> flushed = of(TensorMapType::kF32Ftz);
+  const std::vector<float> rounded = of(TensorMapType::kTF32);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const bool subnormal = std::fpclassify(values[k]) == FP_SUBNORMAL;
+    EXPECT_EQ(plain[k], values[k]);
+    EXPECT_EQ(flushed[k], subnormal ? 0.0f : values[k]);
+    if (subnormal) continue;
+    // tf32 has 10 bits of fraction.
+    const float unit = std::ldexp(1.0f, std::ilogb(values[k] == 0 ? 1.0f : values[k]) - 10);
+    EXPECT_LE(std::abs(rounded[k] - values[k]), unit / 2) << values[k];
+    EXPECT_EQ(std::fmod(rounded[k], unit), 0.0f) << rounded[k];
+  }
+}
+
+TEST_F(TensorMaps, StridesBetweenRowsAndElements) {
+  Model padded = model({12, 40}, {6, 16}, TensorMapType::kU16);
+  padded.options.shape = {11, 27};  // of rows of 40
+  padded.options.strides = {40, 1};
+  expect_loaded(padded, {{3, 2}});
+  expect_loaded(padded, {{15, 8}});
+
+  Model transposed = model({8, 6, 16}, {3, 4, 8}, TensorMapType::kU32);
+  transposed.options.shape = {6, 8, 16};
+  transposed.options.strides = {16, 96, 1};
+  expect_loaded(transposed, {{5, 3, 2}});
+
+  Model repeated = model({1, 16}, {4, 16}, TensorMapType::kU32);
+  repeated.options.shape = {4, 16};
+  repeated.options.strides = {0, 1};
+  expect_loaded(repeated, {});
+
+  Model stepped = model({30, 9, 16}, {9, 5, 8}, TensorMapType::kU32);
+  stepped.options.element_strides = {4, 2, 1};
+  expect_loaded(stepped, {{2, 1, 3}});
+  expect_loaded(stepped, {{-1, -3, 25}});
+}
+
+TEST_F(TensorMaps, OneBoxForManyBlocks) {
+  constexpr unsigned kRanks = 4, kClusters = 2;
+  Model box = model({40, 64}, {16, 64}, TensorMapType::kF16, TensorMapSwizzle::k128B);
+  const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+  const auto bytes = static_cast<unsigned>(box.tile_bytes());
+  const Buffer<std::uint8_t> out(device(), std::size_t{kRanks} * kClusters * bytes);
+  kernel("load_for_many")
+      .launch(config(bytes, kRanks * kClusters), encode(box, memory), out, bytes, 5, 30);
+  const Bytes got = out.download();
+  const Bytes want = box.tile({{5, 30}});
+  for (unsigned block = 0; block < kRanks * kClusters; ++block) {
+    const Bytes part(got.begin() + block * bytes, got.begin() + (block + 1) * bytes);
+    EXPECT_EQ(part, block % kRanks == 2 ? Bytes(bytes, 0xee) : want) << block;
+  }
+}
+
+TEST_F(TensorMaps, MapsInGlobalMemory) {
+  Model box = model({20, 32}, {8, 16}, TensorMapType::kU32);
+  const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+  const TensorMap map = encode(box, memory);
+  std::vector<std::uint8_t> words(sizeof(map));
+  std::memcpy(words.data(), map.bytes(), sizeof(map));
+  const auto bytes = static_cast<unsigned>(box.tile_bytes());
+  const Buffer<std::uint8_t> out(device(), bytes);
+  kernel("load_box_behind")
+      .launch(config(bytes), Buffer<std::uint8_t>::of(device(), words), out, 2, bytes,
+              Coordinates{{9, 15}});
+  EXPECT_EQ(out.download(), box.tile({{9, 15}}));
+}
+
+TEST_F(TensorMaps, PrefetchesChangeNothing) {
+  Model box = model({20, 32}, {8, 16}, TensorMapType::kU32);
+  const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+  const auto bytes = static_cast<unsigned>(box.tile_bytes());
+  const Buffer<std::uint8_t> out(device(), bytes);
+  kernel("prefetch_box").launch(config(bytes), encode(box, memory), out, bytes, -2, 17);
+  EXPECT_EQ(out.download(), box.tile({{-2, 17}}));
+}
+
+TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
+  const auto check = [&](Model box, const Coordinates& at) {
+    const Bytes before = box.memory;
+    const Bytes tile = noise(box.tile_bytes());
+    const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+    const auto bytes = static_cast<unsigned>(tile.size());
+    kernel("store_box")
+        .launch(config(bytes), encode(box, memory), Buffer<std::uint8_t>::of(device(), tile),
+                static_cast<int>(box.rank()), bytes, at);
+    Bytes want = before;
+    box.each(at, [&](std::size_t place, std::int64_t to) {
+      if (to < 0) return;
+      for (std::size_t k = 0; k < box.size(); ++k) {
+        want.at(static_cast<std::size_t>(to) + k) = tile.at(box.swizzled(place + k));
+      }
+    });
+    EXPECT_NE(want, before);
+    EXPECT_EQ(memory.download(), want)
+        << box.rank() << " dimensions, " << at.at[0] << ", " << at.at[1];
+  };
+  check(model({100}, {64}, TensorMapType::kU16), {{50}});
+  check(model({100}, {64}, TensorMapType::kU8), {{-7}});
+  check(model({20, 64}, {8, 64}, TensorMapType::kU16, TensorMapSwizzle::k128B), {{3, 15}});
+  check(model({20, 64}, {8, 32}, TensorMapType::kU16, TensorMapSwizzle::k64B), {{-3, -2}});
+  check(model({20, 64}, {8, 8}, TensorMapType::kU32, TensorMapSwizzle::k32B), {{60, 2}});
+  check(model({3, 2, 3, 4, 8}, {2, 2, 2, 3, 4}, TensorMapType::kU32), {{5, 2, -1, 1, 2}});
+  Model padded = model({12, 40}, {6, 16}, TensorMapType::kU16);
+  padded.options.shape = {11, 27};
+  padded.options.strides = {40, 1};
+  check(padded, {{20, 7}});
+}
+
+TEST_F(TensorMaps, ReductionsIntoATensor) {
+  constexpr int kX = 2, kY = -3;
+  constexpr std::int64_t kRows = 10, kColumns = 8;
+  const auto check = [&](const char* op, TensorMapType type, auto sample, auto combine) {
+    using T = decltype(sample);
+    Model box = model({kRows, kColumns}, {8, 8}, type);
+    std::vector<T> held(kRows * kColumns), given(64);
+    for (std::size_t k = 0; k < held.size(); ++k) held[k] = static_cast<T>(3 * k % 41);
+    for (std::size_t k = 0; k < given.size(); ++k) given[k] = static_cast<T>(5 * k % 37);
+    box.memory.resize(held.size() * sizeof(T));
+    std::memcpy(box.memory.data(), held.data(), box.memory.size());
+    const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+    const auto bytes = static_cast<unsigned>(given.size() * sizeof(T));
+    kernel("reduce_" + std::string(op))
+        .launch(config(bytes), encode(box, memory), Buffer<T>::of(device(), given), bytes, kX, kY);
+    std::vector<T> want = held;
+    box.each({{kX, kY}}, [&](std::size_t place, std::int64_t to) {
+      if (to < 0) return;
+      T& target = want[static_cast<std::size_t>(to) / sizeof(T)];
+      target = combine(target, given[place / sizeof(T)]);
+    });
+    const Bytes got = memory.download();
+    std::vector<T> values(want.size());
+    std::memcpy(values.data(), got.data(), got.size());
+    EXPECT_EQ(values, want) << op << " of " << to_string(type);
+    EXPECT_NE(values, held);
+  };
+  const auto sum = [](auto a, auto b) { return a + b; };
+  check("add", TensorMapType::kU32, std::uint32_t{}, sum);
+  check("add", TensorMapType::kI32, std::int32_t{}, sum);
+  check("add", TensorMapType::kU64, std::uint64_t{}, sum);
+  check("add", TensorMapType::kF32, float{}, sum);
+  check("min", TensorMapType::kI32, std::int32_t{},
+        [](std::int32_t a, std::int32_t b) { return std::min(a, b); });
+  check("max", TensorMapType::kU32, std::uint32_t{},
+        [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+  check("inc", TensorMapType::kU32, std::uint32_t{},
+        [](std::uint32_t a, std::uint32_t b) { return a >= b ? 0 : a + 1; });
+  check("xor", TensorMapType::kU32, std::uint32_t{},
+        [](std::uint32_t a, std::uint32_t b) { return a ^ b; });
+}
+
+// What the driver itself refuses.
+TEST_F(TensorMaps, LimitsOfTheDriver) {
+  const driver::Driver& driver = device().driver();
+  struct Call {
+    CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    cuuint32_t rank = 3;
+    std::uint64_t address = 0;  // added to the buffer's
+    cuuint64_t extents[5] = {64, 32, 16, 1, 1};
+    cuuint64_t strides[4] = {128, 4096, 65536, 65536};
+    cuuint32_t box[5] = {64, 8, 2, 1, 1};
+    cuuint32_t element_strides[5] = {1, 1, 1, 1, 1};
+    CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;
+    CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+    CUtensorMapL2promotion promotion = CU_TENSOR_MAP_L2_PROMOTION_NONE;
+    CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  };
+  const Buffer<std::uint8_t> memory(device(), 1 << 16);
+  device().synchronize();
+  const auto result = [&](auto change) {
+    Call call;
+    change(call);
+    CUtensorMap map;
+    return driver.cuTensorMapEncodeTiled(
+        &map, call.type, call.rank,
+        reinterpret_cast<void*>(memory.memory().address() + call.address), call.extents,
+        call.strides, call.box, call.element_strides, call.interleave, call.swizzle, call.promotion,
+        call.fill);
+  };
+  ASSERT_EQ(driver.cuCtxPushCurrent(device().native_context()), CUDA_SUCCESS);
+  EXPECT_EQ(result([](Call&) {}), CUDA_SUCCESS);
+  EXPECT_EQ(result([](Call& c) { c.extents[1] = cuuint64_t{1} << 32; }), CUDA_SUCCESS);
+  EXPECT_EQ(result([](Call& c) { c.strides[1] = (cuuint64_t{1} << 40) - 16; }), CUDA_SUCCESS);
+  EXPECT_EQ(result([](Call& c) { c.strides[1] = 0; }), CUDA_SUCCESS);
+  EXPECT_EQ(result([](Call& c) { c.element_strides[0] = 2; }), CUDA_SUCCESS) << "is ignored";
+  EXPECT_EQ(result([](Call& c) { c.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA; }),
+            CUDA_SUCCESS);
+  const std::vector<std::pair<const char*, void (*)(Call&)>> wrong = {
+      {"rank 0", [](Call& c) { c.rank = 0; }},
+      {"rank 6", [](Call& c) { c.rank = 6; }},
+      {"address", [](Call& c) { c.address = 8; }},
+      {"extent 0", [](Call& c) { c.extents[1] = 0; }},
+      {"extent", [](Call& c) { c.extents[1] = (cuuint64_t{1} << 32) + 1; }},
+      {"stride", [](Call& c) { c.strides[0] = 136; }},
+      {"stride too large", [](Call& c) { c.strides[1] = cuuint64_t{1} << 40; }},
+      {"box 0", [](Call& c) { c.box[1] = 0; }},
+      {"box 257", [](Call& c) { c.box[1] = 257; }},
+      {"inner box", [](Call& c) { c.box[0] = 60; }},
+      {"inner box against the swizzle", [](Call& c) { c.swizzle = CU_TENSOR_MAP_SWIZZLE_64B; }},
+      {"element stride 0", [](Call& c) { c.element_strides[1] = 0; }},
+      {"element stride 9", [](Call& c) { c.element_strides[1] = 9; }},
+      {"NaN of integers",
+       [](Call& c) {
+         c.type = CU_TENSOR_MAP_DATA_TYPE_UINT16;
+         c.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+       }},
+      {"interleave of two dimensions",
+       [](Call& c) {
+         c.rank = 2;
+         c.interleave = CU_TENSOR_MAP_INTERLEAVE_16B;
+       }},
+      {"interleave 32B with a swizzle of 128B",
+       [](Call& c) { c.interleave = CU_TENSOR_MAP_INTERLEAVE_32B; }},
+  };
+  for (const auto& [name, change] : wrong) {
+    EXPECT_EQ(result(change), CUDA_ERROR_INVALID_VALUE) << name;
+  }
+  CUcontext popped = nullptr;
+  EXPECT_EQ(driver.cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace baton::conformance
