@@ -18,7 +18,9 @@
 #include "scalar_gemm.h"
 #include "sim/engine/engine.h"
 #include "sim/engine/memory.h"
+#include "sim/engine/memory_impl.h"
 #include "sim/engine/module.h"
+#include "sim/engine/ordering.h"
 
 namespace {
 
@@ -26,7 +28,10 @@ using namespace baton;
 
 class Device {
  public:
-  Device() : memory_(0, std::uint64_t{1} << 32), engine_(config(), memory_) {
+  // `judged`: with everything that looks for races, which costs time.
+  explicit Device(bool judged = false)
+      : judged_(judged), memory_(0, std::uint64_t{1} << 32), engine_(config(judged), memory_) {
+    if (judged) memory_.impl().watch(true);
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_, 90);
@@ -46,6 +51,7 @@ class Device {
     launch.kernel = module_->kernel(name);
     launch.grid = grid;
     launch.block = block;
+    if (judged_) launch.number = sim::Ordering::instance().add({}, {name, launch.kernel->decoded});
     launch.params.resize(launch.kernel->param_bytes);
     std::size_t k = 0;
     const auto put = [&](auto value) {
@@ -63,12 +69,14 @@ class Device {
   }
 
  private:
-  static sim::EngineConfig config() {
+  static sim::EngineConfig config(bool judged) {
     sim::EngineConfig made;
+    made.watch_shared = judged;
     const char* workers = std::getenv("BATON_BENCH_WORKERS");
     made.workers = workers == nullptr ? 1 : static_cast<unsigned>(std::atoi(workers));
     return made;
   }
+  const bool judged_;
   sim::DeviceMemory memory_;
   sim::Engine engine_;
   std::shared_ptr<sim::LoadedModule> module_;
@@ -84,8 +92,8 @@ void count(benchmark::State& state, const driver::Counters& last) {
 
 constexpr int kSize = 512;
 
-void Gemm512(benchmark::State& state) {
-  Device device;
+void gemm512(benchmark::State& state, bool judged) {
+  Device device(judged);
   const std::uint64_t a = device.floats(kSize * kSize);
   const std::uint64_t b = device.floats(kSize * kSize);
   const std::uint64_t c = device.floats(kSize * kSize);
@@ -93,7 +101,14 @@ void Gemm512(benchmark::State& state) {
   for (auto _ : state) last = device.run("gemm", {8, 8}, {16, 16}, c, a, b, kSize);
   count(state, last);
 }
+void Gemm512(benchmark::State& state) {
+  gemm512(state, false);
+}
 BENCHMARK(Gemm512)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+void Gemm512Judged(benchmark::State& state) {
+  gemm512(state, true);
+}
+BENCHMARK(Gemm512Judged)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 void ScalarGemm512(benchmark::State& state) {
   const std::vector<float> a(kSize * kSize, 1.25f);
@@ -107,8 +122,8 @@ void ScalarGemm512(benchmark::State& state) {
 }
 BENCHMARK(ScalarGemm512)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
-void Saxpy4M(benchmark::State& state) {
-  Device device;
+void saxpy4m(benchmark::State& state, bool judged) {
+  Device device(judged);
   const int n = 4 << 20;
   const std::uint64_t x = device.floats(n);
   const std::uint64_t y = device.floats(n);
@@ -116,7 +131,14 @@ void Saxpy4M(benchmark::State& state) {
   for (auto _ : state) last = device.run("saxpy", {n / 256}, {256}, y, x, 1.5f, n);
   count(state, last);
 }
+void Saxpy4M(benchmark::State& state) {
+  saxpy4m(state, false);
+}
 BENCHMARK(Saxpy4M)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+void Saxpy4MJudged(benchmark::State& state) {
+  saxpy4m(state, true);
+}
+BENCHMARK(Saxpy4MJudged)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 void ShuffleReduce4M(benchmark::State& state) {
   Device device;
