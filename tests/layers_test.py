@@ -78,6 +78,9 @@ def includes(path):
 def sources(folder):
     return sorted(p for p in folder.rglob("*") if p.suffix in {".h", ".cc", ".inc"})
 
+# Public headers for programs that use CUDA, or CUTLASS, themselves.
+INTEROP = {"cuda.h", "cuda_runtime.h", "cutlass.h"}
+
 
 class Layers(unittest.TestCase):
     def test_every_room_has_a_level(self):
@@ -110,11 +113,11 @@ class Layers(unittest.TestCase):
         self.assertEqual(wrong, [], "\n".join(wrong))
 
     def test_the_public_api_needs_no_private_header(self):
-        """No header of include/ names a private header or one of CUDA's, but for the interop two."""
+        """No header of include/ names a private header or one of CUDA's, but for those for interoperation."""
         wrong = []
         for path in sources(ROOT / "include" / "baton"):
             relative = path.relative_to(ROOT / "include" / "baton")
-            if relative.parts[0] == "device" or relative.name in {"cuda.h", "cuda_runtime.h"}:
+            if relative.parts[0] == "device" or relative.name in INTEROP:
                 continue
             for number, name in includes(path):
                 if name.split("/")[0] in rooms() or name.startswith("cuda"):
@@ -122,7 +125,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(wrong, [], "\n".join(wrong))
 
     def test_one_header_includes_the_public_api(self):
-        """baton.h brings every public header, but for the interop two."""
+        """baton.h brings every public header, but for those for interoperation."""
         folder = ROOT / "include" / "baton"
         included, waiting = set(), ["baton.h"]
         while waiting:
@@ -131,7 +134,7 @@ class Layers(unittest.TestCase):
                 included.add(header)
                 waiting += [name.removeprefix("baton/") for _, name in includes(folder / header)
                             if name.startswith("baton/")]
-        public = {path.name for path in folder.glob("*.h")} - {"cuda.h", "cuda_runtime.h"}
+        public = {path.name for path in folder.glob("*.h")} - INTEROP
         self.assertEqual(included, public)
 
     def test_only_the_composition_file_sees_the_simulated_gpu(self):
