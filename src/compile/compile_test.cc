@@ -256,7 +256,8 @@ TEST_F(Compile, OptionsReachTheCompiler) {
 TEST_F(Compile, TakesWhatNvccTakes) {
   const std::string sources[] = {
       R"(__global__ void k(float* o, int64_t n, uint8_t* b, uintptr_t p, uint u) {
-           o[0] = INFINITY + NAN + FLT_MAX + INT_MAX + M_PI + HUGE_VALF + (n > INT64_MAX) + u; })",
+           o[0] = INFINITY + NAN + FLT_MAX + INT_MAX + M_PI + HUGE_VALF + (n > INT64_MAX) + u;
+           static_assert(UINT64_C(1) << 40 > UINT32_C(4294967295) && sizeof(INT64_C(1)) == 8, ""); })",
       R"(#include <math.h>
          #include <limits>
          __constant__ float lowest = -INFINITY;
@@ -476,7 +477,10 @@ TEST_F(Compile, ASourcesOwnNamesStandBesideTheHosts) {
     #include <vector>
     #define min(a, b) ((a) < (b) ? (a) : (b))
     #define max(a, b) ((a) > (b) ? (a) : (b))
+    #include <time.h>
     extern FILE* stderr;
+    extern char* optarg;
+    extern int optind, errno;
     extern "C" FILE* fopen(const char*, const char*);
     typedef struct _IO_FILE FILE;
     typedef unsigned int uint;
@@ -484,6 +488,8 @@ TEST_F(Compile, ASourcesOwnNamesStandBesideTheHosts) {
     __global__ void k(float* p) { p[0] = random(1, max(2, N)); }
     int main() {
       std::map<int, std::vector<float>> m; m[1].push_back(min(1, 2)); std::array<int, 2> a = {};
+      timespec now; clock_gettime(CLOCK_MONOTONIC, &now);
+      while (getopt(0, 0, "n:") != -1) m[optind].push_back(optarg[0] + errno);
       err = opendir("."); if (!err) fprintf(stderr, "%d\n", a[0]);
       std::string path("a"); path.replace(0, 1, "b"); std::atomic<int> n(0);
       k<<<1, 1>>>(0); return n.load(std::memory_order_relaxed) + strcasecmp("a", path.c_str()); })";
@@ -572,7 +578,7 @@ TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
   EXPECT_THAT(missing, HasSubstr("searched for it beside the file that includes it, then in " +
                                  (folder_.path() / "inc").string() + ", " +
                                  (folder_.path() / "own").string()));
-  EXPECT_THAT(advice("#include <string>\n__global__ void k() { std::string s; }"),
+  EXPECT_THAT(advice("#include <string>\n__global__ void k() { std::string s(\"a\"); }"),
               HasSubstr("hold nothing for device code: NVRTC compiles the whole file"));
   EXPECT_THAT(advice(kernel + "float f(); float start = f();"),
               HasSubstr("a variable without a mark is compiled as a __device__ variable"));

@@ -145,6 +145,8 @@ struct tm {
 #ifndef CLOCKS_PER_SEC
 #define CLOCKS_PER_SEC 1000000
 #endif
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 1
 BATON_HOST(time_t, time)
 BATON_HOST(time_t, mktime)
 BATON_HOST(double, difftime)
@@ -153,6 +155,8 @@ BATON_HOST(tm*, gmtime)
 BATON_HOST(char*, ctime)
 BATON_HOST(char*, asctime)
 BATON_HOST(int, timespec_get)
+BATON_HOST(int, clock_gettime)
+BATON_HOST(int, nanosleep)
 BATON_HOST(int, gettimeofday)
 
 #include <baton_host_cuda.h>

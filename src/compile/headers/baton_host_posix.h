@@ -31,8 +31,6 @@ struct pthread_attr_t {};
 struct pthread_mutex_t {};
 struct pthread_cond_t {};
 struct pthread_barrier_t {};
-#define CLOCK_REALTIME 0
-#define CLOCK_MONOTONIC 1
 #define RUSAGE_SELF 0
 #define SCHED_FIFO 1
 #define O_RDONLY 0
@@ -44,16 +42,21 @@ struct pthread_barrier_t {};
 #define S_IWUSR 0200
 #define SIGINT 2
 #define SIGTERM 15
-#define errno (*(int*)0)
+// As with stderr, a source may say "extern int optind;".
+__host__ int* baton_host_number();
+__host__ char** baton_host_text();
+#define errno (*baton_host_number())
+#define optarg (*baton_host_text())
+#define optind (*baton_host_number())
+#define opterr (*baton_host_number())
+#define optopt (*baton_host_number())
 #define PROT_READ 1
 #define PROT_WRITE 2
 #define MAP_SHARED 1
 #define MAP_PRIVATE 2
 #define MAP_ANONYMOUS 32
 #define MAP_FAILED ((void*)-1)
-BATON_HOST(int, clock_gettime)
 BATON_HOST(int, getrusage)
-BATON_HOST(int, nanosleep)
 BATON_HOST(int, sleep)
 BATON_HOST(int, usleep)
 BATON_HOST(int, open)
