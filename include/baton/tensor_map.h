@@ -16,8 +16,8 @@ class Device;
 
 // The enumerations of cuTensorMapEncodeTiled (CUDA driver API), in its order.
 
-// How elements are read and written: also whether f32 keeps subnormals (kF32Ftz flushes them to
-// zero) and whether it is cut to the bits of tf32.
+// How elements are read and written: also whether sums of f32 keep subnormals (kF32Ftz flushes
+// them; loads of it keep them, on an H200) and whether it is cut to the bits of tf32.
 enum class TensorMapType : std::uint8_t {
   kU8,
   kU16,

@@ -13,7 +13,7 @@ namespace baton {
 class DynamicLibrary {
  public:
   // Opens the first of `names` that loads. On failure returns nothing and sets `*why` (where
-  // given) to what the loader said of each, one a line.
+  // given) to what the loader said of each.
   static std::optional<DynamicLibrary> open(std::span<const std::string> names,
                                             std::string* why = nullptr);
 

@@ -42,7 +42,7 @@ TEST(DynamicLibraryTest, SaysWhyEachNameFailed) {
   std::string why;
   EXPECT_FALSE(DynamicLibrary::open(names, &why).has_value());
   EXPECT_THAT(why, HasSubstr("libbaton-no-such.so.1"));
-  EXPECT_THAT(why, HasSubstr("\n" + text));
+  EXPECT_THAT(why, HasSubstr("; " + text));
   EXPECT_FALSE(DynamicLibrary::open(names).has_value());
   EXPECT_FALSE(DynamicLibrary::open({}, &why).has_value());
   EXPECT_EQ(why, "");

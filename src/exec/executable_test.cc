@@ -473,9 +473,12 @@ TEST_F(ExecutableFaultTest, ATimeOutStopsAKernelThatNeverEnds) {
 
 TEST_F(ExecutableFaultTest, AnInterruptionStopsAKernelThatNeverEnds) {
   std::atomic<bool> interrupt{false};
+  // One that only polls would be found out and stopped before anyone interrupts it.
   const Error failure = refusal(
-      buffer("flag", "i32", "[1]", "input", "zeros") + kernel("spin") +
-          "[[steps]]\nlaunch = \"spin\"\ngrid = [1]\nblock = [1]\nargs = [\"flag\"]\n",
+      buffer("x", "u32", "[1]", "inout", "zeros") +
+          "[kernels.count]\ntext = '''extern \"C\" __global__ void count(unsigned* x) { "
+          "while (atomicAdd(x, 1) < 4294967295u) {} }'''\n"
+          "[[steps]]\nlaunch = \"count\"\ngrid = [1]\nblock = [1]\nargs = [\"x\"]\n",
       {}, {.interrupt = &interrupt, .progress = [&](const RunProgress&) { interrupt = true; }});
   EXPECT_EQ(failure.code(), ErrorCode::kInterrupted);
 }

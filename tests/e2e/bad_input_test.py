@@ -363,7 +363,7 @@ class WrongResults(Case):
         self.write("p.toml", PROGRAM)
         result = self.baton("run", "p.toml", "--timeout", "0.5", timeout=120)
         self.check(result, 1, "500 ms")
-        self.assertIn("the first step not known to have completed: scale, at p.toml:", result.err)
+        self.assertIn("the first step not known to have completed: scale (launch 0), at p.toml:", result.err)
         if not ON_GPU:
             self.assertIn("k.cu:3", result.err, "where the warps stand")
 

@@ -98,11 +98,20 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   const std::uint64_t at = slot_at<std::uint64_t>(x, i->r[1])[lane];
   const std::optional<TensorMap> map = read_map(x, i, lane, at, form.rank);
   if (!map) return false;
-  if (form.prefetches) return true;
   std::array<std::int32_t, kMaxTensorRank> coordinates = {};
   for (std::size_t k = 0; k < form.rank; ++k) {
     coordinates[k] = slot_at<std::int32_t>(x, i->u.list[k])[lane];
   }
+  // Measured on an H200 (driver 580.159); PTX ISA 9.0 does not say it.
+  if (std::int64_t{coordinates[0]} * map->element_size() % kChunk != 0) {
+    wrong(
+        x, i, lane,
+        fmt::format("begins at element {} of the innermost dimension, {} bytes each: a box begins "
+                    "at a multiple of {} bytes",
+                    coordinates[0], map->element_size(), kChunk));
+    return false;
+  }
+  if (form.prefetches) return true;
   const std::uint64_t bytes = tile_bytes(*map);
   if (bytes > x->shared.size) {
     wrong(x, i, lane,

@@ -95,7 +95,7 @@ void fill_outside(const TensorTile& tile, std::span<std::byte> bytes) {
 }
 
 void convert_loaded(TensorType type, std::span<std::byte> bytes) {
-  const bool flushes = type == TensorType::kF32Ftz || type == TensorType::kTF32Ftz;
+  const bool flushes = type == TensorType::kTF32Ftz;
   const bool rounds = type == TensorType::kTF32 || type == TensorType::kTF32Ftz;
   if (!flushes && !rounds) return;
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
