@@ -218,12 +218,6 @@ TEST_F(TensorMaps, EverySwizzle) {
   }
 }
 
-// Rows shorter than the span lie side by side, and lines of 128 bytes are swizzled as ever.
-TEST_F(TensorMaps, SwizzlesOfShortRows) {
-  expect_loaded(model({64, 64}, {32, 32}, TensorMapType::kF16, TensorMapSwizzle::k128B), {{2, 1}});
-  expect_loaded(model({64, 64}, {32, 8}, TensorMapType::kF16, TensorMapSwizzle::k64B), {{2, 1}});
-}
-
 // What is swizzled is the address, not the place in the tile.
 TEST_F(TensorMaps, SwizzlesOfTilesAnywhere) {
   for (const unsigned shift : {128u, 384u, 896u}) {

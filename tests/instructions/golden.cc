@@ -90,6 +90,10 @@ Record make_record(const std::string& group, const Case& one, const std::vector<
   place.add(one.directives);
   place.add(one.parameters);
   for (const std::string& bytes : one.bytes) place.add(bytes);
+  // Equal texts may stand for several kinds of registers and shapes of blocks.
+  for (const Kind kind : one.inputs) place.add(static_cast<u64>(kind));
+  for (const Result& result : one.results) place.add(static_cast<u64>(result.kind));
+  for (const u64 extent : {one.block.x, one.block.y, one.block.z}) place.add(extent);
   for (const u64 input : inputs) place.add(input);
   Record record{fmt::format("{}/{:016x}", group, place.value()), rows, 0, {}};
   Digest digest;

@@ -11,7 +11,7 @@ namespace baton::instructions {
 
 // What a device gave for one case, small enough to be kept for all of them.
 struct Record {
-  std::string key;  // of the case's place, text and inputs: another one where any of them changes
+  std::string key;  // of the case's place, text, kinds and inputs: another one where any changes
   std::size_t rows = 0;
   u64 digest = 0;         // of all results that must be equal; NaNs are all alike where they may be
   std::vector<u64> near;  // of some rows, the results that must be within the case's bounds

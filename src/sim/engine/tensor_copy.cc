@@ -112,6 +112,15 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     return false;
   }
   if (form.prefetches) return true;
+  // Nothing documents how such rows lie; an H200 gives each of them a whole span.
+  const std::uint32_t row = map->box[0] * map->element_size();
+  if (map->swizzle_bits != 0 && row != kChunk << map->swizzle_bits) {
+    fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, "unsupported",
+          fmt::format("rows of {} bytes under a swizzle of {}: the simulated GPU has them of one "
+                      "size only",
+                      row, kChunk << map->swizzle_bits));
+    return false;
+  }
   const std::uint64_t bytes = tile_bytes(*map);
   if (bytes > x->shared.size) {
     wrong(x, i, lane,
