@@ -102,7 +102,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   for (std::size_t k = 0; k < form.rank; ++k) {
     coordinates[k] = slot_at<std::int32_t>(x, i->u.list[k])[lane];
   }
-  // Measured on an H200 (driver 580.159); PTX ISA 9.0 does not say it.
+  // Both measured on an H200 (driver 580.159); PTX ISA 9.0 does not say it.
   if (std::int64_t{coordinates[0]} * map->element_size() % kChunk != 0) {
     wrong(
         x, i, lane,
@@ -112,6 +112,14 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     return false;
   }
   if (form.prefetches) return true;
+  for (std::size_t k = 0; k < form.rank && !form.to_shared; ++k) {
+    if (coordinates[k] >= 0) continue;
+    wrong(x, i, lane,
+          fmt::format("writes to a tensor from element {} on, of dimension {} counted from the "
+                      "innermost: only loads begin below 0",
+                      coordinates[k], k));
+    return false;
+  }
   // Nothing documents how such rows lie; an H200 gives each of them a whole span.
   const std::uint32_t row = map->box[0] * map->element_size();
   if (map->swizzle_bits != 0 && row != kChunk << map->swizzle_bits) {
