@@ -169,8 +169,8 @@ void PlannedArgument::plan_tensor_map(const TensorMapArgument& map, const Device
   if (!may_hold_tensor_map(param_.offset)) {
     fail(
         "is a tensor map, which must be aligned to {} bytes; the parameter lies at byte {}, "
-        "declare "
-        "it as const __grid_constant__ CUtensorMap",
+        "declare it "
+        "as const __grid_constant__ CUtensorMap",
         kTensorMapAlignment, param_.offset);
   }
   if (device.architecture() < launch::kFirstWithTensorMaps) {

@@ -54,7 +54,7 @@ TensorMap TensorMap::encode(const Device& device, const TensorMapOptions& option
   const auto box = reversed<cuuint32_t>(options.box);
   const auto element_strides = reversed<cuuint32_t>(options.element_strides);
 
-  CUtensorMap native;
+  CUtensorMap native{};
   ContextGuard guard(device);
   BATON_DRIVER_CALL(
       driver, cuTensorMapEncodeTiled, &native, static_cast<CUtensorMapDataType>(options.type),

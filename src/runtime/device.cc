@@ -69,8 +69,8 @@ Device Device::open(std::string_view spec) {
     std::string why;
     const driver::Driver* driver = provider.driver(&why);
     if (driver == nullptr) {
-      throw error(ErrorCode::kNoDevice,
-                  "there is no device {}: {}; --device sim is the simulated GPU", spec, why);
+      throw error(ErrorCode::kNoDevice, "there is no device {}: {}; \"sim\" is the simulated GPU",
+                  spec, why);
     }
     return open_ordinal(provider, *driver, *ordinal);
   }
