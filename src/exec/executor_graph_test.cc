@@ -278,7 +278,7 @@ TEST_F(GraphExecutor, AHangNamesStepAndEdge) {
   for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
     Executable executable = prepare(text, kind);
     try {
-      executable.run({.timeout = std::chrono::milliseconds(300)});
+      executable.run({.timeout = std::chrono::seconds(1)});
       FAIL();
     } catch (const Error& failure) {
       const std::string what = failure.what();

@@ -107,10 +107,13 @@ void StepTimer::finish(const RunContext& context) {
   free_.push_back(std::move(end));
 }
 
-void StepTimer::abandon(Error& failure, const ReportBuilder& report) {
+void StepTimer::abandon(Error& failure, ReportBuilder& report) {
   try {
-    // The host may have been ahead of what it has looked at.
-    while (!marks_.empty() && marks_.front().event.done()) marks_.pop_front();
+    // The host may not have looked at what was done by now.
+    while (!marks_.empty() && marks_.front().event.done()) {
+      for (const Place& place : marks_.front().group) report.done(place.row);
+      marks_.pop_front();
+    }
   } catch (const Error&) {
     // A fault shows at whatever call comes next, so what it was that failed nobody can tell.
   }

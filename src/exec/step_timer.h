@@ -35,7 +35,7 @@ class StepTimer {
   // Waits for all and closes the report's run.
   void finish(const RunContext& context);
   // Gives up on what is still out, and says in the error where the run stands.
-  void abandon(Error& failure, const ReportBuilder& report);
+  void abandon(Error& failure, ReportBuilder& report);
 
  private:
   // Steps that one event ends; the last one's is the time.

@@ -356,7 +356,6 @@ CUresult DeviceQueue::take_turn() {
     Engine::Advance one;
     result = advance_grids(engine_, some, turns_.slice(), findings_, &one);
     sum.executed += one.executed;
-    sum.moved = sum.moved || one.moved;
     sum.worked = sum.worked || one.worked;
   };
   if (!turns_.overlaps()) {

@@ -358,7 +358,7 @@ class WrongResults(Case):
         self.assertNotIn("warning", result.err, "that releases fail after it is no news")
 
     def test_timeout(self):
-        loop = "volatile float* v = y; while (v[0] == v[0]) {}"
+        loop = "volatile float* v = y; while (true) v[0] = v[0] + 1;"
         self.write("k.cu", SOURCE.replace("if (i < n) y[i] = a * x[i];", loop))
         self.write("p.toml", PROGRAM)
         result = self.baton("run", "p.toml", "--timeout", "0.5", timeout=120)

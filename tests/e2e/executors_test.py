@@ -12,7 +12,8 @@ extern "C" __global__ void add(int* x, int v) {
 }
 extern "C" __global__ void hang(const int* x) {
   baton::device::pdl_wait();
-  while (*(const volatile int*)x >= 0) {}
+  int turns = 0;  // one that only polled would be found before its time is up
+  while (*(const volatile int*)x != --turns) {}
 }
 """
 BUFFERS = buffer("x", "i32", ["32*G"], "inout", "zeros") + buffer("y", "i32", ["32*G"], "output")

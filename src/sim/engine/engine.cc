@@ -143,7 +143,6 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
     if (impl_->interrupted.load(std::memory_order_relaxed)) break;
     const Advance one = impl_->workers.run(grid, snapshot, share, impl_->interrupted);
     sum.executed += one.executed;
-    sum.moved = sum.moved || one.moved;
     sum.worked = sum.worked || one.worked;
     if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
     if (grid->state() == Grid::State::kRunning) continue;

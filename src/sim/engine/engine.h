@@ -95,8 +95,8 @@ class Engine {
   // engine's worker threads. Only the device's own thread calls this.
   struct Advance {
     std::uint64_t executed = 0;  // warp instructions
-    bool moved = false;          // else all that ran only polled, or waited
-    bool worked = false;  // likewise, and not because of a slice that was over too soon to tell
+    // Else all that ran only polled, or waited; a slice that was over too soon to tell is no work.
+    bool worked = false;
   };
   Advance advance(std::span<Grid* const> grids, std::uint64_t budget);
 

@@ -99,7 +99,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   job_.interrupted = &interrupted;
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
-  job_.moved = job_.worked = false;
+  job_.worked = false;
   const bool alone = !order_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
@@ -115,7 +115,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   }
   grid->snapshot = nullptr;
   for (auto& worker : workers_) worker->snapshot = nullptr;
-  return {job_.executed, job_.moved || grid->reads_time, job_.worked || grid->reads_time};
+  return {job_.executed, job_.worked || grid->reads_time};
 }
 
 void WorkerPool::work(Worker* worker) {
@@ -140,9 +140,6 @@ void WorkerPool::work(Worker* worker) {
     // Even a cluster that did nothing costs something, or pollers could go round for ever.
     job_.budget.fetch_sub(static_cast<std::int64_t>(x.warp_instructions - before) + 64,
                           std::memory_order_relaxed);
-    if (stop != BlockStop::kSpinning && stop != BlockStop::kWaiting) {
-      job_.moved.store(true, std::memory_order_relaxed);
-    }
     if (works(stop, x.warp_instructions - before, *grid, cluster.get())) {
       job_.worked.store(true, std::memory_order_relaxed);
     }

@@ -40,7 +40,6 @@ class WorkerPool {
     const DeviceMemory::Impl::Snapshot* snapshot = nullptr;
     std::atomic<std::int64_t> budget{0};
     std::atomic<std::uint64_t> executed{0};
-    std::atomic<bool> moved{false};
     std::atomic<bool> worked{false};
     const std::atomic<bool>* interrupted = nullptr;
   };
