@@ -1,7 +1,7 @@
 // What a launch costs the host, each way of launching held against the raw driver call in the same
-// run. One round times every arm once, in an order drawn anew, lest one always follow the same other;
-// a sample is 64 launches of an empty kernel into an idle stream, so the queue never fills. Printed
-// are medians over the rounds and the median paired difference to cuLaunchKernelEx with a
+// run. One round times every arm once, in an order drawn anew, lest one always follow the same
+// other; a sample is 64 launches of an empty kernel into an idle stream, so the queue never fills.
+// Printed are medians over the rounds and the median paired difference to cuLaunchKernelEx with a
 // CUfunction, with its 95 % interval.
 //
 //   launch_cost [--device D] [--rounds N] [--attributes N] [--arguments N] [--arm NAME]

@@ -36,12 +36,27 @@ struct PrepareOptions {
   PdlMode pdl = PdlMode::kAuto;
 };
 
+// A dense array in C order in device memory of the caller's, at a multiple of its elements' size. A
+// plain value that owns nothing.
+struct DeviceArray {
+  DType dtype = DType::kF32;
+  std::vector<std::int64_t> shape = {};
+  DeviceAddress address = 0;
+};
+
 // What a program's symbols and buffers hold at the start of a run. A symbol's value comes from
-// here, else from the shapes of `inputs`, else from the program.
+// here, else from the shapes of `inputs` and `memory`, else from the program.
 struct Bindings {
   std::vector<std::pair<std::string, std::int64_t>> symbols = {};
   std::vector<std::pair<std::string, Array>> inputs = {};  // for input, weight and inout buffers
   std::uint64_t seed = 0;                                  // of init = "random"
+  // Memory for buffers of any role in place of the executable's own: nothing is copied into it or
+  // out of it, and a run begins with what it holds. The caller keeps it allocated until the next
+  // `bind` or the executable's end, touches it in no other way while a run is under way, and orders
+  // what was enqueued elsewhere (a run does not wait for other streams; it returns when its work is
+  // done). Two of these may overlap each other, which the verdicts on edges take into account, but
+  // nothing else that the program uses.
+  std::vector<std::pair<std::string, DeviceArray>> memory = {};
 };
 
 // How far a run is: steps enqueued and completed, of all in this run.
@@ -293,7 +308,7 @@ class BATON_API Executable {
   const RunReport& report() const;
 
   // What an output or inout buffer held after the first run. Throws kNotFound for another buffer
-  // (naming the outputs), kInvalidInput before a run.
+  // (naming the outputs), kInvalidInput before a run and for one in memory of the caller's.
   const Array& output(std::string_view buffer) const;
   std::vector<std::string> outputs() const;
 

@@ -151,9 +151,9 @@ class BATON_API Kernel {
 
   const std::string& name() const;
   const KernelFacts& facts() const;
-  // How its code wants to be launched; nothing where its image does not say. It waits on or triggers
-  // programmatic launches; its blocks meet across the grid (grid.sync(), known from PTX alone); it
-  // was compiled for clusters of this shape.
+  // How its code wants to be launched; nothing where its image does not say. It waits on or
+  // triggers programmatic launches; its blocks meet across the grid (grid.sync(), known from PTX
+  // alone); it was compiled for clusters of this shape.
   std::optional<bool> pdl() const;
   std::optional<bool> cooperative() const;
   std::optional<Dim3> cluster() const;

@@ -91,8 +91,8 @@ void check(const Driver& driver, CUresult result, const char* call) {
   std::string reported = fmt::format("{} failed with {}", call, describe(driver, result));
   const bool by_kernel =
       code == ErrorCode::kFault || code == ErrorCode::kUnsupported || code == ErrorCode::kTimeout;
-  Error failure = explain(code, std::move(reported),
-                          by_kernel ? errors_seen(driver) : std::vector<Finding>());
+  Error failure =
+      explain(code, std::move(reported), by_kernel ? errors_seen(driver) : std::vector<Finding>());
   failure.of_driver(result);
   throw failure;
 }

@@ -6,6 +6,7 @@
 
 #include "baton/executable.h"
 #include "baton/program.h"
+#include "exec/buffers.h"
 
 namespace baton::exec {
 
@@ -21,6 +22,11 @@ std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
 
 // Bytes of an array of the shape, which bind_shape has checked.
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);
+
+// Whether the buffer, bound but for its memory, fits at an address that a caller gives. Throws
+// kInvalidInput for one that is not aligned, that the device knows no memory at, or behind which
+// there is too little of it.
+void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device& device);
 
 // "[4, 8]".
 std::string shape_text(const std::vector<std::int64_t>& shape);

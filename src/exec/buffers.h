@@ -16,7 +16,8 @@ struct BoundBuffer {
   std::vector<std::int64_t> shape;
   std::int64_t elements = 0;
   std::uint64_t bytes = 0;
-  std::optional<Memory> memory;  // once it is allocated
+  std::optional<DeviceAddress> given;  // where it lies in memory of the caller's
+  std::optional<Memory> memory;        // once it is allocated
 
   std::uint64_t element_size() const { return size_of(definition->dtype); }
   DeviceAddress address() const { return memory ? memory->address() : 0; }

@@ -1,5 +1,8 @@
 #include "exec/edges.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/error.h"
 
 namespace baton::exec {
@@ -27,6 +30,34 @@ std::array<std::uint32_t, 3> extents(const Dim3& dim) {
   return {dim.x, dim.y, dim.z};
 }
 
+struct GivenRange {
+  DeviceAddress begin = 0, end = 0;
+};
+
+// The memory that callers gave, in ascending order; ranges that overlap are one.
+std::vector<GivenRange> join_overlapping(const BufferTable& buffers) {
+  std::vector<GivenRange> given;
+  for (const BoundBuffer& buffer : buffers) {
+    if (buffer.given && buffer.bytes != 0) {
+      given.push_back({*buffer.given, *buffer.given + buffer.bytes});
+    }
+  }
+  std::ranges::sort(given, {}, &GivenRange::begin);
+  std::vector<GivenRange> joined;
+  for (const GivenRange& range : given) {
+    if (!joined.empty() && range.begin < joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
+const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress address) {
+  return *std::prev(std::ranges::upper_bound(ranges, address, {}, &GivenRange::begin));
+}
+
 }  // namespace
 
 EdgeJudge::EdgeJudge(const Plan& plan, const BufferTable& buffers, Footprints& footprints,
@@ -36,18 +67,28 @@ EdgeJudge::EdgeJudge(const Plan& plan, const BufferTable& buffers, Footprints& f
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
       decisions_(plan.launches) {
-  // Buffers of one variable are one memory, which all of them must promise not to write.
-  for (const BoundBuffer& buffer : buffers) {
+  // Buffers of one variable are one memory, and so are those whose memory overlaps; all of them
+  // must promise not to write it.
+  const std::vector<GivenRange> ranges = join_overlapping(buffers);
+  std::map<DeviceAddress, overlap::MemoryId> joined;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const ProgramBuffer& definition = *buffers[i].definition;
     const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
-    const std::optional<ModuleVariable>& variable = buffer.definition->variable;
-    const overlap::MemoryId id =
-        variable ? variable_id(variable->kernel, variable->name, fresh) : fresh;
-    const bool is_constant = buffer.definition->role == BufferRole::kWeight;
-    memory_of_.push_back(id);
-    if (id == fresh) {
-      memories_.push_back({buffer.definition->name, is_constant});
+    Place place{fresh, 0};
+    if (const std::optional<ModuleVariable>& variable = definition.variable) {
+      place.memory = variable_id(variable->kernel, variable->name, fresh);
+    } else if (buffers[i].given && buffers[i].bytes != 0) {
+      const DeviceAddress begin = range_of(ranges, *buffers[i].given).begin;
+      place = {joined.try_emplace(begin, fresh).first->second, *buffers[i].given - begin};
+    }
+    const bool is_constant = definition.role == BufferRole::kWeight;
+    places_.push_back(place);
+    if (place.memory == fresh) {
+      memories_.push_back({definition.name, is_constant});
     } else {
-      memories_[id].is_constant &= is_constant;
+      MemoryFacts& shared = memories_[place.memory];
+      shared.is_constant &= is_constant;
+      if (!definition.variable) shared.name += " and " + definition.name;
     }
   }
 }
@@ -71,8 +112,9 @@ overlap::GivenArgument EdgeJudge::given(const PlannedArgument& argument,
   if (argument.buffer()) {
     out.kind = argument.is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
                                         : overlap::GivenArgument::Kind::kMemory;
-    out.memory = memory_of_[*argument.buffer()];
-    out.offset = argument.offset(slots, buffers_);
+    const Place& place = places_[*argument.buffer()];
+    out.memory = place.memory;
+    out.offset = place.offset + argument.offset(slots, buffers_);
     return out;
   }
   // Bytes that a program writes out hold no address: it knows none.

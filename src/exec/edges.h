@@ -59,6 +59,11 @@ class EdgeJudge {
     std::string name;
     bool is_constant = false;  // no launch writes it
   };
+  // Where a buffer begins.
+  struct Place {
+    overlap::MemoryId memory = 0;
+    std::uint64_t offset = 0;  // in bytes
+  };
   struct Edge {
     EdgeReport report;
     overlap::Verdict::Kind worst = overlap::Verdict::Kind::kProven;
@@ -81,8 +86,8 @@ class EdgeJudge {
   const BufferTable& buffers_;
   Footprints& footprints_;
   const bool has_pdl_;
-  std::vector<MemoryFacts> memories_;         // by MemoryId
-  std::vector<overlap::MemoryId> memory_of_;  // by buffer
+  std::vector<MemoryFacts> memories_;  // by MemoryId
+  std::vector<Place> places_;          // by buffer
   // By module and name.
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   overlap::Chain chain_;

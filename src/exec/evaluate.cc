@@ -126,16 +126,20 @@ CopyValues evaluate(const PlannedCopy& step, Slots slots, const BufferTable& buf
                 "is given",
                 count, from.definition->name, to.elements - to_offset, to.definition->name);
   }
-  if (step.from == step.to && from_offset < to_offset + count && to_offset < from_offset + count &&
-      count > 0) {
-    throw error(ErrorCode::kInvalidInput,
-                "copy: elements {} to {} of {} overlap elements {} to {}, which they are copied to",
-                from_offset, from_offset + count - 1, from.definition->name, to_offset,
-                to_offset + count - 1);
-  }
   const auto bytes = [&](std::int64_t elements) {
     return static_cast<std::uint64_t>(elements) * from.element_size();
   };
+  if (step.from == step.to || (from.given && to.given)) {
+    const std::uint64_t source = from.given.value_or(0) + bytes(from_offset);
+    const std::uint64_t target = to.given.value_or(0) + bytes(to_offset);
+    if (count > 0 && source < target + bytes(count) && target < source + bytes(count)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "copy: elements {} to {} of {} overlap elements {} to {} of {}, which they are "
+                  "copied to",
+                  from_offset, from_offset + count - 1, from.definition->name, to_offset,
+                  to_offset + count - 1, to.definition->name);
+    }
+  }
   return {bytes(from_offset), bytes(to_offset), bytes(count)};
 }
 

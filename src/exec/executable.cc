@@ -108,9 +108,12 @@ const Array& Executable::output(std::string_view buffer) const {
   if (found != state_->outputs.end()) return found->second;
   const std::vector<std::string> known = outputs();
   for (const std::string& name : known) {
-    if (name == buffer) {
-      throw error(ErrorCode::kInvalidInput, "the output {} is known after a run", buffer);
+    if (name != buffer) continue;
+    if (find_buffer(*state_, buffer).given) {
+      throw error(ErrorCode::kInvalidInput, "the output {} is in the memory that it was given",
+                  buffer);
     }
+    throw error(ErrorCode::kInvalidInput, "the output {} is known after a run", buffer);
   }
   throw error(ErrorCode::kNotFound, "the program {} has no output \"{}\"{}",
               printable(state_->program.name()), printable(buffer), suggestion(buffer, known));

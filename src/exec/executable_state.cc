@@ -92,8 +92,9 @@ ExecutableState::ExecutableState(const Program& prepared, const Device& on,
       stream_(device),
       executor_(exec::make_executor(options.executor, device)) {}
 
-bool ExecutableState::is_result(const ProgramBuffer& buffer) {
-  return buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout;
+bool ExecutableState::is_result(const exec::BoundBuffer& buffer) {
+  const BufferRole role = buffer.definition->role;
+  return !buffer.given && (role == BufferRole::kOutput || role == BufferRole::kInout);
 }
 
 ExecutableState::Resolved ExecutableState::resolve(const Bindings& given) {
@@ -105,6 +106,11 @@ ExecutableState::Resolved ExecutableState::resolve(const Bindings& given) {
     buffer.bytes = exec::bytes_of(buffer.shape, buffer.definition->dtype);
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
     exec::check_arange(buffer);
+  }
+  for (const auto& [name, array] : given.memory) {
+    exec::BoundBuffer& buffer = resolved.buffers[exec::buffer_index(resolved.buffers, name)];
+    exec::check_memory(buffer, array.address, device);
+    buffer.given = array.address;
   }
   for (const auto& symbol : resolved.symbols) resolved.values.push_back(symbol.value);
   resolved.extent = exec::check_run(plan_, resolved.values, resolved.buffers, stream_, footprints_,
@@ -155,7 +161,7 @@ std::map<std::string, Array, std::less<>> ExecutableState::read_contents(
   for (auto& [name, array] : given.inputs) result.emplace(name, std::move(array));
   for (const exec::BoundBuffer& buffer : table) {
     const ProgramBuffer& definition = *buffer.definition;
-    if (result.count(definition.name) != 0) continue;
+    if (buffer.given || result.count(definition.name) != 0) continue;
     if (!is_initialised(definition) && needs_contents(definition)) {
       throw error_at(definition.where, ErrorCode::kInvalidInput,
                      "nothing initialises the buffer {} of role {}; give it an --input, or an init "
@@ -184,12 +190,14 @@ void ExecutableState::allocate(exec::BufferTable& table) const {
   for (exec::BoundBuffer& buffer : table) {
     const ProgramBuffer& definition = *buffer.definition;
     try {
-      buffer.memory.emplace(definition.variable ? variable(buffer) : Memory(device, buffer.bytes));
+      buffer.memory.emplace(buffer.given ? Memory::adopt(device, *buffer.given, buffer.bytes)
+                            : definition.variable ? variable(buffer)
+                                                  : Memory(device, buffer.bytes));
     } catch (Error& failure) {
       failure.at(definition.where);
       throw;
     }
-    if (definition.variable) continue;  // its module has named it
+    if (definition.variable || buffer.given) continue;  // its module or its owner has named it
     buffer.memory->set_name(fmt::format("buffer {} ({} {})", definition.name,
                                         to_string(definition.dtype),
                                         exec::shape_text(buffer.shape)));
@@ -217,10 +225,11 @@ const Array* ExecutableState::contents(const ProgramBuffer& buffer) const {
 void ExecutableState::initialise() {
   const bool poison = device.driver().simulator == nullptr;
   for (const exec::BoundBuffer& buffer : buffers_) {
+    if (buffer.given) continue;
     const ProgramBuffer& definition = *buffer.definition;
     const Array* given = contents(definition);
     exec::initialise(buffer, given, seed_, stream_);
-    if (poison && is_result(definition) && given == nullptr && !is_initialised(definition)) {
+    if (poison && is_result(buffer) && given == nullptr && !is_initialised(definition)) {
       buffer.memory->fill(kPoison, 1, buffer.bytes, 0, stream_);
     }
   }
@@ -291,7 +300,7 @@ void ExecutableState::run_all(const RunOptions& options) {
 
 void ExecutableState::download(const exec::RunWatch& watch) {
   for (const exec::BoundBuffer& buffer : buffers_) {
-    if (!is_result(*buffer.definition)) continue;
+    if (!is_result(buffer)) continue;
     Array& array = outputs[buffer.definition->name];
     array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
     buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream_);
@@ -305,8 +314,9 @@ void ExecutableState::note_unwritten() {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const ProgramBuffer& definition = *buffers_[i].definition;
     if (definition.role != BufferRole::kOutput || buffers_[i].bytes == 0) continue;
-    // Kernels write variables by their names, which no argument shows.
-    if (definition.variable) continue;
+    // Kernels write variables by their names, which no argument shows; what the caller's memory
+    // held is not known.
+    if (definition.variable || buffers_[i].given) continue;
     const bool untouched =
         !poisoned && simulator->untouched(buffers_[i].address(), buffers_[i].bytes);
     if (!extent_.written[i] || untouched) {
@@ -351,6 +361,7 @@ void ExecutableState::direct_simulator(const RunOptions& options) {
   simulator->expect_no_help(context, true);
   for (const exec::BoundBuffer& buffer : buffers_) {
     if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
+    if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
     simulator->protect(buffer.address());
   }
   if (options.trace) simulator->start_trace(context);

@@ -50,7 +50,7 @@ class ExecutableState {
   };
   Resolved resolve(const Bindings& given);
   // What is downloaded after a run.
-  static bool is_result(const ProgramBuffer& buffer);
+  static bool is_result(const exec::BoundBuffer& buffer);
   // A given array or the file that the program names, or null.
   const Array* contents(const ProgramBuffer& buffer) const;
   // Reads the files that the program names, and holds what every buffer starts with against it.

@@ -192,8 +192,8 @@ class Reader {
     // In objects the callees' shared memory is still to come.
     if (!cubin_.is_linked()) return std::nullopt;
     const auto found = shared_.find(code);
-    // Kernels that use none have no section of their own where no kernel of the file uses any, after
-    // a device link, and with -G.
+    // Kernels that use none have no section of their own where no kernel of the file uses any,
+    // after a device link, and with -G.
     if (found == shared_.end()) return 0;
     if (found->second == nullptr) return std::nullopt;
     std::uint64_t size = found->second->size;

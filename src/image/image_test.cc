@@ -31,7 +31,8 @@ TEST(Image, IsWhatItsBytesSay) {
 }
 
 TEST(Image, RefusesOtherBytes) {
-  EXPECT_NE(refusal("// a C++ source\nint x;").find("compile CUDA source first"), std::string::npos);
+  EXPECT_NE(refusal("// a C++ source\nint x;").find("compile CUDA source first"),
+            std::string::npos);
   EXPECT_NE(refusal("").find("empty"), std::string::npos);
   EXPECT_NE(refusal("\xef\xbb\xbf.version 9.0\n").find("byte order mark"), std::string::npos);
   EXPECT_NE(refusal("/* never closed .version 9.0").find("neither PTX"), std::string::npos);

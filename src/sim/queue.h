@@ -138,10 +138,10 @@ class DeviceQueue {
 
   // The thread's own.
   std::vector<Running> running_;
-  unsigned slices_ = 0;       // since a grid ended or the first one started
-  std::uint64_t age_ = 0;     // of what is noted of memory, in kAge submissions
+  unsigned slices_ = 0;            // since a grid ended or the first one started
+  std::uint64_t age_ = 0;          // of what is noted of memory, in kAge submissions
   std::uint64_t fingerprint_ = 0;  // of the running grids when they had polled for long
-  std::uint64_t polled_ = 0;  // warp instructions since one did anything but poll
+  std::uint64_t polled_ = 0;       // warp instructions since one did anything but poll
   Turns turns_{Schedule{}};
   std::thread thread_;
 };

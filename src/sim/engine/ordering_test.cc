@@ -88,7 +88,8 @@ TEST_F(OrderingTest, TheHostOrdersWhatItSubmitsLater) {
 TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
   auto last = add({});
   const auto first = last;
-  for (std::size_t k = 0; k < Ordering::kRemembered / 2; ++k) last = add({{last, Kind::kTriggered}});
+  for (std::size_t k = 0; k < Ordering::kRemembered / 2; ++k)
+    last = add({{last, Kind::kTriggered}});
   EXPECT_EQ(ordering.relation(last, last - 1), Relation::kAwaited);
   EXPECT_EQ(ordering.relation(last, first), Relation::kBefore);  // nobody triggered unordered
   for (std::size_t k = 0; k < Ordering::kRemembered; ++k) add({});

@@ -25,15 +25,13 @@ int main() {
     print("plus", run_affine(kernels::affine(), values, 3.0f));
     print("minus", minus(values, 3.0f));
     // Asked for twice, it is the same bytes in the same place.
-    std::printf("same %d\n",
-                kernels::affine().bytes().data() == kernels::affine().bytes().data() &&
-                    &kernels::affine() == &kernels::affine());
+    std::printf("same %d\n", kernels::affine().bytes().data() == kernels::affine().bytes().data() &&
+                                 &kernels::affine() == &kernels::affine());
 #ifdef HAS_COMPILED
     const baton::ImageFacts facts = baton::read_facts(compiled::half_cubin());
     std::printf("cubin %s %s\n", facts.arch.c_str(), facts.kernels.at(0).name.c_str());
     const baton::Device device = baton::Device::open("sim");
-    const baton::Kernel half =
-        baton::Module::load(device, compiled::half_ptx()).kernel("half_of");
+    const baton::Kernel half = baton::Module::load(device, compiled::half_ptx()).kernel("half_of");
     const auto y = baton::Buffer<float>::of(device, values);
     const baton::Stream stream(device);
     half.launch({.grid = 2, .block = 64, .stream = stream}, y, 100);
