@@ -51,7 +51,11 @@ class Device {
     launch.kernel = module_->kernel(name);
     launch.grid = grid;
     launch.block = block;
-    if (judged_) launch.number = sim::Ordering::instance().add({}, {name, launch.kernel->decoded});
+    if (judged_) {
+      const sim::Ordering::Edge after[] = {{launched_}};
+      launched_ = sim::Ordering::instance().add(after, {name, launch.kernel->decoded});
+      launch.number = launched_;
+    }
     launch.params.resize(launch.kernel->param_bytes);
     std::size_t k = 0;
     const auto put = [&](auto value) {
@@ -80,6 +84,7 @@ class Device {
   sim::DeviceMemory memory_;
   sim::Engine engine_;
   std::shared_ptr<sim::LoadedModule> module_;
+  sim::Ordering::Number launched_ = 0;  // the launch before, which the next one comes after
 };
 
 void count(benchmark::State& state, const driver::Counters& last) {

@@ -9,8 +9,10 @@
 namespace baton::sim {
 namespace {
 
-// Footprint of a pattern that has none.
-constexpr std::uint64_t kIrregular = UINT64_MAX;
+// Footprints of patterns that have none: of any shape, and of places that lie far apart, but
+// evenly. No other lacks its first bit.
+constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
+constexpr std::uint64_t kFarApart = UINT64_MAX << 2;
 
 // Whether there is anything to look at in an access of global memory.
 bool concerns(const Region& region, Touch touch) {
@@ -93,21 +95,25 @@ struct Places {
   std::uint32_t apart = 1;
 };
 Places places_of(const Pattern& p) {
-  if (p.kind == Pattern::Kind::kGroups) return {kLanes / 8, 8};
+  if (p.kind == Pattern::Kind::kGroups) {
+    // As in a block whose rows have 16 threads.
+    if (p.at[8] == p.at[0] && p.at[24] == p.at[16]) return {2, 16};
+    return {kLanes / 8, 8};
+  }
   if (p.kind == Pattern::Kind::kHalves) return {kLanes / 2, 1};
   return {};
 }
 
 std::uint64_t footprint_of(const Pattern& p, const Places& places) {
   const std::uint32_t stride = p.at[places.apart] - p.at[0];
-  if (p.at[0] != 0 || p.span >= 256 || ((p.bits | stride) & 3) != 0) return kIrregular;
+  if (p.at[0] != 0 || ((p.bits | stride) & 3) != 0) return kIrregular;
   std::uint64_t footprint = 0;
   for (std::uint32_t k = 0; k < places.count; ++k) {
     const std::uint32_t at = p.at[k * places.apart];
     if (at != k * stride) return kIrregular;
-    footprint |= std::uint64_t{1} << (at / 4);
+    if (p.span < 256) footprint |= std::uint64_t{1} << (at / 4);
   }
-  return footprint;
+  return p.span < 256 ? footprint : kFarApart;
 }
 
 }  // namespace
@@ -148,7 +154,7 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
   access.lanes_apart = static_cast<std::uint8_t>(places.apart);
   access.touch = touch;
   if (access.stride == 0) set_value(values, kAllLanes, &access);
-  access.footprint = p.footprint;
+  access.footprint = p.footprint == kFarApart ? 0 : p.footprint;
   note_shared(x, region, access);
 }
 
