@@ -25,6 +25,7 @@
 #include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
+#include "turns.h"
 
 namespace {
 
@@ -307,14 +308,11 @@ void measure(const Device& device, const Shape& shape, int rounds) {
     add("graph, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kGraph, pdl),
         "graph by hand");
   }
+  const auto samples = bench::take_turns(arms.size(), rounds, [&](std::size_t arm) {
+    return arms[arm].arm->sample() * 1e6 / shape.links;
+  });
   std::map<std::string, std::vector<double>> times;
-  for (int round = -1; round < rounds; ++round) {  // one to warm up
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      NamedArm& arm = arms[(i + static_cast<std::size_t>(round + 1)) % arms.size()];
-      const double seconds = arm.arm->sample();
-      if (round >= 0) times[arm.name].push_back(seconds * 1e6 / shape.links);
-    }
-  }
+  for (std::size_t i = 0; i < arms.size(); ++i) times[arms[i].name] = samples[i];
   fmt::print("\n{} floats, {} blocks of {}, {} links, {} rounds\n", shape.floats, shape.blocks(),
              kThreads, shape.links, rounds);
   for (const NamedArm& arm : arms) {

@@ -29,7 +29,7 @@ struct Edit {
   std::size_t removed = 0;
   std::string inserted;
 
-  friend auto operator<=>(const Edit&, const Edit&) = default;
+  friend bool operator==(const Edit&, const Edit&) = default;
 };
 
 std::string target_obstacle(const ptx::Module& module) {
