@@ -1,5 +1,6 @@
 // What a link costs in a chain of dependent kernels: launched into a stream and as a graph, each by
-// hand, with bare driver calls, and by Baton's executors, with full and with programmatic edges.
+// hand, with bare driver calls, and by Baton's executors, with full and with programmatic edges;
+// and in one cooperative grid that meets at a barrier instead.
 //
 // Every kernel adds 1 to what the one before it wrote, so the result tells whether any of them read
 // too early; every sample is checked. A sample is one chain between two events, with full edges
@@ -40,6 +41,7 @@ constexpr std::uint32_t kMostBlocks = 528;  // four for each SM of an H200
 // says where the next kernel is let in.
 const char* const kSource = R"(
 #include <baton/device/pdl.cuh>
+#include <cooperative_groups.h>
 template <bool kPdl>
 __device__ void add_one(const float4* from, float4* to, unsigned count) {
   if (kPdl && TRIGGER == 2) baton::device::pdl_trigger();
@@ -57,6 +59,32 @@ extern "C" __global__ void plain(const float4* from, float4* to, unsigned count)
 }
 extern "C" __global__ void waits(const float4* from, float4* to, unsigned count) {
   add_one<true>(from, to, count);
+}
+// All links in one cooperative grid, apart by the runtime's barrier.
+extern "C" __global__ void synchronized(float4* x, float4* y, unsigned count, unsigned links,
+                                        unsigned*, unsigned) {
+  for (unsigned link = 0; link < links; ++link) {
+    add_one<false>(link % 2 ? y : x, link % 2 ? x : y, count);
+    cooperative_groups::this_grid().sync();
+  }
+}
+// The same with a barrier of its own: each block counts itself in, and looks until all have. The
+// count is never taken back; it was `before` at the start.
+extern "C" __global__ void counted(float4* x, float4* y, unsigned count, unsigned links,
+                                   unsigned* arrived, unsigned before) {
+  for (unsigned link = 0; link < links; ++link) {
+    add_one<false>(link % 2 ? y : x, link % 2 ? x : y, count);
+    before += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+      unsigned seen;
+      do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+      } while (static_cast<int>(seen - before) < 0);
+    }
+    __syncthreads();
+  }
 }
 )";
 
@@ -227,6 +255,31 @@ class GraphByHand : public ByHand {
   CUgraphExec exec_ = nullptr;
 };
 
+// One cooperative grid that stays on the device for all links.
+class OneGrid : public ByHand {
+ public:
+  OneGrid(const Device& device, const Shape& shape, const Kernel& kernel)
+      : ByHand(device, shape, kernel, false), arrived_(device, 1) {
+    arrived_.upload(std::vector<unsigned>{0}, stream_);
+    stream_.synchronize();
+  }
+
+ private:
+  void submit() override {
+    kernel_.launch({.grid = shape_.blocks(),
+                    .block = kThreads,
+                    .stream = stream_,
+                    .attributes = {cooperative()}},
+                   DevicePointer<void>{x_.memory().address()},
+                   DevicePointer<void>{y_.memory().address()}, shape_.vectors(), shape_.links,
+                   arrived_.data(), before_);
+    before_ += shape_.blocks() * shape_.links;
+  }
+
+  Buffer<unsigned> arrived_;
+  unsigned before_ = 0;
+};
+
 std::string trigger_number(const std::string& trigger) {
   return trigger == "loads" ? "1" : trigger == "top" ? "2" : "0";
 }
@@ -285,7 +338,7 @@ struct NamedArm {
   std::string name;
   std::unique_ptr<Arm> arm;
   bool pdl = false;
-  std::string reference;  // the same by hand
+  std::string reference = {};  // the same by hand
 };
 
 void measure(const Device& device, const Shape& shape, int rounds) {
@@ -308,6 +361,10 @@ void measure(const Device& device, const Shape& shape, int rounds) {
     add("graph, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kGraph, pdl),
         "graph by hand");
   }
+  for (const auto& [name, kernel] : {std::pair("one grid, grid.sync", "synchronized"),
+                                     std::pair("one grid, own barrier", "counted")}) {
+    arms.push_back({name, std::make_unique<OneGrid>(device, shape, module.kernel(kernel))});
+  }
   const auto samples = bench::take_turns(arms.size(), rounds, [&](std::size_t arm) {
     return arms[arm].arm->sample() * 1e6 / shape.links;
   });
@@ -316,7 +373,7 @@ void measure(const Device& device, const Shape& shape, int rounds) {
   fmt::print("\n{} floats, {} blocks of {}, {} links, {} rounds\n", shape.floats, shape.blocks(),
              kThreads, shape.links, rounds);
   for (const NamedArm& arm : arms) {
-    fmt::print("  {:<20} {:9.3f} us a link", arm.name, median(times.at(arm.name)));
+    fmt::print("  {:<22} {:9.3f} us a link", arm.name, median(times.at(arm.name)));
     if (!arm.reference.empty()) {
       const auto difference = paired_difference(times.at(arm.name), times.at(arm.reference));
       const double whole = median(times.at(arm.reference));
