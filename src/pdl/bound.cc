@@ -25,12 +25,17 @@ class Binder {
       reason = "its address comes from no buffer";
     }
     if (reason != nullptr) add(touch, std::nullopt, 0, reason);
+    const bool is_one_of = out_.touches.size() > first + 1;
+    for (std::size_t i = first; i < out_.touches.size(); ++i) out_.touches[i].is_one_of = is_one_of;
   }
 
  private:
   void add(const Touch& touch, std::optional<MemoryId> memory, std::uint64_t offset,
            const char* reason) {
-    out_.touches.push_back({&touch, touch.order, memory, offset, reason});
+    const bool is_there = std::ranges::any_of(out_.touches, [&](const BoundTouch& other) {
+      return other.touch == &touch && other.memory == memory && other.offset == offset;
+    });
+    if (!is_there) out_.touches.push_back({&touch, touch.order, memory, offset, reason});
   }
 
   // Why the root may be anything, or null.

@@ -14,6 +14,7 @@ constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
 
 // "reads", "writes", "reads and writes".
 std::string_view verb(const Touch& touch) {
+  if (touch.prefetches) return "prefetches";
   if (touch.reads && touch.writes) return "reads and writes";
   return touch.reads ? "reads" : "writes";
 }
@@ -26,6 +27,13 @@ std::string_view hardly(const Footprint& leak) {
 
 void Chain::Pasts::add(const Past& past) {
   if (!first) first = past;
+  // Of one launch's accesses the one that makes the better witness is kept.
+  const auto is_plain = [](const Past& p) { return !p.touch->strong && !p.is_one_of; };
+  const bool has_better = std::ranges::any_of(list, [&](const Past& old) {
+    return old.offset == past.offset && old.position == past.position && is_plain(old) &&
+           !is_plain(past);
+  });
+  if (has_better) return;
   std::erase_if(list, [&](const Past& old) { return old.offset == past.offset; });
   if (list.size() >= kMaxOffsets) {
     dropped = list.front();
@@ -72,6 +80,12 @@ void Chain::judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict
       raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *past));
     } else if (touch.order == Order::kUnclear) {
       raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, touch, *past));
+    } else if (touch.touch->strong && past->touch->strong) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kAtomic, touch, *past));
+    } else if (touch.touch->prefetches || past->touch->prefetches) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kStale, touch, *past));
+    } else if (touch.is_one_of || past->is_one_of) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kEither, touch, *past));
     } else {
       raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, touch, *past));
     }
@@ -128,8 +142,9 @@ void Chain::judge_late(const BoundTouch& touch, Verdict& worst) const {
   if (found != memories_.end()) {
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
-      const bool is_certain =
-          past.offset == touch.offset && leak_->waits == Footprint::Waits::kNever;
+      const bool is_certain = past.offset == touch.offset && !touch.is_one_of && !past.is_one_of &&
+                              !(touch.touch->strong && past.touch->strong) &&
+                              leak_->waits == Footprint::Waits::kNever;
       Verdict verdict =
           conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, touch, past);
       verdict.between = leak_;
@@ -203,12 +218,14 @@ void Chain::follow(const BoundLaunch& launch, bool programmatic) {
             .number = launch.number,
             .kernel = &footprint,
             .touch = nullptr,
-            .reason = footprint.unknown.c_str()};
+            .reason = footprint.unknown.c_str(),
+            .is_one_of = false};
   if (!footprint.unknown.empty()) unseen_ = past;
   for (const BoundTouch& touch : launch.touches) {
     past.offset = touch.offset;
     past.touch = touch.touch;
     past.reason = touch.reason;
+    past.is_one_of = touch.is_one_of;
     if (touch.memory) {
       Memory& memory = memories_[*touch.memory];
       if (touch.touch->reads) memory.reads.add(past);
@@ -262,6 +279,20 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           "{}, where nothing proves that it has waited or that another thread's wait orders it, "
           "while {}",
           own(), other());
+    case Cause::kAtomic:
+      return fmt::format(
+          "{}, before it has waited, while {}, both atomically: nothing is lost, but which comes "
+          "first is left open",
+          own(), other());
+    case Cause::kStale:
+      return fmt::format(
+          "{}, before it has waited, while {}: whether a wait discards what is in the L1 cache by "
+          "then is documented nowhere; prefetch.global.L2 is safe",
+          own(), other());
+    case Cause::kEither:
+      return fmt::format(
+          "{}, before it has waited, while {}, or one of them touches other memory instead", own(),
+          other());
     case Cause::kNotVisible:
       return fmt::format(
           "{}, before it has waited, while {}, and may be complete by then, but only a wait makes "

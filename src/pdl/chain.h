@@ -29,6 +29,9 @@ struct Verdict {
     kConflict,    // it touches early what an earlier launch touches
     kOffsets,     // the same in one buffer at different offsets: it may be elsewhere
     kUnordered,   // the same behind a synchronisation that may order it, or where no path is found
+    kAtomic,      // the same, both of them atomically
+    kStale,       // the same by a prefetch into a cache that the wait may leave as it is
+    kEither,      // the same, or one of the two is of other memory
     kNotVisible,  // the same, with a launch that may be complete by then, but never waited for
     kUnknownEarly,  // it touches early what nobody can name
     kUnknownOther,  // an earlier launch does
@@ -80,6 +83,7 @@ class Chain {
     const Footprint* kernel = nullptr;
     const Touch* touch = nullptr;
     const char* reason = "";
+    bool is_one_of = false;
   };
   // Accesses of one kind to one piece of memory: of each offset the last, the latest at the end.
   struct Pasts {

@@ -126,6 +126,8 @@ class Reader {
     out.space = shape.space;
     out.width = shape.width;
     out.non_coherent = shape.non_coherent;
+    out.strong = shape.strong;
+    out.prefetches = shape.prefetches;
     out.orders = shape.orders && shape.kind != Kind::kBarrier;
     out.disturbs = shape.disturbs;
     if (out.kind == Kind::kBranch || out.kind == Kind::kEnd || out.kind == Kind::kTrap) {

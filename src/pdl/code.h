@@ -80,8 +80,10 @@ struct Operation {
   Kind kind = Kind::kNothing;
   Space space = Space::kGeneric;
   bool non_coherent = false;
-  bool orders = false;    // threads may order each other's accesses by it; not of kBarrier
-  bool disturbs = false;  // may take part in barrier 0 for some threads only
+  bool strong = false;      // atomic, or as a load or store: no race against another such one
+  bool prefetches = false;  // into the L1 cache, no value
+  bool orders = false;      // threads may order each other's accesses by it; not of kBarrier
+  bool disturbs = false;    // may take part in barrier 0 for some threads only
   bool guard_negated = false;
   std::uint8_t width = 0;       // bits of a loaded or stored element
   std::uint32_t guard = kNone;  // register

@@ -90,7 +90,10 @@ class Builder {
     found.non_coherent = operation.non_coherent || operation.space == Space::kConst ||
                          std::any_of(found.roots.begin(), found.roots.end(),
                                      [](const Root& r) { return r.constant; });
-    auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, order);
+    found.strong = operation.strong;
+    found.prefetches = operation.prefetches;
+    auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, found.strong,
+                          found.prefetches, order);
     const auto [entry, is_new] = touches_.try_emplace(std::move(key), std::move(found));
     if (is_new) entry->second.where = code_.place(operation);
     entry->second.operations.push_back(number);
@@ -158,7 +161,7 @@ class Builder {
 
   const Code& code_;
   Footprint& out_;
-  using Key = std::tuple<std::vector<Root>, bool, bool, bool, Order>;
+  using Key = std::tuple<std::vector<Root>, bool, bool, bool, bool, bool, Order>;
   std::map<Key, Touch> touches_;
 };
 

@@ -43,6 +43,8 @@ struct Touch {
   bool reads = false;
   bool writes = false;
   bool non_coherent = false;  // a load that the wait does not order; also of constant memory
+  bool strong = false;        // as in Operation
+  bool prefetches = false;
   Order order = Order::kAfter;
   std::vector<Root> roots;                // any one of these
   std::string where;                      // "norm.cu:14"

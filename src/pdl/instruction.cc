@@ -70,8 +70,18 @@ Shape access(const Instruction& i, Kind kind, int address, bool defines) {
   return shape;
 }
 
+// Strong operations (PTX ISA, "Memory Consistency Model") whose scope holds threads of other grids.
+bool is_strong(const Instruction& i) {
+  if (i.has("cta") || i.has("cluster")) return false;
+  for (const char* order : {"volatile", "relaxed", "acquire", "release", "mmio"}) {
+    if (i.has(order)) return true;
+  }
+  return false;
+}
+
 Shape load(const Instruction& i) {
   Shape shape = access(i, Kind::kLoad, 1, true);
+  shape.strong = is_strong(i);
   shape.non_coherent = i.has("nc") || i.opcode == "ldu";
   // Polling a flag orders what follows, with a fence or without.
   shape.orders = i.has("acquire") || i.has("volatile") || i.has("relaxed");
@@ -79,24 +89,31 @@ Shape load(const Instruction& i) {
 }
 
 Shape store(const Instruction& i) {
-  return access(i, Kind::kStore, 0, false);
+  Shape shape = access(i, Kind::kStore, 0, false);
+  shape.strong = is_strong(i);
+  return shape;
 }
 
 Shape atomic(const Instruction& i) {
   Shape shape = access(i, Kind::kAtomic, 1, true);
+  shape.strong = !i.has("cta") && !i.has("cluster");
   shape.orders = i.has("acquire") || i.has("acq_rel");
   return shape;
 }
 
 Shape reduction(const Instruction& i) {
   Shape shape = access(i, Kind::kAtomic, 0, false);
+  shape.strong = !i.has("cta") && !i.has("cluster");
   shape.orders = i.has("acquire") || i.has("acq_rel");
   return shape;
 }
 
 // prefetch.global.L2 takes no value; what comes into L1 may be looked at again.
 Shape prefetch(const Instruction& i) {
-  return i.has("L2") || i.has("tensormap") ? nothing() : access(i, Kind::kLoad, 0, false);
+  if (i.has("L2") || i.has("tensormap")) return nothing();
+  Shape shape = access(i, Kind::kLoad, 0, false);
+  shape.prefetches = true;
+  return shape;
 }
 
 Shape destroy(const Instruction& i) {

@@ -16,6 +16,8 @@ struct Shape {
   int address = -1;     // the operand that is the address in question, or none
   bool defines = true;  // the first operand is a destination
   bool non_coherent = false;
+  bool strong = false;  // as in Operation
+  bool prefetches = false;
   bool orders = false;     // threads may order each other's accesses by it
   bool disturbs = false;   // may take part in barrier 0 for some threads only
   std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value

@@ -1,14 +1,25 @@
 // Kernels with and without planted bugs, for the verdicts on edges; built by make_ptx.sh. The bugs
 // are the classes that projects with programmatic dependent launch have reported. What a kernel is
-// given and what is to be said of it stands in corpus_test.cc.
+// given and what is to be said of it stands in corpus.h.
 
 __device__ float bias_of_module;
 __device__ int tickets;
 __constant__ float taps[4];
 
 #define KERNEL extern "C" __global__ void
-#define WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
 #define TRIGGER() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#ifdef SLOW
+// Lets the next launch in and takes its time before it goes on: what that one does too early is
+// certain to come before what this one does.
+#define WAIT()                                       \
+  do {                                               \
+    asm volatile("griddepcontrol.wait;" ::: "memory"); \
+    TRIGGER();                                       \
+    asm volatile("nanosleep.u32 50000;" ::: "memory"); \
+  } while (0)
+#else
+#define WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#endif
 
 __device__ __forceinline__ unsigned element() {
   return blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds each .ptx from its .cu, with nvcc of CUDA 13.0.
+# Builds the corpus's PTX with nvcc of CUDA 13.0: as it is, and slow.
 set -eu
 cd "$(dirname "$0")"
-for source in *.cu; do
-  target="${source%.cu}.ptx"
-  nvcc -ptx -arch=compute_90 -lineinfo -o "$target" "$source"
-  # No path of the machine it was built on.
-  sed -i "s#\"[^\"]*/\([^/\"]*\)\"\(.*\)#\"\1\"\2#" "$target"
-done
+build() {
+  nvcc -ptx -arch=compute_90 -lineinfo "$@"
+}
+build -o corpus.ptx corpus.cu
+build -DSLOW -o corpus_slow.ptx corpus.cu
+# No path of the machine they were built on.
+sed -i "s#\"[^\"]*/\([^/\"]*\)\"\(.*\)#\"\1\"\2#" corpus.ptx corpus_slow.ptx

@@ -7,6 +7,10 @@
 namespace baton::sim {
 namespace {
 
+// The host learns of many things; what is still under way elsewhere must not be gone through each
+// time.
+constexpr Ordering::Number kMostRaised = 4096;
+
 bool is_awaited(Ordering::Kind kind) {
   return kind == Ordering::Kind::kTriggered || kind == Ordering::Kind::kBegun;
 }
@@ -47,12 +51,6 @@ Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation,
 Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation) {
   std::lock_guard lock(mutex_);
   return add(after, std::move(operation), false);
-}
-
-void Ordering::host_learns(Number done) {
-  std::lock_guard lock(mutex_);
-  const Edge edges[] = {{done, Kind::kFull}, {host_, Kind::kFull}};
-  host_ = add(edges, {}, true);
 }
 
 void Ordering::note_wait(Number grid) {
@@ -105,6 +103,16 @@ struct Ordering::Search {
       }
     }
   }
+  // Takes the steps behind one that is open.
+  void go_on(const Node& node, const Step& step) {
+    push_before_start(node, step);
+    if (!step.done) return;
+    if (node.waited) {
+      push_awaited(node, step);
+    } else if (all_wait) {
+      push_awaited(node, step, step.number);
+    }
+  }
   // Whether it came to `wanted`; `last` is then how.
   bool run(Step* last) {
     while (!open.empty()) {
@@ -115,18 +123,40 @@ struct Ordering::Search {
         *last = step;
         return true;
       }
-      if (node == nullptr) continue;
-      push_before_start(*node, step);
-      if (!step.done) continue;
-      if (node->waited) {
-        push_awaited(*node, step);
-      } else if (all_wait) {
-        push_awaited(*node, step, step.number);
-      }
+      if (node != nullptr) go_on(*node, step);
     }
     return false;
   }
+  // Goes everywhere, and gives up to where all is done. Nothing before `wanted` is looked at, and
+  // that much is known.
+  Number run_to_floor() {
+    Number floor = wanted;
+    while (!open.empty()) {
+      const Step step = open.back();
+      open.pop_back();
+      const Node* node = ordering.find(step.number);
+      if (node == nullptr) continue;
+      floor = std::max(floor, node->floor);
+      go_on(*node, step);
+    }
+    while (seen.contains(key({floor + 1, true}))) ++floor;
+    return floor;
+  }
 };
+
+// A grid behind a programmatic edge has a floor that does not rise: whether it waits is not known
+// when it is submitted. When it is done it is, so that floors rise again from there. Without that,
+// every search would go back to the first such grid.
+void Ordering::host_learns(Number done) {
+  std::lock_guard lock(mutex_);
+  const Edge edges[] = {{done, Kind::kFull}, {host_, Kind::kFull}};
+  const Number number = host_ = add(edges, {}, true);
+  Node& node = nodes_[number - first_];
+  if (number - node.floor > kMostRaised) return;
+  Search search{*this, node.floor, false};
+  search.push_before_start(node, {number, false});
+  node.floor = search.run_to_floor();
+}
 
 bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,
                        std::vector<Number>* links) const {

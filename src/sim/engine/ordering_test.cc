@@ -85,6 +85,30 @@ TEST_F(OrderingTest, TheHostOrdersWhatItSubmitsLater) {
   EXPECT_EQ(ordering.relation(ordered, unordered), Relation::kNone);
 }
 
+TEST_F(OrderingTest, WhatTheHostLearnsOfWaitsHoldsForAllThatFollows) {
+  const auto unordered = add({});
+  auto last = add({});
+  const auto first = last;
+  for (int i = 0; i < 1000; ++i) {
+    last = add({{last, Kind::kTriggered}});
+    ordering.note_wait(last);
+    if (i % 100 == 0) ordering.host_learns(last);
+  }
+  ordering.host_learns(last);
+  const auto next = add({});
+  EXPECT_EQ(ordering.relation(next, first), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(next, last), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(next, unordered), Relation::kNone);
+
+  // One that did not wait may be done before what it was started early behind.
+  const auto primary = add({});
+  const auto hasty = add({{primary, Kind::kTriggered}});
+  ordering.host_learns(hasty);
+  const auto after = add({});
+  EXPECT_EQ(ordering.relation(after, hasty), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(after, primary), Relation::kNone);
+}
+
 TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
   auto last = add({});
   const auto first = last;

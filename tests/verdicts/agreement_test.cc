@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "exec/test_program.h"
+#include "pdl/testdata/corpus.h"
+
+// The corpus of the verdicts as programs that run, every edge programmatic by force. Static
+// verdicts, what the simulated GPU finds under every schedule, and what a GPU computes agree: a
+// program that is proven is never found to be wrong, and gives the results that it gives with full
+// edges; one that is unsafe is found to be, under every schedule. A GPU gets the slow variants too,
+// where each kernel lets the next one in and then takes its time: a wrong program may still get by
+// there.
+
+namespace baton::exec_test {
+namespace {
+
+constexpr int kTries = 20;  // on a GPU
+// Elements of a buffer: enough for four a thread, and for those that read 512 a thread.
+constexpr const char* kPlainSize = "2048";
+constexpr const char* kSquareSize = "512*512";
+
+const std::vector<Schedule> kSchedules = {{ScheduleKind::kSerial},    {ScheduleKind::kLate},
+                                          {ScheduleKind::kEarly},     {ScheduleKind::kReverse},
+                                          {ScheduleKind::kRandom, 1}, {ScheduleKind::kRandom, 2}};
+
+struct Launch {
+  std::string kernel;
+  std::vector<std::string> arguments;
+};
+
+std::vector<Launch> launches_of(const std::string& line) {
+  std::vector<Launch> launches;
+  std::istringstream parts(line);
+  for (std::string part; std::getline(parts, part, ';');) {
+    std::istringstream words(part);
+    Launch& launch = launches.emplace_back();
+    words >> launch.kernel;
+    for (std::string word; words >> word;) launch.arguments.push_back(word);
+  }
+  return launches;
+}
+
+bool uses(const std::string& line, std::initializer_list<const char*> kernels) {
+  return std::ranges::any_of(launches_of(line), [&](const Launch& launch) {
+    return std::ranges::find(kernels, launch.kernel) != kernels.end();
+  });
+}
+
+// What no program can be made of: pointers in memory, and a null pointer that is read.
+bool is_runnable(const std::string& line) {
+  return !uses(line, {"reads_shape_early"}) && line.find(" 0 y") == std::string::npos;
+}
+
+// Whether threads of one launch write one element, each another value.
+bool races_by_itself(const std::string& line) {
+  return uses(line, {"walks", "pipelined"});
+}
+
+std::string argument_text(const std::string& word) {
+  // Rows, columns, and the stride that the kernel takes.
+  if (word == "{}")
+    return "{ bytes = \"00020000000000000002000000000000"
+           "8000000000000000\" }";
+  if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) return word;
+  if (word.size() == 1) return "\"" + word + "\"";
+  return fmt::format("\"{} + {}\"", word[0], std::stoi(word.substr(2)) / 4);
+}
+
+// Only weights are read alone: a buffer w that a launch is given to write is none.
+bool is_weight(const std::string& line, char letter) {
+  if (letter != 'w') return false;
+  return std::ranges::none_of(launches_of(line), [](const Launch& launch) {
+    return !launch.arguments.empty() && launch.arguments.back() == "w";
+  });
+}
+
+std::string program_text(const std::string& line, const std::string& image) {
+  const bool square = uses(line, {"matvec", "planes", "takes_struct", "wide_strides"});
+  std::set<char> buffers;
+  std::set<std::string> kernels;
+  std::string steps;
+  for (const Launch& launch : launches_of(line)) {
+    std::string arguments;
+    for (const std::string& word : launch.arguments) {
+      arguments += (arguments.empty() ? "" : ", ") + argument_text(word);
+      if (std::isalpha(static_cast<unsigned char>(word[0])) != 0) buffers.insert(word[0]);
+    }
+    steps += fmt::format("[[steps]]\nlaunch = \"{}\"\ngrid = [4]\nblock = [128]\nargs = [{}]\n{}",
+                         launch.kernel, arguments, steps.empty() ? "" : "pdl = \"force\"\n");
+    kernels.insert(launch.kernel);
+  }
+  std::string text;
+  for (const char letter : buffers) {
+    text += buffer(std::string(1, letter), "f32",
+                   fmt::format("[\"{}\"]", square ? kSquareSize : kPlainSize),
+                   is_weight(line, letter) ? "weight" : "inout", "random");
+  }
+  for (const auto& [name, dtype] :
+       {std::pair("tickets", "i32"), std::pair("bias_of_module", "f32")}) {
+    text += buffer(name, dtype, "[1]", "inout", "zeros") +
+            fmt::format("variable = \"{}.{}\"\n", *kernels.begin(), name);
+  }
+  for (const std::string& kernel : kernels) {
+    text += fmt::format("[kernels.{0}]\nptx = \"{1}\"\nentry = \"{0}\"\n", kernel, image);
+  }
+  return text + steps;
+}
+
+Executable prepare(const std::string& line, const std::string& image, PdlMode pdl) {
+  PrepareOptions options;
+  options.pdl = pdl;
+  Executable executable =
+      Executable::prepare(Program::from_text(program_text(line, image), "corpus.toml",
+                                             BATON_SOURCE_DIR "/src/pdl/testdata"),
+                          open_device(), options);
+  executable.bind();
+  return executable;
+}
+
+// The worst over all edges.
+EdgeVerdict verdict_of(const Executable& executable) {
+  EdgeVerdict worst = EdgeVerdict::kProven;
+  for (const EdgeReport& edge : executable.edges()) {
+    EXPECT_TRUE(edge.programmatic);
+    if (edge.verdict == EdgeVerdict::kUnsafe) return EdgeVerdict::kUnsafe;
+    if (edge.verdict == EdgeVerdict::kUnknown) worst = EdgeVerdict::kUnknown;
+  }
+  return worst;
+}
+
+using Results = std::map<std::string, std::string>;
+
+Results results_of(Executable& executable) {
+  executable.run();
+  Results results;
+  for (const std::string& name : executable.outputs()) {
+    results[name] = executable.output(name).bytes;
+  }
+  return results;
+}
+
+// Whether the simulated GPU finds an error under the schedule.
+bool is_found(Executable& executable, const Schedule& schedule) {
+  try {
+    executable.run({.schedule = schedule});
+    return false;
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kFault) throw;
+    return true;
+  }
+}
+
+// How many programs there are of a verdict, and of how many something was seen.
+struct Count {
+  int programs = 0, seen = 0;
+};
+using Table = std::map<EdgeVerdict, Count>;
+
+void simulate(const std::string& line, const std::string& image, Table& table) {
+  Executable executable = prepare(line, image, PdlMode::kAuto);
+  const EdgeVerdict verdict = verdict_of(executable);
+  int found = 0;
+  for (const Schedule& schedule : kSchedules) {
+    const bool is = is_found(executable, schedule);
+    found += is ? 1 : 0;
+    if (verdict != EdgeVerdict::kUnknown) {
+      EXPECT_EQ(is, verdict == EdgeVerdict::kUnsafe) << to_string(schedule);
+    }
+  }
+  EXPECT_TRUE(found == 0 || found == static_cast<int>(kSchedules.size()))
+      << "found under " << found << " schedules";
+  ++table[verdict].programs;
+  table[verdict].seen += found != 0 ? 1 : 0;
+}
+
+void run_on_gpu(const std::string& line, const std::string& image, Table& table) {
+  if (races_by_itself(line)) return;
+  Executable full = prepare(line, image, PdlMode::kOff);
+  const Results want = results_of(full);
+  Executable executable = prepare(line, image, PdlMode::kAuto);
+  const EdgeVerdict verdict = verdict_of(executable);
+  int different = 0;
+  for (int i = 0; i < kTries; ++i) different += results_of(executable) != want ? 1 : 0;
+  if (verdict == EdgeVerdict::kProven) {
+    EXPECT_EQ(different, 0) << "of " << kTries;
+  }
+  ++table[verdict].programs;
+  table[verdict].seen += different != 0 ? 1 : 0;
+}
+
+void hold_corpus(const std::string& image) {
+  const bool simulated = is_simulated(open_device());
+  Table table;
+  const auto hold = [&](const auto& lines) {
+    for (const char* line : lines) {
+      if (!is_runnable(line)) continue;
+      SCOPED_TRACE(line);
+      (simulated ? simulate : run_on_gpu)(line, image, table);
+    }
+  };
+  hold(overlap::kRight);
+  hold(overlap::kWrong);
+  hold(overlap::kDoubtful);
+  for (const auto& [verdict, count] : table) {
+    fmt::print("{}: {} programs {}, {} of them {}\n", image, count.programs, to_string(verdict),
+               count.seen, simulated ? "found wrong" : "with other results");
+  }
+  EXPECT_GE(table[EdgeVerdict::kProven].programs, 50);
+  EXPECT_GE(table[EdgeVerdict::kUnsafe].programs, 50);
+}
+
+using Verdicts = DeviceTest;
+
+TEST_F(Verdicts, AgreeWithWhatRuns) {
+  hold_corpus("corpus.ptx");
+}
+TEST_F(Verdicts, AgreeWithWhatRunsSlowly) {
+  hold_corpus("corpus_slow.ptx");
+}
+
+}  // namespace
+}  // namespace baton::exec_test
