@@ -156,6 +156,12 @@ void Ordering::host_learns(Number done) {
   Search search{*this, node.floor, false};
   search.push_before_start(node, {number, false});
   node.floor = search.run_to_floor();
+  if (node.floor + 1 != number) return;
+  // All that was ever submitted is done, so nothing will be told of it; it may hold much memory.
+  for (Number old = std::max(told_, first_); old < number; ++old) {
+    nodes_[old - first_].operation = {};
+  }
+  told_ = number;
 }
 
 bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,

@@ -69,7 +69,7 @@ class Ordering {
   // `grid` would be ordered after `earlier`. Empty where nothing leads there.
   std::vector<Number> missing_links(Number grid, Number earlier) const;
 
-  // Empty where it is no longer known.
+  // Empty where it is no longer known, or done before all that can still be submitted or run.
   Operation operation(Number number) const;
 
   Number last() const;
@@ -93,6 +93,7 @@ class Ordering {
   std::deque<Node> nodes_;
   Number first_ = 1;  // of nodes_
   Number host_ = 0;
+  Number told_ = 0;  // operations before it are empty
 };
 
 }  // namespace baton::sim

@@ -109,6 +109,16 @@ TEST_F(OrderingTest, WhatTheHostLearnsOfWaitsHoldsForAllThatFollows) {
   EXPECT_EQ(ordering.relation(after, primary), Relation::kNone);
 }
 
+TEST_F(OrderingTest, OperationsAreForgottenOnceAllIsDone) {
+  const auto a = ordering.add({}, {.name = "a"});
+  const auto b = ordering.add({}, {.name = "b"});
+  ordering.host_learns(a);
+  EXPECT_EQ(ordering.operation(a).name, "a") << "b may still race it";
+  ordering.host_learns(b);
+  EXPECT_EQ(ordering.operation(a).name, "");
+  EXPECT_EQ(ordering.operation(b).name, "");
+}
+
 TEST_F(OrderingTest, LongChainsAreQuickAndForgetTheirBeginning) {
   auto last = add({});
   const auto first = last;
