@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "launch/attribute_table.h"
+#include "launch/attribute_values.h"
 #include "launch/limits.h"
 #include "launch/submit.h"
 
@@ -88,15 +89,12 @@ bool company_fits(const ResolvedKernel& kernel, const LaunchConfig& config) {
   return together.agree();
 }
 
-std::string version(int number) {
-  return fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10);
-}
-
 std::string text(const Extents& extent) {
   return fmt::format("({}, {}, {})", extent[0], extent[1], extent[2]);
 }
 
-Error unavailable(const KernelState& kernel, const Device& device, const AttributeRow& row) {
+Error unavailable(const KernelState& kernel, const Device& device, const AttributeRow& row,
+                  const LaunchAttribute& attribute) {
   if (!row.refusal.empty()) {
     return error(ErrorCode::kInvalidInput, "kernel {}: {}: {}", kernel.facts().name, row.name,
                  row.refusal);
@@ -108,11 +106,8 @@ Error unavailable(const KernelState& kernel, const Device& device, const Attribu
                  device.spec(), device.name(), device.architecture() / 10,
                  device.architecture() % 10);
   }
-  return error(ErrorCode::kUnsupported,
-               "kernel {}: {} needs a driver of {}, that of {} is of {}; leave it out or install a "
-               "newer driver",
-               kernel.facts().name, row.name, version(row.driver), device.spec(),
-               version(device.driver_version()));
+  auto newer = choice_without_driver(kernel, device, row, attribute);
+  return newer ? *std::move(newer) : driver_error(kernel, device, row.name, row.driver);
 }
 
 std::string names(std::uint32_t bits) {
@@ -197,7 +192,8 @@ std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedK
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     const AttributeRow* row = find_row(attribute.id());
     if (row == nullptr) continue;
-    if (!available(*row, resolved.device())) return unavailable(kernel, resolved.device(), *row);
+    if (!available(*row, resolved.device()))
+      return unavailable(kernel, resolved.device(), *row, attribute);
     add(together, *row);
   }
   for (const LaunchAttribute& attribute : config.attributes.all()) {

@@ -29,6 +29,7 @@ constexpr std::string_view kAccess[] = {"normal", "streaming", "persisting"};
 constexpr std::string_view kClusterModes[] = {"default", "require_portable", "allow_non_portable"};
 constexpr std::string_view kSharedModes[] = {"default", "require_portable", "allow_non_portable",
                                              "allow_oversized", "prefer_oversized"};
+constexpr int kSharedModeDrivers[] = {0, 0, 0, 13040, 13040};
 
 constexpr auto kCluster = extents(offsetof(Value, clusterDim));
 constexpr auto kPreferredCluster = extents(offsetof(Value, preferredClusterDim));
@@ -36,7 +37,10 @@ constexpr AttributeField kFlag[] = {{"", FieldKind::kFlag, 0, 4, 0, 1}};
 constexpr AttributeField kPolicy[] = {{"", FieldKind::kChoice, 0, 4, 0, 2, kPolicies}};
 constexpr AttributeField kDomain[] = {{"", FieldKind::kChoice, 0, 4, 0, 1, kDomains}};
 constexpr AttributeField kClusterMode[] = {{"", FieldKind::kChoice, 0, 4, 0, 2, kClusterModes}};
-constexpr AttributeField kSharedMode[] = {{"", FieldKind::kChoice, 0, 4, 0, 4, kSharedModes}};
+constexpr AttributeField kSharedMode[] = {{.kind = FieldKind::kChoice,
+                                           .most = 4,
+                                           .choices = kSharedModes,
+                                           .choice_drivers = kSharedModeDrivers}};
 constexpr AttributeField kPriority[] = {{"", FieldKind::kSigned, 0, 4, -kMaxI32 - 1, kMaxI32}};
 constexpr AttributeField kPercent[] = {{"", FieldKind::kUnsigned, 0, 4, 0, 100}};
 constexpr AttributeField domain(std::string_view name, std::uint8_t offset) {

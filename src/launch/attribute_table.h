@@ -34,6 +34,8 @@ struct AttributeField {
   // The CUdevice_attribute that says how much of it a device has, or 0.
   int device_limit = 0;
   bool below = false;  // it counts from 0, so the value must be below that
+  // Of each choice, the driver that it needs where that is a newer one than the row's, or 0.
+  std::span<const int> choice_drivers{};
 };
 
 // Where an attribute of a captured launch, or of a graph's kernel node, ends up.

@@ -24,6 +24,10 @@ std::optional<Error> out_of_range(const KernelState& kernel, const AttributeRow&
   return std::nullopt;
 }
 
+std::string version(int number) {
+  return fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10);
+}
+
 std::optional<Error> beyond_device(const KernelState& kernel, const Device& device,
                                    const AttributeRow& row, const LaunchAttribute& attribute) {
   for (const AttributeField& field : row.fields) {
@@ -39,6 +43,31 @@ std::optional<Error> beyond_device(const KernelState& kernel, const Device& devi
 
 }  // namespace
 
+Error driver_error(const KernelState& kernel, const Device& device, std::string_view what,
+                   int driver) {
+  return error(ErrorCode::kUnsupported,
+               "kernel {}: {} needs a driver of {}, that of {} is of {}; leave it out or install a "
+               "newer driver",
+               kernel.facts().name, what, version(driver), device.spec(),
+               version(device.driver_version()));
+}
+
+std::optional<Error> choice_without_driver(const KernelState& kernel, const Device& device,
+                                           const AttributeRow& row,
+                                           const LaunchAttribute& attribute) {
+  for (const AttributeField& field : row.fields) {
+    if (field.choice_drivers.empty()) continue;
+    const auto choice =
+        static_cast<std::size_t>(std::get<std::int64_t>(read_field(field, attribute)));
+    if (choice >= field.choice_drivers.size()) continue;
+    const int driver = field.choice_drivers[choice];
+    if (driver <= device.driver_version()) continue;
+    return driver_error(kernel, device, fmt::format("{} = {}", row.name, field.choices[choice]),
+                        driver);
+  }
+  return std::nullopt;
+}
+
 std::optional<Error> broken_value(const KernelState& kernel, const ResolvedKernel& resolved,
                                   const LaunchConfig& config) {
   for (const LaunchAttribute& attribute : config.attributes.all()) {
@@ -46,6 +75,9 @@ std::optional<Error> broken_value(const KernelState& kernel, const ResolvedKerne
     if (row == nullptr) continue;
     if (auto broken = out_of_range(kernel, *row, attribute)) return broken;
     if (auto broken = beyond_device(kernel, resolved.device(), *row, attribute)) return broken;
+    if (auto broken = choice_without_driver(kernel, resolved.device(), *row, attribute)) {
+      return broken;
+    }
   }
   return std::nullopt;
 }

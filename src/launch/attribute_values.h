@@ -14,4 +14,13 @@ namespace baton::launch {
 std::optional<Error> broken_value(const KernelState& kernel, const ResolvedKernel& resolved,
                                   const LaunchConfig& config);
 
+// A value that needs a newer driver than the device's, or nothing.
+std::optional<Error> choice_without_driver(const KernelState& kernel, const Device& device,
+                                           const AttributeRow& row,
+                                           const LaunchAttribute& attribute);
+
+// `what` needs a driver of that version (13040: CUDA 13.4), and the device's is older.
+Error driver_error(const KernelState& kernel, const Device& device, std::string_view what,
+                   int driver);
+
 }  // namespace baton::launch

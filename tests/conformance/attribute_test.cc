@@ -274,6 +274,12 @@ TEST_F(Attributes, ThatTheDriverLacksNameTheVersion) {
         ranks.check({.attributes = {
                          portable_cluster_size_mode(PortableClusterSizeMode::kAllowNonPortable)}});
       });
+  // Some values are newer than their attribute.
+  expect_error(
+      ErrorCode::kUnsupported, {"shared_memory_mode = prefer_oversized", "CUDA 13.4", "CUDA 13.0"},
+      [&] {
+        ranks.check({.attributes = {shared_memory_mode(SharedMemoryMode::kPreferOversized)}});
+      });
 }
 
 TEST_F(Attributes, UnknownIdsAreTheDriversToRefuse) {
