@@ -37,6 +37,8 @@ void begin_warp(Warp* warp, const Function& entry, std::uint32_t live, bool orde
 // Runs one warp until it cannot or may not go on.
 void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->warp = warp;
+  x->shared.shadow =
+      x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->local = warp->local.data();
   x->local_written = warp->local_written.data();
   x->local_size = static_cast<std::uint32_t>(warp->local_written.size() * 4);
@@ -196,7 +198,6 @@ BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
   x->shared.base = std::uint64_t{block->rank} << kRankShift;
   x->shared.size = block->shared.size();
   x->shared.host = block->shared.data();
-  x->shared.shadow = block->watch == nullptr ? nullptr : &block->watch->memory(block->rank);
   x->shared_unwritten = block->shared_unwritten;
   x->shared.written = block->shared_unwritten == 0 ? nullptr : block->shared_written.data();
   const std::uint64_t before = x->warp_instructions;

@@ -313,19 +313,25 @@ void GlobalWatch::keep(const Shadow::Cell* cell, Toucher reader) {
   });
 }
 
+// Whether the other one is nobody, this grid or the operation that all lanes come after.
+inline bool GlobalWatch::is_quiet(std::uint64_t other, std::uint64_t before) const {
+  const std::uint64_t number = Toucher(other).low_number();
+  return other == 0 || number == own_ || number == before;
+}
+
 // Whether there is nothing to be found between this access and the other one.
-bool GlobalWatch::is_harmless(Toucher other, int lane) {
-  if (!other.is_any() || other.low_number() == own_ || other.low_number() == before_) return true;
+bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
+  if (is_quiet(other.bits(), *before)) return true;
   bool for_all_lanes = false;
   const bool ordered = is_ordered(other, lane, &for_all_lanes);
-  if (for_all_lanes) before_ = other.low_number();
+  if (for_all_lanes) *before = other.low_number();
   return ordered;
 }
 
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   const Toucher writer(load(cell->write));
   const Toucher reader(load(cell->read));
-  if (!is_harmless(writer, lane)) found(writer, true, lane, offset);
+  if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
   const auto me = [&] { return mine_of(lane).bits(); };
   // Of this grid's accesses the first is kept, or the first that others may race.
   const auto is_noted = [&](Toucher mine) {
@@ -333,16 +339,73 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   };
   if (touch_ == Touch::kRead) {
     if (is_noted(reader)) return;
-    if (!is_harmless(reader, lane)) keep(cell, reader);
+    if (!is_harmless(reader, lane, &reader_before_)) keep(cell, reader);
     return store(cell->read, me());
   }
-  if (!is_harmless(reader, lane)) found(reader, false, lane, offset);
+  if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
   if (shadow_->has_readers()) {
     for (const std::uint64_t bits : shadow_->readers(cell)) {
-      if (!is_harmless(Toucher(bits), lane)) found(Toucher(bits), false, lane, offset);
+      if (!is_harmless(Toucher(bits), lane, &reader_before_))
+        found(Toucher(bits), false, lane, offset);
     }
   }
   if (!is_noted(writer)) store(cell->write, me());
+}
+
+// Does what `look` does where there is nothing to find or to keep, which is nearly always; false
+// elsewhere.
+template <bool Reads>
+inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) const {
+  const std::uint64_t writer = load(cell->write);
+  const std::uint64_t reader = load(cell->read);
+  if (!is_quiet(writer, writer_before_)) return false;
+  const auto is_noted = [&](std::uint64_t mine) {
+    return Toucher(mine).low_number() == own_ && (strong_ || !Toucher(mine).is_strong());
+  };
+  if (Reads && is_noted(reader)) return true;
+  if (!is_quiet(reader, reader_before_)) return false;
+  if (Reads) {
+    store(cell->read, me);
+  } else if (!is_noted(writer)) {
+    store(cell->write, me);
+  }
+  return true;
+}
+
+template <bool Reads>
+void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
+                              std::uint32_t lanes, std::uint64_t offset) {
+  const int end = lane + static_cast<int>(lanes);
+  for (; lane < end; ++lane, offset += bytes_) {
+    const std::uint64_t me = mine_of(lane).bits();
+    for (std::uint32_t k = 0; k < cells; ++k, ++cell) {
+      if (!note_quietly<Reads>(cell, me)) look(cell, lane, offset);
+    }
+  }
+}
+
+void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
+  const bool reads = touch_ == Touch::kRead;
+  const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 &&
+                        (reads || (!shadow_->is_read_only && !shadow_->has_readers()));
+  const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
+  if (layout == nullptr) {
+    for (std::uint32_t k = 0; k < lanes; ++k) {
+      touch(lane + static_cast<int>(k), offset + std::uint64_t{k} * bytes_);
+    }
+    return;
+  }
+  Shadow::Cell* cell = layout->cells + (offset >> layout->shift);
+  const std::uint32_t cells = bytes_ >> layout->shift;
+  // The cells take four times the room of what they stand for, and are rarely in the nearest cache.
+  for (std::uint32_t k = 0; k < lanes * cells; k += 64 / sizeof(Shadow::Cell)) {
+    __builtin_prefetch(cell + k);
+  }
+  if (reads) {
+    look_at_run<true>(cell, cells, lane, lanes, offset);
+  } else {
+    look_at_run<false>(cell, cells, lane, lanes, offset);
+  }
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {

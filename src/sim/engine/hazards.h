@@ -23,14 +23,22 @@ class GlobalWatch {
               bool strong);
   ~GlobalWatch();
   void touch(int lane, std::uint64_t offset);
+  // `lanes` lanes from `lane` on, side by side.
+  void touch_run(int lane, std::uint32_t lanes, std::uint64_t offset);
 
  private:
+  template <bool Reads>
+  bool note_quietly(Shadow::Cell* cell, std::uint64_t me) const;
+  template <bool Reads>
+  void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
+                   std::uint64_t offset);
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
   void keep(const Shadow::Cell* cell, Toucher reader);
   // `for_all_lanes`: it does not depend on what the lane waited for.
   bool is_ordered(Toucher other, int lane, bool* for_all_lanes) const;
   Toucher mine_of(int lane) const;
-  bool is_harmless(Toucher other, int lane);
+  bool is_harmless(Toucher other, int lane, std::uint64_t* before);
+  bool is_quiet(std::uint64_t other, std::uint64_t before) const;
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
   void report_forbidden();
@@ -50,9 +58,11 @@ class GlobalWatch {
   const std::uint32_t bytes_;
   const Touch touch_;
   const bool strong_;
-  const std::uint64_t own_;            // the grid's number, as touchers have it
-  const std::uint64_t mine_;           // the toucher that the warp's first thread is
-  std::uint64_t before_ = UINT64_MAX;  // an operation that all lanes come after
+  const std::uint64_t own_;   // the grid's number, as touchers have it
+  const std::uint64_t mine_;  // the toucher that the warp's first thread is
+  // Operations that all lanes come after: a writer, and a reader.
+  std::uint64_t writer_before_ = UINT64_MAX;
+  std::uint64_t reader_before_ = UINT64_MAX;
   bool has_found_ = false;
   Found found_{};
   // Lanes that write what no kernel may, and the first of them.

@@ -154,7 +154,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
   region->size = block.shared.size();
   region->host = block.shared.data();
   region->written = block.shared_unwritten == 0 ? nullptr : block.shared_written.data();
-  region->shadow = block.watch == nullptr ? nullptr : &block.watch->memory(rank);
+  region->shadow = block.watch == nullptr ? nullptr : &block.watch->open(rank, a.x);
   return true;
 }
 

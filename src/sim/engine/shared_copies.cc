@@ -18,7 +18,7 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, const Access& access) {
   Copies& copies = all[warp];
   if (copies.party == 0) copies.party = parties_++;
   // What the warp did so far comes before the copy, and what it does from here on does not.
-  if (memory.open_[warp].touched != nullptr) close(x, warp);
+  if (memory.open_[warp].touched_ != nullptr) close(x, warp);
   if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
     memory.refine();
   }

@@ -110,8 +110,8 @@ void SharedWatch::Memory::refine(Footprint& footprint) {
 void SharedWatch::Memory::refine() {
   shift_ = 0;
   for (Open& open : open_) {
-    if (open.touched != nullptr) refine(*open.touched);
-    for (auto& past : open.past) {
+    if (open.touched_ != nullptr) refine(*open.touched_);
+    for (auto& past : open.past_) {
       if (past != nullptr) refine(*past);
     }
   }
@@ -131,8 +131,8 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
-  if (access.footprint != 0 && shift_ == 2) {
-    std::uint64_t footprint = access.footprint;
+  if ((access.shape & 1) != 0 && shift_ == 2) {
+    std::uint64_t footprint = access.shape;
     for (std::uint32_t k = 4; k < access.bytes; k *= 2) footprint |= footprint << (k / 4);
     const std::uint32_t word = first >> 6;
     const std::uint32_t at = first & 63;
@@ -160,38 +160,51 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   }
 }
 
-// The segment goes on in another way than the one before it that it was held against.
-void SharedWatch::Memory::diverge(Open& open) {
-  const std::shared_ptr<Footprint> past = std::exchange(open.touched, take());
-  open.replays = false;
-  for (std::size_t k = 0; k < open.replayed; ++k) touch(*open.touched, past->log[k]);
+void SharedWatch::Open::replay(std::shared_ptr<Footprint> past) {
+  next_ = past->log.data();
+  end_ = next_ + past->log.size();
+  touched_ = std::move(past);
 }
 
-void SharedWatch::Memory::note_new(Open& open, const Access& access) {
-  if (shift_ != 0 && is_fine(access)) refine();
-  if (open.touched == nullptr) {
-    for (const auto& past : open.past) {
+// What was touched, after which the next segment may begin.
+std::shared_ptr<SharedWatch::Footprint> SharedWatch::Open::leave() {
+  next_ = end_ = nullptr;
+  return std::exchange(touched_, nullptr);
+}
+
+// The segment goes on in another way than the one before it that it was held against.
+void SharedWatch::Memory::diverge(Open& open) {
+  const std::size_t replayed = open.replayed();
+  const std::shared_ptr<Footprint> past = open.leave();
+  open.touched_ = take();
+  for (std::size_t k = 0; k < replayed; ++k) touch(*open.touched_, past->log[k]);
+}
+
+void SharedWatch::Open::note_new(const Access& access) {
+  Memory& memory = *memory_;
+  if (memory.shift_ != 0 && is_fine(access)) memory.refine();
+  if (touched_ == nullptr) {
+    for (const auto& past : past_) {
       if (past == nullptr || past->log.front() != access) continue;
-      open.touched = past;
-      open.replays = true;
-      open.replayed = 1;
+      replay(past);
+      ++next_;
       return;
     }
-    open.touched = take();
-  } else if (open.replays) {
-    diverge(open);
+    touched_ = memory.take();
+  } else if (replays()) {
+    memory.diverge(*this);
   }
-  touch(*open.touched, access);
+  memory.touch(*touched_, access);
 }
 
 // The footprint of the segment that ends, or null where it touched nothing.
 std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::end(Open& open) {
-  if (open.touched == nullptr) return nullptr;
-  if (open.replays && open.replayed < open.touched->log.size()) diverge(open);
-  std::shared_ptr<Footprint> touched = std::move(open.touched);
-  open.touched = nullptr;
-  if (!std::exchange(open.replays, false) && touched->is_whole) {
-    std::shared_ptr<Footprint>& place = open.past[open.oldest++ % open.past.size()];
+  if (open.touched_ == nullptr) return nullptr;
+  if (open.next_ != open.end_) diverge(open);
+  const bool replayed = open.replays();
+  std::shared_ptr<Footprint> touched = open.leave();
+  if (!replayed && touched->is_whole) {
+    std::shared_ptr<Footprint>& place = open.past_[open.oldest_++ % open.past_.size()];
     if (place != nullptr) drop(std::move(place));
     place = touched;
   }
@@ -249,8 +262,8 @@ void SharedWatch::Memory::forget(const Clock& floor) {
 void SharedWatch::Memory::begin() {
   open_.resize(watch_.all_);
   for (Open& open : open_) {
-    if (open.touched != nullptr) drop(std::exchange(open.touched, nullptr));
-    open.replays = false;
+    open.memory_ = this;
+    if (std::shared_ptr<Footprint> touched = open.leave()) drop(std::move(touched));
   }
   for (Segment& segment : closed_) drop(std::move(segment.touched));
   closed_.clear();

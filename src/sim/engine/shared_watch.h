@@ -50,7 +50,9 @@ class SharedWatch {
     std::uint8_t first_lane = 0;   // of the first place
     std::uint8_t lanes_apart = 1;  // from one place to the next
     std::uint64_t value = 0;       // written to its one place, where `one_value`
-    std::uint64_t footprint = 0;   // not 0: bit k is what is touched 4 * k bytes behind the offset
+    // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
+    // is touched 4 * k bytes behind the offset. 0: none.
+    std::uint64_t shape = 0;
     Touch touch = Touch::kRead;
     bool one_value = false;
 
@@ -68,29 +70,52 @@ class SharedWatch {
     bool empty() const { return low >= high; }
   };
 
-  // What is touched of one block's memory: Region::shadow of its shared memory.
-  class Memory {
+  class Memory;
+  // One warp's segment of one block's memory that has not ended, and how its latest ones went:
+  // Region::shadow of shared memory.
+  class Open {
    public:
-    void note(const Exec* x, const Access& access) {
-      Open& open = open_[watch_.warp_of(x)];
-      if (open.replays && open.replayed < open.touched->log.size() &&
-          open.touched->log[open.replayed] == access) {
-        ++open.replayed;
-        return;
+    void note(const Access& access) {
+      if (next_ != end_ && *next_ == access) {
+        ++next_;
+      } else {
+        note_new(access);
       }
-      note_new(open, access);
+    }
+    // Notes an access of all lanes if it is the one that came here before. The instruction knows
+    // its bytes and whether it writes; what it writes to one place is not looked at.
+    bool note_again(const Insn* insn, std::uint32_t offset, std::uint64_t shape) {
+      if (next_ == end_ || next_->insn != insn || next_->offset != offset ||
+          next_->shape != shape || (next_->stride == 0 && next_->touch != Touch::kRead)) {
+        return false;
+      }
+      ++next_;
+      return true;
     }
 
    private:
     friend class SharedWatch;
-    // The segment of one warp that has not ended, and how its latest ones went.
-    struct Open {
-      std::shared_ptr<Footprint> touched;  // null: nothing yet
-      std::size_t replayed = 0;  // accesses of `touched`, which is one of `past`, that came again
-      bool replays = false;
-      std::array<std::shared_ptr<Footprint>, 4> past;
-      std::uint32_t oldest = 0;  // of `past`
-    };
+    friend class Memory;
+    void note_new(const Access& access);
+    bool replays() const { return end_ != nullptr; }
+    std::size_t replayed() const { return static_cast<std::size_t>(next_ - touched_->log.data()); }
+    void replay(std::shared_ptr<Footprint> past);
+    std::shared_ptr<Footprint> leave();
+
+    // Where `touched_` is one of `past_`: its accesses that did not come again yet. Else null.
+    const Access* next_ = nullptr;
+    const Access* end_ = nullptr;
+    Memory* memory_ = nullptr;
+    std::shared_ptr<Footprint> touched_;  // null: nothing yet
+    std::array<std::shared_ptr<Footprint>, 4> past_;
+    std::uint32_t oldest_ = 0;  // of `past_`
+  };
+
+  // What is touched of one block's memory.
+  class Memory {
+   private:
+    friend class SharedWatch;
+    friend class Open;
     struct Segment {
       std::uint32_t party = 0;
       std::uint32_t warp = 0;  // whose threads its accesses name, of all in the cluster
@@ -100,7 +125,6 @@ class SharedWatch {
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
-    void note_new(Open& open, const Access& access);
     void diverge(Open& open);
     void touch(Footprint& footprint, const Access& access);
     void refine();
@@ -124,7 +148,8 @@ class SharedWatch {
     std::shared_ptr<Footprint> all_closed_;
     std::vector<std::shared_ptr<Footprint>> spare_;
   };
-  Memory& memory(std::uint32_t rank) { return memories_[rank]; }
+  // What the executing warp touches of the memory of the block of that rank.
+  Open& open(std::uint32_t rank, const Exec* x) { return memories_[rank].open_[warp_of(x)]; }
   // The number in its cluster of the executing warp.
   std::uint32_t warp_of(const Exec* x) const { return x->block->rank * warps_ + x->warp->index; }
 

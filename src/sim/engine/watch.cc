@@ -9,10 +9,8 @@
 namespace baton::sim {
 namespace {
 
-// Footprints of patterns that have none: of any shape, and of places that lie far apart, but
-// evenly. No other lacks its first bit.
+// Pattern::footprint where the places do not lie evenly.
 constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
-constexpr std::uint64_t kFarApart = UINT64_MAX << 2;
 
 // Whether there is anything to look at in an access of global memory.
 bool concerns(const Region& region, Touch touch) {
@@ -25,14 +23,24 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
                   std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch) {
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
-  for (; mask != 0; mask &= mask - 1) {
-    const int lane = std::countr_zero(mask);
-    watch.touch(lane, base + offsets[lane]);
+  for (int lane = 0; lane < kLanes;) {
+    if ((mask >> lane & 1) == 0) {
+      ++lane;
+      continue;
+    }
+    const std::uint64_t start = base + offsets[lane];
+    std::uint32_t count = 1;
+    while (lane + static_cast<int>(count) < kLanes && (mask >> lane >> count & 1) != 0 &&
+           base + offsets[lane + static_cast<int>(count)] == start + std::uint64_t{count} * bytes) {
+      ++count;
+    }
+    watch.touch_run(lane, count, start);
+    lane += static_cast<int>(count);
   }
 }
 
-void note_shared(Exec* x, const Region& region, const SharedWatch::Access& access) {
-  static_cast<SharedWatch::Memory*>(region.shadow)->note(x, access);
+void note_shared(const Region& region, const SharedWatch::Access& access) {
+  static_cast<SharedWatch::Open*>(region.shadow)->note(access);
 }
 
 // The value that all of the lanes store, if it is one.
@@ -79,13 +87,12 @@ void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uin
 }
 
 template <class Offset>
-void watch_shared(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
-                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch,
-                  StoredValues values) {
+void watch_shared(const Insn* i, const Region& region, const Offset* offsets, std::uint32_t mask,
+                  std::uint64_t base, std::uint32_t bytes, Touch touch, StoredValues values) {
   each_run(i, offsets, mask, base, bytes, touch,
            [&](SharedWatch::Access& access, std::uint32_t lanes) {
              if (access.stride == 0) set_value(values, lanes, &access);
-             note_shared(x, region, access);
+             note_shared(region, access);
            });
 }
 
@@ -104,7 +111,8 @@ Places places_of(const Pattern& p) {
   return {};
 }
 
-std::uint64_t footprint_of(const Pattern& p, const Places& places) {
+// SharedWatch::Access::shape, or kIrregular.
+std::uint64_t shape_of(const Pattern& p, const Places& places) {
   const std::uint32_t stride = p.at[places.apart] - p.at[0];
   if (p.at[0] != 0 || ((p.bits | stride) & 3) != 0) return kIrregular;
   std::uint64_t footprint = 0;
@@ -113,7 +121,8 @@ std::uint64_t footprint_of(const Pattern& p, const Places& places) {
     if (at != k * stride) return kIrregular;
     if (p.span < 256) footprint |= std::uint64_t{1} << (at / 4);
   }
-  return p.span < 256 ? footprint : kFarApart;
+  if (p.span < 256) return footprint;
+  return std::uint64_t{stride} << 32 | places.count << 16 | places.apart << 8;
 }
 
 }  // namespace
@@ -127,23 +136,22 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
     access.bytes = access.stride = bytes;
     access.places = kLanes;
     access.touch = touch;
-    return note_shared(x, region, access);
+    return note_shared(region, access);
   }
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
-  for (int lane = 0; lane < kLanes; ++lane) {
-    watch.touch(lane, offset + static_cast<std::uint32_t>(lane) * bytes);
-  }
+  watch.touch_run(0, kLanes, offset);
 }
 
-void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
-                   StoredValues values) {
-  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
+namespace {
+
+[[gnu::noinline]] void watch_new_pattern(const Insn* i, const Region& region, std::uint64_t offset,
+                                         Pattern& p, std::uint32_t bytes, Touch touch,
+                                         const StoredValues& values) {
   const Places places = places_of(p);
-  if (p.footprint == 0) p.footprint = footprint_of(p, places);
+  if (p.footprint == 0) p.footprint = shape_of(p, places);
   if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {
-    return watch_shared(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
+    return watch_shared(i, region, p.at, kAllLanes, offset, bytes, touch, values);
   }
   SharedWatch::Access access;
   access.insn = i;
@@ -154,21 +162,34 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
   access.lanes_apart = static_cast<std::uint8_t>(places.apart);
   access.touch = touch;
   if (access.stride == 0) set_value(values, kAllLanes, &access);
-  access.footprint = p.footprint == kFarApart ? 0 : p.footprint;
-  note_shared(x, region, access);
+  access.shape = p.footprint;
+  note_shared(region, access);
+}
+
+}  // namespace
+
+void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   StoredValues values) {
+  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
+  SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
+  if (p.footprint != 0 && open.note_again(i, static_cast<std::uint32_t>(offset), p.footprint)) {
+    return;
+  }
+  watch_new_pattern(i, region, offset, p, bytes, touch, values);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
                  StoredValues values) {
-  if (is_shared) return watch_shared(x, i, region, offsets, x->mask, 0, bytes, touch, values);
+  if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
                  StoredValues values) {
-  if (is_shared) return watch_shared(x, i, region, offsets, x->mask, 0, bytes, touch, values);
+  if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
 }
 
@@ -189,7 +210,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   access.first_lane = static_cast<std::uint8_t>(lane);
   access.touch = touch;
   set_value(values, 1u << lane, &access);
-  note_shared(x, region, access);
+  note_shared(region, access);
 }
 
 void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
