@@ -398,7 +398,12 @@ void DeviceQueue::report_stuck(Lock& lock) {
     if (finding.kernel.empty()) {
       finding.kernel = Ordering::instance().operation(running.command->number).name;
     }
-    for (const std::string& line : running.grid->standing()) finding.message += "\n  " + line;
+    // In the timeline each has a bar that begins here and does not end. The bytes are but the keys.
+    const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());
+    for (const std::string& line : running.grid->standing()) {
+      finding.message += (finding.message.ends_with(':') ? " " : "; ") + line;
+      if (trace_ != nullptr) trace_->begin_block(bar++, "livelock:", line);
+    }
   }
   findings_.add(std::move(finding));
   lock.lock();

@@ -122,8 +122,15 @@ bool waits(const BlockState& block, Wait wait) {
 void report_deadlock(Exec* x, const ClusterState& cluster) {
   Standing standing(*x->grid);
   standing.add(cluster);
-  std::string who;
-  for (const std::string& line : standing.lines()) who += "\n  " + line;
+  const std::vector<std::string> lines = standing.lines();
+  // In the timeline each has a bar that begins here and does not end. Fragments are but the keys.
+  static_assert(Standing::kMostGroups < kLanes);
+  if (Trace* trace = x->grid->trace) {
+    const auto& bars = cluster.blocks.front()->warps.front().fragments;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      trace->begin_block(&bars[k], "deadlock:", lines[k]);
+    }
+  }
   for (const auto& block : cluster.blocks) {
     for (Warp& warp : block->warps) {
       if (warp.count == 0) continue;
@@ -132,8 +139,8 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
       warp.current = 0;
       fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
             CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
-            fmt::format("no thread of the {} can go on:{}",
-                        cluster.blocks.size() == 1 ? "block" : "cluster", who));
+            fmt::format("no thread of the {} can go on: {}",
+                        cluster.blocks.size() == 1 ? "block" : "cluster", fmt::join(lines, "; ")));
       return;
     }
   }
