@@ -44,6 +44,33 @@ std::string text_of(const std::vector<driver::Finding>& findings) {
   return text;
 }
 
+// Kinds of two accesses.
+const std::set<std::string> kPairs = {
+    "read_before_wait", "write_before_wait", "write_after_read", "missing_wait", "transitive_wait",
+    "unordered_grids",  "host_race",         "free_race",        "shared_race",  "async_race"};
+
+// The finding says who did what, where in the source, and to what; both times where there are two.
+void expect_named(const driver::Finding& finding) {
+  static const std::regex line("\\.(cu|cuh|h):[0-9]+");
+  static const std::regex rival("\\.(cu|cuh|h):[0-9]+|by the host");
+  static const std::regex host("by the host|^(copy|fill) touches");
+  static const std::regex what("shared memory|bytes inside");
+  static const std::regex middle("kernel [a-z_]+( and [a-z_]+)* between the two");
+  SCOPED_TRACE(text_of({finding}));
+  EXPECT_GE(finding.count, 1u);
+  if (finding.kernel.empty()) {
+    EXPECT_TRUE(std::regex_search(finding.message, host));
+  } else {
+    EXPECT_TRUE(std::regex_search(finding.where + finding.message, line));
+  }
+  if (!kPairs.contains(finding.kind)) return;
+  EXPECT_TRUE(std::regex_search(finding.message, rival));
+  EXPECT_TRUE(std::regex_search(finding.message, what));
+  if (finding.kind == "transitive_wait") {
+    EXPECT_TRUE(std::regex_search(finding.message, middle));
+  }
+}
+
 }  // namespace
 
 Bench::Bench(const Schedule& schedule, const Compiled& compiled)
@@ -116,10 +143,12 @@ TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
       EXPECT_FALSE(program.found.empty()) << failure.what();
     }
     const auto findings = bench.simulator.take_findings(bench.context);
-    std::set<std::string> found;
+    std::set<std::string> found, told;
     for (const driver::Finding& finding : findings) {
       found.insert(finding.kind);
-      EXPECT_GE(finding.count, 1u);
+      expect_named(finding);
+      EXPECT_TRUE(told.insert(finding.kind + finding.where + finding.message).second)
+          << finding.message;
     }
     if (found.contains(program.instead)) {
       found.erase(program.instead);

@@ -197,6 +197,22 @@ KERNEL one_path_waits(float* y, const float* x, int n) {
   if (i < n) WAIT;
   y[i] = x[i] + 1;
 }
+// Blocks behind the first do not enter the loop.
+KERNEL waits_in_loop(float* y, const float* x, int n) {
+  INDEX;
+  for (int k = blockIdx.x; k < n; ++k) WAIT;
+  y[i] = x[i] + 1;
+}
+// The rest that does not fill the tile has a way of its own.
+KERNEL tail_does_not_wait(float* y, const float* x, int n) {
+  INDEX;
+  if (i >= n) {
+    y[i] = x[i] - 1;
+    return;
+  }
+  WAIT;
+  y[i] = x[i] + 1;
+}
 KERNEL lane_waits_alone(float* y, const float* x) {
   INDEX;
   if (t % 32 == 0) WAIT;

@@ -172,6 +172,18 @@ std::vector<Program> order_programs() {
          b.launch("produce", b.y, b.x);
          b.early("one_path_waits", b.z, b.y, 100);
        }},
+      {"waits_in_loop",
+       {"missing_wait"},
+       [](B& b) {
+         b.launch("produce", b.y, b.x);
+         b.early("waits_in_loop", b.z, b.y, 1);
+       }},
+      {"tail_does_not_wait",
+       {"missing_wait"},
+       [](B& b) {
+         b.launch("produce", b.y, b.x);
+         b.early("tail_does_not_wait", b.z, b.y, 192);
+       }},
       {"lane_waits_alone",
        {"missing_wait"},
        [](B& b) {
