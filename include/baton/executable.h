@@ -34,6 +34,9 @@ struct PrepareOptions {
   // Of steps whose own is auto: kAuto, kOn or kOff. "On" is used where it can be. BATON_PDL=off in
   // the environment takes every overlap away, whatever is said here or in the program.
   PdlMode pdl = PdlMode::kAuto;
+  // Of kernels that say nothing of it. Where BATON_PDL or `pdl` leaves no launch of a kernel to
+  // start early, it stays as it is.
+  RewriteMode rewrite = RewriteMode::kOff;
 };
 
 // A dense array in C order in device memory of the caller's, at a multiple of its elements' size. A
@@ -245,6 +248,21 @@ struct Comparison {
 BATON_API Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
                              std::string_view name);
 
+// What was put into a kernel that had no programmatic dependent launch of its own (docs/pdl.md).
+struct KernelRewrite {
+  struct Change {
+    enum class Kind : std::uint8_t { kWait, kTrigger, kPlainLoad };
+    Kind kind = Kind::kWait;
+    std::string where;   // "norm.cu:14": what it stands before, or the load that was changed
+    std::string reason;  // why there
+  };
+  std::string kernel;  // its name in the program
+  RewriteMode mode = RewriteMode::kOff;
+  std::string obstacle;         // why it is as it was, else empty
+  std::vector<Change> changes;  // empty where it is as it was
+};
+BATON_API std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept;
+
 class ExecutableState;
 
 // A program prepared for one device: its modules loaded, its launches packed. Owns its buffers.
@@ -271,6 +289,10 @@ class BATON_API Executable {
     std::optional<Source> source = {};  // with `compiled`
     std::optional<Compiled> compiled = {};
     std::optional<Image> image = {};  // of kernels that come as images
+    // The PTX that was loaded in place of all that, where kernels were rewritten, and of each
+    // kernel that was to be what came of it.
+    std::optional<Image> rewritten = {};
+    std::vector<KernelRewrite> rewrites = {};
   };
   const std::vector<KernelModule>& modules() const;
 

@@ -160,11 +160,22 @@ enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratc
 enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
 enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
+// Whether a kernel that has no programmatic dependent launch of its own is given a wait for the
+// launch before it; kLoads, kExit and kTop say where it triggers the one behind it, too.
+enum class RewriteMode : std::uint8_t {
+  kOff,
+  kAuto,   // where it may let a launch start early
+  kWait,   // no trigger: the launch behind may start when the blocks end
+  kLoads,  // behind the last load of global memory
+  kExit,   // wherever the kernel ends
+  kTop,    // as its first instruction
+};
 
 BATON_API std::string_view to_string(BufferRole role) noexcept;
 BATON_API std::string_view to_string(BufferInit init) noexcept;
 BATON_API std::string_view to_string(KernelOrigin origin) noexcept;
 BATON_API std::string_view to_string(PdlMode mode) noexcept;
+BATON_API std::string_view to_string(RewriteMode mode) noexcept;
 
 // What the parts of a program are made of: plain values, which a reader or a builder fills and
 // which Program checks. `where` is the place in the program file, or in the C++ source that built
@@ -268,6 +279,8 @@ struct ProgramKernel {
   std::vector<std::filesystem::path> include = {};
   std::vector<std::string> options = {};
   ProgramAttributes launch = {};  // defaults, which a step overrides
+  // Nothing: as PrepareOptions say. All but off and auto have to be possible.
+  std::optional<RewriteMode> rewrite = {};
   SourceLocation where = {};
 };
 

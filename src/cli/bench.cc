@@ -201,6 +201,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
+  if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_contents.h"
 #include "cli/inspect_metadata.h"
+#include "cli/kernel_modules.h"
 #include "cli/run_report.h"
 
 namespace baton::cli {
@@ -89,10 +90,12 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
+  if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);
   Bindings bindings;
   bindings.symbols = command.symbols;
   CheckReport report = executable.check(std::move(bindings));
+  show_rewrites(executable.modules(), output);
   show_check(report, device, output);
   if (report.objection) throw std::move(*report.objection);
 }

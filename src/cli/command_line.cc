@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "program/names.h"
 
 namespace baton::cli {
 namespace {
@@ -26,7 +27,8 @@ constexpr std::string_view kLaterCommands[] = {"build", "tune"};
 
 // What CLI11 fills: text as written, which is checked below, so that every message is ours.
 struct RawRun {
-  std::string device, rtol, atol, repeat, executor, pdl, schedule, seed, timeout, trace, keep;
+  std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, seed, timeout, trace,
+      keep;
   std::vector<std::string> set, input, output, expect;
 };
 
@@ -123,9 +125,21 @@ PdlMode parse_pdl(const std::string& text) {
   return text == "on" ? PdlMode::kOn : text == "off" ? PdlMode::kOff : PdlMode::kAuto;
 }
 
+std::optional<RewriteMode> parse_rewrite(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  check_choice("--rewrite", text, kRewriteNames);
+  const auto found = std::find(kRewriteNames.begin(), kRewriteNames.end(), text);
+  return static_cast<RewriteMode>(found - kRewriteNames.begin());
+}
+
 CheckCommand checked_check(const Raw& raw) {
   const RawRun& run = raw.run;
-  CheckCommand command{raw.json, raw.file, {}, parse_symbols(run.set), parse_pdl(run.pdl)};
+  CheckCommand command{raw.json,
+                       raw.file,
+                       {},
+                       parse_symbols(run.set),
+                       parse_pdl(run.pdl),
+                       parse_rewrite(run.rewrite)};
   if (!run.device.empty()) command.device = run.device;
   return command;
 }
@@ -151,6 +165,7 @@ T checked_common(const Raw& raw) {
     command.timeout = parse_real("--timeout", run.timeout, false, "a number of seconds above 0");
   }
   command.pdl = parse_pdl(run.pdl);
+  command.rewrite = parse_rewrite(run.rewrite);
   return command;
 }
 
@@ -277,6 +292,10 @@ class Parser {
     option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
     option(sub, "--pdl", run.pdl, "MODE",
            "auto, on or off: what steps do whose own pdl is auto; BATON_PDL=off goes before all");
+    option(
+        sub, "--rewrite", run.rewrite, "MODE",
+        "off, auto, wait, loads, exit or top: whether kernels without PDL that say nothing of it "
+        "are given a wait, and where a trigger");
   }
 
   // What a run and its measurement have in common.

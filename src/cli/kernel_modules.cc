@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -87,6 +89,7 @@ class Keeper {
         extraction_.write(stem + ".cubin", cubin->bytes(), "cubin");
       }
     }
+    if (module.rewritten) extraction_.write_image(*module.rewritten, stem + ".rewritten");
     entry["files"] = extraction_.take_list();
     modules_.push_back(std::move(entry));
   }
@@ -187,6 +190,45 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
       output.text(fmt::format("\n{}\n", module.compiled->log));
     }
   }
+}
+
+void show_rewrites(const std::vector<KernelModule>& modules, Output& output) {
+  Json list = Json::array();
+  Table table({{"rewritten"}, {"gets a"}, {"at"}, {"because"}});
+  for (const KernelModule& module : modules) {
+    for (const KernelRewrite& rewrite : module.rewrites) {
+      Json changes = Json::array();
+      for (const KernelRewrite::Change& change : rewrite.changes) {
+        changes.push_back({{"what", baton::to_string(change.kind)},
+                           {"where", change.where},
+                           {"reason", change.reason}});
+      }
+      // An unrolled loop has many loads on one line.
+      const auto key = [](const KernelRewrite::Change& change) {
+        return std::tie(change.kind, change.where, change.reason);
+      };
+      std::map<decltype(key(rewrite.changes[0])), int> times;
+      for (const KernelRewrite::Change& change : rewrite.changes) ++times[key(change)];
+      for (const KernelRewrite::Change& change : rewrite.changes) {
+        const int count = std::exchange(times[key(change)], 0);
+        if (count == 0) continue;
+        table.add({printable(rewrite.kernel),
+                   fmt::format("{}{}", baton::to_string(change.kind),
+                               count == 1 ? "" : fmt::format(", {} times", count)),
+                   printable(change.where), change.reason});
+      }
+      if (!rewrite.obstacle.empty()) {
+        table.add({printable(rewrite.kernel), "nothing", "", rewrite.obstacle});
+      }
+      list.push_back({{"kernel", rewrite.kernel},
+                      {"mode", baton::to_string(rewrite.mode)},
+                      {"obstacle", rewrite.obstacle.empty() ? Json() : Json(rewrite.obstacle)},
+                      {"changes", std::move(changes)}});
+    }
+  }
+  if (list.empty()) return;
+  output.result()["rewrites"] = std::move(list);
+  output.text(fmt::format("\n{}", table.format(output.colour())));
 }
 
 std::vector<std::string> keep_modules(const Program& program,

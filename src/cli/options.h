@@ -39,7 +39,8 @@ struct RunCommand {
   std::optional<double> timeout;  // seconds
   std::optional<std::filesystem::path> keep;
   ExecutorKind executor = ExecutorKind::kStream;
-  PdlMode pdl = PdlMode::kAuto;  // of the steps that say auto
+  PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
+  std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
   std::optional<Schedule> schedule;
   std::optional<std::filesystem::path> trace;
 };
@@ -50,6 +51,7 @@ struct CheckCommand {
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   PdlMode pdl = PdlMode::kAuto;
+  std::optional<RewriteMode> rewrite;
 };
 
 struct BenchCommand {
@@ -62,6 +64,7 @@ struct BenchCommand {
   std::uint64_t seed = 0;
   std::optional<double> timeout;  // seconds, of each pass of all runs
   PdlMode pdl = PdlMode::kAuto;
+  std::optional<RewriteMode> rewrite;
 };
 
 struct CompileCommand {

@@ -120,6 +120,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   PrepareOptions options;
   options.executor = command.executor;
   options.pdl = command.pdl;
+  if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);
   if (command.keep) keep_modules(program, executable.modules(), "--keep", *command.keep, output);
   executable.bind(std::move(bindings));
@@ -129,6 +130,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
     output.line("schedule {}", to_string(*command.schedule));
   }
   show_modules(executable.modules(), output);
+  show_rewrites(executable.modules(), output);
   check_expected_shapes(executable, expected);
   output.flush();
 

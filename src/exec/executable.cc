@@ -42,6 +42,11 @@ void Executable::Release::operator()(ExecutableState* state) const noexcept {
   }
 }
 
+std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept {
+  constexpr std::string_view kNames[] = {"wait", "trigger", "plain load"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 Executable::Executable(std::unique_ptr<ExecutableState, Release> state)
     : state_(std::move(state)) {}
 Executable::Executable(Executable&&) noexcept = default;

@@ -10,6 +10,7 @@
 #include "baton/module.h"
 #include "baton/program.h"
 #include "exec/kernel_definition.h"
+#include "exec/rewrites.h"
 
 namespace baton::exec {
 
@@ -36,7 +37,8 @@ class KernelSet {
   };
 
   const Loaded& at(std::string_view name) const;
-  void load(KernelDefinition definition, const Device& device, const PrepareOptions& options);
+  void load(KernelDefinition definition, const Device& device, const PrepareOptions& options,
+            const Rewrites& rewrites);
 
   std::vector<Module> modules_;
   std::unordered_map<std::string, Loaded> kernels_;

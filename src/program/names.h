@@ -13,5 +13,7 @@ inline constexpr std::array<std::string_view, 6> kInitNames = {"none",   "zeros"
 inline constexpr std::array<std::string_view, 5> kOriginNames = {"source", "text", "ptx", "cubin",
                                                                  "fatbin"};
 inline constexpr std::array<std::string_view, 4> kPdlNames = {"auto", "on", "off", "force"};
+inline constexpr std::array<std::string_view, 6> kRewriteNames = {"off",   "auto", "wait",
+                                                                  "loads", "exit", "top"};
 
 }  // namespace baton

@@ -63,6 +63,9 @@ std::string_view to_string(KernelOrigin origin) noexcept {
 std::string_view to_string(PdlMode mode) noexcept {
   return name_of(kPdlNames, mode);
 }
+std::string_view to_string(RewriteMode mode) noexcept {
+  return name_of(kRewriteNames, mode);
+}
 
 Program::Program(ProgramDefinition definition) {
   validate(definition);
@@ -106,8 +109,9 @@ bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
 
 bool operator==(const ProgramKernel& a, const ProgramKernel& b) {
   return std::tie(a.name, a.origin, a.file, a.text, a.entry, a.prelude, a.include, a.options,
-                  a.launch) == std::tie(b.name, b.origin, b.file, b.text, b.entry, b.prelude,
-                                        b.include, b.options, b.launch);
+                  a.launch, a.rewrite) == std::tie(b.name, b.origin, b.file, b.text, b.entry,
+                                                   b.prelude, b.include, b.options, b.launch,
+                                                   b.rewrite);
 }
 
 bool operator==(const ProgramStep& a, const ProgramStep& b) {

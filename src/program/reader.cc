@@ -21,8 +21,9 @@ constexpr std::array<std::string_view, 5> kProgramKeys = {"name", "symbols", "bu
                                                           "steps"};
 constexpr std::array<std::string_view, 6> kBufferKeys = {"dtype", "shape", "role",
                                                          "init",  "file",  "variable"};
-constexpr std::array<std::string_view, 10> kKernelKeys = {
-    "source", "text", "ptx", "cubin", "fatbin", "entry", "prelude", "include", "options", "launch"};
+constexpr std::array<std::string_view, 11> kKernelKeys = {"source",  "text",   "ptx",     "cubin",
+                                                          "fatbin",  "entry",  "prelude", "include",
+                                                          "options", "launch", "rewrite"};
 // "none" is what leaving `init` out means, and a file has a key of its own.
 constexpr std::span<const std::string_view> kInitChoices(kInitNames.data() + 1, 4);
 
@@ -109,6 +110,9 @@ class ProgramReader {
     kernel.options = table.strings("options");
     if (const DocumentNode* launch = table.find("launch")) {
       kernel.launch = launch_defaults(*launch, "launch of " + table.what());
+    }
+    if (const auto mode = table.choice("rewrite", kRewriteNames)) {
+      kernel.rewrite = static_cast<RewriteMode>(*mode);
     }
     return kernel;
   }

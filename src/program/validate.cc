@@ -188,6 +188,15 @@ class Validator {
       }
     }
     check(kernel.launch);
+    const bool insists = kernel.rewrite.value_or(RewriteMode::kAuto) > RewriteMode::kAuto;
+    const bool is_machine_code =
+        kernel.origin == KernelOrigin::kCubin || kernel.origin == KernelOrigin::kFatbin;
+    if (insists && is_machine_code) {
+      throw error_at(kernel.where, ErrorCode::kInvalidInput,
+                     "kernel {} has rewrite = \"{}\", but comes as {}, and only source and PTX can "
+                     "be rewritten; leave it out",
+                     printable(kernel.name), to_string(*kernel.rewrite), to_string(kernel.origin));
+    }
   }
 
   void check(ProgramAttributes& attributes) const {
