@@ -76,7 +76,8 @@ class Bench {
     // The first run warms up what a first run warms up, and says how long one takes.
     const double once = one_pass("warm-up", 1, false).run_seconds.front();
     runs_ = command_.repeat.value_or(runs_for(once));
-    stepped_ = one_pass("with the times of steps", runs_ + 1, true);
+    // A graph is one launch, whose steps have no times.
+    stepped_ = one_pass("with the times of steps", in_graph() ? 1 : runs_ + 1, true);
     RunReport whole = one_pass("without", runs_ + 1, false);
     whole.run_seconds.erase(whole.run_seconds.begin());
     whole_ = time_statistics(std::move(whole.run_seconds));
@@ -125,14 +126,15 @@ class Bench {
                  format_rate(ceiling), format_bytes(ceiling_.bytes() / 2),
                  format_duration(copies.median), spread_of(copies));
     output_.line("         (measured {} times, between the runs)", copies.count);
-    output_.line(
-        "times    the median of {} runs; steps' with events between them, the whole run's "
-        "without",
-        runs_);
+    output_.line("times    the median of {} runs; {}", runs_,
+                 in_graph() ? "a graph is one launch, so its steps have none"
+                            : "steps' with events between them, the whole run's without");
     explain(all.rate().value_or(0) > ceiling);
   }
 
  private:
+  bool in_graph() const { return command_.executor == ExecutorKind::kGraph; }
+
   static void add_row(Table& table, std::vector<std::string> cells, std::vector<std::string> more) {
     cells.insert(cells.end(), std::make_move_iterator(more.begin()),
                  std::make_move_iterator(more.end()));
@@ -183,9 +185,11 @@ class Bench {
 }  // namespace
 
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt) {
-  for (const char* value : {"device", "device_name", "program", "symbols", "run", "ceiling"}) {
+  for (const char* value :
+       {"device", "device_name", "program", "symbols", "executor", "run", "ceiling"}) {
     output.result()[value] = nullptr;
   }
+  output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
   for (const char* list : {"steps", "findings"}) {
     output.result()[list] = Json::array();
   }
@@ -200,6 +204,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   show_device(device, output);
   output.progress("compile and load");
   PrepareOptions options;
+  options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);

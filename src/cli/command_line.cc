@@ -164,6 +164,9 @@ T checked_common(const Raw& raw) {
   if (!run.timeout.empty()) {
     command.timeout = parse_real("--timeout", run.timeout, false, "a number of seconds above 0");
   }
+  constexpr std::string_view kExecutors[] = {"stream", "graph"};
+  check_choice("--executor", run.executor, kExecutors);
+  if (run.executor == "graph") command.executor = ExecutorKind::kGraph;
   command.pdl = parse_pdl(run.pdl);
   command.rewrite = parse_rewrite(run.rewrite);
   return command;
@@ -179,9 +182,6 @@ RunCommand checked_run(const Raw& raw) {
   if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
   if (!run.keep.empty()) command.keep = run.keep;
 
-  constexpr std::string_view kExecutors[] = {"stream", "graph"};
-  check_choice("--executor", run.executor, kExecutors);
-  if (run.executor == "graph") command.executor = ExecutorKind::kGraph;
   command.schedule = checked_schedule(run.schedule);
   if (!run.trace.empty()) command.trace = run.trace;
   return command;
@@ -306,6 +306,8 @@ class Parser {
     option(sub, "--repeat", run.repeat, "K", repeat);
     option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
     option(sub, "--timeout", run.timeout, "SECONDS", "Stop when it takes longer");
+    option(sub, "--executor", run.executor, "KIND",
+           "stream: enqueue step by step (the default); graph: make it one CUDA graph");
   }
 
   void add_bench() {
@@ -329,8 +331,6 @@ class Parser {
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
     option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; the default by dtype");
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
-    option(sub, "--executor", run.executor, "KIND",
-           "stream: enqueue step by step (the default); graph: make it one CUDA graph");
     option(sub, "--schedule", run.schedule, "ORDER",
            "serial, late, early, reverse or random:SEED; of the simulated GPU");
     option(sub, "--trace", run.trace, "FILE.json",

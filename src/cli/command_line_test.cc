@@ -50,6 +50,18 @@ TEST(CommandLine, EveryRunOptionArrives) {
   EXPECT_EQ(run.pdl, PdlMode::kOff);
   EXPECT_EQ(run.executor, ExecutorKind::kGraph);
   EXPECT_EQ(parsed<RunCommand>({"run", "p.toml"}).executor, ExecutorKind::kStream);
+  EXPECT_EQ(parsed<BenchCommand>({"bench", "p.toml"}).executor, ExecutorKind::kStream);
+  EXPECT_EQ(parsed<BenchCommand>({"bench", "p.toml", "--executor", "graph"}).executor,
+            ExecutorKind::kGraph);
+}
+
+TEST(CommandLine, HowKernelsAreRewritten) {
+  EXPECT_EQ(parsed<RunCommand>({"run", "p.toml"}).rewrite, std::nullopt);
+  EXPECT_EQ(parsed<RunCommand>({"run", "p.toml", "--rewrite", "off"}).rewrite, RewriteMode::kOff);
+  EXPECT_EQ(parsed<CheckCommand>({"check", "p.toml", "--rewrite", "auto"}).rewrite,
+            RewriteMode::kAuto);
+  EXPECT_EQ(parsed<BenchCommand>({"bench", "p.toml", "--rewrite", "top"}).rewrite,
+            RewriteMode::kTop);
 }
 
 TEST(CommandLine, EveryCheckOptionArrives) {
@@ -144,6 +156,8 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"run", "p.toml", "--timeout", "0"}, {"--timeout", "seconds", "\"0\""}},
       {{"run", "p.toml", "--timeout", "inf"}, {"--timeout", "\"inf\""}},
       {{"run", "p.toml", "--device", "sim", "--device", "cuda"}, {"--device"}},
+      {{"bench", "p.toml", "--executor", "grph"}, {"\"grph\"", "did you mean \"graph\""}},
+      {{"check", "p.toml", "--rewrite", "exits"}, {"\"exits\"", "did you mean \"exit\""}},
       {{"run", "p.toml", "--executor", "strem"}, {"\"strem\"", "did you mean \"stream\""}},
       {{"run", "p.toml", "--pdl", "of"}, {"\"of\"", "did you mean"}},
       {{"run", "p.toml", "--schedule", "earli"}, {"--schedule", "\"earli\"", "\"early\""}},

@@ -63,6 +63,7 @@ struct BenchCommand {
   std::optional<std::uint64_t> repeat;  // as many as take some seconds
   std::uint64_t seed = 0;
   std::optional<double> timeout;  // seconds, of each pass of all runs
+  ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;
   std::optional<RewriteMode> rewrite;
 };

@@ -44,6 +44,20 @@ class Bench(Case):
         self.assertAlmostEqual(found["ceiling"]["bytes_per_second"],
                                found["ceiling"]["bytes"] / found["ceiling"]["times"]["median"])
 
+    def test_a_graph_is_one_launch(self):
+        result = self.baton("bench", "p.toml", "--repeat", "4", "--executor", "graph", "--json")
+        self.check(result, 0)
+        found = result.json()
+        stream = self.baton("bench", "p.toml", "--repeat", "2", "--json").json()
+        self.assertEqual((stream["executor"], found["executor"]), ("stream", "graph"))
+        for step, other in zip(found["steps"], stream["steps"], strict=True):
+            self.assertIsNone(step["times"])
+            for key in ("label", "executions"):
+                self.assertEqual(step[key], other[key])
+        self.check_times(found["run"]["times"], 4)
+        self.assertEqual(found["run"]["bytes"], stream["run"]["bytes"])
+        self.assertIn("a graph is one launch", self.baton("bench", "p.toml", "--repeat", "1", "--executor", "graph").out)
+
     def test_for_people(self):
         result = self.baton("bench", "p.toml", "--repeat", "2")
         self.check(result, 0)
