@@ -189,12 +189,23 @@ BATON_API KernelLimits kernel_limits(const Kernel& kernel, const LaunchConfig& c
 enum class EdgeVerdict : std::uint8_t { kProven, kUnsafe, kUnknown };
 BATON_API std::string_view to_string(EdgeVerdict verdict) noexcept;
 
+// What room a launch that starts early finds on a multiprocessor that holds blocks of the launch
+// before it: registers, threads, shared memory and places for blocks, of both.
+struct EarlyRoom {
+  std::uint32_t held = 0;    // blocks of the earlier launch there, at the most
+  std::uint32_t beside = 0;  // blocks of the later one that fit beside those
+  std::uint32_t share = 0;   // and how many it has for each multiprocessor, rounded up
+  std::string limit;         // what there is too little of for one more: "registers"
+};
+
 struct EdgeReport {
   std::uint32_t from = 0, to = 0;
   EdgeVerdict verdict = EdgeVerdict::kUnknown;
   std::string reason;
   bool programmatic = false;    // the later one may overlap; else it waits for the earlier one
   std::string decision_reason;  // why: "it is proven", "the program says off", "BATON_PDL=off"
+  // Of programmatic edges, with the configs of both launches' last executions.
+  std::optional<EarlyRoom> room = {};
 };
 
 // A launch of a program as it would be executed.
@@ -207,6 +218,8 @@ struct LaunchReport {
   // Of the last execution that is not skipped; nothing where all are.
   std::optional<LaunchConfig> config;
   std::optional<KernelLimits> limits;  // for that config
+  std::uint32_t padding = 0;           // of its shared memory, bytes that placement = "even" added
+  std::string placement;               // where the program says "even": what came of it
 };
 
 // What is known of a program before it runs.

@@ -170,12 +170,18 @@ enum class RewriteMode : std::uint8_t {
   kExit,   // wherever the kernel ends
   kTop,    // as its first instruction
 };
+// How the blocks of a launch that starts early are to spread over the multiprocessors.
+enum class BlockPlacement : std::uint8_t {
+  kAny,
+  kEven,  // dynamic shared memory is padded until no more fit on one than is its share
+};
 
 BATON_API std::string_view to_string(BufferRole role) noexcept;
 BATON_API std::string_view to_string(BufferInit init) noexcept;
 BATON_API std::string_view to_string(KernelOrigin origin) noexcept;
 BATON_API std::string_view to_string(PdlMode mode) noexcept;
 BATON_API std::string_view to_string(RewriteMode mode) noexcept;
+BATON_API std::string_view to_string(BlockPlacement placement) noexcept;
 
 // What the parts of a program are made of: plain values, which a reader or a builder fills and
 // which Program checks. `where` is the place in the program file, or in the C++ source that built
@@ -258,6 +264,7 @@ struct ProgramAttribute {
 struct ProgramAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
   std::optional<PdlMode> pdl = {};        // of the edge from the step before
+  std::optional<BlockPlacement> placement = {};
   std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
 
@@ -265,7 +272,7 @@ struct ProgramAttributes {
   BATON_API const ProgramAttribute* find(std::string_view name) const;
 
   friend bool operator==(const ProgramAttributes& a, const ProgramAttributes& b) {
-    return a.shared == b.shared && a.pdl == b.pdl && a.list == b.list;
+    return a.shared == b.shared && a.pdl == b.pdl && a.placement == b.placement && a.list == b.list;
   }
 };
 

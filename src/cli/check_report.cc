@@ -107,6 +107,8 @@ Json json_of(const LaunchReport& launch) {
                {"grid", nullptr},
                {"block", nullptr},
                {"shared", nullptr},
+               {"padding", nullptr},
+               {"placement", nullptr},
                {"attributes", nullptr},
                {"limits", nullptr},
                {"headroom", nullptr}};
@@ -114,6 +116,8 @@ Json json_of(const LaunchReport& launch) {
   json["grid"] = extents_json(launch.config->grid);
   json["block"] = extents_json(launch.config->block);
   json["shared"] = launch.config->shared;
+  json["padding"] = launch.padding;
+  json["placement"] = launch.placement.empty() ? Json() : Json(launch.placement);
   json["attributes"] = cli::json_of(launch.config->attributes.all());
   json["limits"] = json_of(*launch.limits);
   json["headroom"] = headroom_of(*launch.config, *launch.limits);
@@ -143,6 +147,39 @@ std::vector<std::string> row_of(const LaunchReport& launch) {
               cooperative ? share(config.grid.count(), *limits.max_cooperative_blocks) : "",
               format_attributes(config.attributes.all())});
   return row;
+}
+
+Json json_of(const EarlyRoom& room) {
+  return {
+      {"held", room.held}, {"beside", room.beside}, {"share", room.share}, {"limit", room.limit}};
+}
+
+// How many blocks of launches that start early find room, and what placement = "even" came to.
+void show_room(const CheckReport& report, Output& output) {
+  using enum Table::Align;
+  Table rooms({{"early"},
+               {"on an SM", kRight},
+               {"beside", kRight},
+               {"its share", kRight},
+               {"what is short for more"}});
+  bool any = false;
+  for (const EdgeReport& edge : report.edges) {
+    if (!edge.room) continue;
+    any = true;
+    rooms.add({fmt::format("{} -> {}", edge.from, edge.to), std::to_string(edge.room->held),
+               std::to_string(edge.room->beside), std::to_string(edge.room->share),
+               edge.room->limit});
+  }
+  if (any) output.text(fmt::format("\n{}", rooms.format(output.colour())));
+  Table even({{"even"}, {"launch"}, {"padding", kRight}, {"what it comes to"}});
+  any = false;
+  for (const LaunchReport& launch : report.launches) {
+    if (launch.placement.empty()) continue;
+    any = true;
+    even.add({std::to_string(launch.number), launch.kernel, format_bytes(launch.padding),
+              launch.placement});
+  }
+  if (any) output.text(fmt::format("\n{}", even.format(output.colour())));
 }
 
 std::string_view decision_of(const EdgeReport& edge) {
@@ -251,6 +288,7 @@ void show_check(const CheckReport& report, const Device& device, Output& output)
                edge.decision_reason, edge.reason});
   }
   if (!report.edges.empty()) output.text(fmt::format("\n{}", edges.format(output.colour())));
+  show_room(report, output);
   output.line("\n{} step{} in a run; nothing that is known before it forbids it on {}",
               report.steps, report.steps == 1 ? "" : "s", device.spec());
   for (const std::string& warning : report.warnings) output.warning(warning);
@@ -264,7 +302,8 @@ void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
                     {"verdict", baton::to_string(edge.verdict)},
                     {"reason", edge.reason},
                     {"decision", decision_of(edge)},
-                    {"decision_reason", edge.decision_reason}});
+                    {"decision_reason", edge.decision_reason},
+                    {"room", edge.room ? json_of(*edge.room) : Json()}});
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "exec/edges.h"
 #include "exec/evaluate.h"
+#include "exec/spread.h"
 #include "exec/walker.h"
 
 namespace baton::exec {
@@ -20,6 +21,7 @@ class RunChecker : public Walker {
         judge_(plan, buffers, footprints, has_pdl) {
     extent_.written.resize(buffers.size());
     extent_.launches.resize(plan.launches);
+    planned_.resize(plan.launches);
   }
 
   RunExtent check(Plan& plan) {
@@ -33,6 +35,7 @@ class RunChecker : public Walker {
       // Something further on may have forbidden it.
       if (launch.config && !extent_.early[launch.number]) launch.config->attributes.set(pdl(false));
     }
+    extent_.shared = spread(stream_.device(), planned_, extent_.edges, extent_.launches);
     return std::move(extent_);
   }
 
@@ -77,6 +80,7 @@ class RunChecker : public Walker {
     }
     before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
 
+    planned_[launch.number] = &launch;
     LaunchReport& report = extent_.launches[launch.number];
     report.number = launch.number;
     report.kernel = step.label;
@@ -139,6 +143,7 @@ class RunChecker : public Walker {
   const Stream& stream_;
   EdgeJudge judge_;
   RunExtent extent_;
+  std::vector<const PlannedLaunch*> planned_;  // by number
   std::uint64_t times_ = 1;  // executions of the open groups that are gone through once
   std::uint64_t iterations_ = 0;
 };

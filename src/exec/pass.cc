@@ -28,6 +28,7 @@ void Pass::enqueue(Place& place, PlannedLaunch& step) {
   }
   last_ = place.step;
   values.config.stream = context_.stream;
+  values.config.shared = std::max(values.config.shared, context_.shared[step.number]);
   if (place.programmatic) values.config.attributes.set(pdl());
   pack(step, values.config, slots(), context_.buffers);
   launch(place, step);

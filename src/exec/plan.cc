@@ -118,6 +118,8 @@ class Planner {
     launch.grid = bind(step.grid);
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
     launch.shared = bind(own.shared ? own.shared : defaults.shared);
+    const auto placement = own.placement ? own.placement : defaults.placement;
+    launch.even = placement == BlockPlacement::kEven;
     plan_attributes(defaults, own, launch);
     launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
     plan_arguments(step, launch);

@@ -36,6 +36,7 @@ struct PlannedLaunch {
   std::uint32_t number = 0;  // among the program's launches, in its order
   std::vector<BoundExpression> grid, block;
   std::optional<BoundExpression> shared;
+  bool even = false;  // its blocks are to spread evenly where it starts early
   std::vector<PlannedAttribute> attributes;
   PlannedEdge edge;
   std::vector<PlannedArgument> args;

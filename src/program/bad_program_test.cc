@@ -237,6 +237,8 @@ INSTANTIATE_TEST_SUITE_P(
             "did you mean \"priority\"?"},
         Bad{"block = [32]", "block = [32]\npdl = \"maybe\"", kInvalid, "19:7",
             "unknown pdl \"maybe\""},
+        Bad{"block = [32]", "block = [32]\nplacement = \"evn\"", kInvalid, "19:13",
+            "did you mean \"even\"?"},
         Bad{"launch = \"k\"", "launch = \"k\"\ncopy = {}", kInvalid, "17:8",
             "has both launch and copy"},
         Bad{"launch = \"k\"", "lanch = \"k\"", kInvalid, "16:1", "did you mean \"launch\"?"}));

@@ -15,5 +15,6 @@ inline constexpr std::array<std::string_view, 5> kOriginNames = {"source", "text
 inline constexpr std::array<std::string_view, 4> kPdlNames = {"auto", "on", "off", "force"};
 inline constexpr std::array<std::string_view, 6> kRewriteNames = {"off",   "auto", "wait",
                                                                   "loads", "exit", "top"};
+inline constexpr std::array<std::string_view, 2> kPlacementNames = {"any", "even"};
 
 }  // namespace baton

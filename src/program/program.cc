@@ -66,6 +66,9 @@ std::string_view to_string(PdlMode mode) noexcept {
 std::string_view to_string(RewriteMode mode) noexcept {
   return name_of(kRewriteNames, mode);
 }
+std::string_view to_string(BlockPlacement placement) noexcept {
+  return name_of(kPlacementNames, placement);
+}
 
 Program::Program(ProgramDefinition definition) {
   validate(definition);

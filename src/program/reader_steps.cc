@@ -334,6 +334,9 @@ ProgramAttributes read_attributes(const TableReader& table) {
     attributes.pdl = static_cast<PdlMode>(*mode);
     attributes.pdl_where = table.document().place(*table.find("pdl"));
   }
+  if (const auto placement = table.choice("placement", kPlacementNames)) {
+    attributes.placement = static_cast<BlockPlacement>(*placement);
+  }
   for (const DocumentNode::Member& member : table.table().members) {
     const launch::AttributeRow* row = launch::find_row(member.key);
     if (row == nullptr) continue;

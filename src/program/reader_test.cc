@@ -46,7 +46,8 @@ entry  = "rmsnorm<float>"
 prelude = "#define EPS 1e-5f"
 include = ["include", "/opt/include"]
 options = ["-DBLOCK=256"]
-launch = { shared = "4*N", pdl = "off", priority = "-K" }
+rewrite = "loads"
+launch = { shared = "4*N", pdl = "off", placement = "any", priority = "-K" }
 
 [kernels."matvec 2"]
 ptx = "matvec.ptx"
@@ -65,6 +66,7 @@ cooperative = false
 mem_sync_domain_map = { remote = 1, default = 0 }
 access_policy_window = { buffer = "W + N", num_bytes = "2*K", hit_ratio = 0.5, hit_prop = "persisting" }
 pdl    = "auto"
+placement = "even"
 
 [[steps]]
 copy = { from = "y", to = "x + N", count = "N" }
@@ -100,15 +102,18 @@ Program whole_in_cpp() {
                   .file = "models/w.npy"});
   builder.buffer({.name = "y", .dtype = DType::kF32, .shape = {"N"}, .role = BufferRole::kOutput});
   builder.buffer({.name = "z"});
-  builder.kernel(
-      {.name = "rmsnorm",
-       .origin = KernelOrigin::kSource,
-       .file = "models/norm.cu",
-       .entry = "rmsnorm<float>",
-       .prelude = "#define EPS 1e-5f",
-       .include = {"models/include", "/opt/include"},
-       .options = {"-DBLOCK=256"},
-       .launch = {.shared = 4 * n, .pdl = PdlMode::kOff, .list = {{"priority", {"-K"}}}}});
+  builder.kernel({.name = "rmsnorm",
+                  .origin = KernelOrigin::kSource,
+                  .file = "models/norm.cu",
+                  .entry = "rmsnorm<float>",
+                  .prelude = "#define EPS 1e-5f",
+                  .include = {"models/include", "/opt/include"},
+                  .options = {"-DBLOCK=256"},
+                  .launch = {.shared = 4 * n,
+                             .pdl = PdlMode::kOff,
+                             .placement = BlockPlacement::kAny,
+                             .list = {{"priority", {"-K"}}}},
+                  .rewrite = RewriteMode::kLoads});
   builder.kernel({.name = "matvec 2", .origin = KernelOrigin::kPtx, .file = "models/matvec.ptx"});
   builder.launch(
       {.kernel = "rmsnorm",
@@ -130,6 +135,7 @@ Program whole_in_cpp() {
                 TensorMapArgument{.buffer = "y", .shape = {n}, .box = {256}}},
        .attributes = {.shared = 2 * k,
                       .pdl = PdlMode::kAuto,
+                      .placement = BlockPlacement::kEven,
                       .list = {{"access_policy_window",
                                 {{"buffer", BufferOffset("W", n)},
                                  {"num_bytes", 2 * k},
@@ -208,6 +214,9 @@ TEST(ProgramReader, EqualityMissesNothing) {
       {"2 * K", "3 * K"},
       {"cluster = [1, 1]", "cluster = [1]"},
       {"pdl    = \"auto\"", "pdl = \"off\""},
+      {"\"even\"", "\"any\""},
+      {"rewrite = \"loads\"", "rewrite = \"off\""},
+      {"rewrite = \"loads\"", ""},
       {"cooperative = false", "cooperative = true"},
       {"cooperative = false", ""},
       {"remote = 1", "remote = 2"},

@@ -139,6 +139,29 @@ class Edges(Case):
         self.program("y", "force")
         self.assertEqual(self.edge("check", 1), ("unsafe", "programmatic", "the program says force"))
 
+    def test_room_for_early_blocks(self):
+        self.program("w", "auto")
+        json = self.baton("check", "p.toml", "--json").json()
+        room = {"held": 1, "beside": 31, "share": 1, "limit": "places for blocks"}
+        self.assertEqual(json["edges"][0]["room"], room)
+        self.assertEqual((json["steps"][1]["padding"], json["steps"][1]["placement"]), (0, None))
+        self.assertIn("places for blocks", self.baton("check", "p.toml").out)
+        full = self.baton("check", "p.toml", "--pdl", "off", "--json").json()
+        self.assertIsNone(full["edges"][0]["room"])
+
+        self.program("w", 'auto"\nplacement = "even')
+        json = self.baton("check", "p.toml", "--json").json()
+        self.assertEqual(json["edges"][0]["room"], room | {"beside": 1, "limit": "shared memory"})
+        padded = json["steps"][1]
+        self.assertGreater(padded["padding"], 0)
+        self.assertEqual(padded["padding"], padded["shared"])
+        text = "no more than its share of 1 fits beside 0 or 1 of launch 0"
+        self.assertEqual(padded["placement"], text)
+        self.assertIn(text, self.baton("check", "p.toml").out)
+        self.assertEqual(self.baton("run", "p.toml", "--json").json()["steps"][1]["shared"], padded["shared"])
+        full = self.baton("check", "p.toml", "--pdl", "off", "--json").json()
+        self.assertEqual((full["steps"][1]["shared"], full["steps"][1]["placement"]), (0, "it does not start early"))
+
 
 class Check(Case):
     def setUp(self):
@@ -159,7 +182,8 @@ class Check(Case):
         self.assertEqual(json["edges"], [{
             "from": 0, "to": 1, "verdict": "proven",
             "reason": "after waits before it touches what an earlier launch touches",
-            "decision": "programmatic", "decision_reason": "the program says on"}])
+            "decision": "programmatic", "decision_reason": "the program says on",
+            "room": {"held": 1, "beside": 31, "share": 1, "limit": "places for blocks"}}])
         # A run does what the check says.
         run = self.baton("run", "p.toml", "--json").json()
         self.assertEqual(run["edges"], json["edges"])
