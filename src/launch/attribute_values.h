@@ -4,6 +4,7 @@
 
 #include "baton/error.h"
 #include "baton/launch.h"
+#include "launch/attribute_table.h"
 #include "runtime/kernel_state.h"
 
 namespace baton::launch {
