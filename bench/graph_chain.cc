@@ -1,6 +1,7 @@
 // What a link costs in a chain of dependent kernels: launched into a stream and as a graph, each by
-// hand, with bare driver calls, and by Baton's executors, with full and with programmatic edges;
-// and in one cooperative grid that meets at a barrier instead.
+// hand, with bare driver calls, and by Baton's executors, with full and with programmatic edges; as
+// a graph of kernels without PDL that Baton rewrites; and in one cooperative grid that meets at a
+// barrier instead.
 //
 // Every kernel adds 1 to what the one before it wrote, so the result tells whether any of them read
 // too early; every sample is checked. A sample is one chain between two events, with full edges
@@ -284,8 +285,7 @@ std::string trigger_number(const std::string& trigger) {
   return trigger == "loads" ? "1" : trigger == "top" ? "2" : "0";
 }
 
-Program chain_program(const Shape& shape, bool pdl) {
-  const char* const kernel = pdl ? "waits" : "plain";
+Program chain_program(const Shape& shape, const char* kernel) {
   std::string text = fmt::format("[symbols]\nN = {}\nLINKS = {}\nBLOCKS = {}\n", shape.floats,
                                  shape.links, shape.blocks());
   text += "[buffers.x]\ndtype = \"f32\"\nshape = [\"N\"]\nrole = \"inout\"\ninit = \"ones\"\n";
@@ -306,7 +306,11 @@ Program chain_program(const Shape& shape, bool pdl) {
 class ByBaton : public Arm {
  public:
   ByBaton(const Device& device, const Shape& shape, ExecutorKind executor, bool pdl)
-      : shape_(shape), executable_(prepare(device, shape, executor, pdl)) {}
+      : ByBaton(device, shape, pdl ? "waits" : "plain",
+                {.executor = executor, .pdl = pdl ? PdlMode::kAuto : PdlMode::kOff}) {}
+  // Of the kernel without a wait, which Baton gives one.
+  ByBaton(const Device& device, const Shape& shape, RewriteMode rewrite)
+      : ByBaton(device, shape, "plain", {.executor = ExecutorKind::kGraph, .rewrite = rewrite}) {}
 
   double sample() override {
     const RunReport& report = executable_.run({.repeat = 2, .time_steps = false});
@@ -322,13 +326,10 @@ class ByBaton : public Arm {
   }
 
  private:
-  static Executable prepare(const Device& device, const Shape& shape, ExecutorKind executor,
-                            bool pdl) {
-    PrepareOptions options;
-    options.executor = executor;
-    options.pdl = pdl ? PdlMode::kAuto : PdlMode::kOff;
-    return Executable::prepare(chain_program(shape, pdl), device, options);
-  }
+  ByBaton(const Device& device, const Shape& shape, const char* kernel,
+          const PrepareOptions& options)
+      : shape_(shape),
+        executable_(Executable::prepare(chain_program(shape, kernel), device, options)) {}
 
   const Shape shape_;
   Executable executable_;
@@ -361,6 +362,11 @@ void measure(const Device& device, const Shape& shape, int rounds) {
     add("graph, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kGraph, pdl),
         "graph by hand");
   }
+  for (const RewriteMode mode :
+       {RewriteMode::kWait, RewriteMode::kLoads, RewriteMode::kExit, RewriteMode::kTop}) {
+    arms.push_back({fmt::format("graph, rewritten: {}", to_string(mode)),
+                    std::make_unique<ByBaton>(device, shape, mode), true});
+  }
   for (const auto& [name, kernel] : {std::pair("one grid, grid.sync", "synchronized"),
                                      std::pair("one grid, own barrier", "counted")}) {
     arms.push_back({name, std::make_unique<OneGrid>(device, shape, module.kernel(kernel))});
@@ -373,7 +379,7 @@ void measure(const Device& device, const Shape& shape, int rounds) {
   fmt::print("\n{} floats, {} blocks of {}, {} links, {} rounds\n", shape.floats, shape.blocks(),
              kThreads, shape.links, rounds);
   for (const NamedArm& arm : arms) {
-    fmt::print("  {:<22} {:9.3f} us a link", arm.name, median(times.at(arm.name)));
+    fmt::print("  {:<23} {:9.3f} us a link", arm.name, median(times.at(arm.name)));
     if (!arm.reference.empty()) {
       const auto difference = paired_difference(times.at(arm.name), times.at(arm.reference));
       const double whole = median(times.at(arm.reference));
