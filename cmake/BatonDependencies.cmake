@@ -11,6 +11,19 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 
+# Of libcrypto, SHA-256 alone is used. Its archive comes with its headers and gives that in 25 KB; the
+# shared library is relocated in tens of thousands of places whenever a process starts, which takes
+# longer than what the compile cache does for a hit. -DBATON_CRYPTO_ARCHIVE=OFF takes the shared one.
+find_library(BATON_CRYPTO_ARCHIVE libcrypto.a HINTS ${CRYPTO_LIBRARY_DIRS}
+  DOC "libcrypto as an archive; OFF: the shared library")
+add_library(baton_crypto INTERFACE)
+if(BATON_CRYPTO_ARCHIVE)
+  target_include_directories(baton_crypto SYSTEM INTERFACE ${CRYPTO_INCLUDE_DIRS})
+  target_link_libraries(baton_crypto INTERFACE "${BATON_CRYPTO_ARCHIVE}")
+else()
+  target_link_libraries(baton_crypto INTERFACE PkgConfig::CRYPTO)
+endif()
+
 # A folder found by an earlier run may be gone.
 if(BATON_CUDA_INCLUDE_DIR AND NOT EXISTS "${BATON_CUDA_INCLUDE_DIR}/cudaTypedefs.h")
   unset(BATON_CUDA_INCLUDE_DIR CACHE)
