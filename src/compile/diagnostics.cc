@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compile/ptx_lines.h"
+#include "image/ptxas_message.h"
 
 namespace baton::compiler {
 namespace {
@@ -57,19 +58,15 @@ std::string without_padding(std::string_view text) {
   return std::string(text.substr(0, blank)) += text.substr(colon);
 }
 
-// "ptxas application ptx input, line 12; error   : message"
 std::optional<Diagnostic> parse_ptx_header(std::string_view line) {
-  constexpr std::string_view kStart = "ptxas application ptx input, line ";
-  if (!line.starts_with(kStart)) return std::nullopt;
-  line.remove_prefix(kStart.size());
-  Diagnostic found;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), found.ptx_line);
-  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-  if (code != std::errc() || !line.starts_with("; ")) return std::nullopt;
-  const std::string padded = without_padding(line.substr(2));
-  std::string_view text = padded, number;
+  const std::optional<image::PtxasMessage> said = image::parse_ptxas_message(line);
+  if (!said) return std::nullopt;
+  const std::string whole = fmt::format("{}: {}", said->severity, said->message);
+  std::string_view text = whole, number;
   const std::optional<Severity> severity = take_severity(text, number);
   if (!severity) return std::nullopt;
+  Diagnostic found;
+  found.ptx_line = said->line;
   found.severity = *severity;
   found.message = text;
   return found;

@@ -5,12 +5,12 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "image/ptxas_message.h"
 
 namespace baton {
 namespace {
 
 constexpr std::string_view kSimulated = "<ptx>:";
-constexpr std::string_view kPtxas = "ptxas application ptx input, line ";
 
 // Takes the number in front and what stands behind it; 0, and nothing taken, where there is none.
 int take_number(std::string_view& text, std::string_view behind) {
@@ -27,13 +27,9 @@ std::string renamed(std::string_view line, std::string_view name) {
   if (line.starts_with(kSimulated)) {
     return fmt::format("{}:{}", name, line.substr(kSimulated.size()));
   }
-  if (!line.starts_with(kPtxas)) return std::string(line);
-  std::string_view rest = line.substr(kPtxas.size());
-  const int number = take_number(rest, "; ");
-  const std::size_t colon = rest.find(':');
-  if (number == 0 || colon == std::string_view::npos) return std::string(line);
-  return fmt::format("{}:{}: {}: {}", name, number, trim(rest.substr(0, colon)),
-                     trim(rest.substr(colon + 1)));
+  const auto said = image::parse_ptxas_message(line);
+  if (!said) return std::string(line);
+  return fmt::format("{}:{}: {}: {}", name, said->line, said->severity, said->message);
 }
 
 }  // namespace
