@@ -162,14 +162,14 @@ Executable::KernelModule describe(KernelDefinition definition, const std::string
     return read_facts(*module.compiled);
   });
   const image::KernelIndex index(facts);
+  std::unordered_map<std::string_view, std::string_view> symbols;
+  if (module.compiled) {
+    symbols.insert(module.compiled->symbols.begin(), module.compiled->symbols.end());
+  }
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] {
-      std::string_view entry = kernel->entry;
-      if (module.compiled) {
-        for (const auto& [expression, symbol] : module.compiled->symbols) {
-          if (expression == kernel->entry) entry = symbol;
-        }
-      }
+      const auto symbol = symbols.find(kernel->entry);
+      const std::string_view entry = symbol == symbols.end() ? kernel->entry : symbol->second;
       const std::string& name =
           definition.image ? definition.image->name() : definition.source->name;
       module.kernels.emplace_back(kernel->name, index.find(entry, name));

@@ -1,6 +1,7 @@
 #include "exec/plan.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -70,6 +71,7 @@ class Planner {
           const std::function<Kernel(const std::string&)>& kernel)
       : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
     for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    for (const ProgramKernel& each : program.kernels()) defaults_.emplace(each.name, &each.launch);
     plan_.slots = names_.size();
   }
 
@@ -113,7 +115,7 @@ class Planner {
 
   PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
     PlannedLaunch launch(kernel_(step.kernel));
-    const ProgramAttributes& defaults = program_.kernel(step.kernel)->launch;
+    const ProgramAttributes& defaults = *defaults_.at(step.kernel);
     const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
@@ -235,6 +237,7 @@ class Planner {
   const bool pdl_off_ = pdl_switched_off();
   const PdlMode pdl_;
   const std::function<Kernel(const std::string&)>& kernel_;
+  std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
   Plan plan_;
 };

@@ -25,7 +25,6 @@ struct PtxReach::Summary {
 struct PtxReach::Tables {
   std::unordered_map<const Function*, Summary> summaries;
   std::unordered_map<std::string_view, const ptx::Variable*> shared;
-  std::unordered_map<std::string_view, std::string_view> aliases;
 };
 
 namespace {
@@ -105,13 +104,11 @@ class PtxReach::Reader {
   }
 
   bool calls(std::string_view name) {
-    const auto alias = tables_.aliases.find(name);
-    if (alias != tables_.aliases.end()) name = alias->second;
     const Function* function = module_.function(name);
     if (function == nullptr) return false;
     if (function->has_body) {
       if (called_.insert(function).second) out_.calls.push_back(function);
-    } else if (!is_device_runtime(name)) {
+    } else if (!is_device_runtime(function->name)) {
       out_.is_open = true;
     }
     return true;
@@ -143,10 +140,6 @@ PtxReach::PtxReach(const ptx::Module& module)
   for (const ptx::TopLevel& item : module.items()) {
     if (const auto* variable = std::get_if<ptx::Variable>(&item)) {
       if (is_static_shared(*variable)) tables_->shared.emplace(variable->name, variable);
-    } else if (const auto* directive = std::get_if<ptx::Directive>(&item)) {
-      if (directive->name == "alias" && directive->operands.size() == 2) {
-        tables_->aliases.emplace(directive->operands[0].text, directive->operands[1].text);
-      }
     }
   }
 }

@@ -46,12 +46,6 @@ class Reader {
   Reader(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel) {
     code_.module = std::move(module);
     code_.kernel = &kernel;
-    for (const ptx::TopLevel& item : code_.module->items()) {
-      const auto* directive = std::get_if<ptx::Directive>(&item);
-      if (directive != nullptr && directive->name == "alias" && directive->operands.size() == 2) {
-        aliases_.emplace(directive->operands[0].text, directive->operands[1].text);
-      }
-    }
   }
 
   Code read() {
@@ -212,9 +206,7 @@ class Reader {
     out.open = "a call through a register";
     out.sources.push_back({});
     if (callee == nullptr || callee->kind != Operand::Kind::kIdentifier) return;
-    const auto alias = aliases_.find(callee->text);
-    const ptx::Function* function =
-        code_.module->function(alias == aliases_.end() ? callee->text : alias->second);
+    const ptx::Function* function = code_.module->function(callee->text);
     if (function == nullptr) return;
     if (!function->has_body) {
       if (is_runtime_helper(function->name)) {
@@ -343,7 +335,6 @@ class Reader {
   Code code_;
   std::vector<Frame> frames_;
   std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
-  std::unordered_map<std::string_view, std::string_view> aliases_;
   std::unordered_map<std::string_view, std::uint32_t> variables_;
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;

@@ -56,6 +56,8 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
 }
 
 const Function* Module::function(std::string_view function_name) const {
+  const auto alias = index_->aliases.find(function_name);
+  if (alias != index_->aliases.end()) function_name = alias->second;
   const auto found = index_->functions.find(function_name);
   return found == index_->functions.end() ? nullptr : found->second;
 }

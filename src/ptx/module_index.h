@@ -16,6 +16,7 @@ namespace baton::ptx {
 struct Module::Index {
   std::unordered_map<std::string_view, const Function*> functions;
   std::unordered_map<std::string_view, const Variable*> variables;
+  std::unordered_map<std::string_view, std::string_view> aliases;  // .alias name, function
   std::unordered_map<std::uint32_t, std::string_view> files;
 
   // Both return the earlier definition where there are two, else null. A definition takes the

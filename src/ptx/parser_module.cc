@@ -81,6 +81,10 @@ void Parser::top_level(Module& module) {
     unexpected("a directive, such as \".entry\", at the top level of the module");
   }
   module.items_.emplace_back(std::in_place_type<Directive>, directive());
+  const auto& item = std::get<Directive>(module.items_.back());
+  if (item.name == "alias" && item.operands.size() == 2) {
+    module.index_->aliases.try_emplace(item.operands[0].text, item.operands[1].text);
+  }
 }
 
 // .file 1 "name", timestamp, size

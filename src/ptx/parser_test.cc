@@ -70,6 +70,7 @@ TEST(PtxModule, FindsFunctionsVariablesAndFiles) {
 .alias a, f;
 .section .debug_str { $L: .b8 1, 2 }
 )");
+  EXPECT_EQ(module->function("a"), module->function("f"));
   ASSERT_NE(module->function("vprintf"), nullptr);
   EXPECT_FALSE(module->function("vprintf")->has_body);
   EXPECT_EQ(module->function("vprintf")->results.at(0).type, "b32");

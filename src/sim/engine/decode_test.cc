@@ -60,5 +60,19 @@ TEST(Decode, WholeCorpus) {
   }
 }
 
+TEST(Decode, CallsAnAliasAsTheFunctionItNames) {
+  DeviceMemory memory(0, std::uint64_t{1} << 32);
+  const auto module = LoadedModule::load(
+      ptx::Module::parse(".version 8.0\n.target sm_90\n.address_size 64\n"
+                         ".visible .func f() { ret; }\n.visible .func a();\n.alias a, f;\n"
+                         ".visible .entry k() { call a; ret; }\n",
+                         "alias.ptx"),
+      memory, 90);
+  const LoadedKernel* kernel = module->kernel("k");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(kernel->decoded->functions.size(), 2u);
+  for (const auto& function : kernel->decoded->functions) EXPECT_TRUE(function->reasons.empty());
+}
+
 }  // namespace
 }  // namespace baton::sim

@@ -45,12 +45,24 @@ Target parse_target(const ptx::Module& module) {
   return target;
 }
 
+std::uint32_t constant_bytes_of(const ptx::Module& module) {
+  std::uint32_t bytes = 0;
+  for (const ptx::TopLevel& item : module.items()) {
+    const auto* variable = std::get_if<ptx::Variable>(&item);
+    if (variable != nullptr && variable->space == ptx::StateSpace::kConst) {
+      bytes += static_cast<std::uint32_t>(bytes_of(*variable));
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 struct LoadedModule::Impl {
   std::shared_ptr<const ptx::Module> ptx;
   DeviceMemory* memory = nullptr;
   ModuleFacts facts;
+  std::uint32_t constant_bytes = 0;  // of all .const variables: each kernel has them
   std::recursive_mutex mutex;
   std::map<std::string, std::unique_ptr<LoadedKernel>, std::less<>> kernels;
   std::unordered_map<const ptx::Variable*, std::uint64_t> addresses;
@@ -220,12 +232,7 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
   kernel.decoded = decoded;
   kernel.static_shared = decoded->static_shared;
   kernel.local_bytes = decoded->entry->local_bytes;
-  for (const ptx::TopLevel& item : ptx->items()) {
-    const auto* variable = std::get_if<ptx::Variable>(&item);
-    if (variable != nullptr && variable->space == ptx::StateSpace::kConst) {
-      kernel.constant_bytes += static_cast<std::uint32_t>(bytes_of(*variable));
-    }
-  }
+  kernel.constant_bytes = constant_bytes;
   const auto required = function.integers("reqntid", 3);
   const auto most = required ? required : function.integers("maxntid", 3);
   if (most) {
@@ -277,6 +284,7 @@ std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Modu
   impl->ptx = std::move(module);
   impl->memory = &memory;
   impl->facts.ptx = impl->ptx;
+  impl->constant_bytes = constant_bytes_of(*impl->ptx);
   impl->facts.architecture = target.number;
   impl->facts.arch_specific = target.specific;
   Impl* raw = impl.get();
