@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "cli/json.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
+#include "driver/driver.h"
 
 namespace baton::cli {
 namespace {
@@ -201,12 +203,24 @@ void show_missing_waits(const ImageFacts& facts, Output& output) {
   }
 }
 
+// The simulated GPU executes PTX: of a fatbin it takes that, whatever machine code lies beside it.
+Compatibility fit_of(ImageFacts facts, const Device& device) {
+  const auto is_ptx = [](const MemberFacts& member) {
+    return member.kind == MemberFacts::Kind::kPtx;
+  };
+  if (device.driver().simulator != nullptr &&
+      std::any_of(facts.members.begin(), facts.members.end(), is_ptx)) {
+    std::erase_if(facts.members, std::not_fn(is_ptx));
+  }
+  return runs_on(facts, device.architecture(), device.driver_version());
+}
+
 }  // namespace
 
 void show_image(const FoundImage& found, const Device& device, Output& output) {
   const Image& image = found.image;
   const ImageFacts facts = read_facts(image);
-  Compatibility fit = runs_on(facts, device.architecture(), device.driver_version());
+  Compatibility fit = fit_of(facts, device);
   std::optional<Module> module;
   std::optional<Error> refusal;
   try {

@@ -91,13 +91,21 @@ Compatibility ptx_compiles_on(std::string_view text, std::string_view version, i
   return {Answer::kCompiles, fmt::format("PTX for {} compiles for sm_{}", text, device)};
 }
 
-Compatibility member_runs_on(const MemberFacts& member, std::string_view ptx_version, int device,
+// Of `facts`' own machine code, or of a member's for `arch`.
+Compatibility machine_code_runs_on(const ImageFacts& facts, std::string_view arch, int device) {
+  if (facts.linked == false) {
+    return {Answer::kNo, "the machine code is an object: a device link has to come first"};
+  }
+  return machine_code_runs_on(arch, device);
+}
+
+Compatibility member_runs_on(const MemberFacts& member, const ImageFacts& facts, int device,
                              int driver_version) {
   switch (member.kind) {
     case MemberFacts::Kind::kCubin:
-      return machine_code_runs_on(member.arch, device);
+      return machine_code_runs_on(facts, member.arch, device);
     case MemberFacts::Kind::kPtx:
-      return ptx_compiles_on(member.arch, ptx_version, device, driver_version);
+      return ptx_compiles_on(member.arch, facts.ptx_version, device, driver_version);
     case MemberFacts::Kind::kLto:
       break;
   }
@@ -110,7 +118,7 @@ Compatibility fatbin_runs_on(const ImageFacts& facts, int device, int driver_ver
   std::string reasons;
   bool any_unknown = facts.members.empty();
   for (const MemberFacts& member : facts.members) {
-    Compatibility own = member_runs_on(member, facts.ptx_version, device, driver_version);
+    Compatibility own = member_runs_on(member, facts, device, driver_version);
     if (own.answer == Answer::kRuns) return own;
     if (own.answer == Answer::kCompiles) best = own;
     any_unknown |= own.answer == Answer::kUnknown;
@@ -131,10 +139,7 @@ Compatibility runs_on(const ImageFacts& facts, int architecture, int driver_vers
     case ImageKind::kCubin:
       break;
   }
-  if (facts.linked == false) {
-    return {Answer::kNo, "the image is an object: a device link has to come first"};
-  }
-  return machine_code_runs_on(facts.arch, architecture);
+  return machine_code_runs_on(facts, facts.arch, architecture);
 }
 
 std::optional<std::uint32_t> max_dynamic_shared(const KernelFacts& kernel, int architecture) {

@@ -113,6 +113,20 @@ TEST(RunsOn, AFatbinAsItsBestMember) {
   EXPECT_THAT(none.reason, HasSubstr("sm_90a"));
 }
 
+TEST(RunsOn, AFatbinOfObjectsByItsPtxAlone) {
+  ImageFacts facts = facts_of(ImageKind::kFatbin, "sm_90");
+  facts.linked = false;
+  facts.members.resize(1);
+  facts.members[0].kind = MemberFacts::Kind::kCubin;
+  facts.members[0].arch = "sm_90";
+  EXPECT_EQ(runs_on(facts, 90).answer, Answer::kNo);
+  EXPECT_THAT(runs_on(facts, 90).reason, HasSubstr("a device link has to come first"));
+  facts.members.resize(2);
+  facts.members[1].kind = MemberFacts::Kind::kPtx;
+  facts.members[1].arch = "sm_90";
+  EXPECT_EQ(runs_on(facts, 90).answer, Answer::kCompiles);
+}
+
 TEST(MaxDynamicShared, IsTheLimitLessWhatIsStatic) {
   KernelFacts kernel;
   kernel.arch = "sm_90a";

@@ -253,6 +253,9 @@ class Check(Case):
         self.assertTrue(json["kernels"])
         result = self.baton("check", IMAGES / "vectors_sm_90.cubin", "--device", "sim")
         self.assertIn("cubin for sm_90, no: the image is a cubin: it holds machine code only", result.out)
+        # Of a fatbin it takes the PTX, whatever machine code lies beside that.
+        image = self.baton("check", IMAGES / "packed_none.fatbin", "--device", "sim", "--json").json()["images"][0]
+        self.assertEqual((image["runs"], image["reason"]), ("compiles", "PTX for sm_90 compiles for sm_90"))
 
     def test_metadata(self):
         sidecar = METADATA / "tvm_0_27.tvm_meta.json"
