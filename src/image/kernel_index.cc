@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -98,11 +99,20 @@ constexpr std::array<Reading, 5> kReadings = {
     },
 };
 
+// Short names; overloads, which share one, in full.
 std::vector<std::string> entry_names(const ImageFacts& facts) {
   std::vector<std::string> names;
+  std::unordered_map<std::string_view, int> uses;
   for (const KernelFacts& kernel : facts.kernels) {
-    names.emplace_back(kernel.demangled.empty() ? kernel.name
-                                                : std::string(without_params(kernel.demangled)));
+    ++uses[without_params(kernel.demangled)];
+  }
+  for (const KernelFacts& kernel : facts.kernels) {
+    const std::string_view brief = without_params(kernel.demangled);
+    if (kernel.demangled.empty()) {
+      names.push_back(kernel.name);
+    } else {
+      names.emplace_back(uses[brief] > 1 ? kernel.demangled : brief);
+    }
   }
   return names;
 }

@@ -45,6 +45,18 @@ ImageFacts named(std::initializer_list<std::pair<std::string_view, std::string_v
   return facts;
 }
 
+TEST(KernelIndex, OverloadsAreListedInFull) {
+  const ImageFacts facts =
+      named({{"a", "over(int)"}, {"b", "over(float)"}, {"c", "once(int)"}, {"d", ""}});
+  try {
+    KernelIndex(facts).find("nothing", "image");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "image has no kernel \"nothing\"; it has: over(int), over(float), once, d");
+  }
+}
+
 TEST(KernelIndex, TheStricterReadingWins) {
   const ImageFacts facts = named({{"a", "a(int)"}, {"b", "ns::a(int)"}});
   const KernelIndex index(facts);
