@@ -81,18 +81,22 @@ Cache::Lookup Cache::look_up(const std::string& key) const {
   const fs::path path = path_of(key);
   std::string failure;
   const std::optional<std::string> bytes = read_cached_file(path, &failure);
-  if (!bytes) {
-    if (!failure.empty()) log(LogLevel::kWarning, "compile cache: {}", failure);
-    return {};
-  }
-  Lookup found{read_entry(*bytes, key, &failure), false};
+  if (!bytes) return {std::nullopt, false, failure};
+  Lookup found{read_entry(*bytes, key, &failure), false, {}};
   if (!found.result) {
-    log(LogLevel::kWarning, "compile cache: {} is damaged ({}); it is compiled anew", path.string(),
-        failure);
     found.damaged = true;
+    found.trouble = fmt::format("{} is damaged ({}); it is compiled anew", path.string(), failure);
   }
   return found;
 }
+
+namespace {
+
+void say(const std::string& trouble) {
+  if (!trouble.empty()) log(LogLevel::kWarning, "compile cache: {}", trouble);
+}
+
+}  // namespace
 
 std::optional<FileLock> Cache::lock(const std::string& key) const {
   std::error_code unmade;  // the lock says what is wrong
@@ -115,6 +119,7 @@ Cache::Outcome Cache::get(const std::string& key, const std::function<Made()>& m
     held = lock(key);
     // While this one waited, another may have made it.
     kept = look_up(key);
+    say(kept.trouble);
   }
   if (kept.result) {
     held.reset();
@@ -133,7 +138,9 @@ Cache::Outcome Cache::get(const std::string& key, const std::function<Made()>& m
 }
 
 std::optional<Result> Cache::find(const std::string& key) const {
-  return look_up(key).result;
+  Lookup found = look_up(key);
+  say(found.trouble);
+  return std::move(found.result);
 }
 
 bool Cache::store(const std::string& key, const Result& result) const {

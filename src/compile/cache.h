@@ -84,6 +84,7 @@ class Cache {
   struct Lookup {
     std::optional<Result> result;
     bool damaged = false;
+    std::string trouble;  // what the log should say of it; empty: nothing
   };
   Lookup look_up(const std::string& key) const;
   std::optional<FileLock> lock(const std::string& key) const;

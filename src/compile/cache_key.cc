@@ -97,6 +97,8 @@ std::optional<std::string> cache_key(const Request& request, std::string* obstac
     hash.update_field({reinterpret_cast<const char*>(file.content.data()), file.content.size()});
     if (sees_paths) hash.update_field(file.path.string());
   }
+  // Which of them each #include finds: files of one name may differ.
+  hash.update_field(fmt::format("{}", fmt::join(request.scan.found, " ")));
   return to_hex(hash.finish());
 }
 

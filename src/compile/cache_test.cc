@@ -72,6 +72,11 @@ class LogCapture {
   }
   ~LogCapture() { set_log_callback({}); }
   bool has(std::string_view what) const { return text_.find(what) != std::string::npos; }
+  int times(std::string_view what) const {
+    int count = 0;
+    for (std::size_t at = 0; (at = text_.find(what, at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
 
  private:
   std::string text_;
@@ -302,6 +307,7 @@ TEST_F(CacheTest, ADamagedEntryIsRepaired) {
   write_file_atomically(entry_path(), bytes);
   LogCapture log;
   EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
+  EXPECT_EQ(log.times("damaged"), 1);
   EXPECT_EQ(cache_.counters().repairs, 1u);
   EXPECT_TRUE(cache_.verify().empty());
   EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);

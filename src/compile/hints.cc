@@ -25,9 +25,22 @@ std::string searched_folders(const Request& request) {
       fmt::join(folders, ", "));
 }
 
+// The headers that begin with a byte order mark: nvcc's preprocessor skips it.
+std::string marked_headers(const Request& request) {
+  std::vector<std::string> marked;
+  for (const IncludedFile& file : request.scan.files) {
+    if (file.begins_with_mark) marked.push_back(file.path.string());
+  }
+  if (marked.empty()) return {};
+  return fmt::format(
+      "NVRTC does not read headers that begin with a byte order mark; save without one: {}",
+      fmt::join(marked, ", "));
+}
+
 struct Hint {
   // All of them stand in the message of the compiler.
   std::vector<std::string_view> parts;
+  // Empty where there is nothing to say.
   std::function<std::string(const Request&)> text;
 };
 
@@ -39,6 +52,7 @@ std::function<std::string(const Request&)> always(std::string_view what) {
 const std::vector<Hint>& hints() {
   static const std::vector<Hint> all = {
       {{"open source file"}, searched_folders},
+      {{"unrecognized token"}, marked_headers},
       {{"namespace \"std\" has no member"},
        always("headers of the host's C++ library (<string>, <vector>, <iostream> and the like) may "
               "be included, but hold nothing for device code")},
@@ -72,7 +86,8 @@ std::vector<std::string> hints_for(const std::vector<Diagnostic>& diagnostics,
   for (const Hint& hint : hints()) {
     const bool fits = std::any_of(diagnostics.begin(), diagnostics.end(),
                                   [&](const Diagnostic& each) { return is_about(hint, each); });
-    if (fits) found.push_back("hint: " + hint.text(request));
+    const std::string text = fits ? hint.text(request) : std::string();
+    if (!text.empty()) found.push_back("hint: " + text);
   }
   return found;
 }

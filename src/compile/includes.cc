@@ -128,26 +128,33 @@ class Scanner {
 
   // `directory` is empty for names in angle brackets.
   void add(const std::string& name, const fs::path& directory) {
-    if (!asked_.emplace(name + '\0' + directory.string()).second) return;
-    const std::optional<fs::path> found = resolve(name, directory);
-    if (!found) {
-      // Baton's own headers are told by its version; what is nowhere may appear one day.
-      if (!standard_.contains(name) && missing_.insert(name).second) {
-        out_.files.push_back({name, {}, false, {}});
-      }
-      return;
-    }
-    if (standard_.contains(name)) out_.own_headers.insert(name);
-    if (!seen_.insert(found->string()).second) return;
-    if (out_.files.size() >= kMaxFiles || bytes_ > kMaxBytes) {
-      out_.obstacle = "too many files are included";
-      return;
-    }
-    pending_.push_back({name, *found, is_inside(*found, cuda_folders_), {}});
+    const auto [asked, is_new] = asked_.emplace(name + '\0' + directory.string(), 0);
+    if (is_new) asked->second = find(name, directory);
+    out_.found.push_back(asked->second);
     if (!draining_) drain();
   }
 
  private:
+  std::int32_t find(const std::string& name, const fs::path& directory) {
+    const std::optional<fs::path> found = resolve(name, directory);
+    if (!found) {
+      if (standard_.contains(name)) return IncludeScan::kProvided;
+      // Baton's own headers are told by its version; what is nowhere may appear one day.
+      if (missing_.insert(name).second) out_.files.push_back({name, {}, false, false, {}});
+      return IncludeScan::kNowhere;
+    }
+    if (standard_.contains(name)) out_.own_headers.insert(name);
+    const auto number = static_cast<std::int32_t>(seen_.size());
+    const auto [seen, is_new] = seen_.emplace(found->string(), number);
+    if (!is_new) return seen->second;
+    if (out_.files.size() >= kMaxFiles || bytes_ > kMaxBytes) {
+      out_.obstacle = "too many files are included";
+    } else {
+      pending_.push_back({name, *found, is_inside(*found, cuda_folders_), false, {}});
+    }
+    return number;
+  }
+
   std::optional<fs::path> resolve(const std::string& name, const fs::path& directory) const {
     const auto try_folder = [&](const fs::path& folder) -> std::optional<fs::path> {
       fs::path path = (folder / name).lexically_normal();
@@ -178,6 +185,7 @@ class Scanner {
         const std::string text = read_file(file.path, kMaxBytes);
         bytes_ += text.size();
         file.content = sha256(text);
+        file.begins_with_mark = text.starts_with(kByteOrderMark);
         if (!file.is_cuda) add_text(text, file.path.parent_path());
       } catch (const Error& unreadable) {
         out_.obstacle = unreadable.message();
@@ -196,7 +204,11 @@ class Scanner {
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
     out_.mentions_std |= mentions("std::") || mentions("namespace std");
     out_.mentions_launch |= mentions("<<<");
-    out_.mentions_file_name |= mentions("__FILE__") || contains_word(text, "assert");
+    for (std::string_view what :
+         {"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "__builtin_FILE", "source_location"}) {
+      out_.mentions_file_name |= mentions(what);
+    }
+    out_.mentions_file_name |= contains_word(text, "assert");
     for (std::string_view clock : {"__DATE__", "__TIME__", "__TIMESTAMP__"}) {
       if (mentions(clock)) out_.obstacle = std::string(clock) + " is used";
     }
@@ -206,9 +218,9 @@ class Scanner {
   const std::vector<fs::path>& cuda_folders_;
   std::unordered_set<std::string> standard_;
   IncludeScan& out_;
-  std::unordered_set<std::string> asked_;
+  std::unordered_map<std::string, std::int32_t> asked_;  // what each question found
   std::unordered_set<std::string> missing_;
-  std::unordered_set<std::string> seen_;
+  std::unordered_map<std::string, std::int32_t> seen_;  // paths, numbered as they were met
   std::vector<IncludedFile> pending_;
   std::uint64_t bytes_ = 0;
   bool draining_ = false;

@@ -12,18 +12,27 @@
 
 namespace baton::compiler {
 
+// Some editors put it in front of UTF-8 text.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // One file that a source includes, directly or through others.
 struct IncludedFile {
-  std::string name;            // as written, without quotes or brackets
-  std::filesystem::path path;  // where it was found; empty: nowhere
-  bool is_cuda = false;        // one of CUDA's own, which are not looked into
-  Sha256Digest content{};      // of its bytes; zero where it was not found
+  std::string name;               // as written, without quotes or brackets
+  std::filesystem::path path;     // where it was found; empty: nowhere
+  bool is_cuda = false;           // one of CUDA's own, which are not looked into
+  bool begins_with_mark = false;  // a byte order mark, which NVRTC does not skip
+  Sha256Digest content{};         // of its bytes; zero where it was not found
 };
 
 // What including a source brings in, as far as text alone can tell: comments and #if are not
 // understood, so it may hold files that the compiler never opens, never the other way round.
 struct IncludeScan {
   std::vector<IncludedFile> files;  // in the order met, each path once
+  // Of every #include that was met, in that order: which file it found, counted from 0 in the order
+  // of their first. With the contents it tells which file every line names.
+  std::vector<std::int32_t> found;
+  static constexpr std::int32_t kNowhere = -1;
+  static constexpr std::int32_t kProvided = -2;  // by Baton
   // Why the compile cannot be told by these contents ("#include of a macro"); empty where it can.
   std::string obstacle;
   bool mentions_pdl = false;        // one of the PDL functions of the CUDA device runtime

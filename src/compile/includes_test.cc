@@ -70,6 +70,22 @@ TEST_F(Includes, SeesEveryWayToWriteADirective) {
   }
 }
 
+TEST_F(Includes, TellsWhichFileEachLineFinds) {
+  write("a.h", "#include \"b.h\"\n#include <stdint.h>\n");
+  write("b.h", "");
+  write("inc/b.h", "");
+  EXPECT_EQ(scan("#include \"a.h\"\n#include <b.h>\n#include \"b.h\"\n#include \"c.h\"\n").found,
+            (std::vector<std::int32_t>{0, 1, IncludeScan::kProvided, 2, 1, IncludeScan::kNowhere}));
+}
+
+TEST_F(Includes, SeesByteOrderMarks) {
+  write("a.h", "\xEF\xBB\xBF");
+  write("b.h", "x");
+  const IncludeScan scanned = scan("#include \"a.h\"\n#include \"b.h\"\n");
+  EXPECT_TRUE(scanned.files.at(0).begins_with_mark);
+  EXPECT_FALSE(scanned.files.at(1).begins_with_mark);
+}
+
 TEST_F(Includes, WhatIsNowhereIsNoted) {
   EXPECT_EQ(found("#include \"later.h\"\n#include <later.h>"), Names{"later.h>"});
 }

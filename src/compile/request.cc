@@ -30,13 +30,34 @@ std::string program_name(const Source& source, const std::filesystem::path& dire
   return (directory / file).string();
 }
 
+// What nvcc's preprocessor takes and NVRTC does not: a byte order mark in front, and a backslash at
+// the very end, which would join the line that NVRTC adds.
+std::string readable(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::string out(text);
+  if (out.ends_with('\\')) out += "\n\n";
+  return out;
+}
+
+// NVRTC reads up to the first NUL, and would compile less than there is.
+void refuse_nul(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find('\0');
+  if (at == std::string_view::npos) return;
+  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  throw error_at({std::string(name), static_cast<int>(line) + 1, 0}, ErrorCode::kInvalidInput,
+                 "byte {} of {} is NUL, which no CUDA source holds; save it as UTF-8 text", at,
+                 name);
+}
+
 std::string whole_text(const Source& source, const std::string& name) {
-  if (source.prelude.empty()) return source.text;
+  refuse_nul(source.text, source.name);
+  refuse_nul(source.prelude, fmt::format("<prelude of {}>", source.name));
+  if (source.prelude.empty()) return readable(source.text);
   std::string text = line_directive(kPreludeName);
-  text += source.prelude;
+  text += readable(source.prelude);
   if (!text.ends_with('\n')) text += '\n';
   text += line_directive(name);
-  text += source.text;
+  text += readable(source.text);
   return text;
 }
 

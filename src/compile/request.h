@@ -31,7 +31,7 @@ inline constexpr std::string_view kPtxasReport = "--ptxas-options=-v";
 // What the compiler calls the prelude's lines.
 inline constexpr std::string_view kPreludeName = "<prelude>";
 
-// Throws kInvalidInput for options and architecture.
+// Throws kInvalidInput for options and architecture, and for a source that is no text.
 Request make_request(const Source& source, const CompileOptions& options);
 
 // What the compiler gets as options; `with_host_code`: the declarations for host code among them.

@@ -1,0 +1,102 @@
+// What images that were compiled say of their kernels.
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "compile/compile_test.h"
+
+namespace baton {
+namespace {
+
+class CompiledFacts : public CompileTest {};
+
+// Types inferred from use alone never contradict those that the mangled name gives.
+TEST_F(CompiledFacts, InferenceNeverContradictsTheName) {
+  const Compiled made = compiled(R"(#include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    struct S { int a[3]; };
+    __global__ void a(char a, signed char b, unsigned char c, bool d, short e, unsigned short f, int g,
+                      unsigned h, long i, unsigned long j, float k, double l, float* m, const int* n,
+                      S p, half q, __nv_bfloat16 r, float4 s) {
+      int x = threadIdx.x;
+      if (x < g) m[x] = a + b + c + (d ? 1 : 0) + e / 2 + f / 3 + i + j + k + l + n[x] + p.a[1] +
+                        __half2float(q) + __bfloat162float(r) + s.x;
+      if (x < h) m[x + i] += h / 3; }
+    __global__ void b(int n, int m, unsigned u, float* o) {
+      for (int i = 0; i < n; ++i) o[i * m + u] = i % m; }
+    __global__ void c(int n, int lo, int hi, char* o, long offset) {
+      if (n >= 0 && n < 6) o[offset + n] = 1;
+      o[offset] = lo > 3 ? min(lo, hi) : hi >> 2; }
+    __global__ void d(unsigned n, unsigned m, int (*f)(int), int* o, unsigned long base) {
+      for (unsigned i = threadIdx.x; i < n; i += m) o[i] = f(o[i] + (base >> 3)); }
+    __global__ void e(short s, unsigned short t, short* o, int n) {
+      o[s] = s / 2 + t / 2; o[t] = s * t; if (n < 0) o[0] = -n; else o[1] = n / 4; }
+    __global__ void f(size_t n, const double* in, double* out, int stride) {
+      size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+      if (i < n) out[i * stride] = in[i]; })");
+  const ImageFacts named = read_facts(made.ptx);
+  const std::string renamed = std::regex_replace(ptx(made), std::regex("_Z1([a-f])"), "k_$1_");
+  const ImageFacts inferred = read_facts(Image::from_bytes(renamed, "renamed"));
+  ASSERT_EQ(named.kernels.size(), inferred.kernels.size());
+  int known = 0;
+  for (std::size_t k = 0; k < named.kernels.size(); ++k) {
+    const auto& truth = named.kernels[k].params.value();
+    const auto& guess = inferred.kernels[k].params.value();
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const std::string where = fmt::format("{}, parameter {}", named.kernels[k].demangled, i);
+      EXPECT_EQ(truth[i].size, guess[i].size) << where;
+      known += guess[i].kind == truth[i].kind ? 1 : 0;
+      if (guess[i].kind == ParamKind::kScalar) {
+        EXPECT_EQ(truth[i].dtype, guess[i].dtype) << where;
+      }
+      if (guess[i].kind == ParamKind::kPointer) {
+        EXPECT_EQ(truth[i].kind, ParamKind::kPointer) << where;
+      }
+      if (guess[i].kind == ParamKind::kInteger) {
+        EXPECT_EQ(truth[i].kind, ParamKind::kScalar) << where;
+      }
+    }
+  }
+  // And it says something of most.
+  EXPECT_GT(known, 24);
+}
+
+// The header for kernel authors needs no path, and does nothing where there is no PDL.
+TEST_F(CompiledFacts, TheDeviceHeaderServesEveryArchitecture) {
+  constexpr char kKernel[] = R"(
+#include <baton/device/pdl.cuh>
+#if BATON_HAS_PDL != (__CUDA_ARCH__ >= 900)
+#error "BATON_HAS_PDL"
+#endif
+extern "C" __global__ void k(const float* __restrict__ w, const float* __restrict__ x, float* y) {
+  __shared__ alignas(16) float copied[256];
+  baton::device::prefetch_l2(w, 4096);
+  baton::device::prefetch_shared(copied, w, sizeof copied);
+  baton::device::prefetch_shared_wait();
+  baton::device::pdl_wait();
+  __syncthreads();
+  const float value = baton::device::pdl_load(x + threadIdx.x);
+  if (baton::device::has_pdl()) baton::device::pdl_trigger();
+  y[threadIdx.x] = value + copied[threadIdx.x];
+})";
+  for (const auto& [arch, has_pdl] : {std::pair("sm_75", false),
+                                      {"sm_80", false},
+                                      {"sm_90", true},
+                                      {"sm_90a", true},
+                                      {"sm_100", true}}) {
+    SCOPED_TRACE(arch);
+    const Compiled made = compile(Source::from_text(kKernel, "k.cu"), {.arch = arch});
+    const KernelFacts facts =
+        merge_facts(read_facts(made.ptx), read_facts(made.cubin.value())).kernels.at(0);
+    EXPECT_EQ(facts.waits, has_pdl);
+    EXPECT_EQ(facts.triggers, has_pdl);
+    EXPECT_THAT(ptx(made), HasSubstr("prefetch.global.L2"));
+    EXPECT_EQ(ptx(made).find("cp.async.cg") != std::string::npos,
+              std::string_view(arch) != "sm_75");
+    EXPECT_THAT(ptx(made), Not(HasSubstr("ld.global.nc")));
+  }
+}
+
+}  // namespace
+}  // namespace baton
