@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/table.h"
 
@@ -25,6 +26,10 @@ compiler::Cache open_cache() {
         "there is no compile cache; set BATON_CACHE_DIR, or HOME, and BATON_CACHE_SIZE not to 0");
   }
   return *cache;
+}
+
+std::string counted_entries(std::size_t count) {
+  return counted(count, "entry", "entries");
 }
 
 Json json_of(const Entries& entries) {
@@ -61,11 +66,12 @@ void stats(const compiler::Cache& cache, Output& output) {
   json["evictions"] = counters.evictions;
   json["evicted_bytes"] = counters.evicted_bytes;
   json["repairs"] = counters.repairs;
-  output.line("{}: {} entries, {} of at most {}, {} of compiling saved at every use of all of them",
-              cache.directory().string(), entries.size(), format_bytes(bytes),
+  output.line("{}: {}, {} of at most {}, {} of compiling saved at every use of all of them",
+              cache.directory().string(), counted_entries(entries.size()), format_bytes(bytes),
               format_bytes(cache.max_bytes()), format_duration(seconds));
-  output.line("{} hits, {} misses, {} evictions ({}), {} repairs", counters.hits, counters.misses,
-              counters.evictions, format_bytes(counters.evicted_bytes), counters.repairs);
+  output.line("{}, {}, {} ({}), {}", counted(counters.hits, "hit"),
+              counted(counters.misses, "miss", "misses"), counted(counters.evictions, "eviction"),
+              format_bytes(counters.evicted_bytes), counted(counters.repairs, "repair"));
 }
 
 void list(const compiler::Cache& cache, Output& output) {
@@ -92,14 +98,16 @@ void verify(const compiler::Cache& cache, Output& output) {
   output.result()["entries"] = count;
   output.result()["damaged"] = json_of(damaged);
   if (damaged.empty()) {
-    output.line("{}: {} entries, all whole", cache.directory().string(), count);
+    output.line("{}: {}, {}", cache.directory().string(), counted_entries(count),
+                count == 1 ? "whole" : "all whole");
     return;
   }
   Error failure =
       error(ErrorCode::kDamaged,
-            "{} of {} entries of the compile cache in {} are damaged; they are compiled "
-            "anew when they are next needed, and \"baton cache clear\" removes them",
-            damaged.size(), count, cache.directory().string());
+            "{} of {} of the compile cache in {} {} damaged: compiled anew when next needed, and "
+            "removed by \"baton cache clear\"",
+            damaged.size(), counted_entries(count), cache.directory().string(),
+            damaged.size() == 1 ? "is" : "are");
   for (const compiler::Cache::Entry& entry : damaged) {
     failure.note(fmt::format("  {}: {}", entry.path.string(), entry.damage));
   }
@@ -109,7 +117,7 @@ void verify(const compiler::Cache& cache, Output& output) {
 void clear(const compiler::Cache& cache, Output& output) {
   const std::size_t count = cache.clear();
   output.result()["removed"] = count;
-  output.line("{}: {} entries removed", cache.directory().string(), count);
+  output.line("{}: {} removed", cache.directory().string(), counted_entries(count));
 }
 
 }  // namespace

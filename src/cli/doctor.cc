@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "baton/device.h"
 #include "baton/error.h"
 #include "cli/commands.h"
+#include "cli/counted.h"
 #include "cli/table.h"
 #include "compile/cache.h"
 #include "compile/nvrtc.h"
@@ -92,11 +94,15 @@ Part cache_part() {
   std::uint64_t bytes = 0;
   const auto entries = cache->list();
   for (const compiler::Cache::Entry& entry : entries) bytes += entry.size;
-  return {"compile cache",
-          true,
-          {},
-          fmt::format("{}: {} entries, {}", cache->directory().string(), entries.size(),
-                      format_bytes(bytes))};
+  return {
+      "compile cache",
+      true,
+      {},
+      fmt::format("{}: {}, {}{}", cache->directory().string(),
+                  counted(entries.size(), "entry", "entries"), format_bytes(bytes),
+                  ::access(cache->directory().c_str(), W_OK) == 0
+                      ? ""
+                      : "; it cannot be written, so what is not in it is compiled at every run")};
 }
 
 Json json_of(const DeviceSummary& device) {

@@ -58,6 +58,10 @@ Json& Extraction::write(const std::string& name, std::string_view bytes, std::st
   return list_->back();
 }
 
+void Extraction::make_folder(const std::string& name) {
+  std::filesystem::create_directories(folder_ / name);
+}
+
 Json& Extraction::write_image(const Image& image, const std::string& stem) {
   const std::size_t index = list_->size();
   const std::string name = fmt::format("{}.{}", stem, to_string(image.kind()));

@@ -26,6 +26,9 @@ class Extraction {
   nlohmann::ordered_json& write(const std::string& name, std::string_view bytes,
                                 std::string_view kind);
 
+  // Makes a folder in which nothing may come to lie.
+  void make_folder(const std::string& name);
+
   // Writes an image as STEM.KIND: beside a fatbin its members unpacked, beside a cubin the PTX that
   // it carries for debuggers. Gives the image's own entry.
   nlohmann::ordered_json& write_image(const Image& image, const std::string& stem);

@@ -59,14 +59,66 @@ Json json_of(const KernelModule& module) {
   return json;
 }
 
+namespace fs = std::filesystem;
+
 // A path inside a folder: neither absolute nor leading out of it.
-bool stays_inside(const std::filesystem::path& path) {
+bool stays_inside(const fs::path& path) {
   return !path.empty() && path.is_relative() && *path.begin() != "..";
+}
+
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  return stays_inside(path.lexically_relative(folder));
+}
+
+// The deepest folder that holds both.
+fs::path common_folder(const fs::path& a, const fs::path& b) {
+  fs::path common;
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end() && *i == *j; ++i, ++j) {
+    common /= *i;
+  }
+  return common;
+}
+
+// The files that a source includes, and the folders that they are looked for in, as they lie to
+// each other: where all that is written elsewhere, every #include finds there what it found here.
+struct Headers {
+  std::vector<fs::path> files;
+  std::vector<fs::path> folders;
+  fs::path top;  // holds all of them
+};
+
+Headers headers_of(const compiler::Request& request) {
+  Headers out;
+  const fs::path own = request.parsed.directory.lexically_normal();
+  std::set<fs::path> folders;
+  for (const compiler::IncludedFile& file : request.scan.files) {
+    if (file.is_cuda || file.path.empty()) continue;
+    const fs::path path = file.path.lexically_normal();
+    out.files.push_back(path);
+    if (lies_in(path, own) || fs::path(file.name).lexically_normal().begin()->string() == "..") {
+      folders.insert(own);
+    }
+    for (const fs::path& folder : request.parsed.include) {
+      if (lies_in(path, folder.lexically_normal())) folders.insert(folder.lexically_normal());
+    }
+  }
+  // In the order in which they are searched: quotes look beside the source first.
+  if (folders.erase(own) > 0) out.folders.push_back(own);
+  for (const fs::path& folder : request.parsed.include) {
+    if (folders.erase(folder.lexically_normal()) > 0) {
+      out.folders.push_back(folder.lexically_normal());
+    }
+  }
+  for (const fs::path& path : out.files) {
+    out.top = out.top.empty() ? path.parent_path() : common_folder(out.top, path.parent_path());
+  }
+  for (const fs::path& folder : out.folders) out.top = common_folder(out.top, folder);
+  return out;
 }
 
 class Keeper {
  public:
-  Keeper(std::string_view option, const std::filesystem::path& folder, Output& output)
+  Keeper(std::string_view option, const fs::path& folder, Output& output)
       : extraction_(option, folder, remarks_), output_(output) {}
 
   void add(const KernelModule& module) {
@@ -107,7 +159,7 @@ class Keeper {
   std::string free_stem(const KernelModule& module) {
     const std::string& kernel = module.kernels.front().first;
     const bool is_text = module.source && module.source->name.starts_with('<');
-    std::string stem = is_text ? kernel : std::filesystem::path(name_of(module)).stem().string();
+    std::string stem = is_text ? kernel : fs::path(name_of(module)).stem().string();
     if (!stays_inside(stem) || stem.find('/') != std::string::npos) stem = "kernel";
     const std::string base = stem;
     for (int number = 2; !taken_.insert(stem).second; ++number) {
@@ -121,27 +173,31 @@ class Keeper {
     extraction_.write(stem + ".cu", source.text, "source");
     entry["prelude"] = source.prelude;
     entry["options"] = source.options;
-    const std::string folder = stem + ".include";
     CompileOptions options;
     options.arch = "compute_90";  // plays no role in what is included
     const compiler::Request request = compiler::make_request(source, options);
-    std::set<std::string> names;
-    for (const compiler::IncludedFile& file : request.scan.files) {
-      if (file.is_cuda || file.path.empty()) continue;
-      const auto beside = file.path.lexically_normal().lexically_relative(request.parsed.directory);
-      const std::filesystem::path name =
-          stays_inside(beside) ? beside : std::filesystem::path(file.name).lexically_normal();
-      if (!stays_inside(name) || !names.insert(name.string()).second) {
-        output_.warning(
-            fmt::format("{} includes {}, which is not kept: its name leads out of the "
-                        "folder or is taken",
-                        source.name, file.path.string()));
-        continue;
-      }
-      extraction_.write((std::filesystem::path(folder) / name).string(), read_file(file.path),
-                        "header");
+    const Headers headers = headers_of(request);
+    const fs::path folder = stem + ".include";
+    const auto kept_at = [&](const fs::path& path) {
+      return (folder / path.lexically_relative(headers.top)).lexically_normal();
+    };
+    for (const fs::path& file : headers.files) {
+      extraction_.write(kept_at(file).string(), read_file(file), "header");
     }
-    entry["include"] = names.empty() ? Json::array() : Json::array({folder});
+    Json& include = entry["include"] = Json::array();
+    for (const fs::path& each : headers.folders) {
+      // Without an end as "x/." leaves it; one in which nothing lies is still walked through.
+      const fs::path kept = kept_at(each / "x").parent_path();
+      extraction_.make_folder(kept.string());
+      include.push_back(kept.string());
+    }
+    for (const compiler::IncludedFile& file : request.scan.files) {
+      if (file.is_cuda || file.path.empty() || fs::path(file.name).is_relative()) continue;
+      output_.warning(
+          fmt::format("{} includes {} by its full path, where the file that is kept "
+                      "does not lie",
+                      source.name, file.name));
+    }
   }
 
   std::vector<std::string> remarks_;

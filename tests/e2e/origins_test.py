@@ -182,6 +182,25 @@ class Origins(Case):
                 for name in ("add.cu", "step.h", "deep/factor.h"):
                     (self.folder / (name + ".away")).rename(self.folder / name)
 
+    def test_what_lies_elsewhere_travels_too(self):
+        """Headers above the source, in folders of their own, and of one name in two folders."""
+        self.write("up.h", "#define UP 1\n")
+        self.write("lib/one/l.h", "#include \"x.h\"\nenum { LIB = X };\n#undef X\n")
+        self.write("lib/one/x.h", "#define X 20\n")
+        self.write("src/x.h", "#define X 300\n")
+        self.write("src/deep/k.cu", '#include "../../up.h"\n#include <l.h>\n#include "../x.h"\n'
+                   'extern "C" __global__ void k(int* x) { x[threadIdx.x] = UP + LIB + X; }\n')
+        text = program(X, kernel("k", source="src/deep/k.cu", include=["lib/one"]), launch("k", [1], [32], ["x"]))
+        self.assertEqual(self.x_after(text)[0], 321)
+        manifest = self.kept("kept", text, "run", "--keep")
+        folders = manifest["modules"][0]["include"]
+        self.assertEqual(folders, ["k.include/src/deep", "k.include/lib/one"])
+        for name in ("up.h", "lib", "src"):
+            (self.folder / name).rename(self.folder / (name + ".away"))
+        away = program(X, kernel("k", source="kept/k.cu", include=[f"kept/{folder}" for folder in folders]),
+                       launch("k", [1], [32], ["x"]))
+        self.assertEqual(self.x_after(away)[0], 321)
+
     def test_inspect_of_a_program(self):
         text = program(X, kernel("add", source="add.cu"), kernel("again", source="add.cu", entry="add"),
                        launch("add", [1], [32], ["x", 1]))
