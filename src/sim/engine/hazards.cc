@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/engine/control.h"
+#include "sim/engine/shadow_groups.h"
 #include "sim/engine/warp_ops.h"
 
 namespace baton::sim {
@@ -386,7 +387,7 @@ void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
 
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
   const bool reads = touch_ == Touch::kRead;
-  const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 &&
+  const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
                         (reads || (!shadow_->is_read_only && !shadow_->has_readers()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
   if (layout == nullptr) {
@@ -395,17 +396,29 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
     }
     return;
   }
-  Shadow::Cell* cell = layout->cells + (offset >> layout->shift);
   const std::uint32_t cells = bytes_ >> layout->shift;
+  const std::uint64_t first = offset >> layout->shift;
+  const std::uint64_t last = first + lanes * cells - 1;
+  const ShadowGroups groups(*layout);
+  if (reads && groups.hold(first, last, own_)) return;
+  Shadow::Cell* cell = layout->cells + first;
   // The cells take four times the room of what they stand for, and are rarely in the nearest cache.
   for (std::uint32_t k = 0; k < lanes * cells; k += 64 / sizeof(Shadow::Cell)) {
     __builtin_prefetch(cell + k);
   }
-  if (reads) {
-    look_at_run<true>(cell, cells, lane, lanes, offset);
-  } else {
+  if (!reads) {
     look_at_run<false>(cell, cells, lane, lanes, offset);
+    groups.clear(first, last);
+    return;
   }
+  // No number of a grid, and no other watch's while this one lives.
+  const auto token = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
+  groups.announce(first, last, token);
+  look_at_run<true>(cell, cells, lane, lanes, offset);
+  const std::uint64_t me = mine_of(lane).bits();
+  bool is_quiet = true;  // and noted
+  for (std::uint32_t k = 0; k < lanes * cells; ++k) is_quiet &= note_quietly<true>(cell + k, me);
+  if (is_quiet) groups.confirm(first, last, token, own_);
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {
@@ -422,6 +435,7 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
     look(layout->cells + k, lane, offset);
   }
+  if (touch_ != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 namespace {
@@ -510,6 +524,7 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
     watch.look(layout->cells + k, region->base + (k << layout->shift));
   }
+  if (touch != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

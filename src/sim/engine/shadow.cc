@@ -2,24 +2,31 @@
 
 #include <sys/mman.h>
 
+#include "sim/engine/shadow_groups.h"
+
 namespace baton::sim {
 namespace {
 
 std::unique_ptr<Shadow::Layout> make_layout(std::uint64_t bytes, int shift) {
+  // Cells in units that keep them at a page, behind a page of words for each.
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::uint64_t kUnit = kPage * ShadowGroups::kRatio;
+  const std::uint64_t units = ((bytes >> shift) + 1) * sizeof(Shadow::Cell) / kUnit + 1;
   auto layout = std::make_unique<Shadow::Layout>();
   layout->shift = shift;
-  layout->bytes = ((bytes >> shift) + 1) * sizeof(Shadow::Cell);
-  void* cells = mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
+  layout->bytes = units * (kPage + kUnit);
+  void* words = mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (cells == MAP_FAILED) return nullptr;
-  layout->cells = static_cast<Shadow::Cell*>(cells);
+  if (words == MAP_FAILED) return nullptr;
+  layout->cells = reinterpret_cast<Shadow::Cell*>(static_cast<std::byte*>(words) + units * kPage);
   return layout;
 }
 
 }  // namespace
 
 Shadow::Layout::~Layout() {
-  if (cells != nullptr) munmap(cells, bytes);
+  if (cells == nullptr) return;
+  munmap(reinterpret_cast<std::byte*>(cells) - bytes / (ShadowGroups::kRatio + 1), bytes);
 }
 
 const Shadow::Layout* Shadow::refine(std::uint64_t low) {
