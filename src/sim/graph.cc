@@ -103,6 +103,7 @@ GraphExec::GraphExec(const Graph& graph) {
     places[node] = k;
     Step& step = steps.emplace_back();
     step.node = node->handle;
+    places_[step.node] = k;
     step.work = node->work;
     for (const GraphEdge& edge : node->after) {
       step.after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
@@ -157,9 +158,8 @@ std::optional<GraphExec::Mismatch> GraphExec::update(GraphExec&& fresh) {
 }
 
 GraphExec::Step* GraphExec::step_of(CUgraphNode node) {
-  const auto found =
-      std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.node == node; });
-  return found == steps.end() ? nullptr : &*found;
+  const auto found = places_.find(node);
+  return found == places_.end() ? nullptr : &steps[found->second];
 }
 
 }  // namespace baton::sim

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -116,6 +117,9 @@ class GraphExec {
 
   std::vector<Step> steps;
   CommandPtr last;  // ends the last launch
+
+ private:
+  std::unordered_map<CUgraphNode, std::size_t> places_;  // of the nodes' steps
 };
 
 }  // namespace baton::sim
