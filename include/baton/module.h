@@ -253,9 +253,10 @@ class BATON_API Kernel {
   LaunchResult launch_stored(const LaunchConfig& config, const Stored&... values) const {
     static constexpr std::array<ArgumentType, sizeof...(Stored)> kTypes = {
         detail::argument_type<Stored>()...};
-    // The null makes an array of no arguments legal.
-    void* const arguments[] = {
-        const_cast<void*>(static_cast<const void*>(std::addressof(values)))..., nullptr};
+    // As long as the list is: a compiler fills one that is longer with zeros first, which takes as
+    // long as all the rest.
+    void* const arguments[sizeof...(Stored) != 0 ? sizeof...(Stored) : 1] = {
+        const_cast<void*>(static_cast<const void*>(std::addressof(values)))...};
     return launch_packed(config, arguments, kTypes);
   }
 

@@ -117,7 +117,8 @@ TEST(RunReport, EdgesSayWhatIsDoneWithThem) {
   show_steps(RunReport(), {edge}, output);
   EXPECT_EQ(output.result()["edges"].dump(),
             "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"reason\":\"k may end without having "
-            "waited\",\"decision\":\"programmatic\",\"decision_reason\":\"the program says on\"}]");
+            "waited\",\"decision\":\"programmatic\",\"decision_reason\":\"the program says on\","
+            "\"room\":null}]");
 }
 
 TEST(RunReport, OutputsShowValuesAndTheComparison) {

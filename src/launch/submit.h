@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <optional>
 
 #include "launch/native_config.h"
@@ -46,10 +47,19 @@ inline std::optional<Dim3> cluster_of(const ResolvedKernel& kernel,
   return compiled_cluster(kernel);
 }
 
+// Its blocks, at every launch: with nothing written to memory only to be read again at once.
 inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel,
                                     const LaunchAttributes& attributes) {
-  const std::optional<Dim3> cluster = cluster_of(kernel, attributes);
-  return cluster ? cluster->count() : 1;
+  const auto count = [](const std::array<std::uint32_t, 3>& blocks) {
+    return std::uint64_t{blocks[0]} * blocks[1] * blocks[2];
+  };
+  if (!attributes.empty()) {
+    if (const LaunchAttribute* asked = attributes.find(AttributeId::kCluster)) {
+      return count(asked->as<std::array<std::uint32_t, 3>>());
+    }
+  }
+  const auto& compiled = kernel.compiled_cluster();
+  return compiled[0] == 0 ? 1 : count(compiled);
 }
 
 }  // namespace baton::launch
