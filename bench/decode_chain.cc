@@ -9,8 +9,8 @@
 // nominal bandwidth, and the median paired difference to the graph without PDL with its 95 %
 // interval.
 //
-//   decode_chain [--device D] [--models 1b,8b,KxIxL] [--rounds N] [--stages N] [--trigger 0|1]
-//                [--ahead BYTES] [--shared BYTES] [--blocks N]
+//   decode_chain [--device D] [--models 1b,8b,KxIxL] [--rounds N] [--stages N] [--trigger SUM]
+//                [--ahead BYTES] [--shared BYTES] [--blocks N] [--carveout PERCENT]
 
 #include <fmt/format.h>
 
@@ -43,7 +43,8 @@ struct Model {
 };
 
 struct Tuning {
-  int stages = 8, trigger = 1, ahead = 0, shared = 0, blocks = 0;
+  int stages = 8, trigger = 15, ahead = 0, shared = 0, blocks = 0;
+  int carveout = -1;  // of shared memory, in percent; -1: what each kernel gets by itself
 
   // Dynamic shared memory: the ring and the vector, or more where that is asked for.
   std::int64_t shared_for(std::int64_t columns) const {
@@ -78,6 +79,8 @@ Program decode_program(const Model& model, const Tuning& tuning, int pdl) {
     text +=
         fmt::format("[kernels.{}]\nsource = \"decode.cu\"\nentry = \"{}\"\nprelude = '''{}'''\n",
                     kernel, kernel, prelude(tuning, pdl));
+    if (tuning.carveout < 0) continue;
+    text += fmt::format("launch = {{ preferred_shared_memory_carveout = {} }}\n", tuning.carveout);
   }
   text += R"toml([[steps]]
 repeat = "L"
@@ -349,16 +352,17 @@ int main(int argc, char** argv) try {
   const Device device = Device::open(options.text("--device", "cuda"));
   Tuning tuning;
   tuning.stages = options.number("--stages", 8);
-  tuning.trigger = options.number("--trigger", 1);
+  tuning.trigger = options.number("--trigger", 15);
   tuning.ahead = options.number("--ahead", 0);
   tuning.shared = options.number("--shared", 0);
+  tuning.carveout = options.number("--carveout", -1);
   tuning.blocks = options.number("--blocks", static_cast<int>(device.limits().multiprocessors));
   fmt::print(
-      "{} ({}), driver of CUDA {}.{}; {} blocks, {} stages, trigger at the {}, {} bytes a warp "
-      "to L2 ahead, at least {} bytes of shared memory\n",
+      "{} ({}), driver of CUDA {}.{}; {} blocks, {} stages, triggers at the top: {}, {} bytes a "
+      "warp to L2 ahead, at least {} bytes of shared memory, carve-out {}\n",
       device.spec(), device.name(), device.driver_version() / 1000,
-      device.driver_version() % 1000 / 10, tuning.blocks, tuning.stages,
-      tuning.trigger != 0 ? "top" : "end", tuning.ahead, tuning.shared);
+      device.driver_version() % 1000 / 10, tuning.blocks, tuning.stages, tuning.trigger,
+      tuning.ahead, tuning.shared, tuning.carveout);
   std::istringstream models(options.text("--models", "1b,8b"));
   for (std::string name; std::getline(models, name, ',');) {
     measure(device, model_named(name), tuning, options.number("--rounds", 30));

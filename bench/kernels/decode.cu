@@ -3,7 +3,8 @@
 // Weights and what the matvecs read are bf16, sums and the residual are float.
 //
 //   PDL       0: no wait; 1: the wait comes first; 2: weights are fetched before the wait
-//   TRIGGER   whether the next kernel is let in at the top, or when this one ends
+//   TRIGGER   which kernels let the next one in at their top, not when they end: 1 rmsnorm, 2 matvec_put,
+//             4 silu, 8 matvec_add, or a sum of these
 //   STAGES    16-byte copies that each lane has in flight, a power of two
 //   AHEAD     bytes that each warp brings to L2 beyond those, before the wait
 #include <baton/device/pdl.cuh>
@@ -13,8 +14,8 @@ constexpr int kWarp = 32;
 constexpr int kWarps = 16;  // of a block
 constexpr int kStages = STAGES;
 
-__device__ __forceinline__ void let_next_in() {
-  if (PDL != 0 && TRIGGER) baton::device::pdl_trigger();
+__device__ __forceinline__ void let_next_in(int kernel) {
+  if (PDL != 0 && (TRIGGER & kernel) != 0) baton::device::pdl_trigger();
 }
 __device__ __forceinline__ void wait_if(int pdl) {
   if (PDL == pdl) baton::device::pdl_wait();
@@ -52,7 +53,7 @@ __device__ __forceinline__ float dot(const uint4& a, const uint4& b, float sum) 
 extern "C" __global__ void rmsnorm(const float* x, const __nv_bfloat16* weight, __nv_bfloat16* y,
                                    unsigned n) {
   __shared__ float partial[kWarp];
-  let_next_in();
+  let_next_in(1);
   wait_if(1);
   wait_if(2);
   float squares = 0;
@@ -70,7 +71,7 @@ extern "C" __global__ void rmsnorm(const float* x, const __nv_bfloat16* weight, 
 
 // y[i] = silu(x[i]) * x[i + n].
 extern "C" __global__ void silu(const float* x, __nv_bfloat16* y, unsigned n) {
-  let_next_in();
+  let_next_in(4);
   wait_if(1);
   wait_if(2);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -84,7 +85,7 @@ template <bool kAdd>
 __device__ __forceinline__ void matvec(const __nv_bfloat16* w, const __nv_bfloat16* x, float* y,
                                        unsigned rows, unsigned columns, float scale) {
   extern __shared__ uint4 memory[];
-  let_next_in();
+  let_next_in(kAdd ? 8 : 2);
   const unsigned warp = threadIdx.x / kWarp;
   const unsigned lane = threadIdx.x % kWarp;
   uint4* const ring = memory + warp * (kStages * kWarp) + lane;
