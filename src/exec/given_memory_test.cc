@@ -126,6 +126,30 @@ TEST_F(GivenMemory, ThatOverlapsIsOneMemoryToTheVerdicts) {
   EXPECT_EQ(executable.edges()[0].verdict, EdgeVerdict::kProven) << "each has its own again";
 }
 
+// A launch that does not vary is worked out once for a binding.
+TEST_F(GivenMemory, RepeatedRunsKeepUpWithBindingsAndChecks) {
+  const Device device = open_device();
+  const std::string adds =
+      edge_kernel("late") + launch("late", "\"y\", \"y\"") +
+      "[[steps]]\nrepeat = 3\nindex = \"i\"\n[[steps.steps]]\nlaunch = \"late\"\ngrid = [1]\n"
+      "block = [\"N\"]\nargs = [\"y\", \"y\"]\n[[steps.steps]]\nlaunch = \"late\"\n"
+      "grid = [\"min(i, 1)\"]\nblock = [\"max(i, 1)\"]\nargs = [\"y\", \"y\"]\n";
+  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    const auto y = Buffer<int>::of(device, std::vector<int>(8, 0));
+    Executable executable = prepare(device, adds, executor);
+    executable.bind({.symbols = {{"N", 8}}, .memory = {{"y", array(y, 0, 8)}}});
+    executable.run({.repeat = 4});
+    // Four for all, and one each for the first element (i = 1, 2) and the second (i = 2).
+    EXPECT_THAT(y.download(), ElementsAre(24, 20, 16, 16, 16, 16, 16, 16));
+    executable.check({.symbols = {{"N", 2}}});
+    executable.run({.repeat = 2});
+    EXPECT_THAT(y.download(), ElementsAre(36, 30, 24, 24, 24, 24, 24, 24));
+    executable.bind({.symbols = {{"N", 4}}, .memory = {{"y", array(y, 4, 4)}}});
+    executable.run({.repeat = 2});
+    EXPECT_THAT(y.download(), ElementsAre(36, 30, 24, 24, 36, 34, 32, 32));
+  }
+}
+
 TEST_F(GivenMemory, CopiesBetweenWhatOverlapsAreRefused) {
   const Device device = open_device();
   const Buffer<int> both(device, 8);

@@ -17,11 +17,16 @@ void Pass::visit(PlannedStep& step) {
 }
 
 void Pass::enqueue(Place& place, PlannedLaunch& step) {
-  LaunchValues values = evaluate(step, slots(), context_.buffers);
   place.before = before_ == Before::kLaunch ? last_ : nullptr;
   place.programmatic = place.before != nullptr && context_.early[step.number];
-  before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
   const bool report = context_.report.first_run();
+  if (!report && step.settled_for == context_.binding && step.settled_early == place.programmatic) {
+    before_ = Before::kLaunch;
+    last_ = place.step;
+    return launch(place, step);
+  }
+  LaunchValues values = evaluate(step, slots(), context_.buffers);
+  before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
   if (values.skipped) {
     if (report) context_.report.skipped(place.row);
     return nothing(place);
@@ -31,6 +36,10 @@ void Pass::enqueue(Place& place, PlannedLaunch& step) {
   values.config.shared = std::max(values.config.shared, context_.shared[step.number]);
   if (place.programmatic) values.config.attributes.set(pdl());
   pack(step, values.config, slots(), context_.buffers);
+  if (!step.varies) {
+    step.settled_for = context_.binding;
+    step.settled_early = place.programmatic;
+  }
   launch(place, step);
   if (report) context_.report.launched(place.row, values.config, bytes_passed(step));
 }

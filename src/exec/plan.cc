@@ -125,6 +125,10 @@ class Planner {
     plan_attributes(defaults, own, launch);
     launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
     plan_arguments(step, launch);
+    // Slots behind the symbols' are those of the groups it stands in.
+    for (std::size_t slot = program_.symbols().size(); slot < names_.size(); ++slot) {
+      launch.varies = launch.varies || uses_slot(launch, slot);
+    }
     launch.number = plan_.launches++;
     return leaf(std::move(launch), source, step.kernel);
   }

@@ -42,8 +42,13 @@ struct PlannedLaunch {
   std::vector<PlannedArgument> args;
   std::vector<std::uint32_t> buffers;  // the distinct ones it is passed
 
+  bool varies = false;  // with an index of a group it stands in
+
   // What is sent: made at the first launch, patched at each further one. Its config was checked.
   std::optional<LaunchPlan> sent;
+  // The binding for which it need not be looked at again, or 0, and whether it starts early then.
+  std::uint64_t settled_for = 0;
+  bool settled_early = false;
 };
 
 struct PlannedCopy {
