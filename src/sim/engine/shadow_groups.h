@@ -35,12 +35,13 @@ class ShadowGroups {
     }
   }
   // Of the groups that lie in the cells as a whole: `announce` before the cells are looked at, then
-  // `confirm` with the same token, which does nothing where a write came between the two.
+  // `confirm` with the same token, which does nothing where a write came between the two. Either
+  // the exchange reads the writer's 0, and the cells show what it wrote, or that 0 comes later, and
+  // the word does not stay what it is confirmed to be.
   void announce(std::size_t first, std::size_t last, std::uint64_t token) const {
     for (std::size_t g = begin(first); g < end(last); ++g) {
       __atomic_exchange_n(word(g), token, __ATOMIC_SEQ_CST);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
   }
   void confirm(std::size_t first, std::size_t last, std::uint64_t token, std::uint64_t grid) const {
     for (std::size_t g = begin(first); g < end(last); ++g) {
