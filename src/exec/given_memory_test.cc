@@ -126,6 +126,27 @@ TEST_F(GivenMemory, ThatOverlapsIsOneMemoryToTheVerdicts) {
   EXPECT_EQ(executable.edges()[0].verdict, EdgeVerdict::kProven) << "each has its own again";
 }
 
+// A kernel is rewritten before anybody knows its memory: weights may be read before the wait that
+// it is given. Where something writes them after all, the edge is full.
+TEST_F(GivenMemory, ThatOverlapsAWeightUndoesWhatRewritingAssumed) {
+  const Device device = open_device();
+  const std::string text = edge_kernel("late") + edge_kernel("never") +
+                           launch("late", "\"x\", \"z\"", "4") +
+                           launch("never", "\"w\", \"y\"", "4");
+  PrepareOptions options;
+  options.rewrite = RewriteMode::kWait;
+  Executable executable = Executable::prepare(program(kBuffers + text), device, options);
+  executable.bind({.symbols = {{"N", 4}}});
+  EXPECT_EQ(executable.edges()[0].verdict, EdgeVerdict::kProven) << executable.edges()[0].reason;
+  const auto both = Buffer<int>::of(device, std::vector<int>(4, 3));
+  executable.bind(
+      {.symbols = {{"N", 4}}, .memory = {{"w", array(both, 0, 4)}, {"z", array(both, 0, 4)}}});
+  EXPECT_NE(executable.edges()[0].verdict, EdgeVerdict::kProven);
+  EXPECT_FALSE(executable.edges()[0].programmatic);
+  executable.run();
+  EXPECT_THAT(values<int>(executable.output("y")), Each(2));
+}
+
 // A launch that does not vary is worked out once for a binding.
 TEST_F(GivenMemory, RepeatedRunsKeepUpWithBindingsAndChecks) {
   const Device device = open_device();

@@ -14,26 +14,27 @@ class Binder {
       : arguments_(arguments), variable_(variable), out_(out) {}
 
   void bind(const Touch& touch) {
-    const std::size_t first = out_.touches.size();
+    first_ = out_.touches.size();
     const char* reason = nullptr;
     is_null_ = false;
     for (const Root& root : touch.roots) {
       if (const char* why = bind(touch, root)) reason = why;
     }
     // Scalars count as indexes where something else is the address.
-    if (reason == nullptr && out_.touches.size() == first && !is_null_) {
+    if (reason == nullptr && out_.touches.size() == first_ && !is_null_) {
       reason = "its address comes from no buffer";
     }
     if (reason != nullptr) add(touch, std::nullopt, 0, reason);
-    const bool is_one_of = out_.touches.size() > first + 1;
-    for (std::size_t i = first; i < out_.touches.size(); ++i) out_.touches[i].is_one_of = is_one_of;
+    const std::span<BoundTouch> bound = std::span(out_.touches).subspan(first_);
+    for (BoundTouch& each : bound) each.is_one_of = bound.size() > 1;
   }
 
  private:
   void add(const Touch& touch, std::optional<MemoryId> memory, std::uint64_t offset,
            const char* reason) {
-    const bool is_there = std::ranges::any_of(out_.touches, [&](const BoundTouch& other) {
-      return other.touch == &touch && other.memory == memory && other.offset == offset;
+    const auto bound = std::span(out_.touches).subspan(first_);
+    const bool is_there = std::ranges::any_of(bound, [&](const BoundTouch& other) {
+      return other.memory == memory && other.offset == offset;
     });
     if (!is_there) out_.touches.push_back({&touch, touch.order, memory, offset, reason});
   }
@@ -79,7 +80,8 @@ class Binder {
   std::span<const GivenArgument> arguments_;
   const std::function<MemoryId(const Root&)>& variable_;
   BoundLaunch& out_;
-  bool is_null_ = false;  // the address may be that of no buffer
+  std::size_t first_ = 0;  // of the touch that is bound now
+  bool is_null_ = false;   // the address may be that of no buffer
 };
 
 using Extents = std::array<std::uint32_t, 3>;

@@ -33,9 +33,8 @@ const std::shared_ptr<const ptx::Module>& corpus() {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) {
-    std::istringstream launches{std::string(text)};
-    for (std::string launch; std::getline(launches, launch, ';');) read(launch);
+  explicit Reader(const std::string& line) {
+    for (const CorpusLaunch& launch : corpus_launches(line)) read(launch);
   }
 
   // The worst over all edges, and its sentence.
@@ -54,15 +53,12 @@ class Reader {
   }
 
  private:
-  void read(const std::string& launch) {
-    std::istringstream words(launch);
-    std::string name;
-    words >> name;
-    const ptx::Function* kernel = corpus()->function(name);
-    if (kernel == nullptr) throw std::runtime_error("no kernel " + name);
+  void read(const CorpusLaunch& launch) {
+    const ptx::Function* kernel = corpus()->function(launch.kernel);
+    if (kernel == nullptr) throw std::runtime_error("no kernel " + launch.kernel);
     std::vector<GivenArgument>& arguments = arguments_.emplace_back();
-    for (std::string word; words >> word;) arguments.push_back(argument(word));
-    EXPECT_EQ(arguments.size(), kernel->params.size()) << launch;
+    for (const std::string& word : launch.words) arguments.push_back(argument(word));
+    EXPECT_EQ(arguments.size(), kernel->params.size()) << launch.kernel;
     const Footprint& footprint =
         footprints_.emplace_back(read_footprint(corpus(), *kernel, kBlock));
     BoundLaunch& bound = launches_.emplace_back(overlap::bind(

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,25 +28,11 @@ const std::vector<Schedule> kSchedules = {{ScheduleKind::kSerial},    {ScheduleK
                                           {ScheduleKind::kEarly},     {ScheduleKind::kReverse},
                                           {ScheduleKind::kRandom, 1}, {ScheduleKind::kRandom, 2}};
 
-struct Launch {
-  std::string kernel;
-  std::vector<std::string> arguments;
-};
-
-std::vector<Launch> launches_of(const std::string& line) {
-  std::vector<Launch> launches;
-  std::istringstream parts(line);
-  for (std::string part; std::getline(parts, part, ';');) {
-    std::istringstream words(part);
-    Launch& launch = launches.emplace_back();
-    words >> launch.kernel;
-    for (std::string word; words >> word;) launch.arguments.push_back(word);
-  }
-  return launches;
-}
+using overlap::corpus_launches;
+using overlap::CorpusLaunch;
 
 bool uses(const std::string& line, std::initializer_list<const char*> kernels) {
-  return std::ranges::any_of(launches_of(line), [&](const Launch& launch) {
+  return std::ranges::any_of(corpus_launches(line), [&](const CorpusLaunch& launch) {
     return std::ranges::find(kernels, launch.kernel) != kernels.end();
   });
 }
@@ -75,8 +60,8 @@ std::string argument_text(const std::string& word) {
 // Only weights are read alone: a buffer w that a launch is given to write is none.
 bool is_weight(const std::string& line, char letter) {
   if (letter != 'w') return false;
-  return std::ranges::none_of(launches_of(line), [](const Launch& launch) {
-    return !launch.arguments.empty() && launch.arguments.back() == "w";
+  return std::ranges::none_of(corpus_launches(line), [](const CorpusLaunch& launch) {
+    return !launch.words.empty() && launch.words.back() == "w";
   });
 }
 
@@ -85,9 +70,9 @@ std::string program_text(const std::string& line, const std::string& image) {
   std::set<char> buffers;
   std::set<std::string> kernels;
   std::string steps;
-  for (const Launch& launch : launches_of(line)) {
+  for (const CorpusLaunch& launch : corpus_launches(line)) {
     std::string arguments;
-    for (const std::string& word : launch.arguments) {
+    for (const std::string& word : launch.words) {
       arguments += (arguments.empty() ? "" : ", ") + argument_text(word);
       if (std::isalpha(static_cast<unsigned char>(word[0])) != 0) buffers.insert(word[0]);
     }
@@ -195,6 +180,7 @@ void run_on_gpu(const std::string& line, const std::string& image, Table& table)
 }
 
 void hold_corpus(const std::string& image) {
+  if (open_device().architecture() < 90) GTEST_SKIP() << "needs compute capability 9.0";
   const bool simulated = is_simulated(open_device());
   Table table;
   const auto hold = [&](const auto& lines) {

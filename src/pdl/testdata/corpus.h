@@ -1,5 +1,9 @@
 #pragma once
 
+#include <sstream>
+#include <string>
+#include <vector>
+
 // Programs with planted bugs and without, of the kernels of corpus.cu. An unsafe one is never
 // proven; a right one of plain structure is.
 //
@@ -191,5 +195,22 @@ inline constexpr const char* kDoubtful[] = {
     "plain x y; plain q z; prefetches_to_l1 y x"
 };
 // clang-format on
+
+struct CorpusLaunch {
+  std::string kernel;
+  std::vector<std::string> words;
+};
+
+inline std::vector<CorpusLaunch> corpus_launches(const std::string& line) {
+  std::vector<CorpusLaunch> launches;
+  std::istringstream parts(line);
+  for (std::string part; std::getline(parts, part, ';');) {
+    std::istringstream words(part);
+    CorpusLaunch& launch = launches.emplace_back();
+    words >> launch.kernel;
+    for (std::string word; words >> word;) launch.words.push_back(word);
+  }
+  return launches;
+}
 
 }  // namespace baton::overlap
