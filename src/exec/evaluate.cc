@@ -93,7 +93,6 @@ LaunchValues evaluate(const PlannedLaunch& step, Slots slots, const BufferTable&
 
 void pack(PlannedLaunch& step, const LaunchConfig& config, Slots slots,
           const BufferTable& buffers) {
-  step.settled_for = 0;
   if (step.sent) {
     if (!same_config(step.sent->config(), config)) step.sent->set_config(config);
     for (std::size_t i = 0; i < step.args.size(); ++i) {

@@ -171,6 +171,22 @@ TEST_F(GivenMemory, RepeatedRunsKeepUpWithBindingsAndChecks) {
   }
 }
 
+// And one whose grid is empty stays away, whatever it was in another binding.
+TEST_F(GivenMemory, RepeatedRunsSkipWhatTheBindingLeavesEmpty) {
+  const Device device = open_device();
+  const auto y = Buffer<int>::of(device, std::vector<int>(8, 0));
+  Executable executable =
+      prepare(device, edge_kernel("late") +
+                          "[[steps]]\nlaunch = \"late\"\ngrid = [\"N / 8\"]\nblock = [8]\n"
+                          "args = [\"y\", \"y\"]\n");
+  executable.bind({.symbols = {{"N", 8}}, .memory = {{"y", array(y, 0, 8)}}});
+  executable.run({.repeat = 3});
+  EXPECT_THAT(y.download(), Each(3));
+  executable.bind({.symbols = {{"N", 4}}, .memory = {{"y", array(y, 0, 4)}}});
+  executable.run({.repeat = 3});
+  EXPECT_THAT(y.download(), Each(3));
+}
+
 TEST_F(GivenMemory, CopiesBetweenWhatOverlapsAreRefused) {
   const Device device = open_device();
   const Buffer<int> both(device, 8);
