@@ -48,6 +48,15 @@ struct Model {
     return bytes;
   }
 
+  // Rows narrower than the span of the swizzle take a whole span each of shared memory.
+  std::size_t row() const { return static_cast<std::size_t>(options.box.back()) * size(); }
+  std::size_t pitch() const {
+    const auto mode = static_cast<unsigned>(options.swizzle);
+    return mode == 0 ? row() : std::size_t{16} << mode;
+  }
+  std::size_t extent() const { return tile_bytes() / row() * pitch(); }
+  std::size_t laid_out(std::size_t at) const { return swizzled(at / row() * pitch() + at % row()); }
+
   // Calls visit(place in the tile, place in memory or -1), in bytes, for each element of the box.
   template <typename Visit>
   void each(const Coordinates& coordinates, Visit visit) const {
@@ -228,6 +237,32 @@ TEST_F(TensorMaps, SwizzlesOfTilesAnywhere) {
   }
 }
 
+TEST_F(TensorMaps, NarrowRowsTakeAWholeSpanEach) {
+  const auto check = [&](Model box, const Coordinates& at) {
+    const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+    const Buffer<std::uint8_t> out(device(), box.extent());
+    kernel("load_narrow")
+        .launch(config(box.extent()), encode(box, memory), out,
+                static_cast<unsigned>(box.tile_bytes()), static_cast<unsigned>(box.extent()),
+                at.at[0], at.at[1]);
+    const Bytes got = out.download();
+    std::size_t wrong = 0;
+    box.each(at, [&](std::size_t place, std::int64_t from) {
+      for (std::size_t k = 0; k < box.size(); ++k) {
+        const std::uint8_t want =
+            from < 0 ? kOutside : box.memory.at(static_cast<std::size_t>(from) + k);
+        if (got.at(box.laid_out(place + k)) != want) ++wrong;
+      }
+    });
+    EXPECT_EQ(wrong, 0u) << box.row() << " of " << box.pitch() << " bytes";
+  };
+  check(model({64, 64}, {32, 32}, TensorMapType::kF16, TensorMapSwizzle::k128B), {{8, 1}});
+  check(model({64, 64}, {32, 8}, TensorMapType::kF16, TensorMapSwizzle::k128B), {{-8, 50}});
+  check(model({64, 64}, {32, 8}, TensorMapType::kF16, TensorMapSwizzle::k64B), {{8, 1}});
+  check(model({64, 64}, {32, 12}, TensorMapType::kU32, TensorMapSwizzle::k64B), {{4, 1}});
+  check(model({64, 64}, {32, 4}, TensorMapType::kU32, TensorMapSwizzle::k32B), {{60, -2}});
+}
+
 TEST_F(TensorMaps, EveryType) {
   for (const TensorMapType type :
        {TensorMapType::kU8, TensorMapType::kU16, TensorMapType::kU32, TensorMapType::kI32,
@@ -386,7 +421,7 @@ TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
   const auto check = [&](Model box, const Coordinates& wanted) {
     const Coordinates at = aligned(box, wanted);
     const Bytes before = box.memory;
-    const Bytes tile = noise(box.tile_bytes());
+    const Bytes tile = noise(box.extent());
     const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
     const auto bytes = static_cast<unsigned>(tile.size());
     kernel("store_box")
@@ -396,15 +431,15 @@ TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
     box.each(at, [&](std::size_t place, std::int64_t to) {
       if (to < 0) return;
       for (std::size_t k = 0; k < box.size(); ++k) {
-        want.at(static_cast<std::size_t>(to) + k) = tile.at(box.swizzled(place + k));
+        want.at(static_cast<std::size_t>(to) + k) = tile.at(box.laid_out(place + k));
       }
     });
     EXPECT_NE(want, before);
     EXPECT_EQ(memory.download(), want)
         << box.rank() << " dimensions, " << at.at[0] << ", " << at.at[1];
   };
-  check(model({100}, {64}, TensorMapType::kU16), {{50}});
-  check(model({100}, {64}, TensorMapType::kU8), {{48}});
+  check(model({104}, {64}, TensorMapType::kU16), {{50}});
+  check(model({96}, {64}, TensorMapType::kU8), {{48}});
   check(model({20, 64}, {8, 64}, TensorMapType::kU16, TensorMapSwizzle::k128B), {{3, 15}});
   check(model({20, 64}, {8, 32}, TensorMapType::kU16, TensorMapSwizzle::k64B), {{48, 0}});
   check(model({20, 64}, {8, 8}, TensorMapType::kU32, TensorMapSwizzle::k32B), {{60, 2}});
@@ -413,6 +448,35 @@ TEST_F(TensorMaps, StoresLeaveAloneWhatIsOutside) {
   padded.options.shape = {11, 32};
   padded.options.strides = {40, 1};
   check(padded, {{24, 7}});
+  check(model({20, 64}, {8, 16}, TensorMapType::kU16, TensorMapSwizzle::k128B), {{56, 15}});
+  check(model({20, 64}, {8, 4}, TensorMapType::kU32, TensorMapSwizzle::k64B), {{8, 15}});
+}
+
+// Stores write whole chunks of 16 bytes: also what stands behind a row that ends within one.
+TEST_F(TensorMaps, StoresReachTheEndOfAChunk) {
+  const auto check = [&](Model box, std::int64_t columns, const Coordinates& at) {
+    const std::int64_t unit = 16 / static_cast<std::int64_t>(box.size());
+    Model whole = box;
+    whole.options.shape.back() = (columns + unit - 1) / unit * unit;
+    box.options.strides = whole.options.strides = {box.options.shape.back(), 1};
+    box.options.shape.back() = columns;
+    const Bytes tile = noise(box.extent());
+    const auto memory = Buffer<std::uint8_t>::of(device(), box.memory);
+    kernel("store_box")
+        .launch(config(tile.size()), encode(box, memory), Buffer<std::uint8_t>::of(device(), tile),
+                2, static_cast<unsigned>(tile.size()), at);
+    Bytes want = box.memory;
+    whole.each(at, [&](std::size_t place, std::int64_t to) {
+      for (std::size_t k = 0; to >= 0 && k < box.size(); ++k) {
+        want.at(static_cast<std::size_t>(to) + k) = tile.at(box.laid_out(place + k));
+      }
+    });
+    EXPECT_NE(want, box.memory);
+    EXPECT_EQ(memory.download(), want) << columns << " of " << box.size() << " bytes";
+  };
+  check(model({12, 40}, {6, 16}, TensorMapType::kU16), 27, {{16, 7}});
+  check(model({12, 64}, {6, 32}, TensorMapType::kU8), 34, {{32, 1}});
+  check(model({12, 64}, {6, 32}, TensorMapType::kU32, TensorMapSwizzle::k128B), 61, {{32, 1}});
 }
 
 TEST_F(TensorMaps, ReductionsIntoATensor) {

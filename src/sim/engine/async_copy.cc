@@ -451,7 +451,7 @@ bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::u
   for (BulkCopy& copy : copies) {
     perform(x, copy);
     if (block.watch != nullptr) block.watch->complete_bulk({block.rank, offset}, copy.ticket);
-    const std::uint32_t bytes = copy.tile != nullptr ? copy.tile->bytes : copy.to.bytes;
+    const std::uint32_t bytes = copy.tile != nullptr ? copy.tile->bytes() : copy.to.bytes;
     if (!complete_bytes(x, i, lane, block, offset, bytes)) return false;
   }
   return true;

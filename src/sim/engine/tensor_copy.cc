@@ -83,6 +83,11 @@ std::uint32_t shared_offset(std::uint64_t address) {
   return static_cast<std::uint32_t>(address) & ((1u << kRankShift) - 1);
 }
 
+// Whether no row of it ends within a chunk.
+bool is_whole(const TensorTile& tile) {
+  return tile.runs.empty() || tile.runs[0].bytes % kChunk == 0;
+}
+
 bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
   const Touch touch = form.to_shared ? Touch::kRead : form.reduces ? Touch::kUpdate : Touch::kWrite;
   for (const TensorTile::Run& run : tile.runs) {
@@ -120,27 +125,28 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
                       coordinates[k], k));
     return false;
   }
-  // Nothing documents how such rows lie; an H200 gives each of them a whole span.
-  const std::uint32_t row = map->box[0] * map->element_size();
-  if (map->swizzle_bits != 0 && row != kChunk << map->swizzle_bits) {
-    fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, "unsupported",
-          fmt::format("rows of {} bytes under a swizzle of {}: the simulated GPU has them of one "
-                      "size only",
-                      row, kChunk << map->swizzle_bits));
-    return false;
-  }
-  const std::uint64_t bytes = tile_bytes(*map);
-  if (bytes > x->shared.size) {
+  const std::uint64_t extent = tile_extent(*map);
+  if (extent > x->shared.size) {
     wrong(x, i, lane,
           fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
-                      bytes, x->shared.size));
+                      extent, x->shared.size));
+    return false;
+  }
+  const bool stores = !form.to_shared && !form.reduces;
+  const auto tile = std::make_shared<TensorTile>(
+      make_tile(*map, coordinates, stores ? TileEnd::kChunk : TileEnd::kElement));
+  if (form.reduces && !is_whole(*tile)) {
+    fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, "unsupported",
+          fmt::format("reduces into rows of {} bytes: what becomes of the {} bytes behind their "
+                      "end is documented nowhere; make rows a multiple of {} bytes",
+                      map->extents[0] * map->element_size(), kChunk - tile->runs[0].bytes % kChunk,
+                      kChunk));
     return false;
   }
   BulkCopy copy = begin_copy(x, i, lane);
-  const auto tile = std::make_shared<TensorTile>(make_tile(*map, coordinates));
   // Swizzling takes whole lines of shared memory.
   const std::uint32_t unit = tile->swizzle_bits == 0 ? kChunk : kTileAlignment;
-  const std::uint32_t taken = (tile->bytes + unit - 1) / unit * unit;
+  const std::uint32_t taken = (tile->extent() + unit - 1) / unit * unit;
   const Span shared{Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], taken,
                     kTileAlignment};
   (form.to_shared ? copy.to : copy.from) = shared;
@@ -177,36 +183,39 @@ const Insn* op_tensor_copy(Exec* x, const Insn* i) {
 
 void perform_tile(Exec* x, BulkCopy& copy) {
   const TensorTile& tile = *copy.tile;
-  std::vector<std::byte> dense(tile.bytes);
-  if (copy.to.bytes != 0) {
-    std::byte* to = span_place(x, copy.to, true);
-    if (to == nullptr) return;
-    fill_outside(tile, dense);
+  const bool loads = copy.to.bytes != 0;
+  std::byte* shared = loads           ? span_place(x, copy.to, true)
+                      : copy.has_data ? copy.data.data()
+                                      : span_place(x, copy.from, false);
+  if (shared == nullptr || (copy.has_data && copy.data.size() < copy.from.bytes)) return;
+  const std::uint32_t address = shared_offset((loads ? copy.to : copy.from).address);
+  std::vector<std::byte> plain(tile.extent());  // not swizzled
+  const auto each_chunk = [&](auto move) {
+    for (std::uint32_t row = 0; row < tile.extent(); row += tile.pitch) {
+      for (std::uint32_t at = row; at < row + tile.row; at += kChunk) {
+        move(shared + swizzled(tile, address, at), plain.data() + at);
+      }
+    }
+  };
+  if (loads) {
+    fill_outside(tile, plain);
     for (const TensorTile::Run& run : tile.runs) {
       const std::byte* from = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, false);
       if (from == nullptr) continue;
-      std::memcpy(dense.data() + run.at, from, run.bytes);
-      convert_loaded(tile.type, {dense.data() + run.at, run.bytes});
+      std::memcpy(plain.data() + run.at, from, run.bytes);
+      convert_loaded(tile.type, {plain.data() + run.at, run.bytes});
     }
-    for (std::uint32_t at = 0; at < tile.bytes; at += kChunk) {
-      std::memcpy(to + swizzled(tile, shared_offset(copy.to.address), at), dense.data() + at,
-                  kChunk);
-    }
+    each_chunk([](std::byte* in, const std::byte* out) { std::memcpy(in, out, kChunk); });
     return;
   }
-  const std::byte* from = copy.has_data ? copy.data.data() : span_place(x, copy.from, false);
-  if (from == nullptr || (copy.has_data && copy.data.size() < copy.from.bytes)) return;
-  for (std::uint32_t at = 0; at < tile.bytes; at += kChunk) {
-    std::memcpy(dense.data() + at, from + swizzled(tile, shared_offset(copy.from.address), at),
-                kChunk);
-  }
+  each_chunk([](const std::byte* in, std::byte* out) { std::memcpy(out, in, kChunk); });
   for (const TensorTile::Run& run : tile.runs) {
     std::byte* to = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, true);
     if (to == nullptr) continue;
     if (copy.reduce != nullptr) {
-      copy.reduce(to, dense.data() + run.at, run.bytes);
+      copy.reduce(to, plain.data() + run.at, run.bytes);
     } else {
-      std::memcpy(to, dense.data() + run.at, run.bytes);
+      std::memcpy(to, plain.data() + run.at, run.bytes);
     }
   }
 }

@@ -19,6 +19,9 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
+// What stands at its address in the tests of copies: the last row lacks two.
+constexpr std::size_t kWords = 510;
+
 // 8 rows of 64 words, boxes of 4 rows of 32.
 TensorMap matrix(std::uint64_t address) {
   TensorMap map;
@@ -30,6 +33,10 @@ TensorMap matrix(std::uint64_t address) {
   map.rank = 2;
   map.type = TensorType::kU32;
   return map;
+}
+
+TensorTile loaded(const TensorMap& map, const std::vector<std::int32_t>& coordinates) {
+  return make_tile(map, coordinates, TileEnd::kElement);
 }
 
 TEST(TensorTile, KeepsWhatAMapHolds) {
@@ -74,28 +81,53 @@ TEST(TensorTile, SwizzlesAsCutlassDescribesIt) {
 }
 
 TEST(TensorTile, HasRunsForWhatLiesInside) {
-  const TensorTile whole = make_tile(matrix(0x1000), std::vector<std::int32_t>{8, 2});
-  EXPECT_EQ(whole.bytes, 512u);
+  const TensorTile whole = loaded(matrix(0x1000), std::vector<std::int32_t>{8, 2});
+  EXPECT_EQ(whole.bytes(), 512u);
   ASSERT_EQ(whole.runs.size(), 4u);
   EXPECT_EQ(whole.runs[1].address, 0x1000u + 3 * 256 + 32);
   EXPECT_EQ(whole.runs[1].at, 128u);
   EXPECT_EQ(whole.runs[1].bytes, 128u);
 
-  const TensorTile corner = make_tile(matrix(0x1000), std::vector<std::int32_t>{-30, -3});
+  const TensorTile corner = loaded(matrix(0x1000), std::vector<std::int32_t>{-30, -3});
   ASSERT_EQ(corner.runs.size(), 1u);
   EXPECT_EQ(corner.runs[0].address, 0x1000u);
   EXPECT_EQ(corner.runs[0].at, 3 * 128u + 30 * 4);
   EXPECT_EQ(corner.runs[0].bytes, 8u);
 
-  EXPECT_TRUE(make_tile(matrix(0), std::vector<std::int32_t>{64, 0}).runs.empty());
-  EXPECT_TRUE(make_tile(matrix(0), std::vector<std::int32_t>{INT32_MIN, INT32_MIN}).runs.empty());
-  EXPECT_TRUE(make_tile(matrix(0), std::vector<std::int32_t>{INT32_MAX, INT32_MAX}).runs.empty());
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{64, 0}).runs.empty());
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MIN, INT32_MIN}).runs.empty());
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MAX, INT32_MAX}).runs.empty());
 
   TensorMap stepped = matrix(0x1000);
   stepped.element_strides[1] = 3;
-  const TensorTile tile = make_tile(stepped, std::vector<std::int32_t>{0, 6});
-  EXPECT_EQ(tile.bytes, 256u) << "rows 6 and 9";
+  const TensorTile tile = loaded(stepped, std::vector<std::int32_t>{0, 6});
+  EXPECT_EQ(tile.bytes(), 256u) << "rows 6 and 9";
   EXPECT_EQ(tile.runs.size(), 1u);
+}
+
+TEST(TensorTile, GivesNarrowRowsAWholeSpan) {
+  TensorMap narrow = matrix(0x1000);
+  narrow.box = {8, 4, 1, 1, 1};  // 32 bytes
+  EXPECT_EQ(tile_extent(narrow), 128u);
+  narrow.swizzle_bits = 3;
+  EXPECT_EQ(tile_extent(narrow), 512u);
+  const TensorTile tile = loaded(narrow, {0, 2});
+  EXPECT_EQ(tile.bytes(), 128u) << "what the mbarrier counts";
+  EXPECT_EQ(tile.extent(), 512u);
+  ASSERT_EQ(tile.runs.size(), 4u);
+  EXPECT_EQ(tile.runs[3].at, 3 * 128u);
+  EXPECT_EQ(tile.runs[3].bytes, 32u);
+}
+
+TEST(TensorTile, StoresWholeChunks) {
+  TensorMap ragged = matrix(0x1000);
+  ragged.extents[0] = 61;
+  const std::vector<std::int32_t> end = {32, 6}, inside = {0, 6};
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kElement).runs[1].bytes, 29 * 4u);
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kChunk).runs[1].bytes, 32 * 4u);
+  EXPECT_EQ(make_tile(ragged, inside, TileEnd::kChunk).runs[1].bytes, 32 * 4u);
+  ragged.extents[0] = 60;
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kChunk).runs[1].bytes, 28 * 4u);
 }
 
 TEST(TensorTile, ConvertsFloatsOnTheWay) {
@@ -159,14 +191,14 @@ struct Outcome {
 Outcome run(
     const std::string& body, void (*change)(TensorMap& map) = [](TensorMap&) {}) {
   TestDevice device;
-  Words values(512);
+  Words values(kWords);
   for (std::uint32_t k = 0; k < values.size(); ++k) values[k] = 1000 + k;
   const std::uint64_t in = device.upload(values);
   const std::uint64_t out = device.upload(Words(512, 0));
   TensorMap map = matrix(in);
   change(map);
   const auto grid = device.run(device.load(kernel(body)), "k", {1}, {1}, pack(map), in, out);
-  return {grid->state(), device.download<std::uint32_t>(in, 512),
+  return {grid->state(), device.download<std::uint32_t>(in, kWords),
           device.download<std::uint32_t>(out, 512), device.engine.findings()};
 }
 
@@ -204,6 +236,51 @@ TEST(TensorCopy, OfStoresReadsTheTileLate) {
                              "cp.async.bulk.wait_group.read 0;\n"
                              "mov.u32 %r1, 6; st.shared.u32 [tile], %r1;\n");
   EXPECT_EQ(waited.in[0], 5u) << waited.list();
+}
+
+// Rows of 64 bytes under a swizzle of 128: each begins a line, what is behind it stays as it was.
+TEST(TensorCopy, LeavesAloneWhatIsBehindNarrowRows) {
+  const Outcome outcome =
+      run(std::string("mov.u32 %r1, 7; st.shared.u32 [tile+192], %r1;\n") +
+              "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;\n"
+              "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+              "[%t], [%map, {%x, %y}], [bar];\n" +
+              kWait +
+              // Row 1: chunk k stands at 16 (k ^ 1), and none of it from 64 on.
+              "ld.shared.u32 %r2, [tile+144]; st.global.u32 [%out], %r2;\n"
+              "ld.shared.u32 %r2, [tile+160]; st.global.u32 [%out+4], %r2;\n"
+              "ld.shared.u32 %r2, [tile+192]; st.global.u32 [%out+8], %r2;\n",
+          [](TensorMap& map) {
+            map.box = {16, 4, 1, 1, 1};
+            map.swizzle_bits = 3;
+          });
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.out[0], 1000u + 64);
+  EXPECT_EQ(outcome.out[1], 1000u + 64 + 12);
+  EXPECT_EQ(outcome.out[2], 7u);
+}
+
+constexpr const char* kStore =
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [%t];\n"
+    "cp.async.bulk.commit_group;\n"
+    "cp.async.bulk.wait_group 0;\n";
+
+TEST(TensorCopy, StoresWhatEndsWithinAChunk) {
+  const std::string store = std::string(
+                                "mov.u32 %x, 32; mov.u32 %r1, 5; st.shared.u32 [tile+104], %r1;\n"
+                                "st.shared.u32 [tile+108], %r1; st.shared.u32 [tile+112], %r1;\n") +
+                            kStore;
+  const Outcome outcome = run(store, [](TensorMap& map) { map.extents[0] = 59; });
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.in[58], 5u);
+  EXPECT_EQ(outcome.in[59], 5u) << "behind the end of the row, in its last chunk";
+  EXPECT_EQ(outcome.in[60], 1060u);
+
+  // Where memory ends with the tensor's last element, the store goes on beyond it.
+  const auto last = [](TensorMap& map) { map.extents[0] = 62; };
+  const Outcome beyond = run("mov.u32 %y, 4;\n" + store, last);
+  EXPECT_EQ(beyond.state, Grid::State::kFaulted);
+  EXPECT_TRUE(beyond.found("out_of_bounds", "writes 128 bytes of global memory")) << beyond.list();
 }
 
 TEST(TensorCopy, RefusesWhatIsNoMap) {
@@ -247,6 +324,10 @@ TEST(TensorCopy, ReductionsAreOfTheMapsType) {
     map.strides[0] = 1;
   });
   EXPECT_TRUE(outcome.found("bad_copy", "no such reduction")) << outcome.list();
+  const auto ragged = [](TensorMap& map) { map.extents[0] = 61; };
+  EXPECT_EQ(run(kReduce, ragged).state, Grid::State::kFinished) << "the box ends before the row";
+  const Outcome end = run(std::string("mov.u32 %x, 32;\n") + kReduce, ragged);
+  EXPECT_TRUE(end.found("unsupported", "reduces into rows of 244 bytes")) << end.list();
 }
 
 TEST(TensorCopy, OtherModesAreRefusedByName) {

@@ -10,11 +10,26 @@ namespace {
 constexpr std::uint32_t kExponent = 0x7f80'0000;  // of f32
 constexpr std::uint32_t kSign = 0x8000'0000;
 constexpr std::uint32_t kDropped = 0x1fff;  // the bits that f32 has and tf32 has not
+constexpr std::uint32_t kChunk = 16;        // bytes that swizzling keeps together
 
 // Of a box along one dimension: its elements that are moved.
 std::uint32_t count(const TensorMap& map, std::size_t dimension) {
   const std::uint32_t step = map.element_strides[dimension];
   return (map.box[dimension] + step - 1) / step;
+}
+
+std::uint64_t count_rows(const TensorMap& map) {
+  std::uint64_t rows = 1;
+  for (std::size_t k = 1; k < map.rank; ++k) rows *= count(map, k);
+  return rows;
+}
+
+std::uint32_t row_bytes(const TensorMap& map) {
+  return map.box[0] * map.element_size();
+}
+
+std::uint32_t row_pitch(const TensorMap& map) {
+  return map.swizzle_bits == 0 ? row_bytes(map) : kChunk << map.swizzle_bits;
 }
 
 template <typename T>
@@ -31,18 +46,18 @@ std::uint32_t rounded_to_tf32(std::uint32_t bits) {
 
 }  // namespace
 
-std::uint64_t tile_bytes(const TensorMap& map) {
-  std::uint64_t bytes = map.element_size();
-  for (std::size_t k = 0; k < map.rank; ++k) bytes *= count(map, k);
-  return bytes;
+std::uint64_t tile_extent(const TensorMap& map) {
+  return count_rows(map) * row_pitch(map);
 }
 
-TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordinates) {
+TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordinates, TileEnd end) {
   TensorTile tile;
   tile.type = map.type;
   tile.swizzle_bits = map.swizzle_bits;
   tile.fills_nan = map.fills_nan != 0;
-  tile.bytes = static_cast<std::uint32_t>(tile_bytes(map));
+  tile.rows = static_cast<std::uint32_t>(count_rows(map));
+  tile.row = row_bytes(map);
+  tile.pitch = row_pitch(map);
 
   // The innermost dimension: elements `first` to `last` of the box lie in the tensor.
   const std::int64_t start = coordinates[0];
@@ -51,10 +66,13 @@ TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordin
   const std::int64_t last =
       std::min<std::int64_t>(map.box[0], static_cast<std::int64_t>(map.extents[0]) - start);
   if (first >= last) return tile;
-  const std::uint32_t row = map.box[0] * size;
+  const std::uint32_t from = static_cast<std::uint32_t>(first) * size;
+  std::uint32_t to = static_cast<std::uint32_t>(last) * size;
+  // Rows begin at multiples of 16 bytes in global memory, and their widths are such.
+  if (end == TileEnd::kChunk) to = (to + kChunk - 1) / kChunk * kChunk;
 
   std::array<std::uint32_t, kMaxTensorRank> index = {};
-  for (std::uint32_t at = 0; at < tile.bytes; at += row) {
+  for (std::uint32_t row = 0; row < tile.rows; ++row) {
     bool inside = true;
     std::uint64_t address = map.address + static_cast<std::uint64_t>(start + first) * size;
     for (std::size_t k = 1; k < map.rank; ++k) {
@@ -63,10 +81,7 @@ TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordin
       inside = inside && place >= 0 && place < static_cast<std::int64_t>(map.extents[k]);
       address += static_cast<std::uint64_t>(place) * map.strides[k];
     }
-    if (inside) {
-      tile.runs.push_back({address, at + static_cast<std::uint32_t>(first) * size,
-                           static_cast<std::uint32_t>(last - first) * size});
-    }
+    if (inside) tile.runs.push_back({address, row * tile.pitch + from, to - from});
     for (std::size_t k = 1; k < map.rank && ++index[k] == count(map, k); ++k) index[k] = 0;
   }
   return tile;

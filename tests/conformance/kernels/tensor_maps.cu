@@ -98,6 +98,24 @@ extern "C" __global__ void load_box(const __grid_constant__ TensorMap map, Byte*
   load_whole(&map, out, rank, bytes, coordinates, shift);
 }
 
+// A tile that takes more of shared memory than the bytes that it counts.
+extern "C" __global__ void load_narrow(const __grid_constant__ TensorMap map, Byte* out,
+                                       unsigned bytes, unsigned extent, int x, int y) {
+  __shared__ unsigned long long barrier;
+  Byte* tile = tile_at(0);
+  for (unsigned k = threadIdx.x; k < extent; k += blockDim.x) tile[k] = 0xee;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const int at[2] = {x, y};
+    expect(&barrier, bytes);
+    load(&map, 2, at, tile, &barrier);
+  }
+  __syncthreads();
+  await(&barrier);
+  hand_out(out, tile, extent);
+}
+
 // The map stands in global memory.
 extern "C" __global__ void load_box_behind(const TensorMap* map, Byte* out, int rank,
                                            unsigned bytes, Coordinates coordinates) {
