@@ -1,16 +1,19 @@
 // The feed-forward halves of all layers of a language model, batch 1: RMSNorm, matvec, SiLU,
 // matvec, with bf16 weights that are read once, so that memory sets the pace. How much of its
-// bandwidth do streams, graphs and programmatic edges reach?
+// bandwidth do streams, graphs and programmatic edges reach, and what does placement = "even" give?
 //
 // All arms run the same kernels (kernels/decode.cu) on the same weights; they differ in the
-// executor and in where the kernels wait. Every sample's result is compared bit by bit between
-// arms, and one layer with a reference on the host. Arms take turns. Printed are medians, the share
-// of what a kernel that only reads reaches on the same weights in the same rounds, the share of the
-// nominal bandwidth, and the median paired difference to the graph without PDL with its 95 %
-// interval.
+// executor, in where the kernels wait, and in how early blocks find room. Every sample's result is
+// compared bit by bit between arms, and one layer with a reference on the host. Arms take turns.
+// Printed are medians, the share of what a kernel that only reads reaches on the same weights in
+// the same rounds, the share of the nominal bandwidth, and the median paired difference to the
+// graph without PDL with its 95 % interval.
+//
+// A matvec's ring in shared memory is as deep as two blocks on a multiprocessor leave room for,
+// unless --stages says how deep.
 //
 //   decode_chain [--device D] [--models 1b,8b,KxIxL] [--rounds N] [--stages N] [--trigger SUM]
-//                [--ahead BYTES] [--shared BYTES] [--blocks N] [--carveout PERCENT]
+//                [--ahead BYTES] [--blocks N] [--norm-threads N]
 
 #include <fmt/format.h>
 
@@ -43,25 +46,42 @@ struct Model {
 };
 
 struct Tuning {
-  int stages = 8, trigger = 15, ahead = 0, shared = 0, blocks = 0;
-  int carveout = -1;  // of shared memory, in percent; -1: what each kernel gets by itself
+  int stages = 0;  // 0: as many as there is room for
+  int trigger = 15, ahead = 0, blocks = 0, norm_threads = 0;
+  std::int64_t room = 0;  // shared memory that a block may take, in bytes
 
-  // Dynamic shared memory: the ring and the vector, or more where that is asked for.
-  std::int64_t shared_for(std::int64_t columns) const {
-    return std::max<std::int64_t>(std::int64_t{kWarps} * stages * 512 + 2 * columns, shared);
+  // 16-byte copies that each lane of a matvec has in flight.
+  std::int64_t stages_for(std::int64_t columns) const {
+    if (stages != 0) return stages;
+    return std::clamp<std::int64_t>((room - 2 * columns) / stage_bytes(), 1, kMostStages);
   }
+  // The ring and the vector.
+  std::int64_t shared_for(std::int64_t columns) const {
+    return stages_for(columns) * stage_bytes() + 2 * columns;
+  }
+
+ private:
+  static constexpr std::int64_t kMostStages = 32;
+  static constexpr std::int64_t stage_bytes() { return std::int64_t{kWarps} * 32 * 16; }
 };
 
-std::string prelude(const Tuning& tuning, int pdl) {
+std::string prelude(const Tuning& tuning, int pdl, std::int64_t columns) {
   return fmt::format("#define PDL {}\n#define TRIGGER {}\n#define STAGES {}\n#define AHEAD {}\n",
-                     pdl, tuning.trigger, tuning.stages, tuning.ahead);
+                     pdl, tuning.trigger, tuning.stages_for(columns), tuning.ahead);
 }
 
-Program decode_program(const Model& model, const Tuning& tuning, int pdl) {
+// How the kernels wait, and whether their early blocks are spread evenly.
+struct Overlap {
+  int pdl = 0;  // of kernels/decode.cu
+  bool even = false;
+};
+
+Program decode_program(const Model& model, const Tuning& tuning, const Overlap& overlap) {
   std::string text = fmt::format(
-      "[symbols]\nK = {}\nI = {}\nL = {}\nBLOCKS = {}\nUP_SHARED = {}\nDOWN_SHARED = {}\n",
-      model.hidden, model.inner, model.layers, tuning.blocks, tuning.shared_for(model.hidden),
-      tuning.shared_for(model.inner));
+      "[symbols]\nK = {}\nI = {}\nL = {}\nBLOCKS = {}\nNORM = {}\nUP_SHARED = {}\nDOWN_SHARED = "
+      "{}\n",
+      model.hidden, model.inner, model.layers, tuning.blocks, tuning.norm_threads,
+      tuning.shared_for(model.hidden), tuning.shared_for(model.inner));
   const auto buffer = [&](const char* name, const char* dtype, const char* shape,
                           const char* role) {
     text += fmt::format("[buffers.{}]\ndtype = \"{}\"\nshape = {}\nrole = \"{}\"\n", name, dtype,
@@ -75,12 +95,12 @@ Program decode_program(const Model& model, const Tuning& tuning, int pdl) {
   buffer("normed", "bf16", "[\"K\"]", "scratch");
   buffer("hidden", "f32", "[\"2*I\"]", "scratch");
   buffer("active", "bf16", "[\"I\"]", "scratch");
-  for (const char* kernel : {"rmsnorm", "silu", "matvec_put", "matvec_add"}) {
+  for (const std::string kernel : {"rmsnorm", "silu", "matvec_put", "matvec_add"}) {
+    const std::int64_t columns = kernel == "matvec_add" ? model.inner : model.hidden;
     text +=
         fmt::format("[kernels.{}]\nsource = \"decode.cu\"\nentry = \"{}\"\nprelude = '''{}'''\n",
-                    kernel, kernel, prelude(tuning, pdl));
-    if (tuning.carveout < 0) continue;
-    text += fmt::format("launch = {{ preferred_shared_memory_carveout = {} }}\n", tuning.carveout);
+                    kernel, kernel, prelude(tuning, overlap.pdl, columns));
+    if (overlap.even) text += "launch = { placement = \"even\" }\n";
   }
   text += R"toml([[steps]]
 repeat = "L"
@@ -88,7 +108,7 @@ index  = "layer"
 [[steps.steps]]
 launch = "rmsnorm"
 grid   = [1]
-block  = [1024]
+block  = ["NORM"]
 args   = ["x", "norm + layer*K", "normed", "K"]
 [[steps.steps]]
 launch = "matvec_put"
@@ -213,12 +233,12 @@ class Weights {
   std::vector<Memory> memories_;  // norm, up, down
 };
 
-Executable prepare(const Device& device, const Model& model, const Tuning& tuning, int pdl,
-                   ExecutorKind executor) {
+Executable prepare(const Device& device, const Model& model, const Tuning& tuning,
+                   const Overlap& overlap, ExecutorKind executor) {
   PrepareOptions options;
   options.executor = executor;
-  options.pdl = pdl == 0 ? PdlMode::kOff : PdlMode::kAuto;
-  return Executable::prepare(decode_program(model, tuning, pdl), device, options);
+  options.pdl = overlap.pdl == 0 ? PdlMode::kOff : PdlMode::kAuto;
+  return Executable::prepare(decode_program(model, tuning, overlap), device, options);
 }
 
 std::vector<float> floats(const Array& array) {
@@ -228,7 +248,7 @@ std::vector<float> floats(const Array& array) {
 }
 
 // The first layer alone, held against the host's reference.
-void check_layer(const Device& device, Model model, const Tuning& tuning, int pdl,
+void check_layer(const Device& device, Model model, const Tuning& tuning, const Overlap& overlap,
                  const Weights& weights) {
   model.layers = 1;
   std::vector<float> x(static_cast<std::size_t>(model.hidden));
@@ -237,7 +257,7 @@ void check_layer(const Device& device, Model model, const Tuning& tuning, int pd
   std::memcpy(input.bytes.data(), x.data(), input.bytes.size());
   Bindings bindings = weights.bindings(1);
   bindings.inputs = {{"x", std::move(input)}};
-  Executable executable = prepare(device, model, tuning, pdl, ExecutorKind::kGraph);
+  Executable executable = prepare(device, model, tuning, overlap, ExecutorKind::kGraph);
   executable.bind(std::move(bindings));
   executable.run();
   const std::vector<float> got = floats(executable.output("x"));
@@ -252,22 +272,24 @@ void check_layer(const Device& device, Model model, const Tuning& tuning, int pd
 
 struct Arm {
   std::string name;
-  int pdl = 0;
+  Overlap overlap;
   ExecutorKind executor = ExecutorKind::kGraph;
 };
 
 const std::vector<Arm> kArms = {
-    {"stream", 0, ExecutorKind::kStream},
-    {"graph", 0},
-    {"graph, PDL", 1},
-    {"graph, PDL, weights before the wait", 2},
+    {"stream", {0}, ExecutorKind::kStream},
+    {"graph", {0}},
+    {"graph, PDL", {1}},
+    {"graph, PDL, even", {1, true}},
+    {"graph, PDL, weights before the wait", {2}},
+    {"graph, PDL, weights before it, even", {2, true}},
 };
 constexpr std::size_t kPlainGraph = 1;
 
 void check_edges(const Device& device, const Model& model, const Arm& arm,
                  const RunReport& report) {
   if (!report.graph) return;
-  const bool early = arm.pdl != 0 && device.architecture() >= 90;
+  const bool early = arm.overlap.pdl != 0 && device.architecture() >= 90;
   const auto want = static_cast<std::uint64_t>(early ? 4 * model.layers - 1 : 0);
   if (report.graph->programmatic_edges == want) return;
   throw Error(ErrorCode::kMismatch, fmt::format("{}: {} programmatic edges, not {}", arm.name,
@@ -276,25 +298,31 @@ void check_edges(const Device& device, const Model& model, const Arm& arm,
 
 // Of the memory, as the device's clock and bus have it, in bytes a second.
 double nominal_bandwidth(const Device& device) {
-  const auto attribute = [&](CUdevice_attribute which) {
-    int value = 0;
-    BATON_DRIVER_CALL(device.driver(), cuDeviceGetAttribute, &value, which, device.native());
-    return static_cast<double>(value);
-  };
-  return 2 * 1e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
-         attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  const auto clock = device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const auto bus = device.attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  return 2 * 1e3 * static_cast<double>(clock) * static_cast<double>(bus) / 8;
+}
+
+// Shared memory for each of two blocks on one multiprocessor, in bytes, less a little for small
+// kernels beside them.
+std::int64_t room_for_two(const Device& device) {
+  constexpr std::int64_t kSmallKernels = 4096;
+  const std::int64_t reserved =
+      device.attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  const auto all = static_cast<std::int64_t>(device.limits().shared_per_multiprocessor);
+  return (all - kSmallKernels) / 2 - reserved;
 }
 
 void measure(const Device& device, const Model& model, const Tuning& tuning, int rounds) {
   Source source = Source::from_file(BATON_SOURCE_DIR "/bench/kernels/decode.cu");
-  source.prelude = prelude(tuning, 0);
+  source.prelude = prelude(tuning, 0, model.hidden);
   Weights weights(device, model, compile(device, source));
-  for (const int pdl : {0, 1, 2}) check_layer(device, model, tuning, pdl, weights);
+  for (const Arm& arm : kArms) check_layer(device, model, tuning, arm.overlap, weights);
 
   std::vector<Executable> executables;
   for (const Arm& arm : kArms) {
     Executable& executable =
-        executables.emplace_back(prepare(device, model, tuning, arm.pdl, arm.executor));
+        executables.emplace_back(prepare(device, model, tuning, arm.overlap, arm.executor));
     executable.bind(weights.bindings(model.layers));
   }
   std::string result;
@@ -314,8 +342,10 @@ void measure(const Device& device, const Model& model, const Tuning& tuning, int
   const auto bytes = static_cast<double>(model.bytes());
   const double read = bench::median(times.back());
   const double nominal = bytes / nominal_bandwidth(device);
-  fmt::print("\n{}: {} layers of {} and {}, {:.2f} GB of weights, {} rounds\n", model.name,
-             model.layers, model.hidden, model.inner, bytes / 1e9, rounds);
+  fmt::print(
+      "\n{}: {} layers of {} and {}, {:.2f} GB of weights, {} rounds; rings of {} and {} stages\n",
+      model.name, model.layers, model.hidden, model.inner, bytes / 1e9, rounds,
+      tuning.stages_for(model.hidden), tuning.stages_for(model.inner));
   fmt::print("  {:<36} {:10.1f} us, {:.2f} TB/s\n", "reading alone", 1e6 * read,
              bytes / read / 1e12);
   for (std::size_t i = 0; i < kArms.size(); ++i) {
@@ -351,18 +381,18 @@ int main(int argc, char** argv) try {
   const bench::Options options(argc, argv);
   const Device device = Device::open(options.text("--device", "cuda"));
   Tuning tuning;
-  tuning.stages = options.number("--stages", 8);
+  tuning.stages = options.number("--stages", 0);
   tuning.trigger = options.number("--trigger", 15);
   tuning.ahead = options.number("--ahead", 0);
-  tuning.shared = options.number("--shared", 0);
-  tuning.carveout = options.number("--carveout", -1);
+  tuning.norm_threads = options.number("--norm-threads", 512);
   tuning.blocks = options.number("--blocks", static_cast<int>(device.limits().multiprocessors));
+  tuning.room = room_for_two(device);
   fmt::print(
-      "{} ({}), driver of CUDA {}.{}; {} blocks, {} stages, triggers at the top: {}, {} bytes a "
-      "warp to L2 ahead, at least {} bytes of shared memory, carve-out {}\n",
+      "{} ({}), driver of CUDA {}.{}; {} blocks, triggers at the top: {}, {} bytes a warp to L2 "
+      "ahead, RMSNorm of {} threads\n",
       device.spec(), device.name(), device.driver_version() / 1000,
-      device.driver_version() % 1000 / 10, tuning.blocks, tuning.stages, tuning.trigger,
-      tuning.ahead, tuning.shared, tuning.carveout);
+      device.driver_version() % 1000 / 10, tuning.blocks, tuning.trigger, tuning.ahead,
+      tuning.norm_threads);
   std::istringstream models(options.text("--models", "1b,8b"));
   for (std::string name; std::getline(models, name, ',');) {
     measure(device, model_named(name), tuning, options.number("--rounds", 30));

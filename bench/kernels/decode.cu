@@ -5,7 +5,7 @@
 //   PDL       0: no wait; 1: the wait comes first; 2: weights are fetched before the wait
 //   TRIGGER   which kernels let the next one in at their top, not when they end: 1 rmsnorm, 2 matvec_put,
 //             4 silu, 8 matvec_add, or a sum of these
-//   STAGES    16-byte copies that each lane has in flight, a power of two
+//   STAGES    16-byte copies that each lane has in flight
 //   AHEAD     bytes that each warp brings to L2 beyond those, before the wait
 #include <baton/device/pdl.cuh>
 #include <cuda_bf16.h>
@@ -49,23 +49,50 @@ __device__ __forceinline__ float dot(const uint4& a, const uint4& b, float sum) 
   return sum;
 }
 
-// y = x / rms(x) * weight, by one block.
-extern "C" __global__ void rmsnorm(const float* x, const __nv_bfloat16* weight, __nv_bfloat16* y,
-                                   unsigned n) {
+// y = x / rms(x) * weight, by one block; each thread has its part of both in registers. `n` is a
+// multiple of four, and at most so many for each thread.
+constexpr int kNormVectors = 4;
+
+__device__ __forceinline__ float square(const float4& v, float sum) {
+  return fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, fmaf(v.w, v.w, sum))));
+}
+
+extern "C" __global__ void rmsnorm(const float4* x, const uint2* weight, uint2* y, unsigned n) {
   __shared__ float partial[kWarp];
   let_next_in(1);
   wait_if(1);
+  float4 values[kNormVectors] = {};
+  uint2 weights[kNormVectors] = {};
+  const auto at = [](int k) { return threadIdx.x + k * blockDim.x; };
+#pragma unroll
+  for (int k = 0; k < kNormVectors; ++k) {
+    if (at(k) < n / 4) weights[k] = weight[at(k)];
+  }
   wait_if(2);
+#pragma unroll
+  for (int k = 0; k < kNormVectors; ++k) {
+    if (at(k) < n / 4) values[k] = x[at(k)];
+  }
   float squares = 0;
-  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) squares = fmaf(x[i], x[i], squares);
+#pragma unroll
+  for (int k = 0; k < kNormVectors; ++k) squares = square(values[k], squares);
   squares = warp_sum(squares);
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = squares;
   __syncthreads();
   const unsigned lane = threadIdx.x % kWarp;
   const float total = warp_sum(lane < blockDim.x / kWarp ? partial[lane] : 0.0f);
   const float scale = rsqrtf(total / static_cast<float>(n) + 1e-5f);
-  for (unsigned i = threadIdx.x; i < n; i += blockDim.x) {
-    y[i] = __float2bfloat16(x[i] * scale * __bfloat162float(weight[i]));
+#pragma unroll
+  for (int k = 0; k < kNormVectors; ++k) {
+    if (at(k) >= n / 4) continue;
+    const auto* w = reinterpret_cast<const __nv_bfloat162*>(&weights[k]);
+    uint2 out;
+    auto* rounded = reinterpret_cast<__nv_bfloat162*>(&out);
+    const float2 low = __bfloat1622float2(w[0]), high = __bfloat1622float2(w[1]);
+    const float4& v = values[k];
+    rounded[0] = __floats2bfloat162_rn(v.x * scale * low.x, v.y * scale * low.y);
+    rounded[1] = __floats2bfloat162_rn(v.z * scale * high.x, v.w * scale * high.y);
+    y[at(k)] = out;
   }
 }
 
@@ -100,9 +127,11 @@ __device__ __forceinline__ void matvec(const __nv_bfloat16* w, const __nv_bfloat
   const unsigned steps = (last - row) * row_steps;
   const uint4* const from =
       reinterpret_cast<const uint4*>(w + static_cast<unsigned long long>(row) * columns) + lane;
+  unsigned filled = 0;  // the place in the ring that the next copy goes to
   const auto fetch = [&](unsigned step) {
-    if (step < steps) copy_16(ring + step % kStages * kWarp, from + step * kWarp);
+    if (step < steps) copy_16(ring + filled * kWarp, from + step * kWarp);
     asm volatile("cp.async.commit_group;" ::: "memory");
+    filled = filled + 1 == kStages ? 0 : filled + 1;
   };
 
   wait_if(1);
@@ -114,21 +143,27 @@ __device__ __forceinline__ void matvec(const __nv_bfloat16* w, const __nv_bfloat
   }
   wait_if(2);
   const uint4* const given = reinterpret_cast<const uint4*>(x);
+#pragma unroll 4
   for (unsigned i = threadIdx.x; i < columns / 8; i += blockDim.x) vector[i] = given[i];
+  // What a row's sum is added to is asked for when the row begins.
+  float before = kAdd && lane == 0 && steps != 0 ? y[row] : 0;
   __syncthreads();
 
   float sum = 0;
   unsigned in_row = 0;
+  unsigned place = 0;  // of the step's copy in the ring
   for (unsigned step = 0; step < steps; ++step) {
     asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 1) : "memory");
-    sum = dot(ring[step % kStages * kWarp], vector[in_row * kWarp + lane], sum);
+    sum = dot(ring[place * kWarp], vector[in_row * kWarp + lane], sum);
+    place = place + 1 == kStages ? 0 : place + 1;
     fetch(step + kStages);
     if (++in_row < row_steps) continue;
     sum = warp_sum(sum);
-    if (lane == 0) y[row] = kAdd ? y[row] + scale * sum : scale * sum;
+    if (lane == 0) y[row] = kAdd ? before + scale * sum : scale * sum;
     ++row;
     in_row = 0;
     sum = 0;
+    if (kAdd && lane == 0 && row < last) before = y[row];
   }
 }
 

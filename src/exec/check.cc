@@ -35,7 +35,8 @@ class RunChecker : public Walker {
       // Something further on may have forbidden it.
       if (launch.config && !extent_.early[launch.number]) launch.config->attributes.set(pdl(false));
     }
-    extent_.shared = spread(stream_.device(), planned_, extent_.edges, extent_.launches);
+    extent_.spreading =
+        spread(stream_.device(), planned_, judge_.lets_in_early(), extent_.edges, extent_.launches);
     return std::move(extent_);
   }
 

@@ -8,6 +8,7 @@
 #include "baton/executable.h"
 #include "exec/footprints.h"
 #include "exec/plan.h"
+#include "exec/spread.h"
 
 namespace baton::exec {
 
@@ -21,7 +22,7 @@ struct RunExtent {
   std::vector<LaunchReport> launches;  // by number, without limits
   std::vector<EdgeReport> edges;       // by the later launch
   std::vector<bool> early;             // by launch: sent so that it may start early
-  std::vector<std::uint32_t> shared;   // by launch: at least so much dynamic shared memory is sent
+  std::vector<Spreading> spreading;    // by launch: what is sent beside what its step says
   std::vector<bool> waits;             // by launch: its end is the end of what it waits for
   std::optional<Error> refusal;        // an edge that the program insists on cannot be
   std::optional<Error> unsafe;         // an edge that is not switched off is unsafe

@@ -210,6 +210,7 @@ bool EdgeJudge::launch(const PlannedLaunch& launch, const PlannedStep& step,
                     [&](const overlap::Root& root) { return variable(step.label, root); });
   bound.number = launch.number;
   decisions_[launch.number].waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
+  decisions_[launch.number].lets_in_early |= bound.footprint->triggers_before_wait;
   if (before == Before::kSkippedLaunch) {
     Edge& edge = edge_to(launch.number);
     if (edge.report.reason.empty()) {
@@ -291,6 +292,12 @@ std::vector<bool> EdgeJudge::early() const {
 std::vector<bool> EdgeJudge::waits() const {
   std::vector<bool> result;
   for (const Decision& decision : decisions_) result.push_back(decision.waits);
+  return result;
+}
+
+std::vector<bool> EdgeJudge::lets_in_early() const {
+  std::vector<bool> result;
+  for (const Decision& decision : decisions_) result.push_back(decision.lets_in_early);
   return result;
 }
 

@@ -283,7 +283,7 @@ void ExecutableState::run_all(const RunOptions& options) {
       progress.run = run;
       progress.steps_done = 0;
       executor_->run({device, stream_, plan_, values_, buffers_, extent_.early, extent_.waits,
-                      extent_.shared, binding_, extent_.steps, builder, watch, progress.steps_done,
+                      extent_.spreading, binding_, extent_.steps, builder, watch, progress.steps_done,
                       options.time_steps, options.steps_apart});
       if (run == 0) {
         download(watch);

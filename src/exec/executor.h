@@ -7,6 +7,7 @@
 #include "baton/executable.h"
 #include "exec/plan.h"
 #include "exec/report.h"
+#include "exec/spread.h"
 #include "exec/watch.h"
 
 namespace baton::exec {
@@ -20,7 +21,7 @@ struct RunContext {
   const BufferTable& buffers;                // allocated
   const std::vector<bool>& early;            // by launch: it may start early behind another
   const std::vector<bool>& waits;            // by launch: its end is the end of what it waits for
-  const std::vector<std::uint32_t>& shared;  // by launch: least dynamic shared memory, in bytes
+  const std::vector<Spreading>& spreading;   // by launch: sent beside what its step says
   std::uint64_t binding = 0;                 // another number for other symbols or buffers
   std::uint64_t steps = 0;                   // of this run, repeats unrolled
   ReportBuilder& report;

@@ -33,7 +33,11 @@ void Pass::enqueue(Place& place, PlannedLaunch& step) {
   }
   last_ = place.step;
   values.config.stream = context_.stream;
-  values.config.shared = std::max(values.config.shared, context_.shared[step.number]);
+  const Spreading& spreading = context_.spreading[step.number];
+  values.config.shared = std::max(values.config.shared, spreading.shared);
+  if (spreading.carveout) {
+    values.config.attributes.set(preferred_shared_memory_carveout(*spreading.carveout));
+  }
   if (place.programmatic) values.config.attributes.set(pdl());
   pack(step, values.config, slots(), context_.buffers);
   if (!step.varies) {

@@ -6,35 +6,50 @@
 #include <optional>
 #include <string>
 
+#include "launch/attribute_table.h"
 #include "launch/co_residency.h"
 
 namespace baton::exec {
 namespace {
 
 using launch::BlockNeeds;
+using launch::Fit;
 using launch::SharedRange;
+using launch::Standing;
 
 // A padded launch leaves less room to the one behind it, which in a group is also the one before.
 // What they need of each other settles in a few rounds, since what one takes more leaves the other
 // less to take.
 constexpr int kMostRounds = 64;
 
+// Ways back through a program from one launch that are looked at: there are several only where a
+// group begins.
+constexpr std::size_t kMostWays = 16;
+
+constexpr int kAllShared = 100;  // percent
+
+// Launches whose blocks may stand together, by number, the latest first.
+using Company = std::vector<std::uint32_t>;
+
 class Spreader {
  public:
   Spreader(const Device& device, std::span<const PlannedLaunch* const> launches,
-           std::vector<EdgeReport>& edges, std::vector<LaunchReport>& reports)
+           const std::vector<bool>& lets_in_early, std::vector<EdgeReport>& edges,
+           std::vector<LaunchReport>& reports)
       : device_(device),
         launches_(launches),
+        lets_in_early_(lets_in_early),
         edges_(edges),
         reports_(reports),
-        sites_(reports.size()) {}
+        sites_(reports.size()),
+        result_(reports.size()) {}
 
-  std::vector<std::uint32_t> run() {
-    std::vector<std::uint32_t> least(reports_.size());
+  std::vector<Spreading> run() {
     const bool any = std::any_of(edges_.begin(), edges_.end(),
                                  [](const EdgeReport& edge) { return edge.programmatic; });
     if (any) {
       multiprocessor_ = launch::Multiprocessor::of(device_);
+      divide_alike();
       bool changed = true;
       for (int round = 0; changed && round < kMostRounds; ++round) {
         changed = false;
@@ -45,10 +60,10 @@ class Spreader {
       }
     }
     for (LaunchReport& report : reports_) {
-      if (report.padding != 0) least[report.number] = report.config->shared;
+      if (report.padding != 0) result_[report.number].shared = report.config->shared;
       report.placement = outcome(report);
     }
-    return least;
+    return std::move(result_);
   }
 
  private:
@@ -78,7 +93,7 @@ class Spreader {
       const Kernel& kernel = launches_[number]->kernel;
       site.emplace();
       site->needs = BlockNeeds::of(kernel, *reports_[number].config);
-      site->alone = launch::fit_beside(multiprocessor_, {}, 0, site->needs).blocks;
+      site->alone = launch::fit_beside(multiprocessor_, {}, site->needs).blocks;
     }
     return *site;
   }
@@ -94,10 +109,77 @@ class Spreader {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>((blocks + by - 1) / by, UINT32_MAX));
   }
 
+  // What may stand where the edge's later launch comes: the earlier one, and where that lets others
+  // in before it has waited, what it came early behind, back to the nearest launch that is spread
+  // evenly, which is kept to its share by those before. At least one; several where it has several
+  // launches before it.
+  std::vector<Company> companies(const EdgeReport& edge) const {
+    std::vector<Company> open = {{edge.from}}, out;
+    while (!open.empty()) {
+      Company company = std::move(open.back());
+      open.pop_back();
+      const std::uint32_t last = company.back();
+      bool goes_on = false;
+      for (const EdgeReport& before : into(last)) {
+        const bool joins = before.programmatic && lets_in_early_[last] &&
+                           !is_even(reports_[last]) &&
+                           std::find(company.begin(), company.end(), before.from) == company.end();
+        if (!joins || open.size() + out.size() >= kMostWays) continue;
+        goes_on = true;
+        open.push_back(company);
+        open.back().push_back(before.from);
+      }
+      if (!goes_on) out.push_back(std::move(company));
+    }
+    return out;
+  }
+
+  // On the multiprocessors that hold the fewest, or the most, of each.
+  std::vector<Standing> standing(const Company& company, std::uint32_t launch::Held::*how_many) {
+    std::vector<Standing> out;
+    for (const std::uint32_t number : company) {
+      out.push_back({site(number).needs, held(number).*how_many});
+    }
+    return out;
+  }
+
+  Fit fit(const EdgeReport& edge, const Company& company, std::uint32_t launch::Held::*how_many) {
+    return launch::fit_beside(multiprocessor_, standing(company, how_many), site(edge.to).needs);
+  }
+
   EarlyRoom room(const EdgeReport& edge) {
-    const launch::Fit fit = launch::fit_beside(multiprocessor_, site(edge.from).needs,
-                                               held(edge.from).most, site(edge.to).needs);
-    return {held(edge.from).most, fit.blocks, share(edge.to), std::string(fit.limit)};
+    EarlyRoom room{held(edge.from).most, UINT32_MAX, share(edge.to), {}};
+    for (const Company& company : companies(edge)) {
+      const Fit found = fit(edge, company, &launch::Held::most);
+      if (found.blocks >= room.beside) continue;
+      room.beside = found.blocks;
+      room.limit = found.limit;
+    }
+    return room;
+  }
+
+  // Every launch that is to stand beside blocks of an even one asks for the division that it does,
+  // the one with the most shared memory, unless the program says otherwise.
+  void divide_alike() {
+    const auto* row = launch::find_row(AttributeId::kPreferredSharedMemoryCarveout);
+    if (device_.driver_version() < row->driver) return;
+    std::vector<bool> alike(reports_.size());
+    for (const EdgeReport& edge : edges_) {
+      if (!edge.programmatic) continue;
+      for (const Company& company : companies(edge)) {
+        const bool any = is_even(reports_[edge.to]) || is_even(reports_[company.back()]);
+        if (!any) continue;
+        alike[edge.to] = true;
+        for (const std::uint32_t number : company) alike[number] = true;
+      }
+    }
+    for (LaunchReport& report : reports_) {
+      if (!alike[report.number]) continue;
+      LaunchAttributes& attributes = report.config->attributes;
+      if (attributes.has(AttributeId::kPreferredSharedMemoryCarveout)) continue;
+      attributes.set(preferred_shared_memory_carveout(kAllShared));
+      result_[report.number].carveout = kAllShared;
+    }
   }
 
   bool comes_in_groups(const LaunchReport& report) const {
@@ -114,11 +196,15 @@ class Spreader {
     std::optional<SharedRange> all;
     for (const EdgeReport& edge : into(report.number)) {
       if (!edge.programmatic) continue;
-      const auto range = launch::even_range(multiprocessor_, site(edge.from).needs, held(edge.from),
-                                            bare, share(edge.to));
-      if (!range) continue;
-      all = all ? SharedRange{std::max(all->least, range->least), std::min(all->most, range->most)}
+      for (const Company& company : companies(edge)) {
+        const auto range =
+            launch::even_range(multiprocessor_, standing(company, &launch::Held::least),
+                               standing(company, &launch::Held::most), bare, share(edge.to));
+        if (!range) continue;
+        all =
+            all ? SharedRange{std::max(all->least, range->least), std::min(all->most, range->most)}
                 : *range;
+      }
     }
     std::uint64_t padding = 0;
     if (all) {
@@ -152,43 +238,56 @@ class Spreader {
   }
 
   std::string outcome(const EdgeReport& edge) {
+    // The company that leaves the least room, and the one that leaves the most.
+    const std::vector<Company> all = companies(edge);
+    const auto roomiest =
+        std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+          return fit(edge, a, &launch::Held::least).blocks <
+                 fit(edge, b, &launch::Held::least).blocks;
+        });
+    const std::uint32_t most_fit = fit(edge, *roomiest, &launch::Held::least).blocks;
     const EarlyRoom& room = *edge.room;
-    const std::uint32_t fewest = held(edge.from).least;
-    const std::uint32_t most_fit =
-        launch::fit_beside(multiprocessor_, site(edge.from).needs, fewest, site(edge.to).needs)
-            .blocks;
     if (room.beside == 0) {
-      return fmt::format("none of its blocks fits beside {} of launch {}", room.held, edge.from);
+      return "none of its blocks fits beside " + described(all.front());
     }
-    const std::string beside =
-        fmt::format("beside {} of launch {}",
-                    fewest == room.held ? fmt::format("{}", room.held)
-                                        : fmt::format("{} or {}", fewest, room.held),
-                    edge.from);
     if (most_fit > room.share) {
       return fmt::format(
-          "up to {} of its blocks fit {}, more than its share of {}: with less room "
+          "up to {} of its blocks fit beside {}, more than its share of {}: with less room "
           "some would not start early",
-          most_fit, beside, room.share);
+          most_fit, described(*roomiest), room.share);
     }
-    return fmt::format("no more than its share of {} fits {}", room.share, beside);
+    return fmt::format("no more than its share of {} fits beside {}", room.share,
+                       described(all.front()));
+  }
+
+  // "1 of launch 2 and 0 or 1 of launch 1"
+  std::string described(const Company& company) {
+    std::string text;
+    for (const std::uint32_t number : company) {
+      const launch::Held blocks = held(number);
+      if (!text.empty()) text += " and ";
+      if (blocks.least != blocks.most) text += fmt::format("{} or ", blocks.least);
+      text += fmt::format("{} of launch {}", blocks.most, number);
+    }
+    return text;
   }
 
   const Device& device_;
   const std::span<const PlannedLaunch* const> launches_;
+  const std::vector<bool>& lets_in_early_;
   std::vector<EdgeReport>& edges_;
   std::vector<LaunchReport>& reports_;
   std::vector<std::optional<Site>> sites_;  // by launch, with its shared memory as it is now
+  std::vector<Spreading> result_;
   launch::Multiprocessor multiprocessor_;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> spread(const Device& device,
-                                  std::span<const PlannedLaunch* const> launches,
-                                  std::vector<EdgeReport>& edges,
-                                  std::vector<LaunchReport>& reports) {
-  return Spreader(device, launches, edges, reports).run();
+std::vector<Spreading> spread(const Device& device, std::span<const PlannedLaunch* const> launches,
+                              const std::vector<bool>& lets_in_early,
+                              std::vector<EdgeReport>& edges, std::vector<LaunchReport>& reports) {
+  return Spreader(device, launches, lets_in_early, edges, reports).run();
 }
 
 }  // namespace baton::exec

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,18 +10,26 @@
 
 namespace baton::exec {
 
-// How the blocks of launches that start early find room beside those of the launch before. Where a
-// kernel's blocks are few, and several of them fit beside what a multiprocessor holds, the device
+// How the blocks of launches that start early find room beside those of the launches before. Where
+// a kernel's blocks are few, and several of them fit beside what a multiprocessor holds, the device
 // packs them there, and leaves other multiprocessors without any: a launch with placement = "even"
-// asks for so much shared memory that no more fit than is its share of each.
+// asks for so much shared memory that no more fit than is its share of each. And a multiprocessor
+// divides its memory into shared memory and cache for one need at a time: blocks of a launch that
+// asks for another division wait until it is empty, so all that are to stand together ask for the
+// same one.
+
+// What a launch is sent with beside what its step says.
+struct Spreading {
+  std::uint32_t shared = 0;     // at least so much dynamic shared memory, in bytes
+  std::optional<int> carveout;  // preferred_shared_memory_carveout, in percent
+};
 
 // For the launches of a program, by number (null where it is not executed), with the configs of
-// their last executions, and its edges, by the later launch: gives programmatic edges their room,
-// pads the configs' shared memory, and says what came of it. Returns the least dynamic shared
-// memory of each launch; 0 where it stays as it is. Throws what the driver says.
-std::vector<std::uint32_t> spread(const Device& device,
-                                  std::span<const PlannedLaunch* const> launches,
-                                  std::vector<EdgeReport>& edges,
-                                  std::vector<LaunchReport>& reports);
+// their last executions, and its edges, by the later launch; `lets_in_early` tells whose kernel
+// triggers before it has waited. Gives programmatic edges their room, changes the configs, and says
+// what came of it. Throws what the driver says.
+std::vector<Spreading> spread(const Device& device, std::span<const PlannedLaunch* const> launches,
+                              const std::vector<bool>& lets_in_early,
+                              std::vector<EdgeReport>& edges, std::vector<LaunchReport>& reports);
 
 }  // namespace baton::exec

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@
 namespace baton::exec_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Property;
 
 // `late` adds 1 to each element, behind its wait.
 const std::string kProgram = R"(
@@ -36,10 +39,20 @@ role = "output"
 [kernels.late]
 ptx = "edges.ptx"
 entry = "late"
+[kernels.eager]
+ptx = "edges.ptx"
+entry = "eager"
 )";
 
 std::string step(const std::string& from, const std::string& to, const std::string& more = "") {
   return "{ launch = \"late\", grid = [\"G\"], block = [\"B\"], args = [\"" + from + "\", \"" + to +
+         "\"]" + (more.empty() ? "" : ", " + more) + " }";
+}
+
+// One block of a kernel that lets others in before it has waited.
+std::string small_step(const std::string& from, const std::string& to,
+                       const std::string& more = "") {
+  return "{ launch = \"eager\", grid = [1], block = [32], args = [\"" + from + "\", \"" + to +
          "\"]" + (more.empty() ? "" : ", " + more) + " }";
 }
 
@@ -86,7 +99,7 @@ TEST_F(Spread, TheDriverCountsAlikeWhereOneKernelIsAlone) {
       if (shared > kernel.max_dynamic_shared()) continue;
       const LaunchConfig config{.block = threads, .shared = shared};
       const auto needs = launch::BlockNeeds::of(kernel, config);
-      EXPECT_EQ(launch::fit_beside(multiprocessor, {}, 0, needs).blocks,
+      EXPECT_EQ(launch::fit_beside(multiprocessor, {}, needs).blocks,
                 kernel.blocks_per_multiprocessor(config))
           << threads << " threads, " << shared << " bytes";
     }
@@ -164,6 +177,65 @@ TEST_F(Spread, InAGroupEachIsPaddedForTheOther) {
         EXPECT_THAT(launch.placement, HasSubstr("no more than its share"));
       }
     }
+  }
+}
+
+TEST_F(Spread, WhatCameEarlyItselfStandsBesideThoseBeforeIt) {
+  if (!is_like_an_h200()) GTEST_SKIP() << "the numbers are an H200's";
+  const std::string wide = "shared = 81920, " + kEven;
+  Executable executable = prepare(steps(
+      {step("x", "y", wide), small_step("x", "z"), step("y", "z", "shared = 65536, " + kEven)}));
+  const CheckReport report = executable.check(blocks(1, 512));
+  const LaunchReport& padded = report.launches[2];
+  // Two blocks of 65536 bytes fit beside the small launch, and beside the wide one too: it is still
+  // there when the small one lets the last one in.
+  EXPECT_EQ(padded.placement,
+            "no more than its share of 1 fits beside 0 or 1 of launch 1 and 1 of launch 0");
+  // 82944 bytes are taken, so 150528 are left: two of 75264 fit, of 75392 only one. Of those 1024
+  // are reserved.
+  EXPECT_EQ(padded.config->shared, 75392u - 1024u);
+  EXPECT_EQ(report.edges[1].room->beside, 1u);
+
+  executable.bind(blocks(1, 512));
+  executable.run();
+  const std::vector<int> out = values<int>(executable.output("z"));
+  EXPECT_EQ(out, std::vector<int>(out.size(), 2));
+}
+
+std::optional<int> carveout(const LaunchReport& launch) {
+  const LaunchAttribute* found =
+      launch.config->attributes.find(AttributeId::kPreferredSharedMemoryCarveout);
+  if (found == nullptr) return std::nullopt;
+  return found->as<int>();
+}
+
+TEST_F(Spread, AllThatStandTogetherDivideAMultiprocessorAlike) {
+  for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    PrepareOptions options;
+    options.executor = kind;
+    const std::string own = "preferred_shared_memory_carveout = 50";
+    Executable executable =
+        prepare(steps({step("x", "y"), small_step("x", "z"), step("y", "z", kEven),
+                       small_step("x", "y", own), small_step("x", "y")}),
+                options);
+    const CheckReport report = executable.check(blocks(1, 512));
+    EXPECT_EQ(carveout(report.launches[0]), 100);  // the small one came early behind it
+    EXPECT_EQ(carveout(report.launches[1]), 100);
+    EXPECT_EQ(carveout(report.launches[2]), 100);
+    EXPECT_EQ(carveout(report.launches[3]), 50);
+    EXPECT_EQ(carveout(report.launches[4]), 100);  // what is before it lets it in at once
+
+    executable.bind(blocks(1, 512));
+    const RunReport& run = executable.run();
+    EXPECT_THAT(
+        run.steps[1].attributes,
+        Contains(Property(&LaunchAttribute::id, AttributeId::kPreferredSharedMemoryCarveout)));
+    const std::vector<int> out = values<int>(executable.output("z"));
+    EXPECT_EQ(out, std::vector<int>(out.size(), 2));
+  }
+  Executable any = prepare(steps({step("x", "y"), small_step("x", "z"), step("y", "z")}));
+  for (const LaunchReport& launch : any.check(blocks(1, 512)).launches) {
+    EXPECT_EQ(carveout(launch), std::nullopt);
   }
 }
 

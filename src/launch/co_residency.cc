@@ -30,9 +30,23 @@ std::uint64_t shared_of_block(const Multiprocessor& multiprocessor, const BlockN
   return ceil_div(needs.shared + multiprocessor.reserved_shared, kSharedUnit) * kSharedUnit;
 }
 
-std::uint64_t free_shared(const Multiprocessor& multiprocessor, const BlockNeeds& there,
-                          std::uint32_t count) {
-  return less(multiprocessor.shared, count * shared_of_block(multiprocessor, there));
+// What blocks take of a multiprocessor.
+struct Taken {
+  std::uint64_t blocks = 0, warps = 0;
+  std::uint64_t registers = 0;  // of a partition
+  std::uint64_t shared = 0;
+};
+
+Taken taken(const Multiprocessor& multiprocessor, std::span<const Standing> there) {
+  Taken sum;
+  for (const Standing& each : there) {
+    const std::uint64_t warps = each.count * ceil_div(each.needs.threads, multiprocessor.warp_size);
+    sum.blocks += each.count;
+    sum.warps += warps;
+    sum.registers += ceil_div(warps, kPartitions) * registers_of_warp(multiprocessor, each.needs);
+    sum.shared += each.count * shared_of_block(multiprocessor, each.needs);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -60,23 +74,21 @@ BlockNeeds BlockNeeds::of(const Kernel& kernel, const LaunchConfig& config) {
           std::uint64_t{config.shared} + attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)};
 }
 
-Fit fit_beside(const Multiprocessor& multiprocessor, const BlockNeeds& there, std::uint32_t count,
+Fit fit_beside(const Multiprocessor& multiprocessor, std::span<const Standing> there,
                const BlockNeeds& more) {
-  const std::uint64_t held_warps = count * ceil_div(there.threads, multiprocessor.warp_size);
+  const Taken held = taken(multiprocessor, there);
   const std::uint64_t warps =
       std::max<std::uint64_t>(ceil_div(more.threads, multiprocessor.warp_size), 1);
-  const std::uint64_t partition =
-      less(multiprocessor.registers / kPartitions,
-           ceil_div(held_warps, kPartitions) * registers_of_warp(multiprocessor, there));
   const std::uint64_t warps_by_registers =
-      partition / registers_of_warp(multiprocessor, more) * kPartitions;
+      less(multiprocessor.registers / kPartitions, held.registers) /
+      registers_of_warp(multiprocessor, more) * kPartitions;
   const std::uint64_t all_warps = multiprocessor.threads / multiprocessor.warp_size;
   const std::pair<std::uint64_t, std::string_view> limits[] = {
       {warps_by_registers / warps, "registers"},
-      {less(all_warps, held_warps) / warps, "threads"},
-      {free_shared(multiprocessor, there, count) / shared_of_block(multiprocessor, more),
+      {less(all_warps, held.warps) / warps, "threads"},
+      {less(multiprocessor.shared, held.shared) / shared_of_block(multiprocessor, more),
        "shared memory"},
-      {less(multiprocessor.blocks, count), "places for blocks"}};
+      {less(multiprocessor.blocks, held.blocks), "places for blocks"}};
   const auto& [blocks, limit] =
       *std::min_element(std::begin(limits), std::end(limits),
                         [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -90,20 +102,21 @@ Held held_of(std::uint64_t grid, std::uint32_t alone, std::uint32_t multiprocess
   return {at_most(grid / multiprocessors), at_most(ceil_div(grid, multiprocessors))};
 }
 
-std::optional<SharedRange> even_range(const Multiprocessor& multiprocessor, const BlockNeeds& there,
-                                      Held held, const BlockNeeds& more, std::uint32_t share) {
-  const std::uint32_t fit = fit_beside(multiprocessor, there, held.most, more).blocks;
-  if (fit == 0 || fit_beside(multiprocessor, there, held.least, more).blocks <= share) {
-    return std::nullopt;
-  }
+std::optional<SharedRange> even_range(const Multiprocessor& multiprocessor,
+                                      std::span<const Standing> fewest,
+                                      std::span<const Standing> most, const BlockNeeds& more,
+                                      std::uint32_t share) {
+  const std::uint32_t fit = fit_beside(multiprocessor, most, more).blocks;
+  if (fit == 0 || fit_beside(multiprocessor, fewest, more).blocks <= share) return std::nullopt;
+  const auto left = [&](std::span<const Standing> there) {
+    return less(multiprocessor.shared, taken(multiprocessor, there).shared);
+  };
   // Of what a block then takes, which is what it asks for and what is reserved.
-  const std::uint64_t least = free_shared(multiprocessor, there, held.least) /
-                                  (share + std::uint64_t{1}) / kSharedUnit * kSharedUnit +
-                              kSharedUnit;
-  const std::uint64_t most = free_shared(multiprocessor, there, held.most) / std::min(fit, share) /
-                             kSharedUnit * kSharedUnit;
+  const std::uint64_t least =
+      left(fewest) / (share + std::uint64_t{1}) / kSharedUnit * kSharedUnit + kSharedUnit;
+  const std::uint64_t greatest = left(most) / std::min(fit, share) / kSharedUnit * kSharedUnit;
   return SharedRange{less(least, multiprocessor.reserved_shared),
-                     less(most, multiprocessor.reserved_shared)};
+                     less(greatest, multiprocessor.reserved_shared)};
 }
 
 }  // namespace baton::launch

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "baton/device.h"
@@ -36,13 +37,19 @@ struct BlockNeeds {
   static BlockNeeds of(const Kernel& kernel, const LaunchConfig& config);
 };
 
+// Blocks of one kernel that stand on a multiprocessor.
+struct Standing {
+  BlockNeeds needs;
+  std::uint32_t count = 0;
+};
+
 struct Fit {
   std::uint32_t blocks = 0;
   std::string_view limit;  // what there is too little of for one more: "registers"
 };
 
-// How many blocks of `more` a multiprocessor has room for beside `count` of `there`, which fit.
-Fit fit_beside(const Multiprocessor& multiprocessor, const BlockNeeds& there, std::uint32_t count,
+// How many blocks of `more` a multiprocessor has room for beside those there, which fit.
+Fit fit_beside(const Multiprocessor& multiprocessor, std::span<const Standing> there,
                const BlockNeeds& more);
 
 // Blocks of one grid on a multiprocessor when the last ones have begun: the grid is dealt out
@@ -60,10 +67,13 @@ struct SharedRange {
   friend bool operator==(const SharedRange&, const SharedRange&) = default;
 };
 
-// Where no more than `share` (at least 1) blocks of `more` fit beside those held of `there`, and so
-// many do. Nothing where no more than that fit as they are, or not one does; `most` is for so many
-// as fit now, where fewer than `share` do. The range is empty where the two cannot both be.
-std::optional<SharedRange> even_range(const Multiprocessor& multiprocessor, const BlockNeeds& there,
-                                      Held held, const BlockNeeds& more, std::uint32_t share);
+// Where no more than `share` (at least 1) blocks of `more` fit beside `fewest` and so many do
+// beside `most`, which stand where the fewest and the most blocks are held. Nothing where no more
+// than that fit as they are, or not one does; SharedRange::most is for so many as fit now, where
+// fewer than `share` do. The range is empty where the two cannot both be.
+std::optional<SharedRange> even_range(const Multiprocessor& multiprocessor,
+                                      std::span<const Standing> fewest,
+                                      std::span<const Standing> most, const BlockNeeds& more,
+                                      std::uint32_t share);
 
 }  // namespace baton::launch

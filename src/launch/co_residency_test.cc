@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace baton::launch {
 namespace {
 
@@ -15,7 +17,13 @@ constexpr Multiprocessor kH200 = {.blocks = 32,
 constexpr std::uint32_t kMultiprocessors = 132;
 
 std::uint32_t blocks_beside(const BlockNeeds& there, std::uint32_t count, const BlockNeeds& more) {
-  return fit_beside(kH200, there, count, more).blocks;
+  return fit_beside(kH200, std::array{Standing{there, count}}, more).blocks;
+}
+
+std::optional<SharedRange> range_beside(const BlockNeeds& there, Held held, const BlockNeeds& more,
+                                        std::uint32_t share) {
+  return even_range(kH200, std::array{Standing{there, held.least}},
+                    std::array{Standing{there, held.most}}, more, share);
 }
 
 TEST(CoResidency, CountsAsTheDriverWhereNothingElseIsThere) {
@@ -40,7 +48,7 @@ TEST(CoResidency, CountsAsTheDriverWhereNothingElseIsThere) {
 TEST(CoResidency, EachResourceMayBeWhatIsShort) {
   const auto expect = [](const BlockNeeds& there, std::uint32_t count, const BlockNeeds& more,
                          std::uint32_t blocks, std::string_view limit) {
-    const Fit fit = fit_beside(kH200, there, count, more);
+    const Fit fit = fit_beside(kH200, std::array{Standing{there, count}}, more);
     EXPECT_EQ(fit.blocks, blocks) << limit;
     EXPECT_EQ(fit.limit, limit);
   };
@@ -82,14 +90,14 @@ TEST(CoResidency, SharedMemoryLeavesRoomForTheShareAlone) {
   // of 233472 bytes, which leaves 232448: two blocks of 116224 would fit, of 116352 only one. Of
   // those 1024 are reserved.
   const BlockNeeds wide = {512, 32, 0};
-  EXPECT_EQ(even_range(kH200, wide, {1, 1}, wide, 1), (SharedRange{115328, 231424}));
+  EXPECT_EQ(range_beside(wide, {1, 1}, wide, 1), (SharedRange{115328, 231424}));
   EXPECT_EQ(blocks_beside(wide, 1, {512, 32, 115328}), 1u);
   EXPECT_EQ(blocks_beside(wide, 1, {512, 32, 115328 - 128}), 2u);
 
   // 264 of 256 threads, two on each: 231424 bytes are left for no more than two, that is less than
   // a third each. 77056 is the last multiple of 128 of which three fit.
   const BlockNeeds narrow = {256, 32, 0};
-  EXPECT_EQ(even_range(kH200, narrow, {2, 2}, narrow, 2),
+  EXPECT_EQ(range_beside(narrow, {2, 2}, narrow, 2),
             (SharedRange{77056 + 128 - 1024, 231424 / 2 - 1024}));
   EXPECT_EQ(blocks_beside(narrow, 2, {256, 32, 76160}), 2u);
   EXPECT_EQ(blocks_beside(narrow, 2, {256, 32, 76160 - 128}), 3u);
@@ -100,22 +108,38 @@ TEST(CoResidency, MultiprocessorsWithoutABlockOfTheEarlierLaunchCount) {
   // bytes would fit.
   const BlockNeeds norm = {256, 32, 0};
   const BlockNeeds wide = {512, 32, 0};
-  EXPECT_EQ(even_range(kH200, norm, {0, 1}, wide, 1), (SharedRange{115840, 231424}));
+  EXPECT_EQ(range_beside(norm, {0, 1}, wide, 1), (SharedRange{115840, 231424}));
   EXPECT_EQ(blocks_beside(norm, 0, {512, 32, 115840}), 1u);
   EXPECT_EQ(blocks_beside(norm, 1, {512, 32, 115840}), 1u);
   // Where that one takes 131072 bytes, beside it there are 102400: what keeps two from the empty
   // ones does not fit there.
-  EXPECT_EQ(even_range(kH200, {256, 32, 130048}, {0, 1}, wide, 1),
-            (SharedRange{115840, 102400 - 1024}));
+  EXPECT_EQ(range_beside({256, 32, 130048}, {0, 1}, wide, 1), (SharedRange{115840, 102400 - 1024}));
+}
+
+TEST(CoResidency, AllThatStandsThereCounts) {
+  // A matvec of 512 threads with a ring of 80 KiB, and a small kernel that came early behind it.
+  const Standing matvec = {{512, 40, 81920}, 1};
+  const Standing small = {{1024, 24, 128}, 1};
+  const BlockNeeds next = {512, 40, 65536};
+  // Of 65536 registers 20480 and 24576 are taken: one block more, of 20480, and not two.
+  EXPECT_EQ(fit_beside(kH200, std::array{matvec}, next).blocks, 2u);
+  const Fit fit = fit_beside(kH200, std::array{matvec, small}, next);
+  EXPECT_EQ(fit.blocks, 1u);
+  EXPECT_EQ(fit.limit, "registers");
+  // 82944 and 1152 bytes are taken where both stand, 82944 where the small one does not: two of
+  // 75264 fit there, of 75265 only one, and one of up to 149376 where both stand.
+  EXPECT_EQ(even_range(kH200, std::array{matvec}, std::array{matvec, Standing{{128, 24, 128}, 1}},
+                       next, 1),
+            (SharedRange{75264 + 128 - 1024, 149376 - 1024}));
 }
 
 TEST(CoResidency, WhatIsEvenOrHasNoRoomStaysAsItIs) {
   const BlockNeeds wide = {512, 32, 0};
   // Three fit, and its share is three, or more.
-  EXPECT_EQ(even_range(kH200, wide, {1, 1}, wide, 3), std::nullopt);
-  EXPECT_EQ(even_range(kH200, wide, {1, 1}, wide, 8), std::nullopt);
+  EXPECT_EQ(range_beside(wide, {1, 1}, wide, 3), std::nullopt);
+  EXPECT_EQ(range_beside(wide, {1, 1}, wide, 8), std::nullopt);
   // The multiprocessors are full.
-  EXPECT_EQ(even_range(kH200, wide, {4, 4}, wide, 1), std::nullopt);
+  EXPECT_EQ(range_beside(wide, {4, 4}, wide, 1), std::nullopt);
 }
 
 }  // namespace
