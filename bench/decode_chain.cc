@@ -13,7 +13,7 @@
 // unless --stages says how deep.
 //
 //   decode_chain [--device D] [--models 1b,8b,KxIxL] [--rounds N] [--stages N] [--trigger SUM]
-//                [--ahead BYTES] [--blocks N] [--norm-threads N]
+//                [--blocks N] [--norm-threads N]
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "baton/baton.h"
-#include "driver/driver.h"
+#include "baton/cuda.h"
 #include "options.h"
 #include "paired.h"
 #include "turns.h"
@@ -47,7 +47,7 @@ struct Model {
 
 struct Tuning {
   int stages = 0;  // 0: as many as there is room for
-  int trigger = 15, ahead = 0, blocks = 0, norm_threads = 0;
+  int trigger = 15, blocks = 0, norm_threads = 0;
   std::int64_t room = 0;  // shared memory that a block may take, in bytes
 
   // 16-byte copies that each lane of a matvec has in flight.
@@ -66,8 +66,8 @@ struct Tuning {
 };
 
 std::string prelude(const Tuning& tuning, int pdl, std::int64_t columns) {
-  return fmt::format("#define PDL {}\n#define TRIGGER {}\n#define STAGES {}\n#define AHEAD {}\n",
-                     pdl, tuning.trigger, tuning.stages_for(columns), tuning.ahead);
+  return fmt::format("#define PDL {}\n#define TRIGGER {}\n#define STAGES {}\n", pdl, tuning.trigger,
+                     tuning.stages_for(columns));
 }
 
 // How the kernels wait, and whether their early blocks are spread evenly.
@@ -314,6 +314,12 @@ std::int64_t room_for_two(const Device& device) {
 }
 
 void measure(const Device& device, const Model& model, const Tuning& tuning, int rounds) {
+  constexpr int kNormFloats = 16;  // that one thread of rmsnorm has room for
+  if (model.hidden > kNormFloats * tuning.norm_threads) {
+    throw Error(ErrorCode::kInvalidInput,
+                fmt::format("--norm-threads {}: {} floats take at least {} threads",
+                            tuning.norm_threads, model.hidden, model.hidden / kNormFloats));
+  }
   Source source = Source::from_file(BATON_SOURCE_DIR "/bench/kernels/decode.cu");
   source.prelude = prelude(tuning, 0, model.hidden);
   Weights weights(device, model, compile(device, source));
@@ -383,16 +389,13 @@ int main(int argc, char** argv) try {
   Tuning tuning;
   tuning.stages = options.number("--stages", 0);
   tuning.trigger = options.number("--trigger", 15);
-  tuning.ahead = options.number("--ahead", 0);
   tuning.norm_threads = options.number("--norm-threads", 512);
   tuning.blocks = options.number("--blocks", static_cast<int>(device.limits().multiprocessors));
   tuning.room = room_for_two(device);
   fmt::print(
-      "{} ({}), driver of CUDA {}.{}; {} blocks, triggers at the top: {}, {} bytes a warp to L2 "
-      "ahead, RMSNorm of {} threads\n",
+      "{} ({}), driver of CUDA {}.{}; {} blocks, triggers at the top: {}, RMSNorm of {} threads\n",
       device.spec(), device.name(), device.driver_version() / 1000,
-      device.driver_version() % 1000 / 10, tuning.blocks, tuning.trigger, tuning.ahead,
-      tuning.norm_threads);
+      device.driver_version() % 1000 / 10, tuning.blocks, tuning.trigger, tuning.norm_threads);
   std::istringstream models(options.text("--models", "1b,8b"));
   for (std::string name; std::getline(models, name, ',');) {
     measure(device, model_named(name), tuning, options.number("--rounds", 30));

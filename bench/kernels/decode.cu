@@ -6,7 +6,6 @@
 //   TRIGGER   which kernels let the next one in at their top, not when they end: 1 rmsnorm, 2 matvec_put,
 //             4 silu, 8 matvec_add, or a sum of these
 //   STAGES    16-byte copies that each lane has in flight
-//   AHEAD     bytes that each warp brings to L2 beyond those, before the wait
 #include <baton/device/pdl.cuh>
 #include <cuda_bf16.h>
 
@@ -28,10 +27,17 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-__device__ __forceinline__ void copy_16(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+// Weights are read once: their lines in L2 may go first.
+__device__ __forceinline__ unsigned long long once() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
+__device__ __forceinline__ void copy_16(void* to, const void* from, unsigned long long policy) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(to))),
-               "l"(__cvta_generic_to_global(from))
+               "l"(__cvta_generic_to_global(from)), "l"(policy)
                : "memory");
 }
 
@@ -127,20 +133,16 @@ __device__ __forceinline__ void matvec(const __nv_bfloat16* w, const __nv_bfloat
   const unsigned steps = (last - row) * row_steps;
   const uint4* const from =
       reinterpret_cast<const uint4*>(w + static_cast<unsigned long long>(row) * columns) + lane;
+  const unsigned long long policy = once();
   unsigned filled = 0;  // the place in the ring that the next copy goes to
   const auto fetch = [&](unsigned step) {
-    if (step < steps) copy_16(ring + filled * kWarp, from + step * kWarp);
+    if (step < steps) copy_16(ring + filled * kWarp, from + step * kWarp, policy);
     asm volatile("cp.async.commit_group;" ::: "memory");
     filled = filled + 1 == kStages ? 0 : filled + 1;
   };
 
   wait_if(1);
   for (unsigned step = 0; step < kStages; ++step) fetch(step);
-  if (PDL == 2 && AHEAD > 0 && steps > kStages) {
-    const unsigned left = (steps - kStages) * (kWarp * 16);
-    baton::device::prefetch_l2(from - lane + kStages * kWarp, left < AHEAD ? left : AHEAD, lane,
-                               kWarp);
-  }
   wait_if(2);
   const uint4* const given = reinterpret_cast<const uint4*>(x);
 #pragma unroll 4
