@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "bandwidth.h"
 #include "baton/baton.h"
 #include "baton/cuda.h"
 #include "options.h"
@@ -186,7 +187,8 @@ class Weights {
       : model_(model),
         stream_(device),
         sink_(device, sizeof(unsigned)),
-        read_(module.kernel("read_all")),
+        read_(compile(device, Source::from_file(BATON_SOURCE_DIR "/bench/kernels/read_all.cu"))
+                  .kernel("read_all")),
         begin_(device),
         end_(device),
         processors_(device.limits().multiprocessors) {
@@ -296,13 +298,6 @@ void check_edges(const Device& device, const Model& model, const Arm& arm,
                                                 report.graph->programmatic_edges, want));
 }
 
-// Of the memory, as the device's clock and bus have it, in bytes a second.
-double nominal_bandwidth(const Device& device) {
-  const auto clock = device.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  const auto bus = device.attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-  return 2 * 1e3 * static_cast<double>(clock) * static_cast<double>(bus) / 8;
-}
-
 // Shared memory for each of two blocks on one multiprocessor, in bytes, less a little for small
 // kernels beside them.
 std::int64_t room_for_two(const Device& device) {
@@ -347,7 +342,7 @@ void measure(const Device& device, const Model& model, const Tuning& tuning, int
 
   const auto bytes = static_cast<double>(model.bytes());
   const double read = bench::median(times.back());
-  const double nominal = bytes / nominal_bandwidth(device);
+  const double nominal = bytes / bench::nominal_bandwidth(device);
   fmt::print(
       "\n{}: {} layers of {} and {}, {:.2f} GB of weights, {} rounds; rings of {} and {} stages\n",
       model.name, model.layers, model.hidden, model.inner, bytes / 1e9, rounds,

@@ -1,0 +1,444 @@
+// A matrix product of few rows behind a norm: the case of CUTLASS's example 63. The weights come
+// from memory and set the pace; a product that begins to fetch them while the norm still runs hides
+// some of that. How much does it gain, and where does it stand beside that example and cuBLASLt?
+//
+// So many pairs of RMSNorm and product follow one another in one CUDA graph, each with other
+// weights, so that none are in L2. Between pairs are full edges, or with --chain 1 programmatic
+// ones where the arm has them; the norm is one and the same kernel everywhere, with and without a
+// trigger. Results of every pair are held against a plain kernel's in an arm's first run, and every
+// later run's last one against the first run's, bit by bit. Types of edges are read back from the
+// driver. Arms take turns. Printed are medians for a pair, the share of what a kernel reaches that
+// only reads the weights in the same rounds, the share of the nominal bandwidth, and the median
+// paired difference to Baton's graph without PDL with its 95 % interval.
+//
+//   gemm_prefetch [--device D] [--types bf16,fp8] [--batches N,N,...] [--shapes ROWSxCOLUMNS,...]
+//                 [--rounds N] [--pairs N] [--chain 0|1] [--cublas FILE] [--choices N] [--others
+//                 0|1]
+//                 [--rows N] [--split N] [--stages N] [--warps N] [--shared BYTES] [--carveout N]
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bandwidth.h"
+#include "baton/baton.h"
+#include "driver/driver.h"
+#include "gemm_foreign.h"
+#include "gemm_plan.h"
+#include "options.h"
+#include "paired.h"
+#include "runtime/context.h"
+#include "turns.h"
+
+namespace {
+
+using namespace baton;
+using bench::GemmPlan;
+using bench::GemmShape;
+using bench::GemmTuning;
+using bench::GemmVariant;
+
+Source kernel_source(const char* file, std::string prelude) {
+  Source source = Source::from_file(fmt::format("{}/bench/kernels/{}", BATON_SOURCE_DIR, file));
+  source.prelude = std::move(prelude);
+  return source;
+}
+
+// What all arms work on: weights and norm, the rows that the first pair reads, those that each pair
+// writes and the next one reads, and normed values.
+class Data {
+ public:
+  Data(const Device& device, const GemmShape& shape)
+      : shape_(shape),
+        stream_(device),
+        begin_(device),
+        end_(device),
+        module_(compile(device, kernel_source("gemm_reference.cu",
+                                              fmt::format("#define FP8 {:d}", shape.fp8)))),
+        read_all_(compile(device, kernel_source("read_all.cu", "")).kernel("read_all")),
+        processors_(device.limits().multiprocessors),
+        weights_(device, bytes(shape.pairs * shape.weights() * shape.element())),
+        norm_(device, bytes(2 * shape.columns)),
+        rows_(device, bytes(2 * (shape.pairs + 1) * shape.outs())),
+        normed_(device, bytes(shape.batch * shape.columns * shape.element())),
+        scales_(device, bytes(4 * shape.batch)),
+        wrong_(device, 2 * sizeof(unsigned)) {
+    make(shape.fp8 ? "make_bytes" : "make_values", weights_, shape.pairs * shape.weights());
+    make("make_values", norm_, shape.columns);
+    make("make_values", rows_, shape.outs());
+    stream_.synchronize();
+  }
+
+  const GemmShape& shape() const { return shape_; }
+  const Stream& stream() const { return stream_; }
+  CUdeviceptr weights(std::int64_t pair) const {
+    return weights_.address() + bytes(pair * shape_.weights() * shape_.element());
+  }
+  CUdeviceptr norm() const { return norm_.address(); }
+  // What the pair of that number reads; what it writes has the next number.
+  CUdeviceptr rows(std::int64_t pair) const {
+    return rows_.address() + bytes(2 * pair * shape_.outs());
+  }
+  CUdeviceptr normed() const { return normed_.address(); }
+
+  Bindings bindings() const {
+    const DType type = shape_.fp8 ? DType::kF8E4M3 : DType::kBF16;
+    Bindings result;
+    result.memory = {{"y", {DType::kBF16, {shape_.pairs + 1, shape_.batch, shape_.rows}, rows(0)}},
+                     {"norm", {DType::kBF16, {shape_.columns}, norm()}},
+                     {"w", {type, {shape_.pairs, shape_.rows, shape_.columns}, weights(0)}},
+                     {"a", {type, {shape_.batch, shape_.columns}, normed()}}};
+    return result;
+  }
+
+  // Makes NaNs of all that pairs write.
+  void forget() const {
+    rows_.fill(0xFFFF, 2, bytes(shape_.pairs * shape_.outs()), bytes(2 * shape_.outs()), stream_);
+    stream_.synchronize();
+  }
+
+  // What the last pair wrote.
+  std::vector<std::uint16_t> last() const {
+    std::vector<std::uint16_t> result(bytes(shape_.outs()));
+    rows_.download(result.data(), 2 * result.size(), bytes(2 * shape_.pairs * shape_.outs()),
+                   stream_);
+    stream_.synchronize();
+    return result;
+  }
+
+  // Holds what every pair wrote against the reference, given what that pair read.
+  void check(const std::string& arm) const {
+    const auto count = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+    const Kernel scales = module_.kernel("row_scales"), compare = module_.kernel("compare");
+    for (std::int64_t pair = 0; pair < shape_.pairs; ++pair) {
+      unsigned wrong[2] = {0, ~0u};
+      wrong_.upload(wrong, sizeof(wrong), 0, stream_);
+      scales.launch({.grid = count(shape_.batch), .block = 32, .stream = stream_},
+                    DevicePointer<const void>{rows(pair)}, DevicePointer<void>{scales_.address()},
+                    count(shape_.rows), count(shape_.columns));
+      compare.launch({.grid = ceil_div(count(shape_.rows), 8u), .block = 256, .stream = stream_},
+                     DevicePointer<const void>{rows(pair)}, DevicePointer<const void>{norm()},
+                     DevicePointer<const void>{scales_.address()},
+                     DevicePointer<const void>{weights(pair)},
+                     DevicePointer<const void>{rows(pair + 1)}, count(shape_.batch),
+                     count(shape_.rows), count(shape_.columns), count(shape_.rows), shape_.scale(),
+                     DevicePointer<void>{wrong_.address()});
+      wrong_.download(wrong, sizeof(wrong), 0, stream_);
+      stream_.synchronize();
+      if (wrong[0] == 0) continue;
+      throw Error(ErrorCode::kMismatch,
+                  fmt::format("{}: {}: {} elements of pair {} are not the reference's, the first "
+                              "of them number {}",
+                              shape_.name(), arm, wrong[0], pair, wrong[1]));
+    }
+  }
+
+  // How long a kernel takes that does nothing but read all weights, in seconds.
+  double read() {
+    begin_.record(stream_);
+    read_all_.launch({.grid = processors_ * 8, .block = 256, .stream = stream_},
+                     DevicePointer<const void>{weights(0)},
+                     static_cast<std::uint64_t>(weights_.bytes() / 16),
+                     DevicePointer<void>{wrong_.address()});
+    end_.record(stream_);
+    end_.synchronize();
+    return elapsed_seconds(begin_, end_);
+  }
+
+ private:
+  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+  void make(const char* kernel, const Memory& memory, std::int64_t count) const {
+    module_.kernel(kernel).launch({.grid = processors_ * 8, .block = 256, .stream = stream_},
+                                  DevicePointer<void>{memory.address()},
+                                  static_cast<std::uint64_t>(count));
+  }
+
+  const GemmShape shape_;
+  Stream stream_;
+  Event begin_, end_;
+  Module module_;
+  Kernel read_all_;
+  std::uint32_t processors_;
+  Memory weights_, norm_, rows_, normed_, scales_, wrong_;
+};
+
+// One way to execute all pairs.
+class Arm {
+ public:
+  virtual ~Arm() = default;
+  // Executes them twice and gives how long the second time took, in seconds.
+  virtual double sample() = 0;
+  // Of its graph, as the driver has them.
+  virtual std::uint64_t programmatic_edges() const = 0;
+};
+
+class BatonArm : public Arm {
+ public:
+  BatonArm(const Device& device, const Data& data, Program program, bool pdl)
+      : executable_(Executable::prepare(
+            program, device,
+            {.executor = ExecutorKind::kGraph, .pdl = pdl ? PdlMode::kAuto : PdlMode::kOff})) {
+    executable_.bind(data.bindings());
+  }
+
+  double sample() override {
+    return executable_.run({.repeat = 2, .time_steps = false}).run_seconds.back();
+  }
+  std::uint64_t programmatic_edges() const override {
+    return executable_.report().graph->programmatic_edges;
+  }
+
+ private:
+  Executable executable_;
+};
+
+// Somebody else's product behind our norm, captured from a stream.
+class CapturedArm : public Arm {
+ public:
+  CapturedArm(const Device& device, const Data& data, const Kernel& norm,
+              bench::NamedForeignGemm gemm, const GemmTuning& tuning, bool chained)
+      : device_(device), gemm_(std::move(gemm)), begin_(device), end_(device), stream_(device) {
+    const ContextGuard guard(device);
+    const auto enqueue = [&](std::int64_t pair, bool early) {
+      LaunchConfig config{
+          .grid = static_cast<std::uint32_t>(data.shape().batch), .block = 512, .stream = stream_};
+      if (tuning.carveout >= 0) {
+        config.attributes.set(preferred_shared_memory_carveout(tuning.carveout));
+      }
+      config.attributes.set(pdl(early));
+      norm.launch(config, DevicePointer<const void>{data.rows(pair)},
+                  DevicePointer<const void>{data.norm()}, DevicePointer<void>{data.normed()},
+                  static_cast<std::uint32_t>(data.shape().rows));
+      gemm_.gemm->enqueue(data.weights(pair), data.normed(), data.rows(pair + 1), stream_.native());
+    };
+    // Libraries load their kernels when they are launched first, which no capture should see.
+    enqueue(0, false);
+    stream_.synchronize();
+    BATON_DRIVER_CALL(driver(), cuStreamBeginCapture, stream_.native(),
+                      CU_STREAM_CAPTURE_MODE_RELAXED);
+    for (std::int64_t pair = 0; pair < data.shape().pairs; ++pair) {
+      enqueue(pair, chained && gemm_.pdl && pair > 0);
+    }
+    BATON_DRIVER_CALL(driver(), cuStreamEndCapture, stream_.native(), &graph_);
+    BATON_DRIVER_CALL(driver(), cuGraphInstantiateWithFlags, &exec_, graph_, 0);
+  }
+  ~CapturedArm() override {
+    const ContextGuard guard(device_);
+    BATON_DRIVER_CALL_QUIETLY(driver(), cuGraphExecDestroy, exec_);
+    BATON_DRIVER_CALL_QUIETLY(driver(), cuGraphDestroy, graph_);
+  }
+
+  double sample() override {
+    const ContextGuard guard(device_);
+    BATON_DRIVER_CALL(driver(), cuGraphLaunch, exec_, stream_.native());
+    stream_.synchronize();
+    begin_.record(stream_);
+    BATON_DRIVER_CALL(driver(), cuGraphLaunch, exec_, stream_.native());
+    end_.record(stream_);
+    end_.synchronize();
+    return elapsed_seconds(begin_, end_);
+  }
+
+  std::uint64_t programmatic_edges() const override {
+    const ContextGuard guard(device_);
+    std::size_t count = 0;
+    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, nullptr, nullptr, nullptr, &count);
+    std::vector<CUgraphNode> from(count), to(count);
+    std::vector<CUgraphEdgeData> data(count);
+    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, from.data(), to.data(), data.data(),
+                      &count);
+    return static_cast<std::uint64_t>(
+        std::count_if(data.begin(), data.end(), [](const CUgraphEdgeData& edge) {
+          return edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+        }));
+  }
+
+ private:
+  const driver::Driver& driver() const { return device_.driver(); }
+
+  Device device_;
+  bench::NamedForeignGemm gemm_;
+  Event begin_, end_;
+  Stream stream_;
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+struct NamedArm {
+  std::string name;
+  std::unique_ptr<Arm> arm;
+  // What there should be of them; nothing where a library's product is more than one kernel.
+  std::optional<std::int64_t> programmatic_edges = {};
+  std::vector<std::uint16_t> result = {};
+};
+
+struct Settings {
+  GemmTuning tuning;
+  bool chained = false, others = true;
+  std::string cublas;
+  int choices = 4, rounds = 20;
+};
+
+std::vector<NamedArm> make_arms(const Device& device, const Data& data, const GemmPlan& plan,
+                                const Settings& settings, const Memory& workspace) {
+  const GemmShape& shape = data.shape();
+  const auto edges = [&](bool pdl) {
+    const bool early = pdl && device.architecture() >= 90;
+    return early ? settings.chained ? 2 * shape.pairs - 1 : shape.pairs : 0;
+  };
+  std::vector<NamedArm> arms;
+  for (const auto& [name, variant] :
+       {std::pair("Baton, no PDL", GemmVariant{false, false}),
+        std::pair("Baton, PDL, wait first", GemmVariant{true, false}),
+        std::pair("Baton, PDL, weights before the wait", GemmVariant{true, true})}) {
+    const bool pdl = variant.trigger;
+    arms.push_back(
+        {name,
+         std::make_unique<BatonArm>(
+             device, data,
+             bench::gemm_program(shape, plan, settings.tuning, variant, settings.chained), pdl),
+         edges(pdl)});
+  }
+  if (!settings.others) return arms;
+  const auto add = [&](const std::string& family, bench::ForeignGemms&& gemms, bool one_kernel) {
+    if (!gemms.absent.empty()) fmt::print("  {}: none, {}\n", family, gemms.absent);
+    for (bench::NamedForeignGemm& gemm : gemms.gemms) {
+      const Kernel norm =
+          compile(device, kernel_source("gemm_prefetch.cu",
+                                        bench::gemm_prelude(shape, plan, {.trigger = gemm.pdl})))
+              .kernel("rmsnorm");
+      NamedArm arm{family + ", " + gemm.name, nullptr};
+      if (one_kernel) arm.programmatic_edges = edges(gemm.pdl);
+      arm.arm = std::make_unique<CapturedArm>(device, data, norm, std::move(gemm), settings.tuning,
+                                              settings.chained);
+      arms.push_back(std::move(arm));
+    }
+  };
+  const ContextGuard guard(device);
+  add("cuBLASLt", bench::cublas_gemms(shape, workspace, settings.cublas, settings.choices), false);
+  add("CUTLASS example 63", bench::cutlass_gemms(shape), true);
+  return arms;
+}
+
+void measure(const Device& device, const GemmShape& shape, const Settings& settings) {
+  const GemmPlan plan = plan_gemm(shape, settings.tuning, device.limits().multiprocessors);
+  fmt::print(
+      "\n{}, {} pairs {}: {} blocks of {} threads, {} rows, {} a warp, {} warps and {} blocks "
+      "share "
+      "columns, {} stages of {} x 128 bytes, {} KiB\n",
+      shape.name(), shape.pairs, settings.chained ? "in a chain" : "apart", plan.blocks(shape),
+      plan.threads(), plan.rows, plan.warp_rows, plan.k_warps, plan.split, plan.stages, plan.boxes,
+      plan.shared(shape) >> 10);
+  Data data(device, shape);
+  const Memory workspace(device, settings.others ? bench::kCublasWorkspace : 0);
+  std::vector<NamedArm> arms = make_arms(device, data, plan, settings, workspace);
+  const auto sample = [&](std::size_t i) {
+    if (i == arms.size()) return data.read();
+    NamedArm& arm = arms[i];
+    data.forget();
+    const double seconds = arm.arm->sample();
+    std::vector<std::uint16_t> result = data.last();
+    if (arm.result.empty()) {
+      data.check(arm.name);
+      arm.result = std::move(result);
+    } else if (result != arm.result) {
+      throw Error(ErrorCode::kMismatch, arm.name + ": the result is not the first run's");
+    }
+    return seconds / static_cast<double>(shape.pairs);
+  };
+  const auto times = bench::take_turns(arms.size() + 1, settings.rounds, sample);
+
+  const auto bytes = static_cast<double>(shape.weights() * shape.element());
+  const double read = bench::median(times.back()) / static_cast<double>(shape.pairs);
+  const double nominal = bytes / bench::nominal_bandwidth(device);
+  fmt::print("  {:<46} {:8.2f} us, {:.2f} TB/s\n", "reading the weights alone", 1e6 * read,
+             bytes / read / 1e12);
+  const double plain = bench::median(times[0]);
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    const double time = bench::median(times[i]);
+    const auto difference = bench::paired_difference(times[i], times[0]);
+    const std::uint64_t edges = arms[i].arm->programmatic_edges();
+    fmt::print(
+        "  {:<46} {:8.2f} us, {:5.1f} % of measured, {:5.1f} % of nominal   {:+6.1f} % [{:+.1f}, "
+        "{:+.1f}]   {} programmatic edges\n",
+        arms[i].name, 1e6 * time, 100 * read / time, 100 * nominal / time,
+        100 * difference.median / plain, 100 * difference.low / plain,
+        100 * difference.high / plain, edges);
+    const auto want = arms[i].programmatic_edges;
+    if (want && edges != static_cast<std::uint64_t>(*want)) {
+      throw Error(ErrorCode::kMismatch,
+                  fmt::format("{}: {} programmatic edges, not {}", arms[i].name, edges, *want));
+    }
+  }
+  std::fflush(stdout);
+}
+
+std::vector<std::string> words(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) result.push_back(word);
+  return result;
+}
+
+// Enough pairs that their weights are many times the L2 cache, if no number is given.
+GemmShape shape_of(const std::string& type, const std::string& batch, const std::string& extents,
+                   int pairs) {
+  GemmShape shape;
+  if (type != "bf16" && type != "fp8") {
+    throw Error(ErrorCode::kInvalidInput, fmt::format("--types {}: it takes bf16 and fp8", type));
+  }
+  shape.fp8 = type == "fp8";
+  shape.batch = std::atoll(batch.c_str());
+  long rows = 0, columns = 0;
+  if (std::sscanf(extents.c_str(), "%ldx%ld", &rows, &columns) != 2 || rows <= 0 || columns <= 0) {
+    throw Error(ErrorCode::kInvalidInput,
+                fmt::format("--shapes {}: it takes ROWSxCOLUMNS of the weights", extents));
+  }
+  shape.rows = rows;
+  shape.columns = columns;
+  constexpr std::int64_t kBytes = 512 << 20;
+  shape.pairs =
+      pairs > 0 ? pairs : std::max<std::int64_t>(4, kBytes / (shape.weights() * shape.element()));
+  return shape;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const bench::Options options(argc, argv);
+  const Device device = Device::open(options.text("--device", "cuda"));
+  Settings settings;
+  settings.tuning.rows = options.number("--rows", 0);
+  settings.tuning.split = options.number("--split", 0);
+  settings.tuning.stages = options.number("--stages", 0);
+  settings.tuning.warps = options.number("--warps", settings.tuning.warps);
+  settings.tuning.shared = options.number("--shared", settings.tuning.shared);
+  settings.tuning.carveout = options.number("--carveout", settings.tuning.carveout);
+  settings.chained = options.number("--chain", 0) != 0;
+  // Libraries need the CUDA runtime, and that a GPU.
+  settings.others = options.number("--others", device.spec().starts_with("cuda") ? 1 : 0) != 0;
+  settings.cublas = options.text("--cublas", "");
+  settings.choices = options.number("--choices", settings.choices);
+  settings.rounds = options.number("--rounds", settings.rounds);
+  fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds\n", device.spec(), device.name(),
+             device.driver_version() / 1000, device.driver_version() % 1000 / 10, settings.rounds);
+  for (const std::string& type : words(options.text("--types", "bf16,fp8"))) {
+    for (const std::string& extents :
+         words(options.text("--shapes", "4096x4096,14336x4096,28672x4096,4096x14336"))) {
+      for (const std::string& batch : words(options.text("--batches", "8,16,32,64"))) {
+        measure(device, shape_of(type, batch, extents, options.number("--pairs", 0)), settings);
+      }
+    }
+  }
+  return 0;
+} catch (const Error& failure) {
+  fmt::print(stderr, "error: {}\n", failure.what());
+  return exit_status(failure.code());
+}
