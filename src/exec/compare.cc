@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <compare>
 #include <cstring>
 #include <limits>
 
@@ -41,16 +43,21 @@ std::string as_text(DType dtype, std::uint64_t bits) {
   return std::to_string(bits);
 }
 
-// How far an element exceeds its tolerance; not positive where it passes. NaN where none is wanted,
-// and a number where NaN is, are infinitely far.
-double excess(double got, double want, const Tolerance& tolerance) {
+// How bad an element is; the greater one is the worse. NaN where none is wanted, and a number where
+// NaN is, are infinitely far.
+struct Deviation {
+  double excess = 0;    // beyond the tolerance
+  double distance = 0;  // |got - want|, which ranks those within it
+
+  auto operator<=>(const Deviation&) const = default;
+};
+
+Deviation deviation(double got, double want, const Tolerance& tolerance) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (std::isnan(got) || std::isnan(want)) {
-    return std::isnan(got) && std::isnan(want) ? -kInfinity : kInfinity;
-  }
-  if (got == want) return -kInfinity;
-  if (std::isinf(got) || std::isinf(want)) return kInfinity;
-  return std::abs(got - want) - (tolerance.atol + tolerance.rtol * std::abs(want));
+  if (got == want || (std::isnan(got) && std::isnan(want))) return {};
+  if (!std::isfinite(got) || !std::isfinite(want)) return {kInfinity, kInfinity};
+  const double distance = std::abs(got - want);
+  return {std::max(0.0, distance - (tolerance.atol + tolerance.rtol * std::abs(want))), distance};
 }
 
 std::vector<std::int64_t> unravel(std::int64_t index, const std::vector<std::int64_t>& shape) {
@@ -102,19 +109,19 @@ Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
   Comparison result;
   result.elements = got.elements();
   result.tolerance = exact ? Tolerance{} : tolerance;
-  double worst = -std::numeric_limits<double>::infinity();
+  Deviation worst;
   std::int64_t worst_index = 0;
   for (std::int64_t i = 0; i < result.elements; ++i) {
     const std::uint64_t got_bits = load_bits(got, i);
     const std::uint64_t want_bits = load_bits(want, i);
     if (got_bits == want_bits) continue;
-    double over =
-        excess(as_double(got.dtype, got_bits), as_double(want.dtype, want_bits), result.tolerance);
+    Deviation found = deviation(as_double(got.dtype, got_bits), as_double(want.dtype, want_bits),
+                                result.tolerance);
     // Different integers may be the same double.
-    if (exact) over = std::max(over, std::numeric_limits<double>::min());
-    if (over > 0) ++result.mismatches;
-    if (over > worst) {
-      worst = over;
+    if (exact) found.excess = std::max(found.excess, std::numeric_limits<double>::min());
+    if (found.excess > 0) ++result.mismatches;
+    if (found > worst) {
+      worst = found;
       worst_index = i;
     }
   }

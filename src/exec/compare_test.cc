@@ -85,6 +85,13 @@ TEST(Compare, AlsoAmongElementsThatPass) {
   EXPECT_TRUE(result.ok);
   EXPECT_THAT(result.worst_index, ElementsAre(1));
   EXPECT_EQ(result.worst_error, 0.25);
+
+  // The one that is farthest off, though a smaller one has a smaller tolerance.
+  const Comparison relative =
+      compare(doubles({1e-6, 1000}), doubles({2e-6, 1001}), {.rtol = 0.1, .atol = 1e-5}, "y");
+  EXPECT_TRUE(relative.ok);
+  EXPECT_THAT(relative.worst_index, ElementsAre(1));
+  EXPECT_EQ(relative.worst_error, 1);
 }
 
 TEST(Compare, IntegersAreExactWhateverTheTolerance) {
