@@ -220,11 +220,12 @@ class Faults(Case):
                 self.skipTest("no disk can be mounted here")
             self.compile(0, cache=disk)
             self.assertTrue(mount("-o", "remount,ro", disk))
-            self.assertTrue(self.compile(0, cache=disk)["cache_hit"])
-            for _ in range(2):
-                self.assertFalse(self.compile(1, cache=disk)["cache_hit"])
-            # An empty one, as well.
-            self.assertFalse(self.compile(0, cache=disk / "elsewhere")["cache_hit"])
+            for number in range(1, ROUNDS):
+                self.assertTrue(self.compile(0, cache=disk)["cache_hit"])
+                for _ in range(2):
+                    self.assertFalse(self.compile(number, cache=disk)["cache_hit"])
+                # An empty one, as well.
+                self.assertFalse(self.compile(0, cache=disk / f"elsewhere-{number}")["cache_hit"])
 
     def test_no_place(self):
         """Nowhere to keep anything: no HOME, or something that is no folder."""
@@ -234,8 +235,10 @@ class Faults(Case):
                               env=dict(settings, BATON_DEVICE="sim"), capture_output=True,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        for place in ("/dev/null", "/proc/nowhere", "/proc/self/mem", "/dev/full"):
-            self.assertFalse(self.compile(0, cache=place)["cache_hit"], place)
+        places = ("/dev/null", "/proc/nowhere", "/proc/self/mem", "/dev/full")
+        for number in range(ROUNDS):
+            place = places[number % len(places)]
+            self.assertFalse(self.compile(number // 2, cache=place)["cache_hit"], place)
 
     def test_everything_at_once(self):
         """Writers, readers, vandals, evictions and removals: what ends gives the right result."""
