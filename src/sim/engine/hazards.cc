@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/control.h"
@@ -46,31 +48,73 @@ std::string place_text(const DecodedKernel& kernel, const CodePlace& place) {
   return place_of(*kernel.ptx, place.function->sites[at]);
 }
 
-// Whether griddepcontrol.wait may be executed after the instruction, by the paths of its function.
-bool may_wait_after(const CodePlace& place) {
-  const std::vector<Insn>& code = place.function->code;
-  std::vector<bool> seen(code.size());
-  std::vector<std::size_t> open = {static_cast<std::size_t>(place.insn - code.data()) + 1};
-  while (!open.empty()) {
-    const std::size_t at = open.back();
-    open.pop_back();
-    if (at >= code.size() || seen[at]) continue;
+// The paths of a kernel from an instruction on, through the functions that it calls and back to all
+// that may have called its own.
+class Paths {
+ public:
+  explicit Paths(const DecodedKernel& kernel) : kernel_(kernel) {}
+
+  // Whether griddepcontrol.wait may be executed after the instruction.
+  bool may_wait_after(const CodePlace& place) {
+    open(*place.function, static_cast<std::size_t>(place.insn - place.function->code.data()) + 1);
+    while (!open_.empty()) {
+      const auto [function, at] = open_.back();
+      open_.pop_back();
+      if (function->code[at].fn == op_grid_wait) return true;
+      follow(*function, at);
+    }
+    return false;
+  }
+
+ private:
+  void open(const Function& function, std::size_t at) {
+    std::vector<bool>& seen = seen_[&function];
+    seen.resize(function.code.size());
+    if (at >= seen.size() || seen[at]) return;
     seen[at] = true;
-    const Insn& insn = code[at];
-    if (insn.fn == op_grid_wait) return true;
-    if (insn.fn == op_exit || insn.fn == op_ret || insn.fn == op_trap) continue;
+    open_.emplace_back(&function, at);
+  }
+
+  void follow(const Function& function, std::size_t at) {
+    const Insn& insn = function.code[at];
+    if (insn.fn == op_exit || insn.fn == op_trap) return;
+    if (insn.fn == op_ret) return follow_return(function);
+    const auto open_target = [&](const Insn* target) {
+      open(function, static_cast<std::size_t>(target - function.code.data()));
+    };
     if (insn.fn == op_brx) {
       for (const Insn* target : *static_cast<const std::vector<const Insn*>*>(insn.u.data)) {
-        open.push_back(static_cast<std::size_t>(target - code.data()));
+        open_target(target);
       }
-      continue;
+      return;
+    }
+    if (insn.fn == op_call) {
+      const Function* callee = static_cast<const CallSite*>(insn.u.data)->callee;
+      for (const auto& other : kernel_.functions) {
+        if (callee == nullptr || callee == other.get()) open(*other, 0);
+      }
     }
     const bool branches = insn.fn == op_bra || insn.fn == op_bra_back || insn.fn == op_bra_if;
-    if (branches) open.push_back(static_cast<std::size_t>(insn.u.target - code.data()));
-    if (insn.fn != op_bra && insn.fn != op_bra_back) open.push_back(at + 1);
+    if (branches) open_target(insn.u.target);
+    if (insn.fn != op_bra && insn.fn != op_bra_back) open(function, at + 1);
   }
-  return false;
-}
+
+  // Behind each call that may be one of this function.
+  void follow_return(const Function& function) {
+    if (&function == kernel_.entry) return;
+    for (const auto& caller : kernel_.functions) {
+      for (std::size_t k = 0; k < caller->code.size(); ++k) {
+        if (caller->code[k].fn != op_call) continue;
+        const Function* callee = static_cast<const CallSite*>(caller->code[k].u.data)->callee;
+        if (callee == nullptr || callee == &function) open(*caller, k + 1);
+      }
+    }
+  }
+
+  const DecodedKernel& kernel_;
+  std::unordered_map<const Function*, std::vector<bool>> seen_;
+  std::vector<std::pair<const Function*, std::size_t>> open_;
+};
 
 // One of the two accesses.
 struct Party {
@@ -151,7 +195,7 @@ Verdict judge(const Party& earlier, const Party& later) {
                                         "the grid before it (griddepcontrol.wait)",
                                         later.operation.name)};
   }
-  if (later.place.insn == nullptr || may_wait_after(later.place)) {
+  if (later.place.insn == nullptr || Paths(*later.operation.kernel).may_wait_after(later.place)) {
     const char* kind = !later.writes    ? "read_before_wait"
                        : earlier.writes ? "write_before_wait"
                                         : "write_after_read";

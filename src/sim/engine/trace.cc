@@ -108,6 +108,16 @@ std::string Trace::json() const {
       "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"grids\"}},\n"
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":2,\"args\":{\"name\":\"blocks\"}}";
+  // Numbers of lines are never those of another process's: readers may take them for the system's.
+  const auto tid = [](Row row, std::uint32_t line) { return 2 * line + static_cast<int>(row); };
+  for (const Row row : {Row::kGrids, Row::kBlocks}) {
+    for (std::uint32_t line = 0; line < lines_[static_cast<int>(row)].size(); ++line) {
+      json += fmt::format(
+          ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
+          "\"line {}\"}}}}",
+          static_cast<int>(row), tid(row, line), line + 1);
+    }
+  }
   const auto add = [&](const Event& event, bool is_open) {
     const bool moment = event.duration < 0;
     json += fmt::format(
@@ -116,7 +126,7 @@ std::string Trace::json() const {
         is_open  ? "B"
         : moment ? "i"
                  : "X",
-        quoted(event.name), static_cast<int>(event.row), event.line + 1, event.at,
+        quoted(event.name), static_cast<int>(event.row), tid(event.row, event.line), event.at,
         is_open  ? std::string()
         : moment ? std::string("\"s\":\"t\",")
                  : fmt::format("\"dur\":{:.3f},", event.duration),

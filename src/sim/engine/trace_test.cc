@@ -31,7 +31,10 @@ TEST(Trace, OverlapsTakeLinesOfTheirOwn) {
   EXPECT_EQ(count(json, "\"ph\":\"i\""), 1u) << json;
   EXPECT_EQ(count(json, "\"ph\":\"B\""), 2u) << json;  // what has not ended
   EXPECT_EQ(count(json, "first \\\"one\\\""), 1u) << json;
-  EXPECT_EQ(count(json, "\"pid\":1,\"tid\":2"), 1u) << json;  // the second; the third has line 1
+  EXPECT_EQ(count(json, "\"pid\":1,\"tid\":3,\"ts\""), 1u) << json;  // the second
+  EXPECT_EQ(count(json, "\"pid\":1,\"tid\":1,\"ts\""), 3u) << json;  // the first, twice; the third
+  EXPECT_EQ(count(json, "\"pid\":2,\"tid\":2,\"ts\""), 2u) << json;  // the block and its wait
+  EXPECT_EQ(count(json, "thread_name"), 3u) << json;
   EXPECT_EQ(count(json, "griddepcontrol.wait"), 1u) << json;
 }
 
