@@ -26,12 +26,16 @@ bool wants_colour(int descriptor) {
          read_environment("TERM").value_or("dumb") != "dumb";
 }
 
-// Where the "; what to do" of a message begins, outside of quotes, or its end.
+// Where the "; what to do" of a message begins, outside of quotes and parentheses, or its end.
 std::size_t advice_begin(std::string_view message) {
   bool quoted = false;
+  int depth = 0;
   for (std::size_t i = 0; i < message.size(); ++i) {
     if (message[i] == '"') quoted = !quoted;
-    if (!quoted && message.substr(i, 2) == "; ") return i;
+    if (quoted) continue;
+    if (message[i] == '(') ++depth;
+    if (message[i] == ')') --depth;
+    if (depth <= 0 && message.substr(i, 2) == "; ") return i;
   }
   return message.size();
 }

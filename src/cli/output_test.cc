@@ -30,6 +30,16 @@ TEST(ErrorLine, QuotedSemicolonsAreNoAdvice) {
             "error: unknown key \"a; b\" (p.toml:3); drop it");
 }
 
+// As in the list of who waits for what in a deadlock.
+TEST(ErrorLine, ListsInParenthesesAreNoAdvice) {
+  const SourceLocation where{"k.cu", 3, 9};
+  EXPECT_EQ(error_line(Error(ErrorCode::kFault,
+                             "none goes on (block (0, 0, 0) waits; block (1, 0, 0) waits)", where)),
+            "error: none goes on (block (0, 0, 0) waits; block (1, 0, 0) waits) (k.cu:3:9)");
+  EXPECT_EQ(error_line(Error(ErrorCode::kFault, "none (a; b) goes on; wait", where)),
+            "error: none (a; b) goes on (k.cu:3:9); wait");
+}
+
 TEST(ErrorLine, IsOneLine) {
   const SourceLocation where{"a\nb.toml", 3, 0};
   EXPECT_EQ(error_line(Error(ErrorCode::kInvalidInput, "no \"x\ny\"; ä", where)),

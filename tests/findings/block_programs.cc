@@ -10,6 +10,9 @@ std::vector<Program> block_programs() {
   const auto run_in_clusters = [](const char* kernel) {
     return [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); };
   };
+  const auto ring = [](const char* kernel) {
+    return [kernel](B& b) { b.launch(kernel, b.y, b.x, b.w); };
+  };
   const auto exits = [](int rank) {
     return [rank](B& b) { b.in_clusters("cluster_exits", b.y, b.x, rank); };
   };
@@ -30,6 +33,11 @@ std::vector<Program> block_programs() {
       {"cluster_swaps_unordered", {"shared_race"}, run_in_clusters("cluster_swaps_unordered")},
       {"cluster_all_write", {"shared_race"}, run_in_clusters("cluster_all_write")},
       {"cluster_reuses_unordered", {"shared_race"}, run_in_clusters("cluster_reuses_unordered")},
+      {"plays_ping_pong_too_early", {"shared_race"}, run("plays_ping_pong_too_early")},
+      {"normalizes_unordered", {"shared_race"}, run("normalizes_unordered")},
+      {"cluster_sends_round_unasked",
+       {"shared_race"},
+       run_in_clusters("cluster_sends_round_unasked")},
       // --- Asynchronous copies ---
       {"copies_never_waited_for", {"async_race"}, run("copies_never_waited_for")},
       {"copies_waited_for_too_late", {"async_race"}, run("copies_waited_for_too_late")},
@@ -37,6 +45,8 @@ std::vector<Program> block_programs() {
       {"copies_bulk_unwaited", {"async_race"}, run("copies_bulk_unwaited")},
       {"copies_bulk_over_readers", {"async_race"}, run("copies_bulk_over_readers")},
       {"copies_bulk_out_overwritten", {"async_race"}, run("copies_bulk_out_overwritten")},
+      {"ring_releases_early", {"async_race"}, ring("ring_releases_early")},
+      {"ring_one_releases", {"async_race"}, ring("ring_one_releases")},
       // --- Barriers ---
       {"parts_in_warp", {"barrier_divergence"}, run("parts_in_warp")},
       {"parts_in_three", {"barrier_divergence"}, run("parts_in_three")},

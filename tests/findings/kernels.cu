@@ -157,6 +157,29 @@ KERNEL reads_half_first(float* y, const unsigned short* x) {
   y[i] = v;
 }
 
+__device__ __noinline__ float element_of(const float* x, int i) { return __ldg(x + i); }
+KERNEL reads_in_function_first(float* y, const float* x) {
+  INDEX;  // the wait comes behind the call, in the caller
+  float v = 0;
+  if (t % 8 == 3) v = element_of(x, i);
+  WAIT;
+  y[i] = v + element_of(x, i);
+}
+// A scheduler that every thread makes, before one warp waits.
+struct Tiles {
+  int count;
+  __device__ explicit Tiles(const float* sizes) : count(sizes[0] > 1e9f ? 3 : 2) {}
+};
+KERNEL schedules_first(float* y, const float* x) {
+  INDEX;
+  const Tiles tiles(x);
+  if (t < 32) WAIT;
+  __syncthreads();
+  for (int tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+    y[tile * 128 + t] = x[tile * 128 + t];
+  }
+}
+
 // --- Writes before the wait ---
 KERNEL clears_first(float* y, const float* x) { INDEX; y[i] = 0; WAIT; y[i] += x[i]; }
 KERNEL counts_first(float* y) {
@@ -548,6 +571,56 @@ KERNEL groups_scan(float* y, const float* x) {
   y[i] = cg::inclusive_scan(tile, x[i]);
 }
 
+// --- Warps that take turns ---
+__device__ void meet(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+__device__ void leave_at(int barrier, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+// Two groups of two warps share one buffer by turns: barriers 4 and 5 say whose turn it is.
+template <bool ReleasesEarly>
+__device__ void play_ping_pong(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[64];
+  const int group = t / 64, e = t % 64;
+  float sum = 0;
+  if (group == 1) leave_at(4, 128);
+  for (int k = 0; k < 3; ++k) {
+    const bool is_last = group == 1 && k == 2;
+    meet(4 + group, 128);
+    s[e] = x[(i + k) % 256];
+    meet(1 + group, 64);
+    if (ReleasesEarly && !is_last) leave_at(4 + (group ^ 1), 128);
+    sum += s[63 - e];
+    meet(1 + group, 64);
+    if (!ReleasesEarly && !is_last) leave_at(4 + (group ^ 1), 128);
+  }
+  y[i] = sum;
+}
+KERNEL plays_ping_pong(float* y, const float* x) { play_ping_pong<false>(y, x); }
+KERNEL plays_ping_pong_too_early(float* y, const float* x) { play_ping_pong<true>(y, x); }
+// A sum over the block, twice with the same shared memory.
+template <bool Ends>
+__device__ float block_sum(float v, float* s) {
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+  if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = v;
+  __syncthreads();
+  const float sum = s[0] + s[1] + s[2] + s[3];
+  if (Ends) __syncthreads();
+  return sum;
+}
+template <bool Ends>
+__device__ void normalize(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[4];
+  const float v = x[i];
+  const float mean = block_sum<Ends>(v, s) / 128;
+  y[i] = (v - mean) / block_sum<Ends>((v - mean) * (v - mean), s);
+}
+KERNEL normalizes(float* y, const float* x) { normalize<true>(y, x); }
+KERNEL normalizes_unordered(float* y, const float* x) { normalize<false>(y, x); }
+
 // --- Asynchronous copies ---
 __device__ unsigned address_of(const void* shared) {
   return static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -773,6 +846,57 @@ KERNEL copies_thread_first(float* y, const float* x) {
   __syncthreads();
   y[i] = s[t ^ 64];
 }
+
+// Warp 0 waits and fills a ring of three stages by bulk copies, warps 1 and 2 add them up, warp 3
+// writes what they found: as pipelines in CUTLASS do. What each has to wait for can be left out.
+enum class Ring { kRight, kReleasesEarly, kOneReleases, kReadsBiasFirst };
+template <Ring Kind>
+__device__ void run_ring(float* y, const float* x, const float* bias) {
+  constexpr int kStages = 3, kTurns = 8, kFloats = 32;
+  INDEX;
+  __shared__ alignas(128) float s[kStages][kFloats];
+  __shared__ unsigned long long full[kStages], empty[kStages];
+  __shared__ float sums[2][kFloats];
+  const int warp = t / 32, lane = t % 32;
+  if (t == 0) {
+    for (int k = 0; k < kStages; ++k) {
+      init_mbarrier(&full[k], 1);
+      init_mbarrier(&empty[k], Kind == Ring::kOneReleases ? 1 : 2);
+    }
+  }
+  __syncthreads();
+  if (warp == 0) {
+    if (lane != 0) return;
+    WAIT;
+    for (int k = 0; k < kTurns; ++k) {
+      if (k >= kStages) wait_for(&empty[k % kStages], (k / kStages - 1) & 1);
+      copy_bulk(s[k % kStages], x + k * kFloats, kFloats * 4, &full[k % kStages]);
+    }
+  } else if (warp < 3) {
+    float sum = 0;
+    for (int k = 0; k < kTurns; ++k) {
+      const int stage = k % kStages;
+      wait_for(&full[stage], (k / kStages) & 1);
+      const bool releases = lane == 0 && (Kind != Ring::kOneReleases || warp == 1);
+      if (Kind == Ring::kReleasesEarly && releases) arrive_at(&empty[stage]);
+      sum += s[stage][lane] * static_cast<float>(warp);
+      __syncwarp();
+      if (Kind != Ring::kReleasesEarly && releases) arrive_at(&empty[stage]);
+    }
+    sums[warp - 1][lane] = sum;
+    leave_at(3, 96);
+  } else {
+    const float first = Kind == Ring::kReadsBiasFirst ? bias[lane] : 0;
+    meet(3, 96);
+    y[blockIdx.x * 32 + lane] = sums[0][lane] + sums[1][lane] + bias[lane] + first;
+  }
+}
+#define RING(name, kind) \
+  KERNEL name(float* y, const float* x, const float* bias) { run_ring<kind>(y, x, bias); }
+RING(ring, Ring::kRight)
+RING(ring_releases_early, Ring::kReleasesEarly)
+RING(ring_one_releases, Ring::kOneReleases)
+RING(ring_reads_bias_first, Ring::kReadsBiasFirst)
 
 // --- Barriers ---
 KERNEL parts_in_warp(float* y, const float* x) {
@@ -1022,6 +1146,45 @@ KERNEL cluster_sends(float* y, const float* x) {
   y[i] = s[t ^ 64];
   cluster.sync();
 }
+
+// Values go round through the other block's memory. With one stage the sender may overwrite what is
+// still read; with two it asks whether the stage is free.
+__device__ void arrive_at_other(unsigned long long* mbarrier, unsigned rank) {
+  asm volatile(
+      "{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1;"
+      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }" ::"r"(address_of(mbarrier)),
+      "r"(rank)
+      : "memory");
+}
+template <int Stages>
+__device__ void send_round(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float s[Stages][128];
+  __shared__ unsigned long long full[2], empty[2];
+  if (t < 2) {
+    init_mbarrier(&full[t], 128);
+    init_mbarrier(&empty[t], 128);
+  }
+  cluster.sync();
+  const unsigned other = cluster.block_rank() ^ 1;
+  float v = x[i], sum = 0;
+  for (int k = 0; k < 6; ++k) {
+    const int stage = k & 1;
+    if (Stages == 2 && k >= 2) wait_for(&empty[stage], (k / 2 - 1) & 1);
+    *cluster.map_shared_rank(&s[k % Stages][t], other) = v;
+    arrive_at_other(&full[stage], other);
+    wait_for(&full[stage], (k / 2) & 1);
+    v = s[k % Stages][127 - t];
+    sum += v;
+    arrive_at_other(&empty[stage], other);
+  }
+  y[i] = sum;
+  cluster.sync();
+}
+KERNEL cluster_sends_round(float* y, const float* x) { send_round<2>(y, x); }
+KERNEL cluster_sends_round_unasked(float* y, const float* x) { send_round<1>(y, x); }
 
 // --- A grid's own barrier ---
 KERNEL grid_syncs(float* y, const float* x) {

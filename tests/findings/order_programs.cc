@@ -109,6 +109,18 @@ std::vector<Program> order_programs() {
          b.launch("produce", b.y, b.x);
          b.early("copies_thread_first", b.z, b.y);
        }},
+      {"reads_in_function_first",
+       {"read_before_wait"},
+       [](B& b) {
+         b.launch("produce", b.y, b.x);
+         b.early("reads_in_function_first", b.z, b.y);
+       }},
+      {"schedules_first",
+       {"read_before_wait"},
+       [](B& b) {
+         b.launch("produce_late", b.y, b.x);
+         b.early("schedules_first", b.z, b.y);
+       }},
       // --- Writes before the wait ---
       {"clears_first",
        {"write_before_wait"},
@@ -189,6 +201,12 @@ std::vector<Program> order_programs() {
        [](B& b) {
          b.launch("produce", b.y, b.x);
          b.early("lane_waits_alone", b.z, b.y);
+       }},
+      {"ring_reads_bias_first",
+       {"missing_wait"},
+       [](B& b) {
+         b.launch("produce", b.y, b.x);
+         b.early("ring_reads_bias_first", b.z, b.w, b.y);
        }},
       // --- No wait at all ---
       {"waits_never",
@@ -293,6 +311,28 @@ std::vector<Program> order_programs() {
       {"launch_completion_is_no_order",
        {"unordered_grids"},
        [](B& b) { consume_after_event(b, "consume", true); }},
+      {"event_recorded_again_too_late",
+       {"unordered_grids"},
+       [](B& b) {
+         Event event(b.device);
+         event.record(b.other);
+         b.launch_on(b.other, {}, "produce", b.y, b.x);
+         b.stream.wait(event);
+         b.launch("consume", b.z, b.y);
+         event.record(b.other);
+       }},
+      {"one_of_two_streams_joined",
+       {"unordered_grids"},
+       [](B& b) {
+         b.launch_on(b.other, {}, "produce", b.y, b.x);
+         const Stream third(b.device);
+         b.launch_on(third, {}, "produce", b.z, b.x);
+         Event event(b.device);
+         event.record(b.other);
+         b.stream.wait(event);
+         b.launch("consume_weight", b.u, b.y, b.z);
+         third.synchronize();
+       }},
       // --- The host's copies, fills and frees ---
       {"copies_what_is_written",
        {"host_race"},

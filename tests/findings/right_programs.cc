@@ -1,3 +1,5 @@
+#include <gtest/gtest.h>
+
 #include "corpus.h"
 
 namespace baton::findings {
@@ -67,6 +69,15 @@ std::vector<Program> right_programs() {
   add("producer_warp_waits", after("produce", "producer_warp_waits"));
   add("flag_waits", after("produce", "flag_waits"));
   add("lane_waits", after("produce", "lane_waits"));
+  add("shuffle_waits", after("produce", "shuffle_waits"));
+  add("ring", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("ring", b.z, b.y, b.w);
+  });
+  add("ring_with_a_bias_of_the_primary", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("ring", b.z, b.w, b.y);
+  });
   add("bulk_copies_after_the_wait", after("produce", "copies_early"));
   add("leaves_early", [](B& b) {
     b.launch("produce", b.y, b.x);
@@ -134,6 +145,23 @@ std::vector<Program> right_programs() {
     b.launch("count_up", b.y);
     b.launch_on(b.other, {}, "count_up", b.y);
   });
+  add("a_blocking_stream_and_the_legacy_one", [](B& b) {
+    CUstream made = nullptr;
+    ASSERT_EQ(b.driver.cuStreamCreateWithPriority(&made, CU_STREAM_DEFAULT, 0), CUDA_SUCCESS);
+    const Stream blocking = Stream::adopt(b.device, made);
+    const Stream legacy = Stream::adopt(b.device, nullptr);
+    b.launch_on(blocking, {}, "produce", b.y, b.x);
+    b.launch_on(legacy, {}, "consume", b.z, b.y);
+    b.launch_on(blocking, {}, "consume", b.u, b.z);
+    blocking.synchronize();
+    ASSERT_EQ(b.driver.cuStreamDestroy(made), CUDA_SUCCESS);
+  });
+  add("the_host_asks_until_it_is_done", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    while (!b.stream.done()) {
+    }
+    b.launch_on(b.other, {}, "consume", b.z, b.y);
+  });
   add("the_host_orders_streams", [](B& b) {
     b.launch("produce", b.y, b.x);
     b.stream.synchronize();
@@ -180,18 +208,34 @@ std::vector<Program> right_programs() {
   });
 
   // --- Shared memory and barriers ---
-  for (const char* kernel :
-       {"swaps", "reuses", "reduces", "bytes_beside", "counts", "pipelines", "locks",
-        "all_write_the_same", "reduces_by_shuffles", "transposes_in_warps", "last_block_sums",
-        "looks_back", "reduces_by_groups", "barriers_on_paths", "copies", "copies_stages",
-        "copies_bulk", "copies_bulk_stages", "copies_bulk_out"}) {
+  for (const char* kernel : {"swaps",
+                             "reuses",
+                             "reduces",
+                             "bytes_beside",
+                             "counts",
+                             "pipelines",
+                             "locks",
+                             "all_write_the_same",
+                             "reduces_by_shuffles",
+                             "transposes_in_warps",
+                             "last_block_sums",
+                             "looks_back",
+                             "reduces_by_groups",
+                             "barriers_on_paths",
+                             "copies",
+                             "copies_stages",
+                             "copies_bulk",
+                             "copies_bulk_stages",
+                             "copies_bulk_out",
+                             "plays_ping_pong",
+                             "normalizes"}) {
     add(kernel, alone(kernel));
   }
   add("exits_before_barrier", [](B& b) { b.launch("exits_before_barrier", b.y, b.x, 140); });
 
   // --- Clusters and cooperative grids ---
   for (const char* kernel : {"cluster_swaps", "cluster_counts", "cluster_tells_when_done",
-                             "cluster_reuses", "cluster_sends"}) {
+                             "cluster_reuses", "cluster_sends", "cluster_sends_round"}) {
     add(kernel, [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); });
   }
   add("grid_syncs",

@@ -37,6 +37,7 @@ void begin_warp(Warp* warp, const Function& entry, std::uint32_t live, bool orde
 // Runs one warp until it cannot or may not go on.
 void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->warp = warp;
+  x->ordered = &warp->ordered;
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->local = warp->local.data();
@@ -139,7 +140,7 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
       warp.current = 0;
       fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
             CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
-            fmt::format("no thread of the {} can go on: {}",
+            fmt::format("no thread of the {} can go on ({})",
                         cluster.blocks.size() == 1 ? "block" : "cluster", fmt::join(lines, "; ")));
       return;
     }

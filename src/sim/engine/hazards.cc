@@ -2,242 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-#include "sim/engine/control.h"
+#include "sim/engine/access_pair.h"
 #include "sim/engine/shadow_groups.h"
-#include "sim/engine/warp_ops.h"
 
 namespace baton::sim {
 namespace {
 
 using Relation = Ordering::Relation;
-
-// --- Naming accesses ---
-
-std::array<std::uint32_t, 3> unfold(std::uint64_t number,
-                                    const std::array<std::uint32_t, 3>& extent) {
-  const std::uint64_t x = std::max(extent[0], 1u);
-  const std::uint64_t y = std::max(extent[1], 1u);
-  return {static_cast<std::uint32_t>(number % x), static_cast<std::uint32_t>(number / x % y),
-          static_cast<std::uint32_t>(number / x / y)};
-}
-
-struct CodePlace {
-  const Function* function = nullptr;
-  const Insn* insn = nullptr;
-};
-
-// The memory instruction of that number in the kernel.
-CodePlace find_insn(const DecodedKernel& kernel, std::uint32_t number) {
-  if (number >= Toucher::kNoInsn) return {};
-  for (const auto& function : kernel.functions) {
-    for (std::size_t k = 0; k < function->sites.size() && k < function->code.size(); ++k) {
-      if (function->code[k].cache == number) return {function.get(), &function->code[k]};
-    }
-  }
-  return {};
-}
-
-std::string place_text(const DecodedKernel& kernel, const CodePlace& place) {
-  if (place.insn == nullptr) return {};
-  const auto at = static_cast<std::size_t>(place.insn - place.function->code.data());
-  return place_of(*kernel.ptx, place.function->sites[at]);
-}
-
-// The paths of a kernel from an instruction on, through the functions that it calls and back to all
-// that may have called its own.
-class Paths {
- public:
-  explicit Paths(const DecodedKernel& kernel) : kernel_(kernel) {}
-
-  // Whether griddepcontrol.wait may be executed after the instruction.
-  bool may_wait_after(const CodePlace& place) {
-    open(*place.function, static_cast<std::size_t>(place.insn - place.function->code.data()) + 1);
-    while (!open_.empty()) {
-      const auto [function, at] = open_.back();
-      open_.pop_back();
-      if (function->code[at].fn == op_grid_wait) return true;
-      follow(*function, at);
-    }
-    return false;
-  }
-
- private:
-  void open(const Function& function, std::size_t at) {
-    std::vector<bool>& seen = seen_[&function];
-    seen.resize(function.code.size());
-    if (at >= seen.size() || seen[at]) return;
-    seen[at] = true;
-    open_.emplace_back(&function, at);
-  }
-
-  void follow(const Function& function, std::size_t at) {
-    const Insn& insn = function.code[at];
-    if (insn.fn == op_exit || insn.fn == op_trap) return;
-    if (insn.fn == op_ret) return follow_return(function);
-    const auto open_target = [&](const Insn* target) {
-      open(function, static_cast<std::size_t>(target - function.code.data()));
-    };
-    if (insn.fn == op_brx) {
-      for (const Insn* target : *static_cast<const std::vector<const Insn*>*>(insn.u.data)) {
-        open_target(target);
-      }
-      return;
-    }
-    if (insn.fn == op_call) {
-      const Function* callee = static_cast<const CallSite*>(insn.u.data)->callee;
-      for (const auto& other : kernel_.functions) {
-        if (callee == nullptr || callee == other.get()) open(*other, 0);
-      }
-    }
-    const bool branches = insn.fn == op_bra || insn.fn == op_bra_back || insn.fn == op_bra_if;
-    if (branches) open_target(insn.u.target);
-    if (insn.fn != op_bra && insn.fn != op_bra_back) open(function, at + 1);
-  }
-
-  // Behind each call that may be one of this function.
-  void follow_return(const Function& function) {
-    if (&function == kernel_.entry) return;
-    for (const auto& caller : kernel_.functions) {
-      for (std::size_t k = 0; k < caller->code.size(); ++k) {
-        if (caller->code[k].fn != op_call) continue;
-        const Function* callee = static_cast<const CallSite*>(caller->code[k].u.data)->callee;
-        if (callee == nullptr || callee == &function) open(*caller, k + 1);
-      }
-    }
-  }
-
-  const DecodedKernel& kernel_;
-  std::unordered_map<const Function*, std::vector<bool>> seen_;
-  std::vector<std::pair<const Function*, std::size_t>> open_;
-};
-
-// One of the two accesses.
-struct Party {
-  Ordering::Number number = 0;
-  Toucher toucher;
-  bool writes = false;
-  Ordering::Operation operation;
-  CodePlace place;
-
-  bool is_grid() const { return operation.kernel != nullptr; }
-  std::string where() const { return is_grid() ? place_text(*operation.kernel, place) : ""; }
-  std::array<std::uint32_t, 3> block() const { return unfold(toucher.block(), operation.blocks); }
-  std::array<std::uint32_t, 3> thread() const {
-    return unfold(toucher.thread(), operation.threads);
-  }
-  // "norm, block (0, 0, 0), thread (3, 0, 0), at norm.cu:12:7"
-  std::string text() const {
-    if (!is_grid()) return fmt::format("a {} by the host", operation.name);
-    const auto b = block();
-    const auto t = thread();
-    const std::string at = where();
-    return fmt::format("kernel {}, block {}, thread ({}, {}, {}){}{}", operation.name,
-                       toucher.block() == Toucher::kNoBlock
-                           ? "beyond the first half million"
-                           : fmt::format("({}, {}, {})", b[0], b[1], b[2]),
-                       t[0], t[1], t[2], at.empty() ? "" : ", at ", at);
-  }
-};
-
-Party make_party(Ordering::Number number, Toucher toucher, bool writes) {
-  Party party{number, toucher, writes, Ordering::instance().operation(number), {}};
-  if (party.is_grid()) party.place = find_insn(*party.operation.kernel, toucher.insn());
-  return party;
-}
-
-std::string names_of(const std::vector<Ordering::Number>& grids) {
-  std::string names;
-  for (const Ordering::Number grid : grids) {
-    if (!names.empty()) names += " and ";
-    names += Ordering::instance().operation(grid).name;
-  }
-  return names;
-}
-
-struct Verdict {
-  const char* kind;
-  std::string why;
-};
-
-// What is wrong between two accesses, the second of which was submitted later.
-Verdict judge(const Party& earlier, const Party& later) {
-  if (!earlier.is_grid() || !later.is_grid()) {
-    const bool frees = later.operation.name == "free" || earlier.operation.name == "free";
-    return {frees ? "free_race" : "host_race",
-            "nothing orders the two: record an event behind the one and let the other's stream "
-            "wait for it"};
-  }
-  const Relation relation = Ordering::instance().relation(later.number, earlier.number);
-  if (relation == Relation::kNone) {
-    const auto links = Ordering::instance().missing_links(later.number, earlier.number);
-    if (links.empty()) {
-      return {"unordered_grids",
-              "nothing orders the two grids: let the later one's stream wait for an event of the "
-              "earlier one's"};
-    }
-    if (later.toucher.has_waited()) {
-      return {
-          "transitive_wait",
-          fmt::format("kernel {} between the two is launched as a dependent and no thread of it "
-                      "waits (griddepcontrol.wait), so it may be done before {} is, and waiting "
-                      "for it is not enough by the documented contract (an H200 showed no stale "
-                      "read in 200 tries): let it wait",
-                      names_of(links), earlier.operation.name)};
-    }
-  }
-  if (!later.operation.kernel->has_grid_wait) {
-    return {"missing_wait", fmt::format("kernel {} is launched as a dependent and never waits for "
-                                        "the grid before it (griddepcontrol.wait)",
-                                        later.operation.name)};
-  }
-  if (later.place.insn == nullptr || Paths(*later.operation.kernel).may_wait_after(later.place)) {
-    const char* kind = !later.writes    ? "read_before_wait"
-                       : earlier.writes ? "write_before_wait"
-                                        : "write_after_read";
-    return {kind, "the access comes before griddepcontrol.wait: move it behind the wait"};
-  }
-  return {"missing_wait",
-          "this thread has not executed griddepcontrol.wait, nor does a barrier order it after one "
-          "that has: on this path the wait is missing"};
-}
-
-const char* verb_of(bool writes) {
-  return writes ? "writes" : "reads";
-}
-
-driver::Finding pair_finding(const DeviceMemory& memory, Party one, Party other,
-                             std::uint64_t address, std::uint32_t bytes) {
-  if (one.number > other.number) std::swap(one, other);
-  // Findings are about the later grid; or the only one.
-  const Verdict verdict = judge(one, other);
-  const Party& subject = other.is_grid() ? other : one;
-  const Party& rival = other.is_grid() ? one : other;
-  driver::Finding finding;
-  finding.kind = verdict.kind;
-  if (subject.is_grid()) finding.kernel = subject.operation.name;
-  finding.where = subject.where();
-  if (subject.is_grid()) {
-    finding.block = subject.block();
-    finding.thread = subject.thread();
-  }
-  finding.message = fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
-                                subject.is_grid() ? "" : subject.text() + " ",
-                                verb_of(subject.writes), bytes, address, memory.describe(address),
-                                rival.text(), verb_of(rival.writes), verdict.why);
-  return finding;
-}
-
-std::uint64_t load(const std::uint64_t& cell) {
-  return __atomic_load_n(&cell, __ATOMIC_RELAXED);
-}
-void store(std::uint64_t& cell, std::uint64_t value) {
-  __atomic_store_n(&cell, value, __ATOMIC_RELAXED);
-}
 
 constexpr std::uint64_t kRelations = Ordering::kRemembered;
 
@@ -249,19 +20,7 @@ void begin_watch(GridState* grid) {
     grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);
   }
   if (!grid->launch.is_programmatic || grid->kernel->has_grid_wait) return;
-  driver::Finding finding;
-  finding.kind = "no_wait";
-  finding.kernel = grid->launch.kernel->name;
-  if (!grid->kernel->entry->sites.empty()) {
-    finding.where = place_of(*grid->kernel->ptx, grid->kernel->entry->sites.front());
-  }
-  finding.message =
-      "launched as a dependent (programmatic stream serialization, or a programmatic edge), but it "
-      "has no griddepcontrol.wait, so nothing orders it after the grid before it, nor what follows "
-      "it; call cudaGridDependencySynchronize(), or launch it without the attribute. Where the "
-      "source does wait, the wait was compiled out: CUTLASS needs CUTLASS_ENABLE_GDC_FOR_SM90 and "
-      "sm_90a, and PTX for older chips than sm_90 has none";
-  grid->log->add(std::move(finding));
+  grid->log->add(no_wait_finding(grid->launch.kernel->name, *grid->kernel));
 }
 
 GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
@@ -330,9 +89,9 @@ void GlobalWatch::report() {
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), found_.other.low_number(),
                                    found_.other.insn(), found_.other_writes ? 1u : 0u};
   grid.logged.add(*grid.log, key, found_.count, [&] {
-    return pair_finding(*grid.memory, make_party(grid.launch.number, mine, touch_ != Touch::kRead),
-                        make_party(number, found_.other, found_.other_writes),
-                        region_.base + found_.offset, bytes_);
+    return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != Touch::kRead},
+                        {number, found_.other, found_.other_writes}, region_.base + found_.offset,
+                        bytes_);
   });
 }
 
@@ -374,8 +133,8 @@ bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
 }
 
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
-  const Toucher writer(load(cell->write));
-  const Toucher reader(load(cell->read));
+  const Toucher writer(Shadow::load(cell->write));
+  const Toucher reader(Shadow::load(cell->read));
   if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
   const auto me = [&] { return mine_of(lane).bits(); };
   // Of this grid's accesses the first is kept, or the first that others may race.
@@ -385,7 +144,7 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   if (touch_ == Touch::kRead) {
     if (is_noted(reader)) return;
     if (!is_harmless(reader, lane, &reader_before_)) keep(cell, reader);
-    return store(cell->read, me());
+    return Shadow::store(cell->read, me());
   }
   if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
   if (shadow_->has_readers()) {
@@ -394,15 +153,15 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
         found(Toucher(bits), false, lane, offset);
     }
   }
-  if (!is_noted(writer)) store(cell->write, me());
+  if (!is_noted(writer)) Shadow::store(cell->write, me());
 }
 
 // Does what `look` does where there is nothing to find or to keep, which is nearly always; false
 // elsewhere.
 template <bool Reads>
 inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) const {
-  const std::uint64_t writer = load(cell->write);
-  const std::uint64_t reader = load(cell->read);
+  const std::uint64_t writer = Shadow::load(cell->write);
+  const std::uint64_t reader = Shadow::load(cell->read);
   if (!is_quiet(writer, writer_before_)) return false;
   const auto is_noted = [&](std::uint64_t mine) {
     return Toucher(mine).low_number() == own_ && (strong_ || !Toucher(mine).is_strong());
@@ -410,9 +169,9 @@ inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) cons
   if (Reads && is_noted(reader)) return true;
   if (!is_quiet(reader, reader_before_)) return false;
   if (Reads) {
-    store(cell->read, me);
+    Shadow::store(cell->read, me);
   } else if (!is_noted(writer)) {
-    store(cell->write, me);
+    Shadow::store(cell->write, me);
   }
   return true;
 }
@@ -480,95 +239,6 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
     look(layout->cells + k, lane, offset);
   }
   if (touch_ != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
-}
-
-namespace {
-
-// One operation of the host.
-class HostWatch {
- public:
-  HostWatch(DeviceMemory& memory, FindingLog& log, Ordering::Number number, Touch touch,
-            Shadow* shadow, const Shadow::Layout* layout)
-      : memory_(memory),
-        log_(log),
-        number_(number),
-        touch_(touch),
-        shadow_(shadow),
-        bytes_(std::uint32_t{1} << layout->shift),
-        last_(Ordering::instance().last()),
-        me_(number, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true) {}
-
-  void look(Shadow::Cell* cell, std::uint64_t address) {
-    check(Toucher(load(cell->write)), true, address);
-    const Toucher reader(load(cell->read));
-    if (touch_ == Touch::kRead) {
-      if (reader.is_any() && !comes_after(reader)) {
-        shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
-          return Ordering::instance().relation(reader.number(last_), other.number(last_)) ==
-                 Relation::kBefore;
-        });
-      }
-      return store(cell->read, me_.bits());
-    }
-    check(reader, false, address);
-    if (shadow_->has_readers()) {
-      for (const std::uint64_t bits : shadow_->readers(cell)) check(Toucher(bits), false, address);
-    }
-    store(cell->write, me_.bits());
-  }
-
- private:
-  // Whether the host's operation is, or comes after, the other one. Nearly always a few in turn.
-  bool comes_after(Toucher other) {
-    if (other.low_number() == known_low_) return known_after_;
-    const Ordering::Number rival = other.number(last_);
-    known_low_ = other.low_number();
-    known_after_ =
-        rival == number_ || Ordering::instance().relation(number_, rival) == Relation::kBefore;
-    return known_after_;
-  }
-
-  void check(Toucher other, bool writes, std::uint64_t address) {
-    if (!other.is_any() || comes_after(other)) return;
-    const Ordering::Number rival = other.number(last_);
-    const std::uint64_t key = rival * 2 + (writes ? 1 : 0);
-    if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
-    reported_.push_back(key);
-    log_.add(pair_finding(memory_, make_party(number_, me_, touch_ != Touch::kRead),
-                          make_party(rival, other, writes), address, bytes_));
-  }
-
-  DeviceMemory& memory_;
-  FindingLog& log_;
-  const Ordering::Number number_;
-  const Touch touch_;
-  Shadow* const shadow_;
-  const std::uint32_t bytes_;
-  const Ordering::Number last_;
-  const Toucher me_;
-  std::uint64_t known_low_ = UINT64_MAX;
-  bool known_after_ = false;
-  std::vector<std::uint64_t> reported_;  // by who touched it, and how
-};
-
-}  // namespace
-
-void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
-                std::uint64_t address, std::uint64_t bytes, Touch touch) {
-  const auto snapshot = memory.impl().snapshot();
-  const Region* region = snapshot->find(address);
-  if (region == nullptr || region->shadow == nullptr || bytes == 0) return;
-  Shadow& shadow = *static_cast<Shadow*>(region->shadow);
-  if (!shadow.notes) return;
-  const std::uint64_t offset = address - region->base;
-  const Shadow::Layout* layout = shadow.layout(offset, bytes);
-  if (layout == nullptr || bytes > region->size - offset) return;
-  HostWatch watch(memory, log, number, touch, &shadow, layout);
-  const std::uint64_t end = (offset + bytes - 1) >> layout->shift;
-  for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
-    watch.look(layout->cells + k, region->base + (k << layout->shift));
-  }
-  if (touch != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

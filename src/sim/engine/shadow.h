@@ -73,6 +73,14 @@ class Shadow {
 
   explicit Shadow(std::uint64_t bytes) : bytes_(bytes) {}
 
+  // The halves of cells, which several threads may touch at once.
+  static std::uint64_t load(const std::uint64_t& half) {
+    return __atomic_load_n(&half, __ATOMIC_RELAXED);
+  }
+  static void store(std::uint64_t& half, std::uint64_t value) {
+    __atomic_store_n(&half, value, __ATOMIC_RELAXED);
+  }
+
   // Whether accesses are noted, which may begin while grids run; and whether no kernel may write,
   // which is set while none does.
   std::atomic<bool> notes = false;
