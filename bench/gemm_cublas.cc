@@ -1,6 +1,5 @@
 #include "baton/error.h"
 #include "gemm_foreign.h"
-#include "gemm_plan.h"
 
 #ifdef BATON_BENCH_CUBLAS
 
@@ -148,7 +147,7 @@ class CublasGemm : public ForeignGemm {
 
 ForeignGemms cublas_gemms(const GemmShape& shape, const Memory& workspace,
                           const std::string& library, int count) {
-  const std::array names = {library.empty() ? std::string("libcublasLt.so.13") : library};
+  const std::array names = {library};
   std::string why;
   std::optional<DynamicLibrary> loaded = DynamicLibrary::open(names, &why);
   if (!loaded) return {{}, why};

@@ -17,7 +17,6 @@
 #include "collective/builder.hpp"
 #include "collective/dispatch_policy_extra.hpp"
 #include "gemm_foreign.h"
-#include "gemm_plan.h"
 #include "kernel/sm90_gemm_tma_warpspecialized_with_prefetch.hpp"
 
 namespace baton::bench {

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "baton/buffer.h"
+#include "gemm_shape.h"
 
 namespace baton::bench {
-
-struct GemmShape;
 
 // A matrix product that somebody else wrote: out = scale * in · weightsᵀ in all of `shape`. One
 // thread; the device's context is current.
@@ -34,8 +33,8 @@ struct ForeignGemms {
   std::string absent;
 };
 
-// cuBLASLt's: its first choice, and its next ones up to `count`. `library`: a path, or empty for
-// where the loader finds it. `workspace` outlives them all.
+// cuBLASLt's: its first choice, and its next ones up to `count`. `library`: its file, or
+// its name where the loader finds it. `workspace` outlives them all.
 inline constexpr std::size_t kCublasWorkspace = 32 << 20;  // bytes: what NVIDIA advises for Hopper
 ForeignGemms cublas_gemms(const GemmShape& shape, const Memory& workspace,
                           const std::string& library, int count);

@@ -57,19 +57,9 @@ GemmPlan plan_gemm(const GemmShape& shape, const GemmTuning& tuning, std::uint32
   GemmPlan plan;
   // Large batches are read from shared memory by every warp for its own rows: then more rows each.
   plan.warp_rows = shape.batch >= 32 && shape.rows % 32 == 0 ? 32 : 16;
-  // A block reads all normed values of its columns for its rows: where these are few, two blocks
-  // share more of them.
-  for (const int split : {1, 2}) {
-    if (tuning.split != 0 && split != tuning.split) continue;
-    if (boxes % split != 0) continue;
-    const int rows =
-        tuning.rows != 0 ? tuning.rows : rows_for(shape, plan.warp_rows, split, processors);
-    if (rows == 0) continue;
-    plan.rows = rows;
-    plan.split = split;
-    if (rows >= 64) break;
-  }
-  if (tuning.split > 2 && tuning.rows != 0) plan.rows = tuning.rows, plan.split = tuning.split;
+  plan.split = tuning.split;
+  plan.rows =
+      tuning.rows != 0 ? tuning.rows : rows_for(shape, plan.warp_rows, plan.split, processors);
   if (plan.rows == 0 || shape.rows % plan.rows != 0 || plan.rows % plan.warp_rows != 0 ||
       boxes % plan.split != 0 || shape.batch % plan.split != 0) {
     throw refusal(shape, fmt::format("it cannot be cut into blocks of {} rows, {} of them for each",
@@ -95,13 +85,16 @@ GemmPlan plan_gemm(const GemmShape& shape, const GemmTuning& tuning, std::uint32
   return plan;
 }
 
-std::string gemm_prelude(const GemmShape& shape, const GemmPlan& plan, const GemmVariant& variant) {
+std::string gemm_prelude(const GemmShape& shape, const GemmPlan& plan, const GemmTuning& tuning,
+                         const GemmVariant& variant) {
+  const std::int64_t fill = tuning.fill / (plan.boxes * plan.rows * kBoxBytes);
+  const std::int64_t early = std::clamp<std::int64_t>(fill, 1, plan.stages);
   return fmt::format(
       "#define FP8 {:d}\n#define BATCH {}\n#define COLUMNS {}\n#define ROWS {}\n"
       "#define WARP_ROWS {}\n#define K_WARPS {}\n#define SPLIT {}\n#define BOXES {}\n"
-      "#define STAGES {}\n#define TRIGGER {:d}\n#define EARLY {:d}\n",
+      "#define STAGES {}\n#define TRIGGER {:d}\n#define EARLY {}\n",
       shape.fp8, shape.batch, shape.columns, plan.rows, plan.warp_rows, plan.k_warps, plan.split,
-      plan.boxes, plan.stages, variant.trigger, variant.early);
+      plan.boxes, plan.stages, static_cast<int>(variant.trigger), variant.early ? early : 0);
 }
 
 Program gemm_program(const GemmShape& shape, const GemmPlan& plan, const GemmTuning& tuning,
@@ -123,7 +116,7 @@ Program gemm_program(const GemmShape& shape, const GemmPlan& plan, const GemmTun
   for (const char* kernel : {"rmsnorm", "gemm"}) {
     text += fmt::format(
         "[kernels.{}]\nsource = \"gemm_prefetch.cu\"\nentry = \"{}\"\nprelude = '''{}'''\n", kernel,
-        kernel, gemm_prelude(shape, plan, variant));
+        kernel, gemm_prelude(shape, plan, tuning, variant));
   }
   text += fmt::format(
       R"toml([[steps]]

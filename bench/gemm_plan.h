@@ -4,25 +4,9 @@
 #include <string>
 
 #include "baton/program.h"
+#include "gemm_shape.h"
 
 namespace baton::bench {
-
-// out = scale * norm(in) · weightsᵀ, so many times one after the other, each time with other
-// weights.
-struct GemmShape {
-  std::int64_t batch = 0;    // rows of in and out
-  std::int64_t rows = 0;     // of the weights: columns of out
-  std::int64_t columns = 0;  // of the weights and of the normed values
-  bool fp8 = false;          // e4m3 weights and normed values; else bf16
-  std::int64_t pairs = 0;
-
-  std::int64_t element() const { return fp8 ? 1 : 2; }
-  std::int64_t weights() const { return rows * columns; }  // of one pair, in elements
-  std::int64_t outs() const { return batch * rows; }
-  // Makes results of weights as the benchmark has them about 1.
-  float scale() const;
-  std::string name() const;
-};
 
 // How the kernel of kernels/gemm_prefetch.cu is cut for a shape; the names are its macros'.
 struct GemmPlan {
@@ -35,21 +19,27 @@ struct GemmPlan {
 
 // What the planner may be told; 0 leaves it to it.
 struct GemmTuning {
-  int rows = 0, split = 0, stages = 0, warps = 8;
+  int rows = 0, stages = 0;
+  int split = 1;
+  int warps = 8;           // that multiply, at the most, unless the rows alone take more
   int carveout = 100;      // of shared memory, in percent, that norms ask for too
   int shared = 216 << 10;  // bytes a block at the most; a block of the norm must fit beside it
+  int fill = 64 << 10;     // bytes of weights a block that are fetched before the wait
 };
 
 // One wave of blocks that all have the same to read. Throws kInvalidInput where the shape cannot be
 // cut so.
 GemmPlan plan_gemm(const GemmShape& shape, const GemmTuning& tuning, std::uint32_t processors);
 
-// Macros of kernels/gemm_prefetch.cu.
+// What differs between arms.
 struct GemmVariant {
-  bool trigger = false;  // the norm lets the product in at its top
-  bool early = false;    // weights are fetched before the wait
+  enum class Trigger : std::uint8_t { kNone, kTop, kLoads };
+  Trigger trigger = Trigger::kNone;  // where the norm lets the product in
+  bool early = false;                // weights are fetched before the wait
 };
-std::string gemm_prelude(const GemmShape& shape, const GemmPlan& plan, const GemmVariant& variant);
+// Macros of kernels/gemm_prefetch.cu.
+std::string gemm_prelude(const GemmShape& shape, const GemmPlan& plan, const GemmTuning& tuning,
+                         const GemmVariant& variant);
 
 // All pairs. Where they are `chained`, norms too may start early; else each pair stands between
 // full edges.

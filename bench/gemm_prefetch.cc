@@ -281,8 +281,9 @@ struct NamedArm {
 
 struct Settings {
   GemmTuning tuning;
-  bool chained = false, others = true;
-  std::string cublas;
+  bool chained = false, cublas = true, cutlass = true;
+  GemmVariant::Trigger trigger = GemmVariant::Trigger::kTop;
+  std::string library;  // cuBLASLt's file
   int choices = 4, rounds = 20;
 };
 
@@ -295,10 +296,10 @@ std::vector<NamedArm> make_arms(const Device& device, const Data& data, const Ge
   };
   std::vector<NamedArm> arms;
   for (const auto& [name, variant] :
-       {std::pair("Baton, no PDL", GemmVariant{false, false}),
-        std::pair("Baton, PDL, wait first", GemmVariant{true, false}),
-        std::pair("Baton, PDL, weights before the wait", GemmVariant{true, true})}) {
-    const bool pdl = variant.trigger;
+       {std::pair("Baton, no PDL", GemmVariant{}),
+        std::pair("Baton, PDL, wait first", GemmVariant{settings.trigger, false}),
+        std::pair("Baton, PDL, weights before the wait", GemmVariant{settings.trigger, true})}) {
+    const bool pdl = variant.trigger != GemmVariant::Trigger::kNone;
     arms.push_back(
         {name,
          std::make_unique<BatonArm>(
@@ -306,13 +307,13 @@ std::vector<NamedArm> make_arms(const Device& device, const Data& data, const Ge
              bench::gemm_program(shape, plan, settings.tuning, variant, settings.chained), pdl),
          edges(pdl)});
   }
-  if (!settings.others) return arms;
   const auto add = [&](const std::string& family, bench::ForeignGemms&& gemms, bool one_kernel) {
     if (!gemms.absent.empty()) fmt::print("  {}: none, {}\n", family, gemms.absent);
     for (bench::NamedForeignGemm& gemm : gemms.gemms) {
+      const GemmVariant variant{gemm.pdl ? settings.trigger : GemmVariant::Trigger::kNone, false};
       const Kernel norm =
           compile(device, kernel_source("gemm_prefetch.cu",
-                                        bench::gemm_prelude(shape, plan, {.trigger = gemm.pdl})))
+                                        bench::gemm_prelude(shape, plan, settings.tuning, variant)))
               .kernel("rmsnorm");
       NamedArm arm{family + ", " + gemm.name, nullptr};
       if (one_kernel) arm.programmatic_edges = edges(gemm.pdl);
@@ -322,8 +323,11 @@ std::vector<NamedArm> make_arms(const Device& device, const Data& data, const Ge
     }
   };
   const ContextGuard guard(device);
-  add("cuBLASLt", bench::cublas_gemms(shape, workspace, settings.cublas, settings.choices), false);
-  add("CUTLASS example 63", bench::cutlass_gemms(shape), true);
+  if (settings.cublas) {
+    add("cuBLASLt", bench::cublas_gemms(shape, workspace, settings.library, settings.choices),
+        false);
+  }
+  if (settings.cutlass) add("CUTLASS example 63", bench::cutlass_gemms(shape), true);
   return arms;
 }
 
@@ -337,7 +341,7 @@ void measure(const Device& device, const GemmShape& shape, const Settings& setti
       plan.threads(), plan.rows, plan.warp_rows, plan.k_warps, plan.split, plan.stages, plan.boxes,
       plan.shared(shape) >> 10);
   Data data(device, shape);
-  const Memory workspace(device, settings.others ? bench::kCublasWorkspace : 0);
+  const Memory workspace(device, settings.cublas ? bench::kCublasWorkspace : 0);
   std::vector<NamedArm> arms = make_arms(device, data, plan, settings, workspace);
   const auto sample = [&](std::size_t i) {
     if (i == arms.size()) return data.read();
@@ -377,7 +381,6 @@ void measure(const Device& device, const GemmShape& shape, const Settings& setti
                   fmt::format("{}: {} programmatic edges, not {}", arms[i].name, edges, *want));
     }
   }
-  std::fflush(stdout);
 }
 
 std::vector<std::string> words(const std::string& list) {
@@ -412,19 +415,29 @@ GemmShape shape_of(const std::string& type, const std::string& batch, const std:
 }  // namespace
 
 int main(int argc, char** argv) try {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const bench::Options options(argc, argv);
   const Device device = Device::open(options.text("--device", "cuda"));
   Settings settings;
   settings.tuning.rows = options.number("--rows", 0);
-  settings.tuning.split = options.number("--split", 0);
+  settings.tuning.split = options.number("--split", settings.tuning.split);
   settings.tuning.stages = options.number("--stages", 0);
   settings.tuning.warps = options.number("--warps", settings.tuning.warps);
   settings.tuning.shared = options.number("--shared", settings.tuning.shared);
   settings.tuning.carveout = options.number("--carveout", settings.tuning.carveout);
   settings.chained = options.number("--chain", 0) != 0;
+  settings.tuning.fill = options.number("--fill", settings.tuning.fill);
+  const std::string trigger = options.text("--trigger", "top");
+  if (trigger != "top" && trigger != "loads") {
+    throw Error(ErrorCode::kInvalidInput,
+                fmt::format("--trigger {}: it takes top and loads", trigger));
+  }
+  if (trigger == "loads") settings.trigger = GemmVariant::Trigger::kLoads;
   // Libraries need the CUDA runtime, and that a GPU.
-  settings.others = options.number("--others", device.spec().starts_with("cuda") ? 1 : 0) != 0;
-  settings.cublas = options.text("--cublas", "");
+  const bool gpu = device.spec().starts_with("cuda");
+  settings.library = options.text("--cublas", "libcublasLt.so.13");
+  settings.cublas = gpu && settings.library != "off";
+  settings.cutlass = gpu && options.text("--cutlass", "on") != "off";
   settings.choices = options.number("--choices", settings.choices);
   settings.rounds = options.number("--rounds", settings.rounds);
   fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds\n", device.spec(), device.name(),

@@ -12,9 +12,9 @@
 //   SPLIT     blocks (a cluster) that share these rows, each with a part of the columns
 //   BOXES     runs of 128 bytes of each row in a stage of the ring
 //   STAGES    of the ring
-//   TRIGGER   1: the norm lets the product in at its top, the product the next norm when all its
-//             copies are on their way
-//   EARLY     1: the ring is filled with weights before the wait; 0: the wait comes first
+//   TRIGGER   where the norm lets the product in: 1 at its top, 2 behind its loads, 0 when it ends;
+//             with 1 and 2 the product lets the next norm in when its copies are on their way
+//   EARLY     stages of the ring that are filled with weights before the wait
 #include <cuda_bf16.h>
 
 #include <baton/device/pdl.cuh>
@@ -38,7 +38,7 @@ constexpr unsigned kNormThreads = 512;
 
 static_assert(COLUMNS % (kBoxColumns * BOXES * SPLIT) == 0, "whole stages");
 static_assert(BATCH % 8 == 0 && BATCH % SPLIT == 0 && ROWS % WARP_ROWS == 0, "whole tiles");
-static_assert(STAGES <= kSteps, "no stage for nothing");
+static_assert(EARLY <= STAGES && STAGES <= kSteps, "no stage for nothing");
 static_assert(BOXES * 4 % K_WARPS == 0, "an equal share of a stage for each warp");
 static_assert(K_WARPS * BATCH * kPartialStride * 4 <= STAGES * kStageBytes, "sums fit in the ring");
 
@@ -87,7 +87,13 @@ extern "C" __global__ void __launch_bounds__(kNormThreads)
   constexpr unsigned kRuns = COLUMNS / 8;  // of eight elements
   constexpr unsigned kEach = (kRuns + kNormThreads - 1) / kNormThreads;
   __shared__ float partial[kNormThreads / kWarp];
-  if (TRIGGER) baton::device::pdl_trigger();
+  if (TRIGGER == 1) baton::device::pdl_trigger();
+  uint4 factors[kEach];
+#pragma unroll
+  for (unsigned k = 0; k < kEach; ++k) {
+    const unsigned run = k * kNormThreads + threadIdx.x;
+    factors[k] = run < kRuns ? weight[run] : uint4{};
+  }
   baton::device::pdl_wait();
   const uint4* const row = x + static_cast<unsigned long long>(blockIdx.x) * (stride / 8);
   uint4 values[kEach];
@@ -104,6 +110,7 @@ extern "C" __global__ void __launch_bounds__(kNormThreads)
       squares = fmaf(pair.y, pair.y, squares);
     }
   }
+  if (TRIGGER == 2) baton::device::pdl_trigger();
   squares = warp_sum(squares);
   const unsigned lane = threadIdx.x % kWarp;
   if (lane == 0) partial[threadIdx.x / kWarp] = squares;
@@ -114,9 +121,8 @@ extern "C" __global__ void __launch_bounds__(kNormThreads)
   for (unsigned k = 0; k < kEach; ++k) {
     const unsigned run = k * kNormThreads + threadIdx.x;
     if (run >= kRuns) continue;
-    const uint4 factors = weight[run];
     const unsigned* const words = &values[k].x;
-    const unsigned* const by = &factors.x;
+    const unsigned* const by = &factors[k].x;
     unsigned out[4];
 #pragma unroll
     for (unsigned i = 0; i < 4; ++i) {
@@ -306,7 +312,7 @@ extern "C" __global__ void __launch_bounds__((kConsumers + 1) * kWarp, 1)
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    for (unsigned step = 0; EARLY && step < STAGES; ++step) fetch_weights(step);
+    for (unsigned step = 0; step < EARLY; ++step) fetch_weights(step);
   }
   __syncthreads();
   baton::device::pdl_wait();
@@ -315,7 +321,7 @@ extern "C" __global__ void __launch_bounds__((kConsumers + 1) * kWarp, 1)
   if (fetches) {
     for (unsigned step = 0; step < kSteps; ++step) {
       if (step >= STAGES) await(empty_at(step % STAGES), (step / STAGES + 1) % 2);
-      if (!EARLY || step >= STAGES) fetch_weights(step);
+      if (step >= EARLY) fetch_weights(step);
       fetch_given(step);
     }
     if (TRIGGER) baton::device::pdl_trigger();
