@@ -24,7 +24,7 @@ struct GemmTuning {
   int warps = 8;           // that multiply, at the most, unless the rows alone take more
   int carveout = 100;      // of shared memory, in percent, that norms ask for too
   int shared = 216 << 10;  // bytes a block at the most; a block of the norm must fit beside it
-  int fill = 64 << 10;     // bytes of weights a block that are fetched before the wait
+  int fill = 32 << 10;     // bytes of weights a block that are fetched before the wait
 };
 
 // One wave of blocks that all have the same to read. Throws kInvalidInput where the shape cannot be

@@ -204,7 +204,12 @@ class CapturedArm : public Arm {
  public:
   CapturedArm(const Device& device, const Data& data, const Kernel& norm,
               bench::NamedForeignGemm gemm, const GemmTuning& tuning, bool chained)
-      : device_(device), gemm_(std::move(gemm)), begin_(device), end_(device), stream_(device) {
+      : device_(device),
+        norm_(norm),
+        gemm_(std::move(gemm)),
+        begin_(device),
+        end_(device),
+        stream_(device) {
     const ContextGuard guard(device);
     const auto enqueue = [&](std::int64_t pair, bool early) {
       LaunchConfig config{
@@ -213,9 +218,9 @@ class CapturedArm : public Arm {
         config.attributes.set(preferred_shared_memory_carveout(tuning.carveout));
       }
       config.attributes.set(pdl(early));
-      norm.launch(config, DevicePointer<const void>{data.rows(pair)},
-                  DevicePointer<const void>{data.norm()}, DevicePointer<void>{data.normed()},
-                  static_cast<std::uint32_t>(data.shape().rows));
+      norm_.launch(config, DevicePointer<const void>{data.rows(pair)},
+                   DevicePointer<const void>{data.norm()}, DevicePointer<void>{data.normed()},
+                   static_cast<std::uint32_t>(data.shape().rows));
       gemm_.gemm->enqueue(data.weights(pair), data.normed(), data.rows(pair + 1), stream_.native());
     };
     // Libraries load their kernels when they are launched first, which no capture should see.
@@ -264,6 +269,7 @@ class CapturedArm : public Arm {
   const driver::Driver& driver() const { return device_.driver(); }
 
   Device device_;
+  Kernel norm_;  // its module outlives the graph
   bench::NamedForeignGemm gemm_;
   Event begin_, end_;
   Stream stream_;
