@@ -51,7 +51,8 @@ Source kernel_source(const char* file, std::string prelude) {
   return source;
 }
 
-// From the reference: how many elements are further off than they may be, and by how much at most.
+// From the reference, as a part of 1 + |what is wanted|: how many elements are further off than
+// they may be, and the greatest.
 struct Difference {
   unsigned wrong = 0;
   float greatest = 0;
@@ -288,8 +289,8 @@ struct NamedArm {
   std::unique_ptr<Arm> arm;
   // What there should be of them; nothing where a library's product is more than one kernel.
   std::optional<std::int64_t> programmatic_edges = {};
-  bool ours = true;         // what is wrong is an error; with others, part of the result
-  float tolerance = 2e-2f;  // in part and in all
+  bool ours = true;  // what is wrong is an error; with others, part of the result
+  float tolerance = 2e-2f;
   Difference difference = {};
   std::vector<std::uint16_t> result = {};
   int changed = 0;  // runs whose result was not the first one's

@@ -66,8 +66,9 @@ extern "C" __global__ void row_scales(const __nv_bfloat16* x, float* scales, uns
   if (threadIdx.x == 0) scales[blockIdx.x] = 1.0f / sqrtf(squares / columns + 1e-5f);
 }
 
-// Compares out[b][r] with scale * (norm(x)[b] · weights[r]), a row of weights a warp. wrong[0]
-// counts what lies too far off; wrong[1] is the least index of these.
+// Compares out[b][r] with scale * (norm(x)[b] · weights[r]), a row of weights a warp: by the
+// difference, as a part of 1 + |what is wanted|. wrong[0] counts where that is above `tolerance`;
+// wrong[1] is the greatest, as the bits of a float.
 extern "C" __global__ void compare(const __nv_bfloat16* x, const __nv_bfloat16* norm,
                                    const float* scales, const void* weights,
                                    const __nv_bfloat16* out, unsigned batch, unsigned stride,
@@ -94,9 +95,9 @@ extern "C" __global__ void compare(const __nv_bfloat16* x, const __nv_bfloat16* 
       }
       const float want = scale * sums[b];
       const unsigned at = (first + b) * rows + row;
-      const float difference = fabsf(__bfloat162float(out[at]) - want);
+      const float difference = fabsf(__bfloat162float(out[at]) - want) / (1 + fabsf(want));
       if (lane != 0) continue;
-      if (!(difference <= tolerance + tolerance * fabsf(want))) atomicAdd(wrong, 1);
+      if (!(difference <= tolerance)) atomicAdd(wrong, 1);
       atomicMax(wrong + 1, __float_as_uint(difference));
     }
   }
