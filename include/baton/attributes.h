@@ -50,19 +50,18 @@ class BATON_API LaunchAttribute {
   // more.
   LaunchAttribute(AttributeId id, const void* value, std::size_t bytes);
   template <typename T>
-  LaunchAttribute(AttributeId id, const T& value) : id_(id), pad_(0), value_{} {
-    static_assert(sizeof(T) <= kValueBytes && std::is_trivially_copyable_v<T>);
-    std::memcpy(value_.data(), &value, sizeof(T));
-  }
+  LaunchAttribute(AttributeId id, const T& value) : id_(id), pad_(0), words_(words(value)) {}
 
   AttributeId id() const { return id_; }
-  std::span<const std::byte, kValueBytes> value() const { return value_; }
+  std::span<const std::byte, kValueBytes> value() const {
+    return std::as_bytes(std::span(words_));
+  }
   // The value's first bytes as what they stand for.
   template <typename T>
   T as() const {
     static_assert(sizeof(T) <= kValueBytes && std::is_trivially_copyable_v<T>);
     T value;
-    std::memcpy(&value, value_.data(), sizeof(T));
+    std::memcpy(&value, words_.data(), sizeof(T));
     return value;
   }
   // "cluster"; "attribute 40" for a number that Baton has no row for.
@@ -74,9 +73,25 @@ class BATON_API LaunchAttribute {
   friend class LaunchAttributes;
   LaunchAttribute() {}  // NOLINT: leaves its bytes unwritten, as an unused slot
 
-  alignas(8) AttributeId id_;
+  // Put together in a register: what is written in parts is slow to read as a whole.
+  using Words = std::array<std::uint64_t, kValueBytes / sizeof(std::uint64_t)>;
+  template <typename T>
+  static Words words(const T& value) {
+    static_assert(sizeof(T) <= kValueBytes && std::is_trivially_copyable_v<T>);
+    Words result{};
+    if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
+      std::uint64_t first = 0;
+      std::memcpy(&first, &value, sizeof(T));
+      result[0] = first;
+    } else {
+      std::memcpy(result.data(), &value, sizeof(T));
+    }
+    return result;
+  }
+
+  AttributeId id_;
   std::uint32_t pad_;  // the driver's own padding
-  std::array<std::byte, kValueBytes> value_;
+  Words words_;
 };
 
 // How blocks of clusters are spread over the GPU's processing clusters.
@@ -172,8 +187,11 @@ class BATON_API LaunchAttributes {
   static constexpr std::size_t kCapacity = 20;
 
   LaunchAttributes() {}  // NOLINT: leaves the slots unwritten
-  LaunchAttributes(std::initializer_list<LaunchAttribute> list) {  // NOLINT: implicit by design
-    for (const LaunchAttribute& attribute : list) set(attribute);
+  // As many as there are, each made where it is put: a list would be made first, then copied.
+  template <std::same_as<LaunchAttribute>... More>
+  LaunchAttributes(const LaunchAttribute& first, const More&... more) {  // NOLINT: implicit
+    set(first);
+    (set(more), ...);
   }
   LaunchAttributes(const LaunchAttributes& other) { copy(other); }
   LaunchAttributes& operator=(const LaunchAttributes& other) {

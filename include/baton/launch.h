@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -51,6 +52,20 @@ struct ArgumentType {
   bool pointer = false;        // a device address
   std::optional<DType> dtype;  // where it is a number of one of these types
 };
+
+// Tells lists of types apart: one list has one number (FNV-1a, 64 bits, over the fields' bytes), and
+// another list another one.
+template <std::size_t kCount>
+constexpr std::uint64_t fingerprint(const std::array<ArgumentType, kCount>& types) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  const auto add = [&](std::uint64_t part) { hash = (hash ^ part) * 0x100000001B3; };
+  for (const ArgumentType& type : types) {
+    for (int shift = 0; shift < 32; shift += 8) add(type.size >> shift & 0xFF);
+    add(type.pointer ? 1 : 0);
+    add(type.dtype ? static_cast<std::uint64_t>(*type.dtype) + 1 : 0);
+  }
+  return hash;
+}
 
 // One argument as bytes: what a program hands over. It refers to the bytes, it does not own them.
 struct Argument {

@@ -257,8 +257,12 @@ class BATON_API Kernel {
     // long as all the rest.
     void* const arguments[sizeof...(Stored) != 0 ? sizeof...(Stored) : 1] = {
         const_cast<void*>(static_cast<const void*>(std::addressof(values)))...};
-    return launch_packed(config, arguments, kTypes);
+    static constexpr std::uint64_t kFingerprint = fingerprint(kTypes);
+    return launch_known(config, arguments, kTypes, kFingerprint);
   }
+  // Types that the kernel has accepted once are known by their fingerprint from then on.
+  LaunchResult launch_known(const LaunchConfig& config, void* const* arguments,
+                            std::span<const ArgumentType> types, std::uint64_t fingerprint) const;
 
   std::shared_ptr<const KernelState> state_;
 };

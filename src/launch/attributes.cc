@@ -31,12 +31,12 @@ std::int64_t handle(const Event& event) {
 }  // namespace
 
 LaunchAttribute::LaunchAttribute(AttributeId id, const void* value, std::size_t bytes)
-    : id_(id), pad_(0), value_{} {
+    : id_(id), pad_(0), words_{} {
   if (bytes > kValueBytes) {
     throw error(ErrorCode::kInvalidInput, "{} has a value of {} bytes, attributes have at most {}",
                 name(), bytes, kValueBytes);
   }
-  if (bytes != 0) std::memcpy(value_.data(), value, bytes);
+  if (bytes != 0) std::memcpy(words_.data(), value, bytes);
 }
 
 std::string LaunchAttribute::name() const {

@@ -52,6 +52,16 @@ CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config, void* 
                         launch::cluster_blocks(kernel, config.attributes), arguments);
 }
 
+// With arguments that the kernel accepts.
+LaunchResult launch_checked(const KernelState& kernel, const ResolvedKernel& resolved,
+                            const LaunchConfig& config, void* const* arguments) {
+  check_config(kernel, resolved, config);
+  LaunchResult result;
+  const CUresult status = submit(resolved, config, arguments, &result);
+  if (status != CUDA_SUCCESS) throw launch::diagnose(kernel, resolved, config, status);
+  return result;
+}
+
 // What the raw path gives where the first use of a kernel on a device already fails.
 NativeResult result_of(const Error& failure) noexcept {
   const int status = failure.driver_result();
@@ -64,11 +74,18 @@ LaunchResult Kernel::launch_packed(const LaunchConfig& config, void* const* argu
                                    std::span<const ArgumentType> types) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
   check_arguments(*state_, resolved, types);
-  check_config(*state_, resolved, config);
-  LaunchResult result;
-  const CUresult status = submit(resolved, config, arguments, &result);
-  if (status != CUDA_SUCCESS) throw launch::diagnose(*state_, resolved, config, status);
-  return result;
+  return launch_checked(*state_, resolved, config, arguments);
+}
+
+LaunchResult Kernel::launch_known(const LaunchConfig& config, void* const* arguments,
+                                  std::span<const ArgumentType> types,
+                                  std::uint64_t fingerprint) const {
+  const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
+  if (resolved.accepted_types() != fingerprint) [[unlikely]] {
+    check_arguments(*state_, resolved, types);
+    resolved.accept_types(fingerprint);
+  }
+  return launch_checked(*state_, resolved, config, arguments);
 }
 
 LaunchResult Kernel::launch_arguments(const LaunchConfig& config,

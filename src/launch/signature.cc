@@ -1,7 +1,5 @@
 #include "launch/signature.h"
 
-#include <cstring>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -37,14 +35,9 @@ bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {
   const auto& params = kernel.params();
   if (params.size() != types.size()) return false;
-  const ArgumentType* accepted = kernel.accepted_types();
-  if (accepted != nullptr && std::memcmp(accepted, types.data(), types.size_bytes()) == 0) {
-    return true;
-  }
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (!accepts_one(params[i], types[i])) return false;
   }
-  if (accepted == nullptr && !types.empty()) kernel.accept_types(types);
   return true;
 }
 

@@ -146,15 +146,6 @@ void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {
   }
 }
 
-void ResolvedKernel::accept_types(std::span<const ArgumentType> types) const {
-  std::lock_guard lock(raising_);
-  if (!first_types_.empty()) return;
-  first_types_.resize(types.size());
-  // As bytes, padding included: that is how they are compared.
-  std::memcpy(static_cast<void*>(first_types_.data()), types.data(), types.size_bytes());
-  accepted_types_.store(first_types_.data(), std::memory_order_release);
-}
-
 KernelState::KernelState(ModuleState* module, const Device& home)
     : module_(module),
       home_(home),

@@ -77,12 +77,12 @@ class ResolvedKernel {
     known_attributes_.fetch_or(bits, std::memory_order_relaxed);
   }
 
-  // The argument types of the first launch that was accepted, bytes to be compared as such; null
-  // before. Most kernels are launched with the same types for ever.
-  const ArgumentType* accepted_types() const {
-    return accepted_types_.load(std::memory_order_acquire);
+  // The fingerprint of the argument types that were accepted last, or 0. Most kernels are launched
+  // with the same types for ever.
+  std::uint64_t accepted_types() const { return accepted_types_.load(std::memory_order_relaxed); }
+  void accept_types(std::uint64_t fingerprint) const {
+    accepted_types_.store(fingerprint, std::memory_order_relaxed);
   }
-  void accept_types(std::span<const ArgumentType> types) const;
 
   // Any CUfunction_attribute, now.
   int attribute(CUfunction_attribute id) const;
@@ -109,8 +109,7 @@ class ResolvedKernel {
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
   mutable std::atomic<bool> large_clusters_allowed_{false};
   mutable std::atomic<std::uint32_t> known_attributes_{0};
-  mutable std::vector<ArgumentType> first_types_;  // written once, under the lock
-  mutable std::atomic<const ArgumentType*> accepted_types_{nullptr};
+  mutable std::atomic<std::uint64_t> accepted_types_{0};
 };
 
 // One kernel, on every device of its driver: of a module, as long as whose state it lives, or a
