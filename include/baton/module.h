@@ -166,7 +166,8 @@ class BATON_API Kernel {
   // value, a Buffer, Memory or DevicePointer passes its address. Their count, sizes and kinds are
   // held against the kernel's parameters, the config against the limits of kernel and device.
   // Throws kInvalidInput for arguments that do not fit, kLimit with both numbers for a config
-  // beyond a limit, kUnsupported for an attribute that device or driver lacks. A warm launch takes
+  // beyond a limit, kUnsupported for an attribute that device or driver lacks; messages count
+  // arguments from 0. A warm launch takes
   // no lock, allocates nothing and looks nothing up.
   template <detail::PassedToKernel... Args>
   LaunchResult launch(const LaunchConfig& config, const Args&... args) const {

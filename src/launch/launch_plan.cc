@@ -121,8 +121,9 @@ void LaunchPlan::set_argument(std::size_t index, const void* data, const Argumen
   State& state = *state_;
   const auto& params = state.resolved->params();
   if (index >= params.size()) {
-    throw error(ErrorCode::kInvalidInput, "kernel {} takes {} arguments, there is no argument {}",
-                state.kernel.name(), params.size(), index + 1);
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {} takes {} arguments, counted from 0: there is no argument {}",
+                state.kernel.name(), params.size(), index);
   }
   if (!launch::accepts_one(params[index], type)) {
     throw launch::unfit_argument(*state.kernel_state, *state.resolved, index, type);
@@ -134,8 +135,9 @@ std::span<std::byte> LaunchPlan::argument(std::size_t index) {
   State& state = *state_;
   const auto& params = state.resolved->params();
   if (index >= params.size()) {
-    throw error(ErrorCode::kInvalidInput, "kernel {} takes {} arguments, there is no argument {}",
-                state.kernel.name(), params.size(), index + 1);
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {} takes {} arguments, counted from 0: there is no argument {}",
+                state.kernel.name(), params.size(), index);
   }
   return {static_cast<std::byte*>(state.pointers[index]), params[index].size};
 }

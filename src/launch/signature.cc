@@ -64,13 +64,13 @@ Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, 
   const std::string wanted = parameter_type(kernel, resolved, index);
   if (params[index].size != type.size) {
     return error(ErrorCode::kInvalidInput,
-                 "kernel {}: argument {} of {} has {} bytes, the parameter ({}) has {}; it takes "
+                 "kernel {}: argument {} has {} bytes, the parameter ({}) has {}; it takes "
                  "({})",
-                 name, index + 1, params.size(), type.size, wanted, params[index].size, signature);
+                 name, index, type.size, wanted, params[index].size, signature);
   }
   return error(ErrorCode::kInvalidInput,
-               "kernel {}: argument {} of {} is {}, the parameter is {}; it takes ({})", name,
-               index + 1, params.size(), describe(type), wanted, signature);
+               "kernel {}: argument {} is {}, the parameter is {}; it takes ({})", name, index,
+               describe(type), wanted, signature);
 }
 
 std::string parameter_list(const KernelState& kernel, const ResolvedKernel& resolved) {

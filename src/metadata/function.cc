@@ -47,8 +47,8 @@ FunctionMetadata::FunctionMetadata(Parts parts)
     const Parameter& parameter = parameters_[i];
     if (parameter.tensor_map && parameter.type != MetadataType{}) {
       throw error(ErrorCode::kInvalidInput,
-                  "function {}: parameter {} of {} is a tensor map of type {}; it must be a handle",
-                  symbol_, i + 1, parameters_.size(), parameter.type.name());
+                  "function {}: parameter {} is a tensor map of type {}; it must be a handle",
+                  symbol_, i, parameter.type.name());
     }
   }
   for (const std::string& name : parts.operands) {

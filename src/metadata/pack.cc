@@ -34,8 +34,8 @@ struct Place {
   std::size_t index;  // among the kernel's arguments
 
   [[noreturn]] void refuse(const Value& value, const std::string& wanted) const {
-    throw error(ErrorCode::kInvalidInput, "function {}: argument {} of {} is {}, it takes {}",
-                function.symbol(), index + 1, function.parameters().size(), to_text(value), wanted);
+    throw error(ErrorCode::kInvalidInput, "function {}: argument {} is {}, it takes {}",
+                function.symbol(), index, to_text(value), wanted);
   }
 };
 

@@ -62,7 +62,7 @@ TEST(PackTest, ConvertsToTheDeclaredType) {
 
 TEST(PackTest, ChecksRanges) {
   EXPECT_THAT(refused("int32", std::int64_t{1} << 40),
-              AllOf(HasSubstr("argument 1 of 1 is 1099511627776"),
+              AllOf(HasSubstr("argument 0 is 1099511627776"),
                     HasSubstr("from -2147483648 to 2147483647"), HasSubstr("int32")));
   EXPECT_THAT(refused("uint32", -1), HasSubstr("from 0 to 4294967295"));
   EXPECT_THAT(refused("uint64", -1), HasSubstr("is -1"));

@@ -161,7 +161,7 @@ TEST(TvmBinaryTest, RefusesUnknownTagsOfArgumentsAndOfLaunches) {
   RawFunction odd = kSaxpy;
   odd.extra = {2};
   EXPECT_THAT(refusal_of([&] { read(function_bytes(odd, 1)); }),
-              HasSubstr("argument 1 has the tag 2"));
+              HasSubstr("argument 0 has the tag 2"));
   odd.extra = {0, 0, 0, 0, 0};
   EXPECT_THAT(refusal_of([&] { read(function_bytes(odd, 1)); }),
               HasSubstr("5 argument tags for 4 arguments"));

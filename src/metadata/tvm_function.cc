@@ -54,7 +54,7 @@ FunctionMetadata decode(TvmFunction raw, std::vector<std::string>& remarks) {
       throw error(
           ErrorCode::kInvalidInput,
           "function {}: argument {} has the tag {}; known are {} (none) and {} (tensor map)",
-          parts.symbol, i + 1, tag, kNone, kTensorMap);
+          parts.symbol, i, tag, kNone, kTensorMap);
     }
     parts.parameters.push_back({raw.types[i], tag == kTensorMap});
   }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "ptx/cfg.h"
 
@@ -273,11 +275,20 @@ class Placer {
       const auto& next = flow_.successors(b);
       return std::any_of(next.begin(), next.end(), [&](std::uint32_t to) { return leads[to]; });
     };
+    // Blocks that end a loop whose last turn triggers: who leaves them has done so.
+    std::vector<bool> knows(count);
+    for (std::uint32_t b = 0; b < count; ++b) {
+      if (!flow_.is_reachable(b) || !loads[b] || !goes_on(b)) continue;
+      if (const auto turn = last_turn(b, done[b], loads, leads)) {
+        knows[flow_.block_of(turn->branch)] = true;
+        out.last_turns.push_back(*turn);
+      }
+    }
     for (std::uint32_t b = 0; b < count; ++b) {
       if (!flow_.is_reachable(b) || goes_on(b)) continue;
       const auto& before = flow_.predecessors(b);
       const bool begins = !loads[b] && std::any_of(before.begin(), before.end(), [&](auto from) {
-        return flow_.is_reachable(from) && goes_on(from);
+        return flow_.is_reachable(from) && goes_on(from) && !knows[from];
       });
       if ((loads[b] || begins) && done[b] < deeds_.size() && !is_end(done[b])) {
         out.triggers.push_back(done[b]);
@@ -285,6 +296,50 @@ class Placer {
     }
     std::sort(out.triggers.begin(), out.triggers.end());
     out.triggers.erase(std::unique(out.triggers.begin(), out.triggers.end()), out.triggers.end());
+  }
+
+  // Where a thread that has done the block's loads, in front of `done`, goes straight on to a
+  // branch that leads to more of them or to none, and can tell which: there. `done` is not the
+  // branch.
+  std::optional<LastTurn> last_turn(std::uint32_t block, std::uint32_t done,
+                                    const std::vector<bool>& loads,
+                                    const std::vector<bool>& leads) const {
+    const std::uint32_t home = block;
+    constexpr std::size_t kLongest = 4096;  // instructions of a turn that are looked at
+    std::vector<std::uint32_t> path;
+    std::uint32_t at = done;
+    for (;;) {
+      const std::uint32_t last = flow_.blocks()[block].end - 1;
+      for (; at < last; ++at) path.push_back(at);
+      const auto& next = flow_.successors(block);
+      if (next.size() == 2) break;
+      if (next.size() != 1 || next[0] == flow_.exit() || loads[next[0]]) return std::nullopt;
+      if (at == last) path.push_back(at);
+      if (path.size() > kLongest || flow_.predecessors(next[0]).size() != 1) return std::nullopt;
+      block = next[0];
+      at = flow_.blocks()[block].begin;
+    }
+    const std::uint32_t branch = flow_.blocks()[block].end - 1;
+    const Operation& leaves = code_.operations[branch];
+    if (path.empty() || leaves.kind != Kind::kBranch || leaves.instruction->guard.empty()) {
+      return std::nullopt;
+    }
+    // Of a guarded branch the first is the next in order.
+    const auto goes_to_loads = [&](std::uint32_t operation) {
+      return operation < deeds_.size() && leads[flow_.block_of(operation)];
+    };
+    if (leaves.next.size() != 2) return std::nullopt;
+    const bool where_taken = goes_to_loads(leaves.next[1]);
+    if (goes_to_loads(leaves.next[0]) == where_taken) return std::nullopt;
+    // Only back to where every turn begins, if need be by a jump.
+    std::uint32_t again = flow_.block_of(leaves.next[where_taken ? 1 : 0]);
+    const auto& jump = flow_.successors(again);
+    const bool jumps = jump.size() == 1 && jump[0] != flow_.exit();
+    if (!flow_.dominates(again, home) && jumps) again = jump[0];
+    if (!flow_.dominates(again, home)) return std::nullopt;
+    auto repeated = deciding(body_, path, branch);
+    if (!repeated) return std::nullopt;
+    return LastTurn{done, branch, !where_taken, std::move(*repeated)};
   }
 
   const Code& code_;

@@ -50,6 +50,8 @@ class Editor {
       : text_(module.text()), code_(code) {
     wait(placement);
     for (std::uint32_t at : placement.triggers) trigger(at, placement.wait);
+    const ptx::FlatFunction body(*code.kernel);
+    for (const LastTurn& turn : placement.last_turns) trigger(body, turn);
     for (std::uint32_t at : placement.incoherent) make_plain(at);
   }
 
@@ -110,6 +112,13 @@ class Editor {
                        at == kTop ? "it is the first instruction"
                        : is_end   ? "the kernel ends behind it"
                                   : "nothing more is loaded behind it"});
+  }
+
+  void trigger(const ptx::FlatFunction& body, const LastTurn& turn) {
+    insert(turn.at, in_last_turn(body, turn, kTrigger));
+    inserted += static_cast<std::uint32_t>(turn.repeated.size());
+    changes.push_back({Change::Kind::kTrigger, where(turn.at),
+                       "nothing more is loaded behind it in a thread's last turn of the loop"});
   }
 
   void make_plain(std::uint32_t at) {

@@ -285,6 +285,58 @@ TEST(Rewrite, TriggersBehindTheLastLoad) {
             "A: TRIGGER st.global.f32 [%c], %f2;\nret;");
 }
 
+// A loop's turn loads, and then does what decides whether there is another one.
+std::string loop(const std::string& rest, const std::string& inserted = "") {
+  return "L: ld.global.f32 %f1, [%b];\n" + inserted + "st.global.f32 [%c], %f1;\n" + rest;
+}
+
+TEST(Rewrite, TriggersInTheLastTurnOfALoop) {
+  const auto expect = [](const std::string& rest, const std::string& inserted) {
+    EXPECT_EQ(text(loop(rest), TriggerPlace::kBehindLoads), loop(rest, inserted));
+  };
+  const std::string counts = "add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n";
+  const std::string counted =
+      "{ .reg .b32 %baton0; .reg .pred %baton1; add.u32 %baton0, %r1, %r2; "
+      "setp.lt.u32 %baton1, %baton0, %r0; ";
+  expect(counts + "@%p1 bra L;\nret;", counted + "@!%baton1 TRIGGER } ");
+  expect(counts + "@!%p1 bra L;\nret;", counted + "@%baton1 TRIGGER } ");
+  expect(counts + "@%p1 bra DONE;\nbra.uni L;\nDONE: ret;", counted + "@%baton1 TRIGGER } ");
+  // What is behind the loop begins when its threads have triggered.
+  expect(counts + "@%p1 bra L;\nst.global.f32 [%c], %f2;\nret;", counted + "@!%baton1 TRIGGER } ");
+  // A register that is written twice, and an instruction that writes two.
+  expect(
+      "add.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1|%p2, %r1, %r0;\n"
+      "@%p2 bra L;\nret;",
+      "{ .reg .b32 %baton0; .reg .b32 %baton1; .reg .pred %baton2; .reg .pred %baton3; "
+      "add.u32 %baton0, %r1, %r2; add.u32 %baton1, %baton0, 1; "
+      "setp.lt.u32 %baton2|%baton3, %baton1, %r0; @!%baton3 TRIGGER } ");
+}
+
+TEST(Rewrite, TriggersInALoopWhoseEndIsKnownEarlier) {
+  EXPECT_EQ(text("L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n"
+                 "ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n@%p1 bra L;\nret;",
+                 TriggerPlace::kBehindLoads),
+            "L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n"
+            "ld.global.f32 %f1, [%b];\n@!%p1 TRIGGER st.global.f32 [%c], %f1;\n@%p1 bra L;\nret;");
+}
+
+TEST(Rewrite, LeavesLoopsWhoseEndCannotBeToldTwice) {
+  for (const std::string decides :
+       {"shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\nsetp.lt.u32 %p1, %r3, %r0;\n",
+        "ld.shared.u32 %r3, [%r2];\nsetp.lt.u32 %p1, %r3, %r0;\n",
+        "add.cc.u32 %r3, %r1, %r2;\naddc.u32 %r3, %r1, %r2;\nsetp.lt.u32 %p1, %r3, %r0;\n",
+        "@%p2 add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n",
+        "{ .reg .b32 %baton0; }\nsetp.lt.u32 %p1, %r1, %r0;\n"}) {
+    const std::string body = loop(decides + "@%p1 bra L;\nret;");
+    EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
+  }
+  // More than a trigger is worth.
+  std::string many;
+  for (int i = 0; i < 9; ++i) many += "add.u32 %r1, %r1, %r2;\n";
+  const std::string body = loop(many + "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;");
+  EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
+}
+
 TEST(Rewrite, TriggersWhereTheKernelEnds) {
   const auto of = [](std::string_view body) { return text(body, TriggerPlace::kAtExits); };
   EXPECT_EQ(of("ld.global.f32 %f1, [%b];\n@!%p1 ret;\nst.global.f32 [%c], %f1;\nexit;"),

@@ -141,14 +141,14 @@ TEST_F(Arguments, ThatDoNotFitAreRefusedWithTheSignature) {
   const Buffer<int> values(device(), 1);
   expect_error(ErrorCode::kInvalidInput, {"kernel add takes 3 arguments", "2 were given"},
                [&] { add.launch({}, values, 1); });
-  expect_error(ErrorCode::kInvalidInput, {"argument 2 of 3", "8 bytes", "has 4"},
+  expect_error(ErrorCode::kInvalidInput, {"argument 1", "8 bytes", "has 4"},
                [&] { add.launch({}, values, 1LL, 1u); });
-  expect_error(ErrorCode::kInvalidInput, {"argument 1 of 3", "4 bytes", "has 8"},
+  expect_error(ErrorCode::kInvalidInput, {"argument 0", "4 bytes", "has 8"},
                [&] { add.launch({}, 1, 1, 1u); });
-  expect_error(ErrorCode::kInvalidInput, {"argument 2 of 3", "8 bytes"},
+  expect_error(ErrorCode::kInvalidInput, {"argument 1", "8 bytes"},
                [&] { add.launch({}, values, 1.0, 1u); });
   const Kernel slow = module.kernel("slow_add");
-  expect_error(ErrorCode::kInvalidInput, {"argument 2 of 4", "f32"},
+  expect_error(ErrorCode::kInvalidInput, {"argument 1", "f32"},
                [&] { slow.launch({}, values, 1.0f, 1u, 1u); });
 }
 

@@ -120,7 +120,7 @@ TEST_F(Facts, TypesAreHeldWhereverTheParametersLie) {
     const ArgumentType integer{4, false, DType::kI32}, bytes{wide.size, false, {}};
     EXPECT_NO_THROW(aligned.check(std::array{integer, bytes, pointer}));
     if (module.facts().kind != ImageKind::kPtx) return;  // machine code alone has no types
-    expect_error(ErrorCode::kInvalidInput, {"argument 1 of 3", "f32"}, [&] {
+    expect_error(ErrorCode::kInvalidInput, {"argument 0", "f32"}, [&] {
       aligned.check(std::array{real, bytes, pointer});
     });
   });

@@ -1,0 +1,160 @@
+#include "pdl/last_turn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "ptx/printer.h"
+
+namespace baton::overlap {
+namespace {
+
+using ptx::FlatFunction;
+using ptx::Instruction;
+using ptx::Operand;
+
+// More is more than a trigger gains.
+constexpr std::size_t kMostRepeated = 8;
+
+// Of the registers that it is done into, which hide none of the kernel's.
+constexpr std::string_view kPrefix = "%baton";
+
+// What gives the same twice and touches nothing but its destination.
+constexpr std::string_view kRepeatable[] = {
+    "abs", "add", "and", "bfe", "bfi", "cvt", "cvta", "lop3", "mad",  "max",
+    "min", "mov", "mul", "neg", "not", "or",  "rem",  "selp", "set",  "setp",
+    "shl", "shr", "sub", "xor", "div", "sad", "slct", "fma",  "popc", "clz"};
+
+// The same name may be another register in another scope.
+using Register = std::pair<const ptx::Variable*, std::uint32_t>;
+
+class Registers {
+ public:
+  Registers(const FlatFunction& body, std::uint32_t at)
+      : body_(body), scope_(body.instructions()[at].scope) {}
+
+  std::optional<Register> of(std::string_view name) const {
+    const auto found = body_.variable(scope_, name);
+    if (!found || found->variable->space != ptx::StateSpace::kReg) return std::nullopt;
+    return Register(found->variable, found->index);
+  }
+
+  // All that the operand names.
+  void each(const Operand& operand, const std::function<void(const Register&)>& visit) const {
+    if (operand.kind == Operand::Kind::kIdentifier) {
+      if (const auto found = of(operand.text)) visit(*found);
+    }
+    for (const Operand& child : operand.children) each(child, visit);
+  }
+
+ private:
+  const FlatFunction& body_;
+  const std::uint32_t scope_;
+};
+
+bool is_repeatable(const Instruction& instruction) {
+  if (!instruction.guard.empty() || instruction.operands.empty() || instruction.has("cc")) {
+    return false;
+  }
+  if (instruction.opcode == "ld") return instruction.has("param");
+  return std::find(std::begin(kRepeatable), std::end(kRepeatable), instruction.opcode) !=
+         std::end(kRepeatable);
+}
+
+class Repeater {
+ public:
+  explicit Repeater(const FlatFunction& body) : body_(body) {}
+
+  std::string text(const LastTurn& turn, std::string_view instruction) {
+    std::string repeated;
+    for (std::uint32_t at : turn.repeated) repeated += again(at);
+    const Instruction& branch = *body_.instructions()[turn.branch].instruction;
+    const auto decides = Registers(body_, turn.branch).of(branch.guard);
+    const auto own = decides ? own_.find(*decides) : own_.end();
+    const bool negated = branch.guard_negated == turn.leaves_where_taken;
+    const std::string guarded =
+        fmt::format("@{}{} {}", negated ? "!" : "",
+                    own != own_.end() ? std::string_view(own->second) : branch.guard, instruction);
+    if (turn.repeated.empty()) return guarded;
+    return fmt::format("{{ {}{}{}}} ", declared_, repeated, guarded);
+  }
+
+ private:
+  // The instruction with what has been done before it, and a destination of its own.
+  std::string again(std::uint32_t at) {
+    const Registers registers(body_, at);
+    Instruction copy = *body_.instructions()[at].instruction;
+    for (std::size_t i = 1; i < copy.operands.size(); ++i) rename(copy.operands[i], registers);
+    registers.each(copy.operands[0], [&](const Register& destination) {
+      const std::string& name = names_.emplace_back(fmt::format("{}{}", kPrefix, names_.size()));
+      const ptx::Variable& variable = *destination.first;
+      declared_ += fmt::format(".reg .{} {}; ", variable.type, name);
+      own_[destination] = name;
+    });
+    rename(copy.operands[0], registers);
+    std::string text = ptx::print(copy);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    if (text.empty() || text.back() != ' ') text += ' ';
+    return text;
+  }
+
+  void rename(Operand& operand, const Registers& registers) const {
+    if (operand.kind == Operand::Kind::kIdentifier) {
+      const auto found = registers.of(operand.text);
+      const auto own = found ? own_.find(*found) : own_.end();
+      if (own != own_.end()) operand.text = own->second;
+    }
+    for (Operand& child : operand.children) rename(child, registers);
+  }
+
+  const FlatFunction& body_;
+  std::deque<std::string> names_;
+  std::map<Register, std::string_view> own_;
+  std::string declared_;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::uint32_t>> deciding(const FlatFunction& body,
+                                                   std::span<const std::uint32_t> path,
+                                                   std::uint32_t branch) {
+  if (body.function().body_text().find(kPrefix) != std::string_view::npos) return std::nullopt;
+  const Instruction& leaves = *body.instructions()[branch].instruction;
+  const auto decides = Registers(body, branch).of(leaves.guard);
+  if (!decides) return std::nullopt;
+  std::set<Register> needed = {*decides};
+  std::vector<std::uint32_t> repeated;
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    const Instruction& instruction = *body.instructions()[*at].instruction;
+    if (instruction.opcode == "call") return std::nullopt;
+    if (instruction.operands.empty()) continue;
+    const Registers registers(body, *at);
+    const Operand& first = instruction.operands[0];
+    bool gives = false;
+    if (first.kind != Operand::Kind::kAddress) {
+      registers.each(first, [&](const Register& each) { gives |= needed.contains(each); });
+    }
+    if (!gives) continue;
+    if (!is_repeatable(instruction) || repeated.size() == kMostRepeated) return std::nullopt;
+    registers.each(first, [&](const Register& each) { needed.erase(each); });
+    for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+      registers.each(instruction.operands[i], [&](const Register& each) { needed.insert(each); });
+    }
+    repeated.push_back(*at);
+  }
+  std::reverse(repeated.begin(), repeated.end());
+  return repeated;
+}
+
+std::string in_last_turn(const FlatFunction& body, const LastTurn& turn,
+                         std::string_view instruction) {
+  return Repeater(body).text(turn, instruction);
+}
+
+}  // namespace baton::overlap
