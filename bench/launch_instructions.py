@@ -26,7 +26,7 @@ ALLOWED = {
     "raw, driver's config": 100,
     "raw, own config": 195,
     "prepared": 165,
-    "typed": 480,
+    "typed": 365,
 }
 ATTRIBUTES = (0, 1, 4)
 ARGUMENTS = (0, 1, 8, 32)

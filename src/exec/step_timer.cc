@@ -1,5 +1,6 @@
 #include "exec/step_timer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -10,8 +11,13 @@ namespace {
 
 // Marks that may be out. Two events a step are cheap; a queue that runs dry is not.
 constexpr std::size_t kMaxMarks = 256;
-// Without times, marks only bound how far ahead the host enqueues.
-constexpr std::uint64_t kStepsPerUntimedMark = 16;
+// Steps behind which there is a mark that may be out: fewer than launches that a driver's queue
+// holds (1,024), where it would block and not see that the run is to stop.
+constexpr std::uint64_t kMaxMarked = 512;
+// Without times, marks only bound how far ahead the host enqueues, and tell how far the run is: by
+// an eighth of what has been enqueued, at most so many steps.
+constexpr std::uint64_t kUntimedShare = 8;
+constexpr std::uint64_t kMostUntimed = 128;
 // Launches that overlap one another are marked at the latest after so many, though that keeps two
 // of them apart.
 constexpr std::uint64_t kMostUnmarked = 256;
@@ -31,6 +37,7 @@ void StepTimer::begin(const RunContext& context) {
   }
   marks_.clear();
   open_.clear();
+  enqueued_ = marked_ = 0;
   begin_ = take_event();
   begin_->record(context.stream);
   context.report.begin_run();
@@ -38,14 +45,15 @@ void StepTimer::begin(const RunContext& context) {
 
 void StepTimer::next(const RunContext& context, bool overlaps) {
   if (open_.empty()) return;
-  const bool due =
-      context.time_steps || context.watch.limited() || open_.size() >= kStepsPerUntimedMark;
+  const std::uint64_t untimed = std::min(enqueued_ / kUntimedShare, kMostUntimed);
+  const bool due = context.time_steps || context.watch.limited() || open_.size() >= untimed;
   const bool together = overlaps && !context.steps_apart;
   if ((due && !together) || open_.size() >= kMostUnmarked) push_mark(context);
 }
 
 void StepTimer::enqueued(const RunContext&, const Place& place) {
   open_.push_back(place);
+  ++enqueued_;
 }
 
 StepTimer::Group StepTimer::take_group() {
@@ -60,7 +68,8 @@ StepTimer::Group StepTimer::take_group() {
 void StepTimer::push_mark(const RunContext& context) {
   marks_.push_back({take_event(), std::exchange(open_, take_group())});
   marks_.back().event.record(context.stream);
-  while (marks_.size() > kMaxMarks) harvest(context);
+  marked_ += marks_.back().group.size();
+  while (marks_.size() > kMaxMarks || marked_ > kMaxMarked) harvest(context);
 }
 
 void StepTimer::harvest(const RunContext& context) {
@@ -87,6 +96,7 @@ void StepTimer::harvest(const RunContext& context) {
   }
   for (const Place& place : mark.group) context.report.done(place.row);
   context.steps_done += mark.group.size();
+  marked_ -= mark.group.size();
   mark.group.clear();
   empty_.push_back(std::move(mark.group));
   if (last_) free_.push_back(std::move(*last_));

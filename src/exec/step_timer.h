@@ -57,6 +57,8 @@ class StepTimer {
   std::optional<Event> last_;   // the end of the group harvested last
   Group open_;                  // enqueued after the last mark
   std::deque<Mark> marks_;      // oldest first
+  std::uint64_t enqueued_ = 0;  // steps of this run
+  std::uint64_t marked_ = 0;    // of these, those in marks_
   driver::Counters counters_;   // at the end of the group harvested last
 };
 
