@@ -256,11 +256,31 @@ INSTANTIATE_TEST_SUITE_P(
         Work{"grid.cu", "saxpy", 4, 64, {Words{250}, Words{250}, 0.5f, 250}},
         Work{"grid.cu", "strided", 2, 64, {Words{300}, Words{1200}, 300}},
         Work{"integer.cu", "intrinsics", 1, 64, {Words{4096}, Words{128}, Words{128}, 64}},
+        Work{
+            "math.cu", "rounded_f32", 1, 64, {Words{24 * 64}, Words{64}, Words{64}, Words{64}, 64}},
         Work{"math.cu",
-             "rounded_f32",
+             "rounded_f64",
              1,
              64,
-             {Words{24 * 64}, Words{64}, Words{64}, Words{64}, 64}}),
+             {Words{48 * 64}, Words{128}, Words{128}, Words{128}, 64}},
+        Work{"math.cu", "fast", 1, 64, {Words{8 * 64}, Words{64}, Words{64}, 64}},
+        Work{"int128.cu", "int128", 1, 64, {Words{28 * 64}, Words{128}, Words{128}, 64}},
+        Work{"convert.cu", "to_integers", 1, 64, {Words{32 * 64}, Words{64}, Words{128}, 64}},
+        Work{"convert.cu", "from_integers", 1, 64, {Words{24 * 64}, Words{128}, 64}},
+        Work{"convert.cu", "narrow_doubles", 1, 64, {Words{4 * 64}, Words{128}, 64}},
+        Work{"convert.cu", "half_to_float", 1, 64, {Words{64}, Words{32}, 64}},
+        Work{"convert.cu", "float_to_half", 1, 64, {Words{32}, Words{64}, 64}},
+        Work{"convert.cu", "bfloat_to_float", 1, 64, {Words{64}, Words{32}, 64}},
+        Work{"convert.cu", "float_to_bfloat", 1, 64, {Words{32}, Words{64}, 64}},
+        Work{"convert.cu", "half_arithmetic", 1, 64, {Words{3 * 64}, Words{32}, Words{32}, 64}},
+        Work{"convert.cu", "fp8_both_ways", 1, 64, {Words{128}, Words{32}, Words{64}, 64}},
+        Work{"variables.cu", "gather", 1, 64, {Words{64}}},
+        Work{"matrices.cu", "mma_f16_f16", 1, 32, {Words{64}, Words{128}, Words{64}, Words{64}}},
+        Work{"matrices.cu", "wmma_f16", 1, 32, {Words{256}, Words{128}, Words{128}, Words{256}}},
+        Work{
+            "matrices.cu", "wmma_f16_tall", 1, 32, {Words{256}, Words{256}, Words{64}, Words{256}}},
+        Work{"matrices.cu", "load_matrices", 1, 32, {Words{480}, Words{128}}},
+        Work{"matrices.cu", "store_matrices", 1, 32, {Words{256}, Words{128}}}),
     [](const testing::TestParamInfo<Work>& work) { return std::string(work.param.kernel); });
 
 }  // namespace
