@@ -321,7 +321,12 @@ class Placer {
     }
     const std::uint32_t branch = flow_.blocks()[block].end - 1;
     const Operation& leaves = code_.operations[branch];
-    if (path.empty() || leaves.kind != Kind::kBranch || leaves.instruction->guard.empty()) {
+    // Without a write there is little behind the load, and the trigger may as well stand behind the
+    // loop.
+    const bool writes = std::any_of(path.begin(), path.end(), [&](std::uint32_t each) {
+      return touch_of_[each] != nullptr && touch_of_[each]->writes;
+    });
+    if (!writes || leaves.kind != Kind::kBranch || leaves.instruction->guard.empty()) {
       return std::nullopt;
     }
     // Of a guarded branch the first is the next in order.

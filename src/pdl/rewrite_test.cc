@@ -312,6 +312,14 @@ TEST(Rewrite, TriggersInTheLastTurnOfALoop) {
       "setp.lt.u32 %baton2|%baton3, %baton1, %r0; @!%baton3 TRIGGER } ");
 }
 
+TEST(Rewrite, TriggersBehindALoopThatWritesNothing) {
+  EXPECT_EQ(text("L: ld.global.f32 %f1, [%b];\nadd.f32 %f2, %f2, %f1;\nadd.u32 %r1, %r1, %r2;\n"
+                 "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nst.global.f32 [%c], %f2;\nret;",
+                 TriggerPlace::kBehindLoads),
+            "L: ld.global.f32 %f1, [%b];\nadd.f32 %f2, %f2, %f1;\nadd.u32 %r1, %r1, %r2;\n"
+            "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nTRIGGER st.global.f32 [%c], %f2;\nret;");
+}
+
 TEST(Rewrite, TriggersInALoopWhoseEndIsKnownEarlier) {
   EXPECT_EQ(text("L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n"
                  "ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n@%p1 bra L;\nret;",
