@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -30,6 +29,7 @@
 #include "bandwidth.h"
 #include "baton/baton.h"
 #include "driver/driver.h"
+#include "gemm_data.h"
 #include "gemm_foreign.h"
 #include "gemm_plan.h"
 #include "options.h"
@@ -40,141 +40,12 @@
 namespace {
 
 using namespace baton;
+using bench::Difference;
+using bench::GemmData;
 using bench::GemmPlan;
 using bench::GemmShape;
 using bench::GemmTuning;
 using bench::GemmVariant;
-
-Source kernel_source(const char* file, std::string prelude) {
-  Source source = Source::from_file(fmt::format("{}/bench/kernels/{}", BATON_SOURCE_DIR, file));
-  source.prelude = std::move(prelude);
-  return source;
-}
-
-// From the reference, as a part of 1 + |what is wanted|: how many elements are further off than
-// they may be, and the greatest.
-struct Difference {
-  unsigned wrong = 0;
-  float greatest = 0;
-};
-
-// What all arms work on: weights and norm, the rows that the first pair reads, those that each pair
-// writes and the next one reads, and normed values.
-class Data {
- public:
-  Data(const Device& device, const GemmShape& shape)
-      : shape_(shape),
-        stream_(device),
-        begin_(device),
-        end_(device),
-        module_(compile(device, kernel_source("gemm_reference.cu",
-                                              fmt::format("#define FP8 {:d}", shape.fp8)))),
-        read_all_(compile(device, kernel_source("read_all.cu", "")).kernel("read_all")),
-        processors_(device.limits().multiprocessors),
-        weights_(device, bytes(shape.pairs * shape.weights() * shape.element())),
-        norm_(device, bytes(2 * shape.columns)),
-        rows_(device, bytes(2 * (shape.pairs + 1) * shape.outs())),
-        normed_(device, bytes(shape.batch * shape.columns * shape.element())),
-        scales_(device, bytes(4 * shape.batch)),
-        wrong_(device, 2 * sizeof(unsigned)) {
-    make(shape.fp8 ? "make_bytes" : "make_values", weights_, shape.pairs * shape.weights());
-    make("make_values", norm_, shape.columns);
-    make("make_values", rows_, shape.outs());
-    stream_.synchronize();
-  }
-
-  const GemmShape& shape() const { return shape_; }
-  const Stream& stream() const { return stream_; }
-  CUdeviceptr weights(std::int64_t pair) const {
-    return weights_.address() + bytes(pair * shape_.weights() * shape_.element());
-  }
-  CUdeviceptr norm() const { return norm_.address(); }
-  // What the pair of that number reads; what it writes has the next number.
-  CUdeviceptr rows(std::int64_t pair) const {
-    return rows_.address() + bytes(2 * pair * shape_.outs());
-  }
-  CUdeviceptr normed() const { return normed_.address(); }
-
-  Bindings bindings() const {
-    const DType type = shape_.fp8 ? DType::kF8E4M3 : DType::kBF16;
-    Bindings result;
-    result.memory = {{"y", {DType::kBF16, {shape_.pairs + 1, shape_.batch, shape_.rows}, rows(0)}},
-                     {"norm", {DType::kBF16, {shape_.columns}, norm()}},
-                     {"w", {type, {shape_.pairs, shape_.rows, shape_.columns}, weights(0)}},
-                     {"a", {type, {shape_.batch, shape_.columns}, normed()}}};
-    return result;
-  }
-
-  // Makes NaNs of all that pairs write.
-  void forget() const {
-    rows_.fill(0xFFFF, 2, bytes(shape_.pairs * shape_.outs()), bytes(2 * shape_.outs()), stream_);
-    stream_.synchronize();
-  }
-
-  // What the last pair wrote.
-  std::vector<std::uint16_t> last() const {
-    std::vector<std::uint16_t> result(bytes(shape_.outs()));
-    rows_.download(result.data(), 2 * result.size(), bytes(2 * shape_.pairs * shape_.outs()),
-                   stream_);
-    stream_.synchronize();
-    return result;
-  }
-
-  // Holds what every pair wrote against the reference, given what that pair read. Results are about
-  // 1: a value that was read too early gives one that is off by as much.
-  Difference difference(float tolerance) const {
-    const auto count = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
-    const Kernel scales = module_.kernel("row_scales"), compare = module_.kernel("compare");
-    wrong_.fill(0, sizeof(unsigned), 2, 0, stream_);
-    for (std::int64_t pair = 0; pair < shape_.pairs; ++pair) {
-      scales.launch({.grid = count(shape_.batch), .block = 32, .stream = stream_},
-                    DevicePointer<const void>{rows(pair)}, DevicePointer<void>{scales_.address()},
-                    count(shape_.rows), count(shape_.columns));
-      compare.launch({.grid = ceil_div(count(shape_.rows), 8u), .block = 256, .stream = stream_},
-                     DevicePointer<const void>{rows(pair)}, DevicePointer<const void>{norm()},
-                     DevicePointer<const void>{scales_.address()},
-                     DevicePointer<const void>{weights(pair)},
-                     DevicePointer<const void>{rows(pair + 1)}, count(shape_.batch),
-                     count(shape_.rows), count(shape_.columns), count(shape_.rows), shape_.scale(),
-                     tolerance, DevicePointer<void>{wrong_.address()});
-    }
-    unsigned wrong[2] = {};
-    wrong_.download(wrong, sizeof(wrong), 0, stream_);
-    stream_.synchronize();
-    Difference result{wrong[0], 0};
-    std::memcpy(&result.greatest, wrong + 1, sizeof(result.greatest));
-    return result;
-  }
-
-  // How long a kernel takes that does nothing but read all weights, in seconds.
-  double read() {
-    begin_.record(stream_);
-    read_all_.launch({.grid = processors_ * 8, .block = 256, .stream = stream_},
-                     DevicePointer<const void>{weights(0)},
-                     static_cast<std::uint64_t>(weights_.bytes() / 16),
-                     DevicePointer<void>{wrong_.address()});
-    end_.record(stream_);
-    end_.synchronize();
-    return elapsed_seconds(begin_, end_);
-  }
-
- private:
-  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count); }
-
-  void make(const char* kernel, const Memory& memory, std::int64_t count) const {
-    module_.kernel(kernel).launch({.grid = processors_ * 8, .block = 256, .stream = stream_},
-                                  DevicePointer<void>{memory.address()},
-                                  static_cast<std::uint64_t>(count));
-  }
-
-  const GemmShape shape_;
-  Stream stream_;
-  Event begin_, end_;
-  Module module_;
-  Kernel read_all_;
-  std::uint32_t processors_;
-  Memory weights_, norm_, rows_, normed_, scales_, wrong_;
-};
 
 // One way to execute all pairs.
 class Arm {
@@ -188,7 +59,7 @@ class Arm {
 
 class BatonArm : public Arm {
  public:
-  BatonArm(const Device& device, const Data& data, Program program, bool pdl)
+  BatonArm(const Device& device, const GemmData& data, Program program, bool pdl)
       : executable_(Executable::prepare(
             program, device,
             {.executor = ExecutorKind::kGraph, .pdl = pdl ? PdlMode::kAuto : PdlMode::kOff})) {
@@ -209,7 +80,7 @@ class BatonArm : public Arm {
 // Somebody else's product behind our norm, captured from a stream.
 class CapturedArm : public Arm {
  public:
-  CapturedArm(const Device& device, const Data& data, const Kernel& norm,
+  CapturedArm(const Device& device, const GemmData& data, const Kernel& norm,
               bench::NamedForeignGemm gemm, const GemmTuning& tuning, bool chained)
       : device_(device),
         norm_(norm),
@@ -304,7 +175,7 @@ struct Settings {
   int choices = 4, rounds = 20;
 };
 
-std::vector<NamedArm> make_arms(const Device& device, const Data& data, const GemmPlan& plan,
+std::vector<NamedArm> make_arms(const Device& device, const GemmData& data, const GemmPlan& plan,
                                 const Settings& settings, const Memory& workspace) {
   const GemmShape& shape = data.shape();
   const auto edges = [&](bool pdl) {
@@ -329,8 +200,9 @@ std::vector<NamedArm> make_arms(const Device& device, const Data& data, const Ge
     for (bench::NamedForeignGemm& gemm : gemms.gemms) {
       const GemmVariant variant{gemm.pdl ? settings.trigger : GemmVariant::Trigger::kNone, false};
       const Kernel norm =
-          compile(device, kernel_source("gemm_prefetch.cu",
-                                        bench::gemm_prelude(shape, plan, settings.tuning, variant)))
+          compile(device,
+                  bench::kernel_source("gemm_prefetch.cu",
+                                       bench::gemm_prelude(shape, plan, settings.tuning, variant)))
               .kernel("rmsnorm");
       NamedArm arm{.name = family + ", " + gemm.name, .arm = nullptr, .ours = false};
       // Tensor cores' own sums of FP8 keep fewer bits than floats, over thousands of products.
@@ -359,7 +231,7 @@ void measure(const Device& device, const GemmShape& shape, const Settings& setti
       shape.name(), shape.pairs, settings.chained ? "in a chain" : "apart", plan.blocks(shape),
       plan.threads(), plan.rows, plan.warp_rows, plan.k_warps, plan.split, plan.stages, plan.boxes,
       plan.shared(shape) >> 10);
-  Data data(device, shape);
+  GemmData data(device, shape);
   const Memory workspace(device, settings.cublas ? bench::kCublasWorkspace : 0);
   std::vector<NamedArm> arms = make_arms(device, data, plan, settings, workspace);
   const auto sample = [&](std::size_t i) {
