@@ -124,6 +124,10 @@ KERNEL shuffle_waits(float* y, const float* x) {
   const float none = __shfl_sync(0xffffffff, 0.0f, 0);  // behind it all lanes are ordered
   y[i] = x[i] + none;
 }
+KERNEL writes_one(float* y) {
+  INDEX;
+  if (i == 200) y[i] = 1;
+}
 KERNEL count_up(float* y) { INDEX; atomicAdd(y, 1.0f); }
 
 // --- Reads before the wait ---

@@ -299,6 +299,12 @@ std::vector<Program> order_programs() {
          b.launch("produce", b.y, b.x);
          b.launch_on(b.other, {}, "produce", b.x, b.w);
        }},
+      {"one_element_of_a_row",
+       {"unordered_grids"},
+       [](B& b) {
+         b.launch_on(b.other, {}, "writes_one", b.y);
+         b.launch("produce", b.z, b.y);
+       }},
       {"event_before_the_kernel",
        {"unordered_grids"},
        [](B& b) {

@@ -11,6 +11,7 @@ namespace {
 using Relation = Ordering::Relation;
 
 constexpr std::uint64_t kRelations = Ordering::kRemembered;
+constexpr std::size_t kAhead = 64;  // cells: of two warps that touch a word a lane
 
 }  // namespace
 
@@ -176,6 +177,41 @@ inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) cons
   return true;
 }
 
+// Notes a whole run where all of its cells are alike: one operation wrote them and one read them,
+// or nobody, and all lanes come after both. False, with nothing done, elsewhere.
+template <bool Reads>
+bool GlobalWatch::note_alike(Shadow::Cell* first, std::uint32_t cells, int lane,
+                             std::uint32_t lanes) const {
+  // Some lanes waited, others not.
+  const std::uint32_t waited = x_->warp->ordered >> lane & (kAllLanes >> (kLanes - lanes));
+  if (waited != 0 && waited != kAllLanes >> (kLanes - lanes)) return false;
+  const Shadow::Cell known = {Shadow::load(first->write), Shadow::load(first->read)};
+  Shadow::Cell differs = {0, 0};
+  for (const Shadow::Cell* cell = first; cell != first + std::uint64_t{lanes} * cells; ++cell) {
+    differs.write |= Shadow::load(cell->write) ^ known.write;
+    differs.read |= Shadow::load(cell->read) ^ known.read;
+  }
+  // What this grid has noted itself may want another look.
+  const auto is_alike = [&](std::uint64_t one, std::uint64_t others, std::uint64_t before,
+                            bool is_noted) {
+    const std::uint64_t number = Toucher(one).low_number();
+    if (one == 0) return others == 0;
+    return Toucher(others).low_number() == 0 && number != 0 &&
+           (number == own_ ? !is_noted : number == before);
+  };
+  if (!is_alike(known.write, differs.write, writer_before_, !Reads) ||
+      !is_alike(known.read, differs.read, reader_before_, Reads)) {
+    return false;
+  }
+  std::uint64_t me = mine_of(lane).bits();
+  for (std::uint32_t k = 0; k < lanes; ++k, me += Toucher::kNextThread) {
+    for (std::uint32_t c = 0; c < cells; ++c, ++first) {
+      Shadow::store(Reads ? first->read : first->write, me);
+    }
+  }
+  return true;
+}
+
 template <bool Reads>
 void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
                               std::uint32_t lanes, std::uint64_t offset) {
@@ -186,6 +222,12 @@ void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
       if (!note_quietly<Reads>(cell, me)) look(cell, lane, offset);
     }
   }
+}
+
+// Knows afterwards whether all lanes come after who touched the cell last.
+void GlobalWatch::learn(const Shadow::Cell& cell, int lane) {
+  is_harmless(Toucher(Shadow::load(cell.write)), lane, &writer_before_);
+  is_harmless(Toucher(Shadow::load(cell.read)), lane, &reader_before_);
 }
 
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
@@ -205,18 +247,26 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
   const ShadowGroups groups(*layout);
   if (reads && groups.hold(first, last, own_)) return;
   Shadow::Cell* cell = layout->cells + first;
-  // The cells take four times the room of what they stand for, and are rarely in the nearest cache.
+  // The cells take four times the room of what they stand for, and are rarely in the nearest cache;
+  // nor are those of the warps that come next, which mostly touch what is behind.
   for (std::uint32_t k = 0; k < lanes * cells; k += 64 / sizeof(Shadow::Cell)) {
-    __builtin_prefetch(cell + k);
+    __builtin_prefetch(cell + k, 1);
+    __builtin_prefetch(cell + k + kAhead, 1);
   }
+  learn(*cell, lane);
   if (!reads) {
-    look_at_run<false>(cell, cells, lane, lanes, offset);
+    if (!note_alike<false>(cell, cells, lane, lanes)) {
+      look_at_run<false>(cell, cells, lane, lanes, offset);
+    }
     groups.clear(first, last);
     return;
   }
   // No number of a grid, and no other watch's while this one lives.
   const auto token = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
   groups.announce(first, last, token);
+  if (note_alike<true>(cell, cells, lane, lanes)) {
+    return groups.confirm(first, last, token, own_);
+  }
   look_at_run<true>(cell, cells, lane, lanes, offset);
   const std::uint64_t me = mine_of(lane).bits();
   bool is_quiet = true;  // and noted

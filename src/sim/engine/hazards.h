@@ -29,6 +29,9 @@ class GlobalWatch {
  private:
   template <bool Reads>
   bool note_quietly(Shadow::Cell* cell, std::uint64_t me) const;
+  void learn(const Shadow::Cell& cell, int lane);
+  template <bool Reads>
+  bool note_alike(Shadow::Cell* first, std::uint32_t cells, int lane, std::uint32_t lanes) const;
   template <bool Reads>
   void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
                    std::uint64_t offset);

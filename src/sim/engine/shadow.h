@@ -25,9 +25,12 @@ class Toucher {
               std::uint64_t{thread & 1023} << 14 | (insn < kNoInsn ? insn : kNoInsn) << 1 |
               (is_strong ? 1 : 0) | (has_waited ? kWaited : 0)) {}
 
+  // From one thread's bits to the next one's.
+  static constexpr std::uint64_t kNextThread = std::uint64_t{1} << 14;
+
   // Of the first thread of a warp, which has not waited: the same of another lane's thread.
   Toucher for_lane(int lane, bool waited) const {
-    return Toucher(bits_ + (static_cast<std::uint64_t>(lane) << 14) + (waited ? kWaited : 0));
+    return Toucher(bits_ + static_cast<std::uint64_t>(lane) * kNextThread + (waited ? kWaited : 0));
   }
 
   static constexpr std::uint64_t kNumbers = (std::uint64_t{1} << 20) - 1;

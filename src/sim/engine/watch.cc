@@ -23,6 +23,13 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
                   std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch) {
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
+  if (mask == kAllLanes) {  // nearly always a row
+    Offset apart = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      apart |= (offsets[lane] - offsets[0]) ^ (static_cast<Offset>(lane) * bytes);
+    }
+    if (apart == 0) return watch.touch_run(0, kLanes, base + offsets[0]);
+  }
   for (int lane = 0; lane < kLanes;) {
     if ((mask >> lane & 1) == 0) {
       ++lane;
