@@ -41,8 +41,7 @@ class GemmData {
   void forget() const;
   // What the last pair wrote.
   std::vector<std::uint16_t> last() const;
-  // Holds what every pair wrote against the reference, given what that pair read. Results are about
-  // 1: a value that was read too early gives one that is off by as much.
+  // Holds what every pair wrote against the reference, given what that pair read.
   Difference difference(float tolerance) const;
   // How long a kernel takes that does nothing but read all weights, in seconds.
   double read();

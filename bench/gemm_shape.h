@@ -17,7 +17,7 @@ struct GemmShape {
   std::int64_t element() const { return fp8 ? 1 : 2; }
   std::int64_t weights() const { return rows * columns; }  // of one pair, in elements
   std::int64_t outs() const { return batch * rows; }
-  // Makes results of weights as the benchmark has them about 1.
+  // Keeps results, with values as the benchmark has them, to some tens.
   float scale() const;
   std::string name() const;
 };
