@@ -53,6 +53,10 @@ GemmPlan plan_gemm(const GemmShape& shape, const GemmTuning& tuning, std::uint32
         "it takes batches of 8, 16 … 64, a multiple of 16 rows, and at most 16384 columns "
         "that are a multiple of 128 bytes");
   }
+  if (tuning.split < 1 || tuning.rows < 0 || tuning.stages < 0) {
+    throw refusal(shape, fmt::format("--split {}, --rows {}, --stages {}: at least 1, 0 and 0",
+                                     tuning.split, tuning.rows, tuning.stages));
+  }
   const std::int64_t boxes = shape.columns * shape.element() / kBoxBytes;
   GemmPlan plan;
   // Large batches are read from shared memory by every warp for its own rows: then more rows each.

@@ -317,10 +317,13 @@ GemmShape shape_of(const std::string& type, const std::string& batch, const std:
   }
   shape.fp8 = type == "fp8";
   shape.batch = std::atoll(batch.c_str());
+  constexpr long kMost = 1 << 20;
   long rows = 0, columns = 0;
-  if (std::sscanf(extents.c_str(), "%ldx%ld", &rows, &columns) != 2 || rows <= 0 || columns <= 0) {
+  if (std::sscanf(extents.c_str(), "%ldx%ld", &rows, &columns) != 2 || rows <= 0 || columns <= 0 ||
+      rows > kMost || columns > kMost) {
     throw Error(ErrorCode::kInvalidInput,
-                fmt::format("--shapes {}: it takes ROWSxCOLUMNS of the weights", extents));
+                fmt::format("--shapes {}: it takes ROWSxCOLUMNS of the weights, each 1 to {}",
+                            extents, kMost));
   }
   shape.rows = rows;
   shape.columns = columns;
@@ -357,7 +360,7 @@ int main(int argc, char** argv) try {
   settings.cublas = gpu && settings.library != "off";
   settings.cutlass = gpu && options.text("--cutlass", "on") != "off";
   settings.choices = options.number("--choices", settings.choices);
-  settings.rounds = options.number("--rounds", settings.rounds);
+  settings.rounds = std::max(1, options.number("--rounds", settings.rounds));
   fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds\n", device.spec(), device.name(),
              device.driver_version() / 1000, device.driver_version() % 1000 / 10, settings.rounds);
   for (const std::string& type : words(options.text("--types", "bf16,fp8"))) {
