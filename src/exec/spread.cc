@@ -25,6 +25,8 @@ constexpr int kMostRounds = 64;
 // Ways back through a program from one launch that are looked at: there are several only where a
 // group begins.
 constexpr std::size_t kMostWays = 16;
+// And launches of one way: a multiprocessor has places for 32 blocks.
+constexpr std::size_t kLongestWay = 32;
 
 constexpr int kAllShared = 100;  // percent
 
@@ -124,7 +126,9 @@ class Spreader {
         const bool joins = before.programmatic && lets_in_early_[last] &&
                            !is_even(reports_[last]) &&
                            std::find(company.begin(), company.end(), before.from) == company.end();
-        if (!joins || open.size() + out.size() >= kMostWays) continue;
+        if (!joins || company.size() == kLongestWay || open.size() + out.size() >= kMostWays) {
+          continue;
+        }
         goes_on = true;
         open.push_back(company);
         open.back().push_back(before.from);
