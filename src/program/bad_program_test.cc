@@ -77,6 +77,15 @@ TEST_P(BadProgram, IsRefused) {
   }
 }
 
+TEST(BadProgram, CudaSourceIsToldWhereItGoes) {
+  try {
+    Program::from_text("struct Shape { int rows; };", "k.cu");
+    FAIL() << "it was accepted";
+  } catch (const Error& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("baton compile makes an image of it"));
+  }
+}
+
 constexpr ErrorCode kInvalid = ErrorCode::kInvalidInput;
 constexpr ErrorCode kNotFound = ErrorCode::kNotFound;
 

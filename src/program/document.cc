@@ -190,9 +190,14 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
     const toml::parse_error& failure = result.error();
     SourceLocation where{name_};
     set_place(failure.source().begin, where.line, where.column);
-    throw error_at(where, ErrorCode::kInvalidInput, "not TOML: {}",
-                   printable(failure.description(), 400))
-        .note(source_excerpt(text_, where.line, where.column));
+    Error refusal = error_at(where, ErrorCode::kInvalidInput, "not TOML: {}",
+                             printable(failure.description(), 400));
+    refusal.note(source_excerpt(text_, where.line, where.column));
+    if (name_.ends_with(".cu") || name_.ends_with(".cuh")) {
+      refusal.note("a program file names CUDA source, by source = \"...\"; baton compile makes an "
+                   "image of it");
+    }
+    throw refusal;
   }
   root_ = convert(result.table());
   line_starts_.push_back(0);
