@@ -21,14 +21,14 @@ class StreamPass : public Pass {
   void launch(const Place& place, PlannedLaunch& launch) override {
     timer_.next(context_, place.programmatic);
     launch.sent->launch();
-    timer_.enqueued(context_, place);
+    timer_.enqueued(place);
   }
 
   void copy(const Place& place, const PlannedCopy& copy, const CopyValues& values) override {
     timer_.next(context_, false);
     context_.buffers[copy.to].memory->copy_from(*context_.buffers[copy.from].memory, values.bytes,
                                                 values.from, values.to, context_.stream);
-    timer_.enqueued(context_, place);
+    timer_.enqueued(place);
   }
 
   void fill(const Place& place, const PlannedFill& fill, std::uint64_t bits) override {
@@ -36,7 +36,7 @@ class StreamPass : public Pass {
     const BoundBuffer& buffer = context_.buffers[fill.buffer];
     buffer.memory->fill(bits, static_cast<unsigned>(buffer.element_size()),
                         static_cast<std::size_t>(buffer.elements), 0, context_.stream);
-    timer_.enqueued(context_, place);
+    timer_.enqueued(place);
   }
 
   void nothing(const Place& place) override { timer_.pass(context_, place.row); }

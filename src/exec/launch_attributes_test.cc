@@ -90,6 +90,28 @@ TEST_F(LaunchAttributesTest, AClusterIsOne) {
   EXPECT_THAT(names_of(report.steps[0]), ElementsAre("cluster"));
 }
 
+TEST_F(LaunchAttributesTest, AGridThatMeetsAndIsNotCooperativeIsAWarning) {
+  const auto warnings = [](const std::string& of_kernel, const std::string& of_step) {
+    return prepare(
+               "[buffers.x]\ndtype = \"u32\"\nshape = [1]\nrole = \"output\"\n"
+               "[kernels.meets]\ntext = '''extern \"C\" __global__ void meets(unsigned* x) {\n"
+               "unsigned low, high;\n"
+               "asm(\"mov.u32 %0, %%envreg2;\" : \"=r\"(low));\n"
+               "asm(\"mov.u32 %0, %%envreg1;\" : \"=r\"(high));\n"
+               "if (low == 1 && high == 1) *x = 1; }'''\n" +
+               of_kernel + "[[steps]]\nlaunch = \"meets\"\ngrid = [1]\nblock = [32]\n" +
+               "args = [\"x\"]\n" + of_step)
+        .check()
+        .warnings;
+  };
+  const std::string asked = "cooperative = true\n";
+  EXPECT_THAT(warnings("", ""), ElementsAre(HasSubstr("write cooperative = true")));
+  EXPECT_THAT(warnings("", asked), IsEmpty());
+  EXPECT_THAT(warnings("[kernels.meets.launch]\n" + asked, ""), IsEmpty());
+  EXPECT_THAT(warnings("[kernels.meets.launch]\n" + asked, "cooperative = false\n"),
+              ElementsAre(HasSubstr("meets across its grid")));
+}
+
 TEST_F(LaunchAttributesTest, StepsOverrideTheKernelsDefaults) {
   Executable executable =
       prepare(kClusterBuffers +

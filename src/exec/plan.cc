@@ -123,6 +123,7 @@ class Planner {
     const auto placement = own.placement ? own.placement : defaults.placement;
     launch.even = placement == BlockPlacement::kEven;
     plan_attributes(defaults, own, launch);
+    note_cooperation(defaults, own, launch.kernel, step.kernel);
     launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
     plan_arguments(step, launch);
     // Slots behind the symbols' are those of the groups it stands in.
@@ -143,6 +144,19 @@ class Planner {
       if (own.find(attribute.name) == nullptr) add(attribute);
     }
     for (const ProgramAttribute& attribute : own.list) add(attribute);
+  }
+
+  // Blocks that wait for each other across the grid have to be there together.
+  void note_cooperation(const ProgramAttributes& defaults, const ProgramAttributes& own,
+                        const Kernel& kernel, const std::string& name) {
+    if (!kernel.cooperative().value_or(false)) return;
+    const ProgramAttribute* asked = own.find("cooperative");
+    if (asked == nullptr) asked = defaults.find("cooperative");
+    if (asked != nullptr && !is_off(*asked)) return;
+    plan_.warnings.push_back(
+        fmt::format("{} meets across its grid (grid.sync()), and its launch is not cooperative; "
+                    "write cooperative = true",
+                    printable(name)));
   }
 
   static std::vector<Expression> fixed_block(const Kernel& kernel, const std::string& name) {

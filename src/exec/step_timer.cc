@@ -1,6 +1,5 @@
 #include "exec/step_timer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -14,14 +13,6 @@ constexpr std::size_t kMaxMarks = 256;
 // Steps behind which there is a mark that may be out: fewer than launches that a driver's queue
 // holds (1,024), where it would block and not see that the run is to stop.
 constexpr std::uint64_t kMaxMarked = 512;
-// Without times, marks only bound how far ahead the host enqueues, and tell how far the run is.
-// Each takes as long as a launch or two, so they stand ever farther apart: when as many steps are
-// behind the last one as before it, within these bounds.
-constexpr std::uint64_t kFewestUntimed = 16;
-constexpr std::uint64_t kMostUntimed = 256;
-// Launches that overlap one another are marked at the latest after so many, though that keeps two
-// of them apart.
-constexpr std::uint64_t kMostUnmarked = 256;
 
 }  // namespace
 
@@ -42,19 +33,6 @@ void StepTimer::begin(const RunContext& context) {
   begin_ = take_event();
   begin_->record(context.stream);
   context.report.begin_run();
-}
-
-void StepTimer::next(const RunContext& context, bool overlaps) {
-  if (open_.empty()) return;
-  const std::uint64_t untimed = std::clamp(enqueued_ - open_.size(), kFewestUntimed, kMostUntimed);
-  const bool due = context.time_steps || context.watch.limited() || open_.size() >= untimed;
-  const bool together = overlaps && !context.steps_apart;
-  if ((due && !together) || open_.size() >= kMostUnmarked) push_mark(context);
-}
-
-void StepTimer::enqueued(const RunContext&, const Place& place) {
-  open_.push_back(place);
-  ++enqueued_;
 }
 
 StepTimer::Group StepTimer::take_group() {

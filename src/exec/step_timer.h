@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -24,9 +25,14 @@ class StepTimer {
 
   void begin(const RunContext& context);
   // Before a step is enqueued, which may overlap the one before it or not.
-  void next(const RunContext& context, bool overlaps);
+  void next(const RunContext& context, bool overlaps) {
+    if (!open_.empty() && is_mark_due(context, overlaps)) push_mark(context);
+  }
   // After it was enqueued.
-  void enqueued(const RunContext& context, const Place& place);
+  void enqueued(const Place& place) {
+    open_.push_back(place);
+    ++enqueued_;
+  }
   // A step for which nothing is enqueued.
   void pass(const RunContext& context, std::uint32_t row) {
     context.report.done(row);
@@ -45,6 +51,21 @@ class StepTimer {
     Group group;
   };
 
+  // Without times, marks only bound how far ahead the host enqueues, and tell how far the run is.
+  // Each takes as long as a launch or two, so they stand ever farther apart: when as many steps are
+  // behind the last one as before it, within these bounds.
+  static constexpr std::uint64_t kFewestUntimed = 16;
+  static constexpr std::uint64_t kMostUntimed = 256;
+  // Launches that overlap one another are marked at the latest after so many, though that keeps two
+  // of them apart.
+  static constexpr std::uint64_t kMostUnmarked = 256;
+
+  bool is_mark_due(const RunContext& context, bool overlaps) const {
+    if (open_.size() >= kMostUnmarked) return true;
+    if (overlaps && !context.steps_apart) return false;
+    return context.time_steps || context.watch.limited() ||
+           open_.size() >= std::clamp(enqueued_ - open_.size(), kFewestUntimed, kMostUntimed);
+  }
   Event take_event();
   Group take_group();
   void push_mark(const RunContext& context);

@@ -25,10 +25,12 @@ RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<dou
                    const std::atomic<bool>* interrupt, std::function<void()> tick)
     : device_(device), interrupt_(interrupt), tick_(std::move(tick)) {
   // More than a year is no limit, and would not fit the clock.
-  if (!timeout || !(timeout->count() <= 3e7)) return;
-  limit_ = std::max(timeout->count(), 0.0);
-  deadline_ = Clock::now() +
-              std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
+  if (timeout && timeout->count() <= 3e7) {
+    limit_ = std::max(timeout->count(), 0.0);
+    deadline_ = Clock::now() +
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
+  }
+  is_quiet_ = !tick_ && interrupt_ == nullptr && !deadline_;
 }
 
 void RunWatch::wait(const std::function<bool()>& done) const {
@@ -42,7 +44,7 @@ void RunWatch::wait(const std::function<bool()>& done) const {
   }
 }
 
-void RunWatch::check() const {
+void RunWatch::look() const {
   if (tick_) tick_();
   if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
     throw error(ErrorCode::kInterrupted, "the run was interrupted");

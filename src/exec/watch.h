@@ -22,7 +22,9 @@ class RunWatch {
   void wait(const std::function<bool()>& done) const;
 
   // Throws kInterrupted or kTimeout where it is time to stop.
-  void check() const;
+  void check() const {
+    if (!is_quiet_) look();
+  }
 
   // What has to be done with what they threw: running kernels are stopped, where the device can,
   // and the error's notes say where they stood. Other errors are left alone.
@@ -35,11 +37,14 @@ class RunWatch {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void look() const;
+
   Device device_;
   std::optional<Clock::time_point> deadline_;
   double limit_ = 0;  // seconds
   const std::atomic<bool>* interrupt_;
   std::function<void()> tick_;  // called at every check
+  bool is_quiet_ = false;       // there is nothing to look at
 };
 
 }  // namespace baton::exec
