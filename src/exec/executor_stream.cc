@@ -20,7 +20,8 @@ class StreamPass : public Pass {
  private:
   void launch(const Place& place, PlannedLaunch& launch) override {
     timer_.next(context_, place.programmatic);
-    launch.sent->launch();
+    const NativeResult result = launch.sent->try_launch();
+    if (result != 0) throw launch.kernel.diagnose(launch.sent->config(), result);
     timer_.enqueued(place);
   }
 

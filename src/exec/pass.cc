@@ -13,6 +13,8 @@ void Pass::visit(PlannedStep& step) {
   Place place;
   place.step = &step;
   place.row = context_.report.next(step, [this] { return indexes(); });
+  // Most steps are launches, and many follow one another as fast as they can.
+  if (auto* launch = std::get_if<PlannedLaunch>(&step.action)) return enqueue(place, *launch);
   std::visit([&](auto& action) { enqueue(place, action); }, step.action);
 }
 
