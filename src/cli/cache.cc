@@ -94,21 +94,32 @@ void list(const compiler::Cache& cache, Output& output) {
 
 void verify(const compiler::Cache& cache, Output& output) {
   const std::size_t count = cache.list().size();
-  const Entries damaged = cache.verify();
+  const auto [damaged, outdated] = cache.verify();
   output.result()["entries"] = count;
+  output.result()["outdated"] = outdated;
   output.result()["damaged"] = json_of(damaged);
+  std::string older;
+  if (outdated != 0) {
+    older = fmt::format("; {} of an older format, which {} not read any more", outdated,
+                        outdated == 1 ? "is" : "are");
+  }
   if (damaged.empty()) {
-    output.line("{}: {}, {}", cache.directory().string(), counted_entries(count),
-                count == 1 ? "whole" : "all whole");
+    output.line("{}: {}, {}{}", cache.directory().string(), counted_entries(count),
+                count == 1 ? "whole" : "all whole", older);
     return;
   }
   Error failure =
       error(ErrorCode::kDamaged,
             "{} of {} of the compile cache in {} {} damaged: compiled anew when next needed, and "
-            "removed by \"baton cache clear\"",
+            "removed by \"baton cache clear\"{}",
             damaged.size(), counted_entries(count), cache.directory().string(),
-            damaged.size() == 1 ? "is" : "are");
+            damaged.size() == 1 ? "is" : "are", older);
+  constexpr std::size_t kMostShown = 20;
   for (const compiler::Cache::Entry& entry : damaged) {
+    if (&entry - damaged.data() == kMostShown) {
+      failure.note(fmt::format("  and {} more: --json names all", damaged.size() - kMostShown));
+      break;
+    }
     failure.note(fmt::format("  {}: {}", entry.path.string(), entry.damage));
   }
   throw failure;

@@ -82,6 +82,7 @@ Cache::Lookup Cache::look_up(const std::string& key) const {
   std::string failure;
   const std::optional<std::string> bytes = read_cached_file(path, &failure);
   if (!bytes) return {std::nullopt, false, failure};
+  if (is_outdated(*bytes)) return {std::nullopt, false, {}};
   Lookup found{read_entry(*bytes, key, &failure), false, {}};
   if (!found.result) {
     found.damaged = true;
@@ -230,20 +231,24 @@ std::vector<Cache::Entry> Cache::list() const {
   return found;
 }
 
-std::vector<Cache::Entry> Cache::verify() const {
-  std::vector<Entry> damaged;
+Cache::Verified Cache::verify() const {
+  Verified found;
   for (Entry& entry : list()) {
     std::string failure;
     const std::optional<std::string> bytes = read_cached_file(entry.path, &failure);
     if (bytes) {
       if (read_entry(*bytes, entry.key, &entry.damage)) continue;
+      if (is_outdated(*bytes)) {
+        ++found.outdated;
+        continue;
+      }
     } else {
       if (failure.empty()) continue;  // removed meanwhile
       entry.damage = failure;
     }
-    damaged.push_back(std::move(entry));
+    found.damaged.push_back(std::move(entry));
   }
-  return damaged;
+  return found;
 }
 
 CacheCounters Cache::counters() const {

@@ -73,8 +73,12 @@ class Cache {
   };
   // All entries, those last used first. Only summaries are read.
   std::vector<Entry> list() const;
-  // Reads every entry whole and returns the damaged ones.
-  std::vector<Entry> verify() const;
+  struct Verified {
+    std::vector<Entry> damaged;
+    std::size_t outdated = 0;  // of an older format: never read, and the first to make room
+  };
+  // Reads every entry whole.
+  Verified verify() const;
   CacheCounters counters() const;
   // Removes all entries, the counters, and what unfinished writes left; returns how many entries.
   // Throws kInvalidInput where one cannot be removed.

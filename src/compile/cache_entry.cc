@@ -212,6 +212,11 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   return result;
 }
 
+bool is_outdated(std::string_view bytes) {
+  const std::optional<Header> header = read_header(bytes);
+  return header && header->version != 0 && header->version < kCacheFormat;
+}
+
 std::optional<Result> read_summary(std::string_view beginning) {
   const std::optional<Header> header = read_header(beginning);
   if (!header || header->version != kCacheFormat) return std::nullopt;

@@ -74,12 +74,12 @@ class CacheKill : public testing::Test {
       settings.patience = std::chrono::milliseconds(0);
       const Cache cache(settings);
       prepare(cache);
-      const std::size_t damaged = cache.verify().size();
+      const std::size_t damaged = cache.verify().damaged.size();
 
       const End end = kill_at(stop, [&] { cache.get(kKey, [] { return Cache::Made{sample()}; }); });
       if (end == End::kUntraceable) GTEST_SKIP() << "processes cannot be traced here";
 
-      EXPECT_LE(cache.verify().size(), damaged);
+      EXPECT_LE(cache.verify().damaged.size(), damaged);
       std::string log;
       set_log_callback([&](LogLevel, std::string_view message) { log += message; });
       set_log_level(LogLevel::kInfo);
@@ -89,7 +89,7 @@ class CacheKill : public testing::Test {
       EXPECT_EQ(outcome.result.ptx, sample().ptx);
       EXPECT_EQ(outcome.result.cubin, sample().cubin);
       EXPECT_EQ(log.find("without a lock"), std::string::npos) << log;
-      EXPECT_TRUE(cache.verify().empty());
+      EXPECT_TRUE(cache.verify().damaged.empty());
       EXPECT_TRUE(cache.find(kKey));
       std::uint64_t bytes = 0;
       for (const Cache::Entry& entry : cache.list()) bytes += entry.size;

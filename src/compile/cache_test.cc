@@ -129,7 +129,7 @@ TEST_F(CacheTest, ListsAndClears) {
   EXPECT_EQ(entries[0].entries, sample().entries);
   EXPECT_EQ(entries[0].seconds, 0.125);
   EXPECT_EQ(entries[0].size, fs::file_size(entries[0].path));
-  EXPECT_TRUE(cache_.verify().empty());
+  EXPECT_TRUE(cache_.verify().damaged.empty());
   EXPECT_EQ(cache_.clear(), 2u);
   EXPECT_TRUE(cache_.list().empty());
   EXPECT_EQ(cache_.clear(), 0u);
@@ -137,7 +137,7 @@ TEST_F(CacheTest, ListsAndClears) {
 
 TEST_F(CacheTest, AnEmptyFolderIsAnEmptyCache) {
   EXPECT_TRUE(cache_.list().empty());
-  EXPECT_TRUE(cache_.verify().empty());
+  EXPECT_TRUE(cache_.verify().damaged.empty());
   EXPECT_EQ(cache_.clear(), 0u);
 }
 
@@ -179,13 +179,34 @@ TEST_F(CacheTest, ADamagedEntryIsAMissAndIsSaid) {
   LogCapture log;
   EXPECT_FALSE(cache_.find(kKey));
   EXPECT_TRUE(log.has("damaged"));
-  const auto damaged = cache_.verify();
+  const auto damaged = cache_.verify().damaged;
   ASSERT_EQ(damaged.size(), 1u);
   EXPECT_EQ(damaged[0].key, kKey);
   EXPECT_FALSE(damaged[0].damage.empty());
   cache_.store(kKey, sample());
   EXPECT_TRUE(cache_.find(kKey));
-  EXPECT_TRUE(cache_.verify().empty());
+  EXPECT_TRUE(cache_.verify().damaged.empty());
+}
+
+TEST_F(CacheTest, AnEntryOfAnOlderFormatIsAMissAndNoDamage) {
+  cache_.store(kKey, sample());
+  std::string bytes = read_file(entry_path());
+  bytes[kCacheMagic.size()] = 1;
+  write_file_atomically(entry_path(), bytes);
+  LogCapture log;
+  EXPECT_FALSE(cache_.find(kKey));
+  EXPECT_FALSE(log.has("damaged"));
+  EXPECT_TRUE(cache_.verify().damaged.empty());
+  EXPECT_EQ(cache_.verify().outdated, 1u);
+  cache_.store(kKey, sample());
+  EXPECT_TRUE(cache_.find(kKey));
+  EXPECT_EQ(cache_.verify().outdated, 0u);
+  // No older one has the number 0, and what is newer is not known: so it may be damaged.
+  for (const char version : {'\0', '\3'}) {
+    bytes[kCacheMagic.size()] = version;
+    write_file_atomically(entry_path(), bytes);
+    EXPECT_EQ(cache_.verify().damaged.size(), 1u);
+  }
 }
 
 TEST_F(CacheTest, AFolderThatCannotBeWrittenMeansNoCache) {
@@ -309,7 +330,7 @@ TEST_F(CacheTest, ADamagedEntryIsRepaired) {
   EXPECT_FALSE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
   EXPECT_EQ(log.times("damaged"), 1);
   EXPECT_EQ(cache_.counters().repairs, 1u);
-  EXPECT_TRUE(cache_.verify().empty());
+  EXPECT_TRUE(cache_.verify().damaged.empty());
   EXPECT_TRUE(cache_.get(kKey, [] { return Cache::Made{sample()}; }).hit);
   EXPECT_EQ(cache_.counters().repairs, 1u);
 }
