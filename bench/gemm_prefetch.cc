@@ -35,6 +35,7 @@
 #include "gemm_data.h"
 #include "gemm_foreign.h"
 #include "gemm_plan.h"
+#include "graph_edges.h"
 #include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
@@ -133,17 +134,7 @@ class CapturedArm : public Arm {
   }
 
   std::uint64_t programmatic_edges() const override {
-    const ContextGuard guard(device_);
-    std::size_t count = 0;
-    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, nullptr, nullptr, nullptr, &count);
-    std::vector<CUgraphNode> from(count), to(count);
-    std::vector<CUgraphEdgeData> data(count);
-    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, from.data(), to.data(), data.data(),
-                      &count);
-    return static_cast<std::uint64_t>(
-        std::count_if(data.begin(), data.end(), [](const CUgraphEdgeData& edge) {
-          return edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-        }));
+    return bench::programmatic_edges(device_, graph_);
   }
 
  private:

@@ -24,6 +24,7 @@
 
 #include "baton/baton.h"
 #include "driver/driver.h"
+#include "graph_edges.h"
 #include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
@@ -235,18 +236,7 @@ class GraphByHand : public ByHand {
   }
 
   std::optional<std::uint64_t> programmatic_edges() const override {
-    const ContextGuard guard(device_);
-    std::size_t count = 0;
-    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, nullptr, nullptr, nullptr, &count);
-    std::vector<CUgraphNode> from(count), to(count);
-    std::vector<CUgraphEdgeData> data(count);
-    BATON_DRIVER_CALL(driver(), cuGraphGetEdges, graph_, from.data(), to.data(), data.data(),
-                      &count);
-    std::uint64_t programmatic = 0;
-    for (const CUgraphEdgeData& edge : data) {
-      programmatic += edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC ? 1 : 0;
-    }
-    return programmatic;
+    return bench::programmatic_edges(device_, graph_);
   }
 
  private:

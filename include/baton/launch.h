@@ -53,8 +53,8 @@ struct ArgumentType {
   std::optional<DType> dtype;  // where it is a number of one of these types
 };
 
-// Tells lists of types apart: one list has one number (FNV-1a, 64 bits, over the fields' bytes), and
-// another list another one.
+// Tells lists of types apart: equal lists have equal numbers, and that two different ones do is as
+// good as impossible (FNV-1a, 64 bits, http://www.isthe.com/chongo/tech/comp/fnv/).
 template <std::size_t kCount>
 constexpr std::uint64_t fingerprint(const std::array<ArgumentType, kCount>& types) {
   std::uint64_t hash = 0xCBF29CE484222325;

@@ -1,5 +1,6 @@
 #include "baton/attributes.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "base/error.h"

@@ -298,9 +298,8 @@ class Placer {
     out.triggers.erase(std::unique(out.triggers.begin(), out.triggers.end()), out.triggers.end());
   }
 
-  // Where a thread that has done the block's loads, in front of `done`, goes straight on to a
-  // branch that leads to more of them or to none, and can tell which: there. `done` is not the
-  // branch.
+  // Where a thread that has done the block's loads, in front of `done`, goes straight on, by a
+  // write, to a branch that leads to more of them or to none, and can tell which: there.
   std::optional<LastTurn> last_turn(std::uint32_t block, std::uint32_t done,
                                     const std::vector<bool>& loads,
                                     const std::vector<bool>& leads) const {
