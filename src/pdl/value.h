@@ -1,0 +1,36 @@
+#pragma once
+
+// What a register may hold, as far as it can be told, and what an instruction makes of that.
+
+#include <cstdint>
+#include <span>
+
+#include "pdl/code.h"
+
+namespace baton::overlap {
+
+// Over all times that a thread may have it: bits between two, both included and seen as unsigned
+// numbers.
+struct Value {
+  enum class State : std::uint8_t { kUndefined, kRange, kVaries };
+  State state = State::kUndefined;
+  std::uint64_t bits = 0;  // the least
+  std::uint64_t most = 0;
+
+  static Value constant(std::uint64_t bits) { return {State::kRange, bits, bits}; }
+  static Value range(std::uint64_t least, std::uint64_t most) {
+    return {State::kRange, least, most};
+  }
+  static Value varies() { return {State::kVaries, 0, 0}; }
+  bool is_range() const { return state == State::kRange; }
+  bool is_constant() const { return is_range() && bits == most; }
+};
+
+// As a register has them that an element of `width` bits was loaded to.
+std::uint64_t loaded_bits(std::uint64_t bits, unsigned width, bool is_signed);
+
+// What the operation, which computes, gives its first destination. `from`: its sources; `lane`: the
+// thread's %laneid.
+Value result_of(const Operation& operation, std::span<const Value> from, const Value& lane);
+
+}  // namespace baton::overlap
