@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "pdl/instruction.h"
+#include "pdl/web.h"
 #include "ptx/flat.h"
 
 namespace baton::overlap {
@@ -52,6 +53,8 @@ class Reader {
     code_.operations.reserve(64);
     open_frame(*code_.kernel, kNone, kNone);
     for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
+    whole_.resize(code_.registers);
+    tell_apart(code_, whole_);
     return std::move(code_);
   }
 
@@ -91,6 +94,7 @@ class Reader {
       operation.instruction = instructions[i].instruction;
       operation.loc = instructions[i].loc;
       lower(f, i, instructions[i], operation);
+      if (operation.guard != kNone) operation.kept = operation.defines;
       edges_ += operation.next.size();
       if (edges_ > kMaxEdges) {
         throw error(ErrorCode::kInvalidInput, "the branches of {} have more than {} targets",
@@ -152,7 +156,7 @@ class Reader {
       const Operand& operand = i.operands[k];
       if (static_cast<int>(k) == shape.address) {
         out.address = source(f, flat.scope, operand);
-      } else if (k == 0 && shape.defines) {
+      } else if (k == 0 && shape.defines && operand.kind != Operand::Kind::kAddress) {
         add_defines(f, flat.scope, operand, out);
       } else {
         add_sources(f, flat, operand, out);
@@ -176,6 +180,7 @@ class Reader {
     if (!found || found->variable->space != ptx::StateSpace::kParam) return;
     if (frames_[f].caller == kNone && param_index(*code_.kernel, found->variable) != kNone) return;
     const std::uint32_t passed = register_id(f, found->variable, 0);
+    keep_whole(passed);  // a part of it may be all that is passed here
     if (out.kind == Kind::kLoad) {
       out.sources.push_back({Source::Kind::kRegister, passed, 0});
     } else {
@@ -242,8 +247,15 @@ class Reader {
     for (std::size_t k = 0; k < count; ++k) {
       const Operand& operand = given->children[k];
       if (operand.kind != Operand::Kind::kIdentifier) continue;
-      frames_[inner].names[&params[k]][0] = register_of(f, scope, operand.text);
+      const std::uint32_t passed = register_of(f, scope, operand.text);
+      frames_[inner].names[&params[k]][0] = passed;
+      keep_whole(passed);  // what the callee does to its own is done to the caller's
     }
+  }
+
+  void keep_whole(std::uint32_t id) {
+    if (whole_.size() <= id) whole_.resize(id + 1);
+    whole_[id] = true;
   }
 
   std::uint32_t register_id(std::uint32_t f, const ptx::Variable* variable, std::uint32_t number) {
@@ -336,6 +348,7 @@ class Reader {
   std::vector<Frame> frames_;
   std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
   std::unordered_map<std::string_view, std::uint32_t> variables_;
+  std::vector<bool> whole_;  // registers that stand for more than one, or are written in parts
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;
 };

@@ -17,7 +17,7 @@ namespace baton::overlap {
 struct Source {
   enum class Kind : std::uint8_t {
     kOther,     // a value that is not followed
-    kRegister,  // `id`
+    kRegister,  // `id`, of Code::registers
     kConstant,  // `bits`
     kSpecial,   // `id`, a Special
     kParam,     // the address of the kernel's parameter `id`
@@ -89,6 +89,9 @@ struct Operation {
   std::uint32_t guard = kNone;  // register
   Source address;
   std::vector<std::uint32_t> defines;
+  // Of each that is defined, what it stays where the guard holds the operation back; empty without
+  // a guard.
+  std::vector<std::uint32_t> kept;
   std::vector<Source> sources;
   // Operations that may follow; of a guarded branch the first is the next in order.
   std::vector<std::uint32_t> next;
@@ -102,7 +105,9 @@ struct Code {
   std::shared_ptr<const ptx::Module> module;
   const ptx::Function* kernel = nullptr;
   std::vector<Operation> operations;  // execution begins with the first
+  // Values rather than names: what no operation may read as one is told apart (web.h).
   std::uint32_t registers = 0;
+  std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by Source::id
 
   // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a

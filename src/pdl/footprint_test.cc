@@ -181,6 +181,59 @@ TEST(Footprint, AnotherWarpMayWait) {
   EXPECT_EQ(text_of(footprint_of(fourth_warp)), "unclear read p0") << "nor is one known";
 }
 
+// A warp's number by way of lane `%r4`.
+constexpr char kRole[] = "shr.u32 %r3, %r1, 5; shfl.sync.idx.b32 %r5, %r3, %r4, 31, -1;\n";
+// Those whose number is 0 wait for the block.
+constexpr char kFirstWaits[] =
+    "setp.ne.u32 %p1, %r5, 0; @%p1 bra OVER; griddepcontrol.wait;\nOVER: bar.sync 0;\n"
+    "ld.global.f32 %f1, [%a];";
+
+TEST(Footprint, ARegisterThatIsWrittenAgainWasSomethingElseBefore) {
+  const std::string lane = "mov.u32 %r4, 0;\n";
+  EXPECT_EQ(text(lane + kRole + "mov.u32 %r4, %ctaid.x;\n" + kFirstWaits), "read p0");
+  EXPECT_EQ(text("mov.u32 %r4, %ctaid.x; add.u32 %r6, %r4, 1;\n" + lane + kRole + kFirstWaits),
+            "read p0");
+  EXPECT_EQ(text("mov.u32 %r4, 7; sub.u32 %r4, %r4, 7;\n" + std::string(kRole) + kFirstWaits),
+            "read p0");
+  // A loop or a guard makes one of the two.
+  const std::string again = "add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r0; @%p2 bra L;\n";
+  EXPECT_EQ(text(lane + "L:\n" + kRole + again + kFirstWaits), "unclear read p0");
+  const std::string other = "@%p2 mov.u32 %r4, 5;\n";
+  EXPECT_EQ(text(lane + "setp.eq.u32 %p2, %r0, 1;\n" + other + kRole + kFirstWaits),
+            "unclear read p0");
+  EXPECT_EQ(text(lane + "setp.ne.u32 %p2, %r1, 0;\n" + other + kRole + kFirstWaits), "read p0")
+      << "the thread itself is not among those whom the guard lets pass";
+  EXPECT_EQ(text("setp.eq.u32 %p2, %r1, 0; @!%p2 mov.u32 %r4, 5; @%p2 mov.u32 %r4, 0;\n" +
+                 std::string(kRole) + kFirstWaits),
+            "read p0");
+}
+
+TEST(Footprint, AnUnsetRegisterMayHoldAnything) {
+  // Written only further down, or on some ways to where it is read.
+  EXPECT_EQ(text(kRole + std::string(kFirstWaits) + "mov.u32 %r4, 0;"), "unclear read p0");
+  EXPECT_EQ(text("setp.eq.u32 %p2, %r0, 1; @%p2 bra M; mov.u32 %r4, 0;\nM:\n" + std::string(kRole) +
+                 kFirstWaits),
+            "unclear read p0");
+  EXPECT_EQ(
+      text("setp.eq.u32 %p2, %r0, 1; @%p2 mov.u32 %r4, 0;\n" + std::string(kRole) + kFirstWaits),
+      "unclear read p0");
+  // As an index it leaves an address in its buffer.
+  EXPECT_EQ(text("griddepcontrol.wait; add.s64 %d1, %a, %d5; setp.eq.u32 %p2, %r0, 1;\n"
+                 "@%p2 mov.b64 %d1, %b; ld.global.f32 %f1, [%d1];"),
+            "read p0 p1");
+}
+
+TEST(Footprint, AnAddressIsWhatItWasWhereItIsUsed) {
+  const std::string late = "griddepcontrol.wait; mov.b64 %d1, %a; ld.global.f32 %f2, [%d1];";
+  EXPECT_EQ(text("mov.b64 %d1, %b; ld.global.f32 %f1, [%d1];\n" + late), "read p0; early read p1");
+  EXPECT_EQ(text("griddepcontrol.wait; mov.b64 %d1, %b; setp.eq.u32 %p2, %r0, 1;\n"
+                 "@%p2 mov.b64 %d1, %a; ld.global.f32 %f1, [%d1];"),
+            "read p0 p1");
+  EXPECT_EQ(text("griddepcontrol.wait; mov.b64 %d1, %b;\nL: ld.global.f32 %f1, [%d1];\n"
+                 "mov.b64 %d1, %a; setp.eq.u32 %p2, %r0, 1; @%p2 bra L;"),
+            "read p0 p1");
+}
+
 // What a map that is a parameter shows is told apart from what lies behind any other.
 TEST(Footprint, TensorMapsAreParameters) {
   const auto module = ptx::Module::parse(R"(.version 8.7

@@ -70,6 +70,7 @@ class Solver {
       : code_(code), values_(code.registers + 1), users_(code.registers + 1) {
     // The register behind the last stands for all of local memory.
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) note_users(at);
+    give_what_is_never_written();
     queued_.assign(code.operations.size(), true);
     for (std::uint32_t at = static_cast<std::uint32_t>(code.operations.size()); at-- > 0;) {
       queue_.push_back(at);
@@ -99,10 +100,22 @@ class Solver {
 
   std::uint32_t memory() const { return code_.registers; }
 
+  // Whatever it holds comes from no address.
+  void give_what_is_never_written() {
+    std::vector<bool> written(code_.registers);
+    for (const Operation& operation : code_.operations) {
+      for (std::uint32_t id : operation.defines) written[id] = true;
+    }
+    for (std::uint32_t id = 0; id < code_.registers; ++id) {
+      if (!written[id]) values_[id] = {{Kind::kNumber}};
+    }
+  }
+
   void note_users(std::uint32_t at) {
     const Operation& operation = code_.operations[at];
     for (const Source& source : operation.sources) note_user(source, at);
     note_user(operation.address, at);
+    for (std::uint32_t id : operation.kept) users_[id].push_back(at);
     if (operation.kind == Operation::Kind::kLoad) users_[memory()].push_back(at);
   }
   void note_user(const Source& source, std::uint32_t at) {
@@ -146,6 +159,9 @@ class Solver {
 
   void evaluate(std::uint32_t at) {
     const Operation& operation = code_.operations[at];
+    for (std::size_t k = 0; k < operation.kept.size(); ++k) {
+      define(operation.defines[k], Origins(values_[operation.kept[k]]));
+    }
     switch (operation.kind) {
       case Operation::Kind::kPass:
         for (const Source& source : operation.sources) define(operation, of(source));

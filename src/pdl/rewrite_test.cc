@@ -312,6 +312,25 @@ TEST(Rewrite, TriggersInTheLastTurnOfALoop) {
       "setp.lt.u32 %baton2|%baton3, %baton1, %r0; @!%baton3 TRIGGER } ");
 }
 
+// The text is of names, whatever they stand for at the time.
+TEST(Rewrite, RepeatsWhatOneNameIsWrittenFor) {
+  const std::string rest =
+      "mov.u32 %r5, %r1;\nadd.u32 %r1, %r5, %r2;\nmov.u32 %r5, %r1;\n"
+      "setp.lt.u32 %p1, %r5, %r0;\n@%p1 bra L;\nst.global.u32 [%c], %r5;\nret;";
+  EXPECT_EQ(text(loop(rest), TriggerPlace::kBehindLoads),
+            loop(rest,
+                 "{ .reg .b32 %baton0; .reg .b32 %baton1; .reg .b32 %baton2; .reg .pred %baton3; "
+                 "mov.u32 %baton0, %r1; add.u32 %baton1, %baton0, %r2; mov.u32 %baton2, %baton1; "
+                 "setp.lt.u32 %baton3, %baton2, %r0; @!%baton3 TRIGGER } "));
+}
+
+TEST(Rewrite, TellsApartWhatOneRegisterPointsTo) {
+  EXPECT_EQ(text("mov.b64 %d1, %a;\nld.global.nc.f32 %f1, [%d1];\nmov.b64 %d1, %b;\n"
+                 "ld.global.nc.f32 %f2, [%d1];\nst.global.f32 [%c], %f2;\nret;"),
+            "mov.b64 %d1, %a;\nld.global.nc.f32 %f1, [%d1];\nmov.b64 %d1, %b;\n"
+            "WAIT ld.global.f32 %f2, [%d1];\nst.global.f32 [%c], %f2;\nret;");
+}
+
 TEST(Rewrite, TriggersBehindALoopThatWritesNothing) {
   EXPECT_EQ(text("L: ld.global.f32 %f1, [%b];\nadd.f32 %f2, %f2, %f1;\nadd.u32 %r1, %r1, %r2;\n"
                  "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nst.global.f32 [%c], %f2;\nret;",

@@ -16,7 +16,8 @@ constexpr std::uint32_t kManyBarriers = 8;  // more are not counted
 constexpr std::uint8_t kMaxGrowth = 4;
 
 // Sparse propagation of constants and ranges: operations and branches count once they can be
-// reached.
+// reached. What an operation reads has by then been written on the way there, or is unset, which
+// may hold anything.
 class Follower {
  public:
   Follower(const Code& code, const KnownThread& thread)
@@ -26,19 +27,21 @@ class Follower {
         growth_(code.registers),
         users_(code.registers),
         reached_(code.operations.size()) {
+    for (std::uint32_t id = 0; id < code.registers; ++id) {
+      if (code.unset[id]) values_[id] = Value::varies();
+    }
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
       const Operation& operation = code.operations[at];
       for (const Source& source : operation.sources) note_user(source, at);
       if (operation.guard != kNone) users_[operation.guard].push_back(at);
+      for (std::uint32_t id : operation.kept) users_[id].push_back(at);
     }
     reach(0);
-    do {
-      while (!queue_.empty()) {
-        const std::uint32_t at = queue_.back();
-        queue_.pop_back();
-        evaluate(at);
-      }
-    } while (give_up_on_undefined());
+    while (!queue_.empty()) {
+      const std::uint32_t at = queue_.back();
+      queue_.pop_back();
+      evaluate(at);
+    }
   }
 
   ThreadFacts facts() const {
@@ -122,27 +125,20 @@ class Follower {
 
   void evaluate(std::uint32_t at) {
     const Operation& operation = code_.operations[at];
-    if (is_undefined(operation)) return;  // the guard's definition will bring this here again
-    if (guard(operation) != Guard::kFalse) define(operation);
+    define(operation);
     if (operation.kind == Kind::kTrap && guard(operation) == Guard::kTrue) return;
     for (std::uint32_t to : followers(operation)) reach(to);
   }
 
-  bool is_undefined(const Operation& operation) const {
-    return operation.guard != kNone && values_[operation.guard].state == Value::State::kUndefined;
-  }
-
-  // Guards that nothing defines on the way there may hold anything.
-  bool give_up_on_undefined() {
-    for (std::uint32_t at = 0; at < reached_.size(); ++at) {
-      const Operation& operation = code_.operations[at];
-      if (reached_[at] && is_undefined(operation)) join(operation.guard, Value::varies());
-    }
-    return !queue_.empty();
-  }
-
   void define(const Operation& operation) {
     if (operation.defines.empty()) return;
+    const Guard passes = guard(operation);
+    if (passes != Guard::kTrue) {
+      for (std::size_t k = 0; k < operation.kept.size(); ++k) {
+        join(operation.defines[k], Value(values_[operation.kept[k]]));
+      }
+    }
+    if (passes == Guard::kFalse) return;
     const Value value = operation.defines.size() == 1 || is_shuffle(operation) ? result(operation)
                                                                                : Value::varies();
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
@@ -152,7 +148,7 @@ class Follower {
 
   void join(std::uint32_t id, const Value& value) {
     Value& old = values_[id];
-    if (value.state == Value::State::kUndefined || old.state == Value::State::kVaries) return;
+    if (value.state == Value::State::kNothing || old.state == Value::State::kVaries) return;
     Value joined = value;
     if (old.is_range() && value.is_range()) {
       joined = Value::range(std::min(old.bits, value.bits), std::max(old.most, value.most));

@@ -199,10 +199,7 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
   const ptx::Instruction& i = *operation.instruction;
   const std::string_view name = i.opcode;
   bool constant = true;
-  for (const Value& each : from) {
-    if (each.state == Value::State::kUndefined) return {};
-    constant = constant && each.is_constant();
-  }
+  for (const Value& each : from) constant = constant && each.is_constant();
   // Written "-x" or "!p" the operand is another value.
   for (const ptx::Operand& operand : i.operands) {
     if (operand.negated && operand.kind == ptx::Operand::Kind::kIdentifier) {

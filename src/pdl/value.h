@@ -12,8 +12,12 @@ namespace baton::overlap {
 // Over all times that a thread may have it: bits between two, both included and seen as unsigned
 // numbers.
 struct Value {
-  enum class State : std::uint8_t { kUndefined, kRange, kVaries };
-  State state = State::kUndefined;
+  enum class State : std::uint8_t {
+    kNothing,  // so far
+    kRange,
+    kVaries,
+  };
+  State state = State::kNothing;
   std::uint64_t bits = 0;  // the least
   std::uint64_t most = 0;
 
