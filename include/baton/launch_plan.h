@@ -15,9 +15,9 @@ using NativeGraph = CUgraph_st*;          // CUgraph
 using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
 
 // A launch prepared once and made many times: arguments packed, config checked, opt-ins raised.
-// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. Movable;
-// keeps its kernel's module loaded; refers to its stream, which must outlive the launches. One
-// thread at a time.
+// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. A copy is
+// a launch of its own, with the same arguments and config; keeps its kernel's module loaded; refers
+// to its stream, which must outlive the launches. One thread at a time.
 class BATON_API LaunchPlan {
  public:
   // Throws what `Kernel::launch` would throw.
@@ -26,8 +26,9 @@ class BATON_API LaunchPlan {
     return make_stored(kernel, config, detail::stored(args)...);
   }
   LaunchPlan(const Kernel& kernel, const LaunchConfig& config, std::span<const Argument> arguments);
+  LaunchPlan(const LaunchPlan& other);
   LaunchPlan(LaunchPlan&&) noexcept;
-  LaunchPlan& operator=(LaunchPlan&&) noexcept;
+  LaunchPlan& operator=(LaunchPlan other) noexcept;
   ~LaunchPlan();
 
   const Kernel& kernel() const;

@@ -284,7 +284,7 @@ void ExecutableState::run_all(const RunOptions& options) {
       progress.steps_done = 0;
       executor_->run({device, stream_, plan_, values_, buffers_, extent_.early, extent_.waits,
                       extent_.spreading, binding_, extent_.steps, builder, watch, progress.steps_done,
-                      options.time_steps, options.steps_apart});
+                      options.time_steps, run + 1 < options.repeat, options.steps_apart});
       if (run == 0) {
         download(watch);
         note_unwritten();

@@ -28,6 +28,7 @@ struct RunContext {
   const RunWatch& watch;
   std::uint64_t& steps_done;  // of this run, counted while it goes on
   bool time_steps = true;
+  bool again = false;        // another run of the same follows
   bool steps_apart = false;  // an event behind each step, also where that keeps launches apart
 };
 

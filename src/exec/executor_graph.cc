@@ -19,6 +19,7 @@ constexpr std::uint64_t kMostMarks = 4096;
 // What is to be known of a graph's steps once they run.
 struct Layout {
   std::vector<std::uint32_t> rows;  // of the report, by launch that is a node
+  std::vector<std::uint32_t> idle;  // of the report, by step for which there is nothing to do
   Place first;                      // of the steps that are nodes
   std::vector<Place> places;        // all of them, where there are marks
   std::vector<std::size_t> marks;   // how many of the places each event ends
@@ -66,7 +67,7 @@ class GraphPass : public Pass {
   }
 
   void nothing(const Place& place) override {
-    context_.report.done(place.row);
+    layout_.idle.push_back(place.row);
     ++layout_.steps;
   }
 
@@ -106,6 +107,7 @@ class GraphExecutor : public Executor {
       } else {
         context.report.begin_same_run();
       }
+      for (const std::uint32_t row : layout_.idle) context.report.done(row);
       launch(context);
     } catch (Error& failure) {
       note(failure, context.report);

@@ -22,11 +22,6 @@ void Pass::enqueue(Place& place, PlannedLaunch& step) {
   place.before = before_ == Before::kLaunch ? last_ : nullptr;
   place.programmatic = place.before != nullptr && context_.early[step.number];
   const bool report = context_.report.first_run();
-  if (!report && step.settled_for == context_.binding && step.settled_early == place.programmatic) {
-    before_ = Before::kLaunch;
-    last_ = place.step;
-    return launch(place, step);
-  }
   LaunchValues values = evaluate(step, slots(), context_.buffers);
   before_ = values.skipped ? Before::kSkippedLaunch : Before::kLaunch;
   if (values.skipped) {
@@ -42,10 +37,6 @@ void Pass::enqueue(Place& place, PlannedLaunch& step) {
   }
   if (place.programmatic) values.config.attributes.set(pdl());
   pack(step, values.config, slots(), context_.buffers);
-  if (!step.varies) {
-    step.settled_for = context_.binding;
-    step.settled_early = place.programmatic;
-  }
   launch(place, step);
   if (report) context_.report.launched(place.row, values.config, bytes_passed(step));
 }

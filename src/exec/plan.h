@@ -46,10 +46,6 @@ struct PlannedLaunch {
 
   // What is sent: made at the first launch, patched at each further one. Its config was checked.
   std::optional<LaunchPlan> sent;
-  // The binding for which it need not be looked at again, or 0, and whether it starts early then.
-  // The first of several runs looks at everything, so it does not matter what `check` packed.
-  std::uint64_t settled_for = 0;
-  bool settled_early = false;
 };
 
 struct PlannedCopy {

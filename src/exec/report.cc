@@ -63,7 +63,7 @@ void ReportBuilder::begin_run() {
 void ReportBuilder::begin_same_run() {
   begin_run();
   for (std::size_t row = 0; row < open_.size(); ++row) {
-    open_[row] = report_.steps[row].executions - report_.steps[row].skipped;
+    open_[row] = report_.steps[row].executions;
   }
 }
 

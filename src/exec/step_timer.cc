@@ -29,10 +29,9 @@ void StepTimer::begin(const RunContext& context) {
   }
   marks_.clear();
   open_.clear();
-  enqueued_ = marked_ = 0;
+  marked_ = 0;
   begin_ = take_event();
   begin_->record(context.stream);
-  context.report.begin_run();
 }
 
 StepTimer::Group StepTimer::take_group() {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -16,13 +15,13 @@ namespace baton::exec {
 // Marks the end of each step with an event and reports the time between one event and the next. An
 // event between two launches keeps them from overlapping, so launches that may overlap are marked
 // together, after the last of them, and what they took is the last one's; unless the run wants its
-// steps apart. Few events are out at any
-// time: whoever enqueues too far ahead waits for the oldest, so that the time limit is kept and the
-// driver's queue does not block. Events are kept for the next run.
+// steps apart. Few events are out at any time: whoever enqueues too far ahead waits for the oldest,
+// so that the time limit is kept and the driver's queue does not block. Events are kept for the next run.
 class StepTimer {
  public:
   explicit StepTimer(const Device& device) : device_(device) {}
 
+  // The report's run was begun.
   void begin(const RunContext& context);
   // Before a step is enqueued, which may overlap the one before it or not.
   void next(const RunContext& context, bool overlaps) {
@@ -31,7 +30,6 @@ class StepTimer {
   // After it was enqueued.
   void enqueued(const Place& place) {
     open_.push_back(place);
-    ++enqueued_;
   }
   // A step for which nothing is enqueued.
   void pass(const RunContext& context, std::uint32_t row) {
@@ -51,20 +49,16 @@ class StepTimer {
     Group group;
   };
 
-  // Without times, marks only bound how far ahead the host enqueues, and tell how far the run is.
-  // Each takes as long as a launch or two, so they stand ever farther apart: when as many steps are
-  // behind the last one as before it, within these bounds.
-  static constexpr std::uint64_t kFewestUntimed = 16;
-  static constexpr std::uint64_t kMostUntimed = 256;
-  // Launches that overlap one another are marked at the latest after so many, though that keeps two
-  // of them apart.
+  // Each mark takes as long as a launch or two. Where neither times nor a limit ask for them, they
+  // only bound how far ahead the host enqueues, and tell how far the run is: one stands behind so
+  // many steps. Launches that overlap one another are marked no later, though that keeps two of
+  // them apart.
   static constexpr std::uint64_t kMostUnmarked = 256;
 
   bool is_mark_due(const RunContext& context, bool overlaps) const {
     if (open_.size() >= kMostUnmarked) return true;
     if (overlaps && !context.steps_apart) return false;
-    return context.time_steps || context.watch.limited() ||
-           open_.size() >= std::clamp(enqueued_ - open_.size(), kFewestUntimed, kMostUntimed);
+    return context.time_steps || context.watch.limited();
   }
   Event take_event();
   Group take_group();
@@ -78,9 +72,8 @@ class StepTimer {
   std::optional<Event> last_;   // the end of the group harvested last
   Group open_;                  // enqueued after the last mark
   std::deque<Mark> marks_;      // oldest first
-  std::uint64_t enqueued_ = 0;  // steps of this run
-  std::uint64_t marked_ = 0;    // of these, those in marks_
-  driver::Counters counters_;   // at the end of the group harvested last
+  std::uint64_t marked_ = 0;   // steps in marks_
+  driver::Counters counters_;  // at the end of the group harvested last
 };
 
 }  // namespace baton::exec

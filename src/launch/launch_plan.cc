@@ -40,9 +40,22 @@ struct LaunchPlan::State {
   std::vector<void*> pointers;  // into `bytes`, one a parameter
 };
 
+LaunchPlan::LaunchPlan(const LaunchPlan& other) : state_(std::make_unique<State>(*other.state_)) {
+  // What refers to the other's members refers to these.
+  State& state = *state_;
+  state.native.attrs = launch::native_attributes(state.config.attributes.all());
+  const auto* const from = reinterpret_cast<const std::byte*>(other.state_->bytes.data());
+  auto* const to = reinterpret_cast<std::byte*>(state.bytes.data());
+  for (void*& pointer : state.pointers) pointer = to + (static_cast<std::byte*>(pointer) - from);
+}
+
 LaunchPlan::LaunchPlan(LaunchPlan&&) noexcept = default;
-LaunchPlan& LaunchPlan::operator=(LaunchPlan&&) noexcept = default;
 LaunchPlan::~LaunchPlan() = default;
+
+LaunchPlan& LaunchPlan::operator=(LaunchPlan other) noexcept {
+  state_ = std::move(other.state_);
+  return *this;
+}
 
 LaunchPlan::LaunchPlan(const Kernel& kernel, const LaunchConfig& config,
                        std::span<const Argument> arguments)

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
+#include <optional>
 
 namespace baton {
 namespace {
@@ -94,6 +96,29 @@ TEST_F(LaunchPlanTest, KeepsTheAlignmentOfLargeArguments) {
   moved.launch();
   device_.synchronize();
   EXPECT_EQ(out_.download()[0], 15u);
+}
+
+TEST_F(LaunchPlanTest, ACopyIsALaunchOfItsOwn) {
+  out_.upload(std::vector<std::uint32_t>(4));
+  std::optional<LaunchPlan> plan =
+      LaunchPlan::make(kernel_, {.block = 1, .stream = stream_, .attributes = {priority(0)}}, out_,
+                       5, ending_in(10));
+  LaunchPlan copy = *plan;
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy.argument(2).data()) % 128, 0u);
+  copy.set(1, 6u);
+  copy.set_grid(2);
+  plan->launch();
+  stream_.synchronize();
+  EXPECT_THAT(out_.download(), testing::ElementsAre(15, 0, 0, 0));
+  plan.reset();
+  copy.launch();
+  stream_.synchronize();
+  EXPECT_THAT(out_.download(), testing::ElementsAre(16, 16, 0, 0));
+  plan.emplace(LaunchPlan::make(kernel_, {}, out_, 7, ending_in(10)));
+  copy = *plan;
+  copy.launch();
+  device_.synchronize();
+  EXPECT_EQ(out_.download()[0], 17u);
 }
 
 TEST_F(LaunchPlanTest, RefusesWhatDoesNotFit) {
