@@ -84,7 +84,8 @@ struct RunOptions {
   Schedule schedule = {};
   // Whether the simulated GPU notes what it does, for RunReport::trace. Refused elsewhere.
   bool trace = false;
-  // Else the report has no times but the runs'. A graph has none for its steps.
+  // Else the report has no times but the runs', and which step a GPU failed at is told less exactly:
+  // no events stand between them that would tell. A graph has none for its steps.
   bool time_steps = true;
   // With time_steps: each step is timed by itself. An event stands then between launches that may
   // overlap, which keeps them apart on a GPU. Otherwise they are timed together.

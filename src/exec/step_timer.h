@@ -49,16 +49,19 @@ class StepTimer {
     Group group;
   };
 
-  // Each mark takes as long as a launch or two. Where neither times nor a limit ask for them, they
+  // Each mark takes as long as a few launches. Where neither times nor a limit ask for them, they
   // only bound how far ahead the host enqueues, and tell how far the run is: one stands behind so
   // many steps. Launches that overlap one another are marked no later, though that keeps two of
   // them apart.
   static constexpr std::uint64_t kMostUnmarked = 256;
+  // The same where nobody watches the run, and the driver may block when its queue is full.
+  static constexpr std::uint64_t kMostUnwatched = 4096;
 
   bool is_mark_due(const RunContext& context, bool overlaps) const {
-    if (open_.size() >= kMostUnmarked) return true;
-    if (overlaps && !context.steps_apart) return false;
-    return context.time_steps || context.watch.limited();
+    const bool wanted = context.time_steps || context.watch.limited();
+    if (wanted && (!overlaps || context.steps_apart)) return true;
+    const bool watched = wanted || context.watch.looks();
+    return open_.size() >= (watched ? kMostUnmarked : kMostUnwatched);
   }
   Event take_event();
   Group take_group();

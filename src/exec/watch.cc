@@ -30,7 +30,7 @@ RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<dou
     deadline_ = Clock::now() +
                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
   }
-  is_quiet_ = !tick_ && interrupt_ == nullptr && !deadline_;
+  looks_ = tick_ || interrupt_ != nullptr || deadline_;
 }
 
 void RunWatch::wait(const std::function<bool()>& done) const {

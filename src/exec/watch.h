@@ -23,8 +23,10 @@ class RunWatch {
 
   // Throws kInterrupted or kTimeout where it is time to stop.
   void check() const {
-    if (!is_quiet_) look();
+    if (looks_) look();
   }
+  // Whether there is anything to look at: a limit, a user who may stop the run or sees it go on.
+  bool looks() const { return looks_; }
 
   // What has to be done with what they threw: running kernels are stopped, where the device can,
   // and the error's notes say where they stood. Other errors are left alone.
@@ -44,7 +46,7 @@ class RunWatch {
   double limit_ = 0;  // seconds
   const std::atomic<bool>* interrupt_;
   std::function<void()> tick_;  // called at every check
-  bool is_quiet_ = false;       // there is nothing to look at
+  bool looks_ = false;
 };
 
 }  // namespace baton::exec
