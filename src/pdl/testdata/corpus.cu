@@ -136,6 +136,17 @@ KERNEL specialised(const float* w, const float* x, float* y) {
   __syncthreads();
   y[element()] = tile[threadIdx.x] * weights[threadIdx.x];
 }
+// The number of a thread's warp by way of a lane whose register is another thing further down.
+KERNEL role_from_reused_register(const float* x, float* y) {
+  unsigned role, more;
+  asm volatile(
+      "{ .reg .u32 r, warp; mov.u32 warp, %%tid.x; shr.u32 warp, warp, 5; mov.u32 r, 0;\n"
+      "shfl.sync.idx.b32 %0, warp, r, 31, -1; mov.u32 r, %%ctaid.x; mov.u32 %1, r; }"
+      : "=r"(role), "=r"(more));
+  if (role == 0) WAIT();
+  __syncthreads();
+  if (more < 4) y[element()] = 2 * x[element()];
+}
 KERNEL sets_up_shared(const int* x, int* counts, unsigned n) {
   __shared__ int bins[64];
   if (threadIdx.x < 64) bins[threadIdx.x] = 0;
@@ -305,6 +316,28 @@ KERNEL partial_barrier(const float* x, float* y) {
 }
 KERNEL odd_threads_wait(const float* x, float* y) {
   if (threadIdx.x & 1) WAIT();
+  y[element()] = 2 * x[element()];
+}
+// In the register that tells who waits, a guard leaves 1 for some threads.
+KERNEL role_behind_a_guard(const float* x, float* y) {
+  unsigned role;
+  asm volatile(
+      "{ .reg .u32 r; .reg .pred p; mov.u32 r, 1; setp.ge.u32 p, %1, 64;\n"
+      "@p mov.u32 r, 0; mov.u32 %0, r; }"
+      : "=r"(role)
+      : "r"(threadIdx.x));
+  if (role == 0) WAIT();
+  y[element()] = 2 * x[element()];
+}
+// A loop leaves 1 there for all, though it begins with 0.
+KERNEL role_behind_a_loop(const float* x, float* y) {
+  unsigned role;
+  asm volatile(
+      "{ .reg .u32 r, i; .reg .pred p; mov.u32 r, 0; mov.u32 i, 0;\n"
+      "AGAIN: mov.u32 %0, r; mov.u32 r, 1; add.u32 i, i, 1; setp.lt.u32 p, i, 2;\n"
+      "@p bra AGAIN; }"
+      : "=r"(role));
+  if (role == 0) WAIT();
   y[element()] = 2 * x[element()];
 }
 KERNEL pipelined(const float* x, float* y, unsigned n) {
