@@ -18,6 +18,8 @@ using Kind = Operation::Kind;
 
 // All branches together: an indexed branch over a long list is text of little length.
 constexpr std::size_t kMaxEdges = std::size_t{1} << 20;
+// All operands together: those of a function count wherever it is called.
+constexpr std::size_t kMaxOperands = std::size_t{1} << 22;
 constexpr std::size_t kMaxDepth = 64;  // of calls
 
 // One activation of a function: its registers and parameters have meanings of their own.
@@ -99,6 +101,12 @@ class Reader {
       if (edges_ > kMaxEdges) {
         throw error(ErrorCode::kInvalidInput, "the branches of {} have more than {} targets",
                     code_.kernel->name, kMaxEdges);
+      }
+      operands_ += operation.defines.size() + operation.sources.size();
+      if (operands_ > kMaxOperands) {
+        throw error(ErrorCode::kInvalidInput,
+                    "the instructions of {} have more than {} operands with all its calls",
+                    code_.kernel->name, kMaxOperands);
       }
       code_.operations[frames_[f].first + i] = std::move(operation);
     }
@@ -351,6 +359,7 @@ class Reader {
   std::vector<bool> whole_;  // registers that stand for more than one, or are written in parts
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;
+  std::size_t operands_ = 0;
 };
 
 std::string file_place(const ptx::Module& module, std::uint32_t file, std::uint32_t line) {

@@ -357,6 +357,11 @@ TEST(Footprint, IsBounded) {
     functions += fmt::format(".func f{}() {{ call f{}; call f{}; ret; }}\n", k, k - 1, k - 1);
   }
   EXPECT_THAT(footprint_of("call f39;", functions).unknown, HasSubstr("more than"));
+  // As do calls of what has many operands.
+  std::string wide = ".func wide() { .reg .b32 %x; mov.b32 {%x", calls;
+  for (int k = 0; k < 2000; ++k) wide += ", %x";
+  for (int k = 0; k < 3000; ++k) calls += "call wide;\n";
+  EXPECT_THAT(footprint_of(calls, wide + "}, 0; ret; }\n").unknown, HasSubstr("operands"));
 }
 
 // PTX of every kind that compilers make: each kernel has an answer.
