@@ -18,6 +18,11 @@
 
 namespace baton::sim {
 
+// Bytes of a register for a value of so many bits.
+inline std::uint8_t width_for(unsigned bits) {
+  return bits == 1 ? 1 : bits <= 32 ? 4 : bits == 64 ? 8 : 16;
+}
+
 // What the functions of one kernel share while they are decoded.
 struct KernelLowering {
   const ModuleFacts& facts;
@@ -46,7 +51,7 @@ class Lowering {
   using Method = void (Lowering::*)();
   struct Row;
 
-  // lower.cc: registers, operands, emission
+  // lower.cc: registers, emission
   struct RegisterFacts {
     SlotId slot = kSink;
     unsigned bits = 0;
@@ -59,22 +64,10 @@ class Lowering {
   void use(Proto& proto, int k, SlotId slot) { proto.r[k] = slot; }
   void raw(Proto& proto, int k, std::uint32_t value);
   void use_predicate(Proto& proto, int k, const ptx::Operand& operand);
-  // A register to write: `bits` wide exactly, or, for `at_least`, that wide or wider.
-  SlotId target(const ptx::Operand& operand, unsigned bits, bool at_least = false);
-  // A value to read: register, immediate, special register or the address of a symbol.
-  SlotId source(const ptx::Operand& operand, Type type, bool at_least = false);
-  SlotId predicate_target(const ptx::Operand& operand);
   SlotId temporary(unsigned bits);
-  std::uint64_t literal(const ptx::Operand& operand, Type type) const;
-  std::optional<SlotId> special_source(std::string_view name, unsigned bits);
-  std::optional<SlotId> symbol_source(const ptx::Operand& operand, std::uint8_t width);
-  const ptx::Operand& operand(std::size_t k) const;
-  void need_operands(std::size_t least, std::size_t most) const;
   [[noreturn]] void invalid(std::string message) const;
   void require(int architecture, bool specific = false) const;
   bool is_entry() const { return source_.is_entry; }
-  // Makes the written register stand for the slot, where that cannot be told apart from copying.
-  bool alias(const ptx::Operand& written, SlotId slot);
   bool is_fixed(SlotId slot) const { return fixed_.contains(slot); }
   SlotId fixed(SlotId slot) {
     fixed_.insert(slot);
@@ -82,6 +75,20 @@ class Lowering {
   }
   // The guard's instruction needs its lanes to run apart: a branch around it is emitted.
   void guard_by_branch();
+
+  // lower_operand.cc: what operands name
+  // A register to write: `bits` wide exactly, or, for `at_least`, that wide or wider.
+  SlotId target(const ptx::Operand& operand, unsigned bits, bool at_least = false);
+  // A value to read: register, immediate, special register or the address of a symbol.
+  SlotId source(const ptx::Operand& operand, Type type, bool at_least = false);
+  SlotId predicate_target(const ptx::Operand& operand);
+  std::uint64_t literal(const ptx::Operand& operand, Type type) const;
+  std::optional<SlotId> special_source(std::string_view name, unsigned bits);
+  std::optional<SlotId> symbol_source(const ptx::Operand& operand, std::uint8_t width);
+  const ptx::Operand& operand(std::size_t k) const;
+  void need_operands(std::size_t least, std::size_t most) const;
+  // Makes the written register stand for the slot, where that cannot be told apart from copying.
+  bool alias(const ptx::Operand& written, SlotId slot);
 
   // lower_alu.cc
   void alu_add_sub();
