@@ -255,6 +255,22 @@ class LaunchCosts {
   std::vector<Arm> arms_;
 };
 
+// Launches of eight arguments by the stream executor: as many runs of kSteps each as come to
+// `launches`, behind a first one.
+void run_program(const Device& device, int launches) {
+  constexpr int kSteps = 1000;
+  ProgramBuilder builder("launches");
+  builder.kernel({.name = "empty",
+                  .origin = KernelOrigin::kPtx,
+                  .file = BATON_SOURCE_DIR "/bench/kernels/empty.ptx"});
+  LaunchStep step{.kernel = "empty", .grid = {1}, .block = {32}};
+  for (int i = 0; i < 8; ++i) step.args.push_back(TypedValue{DType::kU64, Expression(i)});
+  builder.repeat(kSteps, "", [&] { builder.launch(step); });
+  Executable executable = Executable::prepare(builder.build(), device);
+  executable.run(
+      {.repeat = 1 + static_cast<std::uint64_t>(launches / kSteps), .time_steps = false});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -264,6 +280,10 @@ int main(int argc, char** argv) try {
   const int only_arguments = options.number("--arguments", -1);
   const int only_attributes = options.number("--attributes", -1);
   const std::string only_arm = options.text("--arm", "");
+  if (only_arm == "stream executor") {
+    run_program(device, rounds);
+    return 0;
+  }
   fmt::print("{} ({}), driver of CUDA {}.{}, {} rounds of {} launches\n", device.spec(),
              device.name(), device.driver_version() / 1000, device.driver_version() % 1000 / 10,
              rounds, kLaunches);
