@@ -171,6 +171,7 @@ class Reader {
       }
     }
     pass_params(f, flat, out);
+    if (out.open != nullptr) out.kind = Kind::kOpen;
   }
 
   // ld.param and st.param of anything but the kernel's own parameters move arguments and results.
@@ -280,7 +281,10 @@ class Reader {
 
   void add_defines(std::uint32_t f, std::uint32_t scope, const Operand& operand, Operation& out) {
     if (operand.kind == Operand::Kind::kIdentifier) {
-      if (operand.text != "_") out.defines.push_back(register_of(f, scope, operand.text));
+      if (operand.text == "_") return;
+      const bool is_part = operand.text.find('.') != std::string_view::npos;
+      if (is_part) out.open = "a write to a part of a vector register";
+      out.defines.push_back(register_of(f, scope, operand.text));
       return;
     }
     for (const Operand& child : operand.children) add_defines(f, scope, child, out);

@@ -63,7 +63,7 @@ struct Operation {
     kBranch,
     kEnd,   // the thread ends
     kTrap,  // the grid ends with an error
-    kOpen,  // calls what cannot be seen
+    kOpen,  // calls what cannot be seen, or does what is not followed
     kNothing,
   };
   // Memory that `address` may lie in.

@@ -223,6 +223,14 @@ TEST(Footprint, AnUnsetRegisterMayHoldAnything) {
             "read p0 p1");
 }
 
+TEST(Footprint, PartsOfVectorRegistersAreNotFollowed) {
+  const std::string vector = ".reg .v2 .b64 %v; mov.v2.b64 %v, {%b, %b};\n";
+  EXPECT_EQ(text(vector + "mov.v2.b64 {%d1, %d2}, %v; ld.global.f32 %f1, [%d1];"), "early read p1");
+  EXPECT_EQ(text(vector + "mov.b64 %d1, %v.x; ld.global.f32 %f1, [%d1];"), "early read ?");
+  EXPECT_EQ(footprint_of(vector + "mov.b64 %v.x, %a;").unknown,
+            "a write to a part of a vector register is at k.ptx:15");
+}
+
 TEST(Footprint, AnAddressIsWhatItWasWhereItIsUsed) {
   const std::string late = "griddepcontrol.wait; mov.b64 %d1, %a; ld.global.f32 %f2, [%d1];";
   EXPECT_EQ(text("mov.b64 %d1, %b; ld.global.f32 %f1, [%d1];\n" + late), "read p0; early read p1");
