@@ -14,7 +14,7 @@ namespace {
 
 using namespace baton::overlap;
 
-// What is rewritten waits on every path, and cannot be rewritten again.
+// What is rewritten waits on every path, or as it did, and keeps that when it is rewritten again.
 void rewrite_all(const std::shared_ptr<const baton::ptx::Module>& module, TriggerPlace trigger) {
   std::vector<RewriteRequest> requests;
   for (const baton::ptx::Function* kernel : module->entries()) {
@@ -24,12 +24,22 @@ void rewrite_all(const std::shared_ptr<const baton::ptx::Module>& module, Trigge
   const Rewriting done = rewrite(module, requests);
   for (std::size_t k = 0; k < requests.size(); ++k) {
     const RewrittenKernel& kernel = done.kernels[k];
-    if (kernel.obstacle.empty() == kernel.changes.empty()) std::abort();
+    const bool is_kept = kernel.changes.empty();
+    if (kernel.obstacle.empty() && kernel.own.empty() && is_kept) std::abort();
+    if (!kernel.obstacle.empty() && !(kernel.own.empty() && is_kept)) std::abort();
     if (!kernel.obstacle.empty()) continue;
-    const baton::ptx::Function* found = done.module->function(kernel.kernel);
-    if (read_footprint(done.module, *found, {}).waits != Footprint::Waits::kAll) std::abort();
+    const auto& now = done.module == nullptr ? module : done.module;
+    const baton::ptx::Function* found = now->function(kernel.kernel);
+    const Footprint::Waits waits = read_footprint(now, *found, {}).waits;
+    if (kernel.own.empty() ? waits != Footprint::Waits::kAll : waits == Footprint::Waits::kNever) {
+      std::abort();
+    }
     requests[k].kernel = found;
-    if (rewrite(done.module, {&requests[k], 1}).kernels[0].obstacle.empty()) std::abort();
+    const RewrittenKernel again = rewrite(now, {&requests[k], 1}).kernels[0];
+    if (!again.obstacle.empty() || again.own.empty()) std::abort();
+    for (const Change& change : again.changes) {
+      if (change.kind != Change::Kind::kTrigger) std::abort();
+    }
   }
 }
 

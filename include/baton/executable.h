@@ -205,7 +205,8 @@ struct EdgeReport {
   std::string reason;
   bool programmatic = false;    // the later one may overlap; else it waits for the earlier one
   std::string decision_reason;  // why: "it is proven", "the program says off", "BATON_PDL=off"
-  // Of programmatic edges, with the configs of both launches' last executions.
+  // Of programmatic edges, with the configs of both launches' last executions; none behind a launch
+  // that never triggers, since nothing of it is left when the later one starts.
   std::optional<EarlyRoom> room = {};
 };
 
@@ -262,7 +263,7 @@ struct Comparison {
 BATON_API Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
                              std::string_view name);
 
-// What was put into a kernel that had no programmatic dependent launch of its own (docs/pdl.md).
+// What was changed in a kernel so that its launches may start early (docs/pdl.md).
 struct KernelRewrite {
   struct Change {
     enum class Kind : std::uint8_t { kWait, kTrigger, kPlainLoad };
@@ -272,7 +273,10 @@ struct KernelRewrite {
   };
   std::string kernel;  // its name in the program
   RewriteMode mode = RewriteMode::kOff;
-  std::string obstacle;         // why it is as it was, else empty
+  std::string obstacle;  // why it cannot be changed and is as it was, else empty
+  // "its own wait, at norm.cu:12": what it had itself, and keeps. Without changes, nothing was to
+  // be done. Else empty.
+  std::string own = {};
   std::vector<Change> changes;  // empty where it is as it was
 };
 BATON_API std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept;

@@ -160,8 +160,9 @@ enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratc
 enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
 enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
-// Whether a kernel that has no programmatic dependent launch of its own is given a wait for the
-// launch before it; kLoads, kExit and kTop say where it triggers the one behind it, too.
+// Whether a kernel that does not wait for the launch before it is given a wait, and one that does
+// has its loads made such that the wait orders them; kLoads, kExit and kTop say where it triggers
+// the launch behind it, where it has no trigger of its own.
 enum class RewriteMode : std::uint8_t {
   kOff,
   kAuto,   // where it may let a launch start early

@@ -166,11 +166,15 @@ void show_room(const CheckReport& report, Output& output) {
                {"what is short for more"}});
   bool any = false;
   for (const EdgeReport& edge : report.edges) {
-    if (!edge.room) continue;
+    if (!edge.programmatic) continue;
     any = true;
-    rooms.add({fmt::format("{} -> {}", edge.from, edge.to), std::to_string(edge.room->held),
-               std::to_string(edge.room->beside), std::to_string(edge.room->share),
-               edge.room->limit});
+    const std::string name = fmt::format("{} -> {}", edge.from, edge.to);
+    if (edge.room) {
+      rooms.add({name, std::to_string(edge.room->held), std::to_string(edge.room->beside),
+                 std::to_string(edge.room->share), edge.room->limit});
+    } else {
+      rooms.add({name, "-", "-", "-", "it stands beside nothing: the one before never triggers"});
+    }
   }
   if (any) output.text(fmt::format("\n{}", rooms.format(output.colour())));
   Table even({{"even"}, {"launch"}, {"padding", kRight}, {"what it comes to"}});

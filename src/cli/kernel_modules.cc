@@ -276,9 +276,14 @@ void show_rewrites(const std::vector<KernelModule>& modules, Output& output) {
       if (!rewrite.obstacle.empty()) {
         table.add({printable(rewrite.kernel), "nothing", "", rewrite.obstacle});
       }
+      if (!rewrite.own.empty()) {
+        table.add({printable(rewrite.kernel), rewrite.changes.empty() ? "nothing" : "nothing else",
+                   "", "it keeps " + rewrite.own});
+      }
       list.push_back({{"kernel", rewrite.kernel},
                       {"mode", baton::to_string(rewrite.mode)},
                       {"obstacle", rewrite.obstacle.empty() ? Json() : Json(rewrite.obstacle)},
+                      {"own", rewrite.own.empty() ? Json() : Json(rewrite.own)},
                       {"changes", std::move(changes)}});
     }
   }

@@ -36,7 +36,7 @@ class RunChecker : public Walker {
       if (launch.config && !extent_.early[launch.number]) launch.config->attributes.set(pdl(false));
     }
     extent_.spreading =
-        spread(stream_.device(), planned_, judge_.lets_in_early(), extent_.edges, extent_.launches);
+        spread(stream_.device(), planned_, judge_.handovers(), extent_.edges, extent_.launches);
     return std::move(extent_);
   }
 

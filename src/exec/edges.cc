@@ -210,7 +210,9 @@ bool EdgeJudge::launch(const PlannedLaunch& launch, const PlannedStep& step,
                     [&](const overlap::Root& root) { return variable(step.label, root); });
   bound.number = launch.number;
   decisions_[launch.number].waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
-  decisions_[launch.number].lets_in_early |= bound.footprint->triggers_before_wait;
+  Handover& handover = decisions_[launch.number].handover;
+  handover.triggers |= bound.footprint->triggers;
+  handover.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   if (before == Before::kSkippedLaunch) {
     Edge& edge = edge_to(launch.number);
     if (edge.report.reason.empty()) {
@@ -295,9 +297,9 @@ std::vector<bool> EdgeJudge::waits() const {
   return result;
 }
 
-std::vector<bool> EdgeJudge::lets_in_early() const {
-  std::vector<bool> result;
-  for (const Decision& decision : decisions_) result.push_back(decision.lets_in_early);
+std::vector<Handover> EdgeJudge::handovers() const {
+  std::vector<Handover> result;
+  for (const Decision& decision : decisions_) result.push_back(decision.handover);
   return result;
 }
 

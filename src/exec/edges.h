@@ -42,8 +42,8 @@ class EdgeJudge {
   // By number: whether some thread of the launch is certain to wait, so that its end is the end of
   // what it was started early behind.
   std::vector<bool> waits() const;
-  // By number: whether the launch lets others start before it has waited itself.
-  std::vector<bool> lets_in_early() const;
+  // By number: how the launch lets others start.
+  std::vector<Handover> handovers() const;
   // Why the program as it is written cannot be run: an edge that it insists on is unsafe, or its
   // kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -55,8 +55,8 @@ class EdgeJudge {
     const PlannedEdge* edge = nullptr;
     std::string full_because;  // empty: it starts early
     std::string early_because;
-    bool waits = true;           // in all executions
-    bool lets_in_early = false;  // in some
+    bool waits = true;  // in all executions
+    Handover handover;
   };
   struct MemoryFacts {
     std::string name;

@@ -15,6 +15,12 @@ namespace baton::exec {
 // What stands before a launch in the order of a run.
 enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kCopyOrFill };
 
+// How a launch lets the next one in, over all its executions.
+struct Handover {
+  bool triggers = false;       // else its blocks have ended when the next one starts
+  bool lets_in_early = false;  // those that it came early behind may still run then
+};
+
 // Whether BATON_PDL in the environment takes every overlap away. Throws kInvalidInput for a value
 // that it does not take.
 bool pdl_switched_off();

@@ -184,7 +184,7 @@ void Rewrites::apply(const KernelDefinition& definition, Executable::KernelModul
     for (const ProgramKernel* kernel : definition.kernels) {
       const Wanted wanted = {"", mode_of(*kernel), {kernel}, {}};
       if (wanted.mode == RewriteMode::kOff) continue;
-      note({"", "it comes as machine code, and only PTX can be rewritten", {}}, wanted, module);
+      note({"", "it comes as machine code, and only PTX can be rewritten", "", {}}, wanted, module);
     }
     return;
   }
@@ -199,7 +199,7 @@ void Rewrites::apply(const KernelDefinition& definition, Executable::KernelModul
     obstacle = unreadable.message();
   }
   if (!obstacle.empty()) {
-    for (const Wanted& each : wanted) note({each.symbol, obstacle, {}}, each, module);
+    for (const Wanted& each : wanted) note({each.symbol, obstacle, "", {}}, each, module);
     return;
   }
   std::vector<overlap::RewriteRequest> requests;
@@ -224,10 +224,15 @@ void Rewrites::note(const overlap::RewrittenKernel& done, const Wanted& wanted,
     rewrite.kernel = kernel->name;
     rewrite.mode = wanted.mode;
     rewrite.obstacle = done.obstacle;
+    rewrite.own = done.own;
     for (const overlap::Change& change : done.changes) {
       rewrite.changes.push_back(public_change(change));
       log(LogLevel::kInfo, "{}: a {} at {}: {}", kernel->name,
           to_string(rewrite.changes.back().kind), change.where, change.because);
+    }
+    if (!done.own.empty()) {
+      log(LogLevel::kInfo, "{} keeps {}{}", kernel->name, done.own,
+          done.changes.empty() ? ", and nothing else is to be done" : "");
     }
     if (!done.obstacle.empty()) {
       log(LogLevel::kInfo, "{} is not rewritten: {}", kernel->name, done.obstacle);

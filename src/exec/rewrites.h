@@ -10,8 +10,9 @@
 
 namespace baton::exec {
 
-// Which kernels of a program are given a wait for the launch before them, by what the program, the
-// options and BATON_PDL say; and what they may do before it, by what the program passes them.
+// Which kernels of a program are rewritten for a wait for the launch before them, by what the
+// program, the options and BATON_PDL say; and what they may do before it, by what the program
+// passes them.
 class Rewrites {
  public:
   // Throws kInvalidInput for a BATON_PDL that there is not.

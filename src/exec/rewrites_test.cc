@@ -128,22 +128,26 @@ TEST_F(Rewrites, ALaunchThatFollowsItselfCounts) {
 
 TEST_F(Rewrites, WhatAProgramInsistsOnHasToBePossible) {
   if (!has_pdl()) GTEST_SKIP() << "the device has no programmatic dependent launch";
-  const std::string chain = step("late", "\"x\", \"y\"") + step("late", "\"y\", \"z\"");
-  const Error failure = refusal(kBuffers + edge_kernel("late", "rewrite = \"wait\"\n") + chain);
+  const std::string chain =
+      step("overwrites", "\"y\"") + step("overwrites", "\"z\"") + step("overwrites", "\"y\"");
+  const Error failure =
+      refusal(kBuffers + edge_kernel("overwrites", "rewrite = \"wait\"\n") + chain);
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-  EXPECT_THAT(failure.message(), HasSubstr("rewrite = \"wait\", but late cannot be rewritten: it "
-                                           "has programmatic dependent launch of its own"));
+  EXPECT_THAT(failure.message(),
+              HasSubstr("rewrite = \"wait\", but overwrites cannot be rewritten: "
+                        "it writes memory at edges.cu:"));
   EXPECT_EQ(failure.where().file, "test.toml");
   // By an option it is a wish.
-  Executable wish = prepare(edge_kernel("late") + chain, RewriteMode::kWait);
-  EXPECT_THAT(only_rewrite(wish).obstacle, HasSubstr("of its own"));
+  Executable wish = prepare(edge_kernel("overwrites") + chain, RewriteMode::kWait);
+  EXPECT_THAT(only_rewrite(wish).obstacle, HasSubstr("its own wait"));
   EXPECT_THAT(only_rewrite(wish).changes, IsEmpty());
-  EXPECT_EQ(edges_of(wish), "proven programmatic");
+  EXPECT_FALSE(wish.modules()[0].rewritten);
 
   const Error cubin =
       refusal(kBuffers + "[kernels.k]\ncubin = \"k.cubin\"\nrewrite = \"wait\"\n" + chain);
   EXPECT_THAT(cubin.message(), HasSubstr("only source and PTX can be rewritten"));
-  const Error unknown = refusal(kBuffers + edge_kernel("late", "rewrite = \"loades\"\n") + chain);
+  const Error unknown =
+      refusal(kBuffers + edge_kernel("overwrites", "rewrite = \"loades\"\n") + chain);
   EXPECT_THAT(unknown.message(), HasSubstr("did you mean \"loads\""));
 }
 
@@ -178,6 +182,130 @@ TEST_F(Rewrites, WeightsAreReadBeforeTheWait) {
   const std::string late(both.modules()[0].rewritten->bytes());
   EXPECT_EQ(late.find("ld.global.nc"), std::string::npos);
   EXPECT_EQ(edges_of(both), "proven programmatic; proven programmatic");
+}
+
+TEST_F(Rewrites, AKernelThatWaitsGetsPlainLoadsAndItsEdgesAreProven) {
+  if (!has_pdl()) GTEST_SKIP() << "the device has no programmatic dependent launch";
+  const std::string chain =
+      step("non_coherent", "\"x\", \"y\"") + step("non_coherent", "\"y\", \"z\"") +
+      step("non_coherent", "\"z\", \"y\"") + step("non_coherent", "\"y\", \"z\"");
+  Executable plain = prepare(edge_kernel("non_coherent") + chain, RewriteMode::kOff);
+  EXPECT_EQ(edges_of(plain), "unknown full; unknown full; unknown full");
+  for (const RewriteMode mode : {RewriteMode::kAuto, RewriteMode::kWait, RewriteMode::kLoads,
+                                 RewriteMode::kExit, RewriteMode::kTop}) {
+    SCOPED_TRACE(to_string(mode));
+    Executable executable = prepare(edge_kernel("non_coherent") + chain, mode);
+    EXPECT_EQ(edges_of(executable),
+              "proven programmatic; proven programmatic; proven programmatic");
+    const KernelRewrite& rewrite = only_rewrite(executable);
+    EXPECT_EQ(rewrite.obstacle, "");
+    EXPECT_THAT(rewrite.own, HasSubstr("its own wait, at edges.cu:"));
+    // And the trigger that is asked for.
+    ASSERT_EQ(rewrite.changes.size(), mode <= RewriteMode::kWait ? 1u : 2u);
+    EXPECT_EQ(rewrite.changes.back().kind, KernelRewrite::Change::Kind::kPlainLoad);
+    ASSERT_TRUE(executable.modules()[0].rewritten);
+    const std::string_view ptx = executable.modules()[0].rewritten->bytes();
+    const std::size_t begin = ptx.find("entry non_coherent");
+    EXPECT_EQ(ptx.substr(begin, ptx.find("ret;", begin) - begin).find("ld.global.nc"),
+              std::string_view::npos);
+    executable.run();
+    EXPECT_EQ(values<int>(executable.output("z")), std::vector<int>(64, 4));
+  }
+}
+
+TEST_F(Rewrites, WhereNothingIsToBeDoneItIsSaid) {
+  if (!has_pdl()) GTEST_SKIP() << "the device has no programmatic dependent launch";
+  const std::string chain = step("late", "\"x\", \"y\"") + step("late", "\"y\", \"z\"");
+  // Also where the program insists: the kernel has what it asks for.
+  const Executable executable =
+      prepare(edge_kernel("late", "rewrite = \"wait\"\n") + chain, RewriteMode::kOff);
+  EXPECT_EQ(only_rewrite(executable).obstacle, "");
+  EXPECT_THAT(only_rewrite(executable).own, HasSubstr("its own wait, at edges.cu:"));
+  EXPECT_THAT(only_rewrite(executable).changes, IsEmpty());
+  EXPECT_FALSE(executable.modules()[0].rewritten);
+}
+
+// As norms of public libraries are: the scale is read ahead of the wait.
+constexpr char kScaled[] = R"(
+text = '''
+#include <baton/device/pdl.cuh>
+extern "C" __global__ void scaled(const int* scale, const int* __restrict__ from,
+                                  int* __restrict__ to) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int by = baton::device::pdl_load(scale);
+  baton::device::pdl_wait();
+  to[i] = by * from[i] + 1;
+}
+'''
+)";
+
+TEST_F(Rewrites, WhatAKernelReadsAheadOfItsWaitHasToBeAWeight) {
+  if (!has_pdl()) GTEST_SKIP() << "the device has no programmatic dependent launch";
+  const std::string kernel = "[kernels.scaled]" + std::string(kScaled);
+  const std::string fixed =
+      kernel + step("scaled", "\"w\", \"x\", \"y\"") + step("scaled", "\"w\", \"y\", \"z\"");
+  Executable before = prepare(fixed, RewriteMode::kOff);
+  EXPECT_EQ(edges_of(before), "unknown full");
+  Executable after = prepare(fixed, RewriteMode::kAuto);
+  EXPECT_EQ(edges_of(after), "proven programmatic");
+  after.run();
+  EXPECT_EQ(values<int>(after.output("z")), std::vector<int>(64, 2));
+
+  const std::string computed =
+      kernel + step("scaled", "\"x\", \"x\", \"y\"") + step("scaled", "\"y\", \"y\", \"z\"");
+  for (const RewriteMode mode : {RewriteMode::kOff, RewriteMode::kAuto, RewriteMode::kTop}) {
+    Executable race = prepare(computed, mode);
+    EXPECT_EQ(edges_of(race), "unsafe full") << to_string(mode);
+    if (mode == RewriteMode::kOff) continue;
+    EXPECT_THAT(only_rewrite(race).obstacle, HasSubstr("it reads memory at"));
+    EXPECT_FALSE(race.modules()[0].rewritten);
+  }
+}
+
+constexpr char kAsserts[] = R"(
+text = '''
+extern "C" __global__ void asserts(const int* __restrict__ w, const int* __restrict__ from, int* to,
+                                   int n) {
+  assert(n > 0);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  to[i] = w[i] + from[i];
+}
+'''
+)";
+
+TEST_F(Rewrites, AnAssertionDoesNotHoldBackWhatMayComeEarly) {
+  if (!has_pdl()) GTEST_SKIP() << "the device has no programmatic dependent launch";
+  const auto chain = [](const std::string& n) {
+    return "[kernels.asserts]" + std::string(kAsserts) + step("asserts", "\"w\", \"x\", \"y\", 1") +
+           step("asserts", "\"w\", \"y\", \"z\", " + n);
+  };
+  {
+    Executable executable = prepare(chain("1"), RewriteMode::kWait);
+    EXPECT_EQ(edges_of(executable), "proven programmatic");
+    const std::string ptx(executable.modules()[0].rewritten->bytes());
+    const std::size_t entry = ptx.find(".entry asserts");
+    EXPECT_LT(ptx.find("__assertfail", entry), ptx.find("griddepcontrol.wait", entry)) << ptx;
+    executable.run();
+    EXPECT_EQ(values<int>(executable.output("z")), std::vector<int>(64, 2));
+  }
+
+  if (!is_simulated(open_device())) GTEST_SKIP() << "a failed assertion ends a GPU's context";
+  const auto failure_of = [&](RewriteMode mode, const Schedule& schedule) {
+    Executable fails = prepare(chain("0"), mode);
+    fails.bind();
+    try {
+      fails.run({.schedule = schedule});
+    } catch (const Error& failure) {
+      return failure.message();
+    }
+    return std::string();
+  };
+  for (const ScheduleKind kind :
+       {ScheduleKind::kSerial, ScheduleKind::kEarly, ScheduleKind::kLate, ScheduleKind::kReverse}) {
+    const std::string want = failure_of(RewriteMode::kOff, {kind});
+    EXPECT_THAT(want, HasSubstr("assertion `n > 0' failed"));
+    EXPECT_EQ(failure_of(RewriteMode::kWait, {kind}), want);
+  }
 }
 
 TEST_F(Rewrites, OptionsOfTheAssemblerKeepTheMachineCode) {

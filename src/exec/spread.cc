@@ -30,17 +30,17 @@ constexpr std::size_t kLongestWay = 32;
 
 constexpr int kAllShared = 100;  // percent
 
-// Launches whose blocks may stand together, by number, the latest first.
+// Launches whose blocks may stand together, by number, the latest first; never empty.
 using Company = std::vector<std::uint32_t>;
 
 class Spreader {
  public:
   Spreader(const Device& device, std::span<const PlannedLaunch* const> launches,
-           const std::vector<bool>& lets_in_early, std::vector<EdgeReport>& edges,
+           const std::vector<Handover>& handovers, std::vector<EdgeReport>& edges,
            std::vector<LaunchReport>& reports)
       : device_(device),
         launches_(launches),
-        lets_in_early_(lets_in_early),
+        handovers_(handovers),
         edges_(edges),
         reports_(reports),
         sites_(reports.size()),
@@ -113,27 +113,29 @@ class Spreader {
 
   // What may stand where the edge's later launch comes: the earlier one, and where that lets others
   // in before it has waited, what it came early behind, back to the nearest launch that is spread
-  // evenly, which is kept to its share by those before. At least one; several where it has several
-  // launches before it.
+  // evenly, which is kept to its share by those before; of these, those that trigger, since the
+  // others have ended. None where all have; several where it has several launches before it.
   std::vector<Company> companies(const EdgeReport& edge) const {
-    std::vector<Company> open = {{edge.from}}, out;
+    using Way = std::vector<std::uint32_t>;
+    std::vector<Way> open = {{edge.from}};
+    std::vector<Company> out;
     while (!open.empty()) {
-      Company company = std::move(open.back());
+      Way way = std::move(open.back());
       open.pop_back();
-      const std::uint32_t last = company.back();
+      const std::uint32_t last = way.back();
       bool goes_on = false;
       for (const EdgeReport& before : into(last)) {
-        const bool joins = before.programmatic && lets_in_early_[last] &&
+        const bool joins = before.programmatic && handovers_[last].lets_in_early &&
                            !is_even(reports_[last]) &&
-                           std::find(company.begin(), company.end(), before.from) == company.end();
-        if (!joins || company.size() == kLongestWay || open.size() + out.size() >= kMostWays) {
-          continue;
-        }
+                           std::find(way.begin(), way.end(), before.from) == way.end();
+        if (!joins || way.size() == kLongestWay || open.size() + out.size() >= kMostWays) continue;
         goes_on = true;
-        open.push_back(company);
+        open.push_back(way);
         open.back().push_back(before.from);
       }
-      if (!goes_on) out.push_back(std::move(company));
+      if (goes_on) continue;
+      std::erase_if(way, [&](std::uint32_t number) { return !handovers_[number].triggers; });
+      if (!way.empty()) out.push_back(std::move(way));
     }
     return out;
   }
@@ -151,9 +153,13 @@ class Spreader {
     return launch::fit_beside(multiprocessor_, standing(company, how_many), site(edge.to).needs);
   }
 
-  EarlyRoom room(const EdgeReport& edge) {
-    EarlyRoom room{held(edge.from).most, UINT32_MAX, share(edge.to), {}};
-    for (const Company& company : companies(edge)) {
+  // None where nothing can stand any more.
+  std::optional<EarlyRoom> room(const EdgeReport& edge) {
+    const std::vector<Company> all = companies(edge);
+    if (all.empty()) return std::nullopt;
+    const std::uint32_t from = handovers_[edge.from].triggers ? held(edge.from).most : 0;
+    EarlyRoom room{from, UINT32_MAX, share(edge.to), {}};
+    for (const Company& company : all) {
       const Fit found = fit(edge, company, &launch::Held::most);
       if (found.blocks >= room.beside) continue;
       room.beside = found.blocks;
@@ -234,7 +240,7 @@ class Spreader {
     if (comes_in_groups(report)) return "its blocks have to be there together, as they are";
     std::string text;
     for (const EdgeReport& edge : into(report.number)) {
-      if (!edge.room) continue;
+      if (!edge.programmatic) continue;
       if (!text.empty()) text += "; ";
       text += outcome(edge);
     }
@@ -242,6 +248,10 @@ class Spreader {
   }
 
   std::string outcome(const EdgeReport& edge) {
+    if (!edge.room) {
+      return fmt::format("launch {} never triggers, so its blocks have ended when this one starts",
+                         edge.from);
+    }
     // The company that leaves the least room, and the one that leaves the most.
     const std::vector<Company> all = companies(edge);
     const auto roomiest =
@@ -278,7 +288,7 @@ class Spreader {
 
   const Device& device_;
   const std::span<const PlannedLaunch* const> launches_;
-  const std::vector<bool>& lets_in_early_;
+  const std::vector<Handover>& handovers_;
   std::vector<EdgeReport>& edges_;
   std::vector<LaunchReport>& reports_;
   std::vector<std::optional<Site>> sites_;  // by launch, with its shared memory as it is now
@@ -289,9 +299,9 @@ class Spreader {
 }  // namespace
 
 std::vector<Spreading> spread(const Device& device, std::span<const PlannedLaunch* const> launches,
-                              const std::vector<bool>& lets_in_early,
+                              const std::vector<Handover>& handovers,
                               std::vector<EdgeReport>& edges, std::vector<LaunchReport>& reports) {
-  return Spreader(device, launches, lets_in_early, edges, reports).run();
+  return Spreader(device, launches, handovers, edges, reports).run();
 }
 
 }  // namespace baton::exec

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baton/executable.h"
+#include "exec/pdl.h"
 #include "exec/plan.h"
 
 namespace baton::exec {
@@ -16,7 +17,8 @@ namespace baton::exec {
 // asks for so much shared memory that no more fit than is its share of each. And a multiprocessor
 // divides its memory into shared memory and cache for one need at a time: blocks of a launch that
 // asks for another division wait until it is empty, so all that are to stand together ask for the
-// same one.
+// same one. Nothing stands beside a launch that never triggers: the next one starts when all of its
+// blocks have ended.
 
 // What a launch is sent with beside what its step says.
 struct Spreading {
@@ -25,11 +27,11 @@ struct Spreading {
 };
 
 // For the launches of a program, by number (null where it is not executed), with the configs of
-// their last executions, and its edges, by the later launch; `lets_in_early` tells whose kernel
-// triggers before it has waited. Gives programmatic edges their room, changes the configs, and says
-// what came of it. Throws what the driver says.
+// their last executions, and its edges, by the later launch. Gives programmatic edges their room,
+// where blocks of earlier launches can still stand, changes the configs, and says what came of it.
+// Throws what the driver says.
 std::vector<Spreading> spread(const Device& device, std::span<const PlannedLaunch* const> launches,
-                              const std::vector<bool>& lets_in_early,
+                              const std::vector<Handover>& handovers,
                               std::vector<EdgeReport>& edges, std::vector<LaunchReport>& reports);
 
 }  // namespace baton::exec

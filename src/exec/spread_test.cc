@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Property;
 
-// `late` adds 1 to each element, behind its wait.
+// `hands_over` adds 1 to each element, behind its wait, and triggers there; `late` never triggers.
 const std::string kProgram = R"(
 [symbols]
 G = 1
@@ -36,17 +36,24 @@ init = "zeros"
 dtype = "i32"
 shape = ["G*B"]
 role = "output"
+[kernels.hands_over]
+ptx = "edges.ptx"
+entry = "hands_over"
 [kernels.late]
 ptx = "edges.ptx"
 entry = "late"
+[kernels.never]
+ptx = "edges.ptx"
+entry = "never"
 [kernels.eager]
 ptx = "edges.ptx"
 entry = "eager"
 )";
 
-std::string step(const std::string& from, const std::string& to, const std::string& more = "") {
-  return "{ launch = \"late\", grid = [\"G\"], block = [\"B\"], args = [\"" + from + "\", \"" + to +
-         "\"]" + (more.empty() ? "" : ", " + more) + " }";
+std::string step(const std::string& from, const std::string& to, const std::string& more = "",
+                 const std::string& kernel = "hands_over") {
+  return "{ launch = \"" + kernel + "\", grid = [\"G\"], block = [\"B\"], args = [\"" + from +
+         "\", \"" + to + "\"]" + (more.empty() ? "" : ", " + more) + " }";
 }
 
 // One block of a kernel that lets others in before it has waited.
@@ -93,7 +100,7 @@ TEST_F(Spread, TheDriverCountsAlikeWhereOneKernelIsAlone) {
   const Device device = open_device();
   const launch::Multiprocessor multiprocessor = launch::Multiprocessor::of(device);
   Executable executable = prepare(steps({step("x", "z")}));
-  const Kernel kernel = executable.module("late").kernel("late");
+  const Kernel kernel = executable.module("hands_over").kernel("hands_over");
   for (const std::uint32_t threads : {1, 32, 33, 96, 160, 256, 384, 512, 768, 1024}) {
     for (const std::uint32_t shared : {0, 1, 1000, 16384, 20384, 49152, 65024, 115200, 115201}) {
       if (shared > kernel.max_dynamic_shared()) continue;
@@ -264,6 +271,50 @@ TEST_F(Spread, WhatCannotBePaddedSaysWhy) {
   // A step overrides what its kernel's defaults say.
   EXPECT_EQ(outcome(steps({step("x", "y"), step("y", "z", "placement = \"any\"")}), blocks(1, 512)),
             "");
+}
+
+TEST_F(Spread, NothingStandsBesideALaunchThatNeverTriggers) {
+  const std::string behind =
+      "launch 0 never triggers, so its blocks have ended when this one starts";
+  Executable executable = prepare(
+      steps({step("x", "y", "", "late"), step("y", "x", kEven), step("x", "z", kEven, "late")}));
+  const CheckReport report = executable.check(blocks(1, 512));
+  ASSERT_EQ(report.edges.size(), 2u);
+  ASSERT_TRUE(report.edges[0].programmatic);
+  EXPECT_FALSE(report.edges[0].room);
+  EXPECT_EQ(report.launches[1].padding, 0u);
+  EXPECT_EQ(report.launches[1].placement, behind);
+  EXPECT_EQ(report.launches[1].config->shared, 0u);
+  // What comes behind launch 1 may stand beside it.
+  EXPECT_TRUE(report.edges[1].room);
+  EXPECT_GT(report.launches[2].padding, 0u);
+  EXPECT_EQ(carveout(report.launches[0]), std::nullopt);
+  EXPECT_EQ(carveout(report.launches[1]), 100);
+  executable.bind(blocks(1, 512));
+  executable.run();
+  const std::vector<int> out = values<int>(executable.output("z"));
+  EXPECT_EQ(out, std::vector<int>(out.size(), 3));
+
+  // Given a trigger, it is different.
+  PrepareOptions options;
+  options.rewrite = RewriteMode::kLoads;
+  Executable rewritten =
+      prepare(steps({step("x", "y", "", "late"), step("y", "z", kEven, "late")}), options);
+  const CheckReport after = rewritten.check(blocks(1, 512));
+  EXPECT_TRUE(after.edges[0].room);
+  EXPECT_GT(after.launches[1].padding, 0u);
+}
+
+// By force, behind a launch that neither waits nor triggers: it has ended, and those before may
+// still run.
+TEST_F(Spread, WhatNeverWaitedLeavesThoseBeforeItStanding) {
+  const std::string force = "pdl = \"force\"";
+  Executable executable =
+      prepare(steps({step("x", "y"), step("x", "z", force, "never"), step("y", "z", force)}));
+  const CheckReport report = executable.check(blocks(1, 512));
+  ASSERT_TRUE(report.edges[1].room);
+  EXPECT_EQ(report.edges[1].room->held, 0u);
+  EXPECT_EQ(report.edges[1].room->beside, report.edges[0].room->beside);
 }
 
 TEST_F(Spread, TheSwitchOfTheEnvironmentLeavesSharedMemoryAlone) {

@@ -18,17 +18,17 @@ using ptx::ControlFlow;
 // What an instruction of the kernel's own body does, the functions that it calls included.
 struct Deed {
   std::uint32_t dependent = kNone;  // the first operation that may not be early
-  bool loads = false;               // from global memory
+  bool loads = false;               // from global memory, or waits: a trigger comes behind that
 };
 
 bool is_call(const Operation& operation) {
   return operation.instruction != nullptr && operation.instruction->opcode == "call";
 }
 
-// Whether the operation alone, whatever memory it touches, has to be behind the wait. Functions of
-// the runtime print, or end the grid with a message, in the order of launches.
-bool is_side_effect(const Operation& operation) {
-  return operation.kind == Kind::kOpen || (operation.kind == Kind::kCompute && is_call(operation));
+std::string_view verb_of(const Touch& touch) {
+  return touch.reads && touch.writes ? "reads and writes memory"
+         : touch.reads               ? "reads memory"
+                                     : "writes memory";
 }
 
 class Placer {
@@ -44,13 +44,66 @@ class Placer {
       for (std::uint32_t operation : touch.operations) touch_of_[operation] = &touch;
     }
     for (std::uint32_t at = 0; at < deeds_.size(); ++at) note(at);
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      const Kind kind = code_.operations[at].kind;
+      // What no path comes by does not count.
+      if (kind == Kind::kWait && footprint.waits != Footprint::Waits::kNever) {
+        own_wait_ = std::min(own_wait_, at);
+      }
+      if (kind == Kind::kTrigger && footprint.triggers) own_trigger_ = std::min(own_trigger_, at);
+    }
   }
 
   Placement place(TriggerPlace trigger) {
     Placement out;
     out.obstacle = obstacle();
     if (!out.obstacle.empty()) return out;
-    place_wait(out);
+    if (own_wait_ == kNone) {
+      place_wait(out);
+    } else {
+      out.own = "its own wait, at " + place_of(own_wait_);
+    }
+    if (own_trigger_ == kNone) {
+      place_trigger(out, trigger);
+    } else {
+      out.own += ", and its own trigger, at " + place_of(own_trigger_);
+    }
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (code_.operations[at].non_coherent && depends(at)) out.incoherent.push_back(at);
+    }
+    return out;
+  }
+
+ private:
+  std::string place_of(std::uint32_t at) const { return code_.place(code_.operations[at]); }
+
+  // Whether it touches memory in a way that may not be early.
+  bool depends(std::uint32_t at) const {
+    const Touch* touch = touch_of_[at];
+    return touch != nullptr && !may_be_early(code_, at, *touch, early_);
+  }
+
+  // The call of a failed assertion. It ends the grid with an error whatever came before, as a trap
+  // does, so nothing of it has to wait.
+  bool is_failed_assertion(const Operation& operation) const {
+    constexpr std::string_view kName = "__assertfail";
+    const auto& operands = operation.instruction->operands;
+    const ptx::Function* function = code_.module->function(kName);
+    return function != nullptr && !function->has_body && function->linkage == "extern" &&
+           std::any_of(operands.begin(), operands.end(), [&](const ptx::Operand& operand) {
+             return operand.kind == ptx::Operand::Kind::kIdentifier && operand.text == kName;
+           });
+  }
+
+  // Whether the operation alone, whatever memory it touches, has to be behind the wait: functions
+  // of the runtime print and take memory in the order of launches.
+  bool is_side_effect(const Operation& operation) const {
+    if (operation.kind == Kind::kOpen) return true;
+    return operation.kind == Kind::kCompute && is_call(operation) &&
+           !is_failed_assertion(operation);
+  }
+
+  void place_trigger(Placement& out, TriggerPlace trigger) const {
     switch (trigger) {
       case TriggerPlace::kNowhere:
         break;
@@ -64,20 +117,28 @@ class Placer {
         place_behind_loads(out);
         break;
     }
-    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
-      const Touch* touch = touch_of_[at];
-      if (touch == nullptr || may_be_early(code_, at, *touch, early_)) continue;
-      if (code_.operations[at].non_coherent) out.incoherent.push_back(at);
-    }
-    return out;
+    if (own_wait_ == kNone || trigger == TriggerPlace::kAtTop) return;
+    // The first thread to trigger does so for its block, so none may that has not waited.
+    const std::vector<Order> order = find_order(code_, {}).of;
+    const auto is_early = [&](std::uint32_t at) { return order[at] != Order::kAfter; };
+    std::erase_if(out.triggers, is_early);
+    std::erase_if(out.last_turns, [&](const LastTurn& turn) { return is_early(turn.at); });
   }
 
- private:
   std::string obstacle() const {
     if (deeds_.empty()) return "it has no instructions";
-    for (const Operation& operation : code_.operations) {
-      if (operation.kind != Kind::kWait && operation.kind != Kind::kTrigger) continue;
-      return "it has programmatic dependent launch of its own, at " + code_.place(operation);
+    if (own_wait_ == kNone) {
+      return own_trigger_ == kNone
+                 ? ""
+                 : "it has a trigger of its own, at " + place_of(own_trigger_) + ", and no wait";
+    }
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (!depends(at) || touch_of_[at]->order == Order::kAfter) continue;
+      const std::string does = fmt::format("it {} at {}", verb_of(*touch_of_[at]), place_of(at));
+      const std::string wait = "its own wait, at " + place_of(own_wait_);
+      return touch_of_[at]->order == Order::kBefore
+                 ? does + ", which " + wait + ", does not precede"
+                 : does + ", and nothing proves that " + wait + ", comes before";
     }
     return "";
   }
@@ -110,10 +171,9 @@ class Placer {
   void note(Deed& deed, std::uint32_t at) const {
     const Operation& operation = code_.operations[at];
     const Touch* touch = touch_of_[at];
-    const bool dependent =
-        is_side_effect(operation) || (touch != nullptr && !may_be_early(code_, at, *touch, early_));
-    if (dependent) deed.dependent = std::min(deed.dependent, at);
-    deed.loads |= operation.kind == Kind::kOpen || (touch != nullptr && touch->reads);
+    if (is_side_effect(operation) || depends(at)) deed.dependent = std::min(deed.dependent, at);
+    deed.loads |= operation.kind == Kind::kOpen || operation.kind == Kind::kWait ||
+                  (touch != nullptr && touch->reads);
   }
 
   // Blocks that every thread comes by, in their order: what post-dominates the entry. Region k is
@@ -221,11 +281,9 @@ class Placer {
     const std::uint32_t dependent = deeds_[at].dependent;
     const Operation& operation = code_.operations[dependent];
     const Touch* touch = touch_of_[dependent];
-    const std::string_view verb = is_side_effect(operation)       ? "calls a function"
-                                  : touch == nullptr              ? "may end in a function"
-                                  : touch->reads && touch->writes ? "reads and writes memory"
-                                  : touch->reads                  ? "reads memory"
-                                                                  : "writes memory";
+    const std::string_view verb = is_side_effect(operation) ? "calls a function"
+                                  : touch == nullptr        ? "may end in a function"
+                                                            : verb_of(*touch);
     return fmt::format("{} at {}", verb, code_.place(operation));
   }
 
@@ -255,10 +313,12 @@ class Placer {
         if (deeds_[at].loads) done[b] = at + 1, loads[b] = true;
       }
     }
-    const std::uint32_t waits = out.wait == kTop ? 0 : out.wait;
-    const std::uint32_t home = flow_.block_of(waits);
-    done[home] = std::max(done[home], waits);
-    loads[home] = true;
+    if (own_wait_ == kNone) {
+      const std::uint32_t waits = out.wait == kTop ? 0 : out.wait;
+      const std::uint32_t home = flow_.block_of(waits);
+      done[home] = std::max(done[home], waits);
+      loads[home] = true;
+    }
     for (std::uint32_t b = 0; b < count; ++b) {
       leads[b] = loads[b];
       if (loads[b]) open.push_back(b);
@@ -351,8 +411,9 @@ class Placer {
   const ControlFlow flow_;
   std::vector<const Touch*> touch_of_;  // by operation
   const EarlyWork& early_;
-  std::vector<Deed> deeds_;  // by instruction of the body
-  std::vector<bool> seen_;   // operations of callees
+  std::uint32_t own_wait_ = kNone, own_trigger_ = kNone;  // the first ones in the text
+  std::vector<Deed> deeds_;                               // by instruction of the body
+  std::vector<bool> seen_;                                // operations of callees
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 #pragma once
 
 // Where a wait for the launch before (griddepcontrol.wait), and the trigger of the launch behind
-// (griddepcontrol.launch_dependents), go in a kernel that has neither.
+// (griddepcontrol.launch_dependents), go in a kernel that lacks them, and which of its loads have
+// to become others for the wait to order them.
 
 #include <cstdint>
 #include <string>
@@ -37,7 +38,11 @@ enum class TriggerPlace : std::uint8_t {
 inline constexpr std::uint32_t kTop = kNone;
 
 struct Placement {
-  std::string obstacle;       // why there is no place for a wait, else empty
+  std::string
+      obstacle;  // why there is no place for a wait, or why its own is not enough, else empty
+  // "its own wait, at norm.cu:12, and its own trigger, at norm.cu:30": what the kernel has and
+  // keeps. Empty where it gets a wait.
+  std::string own;
   std::uint32_t wait = kTop;  // the instruction of the kernel's own body that it stands before
   std::string because;        // why it stands there
   std::vector<std::uint32_t> triggers;
@@ -51,7 +56,8 @@ bool may_be_early(const Code& code, std::uint32_t operation, const Touch& touch,
                   const EarlyWork& early);
 
 // The wait stands at the latest place that every thread comes by, once, before anything that may
-// not be early. `footprint` is that of the kernel without any wait; it has code.
+// not be early. A kernel that waits itself gets none, and a trigger only where it has none either;
+// what may not be early has to be behind its wait as it is. `footprint` has code.
 Placement place(const Footprint& footprint, const EarlyWork& early, TriggerPlace trigger);
 
 }  // namespace baton::overlap

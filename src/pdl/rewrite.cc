@@ -48,8 +48,8 @@ class Editor {
  public:
   Editor(const ptx::Module& module, const Code& code, const Placement& placement)
       : text_(module.text()), code_(code) {
-    wait(placement);
-    for (std::uint32_t at : placement.triggers) trigger(at, placement.wait);
+    if (placement.own.empty()) wait(placement);
+    for (std::uint32_t at : placement.triggers) trigger(at);
     const ptx::FlatFunction body(*code.kernel);
     for (const LastTurn& turn : placement.last_turns) trigger(body, turn);
     for (std::uint32_t at : placement.incoherent) make_plain(at);
@@ -82,9 +82,11 @@ class Editor {
     return code_.place(code_.operations[at == kTop ? 0 : at]);
   }
 
+  // At one place what is inserted stands in the order of insertion, but at the top in the reverse:
+  // a trigger where the wait stands comes behind it, unless it is to be the first of all.
   void insert(std::uint32_t at, std::string text) {
     ++inserted;
-    edits.push_back({place(at), 0, std::move(text)});
+    edits.insert(at == kTop ? edits.begin() : edits.end(), {place(at), 0, std::move(text)});
   }
 
   void wait(const Placement& placement) {
@@ -92,22 +94,14 @@ class Editor {
     changes.push_back({Change::Kind::kWait, where(placement.wait), placement.because});
   }
 
-  // What is inserted at one place stands in the order of insertion: a trigger where the wait stands
-  // comes behind it, unless it is to be the first of all.
-  void trigger(std::uint32_t at, std::uint32_t wait) {
+  void trigger(std::uint32_t at) {
     const ptx::Instruction* before = at == kTop ? nullptr : code_.operations[at].instruction;
     const bool is_end = before != nullptr && (before->opcode == "ret" || before->opcode == "exit");
     std::string text;
     if (is_end && !before->guard.empty()) {
       text = fmt::format("@{}{} ", before->guard_negated ? "!" : "", before->guard);
     }
-    text += kTrigger;
-    if (at == kTop && wait == kTop) {
-      ++inserted;
-      edits.front().inserted.insert(0, text);
-    } else {
-      insert(at, std::move(text));
-    }
+    insert(at, text.append(kTrigger));
     changes.push_back({Change::Kind::kTrigger, where(at),
                        at == kTop ? "it is the first instruction"
                        : is_end   ? "the kernel ends behind it"
@@ -160,7 +154,8 @@ std::string edited(std::string_view text, std::vector<Edit> edits) {
 
 // Why what came out is not what was meant, or empty.
 std::string objection(const std::shared_ptr<const ptx::Module>& module,
-                      const RewriteRequest& request, std::size_t instructions) {
+                      const RewriteRequest& request, std::size_t instructions,
+                      Footprint::Waits waits) {
   const ptx::Function* kernel = module->function(request.kernel->name);
   if (kernel == nullptr || !kernel->has_body) return "it is gone from its own PTX";
   const std::size_t count = ptx::FlatFunction(*kernel).instructions().size();
@@ -169,7 +164,7 @@ std::string objection(const std::shared_ptr<const ptx::Module>& module,
   }
   const Footprint found = read_footprint(module, *kernel, {});
   if (!found.unknown.empty()) return found.unknown;
-  if (found.waits != Footprint::Waits::kAll) return "not every thread comes by its wait";
+  if (found.waits != waits) return "not every thread that has to comes by its wait";
   for (const Touch& touch : found.touches) {
     for (std::uint32_t at : touch.operations) {
       const Operation& operation = found.code->operations[at];
@@ -214,7 +209,10 @@ class Rewriter {
     while (!holds(out.module)) {
     }
     for (Draft& draft : drafts_) {
-      if (!draft.result.obstacle.empty()) draft.result.changes.clear();
+      if (!draft.result.obstacle.empty()) {
+        draft.result.changes.clear();
+        draft.result.own.clear();
+      }
       out.kernels.push_back(std::move(draft.result));
     }
     return out;
@@ -225,6 +223,7 @@ class Rewriter {
     RewrittenKernel result;
     std::vector<Edit> edits;
     std::size_t instructions = 0;  // of the body when it is done
+    Footprint::Waits waits = Footprint::Waits::kAll;
   };
 
   // What there is to change, or why nothing is.
@@ -233,6 +232,8 @@ class Rewriter {
     if (!found.unknown.empty()) return found.unknown;
     const Placement placement = place(found, request.early, request.trigger);
     if (!placement.obstacle.empty()) return placement.obstacle;
+    draft.result.own = placement.own;
+    if (!placement.own.empty()) draft.waits = found.waits;
     Editor editor(*module_, *found.code, placement);
     draft.edits = std::move(editor.edits);
     draft.result.changes = std::move(editor.changes);
@@ -258,7 +259,7 @@ class Rewriter {
     for (std::size_t k = 0; k < drafts_.size(); ++k) {
       std::string& obstacle = drafts_[k].result.obstacle;
       if (!obstacle.empty()) continue;
-      obstacle = objection(module, requests_[k], drafts_[k].instructions);
+      obstacle = objection(module, requests_[k], drafts_[k].instructions, drafts_[k].waits);
       all &= obstacle.empty();
     }
     return all;

@@ -13,9 +13,10 @@
 #include "driver/simulator.h"
 
 // Kernels of this suite that have no programmatic dependent launch are given it, with the trigger
-// at every place there is. Chains of them, in which each launch may start beside those before it,
-// leave what the kernels as they were leave one after the other. The simulated GPU runs them in
-// every order that it knows, and finds no access that nothing orders.
+// at every place there is; some that wait get loads that their wait orders. Chains of them, in
+// which each launch may start beside those before it, leave what the kernels as they were leave one
+// after the other. The simulated GPU runs them in every order that it knows, and finds no access
+// that nothing orders.
 
 namespace baton::conformance {
 namespace {
@@ -280,7 +281,10 @@ INSTANTIATE_TEST_SUITE_P(
         Work{
             "matrices.cu", "wmma_f16_tall", 1, 32, {Words{256}, Words{256}, Words{64}, Words{256}}},
         Work{"matrices.cu", "load_matrices", 1, 32, {Words{480}, Words{128}}},
-        Work{"matrices.cu", "store_matrices", 1, 32, {Words{256}, Words{128}}}),
+        Work{"matrices.cu", "store_matrices", 1, 32, {Words{256}, Words{128}}},
+        Work{"rewrite.cu", "waits", 4, 64, {Words{256}, Words{256}}},
+        Work{"rewrite.cu", "waits_and_triggers", 2, 64, {Words{512}, Words{512}}},
+        Work{"rewrite.cu", "leader_waits", 2, 64, {Words{500}, Words{500}, 500}}),
     [](const testing::TestParamInfo<Work>& work) { return std::string(work.param.kernel); });
 
 }  // namespace

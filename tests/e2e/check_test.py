@@ -99,8 +99,8 @@ class Edges(Case):
         super().setUp()
         self.write("edges.ptx", (TESTDATA / "edges.ptx").read_text())
 
-    def program(self, read, mode):
-        self.write("p.toml", EARLY.replace("READ", read).replace("MODE", mode))
+    def program(self, read, mode, first="late"):
+        self.write("p.toml", EARLY.replace("READ", read).replace("MODE", mode).replace("late", first))
 
     def edge(self, command, status, *options, **environment):
         result = self.baton(command, "p.toml", "--json", *options, **environment)
@@ -139,8 +139,19 @@ class Edges(Case):
         self.program("y", "force")
         self.assertEqual(self.edge("check", 1), ("unsafe", "programmatic", "the program says force"))
 
+    def test_behind_a_launch_without_a_trigger_there_is_no_room_to_count(self):
+        self.program("w", 'auto"\nplacement = "even')
+        json = self.baton("check", "p.toml", "--json").json()
+        self.assertEqual(json["edges"][0]["decision"], "programmatic")
+        self.assertIsNone(json["edges"][0]["room"])
+        text = "launch 0 never triggers, so its blocks have ended when this one starts"
+        self.assertEqual((json["steps"][1]["padding"], json["steps"][1]["placement"]), (0, text))
+        table = self.baton("check", "p.toml").out
+        self.assertIn(text, table)
+        self.assertRegex(table, "0 -> 1 +- +- +- +it stands beside nothing: the one before never triggers")
+
     def test_room_for_early_blocks(self):
-        self.program("w", "auto")
+        self.program("w", "auto", "hands_over")
         json = self.baton("check", "p.toml", "--json").json()
         room = {"held": 1, "beside": 31, "share": 1, "limit": "places for blocks"}
         self.assertEqual(json["edges"][0]["room"], room)
@@ -149,7 +160,7 @@ class Edges(Case):
         full = self.baton("check", "p.toml", "--pdl", "off", "--json").json()
         self.assertIsNone(full["edges"][0]["room"])
 
-        self.program("w", 'auto"\nplacement = "even')
+        self.program("w", 'auto"\nplacement = "even', "hands_over")
         json = self.baton("check", "p.toml", "--json").json()
         self.assertEqual(json["edges"][0]["room"], room | {"beside": 1, "limit": "shared memory"})
         padded = json["steps"][1]
@@ -182,8 +193,7 @@ class Check(Case):
         self.assertEqual(json["edges"], [{
             "from": 0, "to": 1, "verdict": "proven",
             "reason": "after waits before it touches what an earlier launch touches",
-            "decision": "programmatic", "decision_reason": "the program says on",
-            "room": {"held": 1, "beside": 31, "share": 1, "limit": "places for blocks"}}])
+            "decision": "programmatic", "decision_reason": "the program says on", "room": None}])
         # A run does what the check says.
         run = self.baton("run", "p.toml", "--json").json()
         self.assertEqual(run["edges"], json["edges"])

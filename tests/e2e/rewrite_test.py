@@ -125,12 +125,40 @@ class Chain(Case):
                         self.assertEqual((edge["verdict"], edge["decision"]), ("proven", "programmatic"), edge)
                     self.assertEqual(numpy.load(self.folder / "z.npy").tobytes(), want.tobytes())
 
+    def test_a_kernel_that_waits_keeps_its_wait(self):
+        waits = CHAIN.replace("  __shared__", "  asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n  __shared__") % ""
+        path = self.write("chain.toml", waits)
+        plain = self.baton("run", path, "--output", "z=plain.npy", "--json")
+        self.check(plain, 0)
+        self.assertTrue(all(edge["verdict"] == "unknown" for edge in plain.json()["edges"]))
+        want = numpy.load(self.folder / "plain.npy")
+        for mode in ["auto", *MODES]:
+            for order in in_every_order():
+                with self.subTest(mode=mode, order=order):
+                    result = self.baton("run", path, "--rewrite", mode, "--output", "z=z.npy", "--json", *order)
+                    self.check(result, 0)
+                    json = result.json()
+                    self.assertEqual(json["findings"], [])
+                    for edge in json["edges"]:
+                        self.assertEqual((edge["verdict"], edge["decision"]), ("proven", "programmatic"), edge)
+                    [rewrite] = json["rewrites"]
+                    self.assertIsNone(rewrite["obstacle"])
+                    self.assertIn("its own wait, at <kernel step>:", rewrite["own"])
+                    self.assertEqual("trigger" in {change["what"] for change in rewrite["changes"]},
+                                     mode not in ("auto", "wait"))
+                    self.assertNotIn("wait", {change["what"] for change in rewrite["changes"]})
+                    self.assertEqual(numpy.load(self.folder / "z.npy").tobytes(), want.tobytes())
+        table = self.baton("check", path, "--rewrite", "wait")
+        self.check(table, 0)
+        self.assertRegex(table.out, "step +nothing else +it keeps its own wait, at")
+
     def test_check_says_what_goes_where(self):
         path = self.write("chain.toml", CHAIN % 'rewrite = "loads"')
         result = self.baton("check", path, "--json")
         self.check(result, 0)
         [rewrite] = result.json()["rewrites"]
         self.assertEqual((rewrite["kernel"], rewrite["mode"], rewrite["obstacle"]), ("step", "loads", None))
+        self.assertIsNone(rewrite["own"])
         kinds = [change["what"] for change in rewrite["changes"]]
         self.assertEqual(kinds[:2], ["wait", "trigger"])
         self.assertEqual(set(kinds[2:]), {"plain load"})
