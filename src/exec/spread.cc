@@ -123,10 +123,10 @@ class Spreader {
       Way way = std::move(open.back());
       open.pop_back();
       const std::uint32_t last = way.back();
+      const bool keeps_out = is_even(reports_[last]) && handovers_[last].triggers;
       bool goes_on = false;
       for (const EdgeReport& before : into(last)) {
-        const bool joins = before.programmatic && handovers_[last].lets_in_early &&
-                           !is_even(reports_[last]) &&
+        const bool joins = before.programmatic && handovers_[last].lets_in_early && !keeps_out &&
                            std::find(way.begin(), way.end(), before.from) == way.end();
         if (!joins || way.size() == kLongestWay || open.size() + out.size() >= kMostWays) continue;
         goes_on = true;
