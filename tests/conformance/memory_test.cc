@@ -104,12 +104,19 @@ TEST_F(Memories, RunOutWithBothNumbers) {
 
 TEST_F(Memories, CountAsUsedUntilFreed) {
   const std::size_t bytes = 64 << 20;
-  const std::uint64_t before = device().free_memory();
-  {
-    const Memory memory(device(), bytes);
-    EXPECT_LE(device().free_memory(), before - bytes / 2);
+  constexpr int kTries = 20;
+  bool used = false, freed = false;
+  // Other processes may take and give back memory of a GPU at the same time.
+  for (int i = 0; i < kTries && !(used && freed); ++i) {
+    const std::uint64_t before = device().free_memory();
+    {
+      const Memory memory(device(), bytes);
+      used = device().free_memory() <= before - bytes / 2;
+    }
+    freed = device().free_memory() + bytes / 2 >= before;
   }
-  EXPECT_GE(device().free_memory() + bytes / 2, before);
+  EXPECT_TRUE(used);
+  EXPECT_TRUE(freed);
 }
 
 TEST_F(Memories, MoveTheirOwnership) {
