@@ -5,15 +5,17 @@
 //
 // Every kernel adds 1 to what the one before it wrote, so the result tells whether any of them read
 // too early; every sample is checked. A sample is one chain between two events, with full edges
-// before and behind it, after another one that warms the caches. Arms take turns, in an order that
-// turns too. The types of graphs' edges are read back from the driver. Printed are microseconds a
-// link, medians over the rounds, and of Baton's arms the median paired difference to the same by
-// hand with its 95 % interval.
+// before and behind it, after another one that warms the caches. Arms work on the same memory, and
+// take turns, in an order that turns too. The types of graphs' edges are read back from the driver.
+// Printed are microseconds a link, medians over the rounds, and of Baton's arms the median paired
+// difference to the same by hand with its 95 % interval.
 //
 //   graph_chain [--device D] [--links N] [--sizes N,N,...] [--rounds N] [--trigger none|loads|top]
+//     [--memory shared|own]
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -94,11 +96,29 @@ struct Shape {
   std::int64_t floats = 0;  // a multiple of four
   std::uint32_t links = 0;  // an even number: the last result is where the first input was
   std::string trigger;
+  bool own_memory = false;  // each arm's
 
   std::uint32_t vectors() const { return static_cast<std::uint32_t>(floats / 4); }
   std::uint32_t blocks() const {
     return std::min((vectors() + kThreads - 1) / kThreads, kMostBlocks);
   }
+};
+
+// What arms work on. Where it lies decides how near the cache is and how much of several MiB stays
+// there, so arms that are compared share it.
+struct Memories {
+  Memories(const Device& device, const Shape& shape)
+      : x(device, static_cast<std::size_t>(shape.floats)),
+        y(device, static_cast<std::size_t>(shape.floats)),
+        stream(device) {}
+
+  void begin() const {
+    x.upload(std::vector<float>(x.size(), 1.0f), stream);
+    stream.synchronize();
+  }
+
+  Buffer<float> x, y;
+  Stream stream;
 };
 
 void check_result(const std::vector<float>& got, const Shape& shape, const std::string& arm) {
@@ -124,30 +144,29 @@ class Arm {
 // As somebody writes it who has the driver alone.
 class ByHand : public Arm {
  public:
-  ByHand(const Device& device, const Shape& shape, const Kernel& kernel, bool pdl)
+  ByHand(const Device& device, const Shape& shape, const Memories& memories, const Kernel& kernel,
+         bool pdl)
       : device_(device),
         shape_(shape),
+        memories_(memories),
         pdl_(pdl),
         kernel_(kernel),
         function_(kernel.native_function()),
-        x_(device, static_cast<std::size_t>(shape.floats)),
-        y_(device, static_cast<std::size_t>(shape.floats)),
-        stream_(device),
         begin_(device),
         end_(device) {
-    addresses_[0] = x_.memory().address();
-    addresses_[1] = y_.memory().address();
+    addresses_[0] = memories.x.memory().address();
+    addresses_[1] = memories.y.memory().address();
   }
 
   double sample() override {
     const ContextGuard guard(device_);
-    x_.upload(std::vector<float>(static_cast<std::size_t>(shape_.floats), 1.0f), stream_);
+    memories_.begin();
     submit();
-    stream_.synchronize();
-    check_result(x_.download(), shape_, "by hand");
-    begin_.record(stream_);
+    stream().synchronize();
+    check_result(memories_.x.download(), shape_, "by hand");
+    begin_.record(stream());
     submit();
-    end_.record(stream_);
+    end_.record(stream());
     end_.synchronize();
     return elapsed_seconds(begin_, end_);
   }
@@ -163,14 +182,14 @@ class ByHand : public Arm {
     return pointers_;
   }
   const driver::Driver& driver() const { return device_.driver(); }
+  const Stream& stream() const { return memories_.stream; }
 
   Device device_;
   const Shape shape_;
+  const Memories& memories_;
   const bool pdl_;
   Kernel kernel_;
   CUfunction function_;
-  Buffer<float> x_, y_;
-  Stream stream_;
 
  private:
   Event begin_, end_;
@@ -192,7 +211,7 @@ class StreamByHand : public ByHand {
     config.gridDimX = shape_.blocks();
     config.blockDimX = kThreads;
     config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
-    config.hStream = stream_.native();
+    config.hStream = stream().native();
     config.attrs = &attribute;
     for (std::uint32_t link = 0; link < shape_.links; ++link) {
       config.numAttrs = pdl_ && link > 0 ? 1 : 0;
@@ -203,8 +222,9 @@ class StreamByHand : public ByHand {
 
 class GraphByHand : public ByHand {
  public:
-  GraphByHand(const Device& device, const Shape& shape, const Kernel& kernel, bool pdl)
-      : ByHand(device, shape, kernel, pdl) {
+  GraphByHand(const Device& device, const Shape& shape, const Memories& memories,
+              const Kernel& kernel, bool pdl)
+      : ByHand(device, shape, memories, kernel, pdl) {
     const ContextGuard guard(device_);
     BATON_DRIVER_CALL(driver(), cuGraphCreate, &graph_, 0);
     CUDA_KERNEL_NODE_PARAMS params{};
@@ -240,7 +260,7 @@ class GraphByHand : public ByHand {
   }
 
  private:
-  void submit() override { BATON_DRIVER_CALL(driver(), cuGraphLaunch, exec_, stream_.native()); }
+  void submit() override { BATON_DRIVER_CALL(driver(), cuGraphLaunch, exec_, stream().native()); }
 
   CUgraph graph_ = nullptr;
   CUgraphExec exec_ = nullptr;
@@ -249,21 +269,21 @@ class GraphByHand : public ByHand {
 // One cooperative grid that stays on the device for all links.
 class OneGrid : public ByHand {
  public:
-  OneGrid(const Device& device, const Shape& shape, const Kernel& kernel)
-      : ByHand(device, shape, kernel, false), arrived_(device, 1) {
-    arrived_.upload(std::vector<unsigned>{0}, stream_);
-    stream_.synchronize();
+  OneGrid(const Device& device, const Shape& shape, const Memories& memories, const Kernel& kernel)
+      : ByHand(device, shape, memories, kernel, false), arrived_(device, 1) {
+    arrived_.upload(std::vector<unsigned>{0}, stream());
+    stream().synchronize();
   }
 
  private:
   void submit() override {
     kernel_.launch({.grid = shape_.blocks(),
                     .block = kThreads,
-                    .stream = stream_,
+                    .stream = stream(),
                     .attributes = {cooperative()}},
-                   DevicePointer<void>{x_.memory().address()},
-                   DevicePointer<void>{y_.memory().address()}, shape_.vectors(), shape_.links,
-                   arrived_.data(), before_);
+                   DevicePointer<void>{memories_.x.memory().address()},
+                   DevicePointer<void>{memories_.y.memory().address()}, shape_.vectors(),
+                   shape_.links, arrived_.data(), before_);
     before_ += shape_.blocks() * shape_.links;
   }
 
@@ -278,8 +298,9 @@ std::string trigger_number(const std::string& trigger) {
 Program chain_program(const Shape& shape, const char* kernel) {
   std::string text = fmt::format("[symbols]\nN = {}\nLINKS = {}\nBLOCKS = {}\n", shape.floats,
                                  shape.links, shape.blocks());
-  text += "[buffers.x]\ndtype = \"f32\"\nshape = [\"N\"]\nrole = \"inout\"\ninit = \"ones\"\n";
-  text += "[buffers.y]\ndtype = \"f32\"\nshape = [\"N\"]\n";
+  for (const char* name : {"x", "y"}) {
+    text += fmt::format("[buffers.{}]\ndtype = \"f32\"\nshape = [\"N\"]\nrole = \"inout\"\n", name);
+  }
   text += fmt::format(
       "[kernels.step]\nentry = \"{}\"\nprelude = \"#define TRIGGER {}\"\ntext = '''{}'''\n", kernel,
       trigger_number(shape.trigger), kSource);
@@ -295,19 +316,24 @@ Program chain_program(const Shape& shape, const char* kernel) {
 
 class ByBaton : public Arm {
  public:
-  ByBaton(const Device& device, const Shape& shape, ExecutorKind executor, bool pdl)
-      : ByBaton(device, shape, pdl ? "waits" : "plain",
+  ByBaton(const Device& device, const Shape& shape, const Memories& memories, ExecutorKind executor,
+          bool pdl)
+      : ByBaton(device, shape, memories, pdl ? "waits" : "plain",
                 {.executor = executor, .pdl = pdl ? PdlMode::kAuto : PdlMode::kOff}) {}
   // Of the kernel without a wait, which Baton gives one.
-  ByBaton(const Device& device, const Shape& shape, RewriteMode rewrite)
-      : ByBaton(device, shape, "plain", {.executor = ExecutorKind::kGraph, .rewrite = rewrite}) {}
+  ByBaton(const Device& device, const Shape& shape, const Memories& memories, RewriteMode rewrite)
+      : ByBaton(device, shape, memories, "plain",
+                {.executor = ExecutorKind::kGraph, .rewrite = rewrite}) {}
 
   double sample() override {
-    const RunReport& report = executable_.run({.repeat = 2, .time_steps = false});
-    const Array& x = executable_.output("x");
-    const auto* first = reinterpret_cast<const float*>(x.bytes.data());
-    check_result({first, first + shape_.floats}, shape_, "Baton");
-    return report.run_seconds.back();
+    memories_.begin();
+    RunOptions options;
+    options.repeat = 2;
+    options.time_steps = false;
+    options.after_run = [this](std::uint64_t run) {
+      if (run == 0) check_result(memories_.x.download(), shape_, "Baton");
+    };
+    return executable_.run(options).run_seconds.back();
   }
 
   std::optional<std::uint64_t> programmatic_edges() const override {
@@ -316,12 +342,19 @@ class ByBaton : public Arm {
   }
 
  private:
-  ByBaton(const Device& device, const Shape& shape, const char* kernel,
+  ByBaton(const Device& device, const Shape& shape, const Memories& memories, const char* kernel,
           const PrepareOptions& options)
       : shape_(shape),
-        executable_(Executable::prepare(chain_program(shape, kernel), device, options)) {}
+        memories_(memories),
+        executable_(Executable::prepare(chain_program(shape, kernel), device, options)) {
+    const auto given = [&](const Buffer<float>& buffer) {
+      return DeviceArray{DType::kF32, {shape.floats}, buffer.memory().address()};
+    };
+    executable_.bind({.memory = {{"x", given(memories.x)}, {"y", given(memories.y)}}});
+  }
 
   const Shape shape_;
+  const Memories& memories_;
   Executable executable_;
 };
 
@@ -336,6 +369,10 @@ void measure(const Device& device, const Shape& shape, int rounds) {
   Source source = Source::from_text(kSource, "chain.cu");
   source.prelude = "#define TRIGGER " + trigger_number(shape.trigger);
   const Module module = compile(device, source);
+  std::deque<Memories> places;
+  const auto memories = [&]() -> const Memories& {
+    return places.empty() || shape.own_memory ? places.emplace_back(device, shape) : places.back();
+  };
   std::vector<NamedArm> arms;
   for (const bool pdl : {false, true}) {
     const Kernel kernel = module.kernel(pdl ? "waits" : "plain");
@@ -345,21 +382,25 @@ void measure(const Device& device, const Shape& shape, int rounds) {
       arms.push_back(
           {name + edges, std::move(arm), pdl, reference.empty() ? "" : reference + edges});
     };
-    add("stream by hand", std::make_unique<StreamByHand>(device, shape, kernel, pdl), "");
-    add("stream, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kStream, pdl),
+    add("stream by hand", std::make_unique<StreamByHand>(device, shape, memories(), kernel, pdl),
+        "");
+    add("stream, Baton",
+        std::make_unique<ByBaton>(device, shape, memories(), ExecutorKind::kStream, pdl),
         "stream by hand");
-    add("graph by hand", std::make_unique<GraphByHand>(device, shape, kernel, pdl), "");
-    add("graph, Baton", std::make_unique<ByBaton>(device, shape, ExecutorKind::kGraph, pdl),
+    add("graph by hand", std::make_unique<GraphByHand>(device, shape, memories(), kernel, pdl), "");
+    add("graph, Baton",
+        std::make_unique<ByBaton>(device, shape, memories(), ExecutorKind::kGraph, pdl),
         "graph by hand");
   }
   for (const RewriteMode mode :
        {RewriteMode::kWait, RewriteMode::kLoads, RewriteMode::kExit, RewriteMode::kTop}) {
     arms.push_back({fmt::format("graph, rewritten: {}", to_string(mode)),
-                    std::make_unique<ByBaton>(device, shape, mode), true});
+                    std::make_unique<ByBaton>(device, shape, memories(), mode), true});
   }
   for (const auto& [name, kernel] : {std::pair("one grid, grid.sync", "synchronized"),
                                      std::pair("one grid, own barrier", "counted")}) {
-    arms.push_back({name, std::make_unique<OneGrid>(device, shape, module.kernel(kernel))});
+    arms.push_back(
+        {name, std::make_unique<OneGrid>(device, shape, memories(), module.kernel(kernel))});
   }
   const auto samples = bench::take_turns(arms.size(), rounds, [&](std::size_t arm) {
     return arms[arm].arm->sample() * 1e6 / shape.links;
@@ -396,12 +437,13 @@ int main(int argc, char** argv) try {
   const int rounds = options.number("--rounds", 30);
   const std::string trigger = options.text("--trigger", "none");
   const int links = options.number("--links", 1000) / 2 * 2;
+  const bool own_memory = options.text("--memory", "shared") == "own";
   fmt::print("{} ({}), driver of CUDA {}.{}, trigger: {}\n", device.spec(), device.name(),
              device.driver_version() / 1000, device.driver_version() % 1000 / 10, trigger);
   std::istringstream sizes(options.text("--sizes", "16384,262144,1048576,4194304,16777216"));
   for (std::string size; std::getline(sizes, size, ',');) {
     const Shape shape{std::max(std::atoll(size.c_str()) / 4 * 4, 4LL),
-                      static_cast<std::uint32_t>(std::max(links, 2)), trigger};
+                      static_cast<std::uint32_t>(std::max(links, 2)), trigger, own_memory};
     measure(device, shape, rounds);
   }
   return 0;

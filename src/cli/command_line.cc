@@ -294,8 +294,8 @@ class Parser {
            "auto, on or off: what steps do whose own pdl is auto; BATON_PDL=off goes before all");
     option(
         sub, "--rewrite", run.rewrite, "MODE",
-        "off, auto, wait, loads, exit or top: whether kernels without PDL that say nothing of it "
-        "are given a wait, and where a trigger");
+        "off, auto, wait, loads, exit or top: whether kernels that say nothing of it are given "
+        "what they lack for PDL, and where a trigger");
   }
 
   // What a run and its measurement have in common.
