@@ -18,10 +18,6 @@ using ::testing::IsEmpty;
 
 using EdgeVerdicts = DeviceTest;
 
-std::string edge_kernel(const std::string& name) {
-  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n";
-}
-
 // Four elements, one block.
 std::string step(const std::string& kernel, const std::string& args, const std::string& more = "") {
   return "{ launch = \"" + kernel + "\", grid = [1], block = [4], args = [" + args + "]" +

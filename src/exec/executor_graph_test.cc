@@ -28,10 +28,6 @@ Executable prepare(const std::string& text, ExecutorKind executor = ExecutorKind
   return Executable::prepare(program(text), open_device(), options);
 }
 
-std::string edge_kernel(const std::string& name) {
-  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n";
-}
-
 std::string launch(const std::string& kernel, const std::string& args,
                    const std::string& more = "") {
   return "[[steps]]\nlaunch = \"" + kernel + "\"\ngrid = [1]\nblock = [4]\nargs = [" + args +

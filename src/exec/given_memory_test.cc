@@ -24,10 +24,6 @@ const std::string kBuffers = "[symbols]\nN = 64\n" + buffer("w", "i32", "[4]", "
                              buffer("y", "i32", "[\"N\"]", "output") +
                              buffer("z", "i32", "[\"N\"]", "output");
 
-std::string edge_kernel(const std::string& name) {
-  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n";
-}
-
 std::string launch(const std::string& kernel, const std::string& args,
                    const std::string& block = "\"N\"") {
   return "[[steps]]\nlaunch = \"" + kernel + "\"\ngrid = [1]\nblock = [" + block + "]\nargs = [" +

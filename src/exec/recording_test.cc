@@ -26,10 +26,6 @@ using ::testing::SizeIs;
 
 using RecordedRuns = DeviceTest;
 
-std::string edge_kernel(const std::string& name) {
-  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n";
-}
-
 // Adds to x, 12 numbers of the caller's: launches that vary with an index and ones that do not,
 // skipped ones, copies, fills, and groups in groups.
 const std::string kEverything =

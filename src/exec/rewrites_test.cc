@@ -17,9 +17,6 @@ using ::testing::IsEmpty;
 
 using Rewrites = DeviceTest;
 
-std::string edge_kernel(const std::string& name, const std::string& more = "") {
-  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n" + more;
-}
 std::string step(const std::string& kernel, const std::string& args, const std::string& more = "") {
   return "[[steps]]\nlaunch = \"" + kernel + "\"\ngrid = [2]\nblock = [32]\nargs = [" + args +
          "]\n" + more;

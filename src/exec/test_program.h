@@ -29,6 +29,11 @@ inline std::string kernel(const std::string& name) {
   return "[kernels." + name + "]\nptx = \"kernels.ptx\"\nentry = \"" + name + "\"\n";
 }
 
+// A kernel of edges.ptx, known by its own name.
+inline std::string edge_kernel(const std::string& name, const std::string& more = "") {
+  return "[kernels." + name + "]\nptx = \"edges.ptx\"\nentry = \"" + name + "\"\n" + more;
+}
+
 inline std::string buffer(const std::string& name, const std::string& dtype,
                           const std::string& shape, const std::string& role,
                           const std::string& init = "") {
