@@ -34,7 +34,7 @@ struct Finding {
   std::uint64_t count = 1;
 };
 
-// What a simulated GPU executed. All counts are totals since the context was made.
+// What a simulated GPU executed.
 struct Counters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t lane_instructions = 0;  // threads that executed, summed over warp instructions
@@ -57,8 +57,12 @@ class Simulator {
  public:
   virtual ~Simulator() = default;
 
-  // Counters as they stood when the event was reached; the event must have completed.
-  virtual Counters counters_at(CUevent event) = 0;
+  // Notes from now on what each kernel that is launched into the stream does, or, for false, stops
+  // that and forgets what was noted.
+  virtual void count_launches(CUstream stream, bool on) = 0;
+  // What the launches that were noted did, oldest first, up to the first one that has not ended.
+  // Each is given once.
+  virtual std::vector<Counters> take_counted(CUstream stream) = 0;
 
   // What each kernel node of an instantiated graph did in its last launch, which must have
   // completed; by the nodes of the graph that it was made from.

@@ -173,7 +173,7 @@ class GraphExecutor : public Executor {
     if (counts_.nodes == 0) return;
     const std::vector<driver::Counters> counters = instance_->counters();
     for (std::size_t i = 0; i < counters.size(); ++i) {
-      report.counted(layout_.rows[i], {}, counters[i]);
+      report.counted(layout_.rows[i], counters[i]);
     }
   }
 

@@ -230,10 +230,10 @@ TEST_F(EdgesTest, LaunchesThatOverlapAreTimedTogether) {
   EXPECT_TRUE(report.steps[1].seconds.has_value());
   EXPECT_EQ(report.steps[1].times->count, 2u);
   if (!report.steps[1].bytes_counted) return;
-  EXPECT_EQ(report.steps[0].bytes, 0u);
-  EXPECT_EQ(report.steps[1].bytes, 2 * 256 * 2 * 4u) << "both read and write every element";
-  EXPECT_EQ(report.steps[0].instructions, 0u);
-  EXPECT_GT(*report.steps[1].instructions, 0u);
+  for (const int k : {0, 1}) {
+    EXPECT_EQ(report.steps[k].bytes, 256 * 2 * 4u) << "each reads and writes every element";
+    EXPECT_GT(*report.steps[k].instructions, 0u);
+  }
 
   Executable apart = prepare(edge_program("pdl = \"off\""));
   EXPECT_TRUE(apart.run().steps[0].seconds.has_value());

@@ -82,16 +82,12 @@ void ReportBuilder::timed(std::uint32_t row, double seconds) {
   seconds_[row] = std::max(seconds_[row], 0.0) + seconds;
 }
 
-void ReportBuilder::counted(std::uint32_t row, const driver::Counters& before,
-                            const driver::Counters& after) {
+void ReportBuilder::counted(std::uint32_t row, const driver::Counters& counters) {
   StepReport& step = report_.steps[row];
   if (!first_run_ || step.kind != StepReport::Kind::kLaunch) return;
-  const std::uint64_t bytes =
-      after.bytes_read - before.bytes_read + after.bytes_written - before.bytes_written;
-  step.bytes = (step.bytes_counted ? step.bytes : 0) + bytes;
+  step.bytes = (step.bytes_counted ? step.bytes : 0) + counters.bytes_read + counters.bytes_written;
   step.bytes_counted = true;
-  step.instructions =
-      step.instructions.value_or(0) + after.lane_instructions - before.lane_instructions;
+  step.instructions = step.instructions.value_or(0) + counters.lane_instructions;
 }
 
 void ReportBuilder::end_run(double seconds) {

@@ -47,7 +47,7 @@ class ReportBuilder {
   void done(std::uint32_t row) { --open_[row]; }
   void all_done() { open_.assign(open_.size(), 0); }
   void timed(std::uint32_t row, double seconds);
-  void counted(std::uint32_t row, const driver::Counters& before, const driver::Counters& after);
+  void counted(std::uint32_t row, const driver::Counters& counters);
   void graph(const GraphReport& graph) { report_.graph = graph; }
   void end_run(double seconds);
   // Instead, where the run failed.

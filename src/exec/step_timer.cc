@@ -29,9 +29,30 @@ void StepTimer::begin(const RunContext& context) {
   }
   marks_.clear();
   open_.clear();
+  counted_.clear();
   marked_ = 0;
+  if (driver::Simulator* simulator = device_.driver().simulator) {
+    simulator->count_launches(context.stream.native(), counts(context));
+  }
   begin_ = take_event();
   begin_->record(context.stream);
+}
+
+// Whether the device counts what launches do, and the report wants to know.
+bool StepTimer::counts(const RunContext& context) const {
+  return device_.driver().simulator != nullptr && context.time_steps && context.report.first_run();
+}
+
+// Of steps that have ended, the oldest of which no counts were noted yet.
+void StepTimer::note_counted(const RunContext& context, const Group& group) {
+  const std::vector<driver::Counters> taken =
+      device_.driver().simulator->take_counted(context.stream.native());
+  counted_.insert(counted_.end(), taken.begin(), taken.end());
+  for (const Place& place : group) {
+    if (!std::holds_alternative<PlannedLaunch>(place.step->action)) continue;
+    context.report.counted(place.row, counted_.front());
+    counted_.pop_front();
+  }
 }
 
 StepTimer::Group StepTimer::take_group() {
@@ -52,26 +73,12 @@ void StepTimer::push_mark(const RunContext& context) {
 
 void StepTimer::harvest(const RunContext& context) {
   Mark& mark = marks_.front();
-  driver::Simulator* simulator = device_.driver().simulator;
-  const bool count = simulator != nullptr && context.time_steps && context.report.first_run();
-  if (!last_ && count) {
-    context.watch.wait([&] { return begin_->done(); });
-    counters_ = simulator->counters_at(begin_->native());
-  }
   context.watch.wait([&] { return mark.event.done(); });
-  const std::uint32_t last = mark.group.back().row;
   if (context.time_steps) {
-    context.report.timed(last, elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
+    context.report.timed(mark.group.back().row,
+                         elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
   }
-  if (count) {
-    const driver::Counters after = simulator->counters_at(mark.event.native());
-    // What they come to together is the last one's.
-    for (const Place& place : mark.group) {
-      if (place.row != last) context.report.counted(place.row, counters_, counters_);
-    }
-    context.report.counted(last, counters_, after);
-    counters_ = after;
-  }
+  if (counts(context)) note_counted(context, mark.group);
   for (const Place& place : mark.group) context.report.done(place.row);
   context.steps_done += mark.group.size();
   marked_ -= mark.group.size();

@@ -16,7 +16,8 @@ namespace baton::exec {
 // event between two launches keeps them from overlapping, so launches that may overlap are marked
 // together, after the last of them, and what they took is the last one's; unless the run wants its
 // steps apart. Few events are out at any time: whoever enqueues too far ahead waits for the oldest,
-// so that the time limit is kept and the driver's queue does not block. Events are kept for the next run.
+// so that the time limit is kept and the driver's queue does not block. Events are kept for the
+// next run.
 class StepTimer {
  public:
   explicit StepTimer(const Device& device) : device_(device) {}
@@ -28,9 +29,7 @@ class StepTimer {
     if (!open_.empty() && is_mark_due(context, overlaps)) push_mark(context);
   }
   // After it was enqueued.
-  void enqueued(const Place& place) {
-    open_.push_back(place);
-  }
+  void enqueued(const Place& place) { open_.push_back(place); }
   // A step for which nothing is enqueued.
   void pass(const RunContext& context, std::uint32_t row) {
     context.report.done(row);
@@ -67,16 +66,18 @@ class StepTimer {
   Group take_group();
   void push_mark(const RunContext& context);
   void harvest(const RunContext& context);
+  bool counts(const RunContext& context) const;
+  void note_counted(const RunContext& context, const Group& group);
 
   Device device_;
   std::vector<Event> free_;
-  std::vector<Group> empty_;    // whose memory is used again
-  std::optional<Event> begin_;  // of the run
-  std::optional<Event> last_;   // the end of the group harvested last
-  Group open_;                  // enqueued after the last mark
-  std::deque<Mark> marks_;      // oldest first
-  std::uint64_t marked_ = 0;   // steps in marks_
-  driver::Counters counters_;  // at the end of the group harvested last
+  std::vector<Group> empty_;              // whose memory is used again
+  std::optional<Event> begin_;            // of the run
+  std::optional<Event> last_;             // the end of the group harvested last
+  Group open_;                            // enqueued after the last mark
+  std::deque<Mark> marks_;                // oldest first
+  std::uint64_t marked_ = 0;              // steps in marks_
+  std::deque<driver::Counters> counted_;  // of launches whose group is not harvested, oldest first
 };
 
 }  // namespace baton::exec

@@ -22,7 +22,6 @@ class DeviceQueue;
 // recorded into the event afterwards. Written by the device's thread before its command is done.
 struct Occurrence {
   std::chrono::steady_clock::time_point time;
-  driver::Counters counters;
 };
 
 // What a command does. All of these are values that own, or share, what they need.

@@ -153,6 +153,10 @@ CommandPtr Context::submit_grid(const Lock& lock, Stream& stream, GridLaunch lau
     stream.tail = grid =
         queue_.submit(lock, std::move(launch), stream.priority, predecessors(lock, stream));
   }
+  if (stream.counted) {
+    grid->counted = std::make_shared<driver::Counters>();
+    stream.counted->push_back(grid);
+  }
   stream.last_grid = grid;
   return grid;
 }

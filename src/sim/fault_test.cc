@@ -138,28 +138,39 @@ TEST_F(FaultTest, StopSaysWhereTheWarpsStand) {
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());
 }
 
-TEST_F(FaultTest, CountersGoWithEvents) {
+TEST_F(FaultTest, LaunchesAreCountedWhereSomebodyAsks) {
   SIMULATED_ONLY();
-  const CUevent before = make_event();
-  const CUevent after = make_event();
+  const CUstream stream = make_stream();
   CUdeviceptr address = upload(std::vector<int>(1024, 1));
   int amount = 1;
   int count = 1024;
-  EXPECT_THROW(driver.simulator->counters_at(before), Error);
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(before, nullptr));
-  EXPECT_RESULT(CUDA_SUCCESS,
-                launch(kernel(library, "add"), nullptr, {&address, &amount, &count}, 8, 128));
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(after, nullptr));
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventSynchronize(after));
-  const driver::Counters first = driver.simulator->counters_at(before);
-  const driver::Counters last = driver.simulator->counters_at(after);
-  EXPECT_EQ(last.blocks - first.blocks, 8u);
-  EXPECT_EQ(last.bytes_written - first.bytes_written, 4096u);
-  EXPECT_EQ(last.bytes_read - first.bytes_read, 4096u);
-  EXPECT_GT(last.warp_instructions, first.warp_instructions);
-  EXPECT_GE(last.lane_instructions - first.lane_instructions,
-            last.warp_instructions - first.warp_instructions);
-  EXPECT_THROW(driver.simulator->counters_at(nullptr), Error);
+  const auto add = [&](unsigned blocks) {
+    EXPECT_RESULT(CUDA_SUCCESS,
+                  launch(kernel(library, "add"), stream, {&address, &amount, &count}, blocks, 128));
+  };
+  const auto take = [&] {
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
+    return driver.simulator->take_counted(stream);
+  };
+  add(1);
+  EXPECT_TRUE(take().empty());
+  driver.simulator->count_launches(stream, true);
+  add(8);
+  add(2);
+  const std::vector<driver::Counters> counted = take();
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[0].blocks, 8u);
+  EXPECT_EQ(counted[0].bytes_written, 4096u);
+  EXPECT_EQ(counted[0].bytes_read, 4096u);
+  EXPECT_GT(counted[0].warp_instructions, 0u);
+  EXPECT_GE(counted[0].lane_instructions, counted[0].warp_instructions);
+  EXPECT_EQ(counted[1].blocks, 2u);
+  EXPECT_EQ(counted[1].bytes_written, 1024u);
+  EXPECT_TRUE(take().empty());
+  add(4);
+  driver.simulator->count_launches(stream, false);
+  EXPECT_TRUE(take().empty());
+  EXPECT_THROW(driver.simulator->take_counted(nullptr), Error);
   EXPECT_THROW(driver.simulator->findings(nullptr), Error);
 }
 

@@ -132,11 +132,6 @@ void DeviceQueue::close() {
   thread_.join();
 }
 
-driver::Counters DeviceQueue::counters() const {
-  std::lock_guard lock(Scheduler::instance().mutex);
-  return counters_;
-}
-
 void DeviceQueue::run() {
   Lock lock(Scheduler::instance().mutex);
   const auto is_called = [&] { return closing_ || stop_requested_ || may_execute(lock); };
@@ -226,15 +221,12 @@ void DeviceQueue::advance(Lock& lock) {
     return true;
   });
   CUresult fault = result;
-  driver::Counters sum;
   for (const Running& running : ended) {
-    sum += running.grid->counters();
     if (fault == CUDA_SUCCESS) fault = running.grid->fault();
   }
   if (!ended.empty()) slices_ = 0;
 
   lock.lock();
-  counters_ += sum;
   // What waits for a faulted grid must not run: the queue fails before the command is done.
   if (fault != CUDA_SUCCESS) fail(lock, fault);
   for (const Running& running : ended) {

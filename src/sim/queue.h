@@ -87,8 +87,6 @@ class DeviceQueue {
   // Cancels everything and ends the thread; waits for that unless a host function keeps it.
   void close();
 
-  driver::Counters counters() const;
-
  private:
   struct Running {
     CommandPtr command;
@@ -126,7 +124,6 @@ class DeviceQueue {
   std::uint64_t submitted_ = 0;
   std::set<Ordering::Number> leaves_;  // that nothing was submitted behind yet
   CUresult error_ = CUDA_SUCCESS;
-  driver::Counters counters_;  // of the grids that ended
   bool stop_requested_ = false;
   bool unasked_ = false;     // the host has neither waited nor asked for kIdle
   std::uint64_t asked_ = 0;  // turns that the host asked for and waits for

@@ -146,7 +146,7 @@ bool DeviceQueue::let_go(const Lock& lock, const Command::Dependent& dependent) 
 // What needs no thread to be done: the order between others, and the time.
 bool DeviceQueue::finish_at_once(const Lock&, Command& command) {
   if (auto* record = std::get_if<Record>(&command.work)) {
-    *record->occurrence = {std::chrono::steady_clock::now(), counters_};
+    *record->occurrence = {std::chrono::steady_clock::now()};
     return true;
   }
   return std::holds_alternative<Join>(command.work);

@@ -23,20 +23,34 @@ std::shared_ptr<Context> live_context(CUcontext handle) {
   return context;
 }
 
+std::shared_ptr<Stream> live_stream(CUstream handle) {
+  std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
+  if (stream == nullptr) {
+    throw error(ErrorCode::kInvalidInput, "{} is no stream of the simulated GPU",
+                static_cast<const void*>(handle));
+  }
+  return stream;
+}
+
 class SimulatedDevices : public driver::Simulator {
  public:
-  driver::Counters counters_at(CUevent handle) override {
-    const std::shared_ptr<Event> event = Objects::instance().events.find(handle);
-    if (event == nullptr) {
-      throw error(ErrorCode::kInvalidInput, "{} is no event of the simulated GPU",
-                  static_cast<const void*>(handle));
-    }
+  void count_launches(CUstream handle, bool on) override {
+    const std::shared_ptr<Stream> stream = live_stream(handle);
     std::lock_guard lock(Scheduler::instance().mutex);
-    if (event->recorded == nullptr || !event->recorded->done()) {
-      throw error(ErrorCode::kInvalidInput,
-                  "the event has not been reached: synchronize with it before asking for counters");
+    stream->counted.reset();
+    if (on) stream->counted.emplace();
+  }
+
+  std::vector<driver::Counters> take_counted(CUstream handle) override {
+    const std::shared_ptr<Stream> stream = live_stream(handle);
+    std::vector<driver::Counters> counters;
+    std::lock_guard lock(Scheduler::instance().mutex);
+    if (!stream->counted) return counters;
+    for (std::deque<CommandPtr>& grids = *stream->counted; !grids.empty() && grids.front()->done();
+         grids.pop_front()) {
+      counters.push_back(*grids.front()->counted);
     }
-    return event->occurrence->counters;
+    return counters;
   }
 
   std::vector<std::pair<CUgraphNode, driver::Counters>> counters_of(CUgraphExec handle) override {

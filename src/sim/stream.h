@@ -2,7 +2,9 @@
 
 #include <cuda.h>
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/capture.h"
@@ -36,6 +38,8 @@ struct Stream {
   // The last command where it is a grid, but for events recorded since: what a dependent launch may
   // overlap.
   CommandPtr last_grid;
+  // Grids that were launched since somebody counts what they do, oldest first; none: nobody does.
+  std::optional<std::deque<CommandPtr>> counted;
   bool destroyed = false;  // its work goes on, and the legacy stream still waits for it
   CaptureState capture;    // where its work becomes part of a graph
   // What StreamGetCaptureInfo last gave out.
