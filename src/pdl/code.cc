@@ -180,6 +180,8 @@ class Reader {
         (out.kind != Kind::kLoad && out.kind != Kind::kStore)) {
       return;
     }
+    const std::string_view opcode = flat.instruction->opcode;
+    if (opcode != "ld" && opcode != "st") return;
     const std::vector<Operand>& operands = flat.instruction->operands;
     const std::size_t place = out.kind == Kind::kLoad ? 1 : 0;
     if (operands.size() <= place) return;
@@ -281,7 +283,11 @@ class Reader {
 
   void add_defines(std::uint32_t f, std::uint32_t scope, const Operand& operand, Operation& out) {
     if (operand.kind == Operand::Kind::kIdentifier) {
-      if (operand.text == "_") return;
+      if (operand.text == "_") {
+        // A register that nothing reads: what is named behind it stays the second.
+        out.defines.push_back(code_.registers++);
+        return;
+      }
       const bool is_part = operand.text.find('.') != std::string_view::npos;
       if (is_part) out.open = "a write to a part of a vector register";
       out.defines.push_back(register_of(f, scope, operand.text));
@@ -297,7 +303,18 @@ class Reader {
       for (const Operand& child : operand.children) add_sources(f, flat, child, out);
       return;
     }
+    // In local memory then, where what was passed is written and read by nobody that is followed.
+    if (passes(f, flat.scope, operand)) out.open = "taking the address of what a call passes";
     out.sources.push_back(source(f, flat.scope, operand));
+  }
+
+  // Whether it names a parameter that is not the kernel's own.
+  bool passes(std::uint32_t f, std::uint32_t scope, const Operand& operand) const {
+    const bool is_address = operand.kind == Operand::Kind::kAddress && !operand.children.empty();
+    const std::string_view name = is_address ? operand.children[0].text : operand.text;
+    const auto found = frames_[f].function->variable(scope, name);
+    return found && found->variable->space == ptx::StateSpace::kParam &&
+           (frames_[f].caller != kNone || param_index(*code_.kernel, found->variable) == kNone);
   }
 
   Source source(std::uint32_t f, std::uint32_t scope, const Operand& operand) {

@@ -243,6 +243,82 @@ TEST(Footprint, AnAddressIsWhatItWasWhereItIsUsed) {
 }
 
 // What a map that is a parameter shows is told apart from what lies behind any other.
+// What is taken for a condition that always holds would be a wait that is none.
+TEST(Footprint, AConditionThatMayFailIsNone) {
+  const auto waits = [](const std::string& computes, const std::string& functions = "") {
+    return footprint_of(computes + "\n@%p1 griddepcontrol.wait; ld.global.f32 %f1, [%b];",
+                        functions, {64, 1, 1})
+        .waits;
+  };
+  const std::string is_set = "\nsetp.ne.u32 %p1, %r4, 0;";
+  // A destination that is not wanted is one all the same, and the next one the second.
+  EXPECT_EQ(waits("mov.u32 %r3, 5; setp.eq.u32 %p1|_, %r3, 5;"), Waits::kOne);
+  EXPECT_EQ(waits("mov.u32 %r3, 5; setp.eq.u32 _|%p1, %r3, 5;"), Waits::kSometimes);
+  EXPECT_EQ(waits("mov.u64 %d1, 5; mov.b64 {_, %r4}, %d1;" + is_set), Waits::kSometimes);
+  EXPECT_EQ(waits("mov.u32 %r3, 1; shfl.sync.idx.b32 _|%p1, %r3, 0, 31, -1;"), Waits::kSometimes);
+  // Arithmetic of something else than one integer.
+  EXPECT_EQ(waits("mov.u32 %r3, 0xFFFF; add.u16x2 %r4, %r3, 1;\nsetp.eq.u32 %p1, %r4, 0x10000;"),
+            Waits::kSometimes);
+  EXPECT_EQ(waits(".reg .b16 %h<3>; mov.b16 %h1, 0x3F80; add.bf16 %h2, %h1, %h1;\n"
+                  "setp.eq.b16 %p1, %h2, 0x7F00;"),
+            Waits::kSometimes);
+  EXPECT_EQ(waits(".reg .b16 %h<3>; mul.bf16 %h2, %h1, 0;\nsetp.eq.b16 %p1, %h2, 0;"),
+            Waits::kSometimes);
+  // What a call passes, as it is and otherwise.
+  const auto passes = [&](const std::string& gives, const std::string& takes) {
+    return waits("{ .param .align 8 .b8 q[8]; .param .b32 result; mov.u32 %r3, -256;\n" + gives +
+                     " call (result), f, (q); ld.param.b32 %r4, [result]; }" + is_set,
+                 ".func (.param .b32 result) f(.param .align 8 .b8 a[8]) { .reg .b32 %r;\n" +
+                     takes + " st.param.b32 [result], %r; ret; }\n");
+  };
+  EXPECT_EQ(passes("st.param.b32 [q], %r3;", "ld.param.u32 %r, [a];"), Waits::kOne);
+  EXPECT_EQ(passes("st.param.b32 [q+4], %r3;", "ld.param.u32 %r, [a+4];"), Waits::kOne);
+  EXPECT_EQ(passes("st.param.b16 [q], %r3;", "ld.param.u16 %r, [a];"), Waits::kOne);
+  EXPECT_EQ(passes("st.param.b8 [q], %r3;", "ld.param.u8 %r, [a];"), Waits::kSometimes);
+  EXPECT_EQ(passes("st.param.b32 [q], %r3;", "ld.param.u8 %r, [a];"), Waits::kSometimes);
+  EXPECT_EQ(passes("st.param.b32 [q], %r3;", "ld.param.u32 %r, [a+4];"), Waits::kSometimes);
+  EXPECT_EQ(passes("st.param.b32 [q], %r3; st.param.b32 [q+4], 0;", "ld.param.u32 %r, [a];"),
+            Waits::kSometimes);
+  EXPECT_EQ(passes("st.param.b32 [q], %r3;",
+                   ".reg .b64 %d; ld.param.s32 %d, [a]; shr.u64 %d, %d, 63; cvt.u32.u64 %r, %d;"),
+            Waits::kOne);
+}
+
+// An address that is taken apart and put together again.
+TEST(Footprint, PartsOfAnAddressAreFollowed) {
+  const auto reads = [](const std::string& computes) {
+    return text_of(
+        footprint_of("griddepcontrol.wait;\n" + computes + "\nld.global.f32 %f1, [%d3];"));
+  };
+  const std::string taken = "mov.b64 {%r3, %r4}, %a;\n", put = "\nmov.b64 %d3, {%r3, %r4};";
+  EXPECT_EQ(reads(taken + put), "read p0");
+  EXPECT_EQ(reads(taken + "add.cc.u32 %r3, %r3, 4; addc.u32 %r4, %r4, 0;" + put), "read p0");
+  EXPECT_EQ(reads(taken +
+                  "shfl.sync.idx.b32 %r3, %r3, 0, 31, -1;\n"
+                  "shfl.sync.idx.b32 %r4, %r4, 0, 31, -1;" +
+                  put),
+            "read p0");
+  EXPECT_EQ(reads("ld.param.v2.u32 {%r3, %r4}, [p0];" + put), "read p0");
+  EXPECT_EQ(reads(".local .align 8 .b8 l[8];\n" + taken +
+                  "st.local.v2.u32 [l], {%r3, %r4}; ld.local.u64 %d3, [l];"),
+            "read p0");
+  // The low half of another one, and an index that is a difference.
+  EXPECT_EQ(reads(taken + "mov.b64 {%r3, %r5}, %b; add.u32 %r3, %r3, 4;" + put), "read p0 p1");
+  EXPECT_EQ(reads("sub.s64 %d1, %a, %b; cvt.u32.u64 %r3, %d1; add.s32 %r3, %r3, 1;\n"
+                  "cvt.s64.s32 %d2, %r3; add.s64 %d3, %b, %d2;"),
+            "read p0 p1 p1");
+  // Not of the parameter that it is added to, which may be given a number.
+  const Footprint loaded = footprint_of(
+      "griddepcontrol.wait; ld.shared.v2.u32 {%r3, %r4}, [shared];\n"
+      "mov.b64 %d1, {%r3, %r4}; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2];");
+  ASSERT_EQ(loaded.touches.size(), 1u);
+  EXPECT_TRUE(loaded.touches[0].roots[0].with_loaded);
+  // A comparison of addresses leaves nothing of them.
+  EXPECT_EQ(reads("setp.ne.u64 %p1, %a, 0; selp.u32 %r3, 1, 0, %p1;\n"
+                  "mul.wide.u32 %d1, %r3, 4; add.s64 %d3, %b, %d1;"),
+            "read p1");
+}
+
 TEST(Footprint, TensorMapsAreParameters) {
   const auto module = ptx::Module::parse(R"(.version 8.7
 .target sm_90a
@@ -351,6 +427,12 @@ ld.param.b64 %d9, [result]; }
   EXPECT_THAT(of("call elsewhere;").unknown, HasSubstr("whose body is elsewhere"));
   EXPECT_THAT(of("call %d1, (), proto;").unknown, HasSubstr("a call through a register"));
   EXPECT_EQ(of("call elsewhere;").waits, Waits::kUnknown);
+  // What a callee is passed lies in local memory once its address is taken.
+  EXPECT_THAT(footprint_of("{ .param .b64 q; st.param.b64 [q], %b; call f, (q); }",
+                           ".func f(.param .b64 q) { .reg .b64 %d; mov.b64 %d, q;\n"
+                           "ld.local.u64 %d, [%d]; ld.global.u64 %d, [%d]; ret; }\n")
+                  .unknown,
+              HasSubstr("taking the address of what a call passes is at k.ptx:"));
 }
 
 TEST(Footprint, WhatCannotBeReadIsUnknown) {

@@ -182,9 +182,7 @@ class Solver {
 
   void load(const Operation& operation) {
     if (operation.defines.empty()) return;
-    if (operation.width != 64 && operation.width != 128) {
-      return define(operation, {{Kind::kNumber}});
-    }
+    if (operation.width != 64 && operation.width != 128) return define(operation, part(operation));
     bool elsewhere = false;
     for (const Origin& from : of(operation.address)) {
       if (from.kind == Kind::kParams) {
@@ -196,6 +194,25 @@ class Solver {
       }
     }
     if (elsewhere) define(operation, {{Kind::kLoaded}});
+  }
+
+  // Of an address, where one stands there.
+  Origins part(const Operation& operation) const {
+    Origins result;
+    for (const Origin& from : of(operation.address)) {
+      if (from.kind == Kind::kLocal) join(result, left_of(values_[memory()]));
+      if (from.kind == Kind::kParams && is_address(from.id)) {
+        join(result, {{.kind = Kind::kParam, .id = from.id}});
+      }
+    }
+    if (result.empty()) result.push_back({Kind::kNumber});
+    return result;
+  }
+
+  // Whether the parameter is a number that may be an address.
+  bool is_address(std::uint32_t id) const {
+    const ptx::Variable& param = code_.kernel->params[id];
+    return param.extents.empty() && param.type.ends_with("64");
   }
 
   void load_param(const Operation& operation, std::uint32_t id) {
@@ -219,19 +236,24 @@ class Solver {
                          });
     if (!reaches) return;
     for (const Source& source : operation.sources) {
-      define(memory(), operation.width == 64 ? of(source) : Origins{{Kind::kNumber}});
+      define(memory(), operation.width == 64 ? of(source) : left_of(of(source)));
     }
   }
 
   void compute(const Operation& operation) {
     if (operation.defines.empty() || operation.instruction == nullptr) return;
-    if (operation.width != 64) return define(operation, {{Kind::kNumber}});
     const std::string_view opcode = operation.instruction->opcode;
     const std::vector<Source>& from = operation.sources;
-    if ((opcode == "mov" || opcode == "cvta" || opcode == "cvt") && from.size() == 1) {
+    if (opcode == "setp" || operation.width == 1) {
+      define(operation, {{Kind::kNumber}});
+    } else if (opcode == "selp" && from.size() == 3 && operation.width != 64) {
+      define(operation, traces({from[0], from[1]}));
+    } else if (operation.width != 64) {
+      define(operation, traces(from));  // a part of an address may become one again
+    } else if ((opcode == "mov" || opcode == "cvta" || opcode == "cvt") && from.size() == 1) {
       define(operation, converted(operation, of(from[0])));
     } else if (opcode == "mov" && from.size() == 2) {
-      sum(operation, of(from[0]), of(from[1]));  // of two halves
+      halves(operation, of(from[0]), of(from[1]));
     } else if (opcode == "selp" && from.size() == 3) {
       define(operation, of(from[0]));
       define(operation, of(from[1]));
@@ -253,13 +275,35 @@ class Solver {
   // a way from the one to the other. A parameter that is given a number leaves nothing.
   Origins traces(const std::vector<Source>& from) const {
     Origins result;
-    for (const Source& source : from) {
-      for (const Origin& origin : of(source)) {
-        if (origin.kind == Kind::kParam || origin.kind == Kind::kUnknown) join(result, {origin});
-      }
+    for (const Source& source : from) join(result, left_of(of(source)));
+    // Next to an address a number says nothing.
+    if (result.size() > 1) std::erase(result, Origin{Kind::kNumber});
+    if (result.empty()) result.push_back({Kind::kNumber});
+    return result;
+  }
+  static Origins left_of(const Origins& from) {
+    Origins result;
+    for (const Origin& origin : from) {
+      const bool counts = origin.kind == Kind::kParam || origin.kind == Kind::kUnknown ||
+                          origin.kind == Kind::kVariable || origin.kind == Kind::kConst;
+      if (counts) join(result, {origin});
     }
     if (result.empty()) result.push_back({Kind::kNumber});
     return result;
+  }
+
+  // Two numbers may be the halves of an address that was loaded.
+  void halves(const Operation& operation, const Origins& low, const Origins& high) {
+    const auto is_number = [](const Origin& origin) {
+      return origin.kind == Kind::kNumber || origin.kind == Kind::kNull;
+    };
+    const bool numbers =
+        std::ranges::all_of(low, is_number) && std::ranges::all_of(high, is_number);
+    const bool found = !low.empty() && !high.empty();  // else they come later
+    if (found && numbers && high != Origins{{Kind::kNull}}) {
+      return define(operation, {{Kind::kLoaded}});
+    }
+    sum(operation, low, high);
   }
 
   // A conversion from fewer bits gives no address.

@@ -1,6 +1,8 @@
 #include "pdl/thread.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "pdl/value.h"
@@ -30,6 +32,7 @@ class Follower {
     for (std::uint32_t id = 0; id < code.registers; ++id) {
       if (code.unset[id]) values_[id] = Value::varies();
     }
+    give_up_parts();
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
       const Operation& operation = code.operations[at];
       for (const Source& source : operation.sources) note_user(source, at);
@@ -91,6 +94,20 @@ class Follower {
  private:
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
+  // What calls pass in several parts, or take as other parts than they were given.
+  void give_up_parts() {
+    std::unordered_map<std::uint32_t, std::pair<std::int64_t, unsigned>> parts;  // by register
+    for (const Operation& operation : code_.operations) {
+      if (operation.kind != Kind::kPass) continue;
+      const bool takes = operation.instruction->opcode == "ld";
+      const std::uint32_t passed = takes ? operation.sources.back().id : operation.defines.back();
+      const std::pair part(operation.instruction->operands[takes ? 1 : 0].offset,
+                           unsigned{operation.width});
+      const auto known = parts.try_emplace(passed, part).first;
+      if (known->second != part) values_[passed] = Value::varies();
+    }
+  }
+
   void note_user(const Source& source, std::uint32_t at) {
     if (source.kind == Source::Kind::kRegister) users_[source.id].push_back(at);
   }
@@ -139,8 +156,8 @@ class Follower {
       }
     }
     if (passes == Guard::kFalse) return;
-    const Value value = operation.defines.size() == 1 || is_shuffle(operation) ? result(operation)
-                                                                               : Value::varies();
+    const Value value = operation.defines.size() == 1 || gives_first(operation) ? result(operation)
+                                                                                : Value::varies();
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
       join(operation.defines[k], k == 0 ? value : Value::varies());
     }
@@ -201,12 +218,14 @@ class Follower {
     return Value::constant((*tid)[0] % 32);
   }
 
-  static bool is_shuffle(const Operation& operation) {
-    return operation.instruction != nullptr && operation.instruction->opcode == "shfl";
+  // Of two destinations the first is what is computed.
+  static bool gives_first(const Operation& operation) {
+    return operation.instruction != nullptr &&
+           (operation.instruction->opcode == "shfl" || operation.instruction->opcode == "setp");
   }
 
   Value result(const Operation& operation) const {
-    if (operation.kind == Kind::kPass) return join_all(operation.sources);
+    if (operation.kind == Kind::kPass) return passed(operation);
     if (operation.kind == Kind::kLoad) return loaded(operation);
     if (operation.kind != Kind::kCompute || operation.instruction == nullptr) {
       return Value::varies();
@@ -216,8 +235,18 @@ class Follower {
     return result_of(operation, from, lane());
   }
 
-  Value join_all(const std::vector<Source>& sources) const {
-    return sources.size() == 1 ? of(sources[0]) : Value::varies();
+  Value passed(const Operation& operation) const {
+    if (operation.sources.size() != 1 || operation.width == 0) return Value::varies();
+    const Value value = of(operation.sources[0]);
+    if (!value.is_range()) return value;
+    const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
+    const std::uint64_t bits = loaded_bits(value.bits, operation.width, is_signed);
+    if (value.is_constant()) return Value::constant(bits);
+    // Of a range neither end may change, nor what lies between.
+    const bool stays = bits == value.bits &&
+                       loaded_bits(value.most, operation.width, is_signed) == value.most &&
+                       static_cast<std::int64_t>(value.most) >= 0;
+    return stays ? value : Value::varies();
   }
 
   Value loaded(const Operation& operation) const {

@@ -209,6 +209,8 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
   if (name == "shfl") return shuffled(i, from, lane);
   if (name == "setp") return compared(operation, from);
   if (name == "selp" && from.size() == 3) return selected(from);
+  // Of bf16, or of two 16-bit halves: no arithmetic of one integer.
+  if (operation.width == 0) return Value::varies();
   if (!constant) {
     const Value found = ranged(operation, from);
     return found.is_range() ? found : absorbed(operation, from);
