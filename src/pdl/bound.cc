@@ -176,8 +176,8 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
     if (early.empty() || (work += code.operations.size()) > kMaxWork) break;
     thread.tid = place.tid;
     thread.index = place.block;
-    const std::vector<bool> open = find_open(code, thread, footprint.closed);
-    std::erase_if(early, [&](const BoundTouch* touch) { return any_of(*touch, open); });
+    const std::vector<bool> sure = find_sure(code, thread, footprint.closed);
+    std::erase_if(early, [&](const BoundTouch* touch) { return any_of(*touch, sure); });
   }
   for (BoundTouch* touch : early) touch->order = Order::kUnclear;
 }

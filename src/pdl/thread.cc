@@ -74,15 +74,48 @@ class Follower {
   }
 
   std::vector<bool> open(const std::vector<bool>& closed) const {
+    return flood({0}, [&](const Operation& operation, std::uint32_t at) {
+      const bool ends = operation.kind == Kind::kTrap || closed[at];
+      return !ends || guard(operation) != Guard::kTrue;
+    });
+  }
+
+  std::vector<bool> sure(const std::vector<bool>& closed) const {
+    std::vector<bool> result = open(closed);
+    const std::vector<bool> decided = flood({0}, [&](const Operation& operation, std::uint32_t at) {
+      if (operation.kind == Kind::kTrap || closed[at]) {
+        return guard(operation) == Guard::kFalse;
+      }
+      return operation.next.size() < 2 || guard(operation) != Guard::kEither;
+    });
+    std::vector<std::uint32_t> behind;
+    for (std::uint32_t at = 0; at < closed.size(); ++at) {
+      const Operation& operation = code_.operations[at];
+      if (!closed[at] || !reached_[at] || guard(operation) == Guard::kFalse) continue;
+      const auto next = followers(operation);
+      behind.insert(behind.end(), next.begin(), next.end());
+    }
+    const std::vector<bool> after =
+        flood(std::move(behind), [](const Operation&, std::uint32_t) { return true; });
+    for (std::size_t at = 0; at < result.size(); ++at) {
+      result[at] = result[at] && (decided[at] || !after[at]);
+    }
+    return result;
+  }
+
+ private:
+  enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
+
+  // What can be reached from those in the queue over operations that are passed.
+  template <typename Passes>
+  std::vector<bool> flood(std::vector<std::uint32_t> queue, Passes passes) const {
     std::vector<bool> seen(code_.operations.size());
-    std::vector<std::uint32_t> queue = {0};
-    seen[0] = true;
+    for (std::uint32_t at : queue) seen[at] = true;
     while (!queue.empty()) {
       const std::uint32_t at = queue.back();
       queue.pop_back();
       const Operation& operation = code_.operations[at];
-      const bool ends = operation.kind == Kind::kTrap || closed[at];
-      if (ends && guard(operation) == Guard::kTrue) continue;
+      if (!passes(operation, at)) continue;
       for (std::uint32_t to : followers(operation)) {
         if (!seen[to]) queue.push_back(to);
         seen[to] = true;
@@ -90,9 +123,6 @@ class Follower {
     }
     return seen;
   }
-
- private:
-  enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
   // What calls pass in several parts, or take as other parts than they were given.
   void give_up_parts() {
@@ -277,6 +307,11 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
 std::vector<bool> find_open(const Code& code, const KnownThread& thread,
                             const std::vector<bool>& closed) {
   return Follower(code, thread).open(closed);
+}
+
+std::vector<bool> find_sure(const Code& code, const KnownThread& thread,
+                            const std::vector<bool>& closed) {
+  return Follower(code, thread).sure(closed);
 }
 
 }  // namespace baton::overlap

@@ -33,4 +33,10 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
 std::vector<bool> find_open(const Code& code, const KnownThread& thread,
                             const std::vector<bool>& closed);
 
+// Of these, by operation, the ones that the thread comes to before any that is closed whatever the
+// conditions come to that are not known: none of the closed ones leads there, or no such condition
+// stands on the way.
+std::vector<bool> find_sure(const Code& code, const KnownThread& thread,
+                            const std::vector<bool>& closed);
+
 }  // namespace baton::overlap

@@ -340,6 +340,17 @@ KERNEL role_behind_a_loop(const float* x, float* y) {
   if (role == 0) WAIT();
   y[element()] = 2 * x[element()];
 }
+KERNEL first_turn_waits(const float* x, float* y) {
+  float sum = 0;
+#pragma unroll 1
+  for (unsigned i = 0; i < 3; ++i) {
+    unsigned turn = i;
+    asm volatile("" : "+r"(turn));
+    if (turn == 0) WAIT();
+    sum += at(x, element());
+  }
+  y[element()] = sum;
+}
 KERNEL pipelined(const float* x, float* y, unsigned n) {
   float next = at(x, element());
   for (unsigned i = 0; i < n; ++i) {

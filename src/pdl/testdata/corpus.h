@@ -124,7 +124,6 @@ inline constexpr const char* kWrong[] = {
     "plain x y; other_warps_do_not_wait y z",
     "plain x y; odd_threads_wait y z",
     "plain x y; role_behind_a_guard y z",
-    "plain x y; role_behind_a_loop y z",
     "plain x y; barrier_comes_first y z",
     "plain x y; waits_if y z 0",
     "plain x y; loop_may_not_run y z 0",
@@ -185,6 +184,7 @@ inline constexpr const char* kDoubtful[] = {
     "plain x f; polls_flag g f z",
     "plain x y; all_but_one_wait y z 77",
     "plain x y; selects_early x y z 0",
+    "plain x y; role_behind_a_loop y z",
     "plain x y; array_read_early x y z 1",
     "plain x y; prefetches_to_l1 y z",
     // Atomically, on both sides: nothing is lost, and who comes first may matter or not.
@@ -194,6 +194,7 @@ inline constexpr const char* kDoubtful[] = {
     "takes_ticket x y; ticket_early z q",
     // Right, and not shown to be.
     "plain x y; leader_of_some y z 1",
+    "plain x y; first_turn_waits y z",
     "plain x y; selects_early x y z 1",
     "plain x y; plain q z; prefetches_to_l1 y x"
 };
