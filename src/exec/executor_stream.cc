@@ -111,7 +111,7 @@ class StreamExecutor : public Executor {
   void run(const RunContext& context) override {
     try {
       const bool first = context.report.first_run();
-      if (first && context.again) recording_.begin(context.plan);
+      if (first) recording_.begin(context.plan, context.again);
       const std::vector<RecordedStep>* const steps = first ? nullptr : recording_.steps();
       if (steps != nullptr) {
         context.report.begin_same_run();

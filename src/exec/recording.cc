@@ -29,9 +29,9 @@ class StepFinder : public Walker {
 
 }  // namespace
 
-void Recording::begin(const Plan& plan) {
+void Recording::begin(const Plan& plan, bool on) {
   whole_ = false;
-  open_ = true;
+  open_ = on;
   steps_.clear();
   plans_.clear();
   settled_.assign(plan.launches, {});
@@ -66,7 +66,7 @@ void Recording::add(const Place& place, const PlannedFill& fill, std::uint64_t b
 }
 
 void Recording::add_nothing(const Place& place) {
-  add({place, NothingToDo{}});
+  add({place, NoWork{}});
 }
 
 LaunchPlan* Recording::plan_of(const Place& place, const PlannedLaunch& launch) {

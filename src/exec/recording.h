@@ -23,20 +23,20 @@ struct RecordedFill {
   const PlannedFill* fill = nullptr;
   std::uint64_t bits = 0;
 };
-struct NothingToDo {};
+struct NoWork {};
 
 // A step of a run as it was executed; the recording owns a launch's plan.
 struct RecordedStep {
   Place place;
-  std::variant<NothingToDo, LaunchPlan*, RecordedCopy, RecordedFill> work;
+  std::variant<NoWork, LaunchPlan*, RecordedCopy, RecordedFill> work;
 };
 
 // The steps of a run in their order, to be executed again: nothing is left to evaluate, and every
 // launch is packed for good. Holds for the values and buffers of that run, and as long as its plan.
 class Recording {
  public:
-  // Forgets what there is and records the next run.
-  void begin(const Plan& plan);
+  // Forgets what there is, also of a run that failed; `on`: and records the next run.
+  void begin(const Plan& plan, bool on);
 
   void add(const Place& place, const PlannedLaunch& launch);
   void add(const Place& place, const PlannedCopy& copy, const CopyValues& values);

@@ -68,7 +68,8 @@ void StepTimer::push_mark(const RunContext& context) {
   marks_.push_back({take_event(), std::exchange(open_, take_group())});
   marks_.back().event.record(context.stream);
   marked_ += marks_.back().group.size();
-  while (marks_.size() > kMaxMarks || marked_ > kMaxMarked) harvest(context);
+  // The newest one is not waited for, however many steps it ends: the device would run dry.
+  while (marks_.size() > kMaxMarks || (marks_.size() > 1 && marked_ > kMaxMarked)) harvest(context);
 }
 
 void StepTimer::harvest(const RunContext& context) {

@@ -16,8 +16,8 @@ namespace baton::exec {
 // event between two launches keeps them from overlapping, so launches that may overlap are marked
 // together, after the last of them, and what they took is the last one's; unless the run wants its
 // steps apart. Few events are out at any time: whoever enqueues too far ahead waits for the oldest,
-// so that the time limit is kept and the driver's queue does not block. Events are kept for the
-// next run.
+// so that a watched run keeps its time limit and does not block in the driver's full queue. Events
+// are kept for the next run.
 class StepTimer {
  public:
   explicit StepTimer(const Device& device) : device_(device) {}

@@ -242,7 +242,6 @@ TEST(Footprint, AnAddressIsWhatItWasWhereItIsUsed) {
             "read p0 p1");
 }
 
-// What a map that is a parameter shows is told apart from what lies behind any other.
 // What is taken for a condition that always holds would be a wait that is none.
 TEST(Footprint, AConditionThatMayFailIsNone) {
   const auto waits = [](const std::string& computes, const std::string& functions = "") {
@@ -319,6 +318,7 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
             "read p1");
 }
 
+// What a map that is a parameter shows is told apart from what lies behind any other.
 TEST(Footprint, TensorMapsAreParameters) {
   const auto module = ptx::Module::parse(R"(.version 8.7
 .target sm_90a
