@@ -16,11 +16,11 @@
 
 #include "ptx/ast.h"
 #include "scalar_gemm.h"
-#include "sim/engine/engine.h"
-#include "sim/engine/memory.h"
-#include "sim/engine/memory_impl.h"
-#include "sim/engine/module.h"
-#include "sim/engine/ordering.h"
+#include "sim/engine/judge/ordering.h"
+#include "sim/engine/lower/module.h"
+#include "sim/engine/memory/memory.h"
+#include "sim/engine/memory/memory_impl.h"
+#include "sim/engine/run/engine.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "driver/cuda.h"
 #include "runtime/provider.h"
-#include "sim/driver.h"
+#include "sim/api/driver.h"
 
 namespace baton {
 namespace {

@@ -1,4 +1,4 @@
-#include "compile/cache.h"
+#include "compile/cache/cache.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

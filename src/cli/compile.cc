@@ -9,7 +9,7 @@
 #include "baton/image.h"
 #include "cli/commands.h"
 #include "cli/kernel_table.h"
-#include "compile/options.h"
+#include "compile/nvrtc/options.h"
 
 namespace baton::cli {
 namespace {

@@ -13,9 +13,9 @@
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "cli/table.h"
-#include "compile/cache.h"
-#include "compile/nvrtc.h"
-#include "compile/toolkit.h"
+#include "compile/cache/cache.h"
+#include "compile/nvrtc/nvrtc.h"
+#include "compile/nvrtc/toolkit.h"
 
 namespace baton::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "baton/compile.h"
 #include "cli/kernel_table.h"
-#include "compile/cache_entry.h"
+#include "compile/cache/cache_entry.h"
 
 namespace baton::cli {
 

@@ -6,9 +6,9 @@
 
 #include "baton/compile.h"
 #include "compile/headers.h"
-#include "compile/includes.h"
-#include "compile/options.h"
-#include "compile/toolkit.h"
+#include "compile/nvrtc/options.h"
+#include "compile/nvrtc/toolkit.h"
+#include "compile/source/includes.h"
 
 namespace baton::compiler {
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "compile/nvrtc/diagnostics.h"
+
+namespace baton::compiler {
+
+// Host code shows by its launches (IncludeScan::mentions_launch). Where a source has some that
+// launches nothing, it shows when the compiler misses what it names.
+
+// Whether one of these errors ends in a name that the declarations for host code hold.
+bool lacks_host_declarations(const std::vector<Diagnostic>& failed);
+
+// Whether kernels call functions of the host: ptxas says so, but for virtual architectures it is
+// not asked.
+bool calls_the_host(std::string_view ptx);
+
+}  // namespace baton::compiler

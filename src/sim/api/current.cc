@@ -1,0 +1,113 @@
+#include "sim/api/current.h"
+
+#include <atomic>
+
+#include "sim/api/refusal.h"
+#include "sim/device/objects.h"
+
+namespace baton::sim {
+namespace {
+
+std::atomic<bool> g_deinitialized{false};
+
+void require_healthy(const Context& context) {
+  const CUresult error = context.error();
+  require(error == CUDA_SUCCESS, error);
+}
+
+}  // namespace
+
+ContextStack& ContextStack::of_thread() {
+  static thread_local ContextStack stack;
+  return stack;
+}
+
+void ContextStack::push(Device* device) {
+  require(depth_ < kCapacity, CUDA_ERROR_OUT_OF_MEMORY);
+  devices_[depth_++] = device;
+}
+
+Device* ContextStack::pop() {
+  Device* device = top();
+  if (depth_ > 0) --depth_;
+  return device;
+}
+
+void enter() {
+  require(!g_deinitialized.load(std::memory_order_acquire), CUDA_ERROR_DEINITIALIZED);
+  require(!inside_host_function(), CUDA_ERROR_NOT_PERMITTED);
+}
+
+void deinitialize() {
+  g_deinitialized.store(true, std::memory_order_release);
+}
+
+Device& device_of(CUdevice ordinal) {
+  Device* device = Device::find(ordinal);
+  require(device != nullptr, CUDA_ERROR_INVALID_DEVICE);
+  return *device;
+}
+
+std::shared_ptr<Context> current_context() {
+  enter();
+  Device* device = ContextStack::of_thread().top();
+  require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  std::shared_ptr<Context> context = device->context();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return context;
+}
+
+std::shared_ptr<Context> usable_context() {
+  std::shared_ptr<Context> context = current_context();
+  require_healthy(*context);
+  return context;
+}
+
+std::shared_ptr<Stream> usable_stream(CUstream handle) {
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return usable_context()->legacy_stream();
+  if (handle == CU_STREAM_PER_THREAD) return usable_context()->thread_stream();
+  enter();
+  std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
+  if (stream == nullptr) throw Refusal(unknown_handle());
+  require_healthy(*stream->context);
+  return stream;
+}
+
+std::shared_ptr<Event> usable_event(CUevent handle) {
+  enter();
+  std::shared_ptr<Event> event = Objects::instance().events.find(handle);
+  if (event == nullptr) throw Refusal(unknown_handle());
+  require_healthy(*event->context);
+  return event;
+}
+
+CUresult unknown_handle() {
+  const Device* device = ContextStack::of_thread().top();
+  return device != nullptr && device->context() == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                           : CUDA_ERROR_INVALID_HANDLE;
+}
+
+std::shared_ptr<Function> place_function(Context& context, CUfunction handle) {
+  Objects& objects = Objects::instance();
+  if (std::shared_ptr<Function> function = objects.functions.find(handle)) {
+    require(function->context().get() == &context, CUDA_ERROR_INVALID_HANDLE);
+    return function;
+  }
+  const std::shared_ptr<Kernel> kernel = objects.kernels.find(reinterpret_cast<CUkernel>(handle));
+  if (kernel == nullptr) throw Refusal(unknown_handle());
+  return context.function(kernel);
+}
+
+std::shared_ptr<Context> owner_of(std::uint64_t address) {
+  for (Device& device : Device::all()) {
+    std::shared_ptr<Context> context = device.context();
+    std::uint64_t base = 0;
+    std::uint64_t size = 0;
+    if (context != nullptr && context->heap()->memory().range(address, &base, &size)) {
+      return context;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace baton::sim

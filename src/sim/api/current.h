@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+
+#include "sim/device/device.h"
+
+namespace baton::sim {
+
+// What a call works on, found from the calling thread and the call's handles. Each function throws
+// Refusal with the driver's own code where it cannot be had.
+
+// The contexts that are current to the calling thread, the top of the stack last.
+class ContextStack {
+ public:
+  static ContextStack& of_thread();
+
+  Device* top() const { return depth_ == 0 ? nullptr : devices_[depth_ - 1]; }
+  // Refused with CUDA_ERROR_OUT_OF_MEMORY beyond kCapacity.
+  void push(Device* device);
+  // Null where the stack is empty.
+  Device* pop();
+
+ private:
+  // No destructor: threads may call the driver while their own thread-locals are being destroyed.
+  static constexpr std::size_t kCapacity = 128;
+  Device* devices_[kCapacity] = {};
+  std::size_t depth_ = 0;
+};
+
+// Refuses calls after the process began to exit, and from inside host functions.
+void enter();
+// From here on `enter` refuses every call with CUDA_ERROR_DEINITIALIZED.
+void deinitialize();
+
+Device& device_of(CUdevice ordinal);
+// The current context, whatever state it is in, and one that no error has poisoned.
+std::shared_ptr<Context> current_context();
+std::shared_ptr<Context> usable_context();
+// The stream of a handle, whose context decides; the default streams are the current context's.
+std::shared_ptr<Stream> usable_stream(CUstream handle);
+std::shared_ptr<Event> usable_event(CUevent handle);
+
+// What to answer to a stream, event or function handle that stands for nothing: it may have died
+// with the current context.
+CUresult unknown_handle();
+
+// The function of a handle in this context. Kernels serve as functions too, and are placed then.
+std::shared_ptr<Function> place_function(Context& context, CUfunction handle);
+
+// The live context whose memory holds the address, or null.
+std::shared_ptr<Context> owner_of(std::uint64_t address);
+
+}  // namespace baton::sim

@@ -1,0 +1,239 @@
+// Libraries, kernels and functions.
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "baton/error.h"
+#include "sim/api/api.h"
+#include "sim/api/current.h"
+#include "sim/api/refusal.h"
+#include "sim/device/image_ptx.h"
+#include "sim/device/jit_log.h"
+#include "sim/device/kernel_attributes.h"
+#include "sim/device/objects.h"
+#include "sim/device/occupancy.h"
+
+namespace baton::sim::api {
+namespace {
+
+// Gives the library and its kernels their handles.
+CUlibrary publish(std::shared_ptr<Library> library) {
+  auto loaded = std::make_shared<LoadedLibrary>();
+  for (std::shared_ptr<Kernel>& kernel : library->kernels()) {
+    const std::string& name = kernel->name();
+    loaded->kernels.push_back(Objects::instance().kernels.add(kernel));
+    loaded->by_name.emplace(name, loaded->kernels.back());
+  }
+  loaded->library = std::move(library);
+  return Objects::instance().libraries.add(std::move(loaded));
+}
+
+std::shared_ptr<LoadedLibrary> library_of(CUlibrary handle) {
+  enter();
+  std::shared_ptr<LoadedLibrary> loaded = Objects::instance().libraries.find(handle);
+  require(loaded != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return loaded;
+}
+
+std::shared_ptr<Kernel> kernel_of(CUkernel handle) {
+  enter();
+  std::shared_ptr<Kernel> kernel = Objects::instance().kernels.find(handle);
+  require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  return kernel;
+}
+
+std::shared_ptr<Function> function_of(CUfunction handle) {
+  enter();
+  std::shared_ptr<Function> function = Objects::instance().functions.find(handle);
+  if (function == nullptr) throw Refusal(unknown_handle());
+  return function;
+}
+
+// Calls `action` with the view of a kernel on a device, whether or not that has a context.
+template <typename Action>
+auto with_view(const Kernel& kernel, const Device& device, Action action) {
+  const KernelSettings settings = kernel.settings(device.ordinal());
+  return action(KernelView{device.profile(), kernel.library().facts(kernel),
+                           *kernel.library().ptx(), settings});
+}
+
+template <typename Action>
+auto with_view(const Function& function, Action action) {
+  const KernelSettings settings = function.settings();
+  return action(KernelView{function.context()->profile(), function.loaded(),
+                           function.module()->ptx(), settings});
+}
+
+}  // namespace
+
+CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* options,
+                         void** option_values, unsigned option_count,
+                         CUlibraryOption* library_options, void** library_option_values,
+                         unsigned library_option_count) {
+  enter();
+  require(library != nullptr && code != nullptr, CUDA_ERROR_INVALID_VALUE);
+  require(
+      library_option_count == 0 || (library_options != nullptr && library_option_values != nullptr),
+      CUDA_ERROR_INVALID_VALUE);
+  const JitLog jit_log(options, option_values, option_count);
+  jit_log.write_info("");
+  CUresult refused = CUDA_ERROR_INVALID_IMAGE;
+  try {
+    std::string ptx = ptx_of_image(code, profiles().front().architecture());
+    refused = CUDA_ERROR_INVALID_PTX;
+    *library = publish(Library::load(std::move(ptx)));
+    jit_log.write_error("");
+    return CUDA_SUCCESS;
+  } catch (const Error& failure) {
+    jit_log.write_error(failure.what());
+    if (!jit_log.has_error_buffer()) {
+      log(LogLevel::kWarning, "an image does not load on the simulated GPU: {}", failure.what());
+    }
+    return failure.code() == ErrorCode::kUnsupported ? CUDA_ERROR_NO_BINARY_FOR_GPU : refused;
+  }
+}
+
+// Waits for the devices that use the library.
+CUresult LibraryUnload(CUlibrary handle) {
+  enter();
+  const std::shared_ptr<LoadedLibrary> loaded = Objects::instance().libraries.remove(handle);
+  require(loaded != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  for (Device& device : Device::all()) {
+    if (const std::shared_ptr<Context> context = device.context()) {
+      context->unload(*loaded->library);
+    }
+  }
+  for (CUkernel kernel : loaded->kernels) Objects::instance().kernels.remove(kernel);
+  Objects::instance().functions.remove_if([&](const Function& function) {
+    return &function.kernel()->library() == loaded->library.get();
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  const std::shared_ptr<LoadedLibrary> loaded = library_of(library);
+  require(kernel != nullptr && name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const auto found = loaded->by_name.find(name);
+  require(found != loaded->by_name.end(), CUDA_ERROR_NOT_FOUND);
+  *kernel = found->second;
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  const std::shared_ptr<LoadedLibrary> loaded = library_of(library);
+  require(count != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *count = static_cast<unsigned>(loaded->kernels.size());
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
+  const std::shared_ptr<LoadedLibrary> loaded = library_of(library);
+  require(kernels != nullptr, CUDA_ERROR_INVALID_VALUE);
+  std::copy_n(loaded->kernels.begin(), std::min<std::size_t>(count, loaded->kernels.size()),
+              kernels);
+  return CUDA_SUCCESS;
+}
+
+CUresult LibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                          const char* name) {
+  const std::shared_ptr<Context> context = usable_context();
+  const std::shared_ptr<LoadedLibrary> loaded = library_of(library);
+  require(name != nullptr && (address != nullptr || bytes != nullptr), CUDA_ERROR_INVALID_VALUE);
+  std::uint64_t found_address = 0;
+  std::uint64_t found_bytes = 0;
+  require(context->place(*loaded->library)->global(name, &found_address, &found_bytes),
+          CUDA_ERROR_NOT_FOUND);
+  if (address != nullptr) *address = found_address;
+  if (bytes != nullptr) *bytes = found_bytes;
+  return CUDA_SUCCESS;
+}
+
+CUresult KernelGetFunction(CUfunction* function, CUkernel kernel) {
+  const std::shared_ptr<Context> context = usable_context();
+  require(function != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *function = context->function(kernel_of(kernel))->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel handle,
+                            CUdevice device) {
+  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
+  require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *value = with_view(*kernel, device_of(device),
+                     [&](const KernelView& view) { return get_attribute(view, attribute); });
+  return CUDA_SUCCESS;
+}
+
+CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
+                            CUdevice device) {
+  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
+  kernel->set(device_of(device).ordinal(),
+              with_view(*kernel, device_of(device), [&](const KernelView& view) {
+                return set_attribute(view, attribute, value);
+              }));
+  return CUDA_SUCCESS;
+}
+
+CUresult KernelGetName(const char** name, CUkernel handle) {
+  require(name != nullptr && handle != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *name = kernel_of(handle)->name().c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult KernelGetParamInfo(CUkernel handle, size_t index, size_t* offset, size_t* size) {
+  usable_context();
+  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
+  const LoadedKernel& facts = kernel->library().facts(*kernel);
+  require(offset != nullptr && index < facts.params.size(), CUDA_ERROR_INVALID_VALUE);
+  *offset = facts.params[index].offset;
+  if (size != nullptr) *size = facts.params[index].size;
+  return CUDA_SUCCESS;
+}
+
+CUresult FuncGetName(const char** name, CUfunction handle) {
+  const std::shared_ptr<Function> function = function_of(handle);
+  require(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *name = function->kernel()->name().c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult FuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_t* size) {
+  const LoadedKernel& facts = function_of(handle)->loaded();
+  require(offset != nullptr && index < facts.params.size(), CUDA_ERROR_INVALID_VALUE);
+  *offset = facts.params[index].offset;
+  if (size != nullptr) *size = facts.params[index].size;
+  return CUDA_SUCCESS;
+}
+
+CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
+  const std::shared_ptr<Function> function = function_of(handle);
+  require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *value =
+      with_view(*function, [&](const KernelView& view) { return get_attribute(view, attribute); });
+  return CUDA_SUCCESS;
+}
+
+CUresult FuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+  const std::shared_ptr<Function> function = function_of(handle);
+  function->set(with_view(
+      *function, [&](const KernelView& view) { return set_attribute(view, attribute, value); }));
+  return CUDA_SUCCESS;
+}
+
+CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handle, int block_size,
+                                                   size_t dynamic_shared) {
+  const std::shared_ptr<Context> context = usable_context();
+  require(blocks != nullptr && block_size > 0, CUDA_ERROR_INVALID_VALUE);
+  const std::shared_ptr<Function> function = place_function(*context, handle);
+  *blocks = with_view(*function, [&](const KernelView& view) {
+    if (dynamic_shared > static_cast<std::size_t>(max_dynamic_shared(view))) return 0;
+    BlockNeeds needs;
+    needs.threads = static_cast<std::uint32_t>(block_size);
+    needs.registers = registers(view);
+    needs.shared_bytes = view.kernel.static_shared + dynamic_shared;
+    return resident_blocks(view.profile, needs);
+  });
+  return CUDA_SUCCESS;
+}
+
+}  // namespace baton::sim::api

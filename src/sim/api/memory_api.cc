@@ -1,0 +1,164 @@
+// Device and pinned memory, copies and fills.
+
+#include <limits>
+
+#include "sim/api/api.h"
+#include "sim/api/current.h"
+#include "sim/api/refusal.h"
+#include "sim/device/host_memory.h"
+#include "sim/queue/place.h"
+
+namespace baton::sim::api {
+namespace {
+
+CUresult submit_and_wait(Stream& stream, Work work) {
+  const CommandPtr command = stream.context->submit(stream, std::move(work));
+  std::unique_lock lock(Scheduler::instance().mutex);
+  DeviceQueue::wait(lock, command);
+  return stream.context->queue().error(lock);
+}
+
+CUresult fill(CUdeviceptr address, std::uint32_t value, unsigned width, size_t count,
+              CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  if (count == 0) return CUDA_SUCCESS;
+  require(count <= std::numeric_limits<size_t>::max() / width, CUDA_ERROR_INVALID_VALUE);
+  require(address % width == 0, CUDA_ERROR_INVALID_VALUE);
+  stream->context->submit(*stream, Fill{device_place(address, count * width), value, width, count});
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult MemAlloc(CUdeviceptr* address, size_t bytes) {
+  const std::shared_ptr<Context> context = usable_context();
+  require(address != nullptr && bytes != 0, CUDA_ERROR_INVALID_VALUE);
+  const std::uint64_t allocated = context->heap()->allocate(bytes);
+  require(allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
+  *address = allocated;
+  return CUDA_SUCCESS;
+}
+
+// Waits for the device first, as the CUDA driver does.
+CUresult MemFree(CUdeviceptr address) {
+  enter();
+  if (address == 0) return CUDA_SUCCESS;
+  const std::shared_ptr<Context> owner = owner_of(address);
+  require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
+  owner->queue().drain();
+  owner->heap()->finish_free(address);
+  return owner->error();
+}
+
+// The address is known, and the bytes are taken, at the call.
+CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  require(address != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const std::uint64_t allocated = bytes == 0 ? 0 : stream->context->heap()->allocate(bytes);
+  require(bytes == 0 || allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
+  *address = allocated;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  if (address == 0) return CUDA_SUCCESS;
+  const std::shared_ptr<Context> owner = owner_of(address);
+  require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
+  stream->context->submit(*stream, Free{owner->heap(), address});
+  return CUDA_SUCCESS;
+}
+
+CUresult MemGetInfo(size_t* free, size_t* total) {
+  const std::shared_ptr<Context> context = usable_context();
+  const DeviceMemory& memory = context->heap()->memory();
+  if (free != nullptr) *free = memory.capacity() - memory.used();
+  if (total != nullptr) *total = memory.capacity();
+  return CUDA_SUCCESS;
+}
+
+CUresult MemGetAddressRange(CUdeviceptr* base, size_t* size, CUdeviceptr address) {
+  usable_context();
+  std::uint64_t found_base = 0;
+  std::uint64_t found_size = 0;
+  if (const std::shared_ptr<Context> owner = owner_of(address)) {
+    owner->heap()->memory().range(address, &found_base, &found_size);
+  } else if (const auto pinned = HostMemory::instance().find(address)) {
+    found_base = pinned->base;
+    found_size = pinned->bytes;
+  }
+  require(found_size != 0, CUDA_ERROR_NOT_FOUND);
+  if (base != nullptr) *base = found_base;
+  if (size != nullptr) *size = found_size;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  const std::shared_ptr<Context> context = usable_context();
+  constexpr unsigned kKnown =
+      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+  require(pointer != nullptr && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
+  *pointer = bytes == 0 ? nullptr : HostMemory::instance().allocate(bytes, context->ordinal());
+  require(bytes == 0 || *pointer != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+  return CUDA_SUCCESS;
+}
+
+// Waits for all devices first: any of them may still read or write the memory.
+CUresult MemFreeHost(void* pointer) {
+  enter();
+  if (pointer == nullptr) return CUDA_SUCCESS;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto pinned = HostMemory::instance().find(address);
+  require(pinned && pinned->base == address, CUDA_ERROR_INVALID_VALUE);
+  for (Device& device : Device::all()) {
+    if (const std::shared_ptr<Context> context = device.context()) context->queue().drain();
+  }
+  require(HostMemory::instance().free(pointer), CUDA_ERROR_INVALID_VALUE);
+  return CUDA_SUCCESS;
+}
+
+// Pageable sources are copied at the call (or the copy is waited for, where too much is held), so
+// that the caller may change them at once; pinned ones are read when the copy runs.
+CUresult MemcpyHtoDAsync(CUdeviceptr target, const void* source, size_t bytes, CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  if (bytes == 0) return CUDA_SUCCESS;
+  bool pageable = false;
+  Copy copy{device_place(target, bytes), host_place(source, bytes, &pageable), bytes, {}};
+  if (pageable && !copy.staged.take(source, bytes))
+    return submit_and_wait(*stream, std::move(copy));
+  stream->context->submit(*stream, std::move(copy));
+  return CUDA_SUCCESS;
+}
+
+// Into pageable memory the copy is done when the call returns, as the CUDA driver's is.
+CUresult MemcpyDtoHAsync(void* target, CUdeviceptr source, size_t bytes, CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  if (bytes == 0) return CUDA_SUCCESS;
+  bool pageable = false;
+  Copy copy{host_place(target, bytes, &pageable), device_place(source, bytes), bytes, {}};
+  if (pageable) return submit_and_wait(*stream, std::move(copy));
+  stream->context->submit(*stream, std::move(copy));
+  return CUDA_SUCCESS;
+}
+
+CUresult MemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream handle) {
+  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  if (bytes == 0) return CUDA_SUCCESS;
+  stream->context->submit(
+      *stream, Copy{device_place(target, bytes), device_place(source, bytes), bytes, {}});
+  return CUDA_SUCCESS;
+}
+
+CUresult MemsetD8Async(CUdeviceptr address, unsigned char value, size_t count, CUstream stream) {
+  return fill(address, value, 1, count, stream);
+}
+
+CUresult MemsetD16Async(CUdeviceptr address, unsigned short value, size_t count, CUstream stream) {
+  return fill(address, value, 2, count, stream);
+}
+
+CUresult MemsetD32Async(CUdeviceptr address, unsigned int value, size_t count, CUstream stream) {
+  return fill(address, value, 4, count, stream);
+}
+
+}  // namespace baton::sim::api

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+
+#include "base/log.h"
+#include "baton/error.h"
+#include "sim/api/api.h"
+#include "sim/api/current.h"
+#include "sim/api/driver.h"
+#include "sim/api/refusal.h"
+
+namespace baton::sim {
+namespace {
+
+CUresult result_of(const Error& failure) {
+  switch (failure.code()) {
+    case ErrorCode::kOutOfMemory:
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    case ErrorCode::kUnsupported:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case ErrorCode::kNotFound:
+      return CUDA_ERROR_NOT_FOUND;
+    case ErrorCode::kInvalidInput:
+      return CUDA_ERROR_INVALID_PTX;
+    default:
+      return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+// One entry of the table: calls the function and lets no exception out.
+template <auto kFunction>
+struct Entry;
+template <typename... Arguments, CUresult (*kFunction)(Arguments...)>
+struct Entry<kFunction> {
+  static CUresult call(Arguments... arguments) noexcept {
+    try {
+      return kFunction(arguments...);
+    } catch (const Refusal& refusal) {
+      return refusal.result();
+    } catch (const std::bad_alloc&) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    } catch (const Error& failure) {
+      log(LogLevel::kWarning, "the simulated driver refuses a call: {}", failure.what());
+      return result_of(failure);
+    } catch (const std::exception& failure) {
+      log(LogLevel::kError, "the simulated driver failed: {}", failure.what());
+      return CUDA_ERROR_UNKNOWN;
+    }
+  }
+};
+
+void stop_at_exit() {
+  deinitialize();
+  for (Device& device : Device::all()) device.abandon();
+}
+
+driver::Driver* make() {
+  Device::all();
+  auto* table = new driver::Driver;
+  table->name = "simulated GPU";
+#define BATON_DRIVER_ENTRY(name, version, need) table->cu##name = &Entry<&api::name>::call;
+#include "driver/entries.inc"
+  table->cuInit(0);
+  table->cuDriverGetVersion(&table->version);
+  const void* simulator = nullptr;
+  table->cuGetExportTable(&simulator, &driver::kSimulatorUuid);
+  table->simulator = static_cast<driver::Simulator*>(const_cast<void*>(simulator));
+  std::atexit(stop_at_exit);
+  return table;
+}
+
+}  // namespace
+
+const driver::Driver& simulated_driver() {
+  static const driver::Driver& table = *make();
+  return table;
+}
+
+std::span<const std::string_view> simulated_profiles() {
+  static const auto& names = *[] {
+    auto* all = new std::vector<std::string_view>;
+    for (const Profile& profile : profiles()) all->push_back(profile.name());
+    return all;
+  }();
+  return names;
+}
+
+std::optional<int> simulated_ordinal(std::string_view profile) {
+  const auto names = simulated_profiles();
+  const auto found = std::find(names.begin(), names.end(), profile);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<int>(found - names.begin());
+}
+
+}  // namespace baton::sim

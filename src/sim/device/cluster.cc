@@ -1,0 +1,68 @@
+#include "sim/api/refusal.h"
+#include "sim/queue/launch.h"
+
+namespace baton::sim {
+namespace {
+
+// What every device takes, and what one of compute capability 9.0 takes of a kernel that allows
+// cluster sizes beyond it (CUDA programming guide, "Thread Block Clusters").
+constexpr std::uint64_t kPortableCluster = 8;
+constexpr std::uint64_t kLargestCluster = 16;
+
+std::optional<Dim3> required_by_image(const KernelView& view) {
+  const std::uint32_t* required = view.kernel.required_cluster;
+  if (required[0] == 0) return std::nullopt;
+  return Dim3{required[0], required[1], required[2]};
+}
+
+std::optional<Dim3> asked_for(const LaunchRequest& request, const KernelView& view) {
+  if (request.cluster) return request.cluster;
+  const int* set = view.settings.cluster;
+  if (set[0] == 0 && set[1] == 0 && set[2] == 0) return std::nullopt;
+  return Dim3{static_cast<std::uint32_t>(set[0]), static_cast<std::uint32_t>(set[1]),
+              static_cast<std::uint32_t>(set[2])};
+}
+
+bool same(const Dim3& a, const Dim3& b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+bool is_multiple(const Dim3& whole, const Dim3& part) {
+  return whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
+}
+
+void require_size(bool holds) {
+  require(holds, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
+}  // namespace
+
+std::uint32_t largest_cluster(const KernelView& view) {
+  return view.settings.non_portable_cluster != 0 ? kLargestCluster : kPortableCluster;
+}
+
+std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view) {
+  const std::optional<Dim3> required = required_by_image(view);
+  const std::optional<Dim3> asked = asked_for(request, view);
+  require_size(!required || !asked || same(*required, *asked));
+  const std::optional<Dim3> cluster = required ? required : asked;
+  if (!cluster) return std::nullopt;
+  require_size(cluster->x != 0 && cluster->y != 0 && cluster->z != 0);
+  require_size(cluster->x <= kLargestCluster && cluster->y <= kLargestCluster &&
+               cluster->z <= kLargestCluster && cluster->count() <= largest_cluster(view));
+  return cluster;
+}
+
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster) {
+  require_size(!cluster || is_multiple(request.grid, *cluster));
+  if (!request.preferred_cluster) return;
+  // Blocks may be grouped by either; here they always are by the smaller.
+  const Dim3& preferred = *request.preferred_cluster;
+  require_size(cluster.has_value());
+  require_size(preferred.x != 0 && preferred.y != 0 && preferred.z != 0);
+  require_size(is_multiple(preferred, *cluster) && is_multiple(request.grid, preferred));
+  require_size(preferred.count() <= kLargestCluster);
+  require(!request.cooperative, CUDA_ERROR_NOT_SUPPORTED);
+}
+
+}  // namespace baton::sim

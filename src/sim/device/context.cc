@@ -1,0 +1,365 @@
+#include "sim/device/context.h"
+
+#include <algorithm>
+
+#include "sim/api/refusal.h"
+#include "sim/device/objects.h"
+#include "sim/engine/memory/memory_impl.h"
+#include "sim/queue/launch.h"
+
+namespace baton::sim {
+namespace {
+
+EngineConfig engine_config(const Profile& profile) {
+  EngineConfig config;
+  config.architecture = profile.architecture();
+  config.sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  config.shared_per_block =
+      static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+  config.watch_shared = true;
+  return config;
+}
+
+bool is_pending(const CommandPtr& command) {
+  return command != nullptr && !command->done();
+}
+
+// A stream's work as a node's, or nothing for what a graph cannot do. Bytes that were staged are
+// not kept: a graph reads its source when it runs.
+std::optional<NodeWork> node_work(Work work) {
+  if (auto* copy = std::get_if<Copy>(&work)) {
+    return CopyWork{copy->target, copy->source, copy->bytes};
+  }
+  if (auto* fill = std::get_if<Fill>(&work)) return *fill;
+  if (auto* call = std::get_if<HostCall>(&work)) return *call;
+  if (std::holds_alternative<Join>(work)) return NodeWork{};
+  return std::nullopt;
+}
+
+Work work_of(const NodeWork& node, const std::shared_ptr<Occurrence>& occurrence) {
+  if (const auto* kernel = std::get_if<KernelWork>(&node)) return kernel->launch;
+  if (const auto* copy = std::get_if<CopyWork>(&node)) {
+    return Copy{copy->target, copy->source, copy->bytes, {}};
+  }
+  if (const auto* fill = std::get_if<Fill>(&node)) return *fill;
+  if (const auto* call = std::get_if<HostCall>(&node)) return *call;
+  if (std::holds_alternative<RecordWork>(node)) return Record{occurrence};
+  return Join{};
+}
+
+// The edge to who waits for an event that a kernel records before it has completed.
+CUgraphEdgeData early_edge() {
+  CUgraphEdgeData data{};
+  data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  return data;
+}
+
+}  // namespace
+
+Context::Context(int ordinal, const Profile& profile)
+    : ordinal_(ordinal),
+      profile_(profile),
+      heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
+      engine_(engine_config(profile), heap_->memory()),
+      queue_(engine_, findings_) {}
+
+std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
+  auto stream = std::make_shared<Stream>(shared_from_this(), kind, priority);
+  if (streams_.fetch_add(1) != 0) expect_overlap();
+  if (kind == Stream::Kind::kBlocking) {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    blocking_.push_back(stream);
+  }
+  return stream;
+}
+
+std::shared_ptr<Stream> Context::legacy_stream() {
+  std::lock_guard lock(Scheduler::instance().mutex);
+  if (legacy_ == nullptr) {
+    legacy_ = std::make_shared<Stream>(shared_from_this(), Stream::Kind::kLegacy, 0);
+  }
+  return legacy_;
+}
+
+std::shared_ptr<Stream> Context::thread_stream() {
+  std::lock_guard lock(Scheduler::instance().mutex);
+  std::shared_ptr<Stream>& stream = thread_streams_[std::this_thread::get_id()];
+  if (stream == nullptr) {
+    stream = std::make_shared<Stream>(shared_from_this(), Stream::Kind::kBlocking, 0);
+    blocking_.push_back(stream);
+  }
+  return stream;
+}
+
+// What a new command of the stream comes after by the order of streams alone (CUDA programming
+// guide, "Implicit Synchronization" and "Default Stream").
+std::vector<Dependency> Context::predecessors(const Lock&, const Stream& stream) {
+  std::vector<Dependency> before;
+  const auto add = [&](const CommandPtr& tail) {
+    if (tail != nullptr) before.push_back({tail});
+  };
+  add(stream.tail);
+  if (stream.kind == Stream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
+  if (stream.kind == Stream::Kind::kLegacy) {
+    std::erase_if(blocking_, [&](const std::shared_ptr<Stream>& other) {
+      add(other->tail);
+      return other->destroyed && !is_pending(other->tail);
+    });
+  }
+  return before;
+}
+
+// What nobody may do with a stream that is being captured ends the capture.
+void Context::forbid_in_capture(const Lock&, const Stream& stream) {
+  if (stream.capture.capture == nullptr) return;
+  stream.capture.capture->invalidated = true;
+  throw Refusal(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
+                           std::span<const Dependency> after) {
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  if (stream.capture.capture != nullptr) {
+    std::optional<NodeWork> node = node_work(std::move(work));
+    if (!node) forbid_in_capture(lock, stream);
+    capture_node(stream.capture, std::move(*node));
+    return nullptr;
+  }
+  refuse_beside_capture(lock, stream);
+  const bool is_record = std::holds_alternative<Record>(work);
+  std::vector<Dependency> before = predecessors(lock, stream);
+  before.insert(before.end(), after.begin(), after.end());
+  stream.tail = queue_.submit(lock, std::move(work), stream.priority, before);
+  if (!is_record) stream.last_grid = nullptr;
+  return stream.tail;
+}
+
+// A dependent launch overlaps the grid before it in the stream. What comes after both waits for
+// both: a grid that never waits for its primary may be done before it.
+CommandPtr Context::submit_grid(const Lock& lock, Stream& stream, GridLaunch launch,
+                                bool is_dependent) {
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  refuse_beside_capture(lock, stream);
+  if (is_dependent) expect_overlap();
+  CommandPtr grid;
+  if (is_dependent && stream.last_grid != nullptr) {
+    const Dependency before[] = {{stream.last_grid, Milestone::kTriggered, true}};
+    grid = queue_.submit(lock, std::move(launch), stream.priority, before);
+    const Dependency both[] = {{grid}, {stream.tail}};
+    stream.tail = queue_.submit(lock, Join{}, stream.priority, both);
+  } else {
+    stream.tail = grid =
+        queue_.submit(lock, std::move(launch), stream.priority, predecessors(lock, stream));
+  }
+  if (stream.counted) {
+    grid->counted = std::make_shared<driver::Counters>();
+    stream.counted->push_back(grid);
+  }
+  stream.last_grid = grid;
+  return grid;
+}
+
+// Work of the legacy stream would have to wait for what is only being captured.
+void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
+  if (stream.kind != Stream::Kind::kLegacy) return;
+  for (const std::shared_ptr<Stream>& other : blocking_) {
+    if (other->capture.capture == nullptr) continue;
+    other->capture.capture->invalidated = true;
+    throw Refusal(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  }
+}
+
+// Grids may run beside each other from now on: a stream was made beside another one, a module was
+// placed whose kernels wait for others, or a launch or a graph is programmatic. What ran before
+// that was not watched.
+void Context::expect_overlap() {
+  if (!watch_decided_.load()) heap_->memory().impl().watch(true);
+}
+
+void Context::watch(driver::Simulator::Watch mode) {
+  using Watch = driver::Simulator::Watch;
+  queue_.drain();
+  watch_decided_ = mode != Watch::kAuto;
+  if (mode != Watch::kAuto) heap_->memory().impl().watch(mode == Watch::kOn);
+}
+
+CommandPtr Context::submit(Stream& stream, Work work, std::span<const Dependency> after) {
+  Lock lock(Scheduler::instance().mutex);
+  return submit(lock, stream, std::move(work), after);
+}
+
+void Context::record(const Lock& lock, Event& event, Stream& stream) {
+  auto occurrence = std::make_shared<Occurrence>();
+  event.recorded = submit(lock, stream, Record{occurrence}, {});
+  event.occurrence = std::move(occurrence);
+  event.captured = {};
+}
+
+void Context::record(Event& event, Stream& stream) {
+  Lock lock(Scheduler::instance().mutex);
+  if (stream.capture.capture == nullptr) return record(lock, event, stream);
+  require(!stream.capture.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  event.captured = stream.capture;
+}
+
+void Context::wait_event(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
+                         bool external) {
+  Lock lock(Scheduler::instance().mutex);
+  if (event->captured.capture != nullptr) return capture_wait(stream, event->captured);
+  const CommandPtr awaited = event->recorded;
+  if (stream->capture.capture != nullptr && !external) {
+    if (awaited == nullptr) return;
+    stream->capture.capture->invalidated = true;
+    throw Refusal(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  }
+  if (stream->capture.capture != nullptr) {
+    capture_node(stream->capture, WaitWork{event});
+    return;
+  }
+  const Dependency after[] = {{awaited}};
+  if (awaited != nullptr) submit(lock, *stream, Join{}, after);
+}
+
+std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
+                                           const LaunchRequest& request) {
+  Lock lock(Scheduler::instance().mutex);
+  if (stream.capture.capture == nullptr) {
+    require(!request.device_updatable, CUDA_ERROR_NOT_SUPPORTED);
+    const CommandPtr grid = submit_grid(lock, stream, std::move(work.launch), request.is_dependent);
+    for (const LaunchRequest::EarlyEvent& early : request.events) {
+      expect_overlap();
+      auto occurrence = std::make_shared<Occurrence>();
+      const Dependency after[] = {{grid, early.at, early.at == Milestone::kTriggered}};
+      early.event->recorded = queue_.submit(lock, Record{occurrence}, stream.priority, after);
+      early.event->occurrence = std::move(occurrence);
+      early.event->captured = {};
+    }
+    return nullptr;
+  }
+  std::shared_ptr<GraphNode> node =
+      capture_node(stream.capture, std::move(work), request.is_dependent);
+  for (const LaunchRequest::EarlyEvent& early : request.events) {
+    early.event->captured = stream.capture;
+    for (GraphEdge& edge : early.event->captured.frontier) edge.data = early_edge();
+  }
+  return node;
+}
+
+void Context::launch(Stream& stream, GraphExec& exec) {
+  Lock lock(Scheduler::instance().mutex);
+  require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
+  forbid_in_capture(lock, stream);
+  std::vector<Dependency> before = predecessors(lock, stream);
+  before.push_back({exec.last});
+  std::vector<CommandPtr> commands;
+  std::vector<Dependency> ends = before;
+  for (GraphExec::Step& step : exec.steps) {
+    std::vector<Dependency> after = step.after.empty() ? before : std::vector<Dependency>{};
+    for (const GraphExec::Edge& edge : step.after) {
+      if (edge.at != Milestone::kDone) expect_overlap();
+      const bool is_programmatic = edge.at != Milestone::kDone;
+      after.push_back({commands[edge.step], edge.at, is_programmatic});
+    }
+    if (const auto* wait = std::get_if<WaitWork>(&step.work))
+      after.push_back({wait->event->recorded});
+    auto occurrence = std::make_shared<Occurrence>();
+    commands.push_back(queue_.submit(lock, work_of(step.work, occurrence), stream.priority, after));
+    if (std::holds_alternative<KernelWork>(step.work)) {
+      commands.back()->counted = step.counted = std::make_shared<driver::Counters>();
+    }
+    if (const auto* record = std::get_if<RecordWork>(&step.work)) {
+      record->event->recorded = commands.back();
+      record->event->occurrence = std::move(occurrence);
+    }
+    if (!step.has_next) ends.push_back({commands.back()});
+  }
+  stream.last_grid = nullptr;
+  exec.last = stream.tail = queue_.submit(lock, Join{}, stream.priority, ends);
+}
+
+bool Context::is_idle(Stream& stream) {
+  Lock lock(Scheduler::instance().mutex);
+  forbid_in_capture(lock, stream);
+  const std::vector<Dependency> before = stream.kind == Stream::Kind::kLegacy
+                                             ? predecessors(lock, stream)
+                                             : std::vector<Dependency>{{stream.tail}};
+  return std::all_of(before.begin(), before.end(),
+                     [&](const Dependency& each) { return DeviceQueue::poll(lock, each.command); });
+}
+
+void Context::synchronize(Stream& stream) {
+  Lock lock(Scheduler::instance().mutex);
+  forbid_in_capture(lock, stream);
+  if (stream.kind == Stream::Kind::kLegacy) {
+    for (const Dependency& each : predecessors(lock, stream)) {
+      DeviceQueue::wait(lock, each.command);
+    }
+  } else {
+    const CommandPtr last = stream.tail;
+    DeviceQueue::wait(lock, last);
+  }
+}
+
+std::shared_ptr<LoadedModule> Context::place(const Library& library) {
+  std::lock_guard lock(modules_mutex_);
+  require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const auto known = modules_.find(&library);
+  if (known != modules_.end()) return known->second;
+  auto module = LoadedModule::load(library.ptx(), heap_->memory(), profile_.architecture());
+  modules_.emplace(&library, module);
+  if (library.may_wait()) expect_overlap();
+  return module;
+}
+
+std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kernel) {
+  std::shared_ptr<LoadedModule> module = place(kernel->library());
+  std::lock_guard lock(modules_mutex_);
+  require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const auto known = functions_.find(kernel.get());
+  if (known != functions_.end()) return known->second;
+  const LoadedKernel* loaded = module->kernel(kernel->name());
+  require(loaded != nullptr, CUDA_ERROR_NOT_FOUND);
+  auto function = std::make_shared<Function>(kernel, shared_from_this(), std::move(module), loaded);
+  kernel->attach(ordinal_, function);
+  function->set_handle(Objects::instance().functions.add(function));
+  functions_.emplace(kernel.get(), function);
+  return function;
+}
+
+void Context::unload(const Library& library) {
+  queue_.drain();
+  std::lock_guard lock(modules_mutex_);
+  std::erase_if(functions_,
+                [&](const auto& entry) { return &entry.second->kernel()->library() == &library; });
+  modules_.erase(&library);
+}
+
+std::vector<driver::Finding> Context::findings() const {
+  std::vector<driver::Finding> all = engine_.findings();
+  for (driver::Finding& finding : findings_.list()) all.push_back(std::move(finding));
+  return all;
+}
+
+std::vector<driver::Finding> Context::take_findings() {
+  std::vector<driver::Finding> all = engine_.take_findings();
+  for (driver::Finding& finding : findings_.take()) all.push_back(std::move(finding));
+  return all;
+}
+
+void Context::close() {
+  queue_.close();
+  {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    legacy_.reset();
+    thread_streams_.clear();
+    blocking_.clear();
+  }
+  std::lock_guard lock(modules_mutex_);
+  closed_ = true;
+  functions_.clear();
+  modules_.clear();
+}
+
+}  // namespace baton::sim

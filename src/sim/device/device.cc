@@ -1,0 +1,88 @@
+#include "sim/device/device.h"
+
+#include "sim/device/host_memory.h"
+#include "sim/device/objects.h"
+
+namespace baton::sim {
+namespace {
+
+const Context* context_of(const Stream& stream) {
+  return stream.context.get();
+}
+const Context* context_of(const Event& event) {
+  return event.context.get();
+}
+const Context* context_of(const Function& function) {
+  return function.context().get();
+}
+
+}  // namespace
+
+std::deque<Device>& Device::all() {
+  static auto& devices = *[] {
+    auto* made = new std::deque<Device>;
+    for (const Profile& profile : profiles()) {
+      made->emplace_back(static_cast<int>(made->size()), profile);
+    }
+    return made;
+  }();
+  return devices;
+}
+
+Device* Device::find(CUdevice ordinal) {
+  std::deque<Device>& devices = all();
+  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) return nullptr;
+  return &devices[static_cast<std::size_t>(ordinal)];
+}
+
+Device* Device::find(CUcontext handle) {
+  for (Device& device : all()) {
+    if (device.handle() == handle) return &device;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Context> Device::context() const {
+  std::lock_guard lock(mutex_);
+  return context_;
+}
+
+void Device::retain() {
+  std::lock_guard one(retain_mutex_);
+  if (references_ == 0) {
+    auto context = std::make_shared<Context>(ordinal_, profile_);
+    std::lock_guard lock(mutex_);
+    context_ = std::move(context);
+  }
+  ++references_;
+}
+
+bool Device::release() {
+  std::lock_guard one(retain_mutex_);
+  if (references_ == 0) return false;
+  if (--references_ > 0) return true;
+  std::shared_ptr<Context> last = context();
+  last->queue().drain();
+  {
+    std::lock_guard lock(mutex_);
+    context_.reset();
+  }
+  last->close();
+  auto is_of_last = [&](const auto& object) { return context_of(object) == last.get(); };
+  Objects::instance().streams.remove_if(is_of_last);
+  Objects::instance().events.remove_if(is_of_last);
+  Objects::instance().functions.remove_if(is_of_last);
+  HostMemory::instance().free_all(ordinal_);
+  return true;
+}
+
+void Device::abandon() {
+  if (std::shared_ptr<Context> live = context()) live->queue().close();
+}
+
+Objects& Objects::instance() {
+  static auto& instance = *new Objects;
+  return instance;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,55 @@
+#include "sim/device/heap.h"
+
+#include <atomic>
+
+namespace baton::sim {
+
+std::uint64_t next_buffer_id() {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
+  const std::uint64_t address = memory_.allocate(bytes);
+  if (address == 0) return 0;
+  std::lock_guard lock(mutex_);
+  entries_.emplace(address, Entry{bytes, next_buffer_id(), false});
+  return address;
+}
+
+bool DeviceHeap::begin_free(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(address);
+  if (found == entries_.end() || found->second.leaving) return false;
+  found->second.leaving = true;
+  return true;
+}
+
+void DeviceHeap::finish_free(std::uint64_t address) {
+  {
+    std::lock_guard lock(mutex_);
+    entries_.erase(address);
+  }
+  memory_.free(address);
+}
+
+bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
+  std::uint64_t base = 0;
+  std::uint64_t size = 0;
+  if (!memory_.range(address, &base, &size)) return false;
+  if (bytes > size - (address - base)) return false;
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(base);
+  return found == entries_.end() || !found->second.leaving;
+}
+
+std::optional<DeviceHeap::Allocation> DeviceHeap::find(std::uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  auto above = entries_.upper_bound(address);
+  if (above == entries_.begin()) return std::nullopt;
+  const auto& [base, entry] = *std::prev(above);
+  if (address - base >= entry.bytes || entry.leaving) return std::nullopt;
+  return Allocation{base, entry.bytes, entry.id};
+}
+
+}  // namespace baton::sim

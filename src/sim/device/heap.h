@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "sim/engine/memory/memory.h"
+
+namespace baton::sim {
+
+// The memory of one device as users of the driver own it: what they allocated, told apart from what
+// modules placed there, and what is about to be freed in stream order. Thread-safe.
+class DeviceHeap {
+ public:
+  DeviceHeap(int ordinal, std::uint64_t capacity) : memory_(ordinal, capacity) {}
+
+  struct Allocation {
+    std::uint64_t base = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID: one of a kind in the process
+  };
+
+  // 0 where the memory is exhausted.
+  std::uint64_t allocate(std::uint64_t bytes);
+
+  // False where `address` is not the start of an allocation of the user's, or is already on its way
+  // out. From here on no new operation may name it; `finish_free` gives it back.
+  bool begin_free(std::uint64_t address);
+  void finish_free(std::uint64_t address);
+
+  // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
+  // module's.
+  bool holds(std::uint64_t address, std::uint64_t bytes) const;
+  // The user's allocation around an address.
+  std::optional<Allocation> find(std::uint64_t address) const;
+
+  DeviceMemory& memory() { return memory_; }
+  const DeviceMemory& memory() const { return memory_; }
+
+ private:
+  struct Entry {
+    std::uint64_t bytes = 0;
+    std::uint64_t id = 0;
+    bool leaving = false;
+  };
+
+  DeviceMemory memory_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Entry> entries_;  // by base address
+};
+
+// The next BUFFER_ID, of device and pinned memory alike.
+std::uint64_t next_buffer_id();
+
+}  // namespace baton::sim

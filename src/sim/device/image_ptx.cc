@@ -1,0 +1,84 @@
+#include "sim/device/image_ptx.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "image/fatbin.h"
+
+namespace baton::sim {
+namespace {
+
+// A fatbin's first word, and that of the wrapper that points to one (fatbinary_section.h: two
+// words, then the address).
+constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
+constexpr std::uint32_t kFatbinWrapperMagic = 0x466243B1;
+constexpr std::size_t kFatbinWrapperData = 8;
+
+// Whether `code` starts with `magic`. Reads no byte behind the first that differs, as a shorter
+// text ends in a NUL.
+bool starts_with(const char* code, std::string_view magic) {
+  for (std::size_t i = 0; i < magic.size(); ++i) {
+    if (code[i] != magic[i]) return false;
+  }
+  return true;
+}
+
+bool starts_with(const char* code, std::uint32_t magic) {
+  char bytes[sizeof magic];
+  std::memcpy(bytes, &magic, sizeof magic);
+  return starts_with(code, std::string_view(bytes, sizeof bytes));
+}
+
+// The PTX of a fatbin that suits the architecture best: the newest that is not too new, else
+// whichever there is, as what refuses it says why.
+std::string ptx_of_fatbin(const void* start, int architecture) {
+  const std::string_view bytes(static_cast<const char*>(start), image::Fatbin::size_of(start));
+  const image::Fatbin fatbin(bytes, "<fatbin>");
+  const image::FatbinMember* best = nullptr;
+  for (const image::FatbinMember& member : fatbin.members()) {
+    if (member.facts.kind != image::FatbinMember::Kind::kPtx) continue;
+    const auto rank = [&](const image::FatbinMember& each) {
+      return each.sm <= architecture ? each.sm : -each.sm;
+    };
+    if (best == nullptr || rank(member) > rank(*best)) best = &member;
+  }
+  if (best == nullptr) {
+    throw error(ErrorCode::kUnsupported,
+                "the fatbin holds machine code only, no PTX, and the simulated GPU runs PTX; build "
+                "it with -gencode arch=compute_{0},code=compute_{0} too, or run on a GPU",
+                architecture);
+  }
+  return fatbin.unpack(*best);
+}
+
+}  // namespace
+
+std::string ptx_of_image(const void* code, int architecture) {
+  const auto* bytes = static_cast<const char*>(code);
+  if (starts_with(bytes,
+                  "\x7f"
+                  "ELF")) {
+    throw error(ErrorCode::kUnsupported,
+                "the image is a cubin: it holds machine code only, no PTX, and the simulated GPU "
+                "runs PTX; give it the PTX of the same kernels, or run on a GPU");
+  }
+  if (starts_with(bytes, kFatbinWrapperMagic)) {
+    const void* data = nullptr;
+    std::memcpy(&data, bytes + kFatbinWrapperData, sizeof data);
+    return ptx_of_fatbin(data, architecture);
+  }
+  if (starts_with(bytes, kFatbinMagic)) return ptx_of_fatbin(code, architecture);
+  const std::string_view text(bytes);
+  if (text.find(".version") == std::string_view::npos) {
+    throw error(ErrorCode::kInvalidInput,
+                "the image is neither PTX (it has no .version) nor a cubin nor a fatbin: it starts "
+                "with \"{}\"",
+                printable(text, 24));
+  }
+  return std::string(text);
+}
+
+}  // namespace baton::sim

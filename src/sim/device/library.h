@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ptx/ast.h"
+#include "sim/engine/lower/module.h"
+
+namespace baton::sim {
+
+class Context;
+class Library;
+class Function;
+
+// What a caller can set of a kernel, or of its function on one device.
+struct KernelSettings {
+  // Most dynamic shared memory of a launch; -1: what fits the device's default limit.
+  int max_dynamic_shared = -1;
+  int carveout = -1;
+  int non_portable_cluster = 0;
+  int cluster_policy = 0;
+  int cluster[3] = {0, 0, 0};
+  // Of a thread, from the kernel's machine code; 0: what the PTX makes likely.
+  std::uint32_t registers = 0;
+};
+
+// One entry of a library, on no device in particular. Its settings are kept for each device, and
+// reach the function there. Thread-safe.
+class Kernel {
+ public:
+  Kernel(const Library& library, std::string name) : library_(library), name_(std::move(name)) {}
+
+  const Library& library() const { return library_; }
+  const std::string& name() const { return name_; }
+
+  KernelSettings settings(int ordinal) const;
+  void set(int ordinal, const KernelSettings& settings);
+  // On every device.
+  void set_registers(std::uint32_t registers);
+  // Gives a new function the settings of its device, and from now on those that are set later.
+  void attach(int ordinal, const std::shared_ptr<Function>& function);
+
+ private:
+  const Library& library_;  // owns this
+  const std::string name_;
+  mutable std::mutex mutex_;
+  std::map<int, KernelSettings> settings_;  // by device ordinal
+  KernelSettings others_;                   // of devices for which nothing was set
+  std::map<int, std::weak_ptr<Function>> functions_;
+};
+
+// A kernel placed on one device. Shares the context's ownership until that closes. Thread-safe.
+class Function {
+ public:
+  Function(std::shared_ptr<Kernel> kernel, std::shared_ptr<Context> context,
+           std::shared_ptr<LoadedModule> module, const LoadedKernel* loaded);
+
+  // Given by the context before anyone else sees the function.
+  CUfunction handle() const { return handle_; }
+  void set_handle(CUfunction handle) { handle_ = handle; }
+  const std::shared_ptr<Kernel>& kernel() const { return kernel_; }
+  const std::shared_ptr<Context>& context() const { return context_; }
+  const std::shared_ptr<LoadedModule>& module() const { return module_; }
+  const LoadedKernel& loaded() const { return *loaded_; }
+
+  KernelSettings settings() const;
+  void set(const KernelSettings& settings);
+
+ private:
+  const std::shared_ptr<Kernel> kernel_;
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<LoadedModule> module_;
+  const LoadedKernel* const loaded_;  // owned by the module
+  CUfunction handle_ = nullptr;
+  mutable std::mutex mutex_;
+  KernelSettings settings_;
+};
+
+// A loaded image on no device in particular; devices place it when they first need it. Immutable
+// but for the kernels' settings.
+class Library : public std::enable_shared_from_this<Library> {
+ public:
+  // Throws Error for PTX that does not parse or does not suit the simulated devices.
+  static std::shared_ptr<Library> load(std::string ptx);
+
+  const std::shared_ptr<const ptx::Module>& ptx() const { return ptx_; }
+  // Whether a kernel of it may wait for the grids before it.
+  bool may_wait() const { return may_wait_; }
+  // In the order written. Each shares the library's ownership.
+  std::vector<std::shared_ptr<Kernel>> kernels();
+
+  // The kernel's facts, whatever devices are in use. Throws Error where its body does not parse.
+  const LoadedKernel& facts(const Kernel& kernel) const;
+
+ private:
+  std::shared_ptr<const ptx::Module> ptx_;
+  std::shared_ptr<LoadedModule> facts_;  // placed in memory that no device has
+  std::deque<Kernel> kernels_;
+  bool may_wait_ = false;
+};
+
+}  // namespace baton::sim

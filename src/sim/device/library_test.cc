@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/file.h"
+#include "sim/testing/driver_test.h"
+#include "sim/testing/test_kernels.h"
+
+namespace baton::sim {
+namespace {
+
+class LibraryTest : public DriverTest {
+ protected:
+  struct Loaded {
+    CUresult result;
+    CUlibrary library;
+    std::string log;
+  };
+  // Loads with an error buffer of the given size.
+  Loaded load_logged(const std::string& image, std::size_t capacity = 1000) {
+    std::string buffer(capacity, '#');
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {buffer.data(), reinterpret_cast<void*>(capacity)};
+    CUlibrary library = nullptr;
+    const CUresult result =
+        driver.cuLibraryLoadData(&library, image.c_str(), options, values, 2, nullptr, nullptr, 0);
+    return {result, library, buffer.c_str()};
+  }
+
+  int attribute(CUkernel entry, CUfunction_attribute which) {
+    int value = -1;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetAttribute(&value, which, entry, 0));
+    return value;
+  }
+};
+
+TEST_F(LibraryTest, ListsItsKernels) {
+  const CUlibrary library = load(kTestKernels);
+  unsigned count = 0;
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryGetKernelCount(&count, library));
+  std::vector<CUkernel> kernels(count);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryEnumerateKernels(kernels.data(), count, library));
+  std::vector<std::string> names;
+  for (CUkernel each : kernels) {
+    const char* name = nullptr;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetName(&name, each));
+    names.push_back(name);
+    EXPECT_EQ(kernel(library, name), each);
+  }
+  EXPECT_TRUE(std::find(names.begin(), names.end(), "add") != names.end());
+  EXPECT_TRUE(std::find(names.begin(), names.end(), "empty") != names.end());
+  CUkernel two[3] = {nullptr, nullptr, nullptr};
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryEnumerateKernels(two, 2, library));
+  EXPECT_EQ(two[2], nullptr);
+  CUkernel found = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_NOT_FOUND, driver.cuLibraryGetKernel(&found, library, "nonesuch"));
+  EXPECT_RESULT(CUDA_ERROR_NOT_FOUND, driver.cuLibraryGetKernel(&found, library, ""));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuLibraryGetKernel(&found, library, nullptr));
+}
+
+TEST_F(LibraryTest, NeedsNoContextToLoad) {
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(nullptr));
+  const CUlibrary library = load(kTestKernels);
+  const CUkernel add = kernel(library, "add");
+  EXPECT_EQ(attribute(add, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 1024);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelSetAttribute(
+                                  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1000, add, 0));
+  CUfunction function = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuKernelGetFunction(&function, add));
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT,
+                driver.cuLibraryGetGlobal(&address, &bytes, library, "table"));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuKernelGetParamInfo(add, 0, &bytes, &bytes));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+}
+
+TEST_F(LibraryTest, KnowsParameters) {
+  const CUkernel mixed = kernel(load(kTestKernels), "mixed");
+  const std::pair<size_t, size_t> want[] = {{0, 1}, {8, 24}, {32, 2}, {48, 16}, {64, 8}};
+  for (size_t i = 0; i < 5; ++i) {
+    size_t offset = 0;
+    size_t size = 0;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetParamInfo(mixed, i, &offset, &size));
+    EXPECT_EQ(std::make_pair(offset, size), want[i]) << i;
+  }
+  size_t offset = 0;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuKernelGetParamInfo(mixed, 5, &offset, &offset));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetParamInfo(mixed, 0, &offset, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuKernelGetParamInfo(mixed, 0, nullptr, &offset));
+}
+
+TEST_F(LibraryTest, KernelAttributes) {
+  const CUlibrary library = load(kTestKernels);
+  const CUkernel empty = kernel(library, "empty");
+  const CUkernel staged = kernel(library, "staged");
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 0);
+  EXPECT_EQ(attribute(staged, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 4000);
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 49152);
+  EXPECT_EQ(attribute(staged, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 45152);
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_PTX_VERSION), 90);
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_BINARY_VERSION), 90);
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT), -1);
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 0);
+  EXPECT_EQ(attribute(kernel(library, "bounded"), CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 256);
+  const CUkernel paired = kernel(library, "paired");
+  EXPECT_EQ(attribute(paired, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 1);
+  EXPECT_EQ(attribute(paired, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), 2);
+  EXPECT_EQ(attribute(paired, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH), 1);
+  int value = 0;
+  for (int id : {-1, 16, 99}) {
+    EXPECT_RESULT(
+        CUDA_ERROR_INVALID_VALUE,
+        driver.cuKernelGetAttribute(&value, static_cast<CUfunction_attribute>(id), empty, 0))
+        << id;
+  }
+  EXPECT_RESULT(CUDA_ERROR_INVALID_DEVICE,
+                driver.cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, empty, 9));
+}
+
+TEST_F(LibraryTest, SettableAttributesHaveRanges) {
+  const CUlibrary library = load(kTestKernels);
+  const CUkernel empty = kernel(library, "empty");
+  const CUkernel staged = kernel(library, "staged");
+  auto set = [&](CUkernel entry, CUfunction_attribute which, int value) {
+    return driver.cuKernelSetAttribute(which, value, entry, 0);
+  };
+  const auto dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  EXPECT_RESULT(CUDA_SUCCESS, set(empty, dynamic, 232448));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, set(empty, dynamic, 232449));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, set(empty, dynamic, -1));
+  EXPECT_RESULT(CUDA_SUCCESS, set(staged, dynamic, 228448));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, set(staged, dynamic, 228449));
+  const auto carveout = CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+  EXPECT_RESULT(CUDA_SUCCESS, set(empty, carveout, 100));
+  EXPECT_RESULT(CUDA_SUCCESS, set(empty, carveout, -1));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, set(empty, carveout, 101));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, set(empty, CU_FUNC_ATTRIBUTE_NUM_REGS, 16));
+  EXPECT_RESULT(CUDA_SUCCESS, set(empty, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED), 1);
+}
+
+TEST_F(LibraryTest, FunctionsHaveSettingsOfTheirOwn) {
+  const CUkernel staged = kernel(load(kTestKernels), "staged");
+  const auto dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelSetAttribute(dynamic, 100000, staged, 0));
+  CUfunction function = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&function, staged));
+  CUfunction again = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&again, staged));
+  EXPECT_EQ(function, again);
+  int value = 0;
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuFuncGetAttribute(&value, dynamic, function));
+  EXPECT_EQ(value, 100000);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuFuncSetAttribute(function, dynamic, 60000));
+  EXPECT_EQ(attribute(staged, dynamic), 100000);
+  // What is set of the kernel later reaches its function.
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelSetAttribute(dynamic, 70000, staged, 0));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuFuncGetAttribute(&value, dynamic, function));
+  EXPECT_EQ(value, 70000);
+  // A kernel is no function, nor a function a kernel.
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE,
+                driver.cuFuncGetAttribute(&value, dynamic, reinterpret_cast<CUfunction>(staged)));
+  EXPECT_RESULT(
+      CUDA_ERROR_INVALID_HANDLE,
+      driver.cuKernelGetAttribute(&value, dynamic, reinterpret_cast<CUkernel>(function), 0));
+}
+
+TEST_F(LibraryTest, GlobalsHaveAddresses) {
+  const CUlibrary library = load(kTestKernels);
+  CUdeviceptr address = 0;
+  size_t bytes = 0;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuLibraryGetGlobal(&address, &bytes, library, "table"));
+  EXPECT_EQ(bytes, 28u);
+  EXPECT_EQ(download<int>(address, 7), (std::vector<int>{1, 2, 3, 0, 0, 0, 0}));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryGetGlobal(nullptr, &bytes, library, "coefficients"));
+  EXPECT_EQ(bytes, 12u);
+  EXPECT_RESULT(CUDA_ERROR_NOT_FOUND,
+                driver.cuLibraryGetGlobal(&address, &bytes, library, "nonesuch"));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE,
+                driver.cuLibraryGetGlobal(nullptr, nullptr, library, "table"));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuMemFree(address));  // the module's
+}
+
+TEST_F(LibraryTest, UnloadedLibrariesAreGone) {
+  SIMULATED_ONLY();
+  const CUlibrary library = load(kTestKernels);
+  const CUkernel empty = kernel(library, "empty");
+  CUfunction function = nullptr;
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&function, empty));
+  EXPECT_RESULT(CUDA_SUCCESS, launch(empty, nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamQuery(nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, driver.cuLibraryUnload(library));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE, launch(empty, nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_HANDLE,
+                driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+}
+
+TEST_F(LibraryTest, TakesThePtxOfFatbins) {
+  for (const char* packing : {"none", "default", "speed", "size"}) {
+    const std::string fatbin =
+        read_file(fmt::format("{}/src/image/testdata/packed_{}.fatbin", BATON_SOURCE_DIR, packing));
+    // The wrapper that nvcc's host code hands over.
+    const struct {
+      std::uint32_t magic = 0x466243b1, version = 1;
+      const void* data;
+      const void* unused = nullptr;
+    } wrapper{.data = fatbin.data()};
+    for (const void* image :
+         {static_cast<const void*>(fatbin.data()), static_cast<const void*>(&wrapper)}) {
+      CUlibrary library = nullptr;
+      ASSERT_RESULT(CUDA_SUCCESS, driver.cuLibraryLoadData(&library, image, nullptr, nullptr, 0,
+                                                           nullptr, nullptr, 0))
+          << packing;
+      CUkernel packed = kernel(library, "packed");
+      EXPECT_EQ(attribute(packed, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 128);
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+    }
+  }
+}
+
+TEST_F(LibraryTest, RefusesWhatItCannotRun) {
+  SIMULATED_ONLY();  // a CUDA driver loads lazily, and lets most of these pass at first
+  CUlibrary library = nullptr;
+  EXPECT_RESULT(
+      CUDA_ERROR_INVALID_VALUE,
+      driver.cuLibraryLoadData(&library, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+  EXPECT_RESULT(CUDA_ERROR_INVALID_IMAGE, load_logged("").result);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_IMAGE, load_logged("hello world").result);
+  const Loaded syntax = load_logged(head + ".visible .entry k({ ret; }");
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, syntax.result);
+  EXPECT_NE(syntax.log.find(":4:"), std::string::npos) << syntax.log;
+  const Loaded cubin =
+      load_logged(std::string("\x7f"
+                              "ELF\x02\x01\x01",
+                              7));
+  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, cubin.result);
+  EXPECT_NE(cubin.log.find("holds machine code only, no PTX"), std::string::npos) << cubin.log;
+  // A fatbin without members.
+  const Loaded fatbin =
+      load_logged(std::string("\x50\xed\x55\xba\x01\0\x10\0\0\0\0\0\0\0\0\0", 16));
+  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, fatbin.result);
+  EXPECT_NE(fatbin.log.find("no PTX"), std::string::npos) << fatbin.log;
+  // The message is cut to the buffer, and ends in a NUL.
+  EXPECT_EQ(load_logged("hello world", 10).log.size(), 9u);
+  const Loaded fine = load_logged(head + ".visible .entry k() { ret; }");
+  EXPECT_RESULT(CUDA_SUCCESS, fine.result);
+  EXPECT_EQ(fine.log, "");
+}
+
+// Bodies are parsed when they are asked for. A broken one is refused each time, and leaves the rest
+// of the library as it was.
+TEST_F(LibraryTest, RefusesBrokenBodies) {
+  SIMULATED_ONLY();
+  char log[512] = {};
+  CUjit_option option[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* value[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlibrary library = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX,
+                driver.cuLibraryLoadData(&library, R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry broken() { add.u32 %r1, %r2 }
+.visible .entry fine() { ret; }
+)",
+                                         option, value, 2, nullptr, nullptr, 0));
+  EXPECT_NE(std::string_view(log).find("<ptx>:5:"), std::string_view::npos) << log;
+}
+
+TEST_F(LibraryTest, RefusesOptionsThatDoNotExist) {
+  SIMULATED_ONLY();
+  CUlibrary library = nullptr;
+  CUjit_option option = static_cast<CUjit_option>(9999);
+  void* value = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuLibraryLoadData(&library, kTestKernels, &option,
+                                                                   &value, 1, nullptr, nullptr, 0));
+  EXPECT_RESULT(
+      CUDA_ERROR_INVALID_VALUE,
+      driver.cuLibraryLoadData(&library, kTestKernels, nullptr, nullptr, 1, nullptr, nullptr, 0));
+}
+
+}  // namespace
+}  // namespace baton::sim

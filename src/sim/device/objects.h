@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "sim/api/handles.h"
+#include "sim/device/library.h"
+#include "sim/graph/graph.h"
+#include "sim/queue/event.h"
+#include "sim/queue/stream.h"
+
+namespace baton::sim {
+
+// A library as callers hold it, with the handles of its kernels, which are the same at each
+// look-up.
+struct LoadedLibrary {
+  std::shared_ptr<Library> library;
+  std::vector<CUkernel> kernels;  // in the order written
+  std::unordered_map<std::string, CUkernel> by_name;
+};
+
+// The live objects of the process, by handle.
+struct Objects {
+  static Objects& instance();  // never destroyed
+
+  HandleTable<CUstream, Stream> streams{0x51};
+  HandleTable<CUevent, Event> events{0x52};
+  HandleTable<CUlibrary, LoadedLibrary> libraries{0x53};
+  HandleTable<CUkernel, Kernel> kernels{0x54};
+  HandleTable<CUfunction, Function> functions{0x55};
+  HandleTable<CUgraph, Graph> graphs{0x56};
+  HandleTable<CUgraphNode, GraphNode> graph_nodes{0x57};
+  HandleTable<CUgraphExec, GraphExec> graph_execs{0x58};
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/engine/async/mbarrier.h"
+#include "sim/engine/async/tensor_tile.h"
+#include "sim/engine/isa/insn.h"
+#include "sim/engine/isa/reduce.h"
+#include "sim/engine/memory/span_access.h"
+
+namespace baton::sim {
+
+// What a block's threads have asked for that is still to happen. Nothing of it happens before
+// somebody waits for it: a program that does not wait sees the memory as it was before. Every
+// record keeps the instruction that it comes from.
+
+// cp.async, or cp.async.mbarrier.arrive, by lanes of one warp that executed it together.
+struct ThreadCopy {
+  const Insn* insn = nullptr;
+  const Function* function = nullptr;
+  std::uint32_t lanes = 0;                       // for which it has not happened
+  std::uint8_t bytes = 0;                        // copied by each; 0: an arrival
+  bool no_inc = false;                           // of an arrival
+  std::array<std::uint32_t, kLanes> to = {};     // in the block's shared memory; of the mbarrier
+  std::array<std::uint32_t, kLanes> group = {};  // commits of the lane before this
+  std::array<std::array<std::byte, 16>, kLanes> data = {};  // as read when it was asked for
+};
+
+// cp.async.bulk, cp.reduce.async.bulk, also of tensors, st.async and red.async by one thread.
+struct BulkCopy {
+  const Insn* insn = nullptr;
+  const Function* function = nullptr;
+  std::uint32_t rank = 0;    // of the thread's block in the cluster
+  std::uint32_t thread = 0;  // in its block
+  Span from;                 // no bytes: the data are here already
+  Span to;
+  // What stands for global memory in place of `from` or `to`: part of a tensor. Several blocks may
+  // be sent one.
+  std::shared_ptr<const TensorTile> tile;
+  std::uint32_t byte_mask = 0xffff;  // which of every 16 bytes are written
+  Reduce reduce = nullptr;           // null: a copy
+  std::vector<std::byte> data;       // once read
+  bool has_data = false;
+  std::uint32_t mark = 0;    // offset of the mbarrier, or the number of the group
+  std::uint32_t ticket = 0;  // of SharedWatch::note_bulk
+};
+
+struct WarpAsync {
+  std::deque<ThreadCopy> copies;
+  std::array<std::uint32_t, kLanes> committed = {};       // groups of cp.async
+  std::array<std::uint32_t, kLanes> bulk_committed = {};  // groups of bulk copies
+};
+
+struct AsyncState {
+  std::vector<MbarrierRecord> mbarriers;
+  std::vector<WarpAsync> warps;    // by warp; empty while nothing asynchronous happened
+  std::vector<BulkCopy> arriving;  // an mbarrier of this block awaits them
+  std::vector<BulkCopy> leaving;   // in bulk groups of this block's threads
+  std::uint32_t arrivals = 0;      // of cp.async.mbarrier.arrive that are to come, by lane
+
+  void clear();
+};
+
+}  // namespace baton::sim

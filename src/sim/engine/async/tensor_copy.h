@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/async/async_state.h"
+#include "sim/engine/isa/spec.h"
+#include "sim/engine/run/exec.h"
+
+namespace baton::sim {
+
+// Copies of boxes of tensors in tiled mode (PTX ISA 9.0, "cp.async.bulk.tensor" and its kin). They
+// happen when other copies in bulk do.
+
+// In Insn::imm.
+struct TensorForm {
+  std::uint8_t rank = 0;
+  bool to_shared = false;  // an mbarrier awaits it; else a bulk group
+  bool prefetches = false;
+  bool multicast = false;
+  bool reduces = false;
+  AtomOp op = AtomOp::kAdd;
+  std::uint16_t unused = 0;
+};
+static_assert(sizeof(TensorForm) == 8);
+
+// r[0] the generic address of the tile in shared memory, r[1] that of the tensor map, r[2] the
+// mbarrier's, r[3] the mask of blocks; the list holds the coordinates, the innermost first.
+const Insn* op_tensor_copy(Exec* x, const Insn* i);
+
+// Of a copy that has a tile. Does nothing where its memory is there no longer.
+void perform_tile(Exec* x, BulkCopy& copy);
+
+}  // namespace baton::sim

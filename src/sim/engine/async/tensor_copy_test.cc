@@ -1,0 +1,344 @@
+// Copies by tensor maps: the order of a tile in shared memory, when they happen, and what is
+// refused. What they move is held to real GPUs by the conformance tests.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/engine/async/tensor_map.h"
+#include "sim/engine/async/tensor_tile.h"
+#include "sim/engine/run/test_device.h"
+
+namespace baton::sim {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+// What stands at its address in the tests of copies: the last row lacks two.
+constexpr std::size_t kWords = 510;
+
+// 8 rows of 64 words, boxes of 4 rows of 32.
+TensorMap matrix(std::uint64_t address) {
+  TensorMap map;
+  map.address = address;
+  map.extents = {64, 8, 1, 1, 1};
+  map.strides = {4, 256, 0, 0, 0};
+  map.box = {32, 4, 1, 1, 1};
+  map.element_strides = {1, 1, 1, 1, 1};
+  map.rank = 2;
+  map.type = TensorType::kU32;
+  return map;
+}
+
+TensorTile loaded(const TensorMap& map, const std::vector<std::int32_t>& coordinates) {
+  return make_tile(map, coordinates, TileEnd::kElement);
+}
+
+TEST(TensorTile, KeepsWhatAMapHolds) {
+  TensorMap map = matrix(0x0100'0000'0000'1000);
+  map.swizzle_bits = 3;
+  map.fills_nan = 1;
+  const std::optional<TensorMap> again = unpack_tensor_map(pack(map));
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->address, map.address);
+  EXPECT_EQ(again->extents, map.extents);
+  EXPECT_EQ(again->strides, map.strides);
+  EXPECT_EQ(again->box, map.box);
+  EXPECT_EQ(again->element_strides, map.element_strides);
+  EXPECT_EQ(again->rank, 2);
+  EXPECT_EQ(again->type, TensorType::kU32);
+  EXPECT_EQ(again->swizzle_bits, 3);
+  EXPECT_EQ(again->fills_nan, 1);
+  EXPECT_FALSE(unpack_tensor_map(TensorMapBytes{}).has_value());
+  TensorMapBytes other = pack(map);
+  other[9] = std::byte{7};
+  EXPECT_FALSE(unpack_tensor_map(other).has_value());
+  map.element_strides[1] = 0;
+  EXPECT_FALSE(unpack_tensor_map(pack(map)).has_value()) << "overwritten";
+}
+
+// Swizzle<b, 4, 3> of CUTLASS over byte offsets: bits 7 on are exclusive-ored into bits 4 on.
+TEST(TensorTile, SwizzlesAsCutlassDescribesIt) {
+  for (const std::uint8_t bits : {0, 1, 2, 3}) {
+    TensorTile tile;
+    tile.swizzle_bits = bits;
+    std::set<std::uint32_t> places;
+    for (std::uint32_t at = 0; at < 2048; at += 16) {
+      const std::uint32_t mask = ((1u << bits) - 1) << 7;
+      EXPECT_EQ(swizzled(tile, 0, at), at ^ ((at & mask) >> 3)) << int{bits} << " " << at;
+      EXPECT_EQ(swizzled(tile, 0x400, at), swizzled(tile, 0, at)) << "all repeat after 1024 bytes";
+      EXPECT_EQ(swizzled(tile, 0x180, at) + 0x180, swizzled(tile, 0, at + 0x180));
+      places.insert(swizzled(tile, 0, at));
+    }
+    EXPECT_EQ(places.size(), 128u);
+    EXPECT_EQ(*places.rbegin(), 2048u - 16);
+  }
+}
+
+TEST(TensorTile, HasRunsForWhatLiesInside) {
+  const TensorTile whole = loaded(matrix(0x1000), std::vector<std::int32_t>{8, 2});
+  EXPECT_EQ(whole.bytes(), 512u);
+  ASSERT_EQ(whole.runs.size(), 4u);
+  EXPECT_EQ(whole.runs[1].address, 0x1000u + 3 * 256 + 32);
+  EXPECT_EQ(whole.runs[1].at, 128u);
+  EXPECT_EQ(whole.runs[1].bytes, 128u);
+
+  const TensorTile corner = loaded(matrix(0x1000), std::vector<std::int32_t>{-30, -3});
+  ASSERT_EQ(corner.runs.size(), 1u);
+  EXPECT_EQ(corner.runs[0].address, 0x1000u);
+  EXPECT_EQ(corner.runs[0].at, 3 * 128u + 30 * 4);
+  EXPECT_EQ(corner.runs[0].bytes, 8u);
+
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{64, 0}).runs.empty());
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MIN, INT32_MIN}).runs.empty());
+  EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MAX, INT32_MAX}).runs.empty());
+
+  TensorMap stepped = matrix(0x1000);
+  stepped.element_strides[1] = 3;
+  const TensorTile tile = loaded(stepped, std::vector<std::int32_t>{0, 6});
+  EXPECT_EQ(tile.bytes(), 256u) << "rows 6 and 9";
+  EXPECT_EQ(tile.runs.size(), 1u);
+}
+
+TEST(TensorTile, GivesNarrowRowsAWholeSpan) {
+  TensorMap narrow = matrix(0x1000);
+  narrow.box = {8, 4, 1, 1, 1};  // 32 bytes
+  EXPECT_EQ(tile_extent(narrow), 128u);
+  narrow.swizzle_bits = 3;
+  EXPECT_EQ(tile_extent(narrow), 512u);
+  const TensorTile tile = loaded(narrow, {0, 2});
+  EXPECT_EQ(tile.bytes(), 128u) << "what the mbarrier counts";
+  EXPECT_EQ(tile.extent(), 512u);
+  ASSERT_EQ(tile.runs.size(), 4u);
+  EXPECT_EQ(tile.runs[3].at, 3 * 128u);
+  EXPECT_EQ(tile.runs[3].bytes, 32u);
+}
+
+TEST(TensorTile, StoresWholeChunks) {
+  TensorMap ragged = matrix(0x1000);
+  ragged.extents[0] = 61;
+  const std::vector<std::int32_t> end = {32, 6}, inside = {0, 6};
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kElement).runs[1].bytes, 29 * 4u);
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kChunk).runs[1].bytes, 32 * 4u);
+  EXPECT_EQ(make_tile(ragged, inside, TileEnd::kChunk).runs[1].bytes, 32 * 4u);
+  ragged.extents[0] = 60;
+  EXPECT_EQ(make_tile(ragged, end, TileEnd::kChunk).runs[1].bytes, 28 * 4u);
+}
+
+TEST(TensorTile, ConvertsFloatsOnTheWay) {
+  const auto converted = [](TensorType type, std::uint32_t bits) {
+    std::byte bytes[4];
+    std::memcpy(bytes, &bits, 4);
+    convert_loaded(type, bytes);
+    std::memcpy(&bits, bytes, 4);
+    return bits;
+  };
+  EXPECT_EQ(converted(TensorType::kF32, 0x8000'0001), 0x8000'0001u);
+  EXPECT_EQ(converted(TensorType::kU32, 0x8000'0001), 0x8000'0001u);
+  EXPECT_EQ(converted(TensorType::kF32Ftz, 0x8000'0001), 0x8000'0001u);  // as an H200 does
+  EXPECT_EQ(converted(TensorType::kTF32, 0x3f80'0fff), 0x3f80'0000u);
+  EXPECT_EQ(converted(TensorType::kTF32, 0x3f80'1000), 0x3f80'2000u);
+  EXPECT_EQ(converted(TensorType::kTF32, 0x7f7f'ffff), 0x7f80'0000u);
+  EXPECT_EQ(converted(TensorType::kTF32, 0xff80'0000), 0xff80'0000u);
+  EXPECT_EQ(converted(TensorType::kTF32Ftz, 0x0000'ffff), 0u);
+}
+
+// A kernel over a map, `in` (%in) and `out` (%out), with a tile of 4096 bytes and an mbarrier.
+std::string kernel(const std::string& body) {
+  return R"(.version 8.4
+.target sm_90
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 in, .param .u64 out) {
+  .shared .align 1024 .b8 tile[4096];
+  .shared .align 8 .b64 bar;
+  .reg .pred %p<10>;
+  .reg .b32 %r<30>, %t, %x, %y;
+  .reg .b64 %rd<20>, %map, %in, %out;
+  mov.b64 %map, map;
+  cvta.param.u64 %map, %map;
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  mov.u32 %t, tile;
+  mov.u32 %x, 0;
+  mov.u32 %y, 0;
+  mbarrier.init.shared.b64 [bar], 1;
+)" + body +
+         "\n  ret;\n}\n";
+}
+
+struct Outcome {
+  Grid::State state;
+  Words in, out;
+  std::vector<driver::Finding> findings;
+
+  bool found(const std::string& kind, const std::string& part) const {
+    return std::any_of(findings.begin(), findings.end(), [&](const driver::Finding& one) {
+      return one.kind == kind && one.message.find(part) != std::string::npos;
+    });
+  }
+  std::string list() const {
+    std::string text;
+    for (const driver::Finding& one : findings) text += one.kind + ": " + one.message + "\n";
+    return text;
+  }
+};
+
+Outcome run(
+    const std::string& body, void (*change)(TensorMap& map) = [](TensorMap&) {}) {
+  TestDevice device;
+  Words values(kWords);
+  for (std::uint32_t k = 0; k < values.size(); ++k) values[k] = 1000 + k;
+  const std::uint64_t in = device.upload(values);
+  const std::uint64_t out = device.upload(Words(512, 0));
+  TensorMap map = matrix(in);
+  change(map);
+  const auto grid = device.run(device.load(kernel(body)), "k", {1}, {1}, pack(map), in, out);
+  return {grid->state(), device.download<std::uint32_t>(in, kWords),
+          device.download<std::uint32_t>(out, 512), device.engine.findings()};
+}
+
+constexpr const char* kLoad =
+    "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512;\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    "[%t], [%map, {%x, %y}], [bar];\n";
+constexpr const char* kWait =
+    "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0; @!%p1 bra WAIT;\n";
+
+TEST(TensorCopy, IsSeenWhenItsMbarrierIs) {
+  const Outcome outcome =
+      run(std::string("mov.u32 %r1, 7; st.shared.u32 [tile+132], %r1;\n") +
+          "mov.u32 %x, 4; mov.u32 %y, 5;\n" + kLoad +
+          "ld.shared.u32 %r2, [tile+132]; st.global.u32 [%out], %r2;\n" + kWait +
+          "ld.shared.u32 %r2, [tile+132]; st.global.u32 [%out+4], %r2;\n"
+          "ld.shared.u32 %r2, [tile+384]; st.global.u32 [%out+8], %r2;\n");
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.out[0], 7u) << "not waited for";
+  EXPECT_EQ(outcome.out[1], 1000u + 6 * 64 + 5);
+  EXPECT_EQ(outcome.out[2], 0u) << "row 8 is outside";
+}
+
+TEST(TensorCopy, OfStoresReadsTheTileLate) {
+  const std::string store =
+      "mov.u32 %r1, 5; st.shared.u32 [tile], %r1;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [%t];\n"
+      "cp.async.bulk.commit_group;\n";
+  const Outcome late = run(store +
+                           "mov.u32 %r1, 6; st.shared.u32 [tile], %r1;\n"
+                           "cp.async.bulk.wait_group 0;\n");
+  ASSERT_EQ(late.state, Grid::State::kFinished) << late.list();
+  EXPECT_EQ(late.in[0], 6u) << "the source was overwritten too early";
+  const Outcome waited = run(store +
+                             "cp.async.bulk.wait_group.read 0;\n"
+                             "mov.u32 %r1, 6; st.shared.u32 [tile], %r1;\n");
+  EXPECT_EQ(waited.in[0], 5u) << waited.list();
+}
+
+// Rows of 64 bytes under a swizzle of 128: each begins a line, what is behind it stays as it was.
+TEST(TensorCopy, LeavesAloneWhatIsBehindNarrowRows) {
+  const Outcome outcome =
+      run(std::string("mov.u32 %r1, 7; st.shared.u32 [tile+192], %r1;\n") +
+              "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;\n"
+              "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+              "[%t], [%map, {%x, %y}], [bar];\n" +
+              kWait +
+              // Row 1: chunk k stands at 16 (k ^ 1), and none of it from 64 on.
+              "ld.shared.u32 %r2, [tile+144]; st.global.u32 [%out], %r2;\n"
+              "ld.shared.u32 %r2, [tile+160]; st.global.u32 [%out+4], %r2;\n"
+              "ld.shared.u32 %r2, [tile+192]; st.global.u32 [%out+8], %r2;\n",
+          [](TensorMap& map) {
+            map.box = {16, 4, 1, 1, 1};
+            map.swizzle_bits = 3;
+          });
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.out[0], 1000u + 64);
+  EXPECT_EQ(outcome.out[1], 1000u + 64 + 12);
+  EXPECT_EQ(outcome.out[2], 7u);
+}
+
+constexpr const char* kStore =
+    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%x, %y}], [%t];\n"
+    "cp.async.bulk.commit_group;\n"
+    "cp.async.bulk.wait_group 0;\n";
+
+TEST(TensorCopy, StoresWhatEndsWithinAChunk) {
+  const std::string store = std::string(
+                                "mov.u32 %x, 32; mov.u32 %r1, 5; st.shared.u32 [tile+104], %r1;\n"
+                                "st.shared.u32 [tile+108], %r1; st.shared.u32 [tile+112], %r1;\n") +
+                            kStore;
+  const Outcome outcome = run(store, [](TensorMap& map) { map.extents[0] = 59; });
+  ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+  EXPECT_EQ(outcome.in[58], 5u);
+  EXPECT_EQ(outcome.in[59], 5u) << "behind the end of the row, in its last chunk";
+  EXPECT_EQ(outcome.in[60], 1060u);
+
+  // Where memory ends with the tensor's last element, the store goes on beyond it.
+  const auto last = [](TensorMap& map) { map.extents[0] = 62; };
+  const Outcome beyond = run("mov.u32 %y, 4;\n" + store, last);
+  EXPECT_EQ(beyond.state, Grid::State::kFaulted);
+  EXPECT_TRUE(beyond.found("out_of_bounds", "writes 128 bytes of global memory")) << beyond.list();
+}
+
+TEST(TensorCopy, RefusesWhatIsNoMap) {
+  const auto fault = [](
+                         const std::string& body, const std::string& kind, const std::string& part,
+                         void (*change)(TensorMap & map) = [](TensorMap&) {}) {
+    const Outcome outcome = run(body, change);
+    EXPECT_EQ(outcome.state, Grid::State::kFaulted) << body;
+    EXPECT_TRUE(outcome.found(kind, part)) << body << "\n" << outcome.list();
+  };
+  const std::string load = kLoad;
+  fault("mov.u64 %map, %in;\n" + load, "bad_copy", "is no tensor map");
+  fault("mov.u32 %x, 2;\n" + load, "bad_copy", "begins at element 2");
+  fault("mov.u32 %x, -6;\n" + load, "bad_copy", "begins at element -6");
+  fault("add.u64 %map, %map, 8;\n" + load, "misaligned", "no multiple of 64");
+  fault("mov.u64 %map, tile; cvta.shared.u64 %map, %map;\n" + load, "bad_copy",
+        "must be a __grid_constant__ parameter");
+  fault("mov.u64 %map, 0;\n" + load, "null_pointer", "reads 64 bytes");
+  fault(load, "bad_copy", "takes a tensor of 2 dimensions, the map has 3",
+        [](TensorMap& map) { map.rank = 3; });
+  fault("add.u32 %t, %t, 64;\n" + load, "misaligned", "no multiple of 128");
+  fault(load, "bad_copy", "moves a tile of 262144 bytes", [](TensorMap& map) {
+    map.box = {256, 256, 1, 1, 1};
+  });
+}
+
+TEST(TensorCopy, ReachesAsFarAsTheTensor) {
+  const Outcome outcome =
+      run(std::string("mov.u32 %y, 6;\n") + kLoad, [](TensorMap& map) { map.extents[1] = 9; });
+  EXPECT_EQ(outcome.state, Grid::State::kFaulted);
+  EXPECT_TRUE(outcome.found("out_of_bounds", "reads 128 bytes of global memory")) << outcome.list();
+}
+
+TEST(TensorCopy, ReductionsAreOfTheMapsType) {
+  const char* kReduce =
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%map, {%x, %y}], "
+      "[%t];";
+  EXPECT_EQ(run(kReduce).state, Grid::State::kFinished);
+  const Outcome outcome = run(kReduce, [](TensorMap& map) {
+    map.type = TensorType::kU8;
+    map.strides[0] = 1;
+  });
+  EXPECT_TRUE(outcome.found("bad_copy", "no such reduction")) << outcome.list();
+  const auto ragged = [](TensorMap& map) { map.extents[0] = 61; };
+  EXPECT_EQ(run(kReduce, ragged).state, Grid::State::kFinished) << "the box ends before the row";
+  const Outcome end = run(std::string("mov.u32 %x, 32;\n") + kReduce, ragged);
+  EXPECT_TRUE(end.found("unsupported", "reduces into rows of 244 bytes")) << end.list();
+}
+
+TEST(TensorCopy, OtherModesAreRefusedByName) {
+  const Outcome outcome =
+      run("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[%t], [%map, {%x, %y, %y}], [bar], {1};");
+  EXPECT_EQ(outcome.state, Grid::State::kFaulted);
+  EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(), [](const auto& one) {
+    return one.message.find("copies by tensor maps in mode im2col") != std::string::npos;
+  })) << outcome.list();
+}
+
+}  // namespace
+}  // namespace baton::sim

@@ -1,0 +1,179 @@
+#include "sim/engine/judge/access_pair.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/run/wait_paths.h"
+
+namespace baton::sim {
+namespace {
+
+using Relation = Ordering::Relation;
+
+struct CodePlace {
+  const Function* function = nullptr;
+  const Insn* insn = nullptr;
+};
+
+std::array<std::uint32_t, 3> unfold(std::uint64_t number,
+                                    const std::array<std::uint32_t, 3>& extent) {
+  const std::uint64_t x = std::max(extent[0], 1u);
+  const std::uint64_t y = std::max(extent[1], 1u);
+  return {static_cast<std::uint32_t>(number % x), static_cast<std::uint32_t>(number / x % y),
+          static_cast<std::uint32_t>(number / x / y)};
+}
+
+// The memory instruction of that number in the kernel.
+CodePlace find_insn(const DecodedKernel& kernel, std::uint32_t number) {
+  if (number >= Toucher::kNoInsn) return {};
+  for (const auto& function : kernel.functions) {
+    for (std::size_t k = 0; k < function->sites.size() && k < function->code.size(); ++k) {
+      if (function->code[k].cache == number) return {function.get(), &function->code[k]};
+    }
+  }
+  return {};
+}
+
+std::string place_text(const DecodedKernel& kernel, const CodePlace& place) {
+  if (place.insn == nullptr) return {};
+  const auto at = static_cast<std::size_t>(place.insn - place.function->code.data());
+  return place_of(*kernel.ptx, place.function->sites[at]);
+}
+
+// One of the two accesses, and what is known of its operation.
+struct Party : AccessParty {
+  Ordering::Operation operation;
+  CodePlace place;
+
+  bool is_grid() const { return operation.kernel != nullptr; }
+  std::string where() const { return is_grid() ? place_text(*operation.kernel, place) : ""; }
+  std::array<std::uint32_t, 3> block() const { return unfold(toucher.block(), operation.blocks); }
+  std::array<std::uint32_t, 3> thread() const {
+    return unfold(toucher.thread(), operation.threads);
+  }
+  // "norm, block (0, 0, 0), thread (3, 0, 0), at norm.cu:12:7"
+  std::string text() const {
+    if (!is_grid()) return fmt::format("a {} by the host", operation.name);
+    const auto b = block();
+    const auto t = thread();
+    const std::string at = where();
+    return fmt::format("kernel {}, block {}, thread ({}, {}, {}){}{}", operation.name,
+                       toucher.block() == Toucher::kNoBlock
+                           ? "beyond the first half million"
+                           : fmt::format("({}, {}, {})", b[0], b[1], b[2]),
+                       t[0], t[1], t[2], at.empty() ? "" : ", at ", at);
+  }
+};
+
+Party make_party(const AccessParty& access) {
+  Party party{access, Ordering::instance().operation(access.number), {}};
+  if (party.is_grid()) party.place = find_insn(*party.operation.kernel, access.toucher.insn());
+  return party;
+}
+
+std::string names_of(const std::vector<Ordering::Number>& grids) {
+  std::string names;
+  for (const Ordering::Number grid : grids) {
+    if (!names.empty()) names += " and ";
+    names += Ordering::instance().operation(grid).name;
+  }
+  return names;
+}
+
+struct Verdict {
+  const char* kind;
+  std::string why;
+};
+
+// What is wrong between two accesses, the second of which was submitted later.
+Verdict judge(const Party& earlier, const Party& later) {
+  if (!earlier.is_grid() || !later.is_grid()) {
+    const bool frees = later.operation.name == "free" || earlier.operation.name == "free";
+    return {frees ? "free_race" : "host_race",
+            "nothing orders the two: record an event behind the one and let the other's stream "
+            "wait for it"};
+  }
+  const Relation relation = Ordering::instance().relation(later.number, earlier.number);
+  if (relation == Relation::kNone) {
+    const auto links = Ordering::instance().missing_links(later.number, earlier.number);
+    if (links.empty()) {
+      return {"unordered_grids",
+              "nothing orders the two grids: let the later one's stream wait for an event of the "
+              "earlier one's"};
+    }
+    if (later.toucher.has_waited()) {
+      return {
+          "transitive_wait",
+          fmt::format("kernel {} between the two is launched as a dependent and no thread of it "
+                      "waits (griddepcontrol.wait), so it may be done before {} is, and waiting "
+                      "for it is not enough by the documented contract (an H200 showed no stale "
+                      "read in 200 tries): let it wait",
+                      names_of(links), earlier.operation.name)};
+    }
+  }
+  if (!later.operation.kernel->has_grid_wait) {
+    return {"missing_wait", fmt::format("kernel {} is launched as a dependent and never waits for "
+                                        "the grid before it (griddepcontrol.wait)",
+                                        later.operation.name)};
+  }
+  if (later.place.insn == nullptr ||
+      may_wait_after(*later.operation.kernel, *later.place.function, *later.place.insn)) {
+    const char* kind = !later.writes    ? "read_before_wait"
+                       : earlier.writes ? "write_before_wait"
+                                        : "write_after_read";
+    return {kind, "the access comes before griddepcontrol.wait: move it behind the wait"};
+  }
+  return {"missing_wait",
+          "this thread has not executed griddepcontrol.wait, nor does a barrier order it after one "
+          "that has: on this path the wait is missing"};
+}
+
+const char* verb_of(bool writes) {
+  return writes ? "writes" : "reads";
+}
+
+}  // namespace
+
+driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, const AccessParty& b,
+                             std::uint64_t address, std::uint32_t bytes) {
+  // Findings are about the later grid; or the only one.
+  const Party one = make_party(a.number > b.number ? b : a);
+  const Party other = make_party(a.number > b.number ? a : b);
+  const Verdict verdict = judge(one, other);
+  const Party& subject = other.is_grid() ? other : one;
+  const Party& rival = other.is_grid() ? one : other;
+  driver::Finding finding;
+  finding.kind = verdict.kind;
+  if (subject.is_grid()) finding.kernel = subject.operation.name;
+  finding.where = subject.where();
+  if (subject.is_grid()) {
+    finding.block = subject.block();
+    finding.thread = subject.thread();
+  }
+  finding.message = fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
+                                subject.is_grid() ? "" : subject.text() + " ",
+                                verb_of(subject.writes), bytes, address, memory.describe(address),
+                                rival.text(), verb_of(rival.writes), verdict.why);
+  return finding;
+}
+
+driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel) {
+  driver::Finding finding;
+  finding.kind = "no_wait";
+  finding.kernel = name;
+  if (!kernel.entry->sites.empty()) {
+    finding.where = place_of(*kernel.ptx, kernel.entry->sites.front());
+  }
+  finding.message =
+      "launched as a dependent (programmatic stream serialization, or a programmatic edge), but it "
+      "has no griddepcontrol.wait, so nothing orders it after the grid before it, nor what follows "
+      "it; call cudaGridDependencySynchronize(), or launch it without the attribute. Where the "
+      "source does wait, the wait was compiled out: CUTLASS needs CUTLASS_ENABLE_GDC_FOR_SM90 and "
+      "sm_90a, and PTX for older chips than sm_90 has none";
+  return finding;
+}
+
+}  // namespace baton::sim

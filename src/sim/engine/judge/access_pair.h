@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "driver/simulator.h"
+#include "sim/engine/judge/ordering.h"
+#include "sim/engine/judge/shadow.h"
+#include "sim/engine/memory/memory.h"
+
+namespace baton::sim {
+
+// What findings say of two accesses of the same bytes that nothing orders.
+
+// One of the two: which operation it was of, who it was, and what it did.
+struct AccessParty {
+  Ordering::Number number = 0;
+  Toucher toucher;
+  bool writes = false;
+};
+
+// The kind of what is wrong between the two, both by name, and what to do.
+driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& one,
+                             const AccessParty& other, std::uint64_t address, std::uint32_t bytes);
+
+// A grid is launched as a dependent and its kernel cannot wait.
+driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel);
+
+}  // namespace baton::sim

@@ -1,0 +1,185 @@
+#include "sim/engine/judge/access_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/memory/address.h"
+#include "sim/engine/memory/span_access.h"
+#include "sim/engine/run/cluster_barrier.h"
+#include "sim/engine/run/warp.h"
+
+namespace baton::sim {
+
+using driver::Finding;
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return "shared";
+    case Space::kLocal:
+      return "local";
+    case Space::kParam:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+Place resolve(Space space, std::uint64_t address) {
+  if (space == Space::kConst) return {Space::kGlobal, address, false};
+  if (space != Space::kGeneric && space != Space::kParam) return {space, address, false};
+  switch (window_of(address)) {
+    case window_number(kSharedWindow):
+      return {Space::kShared, address - kSharedWindow, true};
+    case window_number(kLocalWindow):
+      return {Space::kLocal, address - kLocalWindow, false};
+    case window_number(kParamWindow):
+      return {Space::kParam, address - kParamWindow, false};
+    default:
+      return {Space::kGlobal, address, false};
+  }
+}
+
+bool misaligned(const Access& a, const Place& place) {
+  if (place.address % a.aligned == 0) return false;
+  fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
+        fmt::format("{} {} bytes of {} memory at {:#x}, which is no multiple of {}", a.verb,
+                    a.bytes, name_of(place.space), place.address, a.aligned));
+  return true;
+}
+
+void outside(const Access& a, const Place& place) {
+  if (place.space == Space::kGlobal) {
+    const DeviceMemory::Impl& memory = a.x->grid->memory->impl();
+    const char* kind = "out_of_bounds";
+    switch (memory.classify(place.address)) {
+      case AddressKind::kFreed:
+        kind = "use_after_free";
+        break;
+      case AddressKind::kNull:
+        kind = "null_pointer";
+        break;
+      case AddressKind::kHost:
+        kind = "host_pointer";
+        break;
+      default:
+        break;
+    }
+    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, kind,
+          fmt::format("{} {} bytes of global memory at {:#x}: {}", a.verb, a.bytes, place.address,
+                      memory.describe(place.address)));
+    return;
+  }
+  const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
+                             : place.space == Space::kLocal ? a.x->local_size
+                                                            : a.x->params.size;
+  fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+        fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes", a.verb, a.bytes,
+                    name_of(place.space), place.address,
+                    place.space == Space::kShared  ? "the block"
+                    : place.space == Space::kLocal ? "the thread"
+                                                   : "the kernel",
+                    size));
+}
+
+void warn_unwritten(const Access& a, const Place& place) {
+  report(a.x, a.i, a.lane, Finding::Severity::kWarning, "uninitialized",
+         place.space == Space::kGlobal
+             ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
+                           a.bytes, place.address, a.x->grid->memory->describe(place.address))
+             : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
+                           name_of(place.space), place.address));
+}
+
+namespace {
+
+// The owner must not exit before the phase of the cluster's barrier that covers the access.
+void note_remote(const Access& a, BlockState* owner) {
+  const std::uint32_t phase = covering_phase(*a.x->warp, a.lane, a.x->block->cluster->barrier);
+  RemoteTouch& last = owner->remote;
+  if (last.insn != nullptr && last.phase >= phase) return;
+  last.insn = a.i;
+  last.phase = phase;
+  last.bytes = a.bytes;
+  last.block = a.x->block->index;
+  last.thread = a.x->warp->index * kLanes + static_cast<std::uint32_t>(a.lane);
+}
+
+// The shared memory of another block of the cluster, or false after a fault.
+bool find_remote(const Access& a, const Place& place, Region* region) {
+  const ClusterState& cluster = *a.x->block->cluster;
+  const std::uint32_t rank = rank_of(place.address);
+  if (place.address >> (kRankShift + kRankBits) != 0 || rank >= cluster.blocks.size()) {
+    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+          fmt::format("{} {} bytes of shared memory at {:#x}, of block {} in a cluster of {}",
+                      a.verb, a.bytes, place.address, rank, cluster.blocks.size()));
+    return false;
+  }
+  BlockState& block = *cluster.blocks[rank];
+  if (block.live_warps == 0) {
+    fault(
+        a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "exited_block",
+        fmt::format("{} {} bytes of shared memory of block {} of its cluster, which has exited: a "
+                    "block must not exit before the others have done with its memory",
+                    a.verb, a.bytes, rank));
+    return false;
+  }
+  note_remote(a, &block);
+  region->base = std::uint64_t{rank} << kRankShift;
+  region->size = block.shared.size();
+  region->host = block.shared.data();
+  region->written = block.shared_unwritten == 0 ? nullptr : block.shared_written.data();
+  region->shadow = block.watch == nullptr ? nullptr : &block.watch->open(rank, a.x);
+  return true;
+}
+
+}  // namespace
+
+const Region* region_of(const Access& a, const Place& place, Region* remote) {
+  const Region* region = nullptr;
+  if (place.space == Space::kShared) {
+    region = &a.x->shared;
+    if (place.of_cluster && place.address >> kRankShift != region->base >> kRankShift) {
+      if (!find_remote(a, place, remote)) return nullptr;
+      region = remote;
+    }
+  } else if (place.space == Space::kParam) {
+    region = &a.x->params;
+  } else {
+    region = a.x->grid->snapshot->find(place.address);
+  }
+  const std::uint64_t offset = region == nullptr ? 0 : place.address - region->base;
+  if (region == nullptr || offset > region->size || region->size - offset < a.bytes) {
+    outside(a, place);
+    return nullptr;
+  }
+  return region;
+}
+
+void check_written(const Access& a, const Place& place, const Region& region,
+                   std::uint64_t offset) {
+  // Of shared memory words are known, of global memory bytes.
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint8_t* written = region.written + (is_global ? offset : offset / 4);
+  const std::uint32_t count = is_global ? a.bytes : std::max(a.bytes / 4, 1u);
+  if (std::all_of(written, written + count, [](std::uint8_t w) { return w == 0; })) {
+    warn_unwritten(a, place);
+  }
+}
+
+void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offset,
+          std::uint32_t bytes) {
+  if (region.written == nullptr) return;
+  if (place.space != Space::kShared) {
+    std::memset(region.written + offset, 1, bytes);
+    return;
+  }
+  const bool own = region.host == x->shared.host;
+  mark_shared(x, own ? *x->block : *x->block->cluster->blocks[rank_of(place.address)], offset,
+              bytes);
+}
+
+}  // namespace baton::sim

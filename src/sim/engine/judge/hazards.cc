@@ -1,0 +1,294 @@
+#include "sim/engine/judge/hazards.h"
+
+#include <fmt/format.h>
+
+#include "sim/engine/judge/access_pair.h"
+#include "sim/engine/judge/shadow_groups.h"
+
+namespace baton::sim {
+namespace {
+
+using Relation = Ordering::Relation;
+
+constexpr std::uint64_t kRelations = Ordering::kRemembered;
+constexpr std::size_t kAhead = 64;  // cells: of two warps that touch a word a lane
+
+}  // namespace
+
+void begin_watch(GridState* grid) {
+  if (grid->launch.number == 0) return;
+  if (grid->memory->impl().is_watched()) {
+    grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);
+  }
+  if (!grid->launch.is_programmatic || grid->kernel->has_grid_wait) return;
+  grid->log->add(no_wait_finding(grid->launch.kernel->name, *grid->kernel));
+}
+
+GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
+                         Touch touch, bool strong)
+    : x_(x),
+      i_(i),
+      region_(region),
+      shadow_(static_cast<Shadow*>(region.shadow)),
+      bytes_(bytes),
+      touch_(touch),
+      strong_(strong),
+      own_(x->grid->launch.number & Toucher::kNumbers),
+      mine_(Toucher(own_, x->block->number, x->warp->index * kLanes, i->cache, strong, false)
+                .bits()) {}
+
+Toucher GlobalWatch::mine_of(int lane) const {
+  return Toucher(mine_).for_lane(lane, (x_->warp->ordered >> lane & 1) != 0);
+}
+
+GlobalWatch::~GlobalWatch() {
+  if (has_found_) report();
+  if (forbidden_ != 0) report_forbidden();
+}
+
+bool GlobalWatch::is_ordered(Toucher other, int lane, bool* for_all_lanes) const {
+  const GridState& grid = *x_->grid;
+  const std::uint64_t age = (grid.launch.number - other.low_number()) & Toucher::kNumbers;
+  if (age >= Ordering::kRemembered && age <= Toucher::kNumbers / 2) {
+    *for_all_lanes = true;
+    return true;
+  }
+  std::atomic<std::uint8_t>& known = grid.relations[other.low_number() % kRelations];
+  auto relation = static_cast<Relation>(known.load(std::memory_order_relaxed));
+  if (relation == Relation::kUnknown) {
+    Ordering& ordering = Ordering::instance();
+    const Ordering::Number number = other.number(ordering.last());
+    relation = ordering.relation(grid.launch.number, number);
+    // What is not done yet may still wait, and order this grid's threads by that.
+    const bool is_final = relation != Relation::kNone || number > grid.launch.number ||
+                          grid.prerequisites_done.load(std::memory_order_relaxed);
+    if (is_final) known.store(static_cast<std::uint8_t>(relation), std::memory_order_relaxed);
+  }
+  *for_all_lanes = relation == Relation::kBefore;
+  return *for_all_lanes || (relation == Relation::kAwaited && (x_->warp->ordered >> lane & 1) != 0);
+}
+
+void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_t offset) {
+  if (strong_ && other.is_strong()) return;
+  const bool same = has_found_ && found_.other_writes == other_writes &&
+                    found_.other.low_number() == other.low_number() &&
+                    found_.other.insn() == other.insn();
+  if (same) {
+    ++found_.count;
+    return;
+  }
+  if (has_found_) report();
+  has_found_ = true;
+  found_ = {other, other_writes, lane, offset, 1};
+}
+
+void GlobalWatch::report() {
+  has_found_ = false;
+  GridState& grid = *x_->grid;
+  const Toucher mine = mine_of(found_.lane);
+  const Ordering::Number number = found_.other.number(Ordering::instance().last());
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), found_.other.low_number(),
+                                   found_.other.insn(), found_.other_writes ? 1u : 0u};
+  grid.logged.add(*grid.log, key, found_.count, [&] {
+    return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != Touch::kRead},
+                        {number, found_.other, found_.other_writes}, region_.base + found_.offset,
+                        bytes_);
+  });
+}
+
+void GlobalWatch::report_forbidden() {
+  GridState& grid = *x_->grid;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), 0, 0, 2};
+  grid.logged.add(*grid.log, key, forbidden_, [&] {
+    const std::uint64_t address = region_.base + forbidden_offset_;
+    driver::Finding finding = finding_at(x_, i_, forbidden_lane_);
+    finding.kind = "weight_written";
+    finding.message = fmt::format("writes {} bytes at {:#x}, {}, which no kernel may write", bytes_,
+                                  address, grid.memory->describe(address));
+    return finding;
+  });
+}
+
+// The reader makes room for this grid.
+void GlobalWatch::keep(const Shadow::Cell* cell, Toucher reader) {
+  const Ordering& ordering = Ordering::instance();
+  const Ordering::Number last = ordering.last();
+  shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
+    return ordering.relation(reader.number(last), other.number(last)) == Relation::kBefore;
+  });
+}
+
+// Whether the other one is nobody, this grid or the operation that all lanes come after.
+inline bool GlobalWatch::is_quiet(std::uint64_t other, std::uint64_t before) const {
+  const std::uint64_t number = Toucher(other).low_number();
+  return other == 0 || number == own_ || number == before;
+}
+
+// Whether there is nothing to be found between this access and the other one.
+bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
+  if (is_quiet(other.bits(), *before)) return true;
+  bool for_all_lanes = false;
+  const bool ordered = is_ordered(other, lane, &for_all_lanes);
+  if (for_all_lanes) *before = other.low_number();
+  return ordered;
+}
+
+void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
+  const Toucher writer(Shadow::load(cell->write));
+  const Toucher reader(Shadow::load(cell->read));
+  if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
+  const auto me = [&] { return mine_of(lane).bits(); };
+  // Of this grid's accesses the first is kept, or the first that others may race.
+  const auto is_noted = [&](Toucher mine) {
+    return mine.is_any() && mine.low_number() == own_ && (strong_ || !mine.is_strong());
+  };
+  if (touch_ == Touch::kRead) {
+    if (is_noted(reader)) return;
+    if (!is_harmless(reader, lane, &reader_before_)) keep(cell, reader);
+    return Shadow::store(cell->read, me());
+  }
+  if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
+  if (shadow_->has_readers()) {
+    for (const std::uint64_t bits : shadow_->readers(cell)) {
+      if (!is_harmless(Toucher(bits), lane, &reader_before_))
+        found(Toucher(bits), false, lane, offset);
+    }
+  }
+  if (!is_noted(writer)) Shadow::store(cell->write, me());
+}
+
+// Does what `look` does where there is nothing to find or to keep, which is nearly always; false
+// elsewhere.
+template <bool Reads>
+inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) const {
+  const std::uint64_t writer = Shadow::load(cell->write);
+  const std::uint64_t reader = Shadow::load(cell->read);
+  if (!is_quiet(writer, writer_before_)) return false;
+  const auto is_noted = [&](std::uint64_t mine) {
+    return Toucher(mine).low_number() == own_ && (strong_ || !Toucher(mine).is_strong());
+  };
+  if (Reads && is_noted(reader)) return true;
+  if (!is_quiet(reader, reader_before_)) return false;
+  if (Reads) {
+    Shadow::store(cell->read, me);
+  } else if (!is_noted(writer)) {
+    Shadow::store(cell->write, me);
+  }
+  return true;
+}
+
+// Notes a whole run where all of its cells are alike: one operation wrote them and one read them,
+// or nobody, and all lanes come after both. False, with nothing done, elsewhere.
+template <bool Reads>
+bool GlobalWatch::note_alike(Shadow::Cell* first, std::uint32_t cells, int lane,
+                             std::uint32_t lanes) const {
+  // Some lanes waited, others not.
+  const std::uint32_t waited = x_->warp->ordered >> lane & (kAllLanes >> (kLanes - lanes));
+  if (waited != 0 && waited != kAllLanes >> (kLanes - lanes)) return false;
+  const Shadow::Cell known = {Shadow::load(first->write), Shadow::load(first->read)};
+  Shadow::Cell differs = {0, 0};
+  for (const Shadow::Cell* cell = first; cell != first + std::uint64_t{lanes} * cells; ++cell) {
+    differs.write |= Shadow::load(cell->write) ^ known.write;
+    differs.read |= Shadow::load(cell->read) ^ known.read;
+  }
+  // What this grid has noted itself may want another look.
+  const auto is_alike = [&](std::uint64_t one, std::uint64_t others, std::uint64_t before,
+                            bool is_noted) {
+    const std::uint64_t number = Toucher(one).low_number();
+    if (one == 0) return others == 0;
+    return Toucher(others).low_number() == 0 && number != 0 &&
+           (number == own_ ? !is_noted : number == before);
+  };
+  if (!is_alike(known.write, differs.write, writer_before_, !Reads) ||
+      !is_alike(known.read, differs.read, reader_before_, Reads)) {
+    return false;
+  }
+  std::uint64_t me = mine_of(lane).bits();
+  for (std::uint32_t k = 0; k < lanes; ++k, me += Toucher::kNextThread) {
+    for (std::uint32_t c = 0; c < cells; ++c, ++first) {
+      Shadow::store(Reads ? first->read : first->write, me);
+    }
+  }
+  return true;
+}
+
+template <bool Reads>
+void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
+                              std::uint32_t lanes, std::uint64_t offset) {
+  const int end = lane + static_cast<int>(lanes);
+  for (; lane < end; ++lane, offset += bytes_) {
+    const std::uint64_t me = mine_of(lane).bits();
+    for (std::uint32_t k = 0; k < cells; ++k, ++cell) {
+      if (!note_quietly<Reads>(cell, me)) look(cell, lane, offset);
+    }
+  }
+}
+
+// Knows afterwards whether all lanes come after who touched the cell last.
+void GlobalWatch::learn(const Shadow::Cell& cell, int lane) {
+  is_harmless(Toucher(Shadow::load(cell.write)), lane, &writer_before_);
+  is_harmless(Toucher(Shadow::load(cell.read)), lane, &reader_before_);
+}
+
+void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
+  const bool reads = touch_ == Touch::kRead;
+  const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
+                        (reads || (!shadow_->is_read_only && !shadow_->has_readers()));
+  const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
+  if (layout == nullptr) {
+    for (std::uint32_t k = 0; k < lanes; ++k) {
+      touch(lane + static_cast<int>(k), offset + std::uint64_t{k} * bytes_);
+    }
+    return;
+  }
+  const std::uint32_t cells = bytes_ >> layout->shift;
+  const std::uint64_t first = offset >> layout->shift;
+  const std::uint64_t last = first + lanes * cells - 1;
+  const ShadowGroups groups(*layout);
+  if (reads && groups.hold(first, last, own_)) return;
+  Shadow::Cell* cell = layout->cells + first;
+  // The cells take four times the room of what they stand for, and are rarely in the nearest cache;
+  // nor are those of the warps that come next, which mostly touch what is behind.
+  for (std::uint32_t k = 0; k < lanes * cells; k += 64 / sizeof(Shadow::Cell)) {
+    __builtin_prefetch(cell + k, 1);
+    __builtin_prefetch(cell + k + kAhead, 1);
+  }
+  learn(*cell, lane);
+  if (!reads) {
+    if (!note_alike<false>(cell, cells, lane, lanes)) {
+      look_at_run<false>(cell, cells, lane, lanes, offset);
+    }
+    groups.clear(first, last);
+    return;
+  }
+  // No number of a grid, and no other watch's while this one lives.
+  const auto token = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
+  groups.announce(first, last, token);
+  if (note_alike<true>(cell, cells, lane, lanes)) {
+    return groups.confirm(first, last, token, own_);
+  }
+  look_at_run<true>(cell, cells, lane, lanes, offset);
+  const std::uint64_t me = mine_of(lane).bits();
+  bool is_quiet = true;  // and noted
+  for (std::uint32_t k = 0; k < lanes * cells; ++k) is_quiet &= note_quietly<true>(cell + k, me);
+  if (is_quiet) groups.confirm(first, last, token, own_);
+}
+
+void GlobalWatch::touch(int lane, std::uint64_t offset) {
+  if (shadow_->is_read_only && touch_ != Touch::kRead) {
+    if (forbidden_++ == 0) {
+      forbidden_lane_ = lane;
+      forbidden_offset_ = offset;
+    }
+  }
+  if (!shadow_->notes || x_->grid->relations == nullptr) return;
+  const Shadow::Layout* layout = shadow_->layout(offset, bytes_);
+  if (layout == nullptr) return;
+  const std::uint64_t end = (offset + bytes_ - 1) >> layout->shift;
+  for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
+    look(layout->cells + k, lane, offset);
+  }
+  if (touch_ != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
+}
+
+}  // namespace baton::sim

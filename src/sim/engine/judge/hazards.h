@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/judge/host_watch.h"
+#include "sim/engine/judge/shadow.h"
+#include "sim/engine/judge/watch.h"
+#include "sim/engine/run/state.h"
+
+namespace baton::sim {
+
+// Accesses of one byte of global memory by operations that nothing orders, one of which writes it.
+// What is found depends on which accesses were executed, not on when: each operation and thread
+// knows after which others it comes (ordering.h, Warp::ordered).
+
+// Prepares a grid to be watched. Reports a programmatic grid whose kernel cannot wait.
+void begin_watch(GridState* grid);
+
+// The present fragment's lanes touch global memory at these offsets of the region.
+class GlobalWatch {
+ public:
+  GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, Touch touch,
+              bool strong);
+  ~GlobalWatch();
+  void touch(int lane, std::uint64_t offset);
+  // `lanes` lanes from `lane` on, side by side.
+  void touch_run(int lane, std::uint32_t lanes, std::uint64_t offset);
+
+ private:
+  template <bool Reads>
+  bool note_quietly(Shadow::Cell* cell, std::uint64_t me) const;
+  void learn(const Shadow::Cell& cell, int lane);
+  template <bool Reads>
+  bool note_alike(Shadow::Cell* first, std::uint32_t cells, int lane, std::uint32_t lanes) const;
+  template <bool Reads>
+  void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
+                   std::uint64_t offset);
+  void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
+  void keep(const Shadow::Cell* cell, Toucher reader);
+  // `for_all_lanes`: it does not depend on what the lane waited for.
+  bool is_ordered(Toucher other, int lane, bool* for_all_lanes) const;
+  Toucher mine_of(int lane) const;
+  bool is_harmless(Toucher other, int lane, std::uint64_t* before);
+  bool is_quiet(std::uint64_t other, std::uint64_t before) const;
+  void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
+  void report();
+  void report_forbidden();
+
+  struct Found {
+    Toucher other;
+    bool other_writes;
+    int lane;
+    std::uint64_t offset;
+    std::uint64_t count;
+  };
+
+  Exec* x_;
+  const Insn* i_;
+  const Region& region_;
+  Shadow* shadow_;
+  const std::uint32_t bytes_;
+  const Touch touch_;
+  const bool strong_;
+  const std::uint64_t own_;   // the grid's number, as touchers have it
+  const std::uint64_t mine_;  // the toucher that the warp's first thread is
+  // Operations that all lanes come after: a writer, and a reader.
+  std::uint64_t writer_before_ = UINT64_MAX;
+  std::uint64_t reader_before_ = UINT64_MAX;
+  bool has_found_ = false;
+  Found found_{};
+  // Lanes that write what no kernel may, and the first of them.
+  std::uint64_t forbidden_ = 0;
+  int forbidden_lane_ = 0;
+  std::uint64_t forbidden_offset_ = 0;
+};
+
+// Threads that order each other: where one of the lanes is ordered after other grids, all are.
+inline void share_order(Warp& warp, std::uint32_t lanes) {
+  if ((warp.ordered & lanes) != 0) warp.ordered |= lanes;
+}
+
+}  // namespace baton::sim

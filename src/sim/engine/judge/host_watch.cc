@@ -1,0 +1,100 @@
+#include "sim/engine/judge/host_watch.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/engine/judge/access_pair.h"
+#include "sim/engine/judge/shadow_groups.h"
+#include "sim/engine/memory/memory_impl.h"
+
+namespace baton::sim {
+namespace {
+
+// One operation of the host.
+class HostWatch {
+ public:
+  HostWatch(DeviceMemory& memory, FindingLog& log, Ordering::Number number, Touch touch,
+            Shadow* shadow, const Shadow::Layout* layout)
+      : memory_(memory),
+        log_(log),
+        number_(number),
+        touch_(touch),
+        shadow_(shadow),
+        bytes_(std::uint32_t{1} << layout->shift),
+        last_(Ordering::instance().last()),
+        me_(number, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true) {}
+
+  void look(Shadow::Cell* cell, std::uint64_t address) {
+    check(Toucher(Shadow::load(cell->write)), true, address);
+    const Toucher reader(Shadow::load(cell->read));
+    if (touch_ == Touch::kRead) {
+      if (reader.is_any() && !comes_after(reader)) {
+        shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
+          return Ordering::instance().relation(reader.number(last_), other.number(last_)) ==
+                 Ordering::Relation::kBefore;
+        });
+      }
+      return Shadow::store(cell->read, me_.bits());
+    }
+    check(reader, false, address);
+    if (shadow_->has_readers()) {
+      for (const std::uint64_t bits : shadow_->readers(cell)) check(Toucher(bits), false, address);
+    }
+    Shadow::store(cell->write, me_.bits());
+  }
+
+ private:
+  // Whether the host's operation is, or comes after, the other one. Nearly always a few in turn.
+  bool comes_after(Toucher other) {
+    if (other.low_number() == known_low_) return known_after_;
+    const Ordering::Number rival = other.number(last_);
+    known_low_ = other.low_number();
+    known_after_ = rival == number_ ||
+                   Ordering::instance().relation(number_, rival) == Ordering::Relation::kBefore;
+    return known_after_;
+  }
+
+  void check(Toucher other, bool writes, std::uint64_t address) {
+    if (!other.is_any() || comes_after(other)) return;
+    const Ordering::Number rival = other.number(last_);
+    const std::uint64_t key = rival * 2 + (writes ? 1 : 0);
+    if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
+    reported_.push_back(key);
+    log_.add(pair_finding(memory_, {number_, me_, touch_ != Touch::kRead}, {rival, other, writes},
+                          address, bytes_));
+  }
+
+  DeviceMemory& memory_;
+  FindingLog& log_;
+  const Ordering::Number number_;
+  const Touch touch_;
+  Shadow* const shadow_;
+  const std::uint32_t bytes_;
+  const Ordering::Number last_;
+  const Toucher me_;
+  std::uint64_t known_low_ = UINT64_MAX;
+  bool known_after_ = false;
+  std::vector<std::uint64_t> reported_;  // by who touched it, and how
+};
+
+}  // namespace
+
+void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
+                std::uint64_t address, std::uint64_t bytes, Touch touch) {
+  const auto snapshot = memory.impl().snapshot();
+  const Region* region = snapshot->find(address);
+  if (region == nullptr || region->shadow == nullptr || bytes == 0) return;
+  Shadow& shadow = *static_cast<Shadow*>(region->shadow);
+  if (!shadow.notes) return;
+  const std::uint64_t offset = address - region->base;
+  const Shadow::Layout* layout = shadow.layout(offset, bytes);
+  if (layout == nullptr || bytes > region->size - offset) return;
+  HostWatch watch(memory, log, number, touch, &shadow, layout);
+  const std::uint64_t end = (offset + bytes - 1) >> layout->shift;
+  for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
+    watch.look(layout->cells + k, region->base + (k << layout->shift));
+  }
+  if (touch != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,198 @@
+#include "sim/engine/judge/lane_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/judge/access_place.h"
+#include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/judge/watch.h"
+#include "sim/engine/memory/address.h"
+#include "sim/engine/memory/span_access.h"
+#include "sim/engine/memory/whole_access.h"
+
+namespace baton::sim {
+namespace {
+
+// Local memory keeps words of all lanes side by side. `copy` gets each word's place in turn.
+template <class F>
+bool each_local_word(const Access& a, const Place& place, F&& copy) {
+  Exec* x = a.x;
+  if (place.address > x->local_size || x->local_size - place.address < a.bytes) {
+    outside(a, place);
+    return false;
+  }
+  std::uint64_t at = place.address;
+  std::uint32_t done = 0;
+  while (done < a.bytes) {
+    const std::uint32_t within = static_cast<std::uint32_t>(at % 4);
+    const std::uint32_t count = std::min(4 - within, a.bytes - done);
+    std::byte* word = x->local + (at / 4) * kSlot32 + static_cast<std::size_t>(a.lane) * 4;
+    copy(word + within, done, count, x->local_written[at / 4]);
+    at += count;
+    done += count;
+  }
+  return true;
+}
+
+// Order passes from a thread to another through memory that the one writes and the other reads by
+// strong operations, which wait for each other; those are no hazards themselves.
+std::uint64_t flag_of(const Exec* x, const Place& place) {
+  if (place.space != Space::kShared) return place.address;
+  // Shared memory of different blocks; no global address is so small.
+  return x->block->number << 32 | (place.address & 0xffff'ffff);
+}
+void take_flag(Exec* x, int lane, const Place& place) {
+  x->block->remote = {};  // it may have learnt so that the others are done with its memory
+  if (!x->grid->launch.is_programmatic) return;
+  if (x->grid->flags.contains(flag_of(x, place))) x->warp->ordered |= std::uint32_t{1} << lane;
+}
+void give_flag(Exec* x, int lane, const Place& place) {
+  if (place.of_cluster) {
+    // It may tell the owner so what this block has seen, and that it is done with its memory.
+    x->block->cluster->blocks[rank_of(place.address)]->remote = {};
+  }
+  if (!x->grid->launch.is_programmatic || (x->warp->ordered >> lane & 1) == 0) return;
+  x->grid->flags.insert(flag_of(x, place));
+}
+
+// Which accesses order each other, as SharedWatch::synchronize takes it.
+std::uint32_t object_of(const Exec* x, const Place& place) {
+  if (place.space != Space::kShared) return SharedWatch::kGlobal;
+  return place.of_cluster ? rank_of(place.address) : x->block->rank;
+}
+
+void pass_flag(Exec* x, int lane, const Place& place, bool takes, bool gives) {
+  if (x->block->watch != nullptr) x->block->watch->synchronize(x, object_of(x, place));
+  if (takes) take_flag(x, lane, place);
+  if (gives) give_flag(x, lane, place);
+}
+
+}  // namespace
+
+void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                  std::uint32_t bytes) {
+  // Of one instruction the lanes need not be told apart: the first orders the warp.
+  const bool first = lane == std::countr_zero(x->mask);
+  if (first) x->block->watch->synchronize(x, x->block->rank);
+  const Place place{Space::kShared, region.base + offset, false};
+  take_flag(x, lane, place);
+  give_flag(x, lane, place);
+  watch_lane(x, i, lane, region, true, offset, bytes, Touch::kUpdate, true);
+}
+
+bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
+               std::uint32_t bytes, bool strong) {
+  const Access access{x, i, lane, "reads", bytes, bytes};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return false;
+  if (place.space == Space::kLocal) {
+    bool known = false;
+    const auto copy = [&](const std::byte* word, std::uint32_t done, std::uint32_t count,
+                          std::uint32_t written) {
+      std::memcpy(static_cast<std::byte*>(buffer) + done, word, count);
+      known = known || (written >> lane & 1) != 0;
+    };
+    if (!each_local_word(access, place, copy)) return false;
+    if (!known) warn_unwritten(access, place);
+    return true;
+  }
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
+  if (region == nullptr) return false;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = place.address - region->base;
+  if (region->written != nullptr) check_written(access, place, *region, offset);
+  if (strong) pass_flag(x, lane, place, true, false);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kRead, strong);
+  }
+  if (strong) {
+    load_strong(region->host + offset, buffer, bytes);
+  } else {
+    std::memcpy(buffer, region->host + offset, bytes);
+  }
+  if (is_global) x->bytes_read += bytes;
+  return true;
+}
+
+bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
+                const void* buffer, std::uint32_t bytes, bool strong) {
+  const Access access{x, i, lane, "writes", bytes, bytes};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return false;
+  if (place.space == Space::kLocal) {
+    return each_local_word(
+        access, place,
+        [&](std::byte* word, std::uint32_t done, std::uint32_t count, std::uint32_t& written) {
+          std::memcpy(word, static_cast<const std::byte*>(buffer) + done, count);
+          written |= std::uint32_t{1} << lane;
+        });
+  }
+  if (place.space == Space::kParam) {
+    fault(x, i, lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+          "writes to the kernel's parameters, which are constant");
+    return false;
+  }
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
+  if (region == nullptr) return false;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = place.address - region->base;
+  if (strong) pass_flag(x, lane, place, false, true);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kWrite, strong,
+               {static_cast<const std::byte*>(buffer), 0});
+  }
+  if (strong) {
+    store_strong(region->host + offset, buffer, bytes);
+  } else {
+    std::memcpy(region->host + offset, buffer, bytes);
+  }
+  mark(x, place, *region, offset, bytes);
+  if (is_global) x->bytes_written += bytes;
+  return true;
+}
+
+std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
+                       std::uint32_t bytes, std::uint32_t aligned) {
+  const Access access{x, i, lane, "updates", bytes, aligned == 0 ? bytes : aligned};
+  const Place place = resolve(space, address);
+  if (misaligned(access, place)) return nullptr;
+  if (place.space == Space::kLocal || place.space == Space::kParam) {
+    fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, "bad_atomic",
+          fmt::format("an atomic operation on {} memory, at {:#x}", name_of(place.space),
+                      place.address));
+    return nullptr;
+  }
+  Region remote;
+  const Region* region = region_of(access, place, &remote);
+  if (region == nullptr) return nullptr;
+  const bool is_global = place.space == Space::kGlobal;
+  const std::uint64_t offset = place.address - region->base;
+  if (region->written != nullptr) {
+    check_written(access, place, *region, offset);
+    mark(x, place, *region, offset, bytes);
+  }
+  pass_flag(x, lane, place, true, true);
+  if (region->shadow != nullptr) {
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kUpdate, true);
+  }
+  if (is_global) {
+    x->bytes_read += bytes;
+    x->bytes_written += bytes;
+    refill_region(x, i, place.address);
+  }
+  return region->host + offset;
+}
+
+bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
+  const Region* region = x->grid->snapshot->find(address);
+  if (region == nullptr) return false;
+  x->regions[i->cache] = *region;
+  return true;
+}
+
+}  // namespace baton::sim

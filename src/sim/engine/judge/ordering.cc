@@ -1,0 +1,211 @@
+#include "sim/engine/judge/ordering.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace baton::sim {
+namespace {
+
+// The host learns of many things; what is still under way elsewhere must not be gone through each
+// time.
+constexpr Ordering::Number kMostRaised = 4096;
+
+bool is_awaited(Ordering::Kind kind) {
+  return kind == Ordering::Kind::kTriggered || kind == Ordering::Kind::kBegun;
+}
+
+}  // namespace
+
+Ordering& Ordering::instance() {
+  static auto& instance = *new Ordering;
+  return instance;
+}
+
+const Ordering::Node* Ordering::find(Number number) const {
+  if (number < first_ || number - first_ >= nodes_.size()) return nullptr;
+  return &nodes_[number - first_];
+}
+
+Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation, bool is_host) {
+  Node& node = nodes_.emplace_back();
+  const Number number = first_ + nodes_.size() - 1;
+  node.operation = std::move(operation);
+  for (const Edge& edge : after) {
+    if (edge.from >= first_) node.after.push_back(edge);
+  }
+  if (!is_host && host_ != 0) node.after.push_back({host_, Kind::kFull});
+  for (const Edge& edge : node.after) {
+    const Node* from = find(edge.from);
+    if (from == nullptr) continue;
+    const bool gapless = edge.kind == Kind::kFull && from->floor + 1 == edge.from;
+    node.floor = std::max(node.floor, gapless ? edge.from : from->floor);
+  }
+  if (nodes_.size() > kRemembered) {
+    nodes_.pop_front();
+    ++first_;
+  }
+  return number;
+}
+
+Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation) {
+  std::lock_guard lock(mutex_);
+  return add(after, std::move(operation), false);
+}
+
+void Ordering::note_wait(Number grid) {
+  std::lock_guard lock(mutex_);
+  if (const Node* node = find(grid)) const_cast<Node*>(node)->waited = true;
+}
+
+void Ordering::note_early_trigger(Number grid) {
+  std::lock_guard lock(mutex_);
+  if (const Node* node = find(grid)) const_cast<Node*>(node)->early_trigger = true;
+}
+
+// Goes back from a grid over what is known to have begun, or to be done, before it.
+struct Ordering::Search {
+  struct Step {
+    Number number;
+    bool done;  // else only known to have begun
+  };
+
+  const Ordering& ordering;
+  const Number wanted;
+  const bool all_wait;
+  std::vector<Step> open = {};
+  // Where each step was come to from, and whether that took a wait that was not executed.
+  struct Origin {
+    std::uint64_t from;
+    Number missing;
+  };
+  std::unordered_map<std::uint64_t, Origin> seen = {};
+
+  static std::uint64_t key(const Step& step) { return step.number * 2 + (step.done ? 1 : 0); }
+
+  void push(Step step, const Step& from, Number missing = 0) {
+    if (step.number < wanted || (step.number == wanted && !step.done)) return;
+    if (!seen.emplace(key(step), Origin{key(from), missing}).second) return;
+    open.push_back(step);
+  }
+  void push_awaited(const Node& node, const Step& from, Number missing = 0) {
+    for (const Edge& edge : node.after) {
+      if (is_awaited(edge.kind)) push({edge.from, true}, from, missing);
+    }
+  }
+  // What was done, or had begun, when the node began.
+  void push_before_start(const Node& node, const Step& from) {
+    for (const Edge& edge : node.after) {
+      push({edge.from, edge.kind == Kind::kFull}, from);
+      const Node* earlier = ordering.find(edge.from);
+      if (edge.kind == Kind::kTriggered && earlier != nullptr && !earlier->early_trigger) {
+        push_awaited(*earlier, from);
+      }
+    }
+  }
+  // Takes the steps behind one that is open.
+  void go_on(const Node& node, const Step& step) {
+    push_before_start(node, step);
+    if (!step.done) return;
+    if (node.waited) {
+      push_awaited(node, step);
+    } else if (all_wait) {
+      push_awaited(node, step, step.number);
+    }
+  }
+  // Whether it came to `wanted`; `last` is then how.
+  bool run(Step* last) {
+    while (!open.empty()) {
+      const Step step = open.back();
+      open.pop_back();
+      const Node* node = ordering.find(step.number);
+      if (step.number == wanted || (node != nullptr && wanted <= node->floor)) {
+        *last = step;
+        return true;
+      }
+      if (node != nullptr) go_on(*node, step);
+    }
+    return false;
+  }
+  // Goes everywhere, and gives up to where all is done. Nothing before `wanted` is looked at, and
+  // that much is known.
+  Number run_to_floor() {
+    Number floor = wanted;
+    while (!open.empty()) {
+      const Step step = open.back();
+      open.pop_back();
+      const Node* node = ordering.find(step.number);
+      if (node == nullptr) continue;
+      floor = std::max(floor, node->floor);
+      go_on(*node, step);
+    }
+    while (seen.contains(key({floor + 1, true}))) ++floor;
+    return floor;
+  }
+};
+
+// A grid behind a programmatic edge has a floor that does not rise: whether it waits is not known
+// when it is submitted. When it is done it is, so that floors rise again from there. Without that,
+// every search would go back to the first such grid.
+void Ordering::host_learns(Number done) {
+  std::lock_guard lock(mutex_);
+  const Edge edges[] = {{done, Kind::kFull}, {host_, Kind::kFull}};
+  const Number number = host_ = add(edges, {}, true);
+  Node& node = nodes_[number - first_];
+  if (number - node.floor > kMostRaised) return;
+  Search search{*this, node.floor, false};
+  search.push_before_start(node, {number, false});
+  node.floor = search.run_to_floor();
+  if (node.floor + 1 != number) return;
+  // All that was ever submitted is done, so nothing will be told of it; it may hold much memory.
+  for (Number old = std::max(told_, first_); old < number; ++old) {
+    nodes_[old - first_].operation = {};
+  }
+  told_ = number;
+}
+
+bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,
+                       std::vector<Number>* links) const {
+  const Node* node = find(grid);
+  if (node == nullptr || earlier < first_ || earlier <= node->floor) return true;
+  Search search{*this, earlier, all_wait};
+  const Search::Step start{grid, false};
+  search.push_before_start(*node, start);
+  if (waits) search.push_awaited(*node, start);
+  Search::Step last{};
+  if (!search.run(&last)) return false;
+  if (links == nullptr) return true;
+  for (std::uint64_t at = Search::key(last); at != Search::key(start);) {
+    const auto& origin = search.seen.at(at);
+    if (origin.missing != 0) links->insert(links->begin(), origin.missing);
+    at = origin.from;
+  }
+  return true;
+}
+
+Ordering::Relation Ordering::relation(Number grid, Number earlier) const {
+  std::lock_guard lock(mutex_);
+  if (earlier >= grid) return Relation::kNone;
+  if (reaches(grid, earlier, false, false, nullptr)) return Relation::kBefore;
+  return reaches(grid, earlier, true, false, nullptr) ? Relation::kAwaited : Relation::kNone;
+}
+
+std::vector<Ordering::Number> Ordering::missing_links(Number grid, Number earlier) const {
+  std::lock_guard lock(mutex_);
+  std::vector<Number> links;
+  if (earlier >= grid || !reaches(grid, earlier, true, true, &links)) return {};
+  return links;
+}
+
+Ordering::Operation Ordering::operation(Number number) const {
+  std::lock_guard lock(mutex_);
+  const Node* node = find(number);
+  return node == nullptr ? Operation{} : node->operation;
+}
+
+Ordering::Number Ordering::last() const {
+  std::lock_guard lock(mutex_);
+  return first_ + nodes_.size() - 1;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,114 @@
+// Asynchronous copies as parties of their own in the order of a cluster's shared memory.
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::size_t kMostGroups = 64;  // of which it is remembered where they end
+
+}  // namespace
+
+void SharedWatch::note_copies(Exec* x, AllCopies& all, const Access& access) {
+  const std::uint32_t warp = warp_of(x);
+  Memory& memory = memories_[x->block->rank];
+  Copies& copies = all[warp];
+  if (copies.party == 0) copies.party = parties_++;
+  // What the warp did so far comes before the copy, and what it does from here on does not.
+  if (memory.open_[warp].touched_ != nullptr) close(x, warp);
+  if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
+    memory.refine();
+  }
+  if (copies.open == nullptr) {
+    copies.open = memory.take();
+    copies.start = clocks_[warp];
+    raise(copies.start, warp, index_[warp]);
+  }
+  memory.touch(*copies.open, access);
+}
+
+void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp) {
+  if (copies.open == nullptr) return;
+  memories_[warp / warps_].close(
+      x, {copies.party, warp, copies.index++, std::move(copies.start), std::move(copies.open)});
+  copies.open = nullptr;
+}
+
+void SharedWatch::commit(Exec* x, AllCopies& all) {
+  const auto found = all.find(warp_of(x));
+  if (found == all.end()) return;
+  Copies& copies = found->second;
+  close_copies(x, copies, found->first);
+  copies.groups.push_back(copies.index);
+  if (copies.groups.size() > kMostGroups) copies.groups.pop_front();
+}
+
+void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
+  const auto found = all.find(warp_of(x));
+  if (found == all.end()) return;
+  const Copies& copies = found->second;
+  close(x, found->first);
+  std::uint32_t over = copies.index;
+  if (left != kAllGroups) {
+    if (copies.groups.size() <= left) return;
+    over = copies.groups[copies.groups.size() - 1 - left];
+  }
+  raise(clocks_[found->first], copies.party, over);
+}
+
+void SharedWatch::note_copy(Exec* x, const Access& access) {
+  note_copies(x, copies_, access);
+}
+
+void SharedWatch::commit_copies(Exec* x) {
+  commit(x, copies_);
+}
+
+void SharedWatch::wait_copies(Exec* x, std::uint32_t left) {
+  wait(x, copies_, left);
+}
+
+void SharedWatch::arrive_copies(Exec* x, std::uint32_t offset) {
+  const auto found = copies_.find(warp_of(x));
+  if (found == copies_.end()) return;
+  close_copies(x, found->second, found->first);
+  raise(mbarriers_[{x->block->rank, offset}].clock, found->second.party, found->second.index);
+}
+
+void SharedWatch::note_bulk_read(Exec* x, const Access& access) {
+  note_copies(x, reads_, access);
+}
+
+void SharedWatch::commit_bulk(Exec* x) {
+  commit(x, reads_);
+}
+
+void SharedWatch::wait_bulk(Exec* x, std::uint32_t left) {
+  wait(x, reads_, left);
+}
+
+std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& access,
+                                     const Place& mbarrier) {
+  const std::uint32_t warp = warp_of(x);
+  Mbarrier& awaiting = mbarriers_[mbarrier];
+  if (awaiting.party == 0) awaiting.party = parties_++;
+  close(x, warp);
+  Memory& memory = memories_[rank];
+  if (memory.shift_ != 0 && ((access.offset | access.bytes) & 3) != 0) memory.refine();
+  std::shared_ptr<Footprint> touched = memory.take();
+  memory.touch(*touched, access);
+  Clock start = clocks_[warp];
+  raise(start, warp, index_[warp]);
+  memory.close(x, {awaiting.party, warp, awaiting.copies, std::move(start), std::move(touched)});
+  return ++awaiting.copies;
+}
+
+void SharedWatch::complete_bulk(const Place& mbarrier, std::uint32_t ticket) {
+  Mbarrier& awaiting = mbarriers_[mbarrier];
+  raise(awaiting.clock, awaiting.party, ticket);
+}
+
+}  // namespace baton::sim

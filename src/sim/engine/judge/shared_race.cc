@@ -1,0 +1,124 @@
+// Naming the races that shared_watch.cc suspects.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint32_t kMostReported = 8;  // of one pair of segments
+
+// The lane of an access that touches one of the bytes [from, from + count), or -1.
+int lane_at(const SharedWatch::Access& access, std::uint32_t from, std::uint32_t count) {
+  for (std::uint32_t k = 0; k < access.places; ++k) {
+    const std::uint32_t at = access.offset + k * access.stride;
+    if (at < from + count && from < at + access.bytes) {
+      return access.first_lane + static_cast<int>(k) * access.lanes_apart;
+    }
+  }
+  return -1;
+}
+
+bool conflicts(const SharedWatch::Access& a, const SharedWatch::Access& b) {
+  if (a.touch == Touch::kRead && b.touch == Touch::kRead) return false;
+  if (a.touch == Touch::kUpdate && b.touch == Touch::kUpdate) return false;
+  const bool same = a.one_value && b.one_value && a.offset == b.offset && a.bytes == b.bytes &&
+                    a.value == b.value;
+  return !same;
+}
+
+std::string index_text(const std::array<std::uint32_t, 3>& index) {
+  return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
+}
+
+const char* verb_of(Touch touch) {
+  return touch == Touch::kRead ? "reads" : touch == Touch::kWrite ? "writes" : "updates";
+}
+
+}  // namespace
+
+void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
+  const Footprint& a = *one.touched;
+  const Footprint& b = *other.touched;
+  std::uint32_t reported = 0;
+  for (std::uint32_t word = std::max(a.low, b.low); word < std::min(a.high, b.high); ++word) {
+    const std::uint64_t changed = b.write[word] | b.update[word];
+    std::uint64_t bits = (a.write[word] & (b.read[word] | changed)) | (a.read[word] & changed) |
+                         (a.update[word] & (b.read[word] | b.write[word]));
+    for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
+      const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))
+                               << shift_;
+      const auto is_here = [&](const Access& access) {
+        return lane_at(access, at, 1u << shift_) >= 0;
+      };
+      for (const Access& mine : a.log) {
+        if (!is_here(mine)) continue;
+        const auto rival = std::find_if(b.log.begin(), b.log.end(), [&](const Access& theirs) {
+          return conflicts(mine, theirs) && is_here(theirs);
+        });
+        if (rival == b.log.end()) continue;
+        ++reported;
+        // About the one that reads, if one does, and about a thread rather than a copy.
+        const auto rank = [&](const Access& access, const Segment& segment) {
+          return std::tuple(segment.party >= watch_.all_, access.touch != Touch::kRead,
+                            segment.warp);
+        };
+        if (rank(*rival, other) < rank(mine, one)) {
+          report(x, other, *rival, one, mine, at);
+        } else {
+          report(x, one, mine, other, *rival, at);
+        }
+        break;
+      }
+    }
+  }
+}
+
+void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
+                                 const Segment& theirs, const Access& b, std::uint32_t at) const {
+  GridState& grid = *x->grid;
+  const bool is_copy = mine.party >= watch_.all_ || theirs.party >= watch_.all_;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(a.insn),
+                                   reinterpret_cast<std::uintptr_t>(b.insn), is_copy ? 1u : 0u, 3};
+  const auto thread_of = [&](const Access& access, const Segment& segment) {
+    const auto lane = static_cast<std::uint32_t>(lane_at(access, at, 1u << shift_));
+    return thread_index(grid, segment.warp % watch_.warps_ * kLanes + lane);
+  };
+  const auto block_of = [&](std::uint32_t rank) -> std::array<std::uint32_t, 3> {
+    const Dim3& index = x->block->cluster->blocks[rank]->index;
+    return {index.x, index.y, index.z};
+  };
+  grid.logged.add(*grid.log, key, 1, [&] {
+    const std::uint32_t my_rank = mine.warp / watch_.warps_;
+    const std::uint32_t their_rank = theirs.warp / watch_.warps_;
+    driver::Finding finding;
+    finding.kind = is_copy ? "async_race" : "shared_race";
+    finding.kernel = grid.launch.kernel->name;
+    finding.block = block_of(my_rank);
+    finding.thread = thread_of(a, mine);
+    finding.where = where_of(grid, a.insn);
+    finding.message = fmt::format(
+        "{}{} {} bytes of shared memory{} at {:#x}, that {}thread {} of {} {} at {}, and {}",
+        mine.party >= watch_.all_ ? "an asynchronous copy of the thread " : "", verb_of(a.touch),
+        a.bytes, rank_ == my_rank ? "" : " of block " + index_text(block_of(rank_)), at,
+        theirs.party >= watch_.all_ ? "an asynchronous copy of " : "",
+        index_text(thread_of(b, theirs)),
+        their_rank == my_rank ? "the same block" : "block " + index_text(block_of(their_rank)),
+        verb_of(b.touch), where_of(grid, b.insn),
+        is_copy                 ? "nothing between the two waits for the copy, or orders it behind "
+                                  "the other"
+        : my_rank == their_rank ? "no barrier lies between the two"
+                                : "no barrier of the cluster lies between the two");
+    return finding;
+  });
+}
+
+}  // namespace baton::sim

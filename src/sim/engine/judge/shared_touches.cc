@@ -1,0 +1,274 @@
+// What warps and copies touch of one block's shared memory: footprints and segments.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <unordered_set>
+#include <utility>
+
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::size_t kMostLogged = 1024;
+constexpr std::size_t kMostClosed = 256;
+
+using Bits = std::vector<std::uint64_t>;
+
+void set_range(Bits& bits, std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t word = first >> 6; word <= (end - 1) >> 6; ++word) {
+    const std::uint32_t from = std::max(first, word << 6) & 63;
+    const std::uint32_t count = std::min(end, (word + 1) << 6) - std::max(first, word << 6);
+    bits[word] |= (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << from;
+  }
+}
+
+// Every bit four times.
+std::uint64_t spread(std::uint64_t sixteen) {
+  std::uint64_t wide = 0;
+  for (int k = 0; k < 16; ++k) {
+    if ((sixteen >> k & 1) != 0) wide |= std::uint64_t{0xf} << (4 * k);
+  }
+  return wide;
+}
+
+std::array<Bits*, 3> sets_of(SharedWatch::Footprint& footprint) {
+  return {&footprint.read, &footprint.write, &footprint.update};
+}
+
+struct Hash {
+  std::size_t operator()(const SharedWatch::Access& access) const {
+    const std::uint64_t all = reinterpret_cast<std::uintptr_t>(access.insn) ^
+                              std::uint64_t{access.offset} << 40 ^ access.value << 8 ^
+                              std::uint64_t{access.first_lane} << 1;
+    return static_cast<std::size_t>(all * 0x9e3779b97f4a7c15u >> 16);
+  }
+};
+
+// Keeps equal accesses once.
+void thin_out(SharedWatch::Footprint& footprint) {
+  std::unordered_set<SharedWatch::Access, Hash> seen;
+  std::erase_if(footprint.log,
+                [&](const SharedWatch::Access& access) { return !seen.insert(access).second; });
+  footprint.is_whole = false;
+}
+
+bool is_fine(const SharedWatch::Access& access) {
+  return ((access.offset | access.bytes | access.stride) & 3) != 0;
+}
+
+}  // namespace
+
+std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
+  std::shared_ptr<Footprint> footprint;
+  if (spare_.empty()) {
+    footprint = std::make_shared<Footprint>();
+  } else {
+    footprint = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  // A row may begin in the last word.
+  const std::size_t words = ((watch_.bytes_ >> shift_) + 63) / 64 + 2;
+  for (Bits* bits : sets_of(*footprint)) {
+    if (bits->size() != words) {
+      bits->assign(words, 0);
+    } else if (!footprint->empty()) {
+      std::fill(bits->begin() + footprint->low, bits->begin() + footprint->high, 0);
+    }
+  }
+  footprint->low = UINT32_MAX;
+  footprint->high = 0;
+  footprint->shift = shift_;
+  footprint->is_whole = true;
+  footprint->log.clear();
+  return footprint;
+}
+
+void SharedWatch::Memory::drop(std::shared_ptr<Footprint> footprint) {
+  if (footprint.use_count() == 1) spare_.push_back(std::move(footprint));
+}
+
+// From words to bytes.
+void SharedWatch::Memory::refine(Footprint& footprint) {
+  if (footprint.shift == 0) return;
+  footprint.shift = 0;
+  const std::size_t words = (watch_.bytes_ + 63) / 64 + 2;
+  for (Bits* bits : sets_of(footprint)) {
+    Bits wide(words, 0);
+    for (std::size_t k = 0; k < words; ++k) {
+      const std::uint64_t word = k / 4 < bits->size() ? (*bits)[k / 4] : 0;
+      wide[k] = spread(word >> (16 * (k % 4)) & 0xffff);
+    }
+    *bits = std::move(wide);
+  }
+  if (footprint.empty()) return;
+  footprint.low *= 4;
+  footprint.high = std::min(footprint.high * 4, static_cast<std::uint32_t>(words));
+}
+
+void SharedWatch::Memory::refine() {
+  shift_ = 0;
+  for (Open& open : open_) {
+    if (open.touched_ != nullptr) refine(*open.touched_);
+    for (auto& past : open.past_) {
+      if (past != nullptr) refine(*past);
+    }
+  }
+  for (AllCopies* all : {&watch_.copies_, &watch_.reads_}) {
+    for (auto& [warp, copies] : *all) {
+      if (warp / watch_.warps_ == rank_ && copies.open != nullptr) refine(*copies.open);
+    }
+  }
+  for (Segment& segment : closed_) refine(*segment.touched);
+  refine(*all_closed_);
+}
+
+void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
+  Bits& bits = access.touch == Touch::kRead    ? touched.read
+               : access.touch == Touch::kWrite ? touched.write
+                                               : touched.update;
+  const std::uint32_t first = access.offset >> shift_;
+  const std::uint32_t end =
+      ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
+  if ((access.shape & 1) != 0 && shift_ == 2) {
+    std::uint64_t footprint = access.shape;
+    for (std::uint32_t k = 4; k < access.bytes; k *= 2) footprint |= footprint << (k / 4);
+    const std::uint32_t word = first >> 6;
+    const std::uint32_t at = first & 63;
+    bits[word] |= footprint << at;
+    if (at != 0) bits[word + 1] |= footprint >> (64 - at);
+  } else if (access.stride == access.bytes) {
+    set_range(bits, first, end);
+  } else {
+    for (std::uint32_t k = 0; k < access.places; ++k) {
+      const std::uint32_t at = access.offset + k * access.stride;
+      set_range(bits, at >> shift_, ((at + access.bytes - 1) >> shift_) + 1);
+    }
+  }
+  touched.low = std::min(touched.low, first >> 6);
+  touched.high = std::max(touched.high, ((end - 1) >> 6) + 1);
+  if (touched.log.size() >= kMostLogged) {
+    if (touched.is_whole) thin_out(touched);
+    if (touched.log.size() >= kMostLogged) return;
+  }
+  // Loops come back soon.
+  const std::size_t recent = touched.is_whole ? 0 : std::min<std::size_t>(touched.log.size(), 64);
+  if (std::find(touched.log.end() - static_cast<std::ptrdiff_t>(recent), touched.log.end(),
+                access) == touched.log.end()) {
+    touched.log.push_back(access);
+  }
+}
+
+void SharedWatch::Open::replay(std::shared_ptr<Footprint> past) {
+  next_ = past->log.data();
+  end_ = next_ + past->log.size();
+  touched_ = std::move(past);
+}
+
+// What was touched, after which the next segment may begin.
+std::shared_ptr<SharedWatch::Footprint> SharedWatch::Open::leave() {
+  next_ = end_ = nullptr;
+  return std::exchange(touched_, nullptr);
+}
+
+// The segment goes on in another way than the one before it that it was held against.
+void SharedWatch::Memory::diverge(Open& open) {
+  const std::size_t replayed = open.replayed();
+  const std::shared_ptr<Footprint> past = open.leave();
+  open.touched_ = take();
+  for (std::size_t k = 0; k < replayed; ++k) touch(*open.touched_, past->log[k]);
+}
+
+void SharedWatch::Open::note_new(const Access& access) {
+  Memory& memory = *memory_;
+  if (memory.shift_ != 0 && is_fine(access)) memory.refine();
+  if (touched_ == nullptr) {
+    for (const auto& past : past_) {
+      if (past == nullptr || past->log.front() != access) continue;
+      replay(past);
+      ++next_;
+      return;
+    }
+    touched_ = memory.take();
+  } else if (replays()) {
+    memory.diverge(*this);
+  }
+  memory.touch(*touched_, access);
+}
+
+// The footprint of the segment that ends, or null where it touched nothing.
+std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::end(Open& open) {
+  if (open.touched_ == nullptr) return nullptr;
+  if (open.next_ != open.end_) diverge(open);
+  const bool replayed = open.replays();
+  std::shared_ptr<Footprint> touched = open.leave();
+  if (!replayed && touched->is_whole) {
+    std::shared_ptr<Footprint>& place = open.past_[open.oldest_++ % open.past_.size()];
+    if (place != nullptr) drop(std::move(place));
+    place = touched;
+  }
+  return touched;
+}
+
+void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
+  for (std::uint32_t k = from.low; k < from.high; ++k) {
+    to.read[k] |= from.read[k];
+    to.write[k] |= from.write[k];
+    to.update[k] |= from.update[k];
+  }
+  to.low = std::min(to.low, from.low);
+  to.high = std::max(to.high, from.high);
+}
+
+// Holds the segment against those that ended before it and that nothing orders, and keeps it.
+void SharedWatch::Memory::close(Exec* x, Segment segment) {
+  const Footprint& mine = *segment.touched;
+  const Footprint& all = *all_closed_;
+  const std::uint32_t from = std::max(mine.low, all.low);
+  const std::uint32_t to = std::min(mine.high, all.high);
+  std::uint64_t suspicious = 0;
+  for (std::uint32_t k = from; k < to; ++k) {
+    const std::uint64_t changed = mine.write[k] | mine.update[k];
+    suspicious |= (all.write[k] & (mine.read[k] | changed)) | (all.read[k] & changed) |
+                  (all.update[k] & (mine.read[k] | mine.write[k]));
+  }
+  for (std::size_t k = 0; k < closed_.size() && suspicious != 0; ++k) {
+    const Segment& other = closed_[k];
+    if (other.party == segment.party) continue;
+    if (at(segment.start, other.party) <= other.index) compare(x, segment, other);
+  }
+  add(mine, *all_closed_);
+  closed_.push_back(std::move(segment));
+  if (closed_.size() > kMostClosed) {
+    drop(std::move(closed_.front().touched));
+    closed_.erase(closed_.begin());
+  }
+}
+
+// Drops what is known to all: of each party the segments before the floor's.
+void SharedWatch::Memory::forget(const Clock& floor) {
+  const std::size_t before = closed_.size();
+  std::erase_if(closed_, [&](Segment& segment) {
+    if (segment.index >= at(floor, segment.party)) return false;
+    drop(std::move(segment.touched));
+    return true;
+  });
+  if (closed_.size() == before) return;
+  drop(std::exchange(all_closed_, take()));
+  for (const Segment& segment : closed_) add(*segment.touched, *all_closed_);
+}
+
+void SharedWatch::Memory::begin() {
+  open_.resize(watch_.all_);
+  for (Open& open : open_) {
+    open.memory_ = this;
+    if (std::shared_ptr<Footprint> touched = open.leave()) drop(std::move(touched));
+  }
+  for (Segment& segment : closed_) drop(std::move(segment.touched));
+  closed_.clear();
+  if (all_closed_ != nullptr) drop(std::move(all_closed_));
+  all_closed_ = take();
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "sim/engine/judge/watch.h"
+#include "sim/engine/run/state.h"
+
+namespace baton::sim {
+
+// Races in the shared memory of a cluster's blocks (of one block, in a grid without clusters): two
+// warps touch the same bytes, one of them writes, and neither comes after the other; or a warp and
+// an asynchronous copy that nobody waited for.
+//
+// Each warp's time is cut into segments by what it does to be ordered with others: barriers,
+// atomics, volatile and releasing accesses. What a segment touched of one block's memory is a
+// footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
+// that nothing orders are held against each other when the later of them ends; what is ordered
+// before all warps that still run is forgotten. Lanes of one warp are not held against each other.
+// Loops touch the same places turn by turn, so an access is first held against the one that came at
+// this point of a segment before: where a segment does what one before it did, it takes over that
+// one's footprint.
+//
+// Two writes of one and the same value to one place are none: whichever comes first, nothing
+// differs.
+//
+// Atomics and strong accesses on one block's shared memory order as if they were all on one
+// address, and those on global memory likewise: that may hide a race and never reports one that is
+// none. One thread at a time.
+class SharedWatch {
+ public:
+  // `bytes` of shared memory and `warps` of each block.
+  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks);
+
+  // At the beginning of a cluster.
+  void begin();
+
+  // --- What the executing warp touches ---
+  struct Access {
+    const Insn* insn = nullptr;
+    std::uint32_t offset = 0;      // bytes, of the first lane
+    std::uint32_t stride = 0;      // bytes from one place to the next
+    std::uint32_t bytes = 0;       // of one place
+    std::uint16_t places = 1;      // distinct ones
+    std::uint8_t first_lane = 0;   // of the first place
+    std::uint8_t lanes_apart = 1;  // from one place to the next
+    std::uint64_t value = 0;       // written to its one place, where `one_value`
+    // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
+    // is touched 4 * k bytes behind the offset. 0: none.
+    std::uint64_t shape = 0;
+    Touch touch = Touch::kRead;
+    bool one_value = false;
+
+    bool operator==(const Access&) const = default;
+  };
+
+  // What a segment touched of one block's memory. `log`, which says who touched what, is all that
+  // it did, in order, as long as that is not too much; then equal accesses are kept once.
+  struct Footprint {
+    std::vector<std::uint64_t> read, write, update;
+    std::uint32_t low = UINT32_MAX, high = 0;  // words of the sets that are in use
+    int shift = 2;                             // log2 of the bytes of a bit
+    bool is_whole = true;                      // of the log
+    std::vector<Access> log;
+    bool empty() const { return low >= high; }
+  };
+
+  class Memory;
+  // One warp's segment of one block's memory that has not ended, and how its latest ones went:
+  // Region::shadow of shared memory.
+  class Open {
+   public:
+    void note(const Access& access) {
+      if (next_ != end_ && *next_ == access) {
+        ++next_;
+      } else {
+        note_new(access);
+      }
+    }
+    // Notes an access of all lanes if it is the one that came here before. The instruction knows
+    // its bytes and whether it writes; what it writes to one place is not looked at.
+    bool note_again(const Insn* insn, std::uint32_t offset, std::uint64_t shape) {
+      if (next_ == end_ || next_->insn != insn || next_->offset != offset ||
+          next_->shape != shape || (next_->stride == 0 && next_->touch != Touch::kRead)) {
+        return false;
+      }
+      ++next_;
+      return true;
+    }
+
+   private:
+    friend class SharedWatch;
+    friend class Memory;
+    void note_new(const Access& access);
+    bool replays() const { return end_ != nullptr; }
+    std::size_t replayed() const { return static_cast<std::size_t>(next_ - touched_->log.data()); }
+    void replay(std::shared_ptr<Footprint> past);
+    std::shared_ptr<Footprint> leave();
+
+    // Where `touched_` is one of `past_`: its accesses that did not come again yet. Else null.
+    const Access* next_ = nullptr;
+    const Access* end_ = nullptr;
+    Memory* memory_ = nullptr;
+    std::shared_ptr<Footprint> touched_;  // null: nothing yet
+    std::array<std::shared_ptr<Footprint>, 4> past_;
+    std::uint32_t oldest_ = 0;  // of `past_`
+  };
+
+  // What is touched of one block's memory.
+  class Memory {
+   private:
+    friend class SharedWatch;
+    friend class Open;
+    struct Segment {
+      std::uint32_t party = 0;
+      std::uint32_t warp = 0;  // whose threads its accesses name, of all in the cluster
+      std::uint32_t index = 0;
+      std::vector<std::uint32_t> start;
+      std::shared_ptr<Footprint> touched;
+    };
+
+    Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
+    void diverge(Open& open);
+    void touch(Footprint& footprint, const Access& access);
+    void refine();
+    void refine(Footprint& footprint);
+    std::shared_ptr<Footprint> take();
+    void drop(std::shared_ptr<Footprint> footprint);
+    std::shared_ptr<Footprint> end(Open& open);
+    void close(Exec* x, Segment segment);
+    static void add(const Footprint& from, Footprint& to);
+    void compare(Exec* x, const Segment& one, const Segment& other) const;
+    void report(Exec* x, const Segment& mine, const Access& a, const Segment& theirs,
+                const Access& b, std::uint32_t at) const;
+    void forget(const std::vector<std::uint32_t>& floor);
+    void begin();
+
+    SharedWatch& watch_;
+    const std::uint32_t rank_;
+    int shift_ = 2;           // log2 of the bytes of a bit
+    std::vector<Open> open_;  // by warp of the cluster
+    std::vector<Segment> closed_;
+    std::shared_ptr<Footprint> all_closed_;
+    std::vector<std::shared_ptr<Footprint>> spare_;
+  };
+  // What the executing warp touches of the memory of the block of that rank.
+  Open& open(std::uint32_t rank, const Exec* x) { return memories_[rank].open_[warp_of(x)]; }
+  // The number in its cluster of the executing warp.
+  std::uint32_t warp_of(const Exec* x) const { return x->block->rank * warps_ + x->warp->index; }
+
+  // --- Asynchronous copies. What the executing warp did before comes before them ---
+  // cp.async of the warp writes there, and is over once the warp waited for its group.
+  void note_copy(Exec* x, const Access& access);
+  void commit_copies(Exec* x);
+  static constexpr std::uint32_t kAllGroups = UINT32_MAX;
+  // All groups are over but the last `left`; with kAllGroups those too that were not committed.
+  void wait_copies(Exec* x, std::uint32_t left);
+  // They let the phase of the block's own mbarrier end.
+  void arrive_copies(Exec* x, std::uint32_t offset);
+  // A bulk copy reads there, and is over once the warp waited for its bulk group.
+  void note_bulk_read(Exec* x, const Access& access);
+  void commit_bulk(Exec* x);
+  void wait_bulk(Exec* x, std::uint32_t left);
+  // A place in the shared memory of a block of the cluster.
+  struct Place {
+    std::uint32_t rank = 0, offset = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+  // A bulk copy touches the memory of the block of that rank. It is over for those who wait at the
+  // mbarrier, which is told the ticket when it is.
+  std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
+  void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
+
+  // --- What orders the executing warp and others. `x` is also for the findings ---
+  void arrive(Exec* x, std::uint32_t barrier);
+  // The barrier of the block of that rank is complete, and the warps of the mask go on.
+  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps);
+  // An atomic or a strong access; everything before it is ordered before everything that comes
+  // behind the next such. `object`: the rank whose shared memory it is on, or kGlobal.
+  static constexpr std::uint32_t kGlobal = UINT32_MAX;
+  void synchronize(Exec* x, std::uint32_t object);
+  // An arrival at an mbarrier, and the end of a successful wait for one of the own block.
+  void arrive_mbarrier(Exec* x, const Place& mbarrier);
+  void leave_mbarrier(Exec* x, std::uint32_t offset);
+  void arrive_cluster(Exec* x);
+  void complete_cluster();
+  void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
+  void exit(Exec* x);
+
+ private:
+  // Segments of each party that are done; those it does not reach have none. Parties are the warps
+  // of the cluster and, from the first asynchronous copy on, what copies for one warp, by cp.async
+  // or by bulk copies out of shared memory, and what copies in bulk for one mbarrier.
+  using Clock = std::vector<std::uint32_t>;
+  // Copies that one warp asks for, of one kind.
+  struct Copies {
+    std::uint32_t party = 0;
+    std::shared_ptr<Footprint> open;
+    std::uint32_t index = 0;           // of the open segment
+    Clock start;                       // of it
+    std::deque<std::uint32_t> groups;  // the index behind each group
+  };
+  struct Mbarrier {
+    Clock clock;
+    std::uint32_t party = 0;  // of its bulk copies; 0: none yet
+    std::uint32_t copies = 0;
+  };
+  using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
+
+  void close(Exec* x, std::uint32_t warp);
+  void close_copies(Exec* x, Copies& copies, std::uint32_t warp);
+  void note_copies(Exec* x, AllCopies& all, const Access& access);
+  void commit(Exec* x, AllCopies& all);
+  void wait(Exec* x, AllCopies& all, std::uint32_t left);
+  static std::uint32_t at(const Clock& clock, std::uint32_t party);
+  static void raise(Clock& clock, std::uint32_t party, std::uint32_t index);
+  static void merge(Clock& into, const Clock& from);
+  void join(Clock& object, std::uint32_t warp);
+  void forget_ordered();
+  bool is_live(std::uint32_t warp) const {
+    return (live_[warp / warps_] >> warp % warps_ & 1) != 0;
+  }
+
+  const std::uint32_t bytes_;
+  const std::uint32_t warps_;  // of a block
+  const std::uint32_t all_;    // of the cluster
+  std::uint32_t parties_;
+  std::deque<Memory> memories_;       // by rank
+  std::vector<std::uint32_t> live_;   // warps of each block
+  std::vector<std::uint32_t> index_;  // of each warp's segment
+  std::vector<Clock> clocks_;         // of each warp
+  std::vector<std::array<Clock, 16>> barriers_;
+  std::vector<Clock> objects_;    // by rank, and that of global memory
+  Clock cluster_, cluster_done_;  // arrived in the present phase, and in all before
+  std::map<Place, Mbarrier> mbarriers_;
+  AllCopies copies_, reads_;
+  std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
+};
+
+// cp.async of these lanes writes there, in the block's own shared memory.
+void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                  std::uint32_t bytes);
+
+}  // namespace baton::sim

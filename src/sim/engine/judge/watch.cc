@@ -1,0 +1,231 @@
+#include "sim/engine/judge/watch.h"
+
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/judge/hazards.h"
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+// Pattern::footprint where the places do not lie evenly.
+constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
+
+// Whether there is anything to look at in an access of global memory.
+bool concerns(const Region& region, Touch touch) {
+  const Shadow& shadow = *static_cast<const Shadow*>(region.shadow);
+  return shadow.notes || (shadow.is_read_only && touch != Touch::kRead);
+}
+
+template <class Offset>
+void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch) {
+  if (!concerns(region, touch)) return;
+  GlobalWatch watch(x, i, region, bytes, touch, false);
+  if (mask == kAllLanes) {  // nearly always a row
+    Offset apart = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      apart |= (offsets[lane] - offsets[0]) ^ (static_cast<Offset>(lane) * bytes);
+    }
+    if (apart == 0) return watch.touch_run(0, kLanes, base + offsets[0]);
+  }
+  for (int lane = 0; lane < kLanes;) {
+    if ((mask >> lane & 1) == 0) {
+      ++lane;
+      continue;
+    }
+    const std::uint64_t start = base + offsets[lane];
+    std::uint32_t count = 1;
+    while (lane + static_cast<int>(count) < kLanes && (mask >> lane >> count & 1) != 0 &&
+           base + offsets[lane + static_cast<int>(count)] == start + std::uint64_t{count} * bytes) {
+      ++count;
+    }
+    watch.touch_run(lane, count, start);
+    lane += static_cast<int>(count);
+  }
+}
+
+void note_shared(const Region& region, const SharedWatch::Access& access) {
+  static_cast<SharedWatch::Open*>(region.shadow)->note(access);
+}
+
+// The value that all of the lanes store, if it is one.
+void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Access* access) {
+  if (values.first == nullptr || access->bytes > sizeof(access->value)) return;
+  const auto value_of = [&](int lane) { return values.first + lane * values.apart; };
+  const int first = std::countr_zero(lanes);
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const std::byte* other = value_of(std::countr_zero(left));
+    if (std::memcmp(value_of(first), other, access->bytes) != 0) return;
+  }
+  std::memcpy(&access->value, value_of(first), access->bytes);
+  access->one_value = true;
+}
+
+// Neighbouring lanes at even distances are one access: calls `note` with each and its lanes.
+template <class Offset, class Note>
+void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uint64_t base,
+              std::uint32_t bytes, Touch touch, Note note) {
+  const auto at = [&](int lane) { return static_cast<std::uint32_t>(base + offsets[lane]); };
+  const auto executes = [&](int lane) { return lane < kLanes && (mask >> lane & 1) != 0; };
+  for (int lane = 0; lane < kLanes;) {
+    if (!executes(lane)) {
+      ++lane;
+      continue;
+    }
+    int end = lane + 1;
+    std::uint32_t stride = 0;
+    if (executes(end) && at(end) >= at(lane)) {
+      stride = at(end) - at(lane);
+      while (executes(end) && at(end) - at(end - 1) == stride) ++end;
+    }
+    SharedWatch::Access access;
+    access.insn = i;
+    access.offset = at(lane);
+    access.bytes = bytes;
+    access.stride = stride;
+    access.places = static_cast<std::uint16_t>(stride == 0 ? 1 : end - lane);
+    access.first_lane = static_cast<std::uint8_t>(lane);
+    access.touch = touch;
+    note(access, (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane);
+    lane = end;
+  }
+}
+
+template <class Offset>
+void watch_shared(const Insn* i, const Region& region, const Offset* offsets, std::uint32_t mask,
+                  std::uint64_t base, std::uint32_t bytes, Touch touch, StoredValues values) {
+  each_run(i, offsets, mask, base, bytes, touch,
+           [&](SharedWatch::Access& access, std::uint32_t lanes) {
+             if (access.stride == 0) set_value(values, lanes, &access);
+             note_shared(region, access);
+           });
+}
+
+// Distinct places of a pattern, and how many lanes lie from one to the next.
+struct Places {
+  std::uint32_t count = kLanes;
+  std::uint32_t apart = 1;
+};
+Places places_of(const Pattern& p) {
+  if (p.kind == Pattern::Kind::kGroups) {
+    // As in a block whose rows have 16 threads.
+    if (p.at[8] == p.at[0] && p.at[24] == p.at[16]) return {2, 16};
+    return {kLanes / 8, 8};
+  }
+  if (p.kind == Pattern::Kind::kHalves) return {kLanes / 2, 1};
+  return {};
+}
+
+// SharedWatch::Access::shape, or kIrregular.
+std::uint64_t shape_of(const Pattern& p, const Places& places) {
+  const std::uint32_t stride = p.at[places.apart] - p.at[0];
+  if (p.at[0] != 0 || ((p.bits | stride) & 3) != 0) return kIrregular;
+  std::uint64_t footprint = 0;
+  for (std::uint32_t k = 0; k < places.count; ++k) {
+    const std::uint32_t at = p.at[k * places.apart];
+    if (at != k * stride) return kIrregular;
+    if (p.span < 256) footprint |= std::uint64_t{1} << (at / 4);
+  }
+  if (p.span < 256) return footprint;
+  return std::uint64_t{stride} << 32 | places.count << 16 | places.apart << 8;
+}
+
+}  // namespace
+
+void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
+               std::uint32_t bytes, Touch touch) {
+  if (is_shared) {
+    SharedWatch::Access access;
+    access.insn = i;
+    access.offset = static_cast<std::uint32_t>(offset);
+    access.bytes = access.stride = bytes;
+    access.places = kLanes;
+    access.touch = touch;
+    return note_shared(region, access);
+  }
+  if (!concerns(region, touch)) return;
+  GlobalWatch watch(x, i, region, bytes, touch, false);
+  watch.touch_run(0, kLanes, offset);
+}
+
+namespace {
+
+[[gnu::noinline]] void watch_new_pattern(const Insn* i, const Region& region, std::uint64_t offset,
+                                         Pattern& p, std::uint32_t bytes, Touch touch,
+                                         const StoredValues& values) {
+  const Places places = places_of(p);
+  if (p.footprint == 0) p.footprint = shape_of(p, places);
+  if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {
+    return watch_shared(i, region, p.at, kAllLanes, offset, bytes, touch, values);
+  }
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = static_cast<std::uint32_t>(offset);
+  access.bytes = bytes;
+  access.stride = p.at[places.apart] - p.at[0];
+  access.places = static_cast<std::uint16_t>(access.stride == 0 ? 1 : places.count);
+  access.lanes_apart = static_cast<std::uint8_t>(places.apart);
+  access.touch = touch;
+  if (access.stride == 0) set_value(values, kAllLanes, &access);
+  access.shape = p.footprint;
+  note_shared(region, access);
+}
+
+}  // namespace
+
+void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   StoredValues values) {
+  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
+  SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
+  if (p.footprint != 0 && open.note_again(i, static_cast<std::uint32_t>(offset), p.footprint)) {
+    return;
+  }
+  watch_new_pattern(i, region, offset, p, bytes, touch, values);
+}
+
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values) {
+  if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+}
+
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values) {
+  if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+}
+
+void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
+                std::uint64_t offset, std::uint32_t bytes, Touch touch, bool strong,
+                StoredValues values) {
+  if (!is_shared) {
+    if (concerns(region, touch)) {
+      GlobalWatch(x, i, region, bytes, touch, strong).touch(lane, offset);
+    }
+    return;
+  }
+  if (strong && touch != Touch::kUpdate) return;  // only orders (SharedWatch::synchronize)
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = static_cast<std::uint32_t>(offset);
+  access.bytes = bytes;
+  access.first_lane = static_cast<std::uint8_t>(lane);
+  access.touch = touch;
+  set_value(values, 1u << lane, &access);
+  note_shared(region, access);
+}
+
+void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
+                  std::uint32_t bytes) {
+  each_run(i, offsets, mask, 0, bytes, Touch::kWrite,
+           [&](const SharedWatch::Access& access, std::uint32_t) {
+             x->block->watch->note_copy(x, access);
+           });
+}
+
+}  // namespace baton::sim

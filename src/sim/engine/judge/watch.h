@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sim/engine/run/exec.h"
+
+namespace baton::sim {
+
+// Accesses to memory that is watched, as those see them that look for races: the instruction
+// handlers call these before they move any data, where Region::shadow is not null. Global memory is
+// watched for accesses of grids that nothing orders (hazards.h), shared memory for those of warps
+// (shared_watch.h). Offsets are in bytes from the region's start, and known to lie inside.
+
+enum class Touch : std::uint8_t { kRead, kWrite, kUpdate };
+
+// What is stored, where it is one register: the lanes' values and the bytes from one to the next.
+struct StoredValues {
+  const std::byte* first = nullptr;  // null: not told
+  std::uint32_t apart = 0;
+};
+
+// All 32 lanes, lane l the `bytes` at offset + l * bytes.
+void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
+               std::uint32_t bytes, Touch touch);
+// All 32 lanes; lane l is at offset + p.at[l].
+void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   StoredValues values = {});
+// The lanes of x->mask.
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values = {});
+void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
+                 const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
+                 StoredValues values = {});
+// `strong`: an atomic, volatile, acquiring or releasing access, which is no race against another
+// such.
+void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
+                std::uint64_t offset, std::uint32_t bytes, Touch touch, bool strong,
+                StoredValues values = {});
+
+// An atomic of one lane on its own block's shared memory: it also orders threads.
+void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                  std::uint32_t bytes);
+
+}  // namespace baton::sim

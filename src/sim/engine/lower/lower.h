@@ -1,0 +1,259 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ptx/cfg.h"
+#include "ptx/flat.h"
+#include "sim/engine/isa/matrix.h"
+#include "sim/engine/isa/spec.h"
+#include "sim/engine/lower/builder.h"
+#include "sim/engine/lower/decode.h"
+#include "sim/engine/lower/modifiers.h"
+
+namespace baton::sim {
+
+// Bytes of a register for a value of so many bits.
+inline std::uint8_t width_for(unsigned bits) {
+  return bits == 1 ? 1 : bits <= 32 ? 4 : bits == 64 ? 8 : 16;
+}
+
+// What the functions of one kernel share while they are decoded.
+struct KernelLowering {
+  const ModuleFacts& facts;
+  DecodedKernel& kernel;
+  SharedLayout shared;
+  std::unordered_map<const ptx::Function*, Function*> functions;
+  std::vector<const ptx::Function*> pending;  // to be decoded still
+  struct Late {
+    Function* function;
+    FunctionBuilder::Late constant;
+  };
+  std::vector<Late> late;
+  bool calls_indirectly = false;
+
+  // The function in executable form; decoded later where it is new.
+  Function* need(const ptx::Function& function);
+};
+
+// Decodes one function: its instructions become handlers over frame slots.
+class Lowering {
+ public:
+  Lowering(KernelLowering& shared, const ptx::Function& source, Function* target);
+  void run();
+
+ private:
+  using Method = void (Lowering::*)();
+  struct Row;
+
+  // lower.cc: registers, emission
+  struct RegisterFacts {
+    SlotId slot = kSink;
+    unsigned bits = 0;
+  };
+  const RegisterFacts& register_of(const ptx::FlatFunction::Register& reg);
+  void survey();
+  void lower_one(std::uint32_t flat);
+  Proto& emit(Handler fn);
+  void def(Proto& proto, int k, SlotId slot);
+  void use(Proto& proto, int k, SlotId slot) { proto.r[k] = slot; }
+  void raw(Proto& proto, int k, std::uint32_t value);
+  void use_predicate(Proto& proto, int k, const ptx::Operand& operand);
+  SlotId temporary(unsigned bits);
+  [[noreturn]] void invalid(std::string message) const;
+  void require(int architecture, bool specific = false) const;
+  bool is_entry() const { return source_.is_entry; }
+  bool is_fixed(SlotId slot) const { return fixed_.contains(slot); }
+  SlotId fixed(SlotId slot) {
+    fixed_.insert(slot);
+    return slot;
+  }
+  // The guard's instruction needs its lanes to run apart: a branch around it is emitted.
+  void guard_by_branch();
+
+  // lower_operand.cc: what operands name
+  // A register to write: `bits` wide exactly, or, for `at_least`, that wide or wider.
+  SlotId target(const ptx::Operand& operand, unsigned bits, bool at_least = false);
+  // A value to read: register, immediate, special register or the address of a symbol.
+  SlotId source(const ptx::Operand& operand, Type type, bool at_least = false);
+  SlotId predicate_target(const ptx::Operand& operand);
+  std::uint64_t literal(const ptx::Operand& operand, Type type) const;
+  std::optional<SlotId> special_source(std::string_view name, unsigned bits);
+  std::optional<SlotId> symbol_source(const ptx::Operand& operand, std::uint8_t width);
+  const ptx::Operand& operand(std::size_t k) const;
+  void need_operands(std::size_t least, std::size_t most) const;
+  // Makes the written register stand for the slot, where that cannot be told apart from copying.
+  bool alias(const ptx::Operand& written, SlotId slot);
+
+  // lower_alu.cc
+  void alu_add_sub();
+  void alu_chain();
+  void alu_mul();
+  void alu_mad();
+  void alu_generic(Op op, std::string_view signature);
+  void alu_simple();
+  void alu_div();
+  void alu_minmax();
+  void alu_sign();
+  void alu_bits();
+  void alu_shift();
+  void alu_funnel();
+  void alu_lop3();
+  void alu_prmt();
+  void alu_field();
+  void alu_approx();
+  void alu_dot();
+  void alu_testp();
+  void simd_video();
+  void emit_alu(const OpSpec& spec, std::string_view signature);
+
+  // lower_move.cc
+  void move();
+  void cvta();
+  void convert();
+  void convert_pack();
+  void select();
+  void slct();
+  void set_predicate();
+  void set_register();
+  void isspacep();
+  void mov_time(std::string_view name);
+  bool pack_or_unpack(Type type);
+  void emit_copy(SlotId to, SlotId from);
+  void extend(SlotId to, SlotId from, bool is_signed);
+
+  // lower_memory.cc
+  struct Address {
+    SlotId slot = kSink;
+    std::int64_t offset = 0;
+    Space space = Space::kGeneric;
+  };
+  void load();
+  void store();
+  void access(bool is_store);
+  void atomic();
+  void emit_atomic(const AtomSpec& spec, const Address& where, SlotId d, SlotId b, SlotId c,
+                   unsigned aligned);
+  void atomic_vector(const AtomSpec& spec, Address where, unsigned elements);
+  void prefetch();
+  void create_policy();
+  void fence();
+  Space take_space(Modifiers& modifiers) const;
+  Address address(const ptx::Operand& operand, Space space);
+  bool load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
+                  unsigned elements);
+  std::uint16_t next_region();
+
+  // Accesses of one basic block that use one address register, with nothing between them that
+  // writes it or lets another warp run. They share a Pattern.
+  struct Group {
+    SlotId slot = kSink;
+    AccessSpec first;  // of the first access
+    std::size_t proto = 0;
+    bool shared = false;  // a second access was found
+    std::uint8_t pattern = 0;
+  };
+  Sharing join_group(const AccessSpec& spec, SlotId slot, std::uint8_t* pattern);
+  void end_groups(std::size_t first_proto);
+
+  // lower_async.cc
+  void mbarrier();
+  void copy_async();
+  void copy_thread();
+  void arrive_async();
+  void copy_bulk();
+  void copy_tensor();
+  void wait_async(bool bulk);
+  void async_store();
+  SlotId generic_address(const ptx::Operand& operand, Space space);
+
+  // lower_matrix.cc
+  struct MatrixWords {
+    MmaForm form;
+    std::vector<MatrixType> types;
+    std::vector<bool> columns;  // .row and .col
+    std::string_view what;      // of wmma: "a", "b", "c", "d"
+    std::uint8_t mode = 0;
+  };
+  MatrixWords matrix_words() const;
+  std::vector<SlotId> matrix_registers(const ptx::Operand& operand, unsigned count, Type type,
+                                       bool writes);
+  void matrix_multiply(bool fragments);
+  void mma();
+  void wmma();
+  void matrix_rows();
+  void matrix_transpose();
+
+  // lower_control.cc
+  void branch();
+  void branch_indexed();
+  void exit();
+  void ret();
+  void call();
+  void call_builtin(Handler handler, const CallSite& site);
+  void bind_arguments(const ptx::Operand* group, const std::vector<ptx::Variable>* declared,
+                      bool passes, CallSite* site);
+  std::uint32_t reserve_local(std::uint32_t bytes, std::uint32_t align);
+  void transfer_local(SlotId slot, std::uint32_t place, bool is_store);
+  void transfer_declared(const std::vector<ptx::Variable>& list,
+                         const std::vector<std::uint32_t>& places, bool is_store);
+  void trap();
+  void barrier();
+  void nop();
+
+  // lower_cluster.cc
+  void cluster_barrier();
+  void map_address();
+  void rank_of_address();
+  Address generic_of_cluster(const Address& where);
+
+  // lower_warp.cc
+  void shuffle();
+  void vote();
+  void activemask();
+  void match();
+  void redux();
+  void elect();
+  void warp_barrier();
+  void nanosleep();
+  void griddepcontrol();
+
+  static const Row* find_row(std::string_view opcode);
+  void dispatch(const Row& row);
+
+  KernelLowering& shared_;
+  const ptx::Function& source_;
+  Function* target_;
+  ptx::FlatFunction flat_;
+  ptx::ControlFlow flow_;
+  FunctionBuilder builder_;
+  const OpTable& ops_;
+
+  std::unordered_map<const ptx::Variable*, std::vector<RegisterFacts>> registers_;
+  std::unordered_set<SlotId> fixed_;
+  std::unordered_map<SlotId, SlotId> aliases_;
+  std::unordered_map<SlotId, std::uint32_t> writes_;  // static count of a register's definitions
+  std::unordered_map<SlotId, std::uint32_t> written_at_;  // by flat instruction, the last one
+  std::unordered_map<SlotId, std::vector<std::uint32_t>> uses_;     // likewise
+  std::unordered_map<const ptx::Variable*, std::uint32_t> locals_;  // .local and .param variables
+  std::unordered_map<const ptx::Variable*, std::uint32_t> kernel_params_;
+  std::vector<bool> joins_;
+  SlotId carry_ = kSink;
+  std::vector<Group> groups_;
+  std::uint8_t next_pattern_ = 0;
+  std::vector<std::pair<SlotId, std::uint32_t>> returned_;  // by the call at hand, and its place
+  std::deque<std::vector<std::uint32_t>> branch_lists_;
+
+  // The instruction at hand.
+  std::uint32_t index_ = 0;
+  const ptx::FlatInstruction* at_ = nullptr;
+  const ptx::Instruction* insn_ = nullptr;
+  bool guard_done_ = false;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,397 @@
+#include "sim/engine/memory/memory.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "sim/engine/memory/address.h"
+#include "sim/engine/memory/memory_impl.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint64_t kPage = 64 * 1024;
+constexpr std::uint64_t kHeapLimit = 128 * 1024;  // larger allocations get mappings of their own
+constexpr std::uint64_t kHugePage = 2 * 1024 * 1024;
+constexpr std::uint64_t kNullPage = 4096;
+constexpr std::size_t kFreedRemembered = 16384;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+// Zeroed. What holds a huge page starts at one: taking its memory page by page, as it is touched,
+// would take longer than most kernels.
+void* map(std::uint64_t bytes) {
+  const std::uint64_t slack = bytes >= kHugePage ? kHugePage : 0;
+  void* mapped = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (slack == 0) return mapped;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uint64_t before = round_up(address, kHugePage) - address;
+  if (before > 0) munmap(begin, before);
+  if (before < slack) munmap(begin + before + bytes, slack - before);
+  madvise(begin + before, bytes, MADV_HUGEPAGE);
+  return begin + before;
+}
+
+// "buffer y (f32 [256], 1024 bytes at 0x…)", or "an allocation of 1024 bytes at 0x…".
+std::string name_of(std::uint64_t base, const DeviceMemory::Impl::Allocation& allocation) {
+  if (allocation.name.empty()) {
+    return fmt::format("an allocation of {} bytes at {:#x}", allocation.size, base);
+  }
+  if (allocation.name.back() == ')') {
+    return fmt::format("{}, {} bytes at {:#x})",
+                       allocation.name.substr(0, allocation.name.size() - 1), allocation.size,
+                       base);
+  }
+  return fmt::format("{} ({} bytes at {:#x})", allocation.name, allocation.size, base);
+}
+
+}  // namespace
+
+std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
+  std::shared_ptr<Backing> backing(new Backing(bytes));
+  if (bytes <= kHeapLimit) {
+    const std::size_t rounded = round_up(bytes, 64);
+    backing->data_ = static_cast<std::byte*>(std::aligned_alloc(64, rounded));
+    backing->written_ = static_cast<std::uint8_t*>(std::calloc(rounded, 1));
+    if (backing->data_ == nullptr || backing->written_ == nullptr) return nullptr;
+    std::memset(backing->data_, 0, rounded);
+    return backing;
+  }
+  backing->mapped_ = round_up(bytes, bytes < kHugePage ? kPage : kHugePage);
+  backing->data_ = static_cast<std::byte*>(map(backing->mapped_));
+  if (backing->data_ == nullptr) return nullptr;
+  backing->written_ = static_cast<std::uint8_t*>(map(backing->mapped_));
+  if (backing->written_ == nullptr) return nullptr;
+  return backing;
+}
+
+Backing::~Backing() {
+  if (mapped_ == 0) {
+    std::free(data_);
+    std::free(written_);
+    return;
+  }
+  if (data_ != nullptr) munmap(data_, mapped_);
+  if (written_ != nullptr) munmap(written_, mapped_);
+}
+
+DeviceMemory::Impl::Impl(int ordinal, std::uint64_t capacity_bytes)
+    : window_begin(
+          kGlobalWindow +
+          (static_cast<std::uint64_t>(std::clamp(ordinal, 0, kMaxOrdinal)) << kOrdinalShift) +
+          kPage),
+      window_end(window_begin - kPage + (std::uint64_t{1} << kOrdinalShift)),
+      capacity(capacity_bytes),
+      next(window_begin),
+      next_constant(window_begin + kConstantBit) {}
+
+DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::before(
+    std::uint64_t address) const {
+  auto after = allocations.upper_bound(address);
+  return after == allocations.begin() ? allocations.end() : std::prev(after);
+}
+
+DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::holding(
+    std::uint64_t address, std::uint64_t bytes) const {
+  auto found = before(address);
+  if (found == allocations.end() || found->second.backing == nullptr) return allocations.end();
+  const std::uint64_t offset = address - found->first;
+  if (offset >= found->second.size || bytes > found->second.size - offset) return allocations.end();
+  return found;
+}
+
+DeviceMemory::Impl::Allocations::iterator DeviceMemory::Impl::holding(std::uint64_t address,
+                                                                      std::uint64_t bytes) {
+  const auto found = std::as_const(*this).holding(address, bytes);
+  return allocations.erase(found,
+                           found);  // the standard's way from a const_iterator to an iterator
+}
+
+const Region* DeviceMemory::Impl::Snapshot::find(std::uint64_t address) const {
+  auto after = std::upper_bound(regions.begin(), regions.end(), address,
+                                [](std::uint64_t a, const Region& r) { return a < r.base; });
+  if (after == regions.begin()) return nullptr;
+  const Region& region = *std::prev(after);
+  return address - region.base < region.size ? &region : nullptr;
+}
+
+std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::snapshot() {
+  std::unique_lock lock(mutex);
+  if (current != nullptr) return current;
+  auto made = std::make_shared<Snapshot>();
+  for (const auto& [base, allocation] : allocations) {
+    if (allocation.backing == nullptr) continue;
+    made->regions.push_back(
+        {base, allocation.size, allocation.backing->data(),
+         allocation.all_written ? nullptr : allocation.backing->written(),
+         watched || allocation.read_only ? &allocation.backing->shadow() : nullptr});
+    made->backings.push_back(allocation.backing);
+  }
+  current = std::move(made);
+  return current;
+}
+
+void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offset,
+                                      std::uint64_t bytes) {
+  if (allocation.all_written) return;
+  std::memset(allocation.backing->written() + offset, 1, bytes);
+  if (offset <= allocation.written_prefix) {
+    allocation.written_prefix = std::max(allocation.written_prefix, offset + bytes);
+  }
+  if (allocation.written_prefix == allocation.size) {
+    allocation.all_written = true;
+    current = nullptr;
+  }
+}
+
+void DeviceMemory::Impl::settle() {
+  std::unique_lock lock(mutex);
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing == nullptr || allocation.all_written) continue;
+    const std::uint8_t* written = allocation.backing->written();
+    const void* gap = std::memchr(written + allocation.written_prefix, 0,
+                                  allocation.size - allocation.written_prefix);
+    allocation.written_prefix =
+        gap == nullptr
+            ? allocation.size
+            : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(gap) - written);
+    if (gap != nullptr) continue;
+    allocation.all_written = true;
+    current = nullptr;
+  }
+}
+
+void DeviceMemory::Impl::watch(bool on) {
+  std::unique_lock lock(mutex);
+  if (watched == on) return;
+  watched = on;
+  current = nullptr;
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing == nullptr) continue;
+    allocation.backing->shadow().notes = on;
+    if (!on) allocation.backing->shadow().clear();
+  }
+}
+
+bool DeviceMemory::Impl::is_watched() const {
+  std::shared_lock lock(mutex);
+  return watched;
+}
+
+void DeviceMemory::Impl::forget_touches() {
+  std::unique_lock lock(mutex);
+  for (auto& [base, allocation] : allocations) {
+    if (allocation.backing != nullptr) allocation.backing->shadow().clear();
+  }
+}
+
+void DeviceMemory::Impl::protect(std::uint64_t address) {
+  std::unique_lock lock(mutex);
+  const auto found = holding(address, 1);
+  if (found == allocations.end()) return;
+  found->second.read_only = true;
+  found->second.backing->shadow().is_read_only = true;
+  current = nullptr;
+}
+
+void DeviceMemory::Impl::forget_oldest_freed() {
+  const auto middle = freed.begin() + static_cast<std::ptrdiff_t>(freed.size() / 2);
+  for (auto base = freed.begin(); base != middle; ++base) allocations.erase(*base);
+  freed.erase(freed.begin(), middle);
+}
+
+AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
+  if (address < kNullPage) return AddressKind::kNull;
+  if (window_of(address) == 0 || window_of(address) == 0xff) return AddressKind::kHost;
+  std::shared_lock lock(mutex);
+  const auto found = before(address);
+  if (found == allocations.end()) return AddressKind::kNone;
+  if (address - found->first >= found->second.size) return AddressKind::kNone;
+  return found->second.backing == nullptr ? AddressKind::kFreed : AddressKind::kLive;
+}
+
+std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
+  if (address == 0) return "the null pointer";
+  if (address < kNullPage) return fmt::format("{} bytes past the null pointer", address);
+  if (window_of(address) == 0 || window_of(address) == 0xff) return "a host pointer";
+  std::shared_lock lock(mutex);
+  if (address < window_begin || address >= window_end) {
+    return "an address that no memory of this device has";
+  }
+  const auto below = before(address);
+  const auto above = allocations.upper_bound(address);
+  if (below == allocations.end()) {
+    if (above == allocations.end()) return "global memory in which nothing was ever allocated";
+    return fmt::format("{} bytes before {}", above->first - address,
+                       name_of(above->first, above->second));
+  }
+  const std::uint64_t offset = address - below->first;
+  const std::string name = name_of(below->first, below->second);
+  if (offset < below->second.size) {
+    return fmt::format("{} bytes inside {}{}", offset, name,
+                       below->second.backing == nullptr ? ", which was freed" : "");
+  }
+  const std::uint64_t past = offset - below->second.size;
+  if (above != allocations.end() && above->first - address < past) {
+    return fmt::format("{} bytes before {}", above->first - address,
+                       name_of(above->first, above->second));
+  }
+  return fmt::format("{} bytes past the end of {}{}", past, name,
+                     below->second.backing == nullptr ? ", which was freed" : "");
+}
+
+DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)
+    : impl_(std::make_unique<Impl>(ordinal, capacity)) {}
+
+DeviceMemory::~DeviceMemory() = default;
+
+std::uint64_t DeviceMemory::Impl::allocate(std::uint64_t bytes, bool constant) {
+  std::unique_lock lock(mutex);
+  if (bytes == 0 || bytes > capacity - used) return 0;
+  // One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
+  const std::uint64_t span = round_up(bytes, kPage) + kPage;
+  std::uint64_t& place = constant ? next_constant : next;
+  const std::uint64_t end = constant ? window_end : window_begin - kPage + kConstantBit;
+  if (span > end - place) return 0;
+  std::shared_ptr<Backing> backing = Backing::make(bytes);
+  if (backing == nullptr) return 0;
+  const std::uint64_t base = place;
+  place += span;
+  used += bytes;
+  Allocation& allocation = allocations[base];
+  allocation.size = bytes;
+  allocation.backing = std::move(backing);
+  allocation.backing->shadow().notes = watched;
+  current = nullptr;
+  return base;
+}
+
+std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
+  return impl_->allocate(bytes, false);
+}
+
+bool DeviceMemory::free(std::uint64_t address) {
+  Impl& m = *impl_;
+  std::unique_lock lock(m.mutex);
+  const auto found = m.allocations.find(address);
+  if (found == m.allocations.end() || found->second.backing == nullptr) return false;
+  found->second.backing = nullptr;
+  m.used -= found->second.size;
+  m.freed.push_back(address);
+  if (m.freed.size() > kFreedRemembered) m.forget_oldest_freed();
+  m.current = nullptr;
+  return true;
+}
+
+std::uint64_t DeviceMemory::capacity() const {
+  return impl_->capacity;
+}
+
+std::uint64_t DeviceMemory::used() const {
+  std::shared_lock lock(impl_->mutex);
+  return impl_->used;
+}
+
+bool DeviceMemory::write(std::uint64_t address, const void* source, std::uint64_t bytes) {
+  std::unique_lock lock(impl_->mutex);
+  const auto found = impl_->holding(address, bytes);
+  if (found == impl_->allocations.end()) return false;
+  const std::uint64_t offset = address - found->first;
+  if (bytes != 0) std::memcpy(found->second.backing->data() + offset, source, bytes);
+  impl_->mark_written(found->second, offset, bytes);
+  return true;
+}
+
+bool DeviceMemory::read(std::uint64_t address, void* target, std::uint64_t bytes) const {
+  std::shared_lock lock(impl_->mutex);
+  const Impl& m = *impl_;
+  const auto found = m.holding(address, bytes);
+  if (found == m.allocations.end()) return false;
+  if (bytes != 0) {
+    std::memcpy(target, found->second.backing->data() + (address - found->first), bytes);
+  }
+  return true;
+}
+
+bool DeviceMemory::copy(std::uint64_t target, std::uint64_t source, std::uint64_t bytes) {
+  std::unique_lock lock(impl_->mutex);
+  Impl& m = *impl_;
+  const auto to = m.holding(target, bytes);
+  const auto from = m.holding(source, bytes);
+  if (to == m.allocations.end() || from == m.allocations.end()) return false;
+  const std::uint64_t to_offset = target - to->first;
+  const std::uint64_t from_offset = source - from->first;
+  std::memmove(to->second.backing->data() + to_offset, from->second.backing->data() + from_offset,
+               bytes);
+  if (from->second.all_written) {
+    m.mark_written(to->second, to_offset, bytes);
+    return true;
+  }
+  if (to->second.all_written) {
+    std::memset(to->second.backing->written(), 1, to->second.size);
+    to->second.all_written = false;
+    m.current = nullptr;
+  }
+  to->second.written_prefix = std::min(to->second.written_prefix, to_offset);
+  std::memmove(to->second.backing->written() + to_offset,
+               from->second.backing->written() + from_offset, bytes);
+  return true;
+}
+
+bool DeviceMemory::fill(std::uint64_t address, std::uint32_t value, unsigned width,
+                        std::uint64_t count) {
+  if (width != 1 && width != 2 && width != 4) return false;
+  if (count > UINT64_MAX / width) return false;
+  std::unique_lock lock(impl_->mutex);
+  const auto found = impl_->holding(address, count * width);
+  if (found == impl_->allocations.end()) return false;
+  const std::uint64_t offset = address - found->first;
+  std::byte* data = found->second.backing->data() + offset;
+  if (width == 1) {
+    std::memset(data, static_cast<int>(value & 0xff), count);
+  } else {
+    for (std::uint64_t k = 0; k < count; ++k) std::memcpy(data + k * width, &value, width);
+  }
+  impl_->mark_written(found->second, offset, count * width);
+  return true;
+}
+
+bool DeviceMemory::range(std::uint64_t address, std::uint64_t* base, std::uint64_t* size) const {
+  std::shared_lock lock(impl_->mutex);
+  const Impl& m = *impl_;
+  const auto found = m.holding(address, 1);
+  if (found == m.allocations.end()) return false;
+  *base = found->first;
+  *size = found->second.size;
+  return true;
+}
+
+bool DeviceMemory::untouched(std::uint64_t address, std::uint64_t bytes) const {
+  std::shared_lock lock(impl_->mutex);
+  const auto found = impl_->holding(address, bytes);
+  if (found == impl_->allocations.end() || found->second.all_written) return false;
+  const std::uint8_t* written = found->second.backing->written() + (address - found->first);
+  return std::find(written, written + bytes, std::uint8_t{1}) == written + bytes;
+}
+
+void DeviceMemory::set_name(std::uint64_t address, std::string_view name) {
+  std::unique_lock lock(impl_->mutex);
+  const auto found = impl_->holding(address, 1);
+  if (found != impl_->allocations.end()) found->second.name = name;
+}
+
+std::string DeviceMemory::describe(std::uint64_t address) const {
+  return impl_->describe(address);
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "sim/engine/judge/shadow.h"
+#include "sim/engine/memory/memory.h"
+#include "sim/engine/memory/region.h"
+
+namespace baton::sim {
+
+// Host memory behind one allocation, and a byte for every byte of it that says whether anything
+// wrote there. Both are zero at first and committed by the system when touched.
+class Backing {
+ public:
+  // Null where the host has no room.
+  static std::shared_ptr<Backing> make(std::uint64_t bytes);
+  ~Backing();
+  Backing(const Backing&) = delete;
+  Backing& operator=(const Backing&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::uint8_t* written() const { return written_; }
+  Shadow& shadow() { return shadow_; }
+
+ private:
+  explicit Backing(std::uint64_t bytes) : shadow_(bytes) {}
+  Shadow shadow_;
+  std::byte* data_ = nullptr;
+  std::uint8_t* written_ = nullptr;
+  std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
+};
+
+// Why no live allocation holds an address.
+enum class AddressKind { kLive, kFreed, kNull, kHost, kNone };
+
+struct DeviceMemory::Impl {
+  struct Allocation {
+    std::uint64_t size = 0;
+    std::shared_ptr<Backing> backing;  // null once freed
+    bool all_written = false;
+    bool read_only = false;            // for kernels
+    std::uint64_t written_prefix = 0;  // bytes from the start that were written without a gap
+    std::string name;
+  };
+
+  // All live allocations at one moment, for the engine: lookups take no lock, and the memory stays
+  // mapped while the snapshot lives, even where the host frees it meanwhile.
+  struct Snapshot {
+    std::vector<Region> regions;  // by address
+    std::vector<std::shared_ptr<Backing>> backings;
+    // The region that holds the address, or null.
+    const Region* find(std::uint64_t address) const;
+  };
+
+  Impl(int ordinal, std::uint64_t capacity_bytes);
+
+  // What DeviceMemory::allocate does, or the same among the constants' addresses.
+  std::uint64_t allocate(std::uint64_t bytes, bool constant);
+
+  // The present snapshot; the same object while nothing changed. Thread-safe.
+  std::shared_ptr<const Snapshot> snapshot();
+  AddressKind classify(std::uint64_t address) const;
+  std::string describe(std::uint64_t address) const;
+
+  // From now on accesses are noted, or not. What was noted before is forgotten where they are not.
+  void watch(bool on);
+
+  bool is_watched() const;
+  // Forgets what was noted. Not while anything runs.
+  void forget_touches();
+
+  // The allocation at the address is one that no kernel may write.
+  void protect(std::uint64_t address);
+
+  // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
+  // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
+  void settle();
+
+  using Allocations = std::map<std::uint64_t, Allocation>;
+  // The live allocation that holds all of [address, address + bytes), or end().
+  Allocations::iterator holding(std::uint64_t address, std::uint64_t bytes);
+  Allocations::const_iterator holding(std::uint64_t address, std::uint64_t bytes) const;
+  // The last allocation, live or freed, that starts at or before the address, or end().
+  Allocations::const_iterator before(std::uint64_t address) const;
+  void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
+  void forget_oldest_freed();
+
+  mutable std::shared_mutex mutex;
+  const std::uint64_t window_begin;
+  const std::uint64_t window_end;
+  const std::uint64_t capacity;
+  std::uint64_t next;
+  std::uint64_t next_constant;
+  std::uint64_t used = 0;
+  Allocations allocations;
+  std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
+  std::shared_ptr<const Snapshot> current;  // null after a change
+  bool watched = false;                     // whether accesses are noted in the shadows
+};
+
+}  // namespace baton::sim

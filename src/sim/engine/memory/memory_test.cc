@@ -1,0 +1,171 @@
+#include "sim/engine/memory/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "sim/engine/memory/address.h"
+#include "sim/engine/memory/memory_impl.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint64_t kMiB = 1024 * 1024;
+
+TEST(DeviceMemory, AddressesAreOfTheDeviceAndNeverUsedTwice) {
+  DeviceMemory memory(3, 64 * kMiB);
+  std::set<std::uint64_t> seen;
+  for (int k = 0; k < 1000; ++k) {
+    const std::uint64_t address = memory.allocate(1000);
+    ASSERT_NE(address, 0u);
+    EXPECT_EQ(window_of(address), window_number(kGlobalWindow));
+    EXPECT_EQ(address % 256, 0u);
+    EXPECT_TRUE(seen.insert(address).second);
+    EXPECT_TRUE(memory.free(address));
+    EXPECT_FALSE(memory.free(address));
+  }
+  EXPECT_EQ(memory.used(), 0u);
+  EXPECT_NE(DeviceMemory(4, kMiB).allocate(1), DeviceMemory(3, kMiB).allocate(1));
+}
+
+TEST(DeviceMemory, KeepsToItsCapacity) {
+  DeviceMemory memory(0, kMiB);
+  EXPECT_EQ(memory.allocate(0), 0u);
+  EXPECT_EQ(memory.allocate(kMiB + 1), 0u);
+  const std::uint64_t all = memory.allocate(kMiB);
+  ASSERT_NE(all, 0u);
+  EXPECT_EQ(memory.allocate(1), 0u);
+  EXPECT_TRUE(memory.free(all));
+  EXPECT_NE(memory.allocate(1), 0u);
+  EXPECT_EQ(memory.allocate(UINT64_MAX), 0u);
+}
+
+TEST(DeviceMemory, ReadsAndWritesWithinOneAllocationOnly) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(16);
+  const std::uint64_t b = memory.allocate(16);
+  const std::uint64_t pattern = 0x0123456789abcdef;
+  EXPECT_TRUE(memory.write(a + 8, &pattern, 8));
+  std::uint64_t back = 0;
+  EXPECT_TRUE(memory.read(a + 8, &back, 8));
+  EXPECT_EQ(back, pattern);
+  EXPECT_FALSE(memory.write(a + 9, &pattern, 8));
+  EXPECT_FALSE(memory.read(a - 1, &back, 1));
+  EXPECT_FALSE(memory.read(b + 16, &back, 1));
+  EXPECT_FALSE(memory.read(a, &back, UINT64_MAX));
+  EXPECT_TRUE(memory.copy(b, a + 8, 8));
+  EXPECT_TRUE(memory.read(b, &back, 8));
+  EXPECT_EQ(back, pattern);
+  EXPECT_FALSE(memory.copy(b + 9, a, 8));
+}
+
+TEST(DeviceMemory, FillsByWidth) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(12);
+  EXPECT_TRUE(memory.fill(a, 0x11223344, 4, 3));
+  std::uint8_t bytes[12];
+  EXPECT_TRUE(memory.read(a, bytes, 12));
+  EXPECT_EQ(bytes[0], 0x44);
+  EXPECT_EQ(bytes[11], 0x11);
+  EXPECT_TRUE(memory.fill(a, 0xaabb, 2, 1));
+  EXPECT_TRUE(memory.fill(a + 2, 0x7f, 1, 1));
+  EXPECT_TRUE(memory.read(a, bytes, 12));
+  EXPECT_EQ(bytes[0], 0xbb);
+  EXPECT_EQ(bytes[1], 0xaa);
+  EXPECT_EQ(bytes[2], 0x7f);
+  EXPECT_FALSE(memory.fill(a, 0, 4, 4));
+  EXPECT_FALSE(memory.fill(a, 0, 3, 1));
+  EXPECT_FALSE(memory.fill(a, 0, 4, UINT64_MAX));
+}
+
+TEST(DeviceMemory, KnowsWhatWasWritten) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(64);
+  const std::uint64_t b = memory.allocate(64);
+  const auto region = [&](std::uint64_t address) {
+    return *memory.impl().snapshot()->find(address);
+  };
+  ASSERT_NE(region(a).written, nullptr);
+  EXPECT_EQ(region(a).written[5], 0);
+  std::vector<std::byte> half(32);
+  memory.write(a, half.data(), 32);
+  EXPECT_EQ(region(a).written[31], 1);
+  EXPECT_EQ(region(a).written[32], 0);
+  memory.write(a + 32, half.data(), 32);  // in pieces, but without a gap
+  EXPECT_EQ(region(a).written, nullptr);
+  memory.copy(a, b, 16);  // brings what nothing wrote
+  ASSERT_NE(region(a).written, nullptr);
+  EXPECT_EQ(region(a).written[15], 0);
+  EXPECT_EQ(region(a).written[16], 1);
+}
+
+TEST(DeviceMemory, KnowsWhatNothingWrote) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(64);
+  EXPECT_TRUE(memory.untouched(a, 64));
+  memory.fill(a + 16, 0, 4, 1);
+  EXPECT_FALSE(memory.untouched(a, 64));
+  EXPECT_FALSE(memory.untouched(a + 19, 1));
+  EXPECT_TRUE(memory.untouched(a, 16));
+  EXPECT_TRUE(memory.untouched(a + 20, 44));
+  memory.fill(a, 0, 4, 16);
+  EXPECT_FALSE(memory.untouched(a, 64));
+  EXPECT_FALSE(memory.untouched(a + 20, 64)) << "not in one allocation";
+  EXPECT_FALSE(memory.untouched(4096, 4));
+}
+
+TEST(DeviceMemory, DescribesAddresses) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(1024);
+  memory.set_name(a, "buffer y (f32 [256])");
+  EXPECT_EQ(memory.describe(a + 1056).rfind("32 bytes past the end of buffer y (f32 [256], 1024 "
+                                            "bytes at 0x",
+                                            0),
+            0u)
+      << memory.describe(a + 1056);
+  EXPECT_EQ(memory.describe(a + 4).rfind("4 bytes inside buffer y", 0), 0u);
+  EXPECT_EQ(memory.describe(0), "the null pointer");
+  EXPECT_EQ(memory.describe(0x7fff'0000'0000), "a host pointer");
+  memory.free(a);
+  EXPECT_NE(memory.describe(a).find("freed"), std::string::npos);
+}
+
+TEST(DeviceMemory, RemembersBoundedlyManyFreedAllocations) {
+  DeviceMemory memory(0, kMiB);
+  for (int k = 0; k < 60'000; ++k) memory.free(memory.allocate(1));
+  EXPECT_LT(memory.impl().allocations.size(), 20'000u);
+}
+
+TEST(DeviceMemory, ASnapshotKeepsWhatIsFreedMeanwhile) {
+  DeviceMemory memory(0, kMiB);
+  const std::uint64_t a = memory.allocate(kMiB);
+  const auto snapshot = memory.impl().snapshot();
+  memory.free(a);
+  snapshot->find(a)->host[0] = std::byte{1};
+  EXPECT_EQ(memory.impl().snapshot()->find(a), nullptr);
+}
+
+TEST(DeviceMemory, ServesThreadsAtOnce) {
+  DeviceMemory memory(0, 256 * kMiB);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&memory, t] {
+      for (int k = 0; k < 200; ++k) {
+        const std::uint64_t a = memory.allocate(4096);
+        const int value = t * 1000 + k;
+        int back = -1;
+        memory.write(a + 128, &value, 4);
+        memory.read(a + 128, &back, 4);
+        EXPECT_EQ(back, value);
+        memory.free(a);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(memory.used(), 0u);
+}
+
+}  // namespace
+}  // namespace baton::sim

@@ -1,0 +1,99 @@
+#include "sim/engine/report/findings.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/engine/run/state.h"
+
+namespace baton::sim {
+
+FindingLog::Place FindingLog::add(driver::Finding finding) {
+  std::lock_guard lock(mutex_);
+  const auto [at, added] =
+      index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
+  if (added) {
+    findings_.push_back(std::move(finding));
+  } else {
+    findings_[at->second].count += finding.count;
+  }
+  return {taken_, at->second};
+}
+
+bool FindingLog::count_again(const Place& place, std::uint64_t times) {
+  std::lock_guard lock(mutex_);
+  if (place.taken != taken_) return false;
+  findings_[place.index].count += times;
+  return true;
+}
+
+bool FindingLog::count_again(const std::string& kind, const std::string& kernel,
+                             const std::string& where) {
+  std::lock_guard lock(mutex_);
+  const auto found = index_.find(Key{kind, kernel, where});
+  if (found == index_.end()) return false;
+  ++findings_[found->second].count;
+  return true;
+}
+
+std::vector<driver::Finding> FindingLog::list() const {
+  std::lock_guard lock(mutex_);
+  return findings_;
+}
+
+std::vector<driver::Finding> FindingLog::take() {
+  std::lock_guard lock(mutex_);
+  index_.clear();
+  ++taken_;
+  return std::exchange(findings_, {});
+}
+
+std::string where_of(const GridState& grid, const Insn* insn) {
+  for (const auto& function : grid.kernel->functions) {
+    const Insn* first = function->code.data();
+    if (insn < first || insn >= first + function->code.size()) continue;
+    const auto at = static_cast<std::size_t>(insn - first);
+    if (at < function->sites.size()) return place_of(*grid.kernel->ptx, function->sites[at]);
+  }
+  return {};
+}
+
+std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t number) {
+  const Dim3& block = grid.launch.block;
+  return {number % block.x, number / block.x % block.y, number / block.x / block.y};
+}
+
+driver::Finding finding_at(Exec* x, const Insn* i, int lane) {
+  const GridState& grid = *x->grid;
+  const BlockState& block = *x->block;
+  const Warp& warp = *x->warp;
+  const Function& function = *warp.frames[warp.fragments[warp.current].frame].function;
+  driver::Finding finding;
+  finding.kernel = grid.launch.kernel->name;
+  finding.block = {block.index.x, block.index.y, block.index.z};
+  finding.thread = thread_index(grid, warp.index * kLanes + static_cast<std::uint32_t>(lane));
+  const auto number = static_cast<std::size_t>(i - function.code.data());
+  if (number < function.sites.size()) {
+    finding.where = place_of(*grid.kernel->ptx, function.sites[number]);
+  }
+  return finding;
+}
+
+void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity, const char* kind,
+            const std::string& message) {
+  driver::Finding finding = finding_at(x, i, lane);
+  finding.severity = severity;
+  finding.kind = kind;
+  finding.message = message;
+  x->grid->log->add(std::move(finding));
+}
+
+const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, const char* kind,
+                  const std::string& message) {
+  report(x, i, lane, driver::Finding::Severity::kError, kind, message);
+  x->grid->set_fault(code);
+  x->stop = Stop::kFault;
+  return nullptr;
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "driver/simulator.h"
+#include "sim/engine/run/exec.h"
+
+namespace baton::sim {
+
+struct GridState;
+
+// All findings of an engine: in the order first seen, equal ones (same kind, kernel and place)
+// merged. Thread-safe.
+class FindingLog {
+ public:
+  // Where a finding stands; good until the findings are taken.
+  struct Place {
+    std::uint64_t taken = 0;  // how often they had been taken
+    std::size_t index = 0;
+  };
+  Place add(driver::Finding finding);
+  // Counts the finding `times` more; false where it was taken meanwhile.
+  bool count_again(const Place& place, std::uint64_t times);
+  // Counts one more of an equal finding; false where there is none yet, so that the caller need
+  // compose its message only once.
+  bool count_again(const std::string& kind, const std::string& kernel, const std::string& where);
+  std::vector<driver::Finding> list() const;
+  std::vector<driver::Finding> take();
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;
+  mutable std::mutex mutex_;
+  std::vector<driver::Finding> findings_;
+  std::map<Key, std::size_t> index_;
+  std::uint64_t taken_ = 0;
+};
+
+// What of a grid is in the log already, by what makes two findings equal, so that a message is
+// composed once however often it holds. Thread-safe.
+class LoggedFindings {
+ public:
+  using Key = std::array<std::uint64_t, 4>;
+
+  // Counts the finding `times` more, or logs what `compose` returns, with that count.
+  template <class Compose>
+  void add(FindingLog& log, const Key& key, std::uint64_t times, Compose compose) {
+    std::lock_guard lock(mutex_);
+    const auto [at, is_new] = places_.try_emplace(key);
+    if (!is_new && log.count_again(at->second, times)) return;
+    driver::Finding finding = compose();
+    finding.count = times;
+    at->second = log.add(std::move(finding));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Key, FindingLog::Place> places_;
+};
+
+// Where an instruction of the grid's kernel stands in the source; empty where that is not known.
+std::string where_of(const GridState& grid, const Insn* insn);
+// Of the thread of that number in its block.
+std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t number);
+// The kernel, block, thread and place of a finding about the thread in `lane` at instruction `i`.
+driver::Finding finding_at(Exec* x, const Insn* i, int lane);
+// Records a finding about the thread in `lane` at instruction `i`.
+void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity, const char* kind,
+            const std::string& message);
+// The same for an error that ends the grid with `code`. Returns null, as a handler must then.
+const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, const char* kind,
+                  const std::string& message);
+
+}  // namespace baton::sim

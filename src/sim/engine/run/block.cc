@@ -1,0 +1,220 @@
+#include "sim/engine/run/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/engine/async/async_copy.h"
+#include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/lower/frame.h"
+#include "sim/engine/memory/address.h"
+#include "sim/engine/report/standing.h"
+#include "sim/engine/run/warp.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::int64_t kWarpSlice = 1 << 16;
+
+void begin_warp(Warp* warp, const Function& entry, std::uint32_t live, bool ordered) {
+  warp->live = live;
+  warp->ordered = ordered ? kAllLanes : 0;
+  warp->count = 1;
+  warp->current = 0;
+  warp->out_of_turn = warp->rotate = warp->spinning = false;
+  warp->slices = 0;
+  warp->fragments[0] = Fragment{};
+  warp->fragments[0].pc = entry.code.data();
+  warp->fragments[0].mask = live;
+  for (CallFrame& frame : warp->frames) frame.lanes = 0;
+  warp->frames[0].lanes = live;
+  std::fill(warp->local_written.begin(), warp->local_written.end(), 0);
+  warp->cluster_arrived = warp->cluster_parity = 0;
+}
+
+// Runs one warp until it cannot or may not go on.
+void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
+  x->warp = warp;
+  x->ordered = &warp->ordered;
+  x->shared.shadow =
+      x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
+  x->local = warp->local.data();
+  x->local_written = warp->local_written.data();
+  x->local_size = static_cast<std::uint32_t>(warp->local_written.size() * 4);
+  x->slice = slice;
+  warp->spinning = false;
+  const Insn* pc = resume(x);
+  while (pc != nullptr) pc = pc->fn(x, pc);
+}
+
+// What others did to the block's shared memory must come before its exit.
+void check_exit(Exec* x, const BlockState& block) {
+  const RemoteTouch& touch = block.remote;
+  if (touch.insn == nullptr || touch.phase < block.cluster_phases) return;
+  GridState& grid = *x->grid;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(touch.insn), 0, 0, 4};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    driver::Finding finding;
+    finding.kind = "exited_block";
+    finding.kernel = grid.launch.kernel->name;
+    finding.block = {touch.block.x, touch.block.y, touch.block.z};
+    finding.thread = thread_index(grid, touch.thread);
+    finding.where = where_of(grid, touch.insn);
+    finding.message = fmt::format(
+        "touches {} bytes of shared memory of block ({}, {}, {}) of its cluster, which may exit "
+        "before: it does not wait at the cluster's barrier after that",
+        touch.bytes, block.index.x, block.index.y, block.index.z);
+    return finding;
+  });
+}
+
+BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
+  const auto warps = static_cast<std::uint32_t>(block->warps.size());
+  std::uint32_t idle = 0;      // warps in a row that could not run
+  std::uint32_t spinning = 0;  // warps in a row that only polled
+  while (block->live_warps != 0) {
+    if (idle == warps) return BlockStop::kWaiting;
+    if (budget <= 0) return BlockStop::kBudget;
+    if (spinning != 0 && spinning + idle >= warps) return BlockStop::kSpinning;
+    Warp& warp = block->warps[block->cursor];
+    block->cursor = block->cursor + 1 == warps ? 0 : block->cursor + 1;
+    if (warp.count == 0 || warp.runnable_fragments() == 0) {
+      ++idle;
+      continue;
+    }
+    const std::int64_t slice = std::min(kWarpSlice, budget);
+    const std::uint64_t before = x->warp_instructions;
+    run_warp(x, &warp, slice);
+    budget -= static_cast<std::int64_t>(x->warp_instructions - before);
+    if (x->stop == Stop::kFault) return BlockStop::kFault;
+    if (x->stop == Stop::kTrigger) return BlockStop::kTriggered;
+    if (warp.count == 0) --block->live_warps;
+    if (warp.spinning) {
+      ++spinning;
+    } else {
+      spinning = 0;
+      idle = 0;
+    }
+  }
+  if (!block->triggered) {
+    x->grid->triggered_blocks.fetch_add(1, std::memory_order_relaxed);
+    if (x->grid->launch.is_programmatic && !block->waited) {
+      Ordering::instance().note_early_trigger(x->grid->launch.number);
+    }
+  }
+  block->triggered = true;
+  check_exit(x, *block);
+  return BlockStop::kFinished;
+}
+
+}  // namespace
+
+bool waits(const BlockState& block, Wait wait) {
+  for (const Warp& warp : block.warps) {
+    for (std::uint32_t k = 0; k < warp.count; ++k) {
+      if (warp.fragments[k].wait == wait) return true;
+    }
+  }
+  return false;
+}
+
+void report_deadlock(Exec* x, const ClusterState& cluster) {
+  Standing standing(*x->grid);
+  standing.add(cluster);
+  const std::vector<std::string> lines = standing.lines();
+  // In the timeline each has a bar that begins here and does not end. Fragments are but the keys.
+  static_assert(Standing::kMostGroups < kLanes);
+  if (Trace* trace = x->grid->trace) {
+    const auto& bars = cluster.blocks.front()->warps.front().fragments;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      trace->begin_block(&bars[k], "deadlock:", lines[k]);
+    }
+  }
+  for (const auto& block : cluster.blocks) {
+    for (Warp& warp : block->warps) {
+      if (warp.count == 0) continue;
+      x->block = block.get();
+      x->warp = &warp;
+      warp.current = 0;
+      fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
+            CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
+            fmt::format("no thread of the {} can go on ({})",
+                        cluster.blocks.size() == 1 ? "block" : "cluster", fmt::join(lines, "; ")));
+      return;
+    }
+  }
+}
+
+std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank) {
+  const Function& entry = *grid.kernel->entry;
+  auto block = std::make_unique<BlockState>();
+  block->rank = rank;
+  block->frame_stride = (entry.frame_bytes + 63) / 64 * 64;
+  block->frames = std::make_unique<std::byte[]>(std::size_t{block->frame_stride} * grid.warps + 64);
+  const auto start = reinterpret_cast<std::uintptr_t>(block->frames.get());
+  std::byte* frames = block->frames.get() + (64 - start % 64) % 64;
+  const std::uint32_t reserved = grid.kernel->reserved_shared;
+  const std::uint32_t shared =
+      reserved == 0 ? grid.shared_bytes : (grid.shared_bytes + 15) / 16 * 16 + reserved;
+  block->shared.resize(shared);
+  block->shared_written.resize((shared + 3) / 4);
+  block->warps.resize(grid.warps);
+  for (std::uint32_t w = 0; w < grid.warps; ++w) {
+    Warp& warp = block->warps[w];
+    warp.index = w;
+    warp.frames.resize(1);
+    warp.frames[0].base = frames + std::size_t{w} * block->frame_stride;
+    warp.frames[0].function = &entry;
+    fill_frame(grid, *block, entry, w, 0, warp.frames[0].base);
+    grow_local(warp, entry.local_bytes);
+  }
+  return block;
+}
+
+void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
+  const Dim3& blocks = grid.launch.grid;
+  block->index = index;
+  block->number = index.x + blocks.x * (index.y + std::uint64_t{blocks.y} * index.z);
+  block->live_threads = grid.threads;
+  block->live_warps = grid.warps;
+  block->cursor = 0;
+  block->clock = 0;
+  block->triggered = block->waited = false;
+  block->cluster_phases = 0;
+  block->remote = {};
+  block->async.clear();
+  std::fill(block->shared.begin(), block->shared.end(), std::byte{0});
+  std::fill(block->shared_written.begin(), block->shared_written.end(), 0);
+  // What the system has for itself is cleared, as programs expect.
+  const std::uint32_t reserved = grid.kernel->reserved_shared / 4;
+  std::fill_n(block->shared_written.rbegin(), reserved, 1);
+  block->shared_unwritten = static_cast<std::uint32_t>(block->shared_written.size()) - reserved;
+  for (Barrier& barrier : block->barriers) barrier.in_use = false;
+  for (Warp& warp : block->warps) {
+    const std::uint32_t rest = grid.threads - warp.index * kLanes;
+    begin_warp(&warp, *grid.kernel->entry,
+               rest >= kLanes ? kAllLanes : (std::uint32_t{1} << rest) - 1,
+               !grid.launch.is_programmatic);
+    fill_block_slots(grid, *block, *grid.kernel->entry, warp.frames[0].base);
+  }
+}
+
+BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget) {
+  x->block = block;
+  x->shared.base = std::uint64_t{block->rank} << kRankShift;
+  x->shared.size = block->shared.size();
+  x->shared.host = block->shared.data();
+  x->shared_unwritten = block->shared_unwritten;
+  x->shared.written = block->shared_unwritten == 0 ? nullptr : block->shared_written.data();
+  const std::uint64_t before = x->warp_instructions;
+  block->clock -= before;  // op_clock adds what x counts
+  const BlockStop stop = run_warps(x, block, budget);
+  if (stop == BlockStop::kFinished) finish_async(x);
+  block->clock += x->warp_instructions;
+  block->shared_unwritten = x->shared_unwritten;
+  return stop;
+}
+
+}  // namespace baton::sim

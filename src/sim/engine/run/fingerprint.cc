@@ -1,0 +1,40 @@
+#include "sim/engine/run/fingerprint.h"
+
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace baton::sim {
+namespace {
+
+std::uint64_t hash_of(const std::byte* first, std::size_t bytes) {
+  return xxh3({reinterpret_cast<const char*>(first), bytes});
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  return (hash ^ value) * 0x9e3779b97f4a7c15u + (hash >> 29);
+}
+
+}  // namespace
+
+std::uint64_t fingerprint_of(const BlockState& block) {
+  std::uint64_t hash = block.number + 1;
+  for (const Warp& warp : block.warps) {
+    std::uint64_t fragments = 0;  // whatever their order
+    for (std::uint32_t k = 0; k < warp.count; ++k) {
+      const Fragment& fragment = warp.fragments[k];
+      std::uint64_t one = mix(fragment.mask, reinterpret_cast<std::uintptr_t>(fragment.pc));
+      one = mix(one, static_cast<std::uint64_t>(fragment.wait));
+      fragments += mix(one, fragment.frame);
+    }
+    hash = mix(hash, fragments);
+    for (const CallFrame& frame : warp.frames) {
+      if (frame.lanes == 0) continue;
+      hash = mix(hash, hash_of(frame.base, frame.function->frame_bytes));
+    }
+    hash = mix(hash, hash_of(warp.local.data(), warp.local.size()));
+  }
+  return hash;
+}
+
+}  // namespace baton::sim

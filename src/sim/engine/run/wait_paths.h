@@ -1,0 +1,12 @@
+#pragma once
+
+#include "sim/engine/lower/function.h"
+
+namespace baton::sim {
+
+// Whether griddepcontrol.wait may be executed after the instruction of that function: by the paths
+// of the kernel from there, through the functions that it calls and back to all that may have
+// called its own.
+bool may_wait_after(const DecodedKernel& kernel, const Function& function, const Insn& insn);
+
+}  // namespace baton::sim

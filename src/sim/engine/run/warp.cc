@@ -1,0 +1,189 @@
+#include "sim/engine/run/warp.h"
+
+#include <bit>
+
+#include "sim/engine/judge/hazards.h"
+#include "sim/engine/judge/lane_access.h"
+#include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/run/barrier.h"
+#include "sim/engine/run/cluster_barrier.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::uint32_t kSpinLimit = 256;  // failed atomics and strong loads, counted by lane
+constexpr std::uint32_t kStaleSlices = 8;
+
+void remove(Warp& warp, std::uint32_t k) {
+  warp.fragments[k] = warp.fragments[warp.count - 1];
+  --warp.count;
+  warp.slices = 0;
+}
+
+// Makes fragment k one with every runnable fragment at the same place.
+void merge(Warp& warp, std::uint32_t* k) {
+  for (std::uint32_t other = 0; other < warp.count;) {
+    Fragment& into = warp.fragments[*k];
+    Fragment& from = warp.fragments[other];
+    if (other == *k || from.pc != into.pc || from.frame != into.frame || from.wait != Wait::kNone) {
+      ++other;
+      continue;
+    }
+    into.mask |= from.mask;
+    const bool moved = *k == warp.count - 1;
+    remove(warp, other);
+    if (moved) *k = other;
+    other = 0;
+  }
+}
+
+// True where fragment a is due before fragment b.
+bool before(const Warp& warp, const Fragment& a, const Fragment& b) {
+  const std::uint32_t a_depth = warp.frames[a.frame].depth;
+  const std::uint32_t b_depth = warp.frames[b.frame].depth;
+  return a_depth != b_depth ? a_depth > b_depth : a.pc < b.pc;
+}
+
+const Insn* enter(Exec* x, Warp& warp, std::uint32_t k) {
+  merge(warp, &k);
+  warp.current = k;
+  const Fragment& fragment = warp.fragments[k];
+  x->frame = warp.frames[fragment.frame].base;
+  x->from = fragment.from;
+  x->spin = 0;
+  set_mask(x, fragment.mask);
+  return fragment.pc;
+}
+
+}  // namespace
+
+void set_mask(Exec* x, std::uint32_t mask) {
+  x->mask = mask;
+  x->full = mask == kAllLanes;
+  x->whole = mask == x->warp->live;
+  x->active = static_cast<std::uint32_t>(std::popcount(mask));
+  if (x->full) return;
+  for (int l = 0; l < kLanes; ++l) {
+    x->lanes[l] = (mask & std::uint32_t{1} << l) != 0 ? kAllLanes : 0;
+  }
+}
+
+const Insn* resume(Exec* x) {
+  Warp& warp = *x->warp;
+  if (warp.count == 0) {
+    x->stop = Stop::kDone;
+    return nullptr;
+  }
+  std::uint32_t best = warp.count;
+  for (std::uint32_t step = 1; step <= warp.count; ++step) {
+    const std::uint32_t k = (warp.current + step) % warp.count;
+    const Fragment& fragment = warp.fragments[k];
+    if (fragment.wait != Wait::kNone) continue;
+    if (best == warp.count || before(warp, fragment, warp.fragments[best])) best = k;
+    if (warp.rotate) break;  // the next in turn, whatever its place
+  }
+  if (best == warp.count) {
+    x->stop = Stop::kWaiting;
+    return nullptr;
+  }
+  warp.out_of_turn = warp.rotate;
+  warp.rotate = false;
+  return enter(x, warp, best);
+}
+
+const Insn* reschedule(Exec* x, const Insn* pc) {
+  Fragment& fragment = x->warp->fragment();
+  fragment.pc = pc;
+  fragment.from = x->from;
+  return resume(x);
+}
+
+void split(Exec* x, std::uint32_t mask, const Insn* pc, std::uint32_t count) {
+  Warp& warp = *x->warp;
+  Fragment& present = warp.fragment();
+  Fragment& added = warp.fragments[warp.count++];
+  added = Fragment{};
+  added.pc = pc;
+  added.mask = mask;
+  added.frame = present.frame;
+  added.from = count;
+  present.mask &= ~mask;
+  warp.slices = 0;
+}
+
+const Insn* exit_lanes(Exec* x) {
+  Warp& warp = *x->warp;
+  const std::uint32_t gone = x->mask;
+  warp.live &= ~gone;
+  remove(warp, warp.current);
+  if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x);
+  leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
+  leave_cluster_barrier(x, gone);
+  recheck_waits(warp);
+  return resume(x);
+}
+
+void recheck_waits(Warp& warp) {
+  for (std::uint32_t k = 0; k < warp.count; ++k) {
+    Fragment& fragment = warp.fragments[k];
+    if (fragment.wait != Wait::kConverge && fragment.wait != Wait::kWarpSync) continue;
+    // Who is here: for kConverge lanes at the same instruction, for kWarpSync at any such one.
+    std::uint32_t here = 0;
+    for (std::uint32_t other = 0; other < warp.count; ++other) {
+      const Fragment& o = warp.fragments[other];
+      if (o.wait != fragment.wait) continue;
+      if (o.wait == Wait::kConverge && (o.pc != fragment.pc || o.frame != fragment.frame)) continue;
+      here |= o.mask;
+    }
+    if ((fragment.members & warp.live & ~here) != 0) continue;
+    // All that named each other go on together.
+    const std::uint32_t members = fragment.members;
+    share_order(warp, members & here);
+    const Wait kind = fragment.wait;
+    for (std::uint32_t other = 0; other < warp.count; ++other) {
+      Fragment& o = warp.fragments[other];
+      if (o.wait == kind && (o.mask & members) != 0) o.wait = Wait::kNone;
+    }
+  }
+}
+
+bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next) {
+  Warp& warp = *x->warp;
+  const std::uint32_t missing = members & warp.live & ~x->mask;
+  if (missing == 0) return true;
+  Fragment& fragment = warp.fragment();
+  fragment.wait = Wait::kConverge;
+  fragment.members = members;
+  fragment.pc = i;
+  fragment.from = x->from;
+  recheck_waits(warp);
+  *next = resume(x);
+  return false;
+}
+
+bool should_yield(const Exec* x) {
+  return x->slice <= 0 || x->spin > kSpinLimit;
+}
+
+const Insn* yield(Exec* x, const Insn* pc) {
+  Warp& warp = *x->warp;
+  Fragment& present = warp.fragment();
+  present.pc = pc;
+  present.from = x->from;
+  if (x->slice <= 0) {
+    // A fragment may also wait for a plain load to change, which nothing here recognises.
+    warp.rotate = ++warp.slices >= kStaleSlices;
+    x->stop = Stop::kYield;
+    return nullptr;
+  }
+  x->block->cluster->spun = true;
+  if (warp.runnable_fragments() > 1) {
+    warp.rotate = !warp.out_of_turn;
+    return resume(x);
+  }
+  warp.spinning = true;
+  x->stop = Stop::kYield;
+  return nullptr;
+}
+
+}  // namespace baton::sim

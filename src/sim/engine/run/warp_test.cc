@@ -1,0 +1,437 @@
+// How lanes part, wait and meet.
+
+#include "sim/engine/run/warp.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "sim/engine/run/test_device.h"
+
+namespace baton::sim {
+namespace {
+
+// A module with one kernel `k` that takes the address `out`, in %out.
+std::string kernel(const std::string& body, const std::string& before = "") {
+  return R"(.version 8.0
+.target sm_90
+.address_size 64
+)" + before +
+         R"(
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<20>;
+  .reg .b32 %r<60>;
+  .reg .b64 %rd<30>;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  add.u64 %rd1, %rd1, %out;  // this thread's word
+)" + body +
+         "\n  ret;\n}\n";
+}
+
+struct Result {
+  Grid::State state;
+  std::vector<std::uint32_t> words;
+  std::vector<driver::Finding> findings;
+};
+
+Result run(const std::string& text, std::uint32_t threads, std::uint32_t blocks = 1) {
+  TestDevice device;
+  const auto module = device.load(text);
+  const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024, 0));
+  const auto grid = device.run(module, "k", {blocks}, {threads}, out);
+  return {grid->state(), device.download<std::uint32_t>(out, 1024), device.engine.findings()};
+}
+
+TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
+  const Result result = run(kernel(R"(
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p1, %r2, 0;
+    @%p1 bra EVEN;
+    mov.u32 %r3, 100;
+    bra MEET;
+  EVEN:
+    mov.u32 %r3, 200;
+  MEET:
+    activemask.b32 %r4;
+    setp.eq.u32 %p2, %r4, -1;
+    selp.u32 %r5, 1, 0, %p2;
+    add.u32 %r3, %r3, %r5;
+    st.global.u32 [%rd1], %r3;
+  )"),
+                            32);
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t % 2 == 0 ? 201u : 101u) << t;
+}
+
+TEST(Warp, WaitingLanesKeepWideRegisters) {
+  // The upper lanes run first; their 32-bit values must not take the place of the 64-bit address
+  // that the lower lanes, whose code stands before, still need.
+  std::string body = R"(
+    setp.lt.u32 %p1, %r1, 16;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd2, %out, %rd3;
+    @%p1 bra LOW;
+    bra.uni OTHER;
+  LOW:
+    st.global.u32 [%rd2], 1;
+    bra.uni END;
+  OTHER:
+    st.global.u32 [%rd2], 2;
+)";
+  for (int k = 2; k < 20; ++k) {
+    body += fmt::format("    add.u32 %r{}, %r{}, {};\n", k, k - 1, 3 * k);
+  }
+  body += R"(
+    setp.eq.u32 %p2, %r19, 12345;
+    @%p2 trap;
+  END:)";
+  const Result result = run(kernel(body), 32);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t < 16 ? 1u : 2u) << t;
+}
+
+TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
+  const Result result = run(kernel(R"(
+    mov.u32 %r2, 0;
+    mov.u32 %r3, 0;
+  LOOP:
+    setp.ge.u32 %p1, %r2, %r1;
+    @%p1 bra END;
+    add.u32 %r3, %r3, %r2;
+    add.u32 %r2, %r2, 1;
+    bra LOOP;
+  END:
+    st.global.u32 [%rd1], %r3;
+  )"),
+                            64);
+  for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], t * (t - 1) / 2) << t;
+}
+
+// On a machine that runs one side of a branch to its end first, this never ends.
+TEST(Warp, SpinLockWithinAWarp) {
+  const Result result = run(kernel(R"(
+    add.u64 %rd2, %out, 2048;
+  LOCK:
+    atom.global.cas.b32 %r2, [%rd2], 0, 1;
+    setp.ne.u32 %p1, %r2, 0;
+    @%p1 bra LOCK;
+    ld.volatile.global.u32 %r3, [%rd2+4];
+    add.u32 %r3, %r3, 1;
+    st.volatile.global.u32 [%rd2+4], %r3;
+    st.global.u32 [%rd1], %r3;
+    membar.gl;
+    atom.global.exch.b32 %r4, [%rd2], 0;
+  )"),
+                            128);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  EXPECT_EQ(result.words[513], 128u);
+}
+
+TEST(Warp, LanesWaitForWhatOthersWrite) {
+  // Lane 0 waits for lane 31, which stands behind it in the text.
+  const Result result = run(kernel(R"(
+    add.u64 %rd2, %out, 2048;
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra OTHERS;
+  WAIT:
+    ld.acquire.gpu.global.u32 %r2, [%rd2];
+    setp.eq.u32 %p2, %r2, 0;
+    @%p2 bra WAIT;
+    st.global.u32 [%rd1], %r2;
+    ret;
+  OTHERS:
+    setp.ne.u32 %p3, %r1, 31;
+    @%p3 bra END;
+    st.release.gpu.global.u32 [%rd2], 7;
+  END:
+  )"),
+                            32);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  EXPECT_EQ(result.words[0], 7u);
+}
+
+TEST(Warp, BlocksWaitForLaterBlocks) {
+  const Result result = run(kernel(R"(
+    mov.u32 %r2, %ctaid.x;
+    add.u64 %rd2, %out, 2048;
+    setp.eq.u32 %p1, %r2, 2;
+    @%p1 bra LAST;
+  WAIT:
+    ld.volatile.global.u32 %r3, [%rd2];
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra WAIT;
+    mul.wide.u32 %rd3, %r2, 4;
+    add.u64 %rd3, %rd3, %out;
+    st.global.u32 [%rd3], %r3;
+    ret;
+  LAST:
+    st.volatile.global.u32 [%rd2], 5;
+  )"),
+                            32, 3);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  EXPECT_EQ(result.words[0], 5u);
+  EXPECT_EQ(result.words[1], 5u);
+}
+
+TEST(Warp, ShufflesGatherLanesThatParted) {
+  const Result result = run(kernel(R"(
+    and.b32 %r2, %r1, 3;
+    setp.eq.u32 %p1, %r2, 0;
+    mov.u32 %r3, %r1;
+    @%p1 bra FOURTH;
+    add.u32 %r3, %r3, 1000;
+    bra MEET;
+  FOURTH:
+    add.u32 %r3, %r3, 2000;
+  MEET:
+    shfl.sync.down.b32 %r4|%p2, %r3, 1, 0x1f, 0xffffffff;
+    selp.u32 %r5, 1, 0, %p2;
+    mad.lo.u32 %r4, %r5, 10000, %r4;
+    st.global.u32 [%rd1], %r4;
+  )"),
+                            32);
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    const std::uint32_t from = t < 31 ? t + 1 : t;
+    const std::uint32_t value = from + (from % 4 == 0 ? 2000 : 1000);
+    EXPECT_EQ(result.words[t], value + (t < 31 ? 10000 : 0)) << t;
+  }
+}
+
+TEST(Warp, BarrierOfTheWarpInBothArms) {
+  const Result result = run(kernel(R"(
+    add.u64 %rd2, %out, 2048;
+    setp.lt.u32 %p1, %r1, 16;
+    @%p1 bra LOW;
+    st.global.u32 [%rd2], 9;
+    bar.warp.sync 0xffffffff;
+    bra END;
+  LOW:
+    bar.warp.sync 0xffffffff;
+    ld.global.u32 %r2, [%rd2];
+    st.global.u32 [%rd1], %r2;
+  END:
+  )"),
+                            32);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (int t = 0; t < 16; ++t) EXPECT_EQ(result.words[t], 9u);
+}
+
+TEST(Warp, BlockBarriersCountLanesNotWarps) {
+  const Result result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 40;
+    @%p1 bra FIRST;
+    bar.sync 0;
+    st.global.u32 [%rd1], 1;
+    bra END;
+  FIRST:
+    bar.sync 0;
+    st.global.u32 [%rd1], 2;
+  END:
+    setp.eq.u32 %p2, %r1, 3;
+    @%p2 exit;
+    bar.sync 0;  // lane 3 is not waited for
+    st.global.u32 [%rd1+512], 5;
+  )"),
+                            100);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (std::uint32_t t = 0; t < 100; ++t) {
+    EXPECT_EQ(result.words[t], t < 40 ? 2u : 1u) << t;
+    EXPECT_EQ(result.words[128 + t], t == 3 ? 0u : 5u) << t;
+  }
+}
+
+TEST(Warp, ProducerAndConsumerWarps) {
+  const Result result = run(kernel(R"(
+    .shared .align 4 .u32 box;
+    setp.ge.u32 %p1, %r1, 32;
+    @%p1 bra CONSUMER;
+    setp.eq.u32 %p2, %r1, 0;
+    @%p2 st.shared.u32 [box], 42;
+    bar.arrive 1, 64;
+    bra END;
+  CONSUMER:
+    bar.sync 1, 64;
+    ld.shared.u32 %r2, [box];
+    st.global.u32 [%rd1], %r2;
+  END:
+  )"),
+                            64);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (int t = 32; t < 64; ++t) EXPECT_EQ(result.words[t], 42u);
+}
+
+TEST(Warp, BarrierReductions) {
+  const Result result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 70;
+    bar.red.popc.u32 %r2, 0, %p1;
+    bar.red.and.pred %p2, 0, %p1;
+    bar.red.or.pred %p3, 0, !%p1;
+    selp.u32 %r3, 1000, 0, %p2;
+    selp.u32 %r4, 2000, 0, %p3;
+    add.u32 %r2, %r2, %r3;
+    add.u32 %r2, %r2, %r4;
+    st.global.u32 [%rd1], %r2;
+  )"),
+                            96);
+  for (int t = 0; t < 96; ++t) EXPECT_EQ(result.words[t], 2070u) << t;
+}
+
+TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
+  const Result result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra ONE;
+    bar.sync 1;
+    bra END;
+  ONE:
+    bar.sync 2;
+  END:
+  )"),
+                            64);
+  EXPECT_EQ(result.state, Grid::State::kFaulted);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].kind, "deadlock");
+  EXPECT_NE(result.findings[0].message.find("waits at barrier 1"), std::string::npos);
+  EXPECT_NE(result.findings[0].message.find("waits at barrier 2"), std::string::npos);
+}
+
+const char kFactorial[] = R"(
+.func (.param .b32 result) factorial(.param .b32 n) {
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  ld.param.u32 %r1, [n];
+  setp.gt.u32 %p1, %r1, 1;
+  @%p1 bra MORE;
+  st.param.b32 [result], 1;
+  ret;
+MORE:
+  sub.u32 %r2, %r1, 1;
+  {
+    .param .b32 less;
+    st.param.b32 [less], %r2;
+    .param .b32 back;
+    call.uni (back), factorial, (less);
+    ld.param.b32 %r3, [back];
+  }
+  mul.lo.u32 %r4, %r3, %r1;
+  st.param.b32 [result], %r4;
+  ret;
+}
+)";
+
+TEST(Warp, RecursionToADepthOfItsOwnForEachLane) {
+  const Result result = run(kernel(R"(
+    and.b32 %r2, %r1, 7;
+    {
+      .param .b32 a;
+      st.param.b32 [a], %r2;
+      .param .b32 b;
+      call.uni (b), factorial, (a);
+      ld.param.b32 %r3, [b];
+    }
+    st.global.u32 [%rd1], %r3;
+  )",
+                                   kFactorial),
+                            64);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  const std::uint32_t expected[] = {1, 1, 2, 6, 24, 120, 720, 5040};
+  for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], expected[t % 8]) << t;
+  EXPECT_TRUE(result.findings.empty());
+}
+
+TEST(Warp, EndlessRecursionExhaustsTheStack) {
+  const Result result = run(kernel("call forever;", R"(
+.func forever() {
+  .local .align 8 .b8 room[4096];
+  .reg .b64 %rd<2>;
+  mov.u64 %rd1, room;
+  st.local.u32 [%rd1], 1;
+  call forever;
+  ret;
+}
+)"),
+                            1);
+  EXPECT_EQ(result.state, Grid::State::kFaulted);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].kind, "stack_overflow");
+}
+
+TEST(Warp, LanesCallDifferentFunctions) {
+  const Result result = run(kernel(R"(
+    and.b32 %r2, %r1, 1;
+    mul.wide.u32 %rd3, %r2, 8;
+    mov.u64 %rd4, table;
+    add.u64 %rd4, %rd4, %rd3;
+    ld.global.u64 %rd5, [%rd4];
+    {
+      .param .b32 a;
+      st.param.b32 [a], %r1;
+      .param .b32 b;
+      prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
+      call (b), %rd5, (a), prototype;
+      ld.param.b32 %r3, [b];
+    }
+    st.global.u32 [%rd1], %r3;
+  )",
+                                   R"(
+.func (.param .b32 result) twice(.param .b32 n) {
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [n];
+  add.u32 %r2, %r1, %r1;
+  st.param.b32 [result], %r2;
+  ret;
+}
+.func (.param .b32 result) square(.param .b32 n) {
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [n];
+  mul.lo.u32 %r2, %r1, %r1;
+  st.param.b32 [result], %r2;
+  ret;
+}
+.global .align 8 .u64 table[2] = {twice, square};
+)"),
+                            64);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (std::uint32_t t = 0; t < 64; ++t)
+    EXPECT_EQ(result.words[t], t % 2 == 0 ? 2 * t : t * t) << t;
+}
+
+TEST(Warp, IndexedBranches) {
+  const Result result = run(kernel(R"(
+    and.b32 %r2, %r1, 3;
+    ways: .branchtargets A, B, C, D;
+    brx.idx %r2, ways;
+  A: mov.u32 %r3, 10; bra END;
+  B: mov.u32 %r3, 20; bra END;
+  C: mov.u32 %r3, 30; bra END;
+  D: mov.u32 %r3, 40;
+  END:
+    st.global.u32 [%rd1], %r3;
+  )"),
+                            32);
+  ASSERT_EQ(result.state, Grid::State::kFinished);
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], 10 * (t % 4 + 1)) << t;
+}
+
+TEST(Warp, GuardsLeaveOtherLanesAlone) {
+  const Result result = run(kernel(R"(
+    mov.u32 %r2, 5;
+    setp.lt.u32 %p1, %r1, 7;
+    @%p1 mov.u32 %r2, 6;
+    @!%p1 st.global.u32 [%rd1+512], %r2;
+    @%p1 bra.uni SKIP;
+    add.u32 %r2, %r2, 100;
+  SKIP:
+    st.global.u32 [%rd1], %r2;
+  )"),
+                            32);
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    EXPECT_EQ(result.words[t], t < 7 ? 6u : 105u) << t;
+    EXPECT_EQ(result.words[128 + t], t < 7 ? 0u : 5u) << t;
+  }
+}
+
+}  // namespace
+}  // namespace baton::sim

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "sim/graph/graph.h"
+
+namespace baton::sim {
+
+struct Stream;
+
+// Streams whose work becomes nodes of a graph instead of being executed. It begins with one stream,
+// its origin; others join where they wait for an event that was recorded in it. Guarded by the
+// scheduler's mutex.
+struct Capture {
+  std::uint64_t id = 0;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::thread::id thread;                                    // that began it
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();  // null once ended
+  CUgraph handle = nullptr;                                  // of the graph
+  const Stream* origin = nullptr;
+  std::vector<std::weak_ptr<Stream>> streams;
+  bool invalidated = false;
+};
+
+// A stream's, or a recorded event's, part in a capture: what its next node comes after.
+struct CaptureState {
+  std::shared_ptr<Capture> capture;  // null: none
+  std::vector<GraphEdge> frontier;
+};
+
+// Adds a node behind the frontier, which becomes that node alone. Kernels that are launched as
+// dependents of a kernel are connected to it by programmatic edges. Throws Refusal where the
+// capture is invalidated.
+std::shared_ptr<GraphNode> capture_node(CaptureState& state, NodeWork work,
+                                        bool is_dependent = false);
+// Makes the stream wait for what the event stands for, joining its capture where it is in none.
+void capture_wait(const std::shared_ptr<Stream>& stream, const CaptureState& event);
+// Ends a capture for all its streams.
+void end_capture(Capture& capture);
+// Whether all nodes lead to the frontier, so that no stream was left behind.
+bool is_joined(const Capture& capture, const std::vector<GraphEdge>& frontier);
+
+}  // namespace baton::sim

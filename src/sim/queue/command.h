@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "driver/simulator.h"
+#include "sim/device/heap.h"
+#include "sim/engine/run/engine.h"
+#include "sim/queue/staging.h"
+
+namespace baton::sim {
+
+class DeviceQueue;
+
+// One reaching of an event: what a later query, wait or time difference refers to, whatever is
+// recorded into the event afterwards. Written by the device's thread before its command is done.
+struct Occurrence {
+  std::chrono::steady_clock::time_point time;
+};
+
+// What a command does. All of these are values that own, or share, what they need.
+struct Join {};  // nothing: it is done when what it waits for is
+
+// One side of a copy: device memory, or the host's where `heap` is null.
+struct Place {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+};
+
+struct Copy {
+  Place target;
+  Place source;
+  std::uint64_t bytes = 0;
+  StagedBytes staged;  // the source's bytes, where they were taken at the call
+};
+
+struct Fill {
+  Place target;
+  std::uint32_t value = 0;
+  unsigned width = 1;       // bytes of one element
+  std::uint64_t count = 0;  // elements of a row
+  std::uint64_t rows = 1;
+  std::uint64_t pitch = 0;  // bytes from one row to the next
+};
+
+struct Free {
+  std::shared_ptr<DeviceHeap> heap;
+  std::uint64_t address = 0;
+};
+
+struct HostCall {
+  CUhostFn function = nullptr;
+  void* argument = nullptr;
+};
+
+struct Record {
+  std::shared_ptr<Occurrence> occurrence;
+};
+
+// How far a command is. Only grids have anything before kDone.
+enum class Milestone : std::uint8_t {
+  kSubmitted,
+  kBegun,      // every block has begun
+  kTriggered,  // every block has triggered its dependents, or ended
+  kDone,       // or cancelled, when the queue's context failed
+};
+
+using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, GridLaunch>;
+
+// A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
+// names the commands it comes after; streams, events and graphs all come down to such edges.
+// Guarded by the scheduler's mutex, but for `work`, which belongs to the device's thread once the
+// command has been submitted.
+struct Command {
+  struct Dependent {
+    std::shared_ptr<Command> command;
+    Milestone at = Milestone::kDone;
+    bool waits = false;  // it has started meanwhile: griddepcontrol.wait waits in it
+  };
+
+  bool done() const { return reached == Milestone::kDone; }
+
+  DeviceQueue* queue = nullptr;  // where it runs; not to be followed once done
+  std::uint64_t sequence = 0;    // the place in the order of submission to the queue
+  Ordering::Number number = 0;   // the same over all queues
+  bool known_done = false;       // by the host
+  int priority = 0;              // of its stream: the lower number goes first
+  Milestone reached = Milestone::kSubmitted;
+  unsigned blockers = 0;  // commands that it comes after and that have not got far enough
+  unsigned awaited = 0;   // grids that its griddepcontrol.wait waits for and that are not done
+  std::vector<Dependent> dependents;
+  // Of what is no grid: grids of which only a trigger was awaited. A kernel that comes after it
+  // waits for them in griddepcontrol.wait, and anything else before it begins.
+  std::vector<std::shared_ptr<Command>> early;
+  Work work;
+  std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: nobody asks
+};
+
+using CommandPtr = std::shared_ptr<Command>;
+
+// What a command comes after.
+struct Dependency {
+  CommandPtr command;  // null: nothing
+  Milestone at = Milestone::kDone;
+  bool is_programmatic = false;  // the later grid's griddepcontrol.wait waits until it is done
+};
+
+}  // namespace baton::sim

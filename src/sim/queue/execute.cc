@@ -1,0 +1,172 @@
+#include "sim/queue/execute.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <new>
+
+#include "base/log.h"
+#include "baton/error.h"
+#include "sim/engine/judge/host_watch.h"
+
+namespace baton::sim {
+namespace {
+
+// Copies between devices go through a buffer of this size at the most.
+constexpr std::uint64_t kBounceBytes = std::uint64_t{1} << 20;
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+void* host_pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+bool copy_between_devices(const Copy& copy) {
+  std::vector<std::byte> bounce(std::min(copy.bytes, kBounceBytes));
+  for (std::uint64_t done = 0; done < copy.bytes; done += bounce.size()) {
+    const std::uint64_t part = std::min<std::uint64_t>(bounce.size(), copy.bytes - done);
+    if (!copy.source.heap->memory().read(copy.source.address + done, bounce.data(), part) ||
+        !copy.target.heap->memory().write(copy.target.address + done, bounce.data(), part)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool run(const Copy& copy) {
+  const void* source =
+      copy.staged.data() != nullptr ? copy.staged.data() : host_pointer(copy.source.address);
+  if (copy.target.heap == nullptr && copy.source.heap == nullptr) {
+    std::memmove(host_pointer(copy.target.address), source, copy.bytes);
+    return true;
+  }
+  if (copy.source.heap == nullptr) {
+    return copy.target.heap->memory().write(copy.target.address, source, copy.bytes);
+  }
+  if (copy.target.heap == nullptr) {
+    return copy.source.heap->memory().read(copy.source.address, host_pointer(copy.target.address),
+                                           copy.bytes);
+  }
+  if (copy.target.heap == copy.source.heap) {
+    return copy.target.heap->memory().copy(copy.target.address, copy.source.address, copy.bytes);
+  }
+  return copy_between_devices(copy);
+}
+
+bool fill_row(const Fill& fill, std::uint64_t address) {
+  if (fill.target.heap != nullptr) {
+    return fill.target.heap->memory().fill(address, fill.value, fill.width, fill.count);
+  }
+  auto* bytes = static_cast<std::byte*>(host_pointer(address));
+  for (std::uint64_t i = 0; i < fill.count; ++i) {
+    std::memcpy(bytes + i * fill.width, &fill.value, fill.width);  // little-endian
+  }
+  return true;
+}
+
+// The operation was legal when it was submitted; by the time it ran the memory had been freed.
+CUresult freed_meanwhile(const char* operation, const Place& place, FindingLog& findings) {
+  driver::Finding finding;
+  finding.kind = "use_after_free";
+  finding.message = fmt::format("{} touches {}: it was freed on another stream before the {} ran",
+                                operation, place.heap->memory().describe(place.address), operation);
+  findings.add(std::move(finding));
+  return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+bool alive(const Place& place, std::uint64_t bytes) {
+  std::uint64_t base = 0;
+  std::uint64_t size = 0;
+  return place.heap == nullptr || (place.heap->memory().range(place.address, &base, &size) &&
+                                   bytes <= size - (place.address - base));
+}
+
+// Runs `action`, and turns what it throws into the error that a CUDA driver would give.
+template <typename Action>
+CUresult contained(FindingLog& findings, Action action) noexcept {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const Error& failure) {
+    driver::Finding finding;
+    finding.kind = failure.code() == ErrorCode::kUnsupported ? "unsupported" : "launch_failed";
+    finding.where = failure.where().to_string();
+    finding.message = failure.message();
+    findings.add(std::move(finding));
+    return failure.code() == ErrorCode::kUnsupported ? CUDA_ERROR_NOT_SUPPORTED
+                                                     : CUDA_ERROR_LAUNCH_FAILED;
+  } catch (const std::exception& failure) {
+    log(LogLevel::kError, "the simulated GPU failed: {}", failure.what());
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+}  // namespace
+
+CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept {
+  return contained(findings, [&] {
+    const auto look = [&](const Place& place, std::uint64_t bytes, Touch touch) {
+      if (place.heap == nullptr) return;
+      watch_host(place.heap->memory(), findings, number, place.address, bytes, touch);
+    };
+    return std::visit(Overloaded{
+                          [](const Join&) { return CUDA_SUCCESS; },
+                          [](const Record&) { return CUDA_SUCCESS; },
+                          [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
+                          [&](const Copy& copy) {
+                            look(copy.source, copy.bytes, Touch::kRead);
+                            look(copy.target, copy.bytes, Touch::kWrite);
+                            if (run(copy)) return CUDA_SUCCESS;
+                            const Place& dead =
+                                alive(copy.target, copy.bytes) ? copy.source : copy.target;
+                            return freed_meanwhile("copy", dead, findings);
+                          },
+                          [&](const Fill& fill) {
+                            for (std::uint64_t row = 0; row < fill.rows; ++row) {
+                              const std::uint64_t at = fill.target.address + row * fill.pitch;
+                              look({fill.target.heap, at}, fill.count * fill.width, Touch::kWrite);
+                              if (fill_row(fill, at)) continue;
+                              return freed_meanwhile("fill", fill.target, findings);
+                            }
+                            return CUDA_SUCCESS;
+                          },
+                          [&](const Free& free) {
+                            std::uint64_t base = 0;
+                            std::uint64_t bytes = 0;
+                            free.heap->memory().range(free.address, &base, &bytes);
+                            look({free.heap, free.address}, bytes, Touch::kWrite);
+                            free.heap->finish_free(free.address);
+                            return CUDA_SUCCESS;
+                          },
+                          [](const HostCall& call) {
+                            call.function(call.argument);
+                            return CUDA_SUCCESS;
+                          },
+                      },
+                      work);
+  });
+}
+
+CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
+                    std::unique_ptr<Grid>* grid) noexcept {
+  return contained(findings, [&] {
+    *grid = engine.begin(std::move(launch));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult advance_grids(Engine& engine, std::span<Grid* const> grids, std::uint64_t budget,
+                       FindingLog& findings, Engine::Advance* done) noexcept {
+  return contained(findings, [&] {
+    *done = engine.advance(grids, budget);
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace baton::sim

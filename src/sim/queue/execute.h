@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <span>
+
+#include "sim/engine/report/findings.h"
+#include "sim/queue/command.h"
+
+namespace baton::sim {
+
+// What the device's thread does for a command. Each returns CUDA_SUCCESS, or the error that poisons
+// the context, with a finding that says why. None throws.
+
+// Any work but a grid and the moment of a record, which the queue itself handles. `number` is the
+// work's in Ordering.
+CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept;
+CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
+                    std::unique_ptr<Grid>* grid) noexcept;
+CUresult advance_grids(Engine& engine, std::span<Grid* const> grids, std::uint64_t budget,
+                       FindingLog& findings, Engine::Advance* done) noexcept;
+
+}  // namespace baton::sim

@@ -1,0 +1,372 @@
+#include "sim/queue/queue.h"
+
+#include <algorithm>
+
+#include "sim/queue/execute.h"
+
+namespace baton::sim {
+namespace {
+
+// Slices without the end of a grid after which other work joins the running grids.
+constexpr unsigned kPatience = 16;
+// Grids that a device of compute capability 9.0 holds at once (CUDA programming guide, table of
+// technical specifications).
+constexpr std::size_t kMaxResidentGrids = 128;
+// How long a host may neither wait nor ask before the device executes without that.
+constexpr std::chrono::milliseconds kIdle{100};
+// Turns that one question of the host is worth.
+constexpr std::uint64_t kTurnsPerQuestion = 16;
+// Submissions after which what is noted of memory is forgotten, before the numbers that it is noted
+// by, which have 20 bits there (shadow.h), could be taken for others. What lies so far back is
+// done.
+constexpr std::uint64_t kAge = std::uint64_t{1} << 17;
+// Warp instructions of polling alone after which it is looked whether it can end.
+constexpr std::uint64_t kMostPolled = std::uint64_t{1} << 20;
+
+thread_local bool t_inside_host_function = false;
+
+}  // namespace
+
+bool inside_host_function() {
+  return t_inside_host_function;
+}
+
+Scheduler& Scheduler::instance() {
+  static auto& instance = *new Scheduler;
+  return instance;
+}
+
+DeviceQueue::DeviceQueue(Engine& engine, FindingLog& findings)
+    : engine_(engine), findings_(findings) {
+  {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    Scheduler::instance().queues.push_back(this);
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+DeviceQueue::~DeviceQueue() {
+  close();
+  if (thread_.joinable()) thread_.join();
+  std::lock_guard lock(Scheduler::instance().mutex);
+  std::erase(Scheduler::instance().queues, this);
+}
+
+CUresult DeviceQueue::error(const Lock&) const {
+  return error_;
+}
+
+CUresult DeviceQueue::error() const {
+  std::lock_guard lock(Scheduler::instance().mutex);
+  return error_;
+}
+
+void DeviceQueue::wait(Lock& lock, const CommandPtr& command) {
+  if (command == nullptr) return;
+  Scheduler& scheduler = Scheduler::instance();
+  ++scheduler.waiting;
+  for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
+  scheduler.done.wait(lock, [&] { return command->done(); });
+  --scheduler.waiting;
+  host_learns(lock, *command);
+}
+
+bool DeviceQueue::poll(Lock& lock, const CommandPtr& command) {
+  if (command == nullptr) return true;
+  if (command->done()) {
+    host_learns(lock, *command);
+    return true;
+  }
+  DeviceQueue& queue = *command->queue;
+  if (queue.turns_.is_serial() || queue.thread_.get_id() == std::this_thread::get_id())
+    return false;
+  queue.asked_ = kTurnsPerQuestion;
+  queue.work_.notify_all();
+  Scheduler::instance().done.wait(lock, [&] { return command->done() || queue.asked_ == 0; });
+  if (!command->done()) return false;
+  host_learns(lock, *command);
+  return true;
+}
+
+void DeviceQueue::set_schedule(const Schedule& schedule) {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  // Nothing runs, so the thread is not in the engine.
+  turns_ = Turns(schedule);
+  engine_.set_schedule(schedule);
+}
+
+void DeviceQueue::drain() {
+  Scheduler& scheduler = Scheduler::instance();
+  Lock lock(scheduler.mutex);
+  const std::uint64_t last = submitted_;
+  const std::set<Ordering::Number> leaves = std::exchange(leaves_, {});
+  ++scheduler.waiting;
+  for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
+  scheduler.done.wait(lock,
+                      [&] { return unfinished_.empty() || unfinished_.begin()->first > last; });
+  --scheduler.waiting;
+  for (const Ordering::Number leaf : leaves) Ordering::instance().host_learns(leaf);
+}
+
+std::vector<std::string> DeviceQueue::stop() {
+  Scheduler& scheduler = Scheduler::instance();
+  Lock lock(scheduler.mutex);
+  if (unfinished_.empty()) return {};
+  stop_requested_ = true;
+  work_.notify_all();
+  if (in_host_function_) return {"a host function launched on a stream has not returned"};
+  engine_.interrupt();
+  scheduler.done.wait(lock, [&] { return !stop_requested_; });
+  return standing_;
+}
+
+void DeviceQueue::close() {
+  Lock lock(Scheduler::instance().mutex);
+  if (error_ == CUDA_SUCCESS) error_ = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  closing_ = true;
+  work_.notify_all();
+  engine_.interrupt();
+  if (in_host_function_ || !thread_.joinable()) return;
+  lock.unlock();
+  thread_.join();
+}
+
+void DeviceQueue::run() {
+  Lock lock(Scheduler::instance().mutex);
+  const auto is_called = [&] { return closing_ || stop_requested_ || may_execute(lock); };
+  while (!closing_) {
+    if (stop_requested_) {
+      halt(lock);
+    } else if (running_.empty() && ready_.empty()) {
+      end_question();
+      unasked_ = false;
+      work_.wait(lock);
+    } else if (!may_execute(lock)) {
+      unasked_ = !work_.wait_for(lock, kIdle, is_called);
+    } else {
+      if (asked_ != 0 && --asked_ == 0) Scheduler::instance().done.notify_all();
+      if (CommandPtr next = take_startable(lock)) {
+        start(lock, std::move(next));
+      } else if (!running_.empty()) {
+        advance(lock);
+      }
+    }
+  }
+  end_question();
+  fail(lock, error_);
+}
+
+bool DeviceQueue::may_execute(const Lock&) const {
+  return turns_.is_serial() || unasked_ || asked_ != 0 || Scheduler::instance().waiting != 0;
+}
+
+void DeviceQueue::end_question() {
+  if (std::exchange(asked_, 0) != 0) Scheduler::instance().done.notify_all();
+}
+
+CommandPtr DeviceQueue::take_startable(const Lock&) {
+  if (ready_.empty()) return nullptr;
+  if (!running_.empty() && !turns_.overlaps() && slices_ < kPatience) return nullptr;
+  if (running_.size() >= kMaxResidentGrids) return nullptr;
+  const std::size_t chosen = turns_.start(ready_.size(), !running_.empty());
+  if (chosen >= ready_.size()) return nullptr;
+  return ready_.extract(std::next(ready_.begin(), static_cast<std::ptrdiff_t>(chosen))).mapped();
+}
+
+void DeviceQueue::start(Lock& lock, CommandPtr command) {
+  // Cancelling clears the work of what is outstanding; this one is taken out of its reach.
+  Work work = std::move(command->work);
+  in_host_function_ = std::holds_alternative<HostCall>(work);
+  t_inside_host_function = in_host_function_;
+  lock.unlock();
+
+  if (running_.empty() && std::exchange(age_, command->number / kAge) != command->number / kAge) {
+    engine_.forget_touches();
+  }
+  CUresult result = CUDA_SUCCESS;
+  if (auto* launch = std::get_if<GridLaunch>(&work)) {
+    std::unique_ptr<Grid> grid;
+    result = begin_grid(engine_, std::move(*launch), findings_, &grid);
+    if (result == CUDA_SUCCESS) {
+      if (running_.empty()) slices_ = 0;
+      running_.push_back({command, std::move(grid), launch->waits_for_others});
+    }
+  } else {
+    result = execute(work, command->number, findings_);
+  }
+  const bool goes_on = result == CUDA_SUCCESS && std::holds_alternative<GridLaunch>(work);
+
+  lock.lock();
+  in_host_function_ = t_inside_host_function = false;
+  if (!goes_on) reach(lock, command, Milestone::kDone);
+  if (result != CUDA_SUCCESS) fail(lock, result);
+  // The work may hold the last hold on a module or on staged bytes: it goes without the lock.
+  lock.unlock();
+  work = Join{};
+  lock.lock();
+}
+
+void DeviceQueue::advance(Lock& lock) {
+  let_waiters_go(lock);
+  if (is_stuck(lock)) return report_stuck(lock);
+  lock.unlock();
+  const CUresult result = take_turn();
+  ++slices_;
+
+  std::vector<Running> ended;
+  std::erase_if(running_, [&](Running& running) {
+    if (running.grid->state() == Grid::State::kRunning) return false;
+    ended.push_back(std::move(running));
+    return true;
+  });
+  CUresult fault = result;
+  for (const Running& running : ended) {
+    if (fault == CUDA_SUCCESS) fault = running.grid->fault();
+  }
+  if (!ended.empty()) slices_ = 0;
+
+  lock.lock();
+  // What waits for a faulted grid must not run: the queue fails before the command is done.
+  if (fault != CUDA_SUCCESS) fail(lock, fault);
+  for (const Running& running : ended) {
+    if (running.command->counted) *running.command->counted = running.grid->counters();
+    reach(lock, running.command, Milestone::kDone);
+  }
+  for (const Running& running : running_) {
+    if (running.grid->triggered()) {
+      reach(lock, running.command, Milestone::kTriggered);
+    } else if (running.grid->begun()) {
+      reach(lock, running.command, Milestone::kBegun);
+    }
+  }
+  lock.unlock();
+  ended.clear();
+  lock.lock();
+}
+
+// Advances the first grid, by the schedule's choice, that can go on. Where they do not take turns,
+// all have their part.
+CUresult DeviceQueue::take_turn() {
+  std::vector<Grid*> grids;
+  for (const std::size_t k : turns_.turn(running_.size())) {
+    grids.push_back(running_[k].grid.get());
+  }
+  CUresult result = CUDA_SUCCESS;
+  Engine::Advance sum;
+  const auto advance = [&](std::span<Grid* const> some) {
+    Engine::Advance one;
+    result = advance_grids(engine_, some, turns_.slice(), findings_, &one);
+    sum.executed += one.executed;
+    sum.worked = sum.worked || one.worked;
+  };
+  if (!turns_.overlaps()) {
+    advance(grids);
+  } else {
+    for (Grid*& grid : grids) {
+      advance({&grid, 1});
+      // One that polls lets the others pass: they may be what it waits for.
+      if (result != CUDA_SUCCESS || sum.worked || grid->state() != Grid::State::kRunning) break;
+    }
+  }
+  const bool ended = std::any_of(running_.begin(), running_.end(), [](const Running& running) {
+    return running.grid->state() != Grid::State::kRunning;
+  });
+  if (sum.worked || ended) {
+    polled_ = fingerprint_ = 0;
+  } else {
+    polled_ += sum.executed;
+  }
+  return result;
+}
+
+// Whether all that runs has only polled for long, is as it was before that, and nobody is left who
+// could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
+bool DeviceQueue::is_stuck(const Lock&) {
+  if (!alone_ || polled_ < kMostPolled || !ready_.empty()) return false;
+  polled_ = 0;
+  std::uint64_t fingerprint = 1;
+  for (const Running& running : running_) fingerprint += running.grid->fingerprint();
+  return std::exchange(fingerprint_, fingerprint) == fingerprint;
+}
+
+void DeviceQueue::report_stuck(Lock& lock) {
+  lock.unlock();
+  driver::Finding finding;
+  finding.kind = "livelock";
+  finding.message =
+      "all running threads only poll, for what no other grid, copy or host will change:";
+  for (const Running& running : running_) {
+    if (finding.kernel.empty()) {
+      finding.kernel = Ordering::instance().operation(running.command->number).name;
+    }
+    // In the timeline each has a bar that begins here and does not end. The bytes are but the keys.
+    const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());
+    for (const std::string& line : running.grid->standing()) {
+      finding.message += (finding.message.ends_with(':') ? " " : "; ") + line;
+      if (trace_ != nullptr) trace_->begin_block(bar++, "livelock:", line);
+    }
+  }
+  findings_.add(std::move(finding));
+  lock.lock();
+  fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
+}
+
+void DeviceQueue::expect_no_help(bool alone) {
+  Lock lock(Scheduler::instance().mutex);
+  alone_ = alone;
+}
+
+void DeviceQueue::set_trace(std::shared_ptr<Trace> trace) {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  engine_.set_trace(trace.get());
+  trace_ = std::move(trace);
+}
+
+std::string DeviceQueue::take_trace() {
+  drain();
+  Lock lock(Scheduler::instance().mutex);
+  engine_.set_trace(nullptr);
+  const std::shared_ptr<Trace> trace = std::exchange(trace_, nullptr);
+  lock.unlock();
+  return trace == nullptr ? std::string() : trace->json();
+}
+
+void DeviceQueue::fail(Lock& lock, CUresult result) {
+  if (error_ == CUDA_SUCCESS) error_ = result;
+  auto cancelled = std::exchange(unfinished_, {});
+  ready_.clear();
+  // First all, so that none of them becomes ready through another.
+  std::vector<Command::Dependent> dependents;
+  for (auto& [sequence, command] : cancelled) {
+    command->reached = Milestone::kDone;
+    for (Command::Dependent& each : command->dependents) dependents.push_back(std::move(each));
+    command->dependents.clear();
+  }
+  for (const Command::Dependent& dependent : dependents) {
+    if (let_go(lock, dependent)) reach(lock, dependent.command, Milestone::kDone);
+  }
+  Scheduler::instance().done.notify_all();
+  auto grids = std::exchange(running_, {});
+  lock.unlock();
+  for (auto& [sequence, command] : cancelled) command->work = Join{};
+  cancelled.clear();
+  grids.clear();
+  lock.lock();
+}
+
+void DeviceQueue::halt(Lock& lock) {
+  lock.unlock();
+  std::vector<std::string> standing;
+  for (const Running& running : running_) {
+    for (std::string& line : running.grid->standing()) standing.push_back(std::move(line));
+  }
+  lock.lock();
+  if (!unfinished_.empty()) fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
+  standing_ = std::move(standing);
+  stop_requested_ = false;
+  Scheduler::instance().done.notify_all();
+}
+
+}  // namespace baton::sim

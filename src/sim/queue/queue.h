@@ -1,0 +1,150 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/report/findings.h"
+#include "sim/engine/report/trace.h"
+#include "sim/queue/command.h"
+#include "sim/queue/turns.h"
+
+namespace baton::sim {
+
+class DeviceQueue;
+
+// One mutex guards the commands of all devices, because edges lead from one device to another.
+// What holds it never blocks and never executes work.
+struct Scheduler {
+  static Scheduler& instance();  // never destroyed
+
+  std::mutex mutex;
+  std::condition_variable done;  // some command is done, or some queue failed
+  unsigned waiting = 0;          // threads of the host that wait for a command
+  std::vector<DeviceQueue*> queues;
+};
+
+// Everything submitted to one context, and the thread that executes it.
+//
+// Order. A command may start once all that it comes after have got as far as it asks. Which of
+// those that may starts, and which of the running grids goes on, is the schedule's matter
+// (turns.h). With kSerial the first by priority and then by order of submission starts, and while
+// grids run nothing new starts: so the order does not depend on how fast the host submits. Only
+// when the running grids have taken kPatience slices without one of them ending, as when they wait
+// for each other, does whatever is ready join them; copies and host functions then run between two
+// slices.
+//
+// With any other schedule the device executes only while some thread of the host waits for it or
+// asks whether it is done, so that it does not matter either how fast the host submits. A host that
+// does neither for kIdle, perhaps because it watches memory, is not kept waiting longer.
+//
+// Errors. A failing command poisons the queue: all that is outstanding is cancelled, and `error`
+// gives the code from then on. Thread-safe; methods that take a lock want the scheduler's.
+class DeviceQueue {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  DeviceQueue(Engine& engine, FindingLog& findings);
+  ~DeviceQueue();
+  DeviceQueue(const DeviceQueue&) = delete;
+  DeviceQueue& operator=(const DeviceQueue&) = delete;
+
+  // Submits work that comes after `after`; commands that are null or done are no hindrance. Returns
+  // the command; one that is already done where the queue has failed or was closed.
+  CommandPtr submit(const Lock& lock, Work work, int priority, std::span<const Dependency> after);
+
+  // CUDA_SUCCESS, or what poisoned the queue.
+  CUresult error(const Lock& lock) const;
+  CUresult error() const;
+
+  // Blocks until the command is done.
+  static void wait(Lock& lock, const CommandPtr& command);
+  // Whether it is done (null is), for a host that goes on meanwhile. Where the device executes only
+  // while the host asks, it goes on for a while first.
+  static bool poll(Lock& lock, const CommandPtr& command);
+  // Blocks until everything submitted before the call is done.
+  void drain();
+
+  // For what is submitted from then on; waits for what was before.
+  void set_schedule(const Schedule& schedule);
+  void set_trace(std::shared_ptr<Trace> trace);
+  std::string take_trace();  // ends it; empty where none was begun
+  // Whether all work comes from one thread of the host that submits it before it waits: then grids
+  // that only poll will never end, which is found.
+  void expect_no_help(bool alone);
+
+  // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and says where the warps stand. Without effect
+  // where nothing is outstanding. Returns once the grids ended, unless a host function keeps the
+  // thread, which cannot be interrupted.
+  std::vector<std::string> stop();
+
+  // Cancels everything and ends the thread; waits for that unless a host function keeps it.
+  void close();
+
+ private:
+  struct Running {
+    CommandPtr command;
+    std::unique_ptr<Grid> grid;
+    bool waits = false;  // for grids before it, in griddepcontrol.wait
+  };
+  using Key = std::pair<int, std::uint64_t>;  // priority, sequence
+
+  void run();
+  bool may_execute(const Lock& lock) const;
+  CommandPtr take_startable(const Lock& lock);
+  void start(Lock& lock, CommandPtr command);
+  void advance(Lock& lock);
+  void end_question();
+  CUresult take_turn();
+  bool is_stuck(const Lock& lock);
+  void report_stuck(Lock& lock);
+  void depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,
+              std::vector<Ordering::Edge>* edges);
+  static void host_learns(const Lock& lock, Command& command);
+  static void reach(const Lock& lock, const CommandPtr& command, Milestone milestone);
+  static bool let_go(const Lock& lock, const Command::Dependent& dependent);
+  bool finish_at_once(const Lock& lock, Command& command);
+  void let_waiters_go(const Lock& lock);
+  void make_ready(const Lock& lock, const CommandPtr& command);
+  void fail(Lock& lock, CUresult result);
+  void halt(Lock& lock);
+
+  Engine& engine_;
+  FindingLog& findings_;
+
+  std::condition_variable work_;  // wakes the thread
+  std::map<std::uint64_t, CommandPtr> unfinished_;
+  std::map<Key, CommandPtr> ready_;
+  std::uint64_t submitted_ = 0;
+  std::set<Ordering::Number> leaves_;  // that nothing was submitted behind yet
+  CUresult error_ = CUDA_SUCCESS;
+  bool stop_requested_ = false;
+  bool unasked_ = false;     // the host has neither waited nor asked for kIdle
+  std::uint64_t asked_ = 0;  // turns that the host asked for and waits for
+  bool alone_ = false;
+  std::shared_ptr<Trace> trace_;
+  bool closing_ = false;
+  bool in_host_function_ = false;
+  std::vector<std::string> standing_;  // what the last stop found
+
+  // The thread's own.
+  std::vector<Running> running_;
+  unsigned slices_ = 0;            // since a grid ended or the first one started
+  std::uint64_t age_ = 0;          // of what is noted of memory, in kAge submissions
+  std::uint64_t fingerprint_ = 0;  // of the running grids when they had polled for long
+  std::uint64_t polled_ = 0;       // warp instructions since one did anything but poll
+  Turns turns_{Schedule{}};
+  std::thread thread_;
+};
+
+// Whether the calling thread executes a host function for a stream, where no driver call is
+// permitted.
+bool inside_host_function();
+
+}  // namespace baton::sim

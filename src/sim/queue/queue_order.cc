@@ -1,0 +1,160 @@
+// What is submitted to a queue comes after what: commands wait here until others have got as far as
+// they ask, and let others go when they get somewhere themselves.
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "sim/queue/queue.h"
+
+namespace baton::sim {
+namespace {
+
+Ordering::Kind kind_of(const Dependency& dependency) {
+  if (dependency.at == Milestone::kDone) return Ordering::Kind::kFull;
+  if (!dependency.is_programmatic) return Ordering::Kind::kLoose;
+  return dependency.at == Milestone::kTriggered ? Ordering::Kind::kTriggered
+                                                : Ordering::Kind::kBegun;
+}
+
+bool is_programmatic(const Ordering::Edge& edge) {
+  return edge.kind == Ordering::Kind::kTriggered || edge.kind == Ordering::Kind::kBegun;
+}
+
+Ordering::Operation operation_of(const Work& work) {
+  if (const auto* launch = std::get_if<GridLaunch>(&work)) {
+    return {launch->kernel->name,
+            launch->kernel->decoded,
+            {launch->grid.x, launch->grid.y, launch->grid.z},
+            {launch->block.x, launch->block.y, launch->block.z}};
+  }
+  if (std::holds_alternative<Copy>(work)) return {"copy"};
+  if (std::holds_alternative<Fill>(work)) return {"fill"};
+  if (std::holds_alternative<Free>(work)) return {"free"};
+  return {};
+}
+
+}  // namespace
+
+CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
+                               std::span<const Dependency> after) {
+  auto command = std::make_shared<Command>();
+  command->queue = this;
+  command->priority = priority;
+  if (error_ != CUDA_SUCCESS) {
+    command->reached = Milestone::kDone;
+    return command;
+  }
+  command->sequence = ++submitted_;
+  command->work = std::move(work);
+  unfinished_.emplace(command->sequence, command);
+  std::vector<Ordering::Edge> edges;
+  for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
+  command->number = Ordering::instance().add(edges, operation_of(command->work));
+  for (const Ordering::Edge& edge : edges) {
+    if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);
+  }
+  leaves_.insert(command->number);
+  if (auto* launch = std::get_if<GridLaunch>(&command->work)) {
+    launch->number = command->number;
+    launch->waits_for_others = command->awaited != 0;
+    launch->is_programmatic = std::any_of(edges.begin(), edges.end(), is_programmatic);
+  }
+  if (command->blockers != 0) return command;
+  if (finish_at_once(lock, *command)) {
+    reach(lock, command, Milestone::kDone);
+  } else {
+    make_ready(lock, command);
+  }
+  return command;
+}
+
+void DeviceQueue::depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,
+                         std::vector<Ordering::Edge>* edges) {
+  const CommandPtr& earlier = dependency.command;
+  if (earlier == nullptr) return;
+  const bool is_grid = std::holds_alternative<GridLaunch>(command->work);
+  const bool passes_on =
+      std::holds_alternative<Join>(command->work) || std::holds_alternative<Record>(command->work);
+  edges->push_back({earlier->number, kind_of(dependency)});
+  for (const CommandPtr& grid : earlier->early) {
+    if (is_grid) {
+      depend(lock, command, {grid, Milestone::kTriggered, true}, edges);
+    } else if (passes_on) {
+      command->early.push_back(grid);
+    } else {
+      depend(lock, command, {grid}, edges);
+    }
+  }
+  if (dependency.is_programmatic && passes_on) command->early.push_back(earlier);
+  if (earlier->reached < dependency.at) {
+    earlier->dependents.push_back({command, dependency.at, false});
+    ++command->blockers;
+  }
+  if (dependency.is_programmatic && is_grid && !earlier->done()) {
+    earlier->dependents.push_back({command, Milestone::kDone, true});
+    ++command->awaited;
+  }
+}
+
+void DeviceQueue::host_learns(const Lock&, Command& command) {
+  if (std::exchange(command.known_done, true) || command.number == 0) return;
+  Ordering::instance().host_learns(command.number);
+}
+
+// Lets grids go on that waited in griddepcontrol.wait for what has completed.
+void DeviceQueue::let_waiters_go(const Lock&) {
+  for (Running& running : running_) {
+    if (!running.waits || running.command->awaited != 0) continue;
+    running.waits = false;
+    running.grid->release_wait();
+  }
+}
+
+void DeviceQueue::reach(const Lock& lock, const CommandPtr& first, Milestone milestone) {
+  // What follows may be done at once, and so on: a long chain must not be a deep recursion.
+  std::vector<std::pair<CommandPtr, Milestone>> open = {{first, milestone}};
+  while (!open.empty()) {
+    const CommandPtr command = std::move(open.back().first);
+    const Milestone at = open.back().second;
+    open.pop_back();
+    if (command->reached >= at) continue;
+    command->reached = at;
+    if (at == Milestone::kDone) command->queue->unfinished_.erase(command->sequence);
+    std::erase_if(command->dependents, [&](const Command::Dependent& dependent) {
+      if (dependent.at > at) return false;
+      if (let_go(lock, dependent)) open.emplace_back(dependent.command, Milestone::kDone);
+      return true;
+    });
+    if (at == Milestone::kDone) Scheduler::instance().done.notify_all();
+  }
+}
+
+// One thing less that the command waits for. True where that makes it done.
+bool DeviceQueue::let_go(const Lock& lock, const Command::Dependent& dependent) {
+  Command& later = *dependent.command;
+  if (dependent.waits) {
+    if (--later.awaited == 0) later.queue->work_.notify_all();
+    return false;
+  }
+  if (--later.blockers != 0 || later.done()) return false;
+  if (later.queue->finish_at_once(lock, later)) return true;
+  later.queue->make_ready(lock, dependent.command);
+  return false;
+}
+
+// What needs no thread to be done: the order between others, and the time.
+bool DeviceQueue::finish_at_once(const Lock&, Command& command) {
+  if (auto* record = std::get_if<Record>(&command.work)) {
+    *record->occurrence = {std::chrono::steady_clock::now()};
+    return true;
+  }
+  return std::holds_alternative<Join>(command.work);
+}
+
+void DeviceQueue::make_ready(const Lock&, const CommandPtr& command) {
+  ready_.emplace(Key{command->priority, command->sequence}, command);
+  work_.notify_all();
+}
+
+}  // namespace baton::sim

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sim/graph/capture.h"
+#include "sim/queue/command.h"
+
+namespace baton::sim {
+
+class Context;
+
+// The priorities of streams, from the least to the greatest.
+inline constexpr int kLeastPriority = 0;
+inline constexpr int kGreatestPriority = -5;
+
+// One stream of a context: commands that start in the order of submission. Members that change are
+// guarded by the scheduler's mutex; Context submits to streams and knows the order between them.
+struct Stream {
+  enum class Kind {
+    kLegacy,       // the default stream, ordered against every blocking stream both ways
+    kBlocking,     // what CU_STREAM_DEFAULT makes, and a thread's own default stream
+    kNonBlocking,  // ordered against nothing
+  };
+
+  Stream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority)
+      : context(std::move(owner)), kind(stream_kind), priority(stream_priority) {}
+
+  const std::shared_ptr<Context> context;
+  const Kind kind;
+  const int priority;
+  // What is done when all that was submitted is, or null.
+  CommandPtr tail;
+  // The last command where it is a grid, but for events recorded since: what a dependent launch may
+  // overlap.
+  CommandPtr last_grid;
+  // Grids that were launched since somebody counts what they do, oldest first; none: nobody does.
+  std::optional<std::deque<CommandPtr>> counted;
+  bool destroyed = false;  // its work goes on, and the legacy stream still waits for it
+  CaptureState capture;    // where its work becomes part of a graph
+  // What StreamGetCaptureInfo last gave out.
+  std::vector<CUgraphNode> reported_nodes;
+  std::vector<CUgraphEdgeData> reported_edges;
+};
+
+}  // namespace baton::sim
