@@ -212,11 +212,10 @@ bool Lowering::alias(const ptx::Operand& written, SlotId slot) {
   if (!reg || reg->variable->space != ptx::StateSpace::kReg) return false;
   const SlotId to = register_of(*reg).slot;
   if (writes_[to] != 1 || builder_.width(to) != builder_.width(slot)) return false;
-  const std::vector<std::uint32_t>& uses = uses_[to];
   const std::uint32_t here = flow_.block_of(index_);
-  for (std::uint32_t use : uses) {
-    const std::uint32_t there = flow_.block_of(use);
-    if (there == here ? use <= index_ : !flow_.dominates(here, there)) return false;
+  // A use that precedes the copy in the text reads the register itself: it is lowered already.
+  for (std::uint32_t use : uses_[to]) {
+    if (use <= index_ || !flow_.dominates(here, flow_.block_of(use))) return false;
   }
   // A register that is copied must not change between the copy and a use of it. Where both are
   // written once, the original before the copy and the copy before every use, it cannot.
@@ -225,7 +224,6 @@ bool Lowering::alias(const ptx::Operand& written, SlotId slot) {
     const std::uint32_t origin = written_at_[slot];
     const std::uint32_t there = flow_.block_of(origin);
     if (there == here ? origin >= index_ : !flow_.dominates(there, here)) return false;
-    for (std::uint32_t use : uses) uses_[slot].push_back(use);
   }
   aliases_[to] = slot;
   return true;
