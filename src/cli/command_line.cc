@@ -33,7 +33,7 @@ struct RawRun {
 };
 
 struct Raw {
-  bool json = false;
+  bool json = false, strict = false;
   RawRun run;
   std::string file, output, arch, extract, action;
   bool ptx = false, cubin = false;
@@ -134,12 +134,13 @@ std::optional<RewriteMode> parse_rewrite(const std::string& text) {
 
 CheckCommand checked_check(const Raw& raw) {
   const RawRun& run = raw.run;
-  CheckCommand command{raw.json,
-                       raw.file,
-                       {},
-                       parse_symbols(run.set),
-                       parse_pdl(run.pdl),
-                       parse_rewrite(run.rewrite)};
+  CheckCommand command;
+  command.json = raw.json;
+  command.strict = raw.strict;
+  command.file = raw.file;
+  command.symbols = parse_symbols(run.set);
+  command.pdl = parse_pdl(run.pdl);
+  command.rewrite = parse_rewrite(run.rewrite);
   if (!run.device.empty()) command.device = run.device;
   return command;
 }
@@ -175,11 +176,16 @@ T checked_common(const Raw& raw) {
 RunCommand checked_run(const Raw& raw) {
   const RawRun& run = raw.run;
   RunCommand command = checked_common<RunCommand>(raw);
+  command.strict = raw.strict;
   command.outputs = parse_assignments("--output", run.output, "FILE.npy");
   command.expected = parse_assignments("--expect", run.expect, "FILE.npy");
   constexpr std::string_view kTolerance = "a number of at least 0";
   if (!run.rtol.empty()) command.rtol = parse_real("--rtol", run.rtol, true, kTolerance);
   if (!run.atol.empty()) command.atol = parse_real("--atol", run.atol, true, kTolerance);
+  if (command.expected.empty() && (command.rtol || command.atol)) {
+    throw error(ErrorCode::kInvalidInput, "{} compares nothing without --expect; give --expect too",
+                command.rtol ? "--rtol" : "--atol");
+  }
   if (!run.keep.empty()) command.keep = run.keep;
 
   command.schedule = checked_schedule(run.schedule);
@@ -202,6 +208,12 @@ CacheCommand::Action parse_action(const std::string& text) {
               suggestion(text, std::span<const std::string_view>(names)));
 }
 
+// "baton run --help": where the options of `app` are listed.
+std::string help_call(const CLI::App& app) {
+  return app.get_parent() == nullptr ? "baton --help"
+                                     : fmt::format("baton {} --help", app.get_name());
+}
+
 // A name near `word` among the options of `app`, as the end of a message.
 std::string option_suggestion(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
@@ -211,7 +223,10 @@ std::string option_suggestion(const CLI::App& app, const std::string& word) {
       for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     }
   }
-  return suggestion(word.substr(0, word.find('=')), names);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(word.substr(0, word.find('=')), views);
+  if (near.empty()) return fmt::format("; {} lists the options", help_call(app));
+  return fmt::format("; did you mean \"{}\"?", near);
 }
 
 // CLI11 splits options from values and writes --help; what it does not know it leaves to us, so
@@ -222,8 +237,9 @@ class Parser {
     app_.require_subcommand(0, 1);
     app_.allow_extras();
     app_.set_help_flag("-h,--help", "Show this help");
-    app_.set_version_flag("--version", std::string(kVersion));
-    app_.footer("\nbaton COMMAND --help shows the options of a command.");
+    app_.set_version_flag("-V,--version", std::string(kVersion));
+    app_.add_flag("--json", raw_.json, "Print one JSON object");
+    app_.footer("\nbaton COMMAND --help, or baton help COMMAND, shows the options of a command.");
     add("doctor", "Say what was found and what is missing: devices, driver, NVRTC, headers, cache");
     add_run();
     add_check();
@@ -234,6 +250,17 @@ class Parser {
     option(inspect, "--extract", raw_.extract, "DIR", "Write what it is made of into a folder");
     CLI::App* cache = add("cache", "Look after the compile cache");
     cache->add_option("ACTION", raw_.action, "stats, list, verify or clear");
+    app_.add_subcommand("help", "Show the options of a command: baton help run");
+    app_.add_subcommand("version", "Show the version");
+  }
+
+  std::string command_name(const std::vector<std::string>& arguments) {
+    const std::vector<std::string> names = command_names();
+    const auto end = std::find(arguments.begin(), arguments.end(), "--");
+    const auto found = std::find_first_of(arguments.begin(), end, names.begin(), names.end());
+    if (found != end) return *found;
+    const bool word = !arguments.empty() && !arguments.front().starts_with("-");
+    return word ? arguments.front() : "";
   }
 
   Command parse(std::vector<std::string> arguments) {
@@ -242,6 +269,13 @@ class Parser {
     const bool separated = separator != arguments.end();
     std::vector<std::string> behind(separated ? separator + 1 : separator, arguments.end());
     arguments.erase(separator, arguments.end());
+    const std::string called = command_name(arguments);
+    // The words mean what the options mean.
+    if (!arguments.empty() && arguments.front() == "version") arguments.front() = "--version";
+    if (!arguments.empty() && arguments.front() == "help") {
+      arguments.erase(arguments.begin());
+      arguments.push_back("--help");
+    }
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
     try {
       app_.parse(std::move(arguments));
@@ -250,10 +284,12 @@ class Parser {
     } catch (const CLI::CallForVersion&) {
       return ShowText{kVersion + std::string("\n")};
     } catch (const CLI::ParseError& failure) {
-      throw error(ErrorCode::kInvalidInput, "{}; baton --help shows what there is", failure.what());
+      throw error(ErrorCode::kInvalidInput, "{}; {} lists the options", failure.what(),
+                  help_call(named(called)));
     }
 
     const std::vector<CLI::App*> chosen = app_.get_subcommands();
+    if (!chosen.empty()) refuse_misplaced(*chosen.front());
     refuse_unknown(chosen.empty() ? app_ : *chosen.front());
     if (chosen.empty()) {
       throw error(ErrorCode::kInvalidInput, "no command was given{}",
@@ -271,7 +307,7 @@ class Parser {
   CLI::App* add(const char* name, const char* description) {
     CLI::App* sub = app_.add_subcommand(name, description);
     sub->allow_extras();
-    sub->set_version_flag("--version", std::string(kVersion));
+    sub->set_version_flag("-V,--version", std::string(kVersion));
     sub->add_flag("--json", raw_.json, "Print one JSON object");
     return sub;
   }
@@ -283,6 +319,10 @@ class Parser {
     sub->add_option(name, target, description)->type_name(value)->allow_extra_args(false);
   }
 
+  void add_strict(CLI::App* sub) {
+    sub->add_flag("--strict", raw_.strict, "End with status 1 where there is a warning");
+  }
+
   // What a run and its check have in common.
   void add_binding(CLI::App* sub) {
     RawRun& run = raw_.run;
@@ -291,11 +331,10 @@ class Parser {
            "GPU, else sim");
     option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
     option(sub, "--pdl", run.pdl, "MODE",
-           "auto, on or off: what steps do whose own pdl is auto; BATON_PDL=off goes before all");
-    option(
-        sub, "--rewrite", run.rewrite, "MODE",
-        "off, auto, wait, loads, exit or top: whether kernels that say nothing of it are given "
-        "what they lack for PDL, and where a trigger");
+           "auto, on or off: for steps whose own pdl is auto; BATON_PDL=off overrides this");
+    option(sub, "--rewrite", run.rewrite, "MODE",
+           "off; auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a "
+           "trigger, there");
   }
 
   // What a run and its measurement have in common.
@@ -317,9 +356,10 @@ class Parser {
   }
 
   void add_check() {
-    CLI::App* sub = add("check", "Hold a program, or an image, against a device; launch nothing");
+    CLI::App* sub = add("check", "Check a program, or an image, against a device; launch nothing");
     sub->add_option("FILE", raw_.file, "The program file, or anything that holds images");
     add_binding(sub);
+    add_strict(sub);
   }
 
   void add_run() {
@@ -336,6 +376,7 @@ class Parser {
     option(sub, "--trace", run.trace, "FILE.json",
            "Write what the simulated GPU did as a timeline");
     option(sub, "--keep", run.keep, "DIR", "Keep sources, PTX and machine code in a folder");
+    add_strict(sub);
   }
 
   void add_compile() {
@@ -356,6 +397,23 @@ class Parser {
       names.push_back(sub->get_name());
     }
     return names;
+  }
+
+  // The command of that name, else the program itself.
+  const CLI::App& named(const std::string& command) {
+    for (const CLI::App* sub : app_.get_subcommands([](const CLI::App*) { return true; })) {
+      if (sub->get_name() == command) return *sub;
+    }
+    return app_;
+  }
+
+  // What was written before the command, where it does not belong.
+  void refuse_misplaced(const CLI::App& command) {
+    const std::vector<std::string> before = app_.remaining();
+    if (before.empty()) return;
+    throw error(ErrorCode::kInvalidInput,
+                "\"{0}\" comes before the command \"{1}\"; write it after: baton {1} {0}",
+                before.front(), command.get_name());
   }
 
   void refuse_unknown(const CLI::App& app) {
@@ -427,6 +485,10 @@ class Parser {
 };
 
 }  // namespace
+
+std::string command_name(const std::vector<std::string>& arguments) {
+  return Parser().command_name(arguments);
+}
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   return Parser().parse(arguments);

@@ -64,6 +64,22 @@ TEST(CommandLine, HowKernelsAreRewritten) {
             RewriteMode::kTop);
 }
 
+TEST(CommandLine, StrictIsAskedFor) {
+  EXPECT_FALSE(parsed<RunCommand>({"run", "p.toml"}).strict);
+  EXPECT_TRUE(parsed<RunCommand>({"run", "p.toml", "--strict"}).strict);
+  EXPECT_FALSE(parsed<CheckCommand>({"check", "p.toml"}).strict);
+  EXPECT_TRUE(parsed<CheckCommand>({"check", "p.toml", "--strict"}).strict);
+}
+
+TEST(CommandLine, TheCommandIsNamedWhereverItIs) {
+  EXPECT_EQ(command_name({"--device", "sim", "run", "p.toml"}), "run");
+  EXPECT_EQ(command_name({"compile", "k.cu", "--", "run"}), "compile");
+  EXPECT_EQ(command_name({"rum", "p.toml"}), "rum");
+  EXPECT_EQ(command_name({"--json", "rum"}), "");
+  EXPECT_EQ(command_name({"k.cu", "--", "run"}), "k.cu");
+  EXPECT_EQ(command_name({}), "");
+}
+
 TEST(CommandLine, EveryCheckOptionArrives) {
   const auto check = parsed<CheckCommand>(
       {"check", "p.toml", "--device", "sim:tiny", "--set", "N=-7", "--pdl", "on", "--json"});

@@ -16,7 +16,8 @@
 namespace baton::cli {
 namespace {
 
-// Set by the first SIGINT; commands that run for long poll it. The second ends the process.
+// Set by the first SIGINT or SIGTERM; commands that run for long poll it. The second ends the
+// process.
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "it is set in a signal handler");
 
@@ -29,21 +30,26 @@ void install_signal_handlers() {
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
   // A reader that goes away shows as a failed write, not as a signal.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-// What the JSON object needs even where the arguments cannot be read.
-std::string command_name(const std::vector<std::string>& arguments) {
-  const auto found = std::find_if(arguments.begin(), arguments.end(), [](const std::string& word) {
-    return !word.empty() && word.front() != '-';
-  });
-  return found == arguments.end() ? "" : *found;
+bool is_strict(const Command& command) {
+  return std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.strict; }) return chosen.strict;
+        return false;
+      },
+      command);
 }
+
+// Of a command that found nothing worse than warnings, where --strict allows none.
+constexpr int kWarningStatus = 1;
 
 struct Dispatch {
   Output& output;
-  // Help is text, also where --json stands beside it.
+  // Help is text, also with --json.
   void operator()(const ShowText& command) const { output.replace_all(command.text); }
   void operator()(const DoctorCommand& command) const { doctor(command, output); }
   void operator()(const RunCommand& command) const { run(command, output, interrupted); }
@@ -60,8 +66,13 @@ int main(const std::vector<std::string>& arguments) {
   Output output(std::find(arguments.begin(), end, "--json") != end, command_name(arguments));
   int status = 0;
   try {
-    std::visit(Dispatch{output}, parse_command_line(arguments));
+    const Command command = parse_command_line(arguments);
+    std::visit(Dispatch{output}, command);
     if (interrupted) throw Error(ErrorCode::kInterrupted, "interrupted");
+    if (is_strict(command) && output.warnings() > 0) {
+      output.report_warnings();
+      status = kWarningStatus;
+    }
   } catch (...) {
     const Error error = current_error();
     output.report(error);

@@ -26,6 +26,7 @@ struct DoctorCommand {
 
 struct RunCommand {
   bool json = false;
+  bool strict = false;  // a warning is status 1
   std::filesystem::path program;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
@@ -47,6 +48,7 @@ struct RunCommand {
 
 struct CheckCommand {
   bool json = false;
+  bool strict = false;
   std::filesystem::path file;  // a program, or anything that holds images
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;

@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -12,6 +10,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/counted.h"
 #include "cli/symbols.h"
 
 namespace baton::cli {
@@ -49,12 +48,15 @@ void write_error_stream(std::string_view text) {
 
 Output::Output(bool json, std::string command)
     : json_(json),
+      standard_output_(json),
       colour_(!json && wants_colour(STDOUT_FILENO)),
+      error_colour_(wants_colour(STDERR_FILENO)),
       progress_on_terminal_(isatty(STDERR_FILENO) != 0),
       result_(std::make_unique<nlohmann::ordered_json>()) {
   (*result_)["version"] = 1;
   (*result_)["command"] = nullptr;
   if (!command.empty()) (*result_)["command"] = std::move(command);
+  (*result_)["status"] = nullptr;
 }
 
 Output::~Output() = default;
@@ -65,9 +67,16 @@ void Output::replace_all(std::string text) {
 }
 
 void Output::warning(std::string_view message) {
-  clear_progress();
-  write_error_stream(fmt::format("warning: {}\n", message));
+  diagnostic(Style::kWarning, "warning", message);
   result()["warnings"].push_back(message);
+}
+
+void Output::diagnostic(Style style, std::string_view word, std::string_view message) {
+  clear_progress();
+  // It comes after what was found out before it.
+  flush();
+  write_error_stream(fmt::format("{}: {}\n", styled(word, style, error_colour_), message));
+  if (style == Style::kWarning) ++warnings_;
 }
 
 void Output::progress(std::string_view message) {
@@ -89,7 +98,7 @@ void Output::clear_progress() {
   progress_shown_ = false;
 }
 
-void Output::report(const Error& error) {
+void Output::write_error(std::string_view line, const std::vector<std::string>& notes) {
   clear_progress();
   // The error comes after what was found out before it.
   try {
@@ -97,11 +106,18 @@ void Output::report(const Error& error) {
   } catch (const Error&) {
     // The error at hand is the one to tell.
   }
-  std::string text = error_line(error) + '\n';
-  std::vector<std::string> notes;
-  for (const std::string& note : error.notes()) notes.push_back(with_readable_names(note));
+  constexpr std::string_view kWord = "error";
+  std::string text = styled(kWord, Style::kBad, error_colour_);
+  text += line.substr(kWord.size());
+  text += '\n';
   for (const std::string& note : notes) text += note + '\n';
   write_error_stream(text);
+}
+
+void Output::report(const Error& error) {
+  std::vector<std::string> notes;
+  for (const std::string& note : error.notes()) notes.push_back(with_readable_names(note));
+  write_error(error_line(error), notes);
 
   nlohmann::ordered_json& entry = result()["error"];
   entry["code"] = to_string(error.code());
@@ -111,19 +127,19 @@ void Output::report(const Error& error) {
   if (!notes.empty()) entry["notes"] = std::move(notes);
 }
 
+void Output::report_warnings() {
+  const std::string what = counted(warnings_, "warning") + ", and --strict allows none";
+  write_error("error: " + what, {});
+  result()["error"] = {{"code", "warnings"}, {"what", what}, {"where", nullptr}};
+}
+
 void Output::flush() {
   clear_progress();
-  const std::string text = std::exchange(text_, {});
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return;
-  const int reason = errno;
-  std::clearerr(stdout);
-  if (reason == EPIPE) return;
-  throw error(ErrorCode::kInvalidInput, "standard output cannot be written: {}",
-              std::strerror(reason));
+  standard_output_.write(std::exchange(text_, {}));
 }
 
 void Output::finish() {
+  result()["status"] = result().contains("error") ? "failed" : warnings_ > 0 ? "warnings" : "ok";
   // Names and paths may hold bytes that are no UTF-8; JSON cannot.
   if (json_) {
     text_ = result().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,11 +12,17 @@
 #include <vector>
 
 #include "baton/error.h"
+#include "cli/standard_output.h"
 
 namespace baton::cli {
 
+// Bold, and the colours of good, bad and doubtful news, where colours are in force.
+enum class Style { kBold, kGood, kBad, kWarning, kFaint };
+std::string styled(std::string_view text, Style style, bool colour);
+
 // Where a command's results go: text for people, or one JSON object. Standard output is written
-// once, at the end of a command, except for what `flush` lets out earlier. Used by one thread.
+// once, at the end of a command, except for what `flush` lets out earlier. With JSON nothing else
+// in the process writes to standard output. Used by one thread.
 class Output {
  public:
   // `command` is the name that the JSON object carries; empty where there was none.
@@ -27,6 +34,8 @@ class Output {
   bool json() const { return json_; }
   // Standard output is a terminal, and NO_COLOR does not forbid colours on it.
   bool colour() const { return colour_; }
+  // Warnings so far: those in the JSON object and those of the simulated GPU.
+  std::size_t warnings() const { return warnings_; }
 
   // One line for people; dropped with --json.
   template <typename... Args>
@@ -41,27 +50,34 @@ class Output {
   void replace_all(std::string text);
   // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
   void warning(std::string_view message);
+  // A line on standard error that the JSON object has under a key of its own.
+  void diagnostic(Style style, std::string_view word, std::string_view message);
   // What goes on right now, for someone who waits: replaced by the next on a terminal; where
   // standard error is piped, a plain line now and then. Dropped with --json.
   void progress(std::string_view message);
 
-  // The JSON object, to be filled by the command; {"version", "command"} at the start.
+  // The JSON object, to be filled by the command; {"version", "command", "status"} at the start.
   nlohmann::ordered_json& result() { return *result_; }
 
   // "error: …" on standard error, with its notes below, and "error" in the JSON object.
   void report(const Error& error);
+  // The same of the warnings, where none is allowed.
+  void report_warnings();
 
-  // Writes text so far to standard output. A closed pipe is not an error: nobody reads on. Throws
-  // kInvalidInput for another reason, such as a full disk.
+  // Writes text so far to standard output. Throws what StandardOutput::write throws.
   void flush();
   // Writes all that is left, the JSON object included.
   void finish();
 
  private:
   void clear_progress();
+  void write_error(std::string_view line, const std::vector<std::string>& notes);
 
   bool json_;
+  StandardOutput standard_output_;
   bool colour_;
+  bool error_colour_;
+  std::size_t warnings_ = 0;
   bool progress_on_terminal_;
   bool progress_shown_ = false;
   std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();
@@ -76,9 +92,5 @@ std::string error_line(const Error& error);
 // The exception in flight as an Error: Baton's own as it is, one of the standard library's as what
 // it means to a user. To be called in a catch block.
 Error current_error();
-
-// Bold, and the colours of good, bad and doubtful news, where colours are in force.
-enum class Style { kBold, kGood, kBad, kWarning, kFaint };
-std::string styled(std::string_view text, Style style, bool colour);
 
 }  // namespace baton::cli

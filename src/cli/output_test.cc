@@ -1,7 +1,9 @@
 #include "cli/output.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -68,9 +70,9 @@ TEST(CurrentError, MapsWhatOthersThrow) {
 
 TEST(Output, JsonStartsWithVersionAndCommand) {
   Output output(true, "run");
-  EXPECT_EQ(output.result().dump(), R"({"version":1,"command":"run"})");
+  EXPECT_EQ(output.result().dump(), R"({"version":1,"command":"run","status":null})");
   Output nameless(true, "");
-  EXPECT_EQ(nameless.result().dump(), R"({"version":1,"command":null})");
+  EXPECT_EQ(nameless.result().dump(), R"({"version":1,"command":null,"status":null})");
 }
 
 TEST(Output, ErrorsBecomeJson) {
@@ -82,20 +84,69 @@ TEST(Output, ErrorsBecomeJson) {
             R"({"code":"mismatch","what":"differs","where":"p.toml:2:1","notes":["a note"]})");
 }
 
-TEST(Output, TextIsDroppedWithJson) {
-  Output output(true, "run");
-  output.line("for {}", "people");
+// What standard output gets of a command.
+template <typename Fill>
+std::string standard_output_of(bool json, const Fill& fill) {
   testing::internal::CaptureStdout();
-  output.finish();
-  EXPECT_EQ(nlohmann::json::parse(testing::internal::GetCapturedStdout())["command"], "run");
+  {
+    Output output(json, "run");
+    fill(output);
+    output.finish();
+  }
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Output, TextIsDroppedWithJson) {
+  const std::string text =
+      standard_output_of(true, [](Output& output) { output.line("for {}", "people"); });
+  EXPECT_EQ(nlohmann::json::parse(text)["command"], "run");
+}
+
+TEST(Output, WhatOthersPrintGoesToStandardErrorWithJson) {
+  testing::internal::CaptureStderr();
+  const std::string text = standard_output_of(true, [](Output&) {
+    std::printf("by the library\n");
+    std::fflush(stdout);
+    EXPECT_EQ(write(STDOUT_FILENO, "by the driver\n", 14), 14);
+  });
+  EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "by the library\nby the driver\n");
+
+  testing::internal::CaptureStdout();
+  std::printf("afterwards");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "afterwards");
+}
+
+TEST(Output, WhatOthersPrintStaysWithoutJson) {
+  EXPECT_EQ(standard_output_of(false, [](Output&) { std::printf("by the library\n"); }),
+            "by the library\n");
+}
+
+TEST(Output, TheStatusSaysHowItEnded) {
+  const auto status_of = [](const auto& fill) {
+    testing::internal::CaptureStderr();
+    const std::string text = standard_output_of(true, fill);
+    testing::internal::GetCapturedStderr();
+    return nlohmann::json::parse(text)["status"];
+  };
+  EXPECT_EQ(status_of([](Output&) {}), "ok");
+  EXPECT_EQ(status_of([](Output& output) { output.warning("old"); }), "warnings");
+  EXPECT_EQ(status_of([](Output& output) {
+              output.diagnostic(Style::kWarning, "warning", "of the simulated GPU");
+            }),
+            "warnings");
+  EXPECT_EQ(status_of([](Output& output) {
+              output.warning("old");
+              output.report_warnings();
+            }),
+            "failed");
+  EXPECT_EQ(status_of([](Output& output) { output.report(Error(ErrorCode::kLimit, "x")); }),
+            "failed");
 }
 
 TEST(Output, BytesThatAreNoUtf8DoNotBreakJson) {
-  Output output(true, "run");
-  output.result()["name"] = "\xff\xfe";
-  testing::internal::CaptureStdout();
-  output.finish();
-  EXPECT_TRUE(nlohmann::json::accept(testing::internal::GetCapturedStdout()));
+  EXPECT_TRUE(nlohmann::json::accept(
+      standard_output_of(true, [](Output& output) { output.result()["name"] = "\xff\xfe"; })));
 }
 
 }  // namespace

@@ -235,11 +235,11 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
     if (finding.error && !error_findings) continue;
     const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
     const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
-    output.line("\n{}: kernel {}, block ({}), thread ({}): {}{}{}",
-                styled(finding.error ? "error" : "warning",
-                       finding.error ? Style::kBad : Style::kWarning, output.colour()),
-                with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
-                fmt::join(finding.thread, ", "), finding.message, times, where);
+    output.diagnostic(
+        finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
+        fmt::format("kernel {}, block ({}), thread ({}): {}{}{}",
+                    with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
+                    fmt::join(finding.thread, ", "), finding.message, times, where));
   }
 }
 

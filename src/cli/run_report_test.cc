@@ -159,11 +159,15 @@ TEST(RunReport, ErrorFindingsCanBeLeftToTheError) {
   finding.message = "reads 4 bytes behind buffer x";
   finding.count = 12;
   report.findings = {finding};
-  EXPECT_THAT(
-      text_of([&](Output& output) { show_findings(report, true, output); }),
-      HasSubstr("error: kernel saxpy, block (3, 0, 0), thread (0, 0, 0): reads 4 bytes behind "
-                "buffer x (12 times) (saxpy.cu:5:3)"));
-  EXPECT_EQ(text_of([&](Output& output) { show_findings(report, false, output); }), "");
+  const auto shown = [&](bool errors) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(text_of([&](Output& output) { show_findings(report, errors, output); }), "");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(shown(true),
+            "error: kernel saxpy, block (3, 0, 0), thread (0, 0, 0): reads 4 bytes behind buffer x "
+            "(12 times) (saxpy.cu:5:3)\n");
+  EXPECT_EQ(shown(false), "");
 }
 
 TEST(Json, NumbersThatJsonHasNotAreText) {
