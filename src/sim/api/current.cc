@@ -10,6 +10,28 @@ namespace {
 
 std::atomic<bool> g_deinitialized{false};
 
+// Has no destructor, so the thread can read it until it is gone.
+thread_local bool t_thread_ends = false;
+
+// Destroys the default streams of a thread that ends.
+struct ThreadStreams {
+  ~ThreadStreams() {
+    t_thread_ends = true;
+    for (Device& device : Device::all()) {
+      if (const std::shared_ptr<Context> context = device.context()) {
+        context->destroy_thread_stream();
+      }
+    }
+  }
+};
+
+// The destructors of the thread's other objects may call the driver later. A stream that such a
+// call makes stays with the context.
+void destroy_streams_at_thread_end() {
+  if (t_thread_ends) return;
+  static thread_local ThreadStreams streams;
+}
+
 void require_healthy(const Context& context) {
   const CUresult error = context.error();
   require(error == CUDA_SUCCESS, error);
@@ -65,7 +87,10 @@ std::shared_ptr<Context> usable_context() {
 
 std::shared_ptr<Stream> usable_stream(CUstream handle) {
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return usable_context()->legacy_stream();
-  if (handle == CU_STREAM_PER_THREAD) return usable_context()->thread_stream();
+  if (handle == CU_STREAM_PER_THREAD) {
+    destroy_streams_at_thread_end();
+    return usable_context()->thread_stream();
+  }
   enter();
   std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) throw Refusal(unknown_handle());

@@ -49,19 +49,13 @@ std::shared_ptr<Function> function_of(CUfunction handle) {
   return function;
 }
 
-// Calls `action` with the view of a kernel on a device, whether or not that has a context.
-template <typename Action>
-auto with_view(const Kernel& kernel, const Device& device, Action action) {
-  const KernelSettings settings = kernel.settings(device.ordinal());
-  return action(KernelView{device.profile(), kernel.library().facts(kernel),
-                           *kernel.library().ptx(), settings});
+// A kernel on a device, whether or not that has a context.
+KernelView view_of(const Kernel& kernel, const Device& device, const KernelSettings& settings) {
+  return {device.profile(), kernel.library().facts(kernel), *kernel.library().ptx(), settings};
 }
 
-template <typename Action>
-auto with_view(const Function& function, Action action) {
-  const KernelSettings settings = function.settings();
-  return action(KernelView{function.context()->profile(), function.loaded(),
-                           function.module()->ptx(), settings});
+KernelView view_of(const Function& function, const KernelSettings& settings) {
+  return {function.context()->profile(), function.loaded(), function.module()->ptx(), settings};
 }
 
 }  // namespace
@@ -159,18 +153,19 @@ CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel
                             CUdevice device) {
   const std::shared_ptr<Kernel> kernel = kernel_of(handle);
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *value = with_view(*kernel, device_of(device),
-                     [&](const KernelView& view) { return get_attribute(view, attribute); });
+  const Device& on = device_of(device);
+  const KernelSettings settings = kernel->settings(on.ordinal());
+  *value = get_attribute(view_of(*kernel, on, settings), attribute);
   return CUDA_SUCCESS;
 }
 
 CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
                             CUdevice device) {
   const std::shared_ptr<Kernel> kernel = kernel_of(handle);
-  kernel->set(device_of(device).ordinal(),
-              with_view(*kernel, device_of(device), [&](const KernelView& view) {
-                return set_attribute(view, attribute, value);
-              }));
+  const Device& on = device_of(device);
+  kernel->change(on.ordinal(), [&](const KernelSettings& settings) {
+    return set_attribute(view_of(*kernel, on, settings), attribute, value);
+  });
   return CUDA_SUCCESS;
 }
 
@@ -208,15 +203,16 @@ CUresult FuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_
 CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
   const std::shared_ptr<Function> function = function_of(handle);
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *value =
-      with_view(*function, [&](const KernelView& view) { return get_attribute(view, attribute); });
+  const KernelSettings settings = function->settings();
+  *value = get_attribute(view_of(*function, settings), attribute);
   return CUDA_SUCCESS;
 }
 
 CUresult FuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
   const std::shared_ptr<Function> function = function_of(handle);
-  function->set(with_view(
-      *function, [&](const KernelView& view) { return set_attribute(view, attribute, value); }));
+  function->change([&](const KernelSettings& settings) {
+    return set_attribute(view_of(*function, settings), attribute, value);
+  });
   return CUDA_SUCCESS;
 }
 
@@ -225,14 +221,15 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
   const std::shared_ptr<Context> context = usable_context();
   require(blocks != nullptr && block_size > 0, CUDA_ERROR_INVALID_VALUE);
   const std::shared_ptr<Function> function = place_function(*context, handle);
-  *blocks = with_view(*function, [&](const KernelView& view) {
-    if (dynamic_shared > static_cast<std::size_t>(max_dynamic_shared(view))) return 0;
-    BlockNeeds needs;
-    needs.threads = static_cast<std::uint32_t>(block_size);
-    needs.registers = registers(view);
-    needs.shared_bytes = view.kernel.static_shared + dynamic_shared;
-    return resident_blocks(view.profile, needs);
-  });
+  const KernelSettings settings = function->settings();
+  const KernelView view = view_of(*function, settings);
+  *blocks = 0;
+  if (dynamic_shared > static_cast<std::size_t>(max_dynamic_shared(view))) return CUDA_SUCCESS;
+  BlockNeeds needs;
+  needs.threads = static_cast<std::uint32_t>(block_size);
+  needs.registers = registers(view);
+  needs.shared_bytes = view.kernel.static_shared + dynamic_shared;
+  *blocks = resident_blocks(view.profile, needs);
   return CUDA_SUCCESS;
 }
 

@@ -65,7 +65,12 @@ CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
   if (address == 0) return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = owner_of(address);
   require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
-  stream->context->submit(*stream, Free{owner->heap(), address});
+  try {
+    stream->context->submit(*stream, Free{owner->heap(), address});
+  } catch (...) {
+    owner->heap()->keep(address);
+    throw;
+  }
   return CUDA_SUCCESS;
 }
 

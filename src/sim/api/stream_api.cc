@@ -33,9 +33,7 @@ CUresult StreamDestroy(CUstream handle) {
   require(!is_default_stream(handle), CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<Stream> stream = Objects::instance().streams.remove(handle);
   if (stream == nullptr) return unknown_handle();
-  std::unique_lock lock(Scheduler::instance().mutex);
-  stream->destroyed = true;
-  return stream->context->queue().error(lock);
+  return stream->context->destroy(*stream);
 }
 
 CUresult StreamSynchronize(CUstream handle) {

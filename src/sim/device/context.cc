@@ -69,10 +69,32 @@ std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
   auto stream = std::make_shared<Stream>(shared_from_this(), kind, priority);
   if (streams_.fetch_add(1) != 0) expect_overlap();
   if (kind == Stream::Kind::kBlocking) {
-    std::lock_guard lock(Scheduler::instance().mutex);
+    Lock lock(Scheduler::instance().mutex);
+    forget_destroyed(lock);
     blocking_.push_back(stream);
   }
   return stream;
+}
+
+CUresult Context::destroy(Stream& stream) {
+  Lock lock(Scheduler::instance().mutex);
+  stream.destroyed = true;
+  return queue_.error(lock);
+}
+
+void Context::destroy_thread_stream() {
+  Lock lock(Scheduler::instance().mutex);
+  const auto found = thread_streams_.find(std::this_thread::get_id());
+  if (found == thread_streams_.end()) return;
+  found->second->destroyed = true;
+  thread_streams_.erase(found);
+}
+
+// The legacy stream waits for what is in the others, also where they were destroyed meanwhile.
+void Context::forget_destroyed(const Lock&) {
+  std::erase_if(blocking_, [](const std::shared_ptr<Stream>& stream) {
+    return stream->destroyed && !is_pending(stream->tail);
+  });
 }
 
 std::shared_ptr<Stream> Context::legacy_stream() {
@@ -84,10 +106,11 @@ std::shared_ptr<Stream> Context::legacy_stream() {
 }
 
 std::shared_ptr<Stream> Context::thread_stream() {
-  std::lock_guard lock(Scheduler::instance().mutex);
+  Lock lock(Scheduler::instance().mutex);
   std::shared_ptr<Stream>& stream = thread_streams_[std::this_thread::get_id()];
   if (stream == nullptr) {
     stream = std::make_shared<Stream>(shared_from_this(), Stream::Kind::kBlocking, 0);
+    forget_destroyed(lock);
     blocking_.push_back(stream);
   }
   return stream;
@@ -95,7 +118,7 @@ std::shared_ptr<Stream> Context::thread_stream() {
 
 // What a new command of the stream comes after by the order of streams alone (CUDA programming
 // guide, "Implicit Synchronization" and "Default Stream").
-std::vector<Dependency> Context::predecessors(const Lock&, const Stream& stream) {
+std::vector<Dependency> Context::predecessors(const Lock& lock, const Stream& stream) {
   std::vector<Dependency> before;
   const auto add = [&](const CommandPtr& tail) {
     if (tail != nullptr) before.push_back({tail});
@@ -103,10 +126,8 @@ std::vector<Dependency> Context::predecessors(const Lock&, const Stream& stream)
   add(stream.tail);
   if (stream.kind == Stream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
   if (stream.kind == Stream::Kind::kLegacy) {
-    std::erase_if(blocking_, [&](const std::shared_ptr<Stream>& other) {
-      add(other->tail);
-      return other->destroyed && !is_pending(other->tail);
-    });
+    for (const std::shared_ptr<Stream>& other : blocking_) add(other->tail);
+    forget_destroyed(lock);
   }
   return before;
 }

@@ -39,6 +39,10 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> legacy_stream();
   std::shared_ptr<Stream> thread_stream();
   std::shared_ptr<Stream> make_stream(Stream::Kind kind, int priority);
+  // What is in the stream goes on, and is ordered as before. Returns the context's error.
+  CUresult destroy(Stream& stream);
+  // The calling thread ends.
+  void destroy_thread_stream();
 
   // Submits work in the order of the stream, after `after` too. Throws Refusal with the context's
   // error where it has one. Where the stream is being captured, this and what follows become part
@@ -82,6 +86,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void refuse_beside_capture(const Lock& lock, const Stream& stream);
   void record(const Lock& lock, Event& event, Stream& stream);
   void forbid_in_capture(const Lock& lock, const Stream& stream);
+  void forget_destroyed(const Lock& lock);
   std::vector<Dependency> predecessors(const Lock& lock, const Stream& stream);
 
   const int ordinal_;

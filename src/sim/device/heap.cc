@@ -33,6 +33,11 @@ void DeviceHeap::finish_free(std::uint64_t address) {
   memory_.free(address);
 }
 
+void DeviceHeap::keep(std::uint64_t address) {
+  std::lock_guard lock(mutex_);
+  entries_.at(address).leaving = false;
+}
+
 bool DeviceHeap::holds(std::uint64_t address, std::uint64_t bytes) const {
   std::uint64_t base = 0;
   std::uint64_t size = 0;

@@ -28,6 +28,8 @@ class DeviceHeap {
   // out. From here on no new operation may name it; `finish_free` gives it back.
   bool begin_free(std::uint64_t address);
   void finish_free(std::uint64_t address);
+  // Takes a `begin_free` back that nothing came of.
+  void keep(std::uint64_t address);
 
   // Whether a new operation may touch these bytes: they lie in one live allocation, the user's or a
   // module's.

@@ -24,10 +24,12 @@ KernelSettings Kernel::settings(int ordinal) const {
   return found != settings_.end() ? found->second : others_;
 }
 
-void Kernel::set(int ordinal, const KernelSettings& settings) {
+void Kernel::change(int ordinal, const Change& change) {
   std::lock_guard lock(mutex_);
-  settings_[ordinal] = settings;
-  if (auto function = functions_[ordinal].lock()) function->set(settings);
+  const auto found = settings_.find(ordinal);
+  const KernelSettings changed = change(found != settings_.end() ? found->second : others_);
+  settings_[ordinal] = changed;
+  if (auto function = functions_[ordinal].lock()) function->set(changed);
 }
 
 void Kernel::set_registers(std::uint32_t registers) {
@@ -37,9 +39,10 @@ void Kernel::set_registers(std::uint32_t registers) {
   for (auto& [ordinal, placed] : functions_) {
     const auto function = placed.lock();
     if (function == nullptr) continue;
-    KernelSettings settings = function->settings();
-    settings.registers = registers;
-    function->set(settings);
+    function->change([&](KernelSettings settings) {
+      settings.registers = registers;
+      return settings;
+    });
   }
 }
 
@@ -65,6 +68,11 @@ KernelSettings Function::settings() const {
 void Function::set(const KernelSettings& settings) {
   std::lock_guard lock(mutex_);
   settings_ = settings;
+}
+
+void Function::change(const Kernel::Change& change) {
+  std::lock_guard lock(mutex_);
+  settings_ = change(settings_);
 }
 
 std::shared_ptr<Library> Library::load(std::string ptx) {

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,7 +41,9 @@ class Kernel {
   const std::string& name() const { return name_; }
 
   KernelSettings settings(int ordinal) const;
-  void set(int ordinal, const KernelSettings& settings);
+  // Sets what `change` returns of the settings there are; no other change comes between.
+  using Change = std::function<KernelSettings(const KernelSettings&)>;
+  void change(int ordinal, const Change& change);
   // On every device.
   void set_registers(std::uint32_t registers);
   // Gives a new function the settings of its device, and from now on those that are set later.
@@ -71,6 +74,7 @@ class Function {
 
   KernelSettings settings() const;
   void set(const KernelSettings& settings);
+  void change(const Kernel::Change& change);
 
  private:
   const std::shared_ptr<Kernel> kernel_;

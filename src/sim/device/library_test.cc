@@ -167,6 +167,37 @@ TEST_F(LibraryTest, FunctionsHaveSettingsOfTheirOwn) {
       driver.cuKernelGetAttribute(&value, dynamic, reinterpret_cast<CUkernel>(function), 0));
 }
 
+// Two threads that set different attributes of one kernel, or of its function, lose neither.
+TEST_F(LibraryTest, ThreadsSetAttributesOfOneKernel) {
+  constexpr int kRounds = 100'000;
+  const CUkernel entry = kernel(load(kTestKernels), "add");
+  CUfunction function = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&function, entry));
+  const auto count_lost = [&](CUfunction_attribute which, bool of_kernel) {
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+    int lost = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      const int want = round % 100;
+      int got = -1;
+      if (of_kernel) {
+        driver.cuKernelSetAttribute(which, want, entry, 0);
+        driver.cuKernelGetAttribute(&got, which, entry, 0);
+      } else {
+        driver.cuFuncSetAttribute(function, which, want);
+        driver.cuFuncGetAttribute(&got, which, function);
+      }
+      lost += got != want;
+    }
+    return lost;
+  };
+  for (const bool of_kernel : {true, false}) {
+    auto shared = std::async(std::launch::async, count_lost,
+                             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, of_kernel);
+    EXPECT_EQ(count_lost(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, of_kernel), 0);
+    EXPECT_EQ(shared.get(), 0);
+  }
+}
+
 TEST_F(LibraryTest, GlobalsHaveAddresses) {
   const CUlibrary library = load(kTestKernels);
   CUdeviceptr address = 0;

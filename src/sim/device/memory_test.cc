@@ -249,6 +249,20 @@ TEST_F(MemoryTest, StreamOrderedAllocations) {
                 driver.cuMemAllocAsync(&address, size_t{1} << 50, stream));
 }
 
+TEST_F(MemoryTest, ARefusedFreeLeavesTheAllocation) {
+  const CUdeviceptr address = allocate(64);
+  const CUstream stream = make_stream();
+  ASSERT_RESULT(CUDA_SUCCESS,
+                driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  SIMULATED_ONLY();  // a GPU's driver captures it
+  EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, driver.cuMemFreeAsync(address, stream));
+  CUgraph graph = nullptr;
+  EXPECT_RESULT(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, driver.cuStreamEndCapture(stream, &graph));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(address, 1, 64, stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFree(address));
+}
+
 TEST_F(MemoryTest, FreeWaitsForTheDevice) {
   const CUstream stream = make_stream();
   const CUdeviceptr address = allocate(64);

@@ -63,6 +63,12 @@ struct Record {
   std::shared_ptr<Occurrence> occurrence;
 };
 
+// The schedule of what is submitted from here on. It comes after all that was submitted to its
+// queue before, and all that is submitted later comes after it.
+struct Setting {
+  Schedule schedule;
+};
+
 // How far a command is. Only grids have anything before kDone.
 enum class Milestone : std::uint8_t {
   kSubmitted,
@@ -71,7 +77,7 @@ enum class Milestone : std::uint8_t {
   kDone,       // or cancelled, when the queue's context failed
 };
 
-using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, GridLaunch>;
+using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, Setting, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.

@@ -118,6 +118,7 @@ CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noex
     return std::visit(Overloaded{
                           [](const Join&) { return CUDA_SUCCESS; },
                           [](const Record&) { return CUDA_SUCCESS; },
+                          [](const Setting&) { return CUDA_ERROR_UNKNOWN; },
                           [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
                           [&](const Copy& copy) {
                             look(copy.source, copy.bytes, Touch::kRead);

@@ -13,8 +13,8 @@ namespace baton::sim {
 // What the device's thread does for a command. Each returns CUDA_SUCCESS, or the error that poisons
 // the context, with a finding that says why. None throws.
 
-// Any work but a grid and the moment of a record, which the queue itself handles. `number` is the
-// work's in Ordering.
+// Any work but a grid, a setting and the moment of a record, which the queue itself handles.
+// `number` is the work's in Ordering.
 CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept;
 CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
                     std::unique_ptr<Grid>* grid) noexcept;

@@ -61,7 +61,7 @@ CUresult DeviceQueue::error() const {
   return error_;
 }
 
-void DeviceQueue::wait(Lock& lock, const CommandPtr& command) {
+void DeviceQueue::wait(Lock& lock, CommandPtr command) {
   if (command == nullptr) return;
   Scheduler& scheduler = Scheduler::instance();
   ++scheduler.waiting;
@@ -71,15 +71,14 @@ void DeviceQueue::wait(Lock& lock, const CommandPtr& command) {
   host_learns(lock, *command);
 }
 
-bool DeviceQueue::poll(Lock& lock, const CommandPtr& command) {
+bool DeviceQueue::poll(Lock& lock, CommandPtr command) {
   if (command == nullptr) return true;
   if (command->done()) {
     host_learns(lock, *command);
     return true;
   }
   DeviceQueue& queue = *command->queue;
-  if (queue.turns_.is_serial() || queue.thread_.get_id() == std::this_thread::get_id())
-    return false;
+  if (queue.turns_.is_serial() || queue.in_host_function_) return false;
   queue.asked_ = kTurnsPerQuestion;
   queue.work_.notify_all();
   Scheduler::instance().done.wait(lock, [&] { return command->done() || queue.asked_ == 0; });
@@ -89,11 +88,11 @@ bool DeviceQueue::poll(Lock& lock, const CommandPtr& command) {
 }
 
 void DeviceQueue::set_schedule(const Schedule& schedule) {
-  drain();
   Lock lock(Scheduler::instance().mutex);
-  // Nothing runs, so the thread is not in the engine.
-  turns_ = Turns(schedule);
-  engine_.set_schedule(schedule);
+  std::vector<Dependency> before;
+  for (const auto& [sequence, command] : unfinished_) before.push_back({command});
+  setting_ = submit(lock, Setting{schedule}, 0, before);
+  wait(lock, setting_);
 }
 
 void DeviceQueue::drain() {
@@ -116,7 +115,7 @@ std::vector<std::string> DeviceQueue::stop() {
   stop_requested_ = true;
   work_.notify_all();
   if (in_host_function_) return {"a host function launched on a stream has not returned"};
-  engine_.interrupt();
+  engine_.interrupt();  // until the thread has halted
   scheduler.done.wait(lock, [&] { return !stop_requested_; });
   return standing_;
 }
@@ -177,8 +176,16 @@ CommandPtr DeviceQueue::take_startable(const Lock&) {
 void DeviceQueue::start(Lock& lock, CommandPtr command) {
   // Cancelling clears the work of what is outstanding; this one is taken out of its reach.
   Work work = std::move(command->work);
+  if (const auto* setting = std::get_if<Setting>(&work)) {
+    // All that was submitted before is done and nothing else has begun: no grid is under way.
+    turns_ = Turns(setting->schedule);
+    engine_.set_schedule(setting->schedule);
+    return reach(lock, command, Milestone::kDone);
+  }
   in_host_function_ = std::holds_alternative<HostCall>(work);
   t_inside_host_function = in_host_function_;
+  // The function may wait for what the host does after its question.
+  if (in_host_function_) end_question();
   lock.unlock();
 
   if (running_.empty() && std::exchange(age_, command->number / kAge) != command->number / kAge) {
@@ -186,11 +193,12 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   }
   CUresult result = CUDA_SUCCESS;
   if (auto* launch = std::get_if<GridLaunch>(&work)) {
+    const bool waits = launch->waits_for_others;
     std::unique_ptr<Grid> grid;
     result = begin_grid(engine_, std::move(*launch), findings_, &grid);
     if (result == CUDA_SUCCESS) {
       if (running_.empty()) slices_ = 0;
-      running_.push_back({command, std::move(grid), launch->waits_for_others});
+      running_.push_back({command, std::move(grid), waits});
     }
   } else {
     result = execute(work, command->number, findings_);
@@ -366,6 +374,7 @@ void DeviceQueue::halt(Lock& lock) {
   if (!unfinished_.empty()) fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
   standing_ = std::move(standing);
   stop_requested_ = false;
+  engine_.resume();
   Scheduler::instance().done.notify_all();
 }
 

@@ -64,14 +64,15 @@ class DeviceQueue {
   CUresult error() const;
 
   // Blocks until the command is done.
-  static void wait(Lock& lock, const CommandPtr& command);
+  static void wait(Lock& lock, CommandPtr command);
   // Whether it is done (null is), for a host that goes on meanwhile. Where the device executes only
-  // while the host asks, it goes on for a while first.
-  static bool poll(Lock& lock, const CommandPtr& command);
+  // while the host asks, it goes on for a while first, but not past a host function.
+  static bool poll(Lock& lock, CommandPtr command);
   // Blocks until everything submitted before the call is done.
   void drain();
 
-  // For what is submitted from then on; waits for what was before.
+  // For what is submitted from then on; waits for what was before. No effect where the queue has
+  // failed.
   void set_schedule(const Schedule& schedule);
   void set_trace(std::shared_ptr<Trace> trace);
   std::string take_trace();  // ends it; empty where none was begun
@@ -123,6 +124,7 @@ class DeviceQueue {
   std::map<Key, CommandPtr> ready_;
   std::uint64_t submitted_ = 0;
   std::set<Ordering::Number> leaves_;  // that nothing was submitted behind yet
+  CommandPtr setting_;                 // the last one; what is submitted comes after it
   CUresult error_ = CUDA_SUCCESS;
   bool stop_requested_ = false;
   bool unasked_ = false;     // the host has neither waited nor asked for kIdle

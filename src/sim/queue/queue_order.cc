@@ -50,6 +50,7 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
   unfinished_.emplace(command->sequence, command);
   std::vector<Ordering::Edge> edges;
   for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
+  if (setting_ != nullptr && !setting_->done()) depend(lock, command, {setting_}, &edges);
   command->number = Ordering::instance().add(edges, operation_of(command->work));
   for (const Ordering::Edge& edge : edges) {
     if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);

@@ -2,7 +2,10 @@
 #include <mutex>
 #include <thread>
 
+#include "sim/api/current.h"
+#include "sim/device/objects.h"
 #include "sim/testing/driver_test.h"
+#include "sim/testing/test_kernels.h"
 
 namespace baton::sim {
 namespace {
@@ -198,6 +201,99 @@ TEST_F(StreamTest, PollingHostsSeeTheEnd) {
   while ((result = driver.cuEventQuery(event)) == CUDA_ERROR_NOT_READY) std::this_thread::yield();
   EXPECT_RESULT(CUDA_SUCCESS, result);
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamQuery(stream));
+}
+
+// A query never blocks, whatever the schedule: the host function waits for what the host does after
+// its query.
+TEST_F(StreamTest, QueriesDoNotWaitForHostFunctions) {
+  SIMULATED_ONLY();
+  const CUstream stream = make_stream();
+  const CUevent event = make_event();
+  for (const ScheduleKind kind : {ScheduleKind::kSerial, ScheduleKind::kLate, ScheduleKind::kEarly,
+                                  ScheduleKind::kReverse, ScheduleKind::kRandom}) {
+    driver.simulator->set_schedule(context, {kind, 1});
+    std::atomic<bool> go{false};
+    const auto wait_for_go = [](void* flag) {
+      while (!static_cast<std::atomic<bool>*>(flag)->load()) std::this_thread::yield();
+    };
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuLaunchHostFunc(stream, wait_for_go, &go));
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, stream));
+    while (driver.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY) {
+      EXPECT_TRUE(driver.cuEventQuery(event) == CUDA_ERROR_NOT_READY || go);
+      go = true;
+    }
+    EXPECT_TRUE(go);
+  }
+  driver.simulator->set_schedule(context, {});
+}
+
+TEST_F(StreamTest, TheScheduleChangesWhileOthersLaunch) {
+  SIMULATED_ONLY();
+  constexpr int kRounds = 300;
+  const CUlibrary library = load(kTestKernels);
+  const CUdeviceptr memory = upload(std::vector<int>(256));
+  std::thread other([&] {
+    ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+    const CUstream stream = make_stream();
+    CUdeviceptr address = memory;
+    int one = 1;
+    int count = 256;
+    for (int round = 0; round < kRounds; ++round) {
+      EXPECT_RESULT(CUDA_SUCCESS,
+                    launch(kernel(library, "add"), stream, {&address, &one, &count}, 4, 64));
+      if (round % 4 != 0) continue;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
+    }
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
+  });
+  for (int round = 0; round < kRounds; ++round) {
+    const auto kind = round % 2 == 0 ? ScheduleKind::kReverse : ScheduleKind::kSerial;
+    driver.simulator->set_schedule(context, {kind, 0});
+  }
+  other.join();
+  driver.simulator->set_schedule(context, {});
+  EXPECT_EQ(download<int>(memory, 256), std::vector<int>(256, kRounds));
+}
+
+// What a server does that makes a stream for each request, or a thread.
+TEST_F(StreamTest, DestroyedStreamsAreForgotten) {
+  SIMULATED_ONLY();
+  const CUstream stream = make_stream(CU_STREAM_DEFAULT);
+  const std::weak_ptr<Stream> made = Objects::instance().streams.find(stream);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(allocate(64), 0, 64, stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamDestroy(stream));
+  make_stream(CU_STREAM_DEFAULT);
+  EXPECT_TRUE(made.expired());
+}
+
+TEST_F(StreamTest, StreamsOfEndedThreadsAreForgotten) {
+  SIMULATED_ONLY();
+  std::weak_ptr<Stream> made;
+  std::thread([&] {
+    ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(allocate(64), 0, 64, CU_STREAM_PER_THREAD));
+    made = usable_stream(CU_STREAM_PER_THREAD);
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(CU_STREAM_PER_THREAD));
+  }).join();
+  make_stream(CU_STREAM_DEFAULT);
+  EXPECT_TRUE(made.expired());
+}
+
+// The work of a thread that ended goes on, and the legacy stream still waits for it.
+TEST_F(StreamTest, PendingWorkOutlivesItsThread) {
+  Gate gate;
+  std::thread([&] {
+    ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+    ASSERT_RESULT(CUDA_SUCCESS, gate.close(driver, CU_STREAM_PER_THREAD));
+    EXPECT_RESULT(CUDA_SUCCESS, journal.enter(driver, CU_STREAM_PER_THREAD, 1));
+  }).join();
+  make_stream(CU_STREAM_DEFAULT);
+  EXPECT_RESULT(CUDA_ERROR_NOT_READY, driver.cuStreamQuery(nullptr));
+  gate.open();
+  EXPECT_RESULT(CUDA_SUCCESS, journal.enter(driver, nullptr, 2));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(nullptr));
+  EXPECT_EQ(journal.order(), (std::vector<int>{1, 2}));
 }
 
 TEST_F(StreamTest, ManyThreadsOnManyStreams) {

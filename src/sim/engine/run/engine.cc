@@ -129,7 +129,6 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
 }
 
 Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budget) {
-  impl_->interrupted.store(false, std::memory_order_relaxed);
   const auto snapshot = impl_->memory.impl().snapshot();
   std::vector<GridState*> running;
   for (Grid* grid : grids) {
@@ -167,6 +166,10 @@ void Engine::forget_touches() {
 
 void Engine::interrupt() {
   impl_->interrupted.store(true, std::memory_order_relaxed);
+}
+
+void Engine::resume() {
+  impl_->interrupted.store(false, std::memory_order_relaxed);
 }
 
 std::vector<driver::Finding> Engine::findings() const {

@@ -111,8 +111,9 @@ class Engine {
   // Forgets which operations touched memory so far. Not while grids run.
   void forget_touches();
 
-  // Makes a running `advance` return soon. Thread-safe.
+  // Makes `advance` return soon, the one that runs and all that follow until `resume`. Thread-safe.
   void interrupt();
+  void resume();
 
   // Findings so far in the order first seen, equal ones merged with a count. Thread-safe.
   std::vector<driver::Finding> findings() const;

@@ -142,6 +142,17 @@ TEST_F(Grids, AreInterrupted) {
   EXPECT_EQ(grid->state(), Grid::State::kRunning);
 }
 
+// A stop may come between two slices: it holds until the engine is told to go on.
+TEST_F(Grids, StayInterruptedUntilTheyResume) {
+  const auto grid = device.begin(module, "forever", {1}, {32}, 0);
+  Grid* grids[] = {grid.get()};
+  device.engine.interrupt();
+  EXPECT_EQ(device.engine.advance(grids, 1 << 22).executed, 0u);
+  EXPECT_EQ(device.engine.advance(grids, 1 << 22).executed, 0u);
+  device.engine.resume();
+  EXPECT_GE(device.engine.advance(grids, 1 << 10).executed, 1u << 10);
+}
+
 TEST_F(Grids, OneWaitsForWhatAnotherWrites) {
   const std::uint64_t flag = device.upload(std::vector<std::uint32_t>{0});
   const auto waiting = device.begin(module, "wait", {300}, {128}, 0, flag);
