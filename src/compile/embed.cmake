@@ -1,11 +1,15 @@
-# cmake -DOUTPUT=file.cc -DHEADERS=a;b -DDEVICE_HEADERS=c;d -DHOST_HEADERS=names.txt -P embed.cmake
+# cmake -DOUTPUT=file.cc -DROOT=folder -DHEADERS=a;b -DDEVICE_HEADERS=c;d -DHOST_HEADERS=names.txt
+#   -P embed.cmake
+# HEADERS are named by their paths below ROOT.
 cmake_minimum_required(VERSION 3.25)
 set(rows "")
 foreach(header IN LISTS HEADERS DEVICE_HEADERS)
   file(READ "${header}" text)
-  get_filename_component(name "${header}" NAME)
   if(header IN_LIST DEVICE_HEADERS)
+    get_filename_component(name "${header}" NAME)
     set(name "baton/device/${name}")
+  else()
+    file(RELATIVE_PATH name "${ROOT}" "${header}")
   endif()
   string(APPEND rows "    {\"${name}\", R\"~BATON~(${text})~BATON~\"},\n")
 endforeach()

@@ -22,5 +22,8 @@ inline constexpr std::string_view kStdHeader = "baton_std.h";
 inline constexpr std::string_view kHostPrefix = "baton_host";  // of all of them
 inline constexpr std::string_view kHostHeader = "baton_host.h";
 inline constexpr std::string_view kHostStdHeader = "baton_host_std.h";
+// Of the names of CUDA's own headers that Baton gives in another form; no header of the user takes
+// their place.
+inline constexpr std::string_view kCudaPrefix = "cuda";
 
 }  // namespace baton::compiler

@@ -68,7 +68,10 @@ Request make_request(const Source& source, const CompileOptions& options) {
       source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {},
       {},     {}};
   std::vector<std::string_view> standard;
-  for (const EmbeddedHeader& header : embedded_headers()) standard.emplace_back(header.name);
+  for (const EmbeddedHeader& header : embedded_headers()) {
+    const std::string_view name = header.name;
+    if (!name.starts_with(kCudaPrefix)) standard.push_back(name);
+  }
   request.program_name = program_name(source, request.parsed.directory);
   request.text = whole_text(source, request.program_name);
   request.scan = scan_includes(request.text, request.parsed.directory, request.parsed.forced,

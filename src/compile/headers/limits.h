@@ -11,9 +11,4 @@
 #define INT_MIN (-INT_MAX - 1)
 #define INT_MAX 0x7fffffff
 #define UINT_MAX 0xffffffff
-#define LONG_MIN (-LONG_MAX - 1)
-#define LONG_MAX LLONG_MAX
-#define ULONG_MAX ULLONG_MAX
-#define LLONG_MIN (-LLONG_MAX - 1)
-#define LLONG_MAX 0x7fffffffffffffffLL
-#define ULLONG_MAX 0xffffffffffffffffUL
+#include <baton_long_limits.h>
