@@ -125,7 +125,7 @@ Cache::Outcome Cache::get(const std::string& key, const std::function<Made()>& m
   if (kept.result) {
     held.reset();
     note_use(path_of(key));
-    change_counters(stats(), [](CacheCounters& counters) { ++counters.hits; });
+    count_hit(hits());
     return {std::move(*kept.result), true};
   }
   Made made = make();
@@ -175,12 +175,16 @@ void Cache::make_room(std::uint64_t bytes, const fs::path& path) const {
   const auto alone = FileLock::acquire(locks(), kRoomLock, std::chrono::milliseconds(0), &failure);
   if (!alone && failure.empty()) return;  // another does it
 
+  const std::optional<std::uint64_t> known = read_counters(stats()).stored_bytes;
+  // Those that are being written are counted already. First, so that none is missed that is renamed
+  // meanwhile.
+  std::uint64_t stored = bytes;
+  for (const CachedFile& file : cached_files(temporary(), kUnfinished)) stored += file.bytes;
   std::vector<CachedFile> files = cached_files(directory(), kExtension);
   std::erase_if(files, [&](const CachedFile& file) { return file.path == path; });
   std::sort(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
     return a.used != b.used ? a.used < b.used : a.path < b.path;
   });
-  std::uint64_t stored = bytes;
   for (const CachedFile& file : files) stored += file.bytes;
   // Somewhat more than needed, so that the next entries find room without a look at all of them.
   const std::uint64_t enough = stored > max_bytes() ? max_bytes() - max_bytes() / 10 : stored;
@@ -202,7 +206,10 @@ void Cache::make_room(std::uint64_t bytes, const fs::path& path) const {
   change_counters(stats(), [&](CacheCounters& counters) {
     counters.evictions += evicted;
     counters.evicted_bytes += evicted_bytes;
-    counters.stored_bytes = stored - evicted_bytes;
+    // What others added since the look at all entries stays counted.
+    const std::uint64_t added =
+        known && counters.stored_bytes > known ? *counters.stored_bytes - *known : std::uint64_t{0};
+    counters.stored_bytes = stored - evicted_bytes + added;
   });
 }
 
@@ -252,14 +259,16 @@ Cache::Verified Cache::verify() const {
 }
 
 CacheCounters Cache::counters() const {
-  return read_counters(stats());
+  CacheCounters counters = read_counters(stats());
+  counters.hits = count_of_hits(hits());
+  return counters;
 }
 
 std::size_t Cache::clear() const {
   std::size_t removed = 0;
   std::vector<CachedFile> files = cached_files(directory(), kExtension);
-  for (CachedFile& file : cached_files(temporary(), ".tmp")) files.push_back(std::move(file));
-  files.push_back({stats(), 0, {}});
+  for (CachedFile& file : cached_files(temporary(), kUnfinished)) files.push_back(std::move(file));
+  for (const fs::path& counted : {hits(), stats()}) files.push_back({counted, 0, {}});
   // The locks stay: who compiles now holds one.
   for (const CachedFile& file : files) {
     std::error_code failed;

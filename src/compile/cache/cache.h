@@ -28,8 +28,9 @@ struct CacheSettings {
 //   <key>.entry  in one of 256 folders named after its beginning: one result (cache_entry.h)
 //   tmp/         entries that are being written; each is renamed to its place when it is whole
 //   locks        one byte for each key (FileLock), held while its result is made
-//   stats        what was counted (cache_counters.h)
-// A reader takes no lock: it sees a whole entry or none, and its checksum tells. One that is
+//   hits         one byte for each hit
+//   stats        the other counters (cache_counters.h)
+// A hit takes no lock: it sees a whole entry or none, and the checksum tells. One that is
 // removed while it is read stays whole for its reader. What does not work (a read-only or full
 // disk, one without locks) is logged and means no cache, never a failure. Stateless: cheap to make,
 // and safe to use from many threads.
@@ -96,6 +97,7 @@ class Cache {
   void make_room(std::uint64_t bytes, const std::filesystem::path& path) const;
   std::filesystem::path path_of(std::string_view key) const;
   std::filesystem::path locks() const { return settings_.directory / "locks"; }
+  std::filesystem::path hits() const { return settings_.directory / "hits"; }
   std::filesystem::path stats() const { return settings_.directory / "stats"; }
   std::filesystem::path temporary() const { return settings_.directory / "tmp"; }
 

@@ -17,9 +17,9 @@ namespace baton::compiler {
 namespace {
 
 // The file: these words, little-endian. The last is XXH3-64 of those before it.
-enum Word { kMagic, kHits, kMisses, kRepairs, kEvictions, kEvictedBytes, kStoredBytes, kSum };
+enum Word { kMagic, kMisses, kRepairs, kEvictions, kEvictedBytes, kStoredBytes, kSum };
 using Words = std::array<std::uint64_t, kSum + 1>;
-constexpr std::uint64_t kMagicWord = 0x3130'5441'5453'4e42;  // "BNSTAT01"
+constexpr std::uint64_t kMagicWord = 0x3230'5441'5453'4e42;  // "BNSTAT02"
 constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
 // Nobody holds the lock for longer than a read and a write; who is stopped in between must not stop
@@ -37,7 +37,6 @@ CacheCounters read_from(int file) {
     return {};
   }
   CacheCounters counters;
-  counters.hits = words[kHits];
   counters.misses = words[kMisses];
   counters.repairs = words[kRepairs];
   counters.evictions = words[kEvictions];
@@ -47,19 +46,32 @@ CacheCounters read_from(int file) {
 }
 
 bool write_to(int file, const CacheCounters& counters) {
-  Words words = {kMagicWord,
-                 counters.hits,
-                 counters.misses,
-                 counters.repairs,
-                 counters.evictions,
-                 counters.evicted_bytes,
-                 counters.stored_bytes.value_or(kUnknown)};
+  Words words = {
+      kMagicWord,         counters.misses,        counters.repairs,
+      counters.evictions, counters.evicted_bytes, counters.stored_bytes.value_or(kUnknown)};
   words[kSum] = sum_of(words);
   return uninterrupted([&] { return ::pwrite(file, words.data(), sizeof words, 0); }) ==
          sizeof words;
 }
 
 }  // namespace
+
+void count_hit(const std::filesystem::path& path) {
+  const FileDescriptor file(uninterrupted([&] {
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+  }));
+  const char hit = '.';
+  if (file.number() < 0 || uninterrupted([&] { return ::write(file.number(), &hit, 1); }) != 1) {
+    log(LogLevel::kDebug, "compile cache: a hit is not counted: cannot write \"{}\": {}",
+        path.string(), std::system_category().message(errno));
+  }
+}
+
+std::uint64_t count_of_hits(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  return failed ? 0 : size;
+}
 
 CacheCounters read_counters(const std::filesystem::path& path) {
   const FileDescriptor file(

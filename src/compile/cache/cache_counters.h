@@ -9,7 +9,7 @@ namespace baton::compiler {
 
 // What all processes together did with one cache folder since it was made or cleared.
 struct CacheCounters {
-  std::uint64_t hits = 0;
+  std::uint64_t hits = 0;       // counted in a file of their own (count_hit)
   std::uint64_t misses = 0;     // compiles that were done
   std::uint64_t repairs = 0;    // damaged entries that were replaced
   std::uint64_t evictions = 0;  // entries that were removed to make room
@@ -19,7 +19,14 @@ struct CacheCounters {
   std::optional<std::uint64_t> stored_bytes;
 };
 
-// The counters in a file; all zero where there is none, or a damaged one. Thread-safe.
+// Counts one hit: appends one byte to the file `path`. Takes no lock, so that no process waits for
+// another's statistics.
+void count_hit(const std::filesystem::path& path);
+// How many hits the file counts: its size.
+std::uint64_t count_of_hits(const std::filesystem::path& path);
+
+// The counters in a file, without hits; all zero where there is none, or a damaged one.
+// Thread-safe.
 CacheCounters read_counters(const std::filesystem::path& path);
 
 // Changes them under the file's lock, and returns what they are then. Where the file cannot be

@@ -141,14 +141,42 @@ std::optional<Header> read_header(std::string_view bytes) {
 
 }  // namespace
 
-std::string write_entry(const Result& result, std::string_view key) {
+namespace {
+
+// A listing reads a bounded beginning of the file, so the summary leaves out what does not fit.
+Writer summary_of(const Result& result) {
+  constexpr std::size_t kMaxText = 4096;
+  constexpr std::size_t kRest = 128;  // for the line that says how many are left out
+  const auto bounded = [](std::string_view text) {
+    if (text.size() <= kMaxText) return std::string(text);
+    return std::string(text.substr(0, kMaxText)) + "…";
+  };
   Writer summary;
-  summary.string(result.name);
-  summary.string(result.arch);
-  summary.string(result.compiler);
+  summary.string(bounded(result.name));
+  summary.string(bounded(result.arch));
+  summary.string(bounded(result.compiler));
   summary.string(fmt::format("{}", result.seconds));
-  summary.number<std::uint64_t>(result.entries.size());
-  for (const std::string& entry : result.entries) summary.string(entry);
+  std::vector<std::string> entries;
+  std::size_t room = kMaxSummary - kHeaderSize - summary.bytes().size() - kRest;
+  for (const std::string& entry : result.entries) {
+    std::string text = bounded(entry);
+    const std::size_t size = sizeof(std::uint64_t) + text.size();
+    if (size > room) break;
+    room -= size;
+    entries.push_back(std::move(text));
+  }
+  if (entries.size() < result.entries.size()) {
+    entries.push_back(fmt::format("… and {} more", result.entries.size() - entries.size()));
+  }
+  summary.number<std::uint64_t>(entries.size());
+  for (const std::string& entry : entries) summary.string(entry);
+  return summary;
+}
+
+}  // namespace
+
+std::string write_entry(const Result& result, std::string_view key) {
+  const Writer summary = summary_of(result);
   Writer body;
   write_pairs(body, result.symbols);
   body.number<std::uint64_t>(result.kernels.size());

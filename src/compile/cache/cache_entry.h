@@ -15,14 +15,15 @@ namespace baton::compiler {
 //   u64      bytes of the body
 //   u64      XXH3-64 of everything after this field
 //   64 bytes the key, in hexadecimal
-//   summary  name, arch, compiler, seconds (as text), count of entries, entries
+//   summary  name, arch, compiler, seconds (as text), count of entries, entries; texts and entries
+//            that would not fit are cut, and a last entry says how many are left out
 //   body     count of symbols, expression and symbol of each; count of kernels, and of each its
 //            symbol, five u32 and a double in the order of CompiledKernel; log, PTX, cubin;
 //            count of line_files, name and mark of each
 // Strings are a u64 length and their bytes, counts a u64.
 inline constexpr std::string_view kCacheMagic = "BATONCMP";
 inline constexpr std::uint32_t kCacheFormat = 2;
-// No summary is larger: a listing reads this much of a file at most.
+// The header and the summary together are not larger: a listing reads this much of a file at most.
 inline constexpr std::size_t kMaxSummary = std::size_t{64} << 10;
 
 std::string write_entry(const Result& result, std::string_view key);

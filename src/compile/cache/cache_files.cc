@@ -37,7 +37,7 @@ FileDescriptor create_own(const fs::path& folder, fs::path& path) {
   static std::atomic<unsigned> count{0};
   constexpr int kAttempts = 1000;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    path = folder / fmt::format("{}-{}.tmp", ::getpid(), count++);
+    path = folder / fmt::format("{}-{}{}", ::getpid(), count++, kUnfinished);
     const int file = uninterrupted(
         [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
     if (file >= 0 || errno != EEXIST) return FileDescriptor(file);
@@ -111,7 +111,7 @@ bool write_cached_file(const fs::path& path, const fs::path& temporary, std::str
 
 void remove_abandoned_files(const fs::path& temporary) {
   constexpr std::chrono::hours kAbandoned{1};
-  for (const CachedFile& file : cached_files(temporary, ".tmp")) {
+  for (const CachedFile& file : cached_files(temporary, kUnfinished)) {
     if (fs::file_time_type::clock::now() - file.used < kAbandoned) continue;
     std::error_code failed;
     fs::remove(file.path, failed);

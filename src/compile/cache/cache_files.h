@@ -9,6 +9,8 @@
 
 namespace baton::compiler {
 
+// The extension of files that are being written.
+inline constexpr std::string_view kUnfinished = ".tmp";
 // No entry is larger.
 inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{1} << 30;
 

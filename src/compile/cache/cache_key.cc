@@ -38,13 +38,16 @@ bool add_compiler(Sha256& hash, const fs::path& nvrtc) {
   const fs::path real = fs::canonical(nvrtc, failed);
   if (failed || !add_library(hash, real)) return false;
   std::vector<fs::path> builtins;
-  for (const fs::directory_entry& entry : fs::directory_iterator(real.parent_path(), failed)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("libnvrtc-builtins.so.")) builtins.push_back(entry.path());
+  // Its ++ without an error code would throw.
+  for (fs::directory_iterator at(real.parent_path(), failed);
+       !failed && at != fs::directory_iterator(); at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with("libnvrtc-builtins.so.")) builtins.push_back(at->path());
   }
+  if (failed) return false;
   std::sort(builtins.begin(), builtins.end());
-  for (const fs::path& path : builtins) add_library(hash, path);
-  return true;
+  return std::all_of(builtins.begin(), builtins.end(),
+                     [&](const fs::path& path) { return add_library(hash, path); });
 }
 
 // CUDA's headers do not change in place: their version and the size of those that change with every

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "baton/log.h"
 #include "compile/cache/cache_entry.h"
 
@@ -169,6 +170,27 @@ TEST_F(CacheTest, SummariesOfDamagedFilesAreBounded) {
       read_summary(damaged.substr(0, i));
     }
   }
+}
+
+TEST_F(CacheTest, AnEntryWithManyNamesIsListed) {
+  Result result = sample();
+  result.name = std::string(100'000, 'n');
+  for (int i = 0; i < 2'000; ++i) result.entries.push_back(std::string(110, 'x'));
+  result.entries.emplace_back(200'000, 'y');
+  ASSERT_TRUE(cache_.store(kKey, result));
+  const std::vector<Cache::Entry> listed = cache_.list();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].damage, "");
+  EXPECT_EQ(listed[0].entries.front(), "rmsnorm<float>");
+  const std::size_t shown = listed[0].entries.size() - 1;
+  EXPECT_EQ(listed[0].entries.back(),
+            "… and " + std::to_string(result.entries.size() - shown) + " more");
+  EXPECT_LT(shown, result.entries.size());
+  EXPECT_TRUE(cache_.verify().damaged.empty());
+  EXPECT_EQ(cache_.find(kKey)->symbols, result.symbols);
+  // As many as fit, to the last byte of the bound.
+  const std::string bytes = write_entry(result, kKey);
+  EXPECT_TRUE(read_summary(std::string_view(bytes).substr(0, kMaxSummary)));
 }
 
 TEST_F(CacheTest, ADamagedEntryIsAMissAndIsSaid) {
@@ -404,8 +426,47 @@ TEST_F(CacheTest, CountsAfreshWhereTheCountersAreDamaged) {
     EXPECT_EQ(cache_.counters().misses, 0u) << i;
   }
   write_file_atomically(stats, whole.substr(0, 11));
-  cache_.get(kKey, [] { return Cache::Made{sample()}; });
-  EXPECT_EQ(cache_.counters().hits, 1u);
+  cache_.get(std::string(64, 'b'), [] { return Cache::Made{sample()}; });
+  EXPECT_EQ(cache_.counters().misses, 1u);
+}
+
+// Statistics must not make a process wait for another: even one that holds both locks for good.
+TEST_F(CacheTest, AHitTakesNoLock) {
+  cache_.store(kKey, sample());
+  std::string failure;
+  std::vector<FileLock> held;
+  for (const char* name : {"stats", "hits"}) {
+    auto lock = FileLock::acquire(cache_.directory() / name, 0, std::chrono::seconds(0), &failure);
+    ASSERT_TRUE(lock) << failure;
+    held.push_back(std::move(*lock));
+  }
+  const auto never = []() -> Cache::Made { throw std::logic_error("made again"); };
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache_.get(kKey, never).hit);
+  EXPECT_EQ(cache_.counters().hits, 3u);
+  held.clear();
+  EXPECT_TRUE(cache_.get(kKey, never).hit);
+  EXPECT_EQ(cache_.counters().hits, 4u);
+  EXPECT_EQ(cache_.clear(), 1u);
+  EXPECT_EQ(cache_.counters().hits, 0u);
+}
+
+// Whoever makes room must not forget what others stored since it looked at all entries.
+TEST_F(CacheTest, MakingRoomKeepsTheCountOfWhatOthersStore) {
+  const std::uint64_t size = write_entry(sample(), kKey).size();
+  const Cache small = limited(8 * size);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::thread> writers;
+    for (int t = 0; t < 4; ++t) {
+      writers.emplace_back([&, t] {
+        for (int i = 0; i < 10; ++i) small.store(key_of(round * 100 + t * 10 + i), sample());
+      });
+    }
+    for (std::thread& writer : writers) writer.join();
+    std::uint64_t there = 0;
+    for (const Cache::Entry& entry : small.list()) there += entry.size;
+    ASSERT_TRUE(small.counters().stored_bytes);
+    EXPECT_GE(*small.counters().stored_bytes, there) << "in round " << round;
+  }
 }
 
 TEST_F(CacheTest, AbandonedWritesAreRemoved) {

@@ -52,8 +52,10 @@ bool is_folder(const fs::path& path) {
 std::vector<fs::path> children(const fs::path& folder, std::string_view prefix) {
   std::vector<fs::path> found;
   std::error_code failed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+  // Its ++ without an error code would throw; what cannot be read is not found.
+  for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator();
+       at.increment(failed)) {
+    if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
   }
   std::sort(found.rbegin(), found.rend());
   return found;
