@@ -96,7 +96,7 @@ class CacheKill : public testing::Test {
       EXPECT_LE(bytes, max_bytes);
       if (end == End::kDone) {
         EXPECT_TRUE(outcome.hit);
-        EXPECT_GT(stop, 20);  // or nothing was tried
+        EXPECT_GT(stop, 10);  // or nothing was tried; a hit takes fewer than 20 system calls
         return;
       }
       if (HasFailure()) return;
