@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "image/ptx_types.h"
+#include "ptx/isa.h"
 
 namespace baton::image {
 namespace {
@@ -65,38 +66,6 @@ bool is_register(const Operand& operand) {
   return operand.kind == Operand::Kind::kIdentifier && operand.text.starts_with('%');
 }
 
-// Instructions without a destination: their first operand is a source or an address.
-bool has_destination(std::string_view opcode) {
-  for (std::string_view without : {"st",
-                                   "red",
-                                   "bra",
-                                   "brx",
-                                   "bar",
-                                   "barrier",
-                                   "call",
-                                   "ret",
-                                   "exit",
-                                   "trap",
-                                   "membar",
-                                   "fence",
-                                   "prefetch",
-                                   "prefetchu",
-                                   "cp",
-                                   "discard",
-                                   "applypriority",
-                                   "nanosleep",
-                                   "griddepcontrol",
-                                   "stmatrix",
-                                   "wgmma",
-                                   "tcgen05",
-                                   "multimem",
-                                   "pmevent",
-                                   "brkpt"}) {
-    if (opcode == without) return false;
-  }
-  return true;
-}
-
 // Operations on 64 bits that show a number: addresses are added, compared and masked, not these.
 bool is_arithmetic(std::string_view opcode) {
   for (std::string_view name : {"mul", "mad", "div", "rem", "min", "max", "shl", "shr", "cvt",
@@ -140,7 +109,7 @@ class UseFinder {
     }
     if (i.opcode == "call") return call(i);
 
-    const bool writes = has_destination(i.opcode);
+    const bool writes = ptx::writes_operand(i, 0);
     if (i.opcode == "ld" && i.has("param")) return load_param(i);
     Origin result;
     if (i.opcode == "mov" && i.operands.size() == 2) {

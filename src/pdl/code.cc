@@ -127,7 +127,7 @@ class Reader {
     }
     const bool guarded = !i.guard.empty();
     const std::uint32_t following = position(f, index + 1);
-    const Shape shape = shape_of(i);
+    const Shape shape = shape_of(i, flat.form);
     out.kind = shape.kind;
     out.space = shape.space;
     out.width = shape.width;
@@ -138,7 +138,7 @@ class Reader {
     out.disturbs = shape.disturbs;
     if (out.kind == Kind::kBranch || out.kind == Kind::kEnd || out.kind == Kind::kTrap) {
       if (guarded) out.next.push_back(following);
-      if (i.opcode == "ret") {
+      if (flat.is(ptx::Form::Kind::kReturn)) {
         out.kind = Kind::kBranch;
         out.next.push_back(frames_[f].after);
       } else if (out.kind == Kind::kEnd) {
@@ -153,7 +153,7 @@ class Reader {
       return;
     }
     out.next.push_back(following);
-    if (i.opcode == "call") return call(f, index, flat, out);
+    if (flat.is(ptx::Form::Kind::kCall)) return call(f, index, flat, out);
     operands(f, flat, shape, out);
   }
 

@@ -7,6 +7,7 @@
 namespace baton::overlap {
 namespace {
 
+using ptx::Form;
 using ptx::Instruction;
 using ptx::Operand;
 using Kind = Operation::Kind;
@@ -28,279 +29,193 @@ std::uint8_t width_of(const Instruction& i) {
   return 0;
 }
 
-bool is_shared(std::string_view modifier) {
-  return modifier.starts_with("shared");
+std::optional<Space> named_space(std::string_view modifier) {
+  if (modifier == "global") return Space::kGlobal;
+  if (modifier.starts_with("shared")) return Space::kShared;
+  if (modifier == "local") return Space::kLocal;
+  if (modifier.starts_with("param")) return Space::kParam;
+  if (modifier == "const") return Space::kConst;
+  return std::nullopt;
 }
 
-Space space_of(const Instruction& i) {
+// The space of the address operand that `number` others come before. Copies name two.
+Space space_of(const Instruction& i, const Form& form, std::size_t number) {
+  if (form.place == Form::Place::kShared) return Space::kShared;
+  // Like shared memory it belongs to the block.
+  if (form.place == Form::Place::kTensorMemory) return Space::kShared;
+  std::optional<Space> found;
   for (std::string_view modifier : i.modifiers) {
-    if (modifier == "global") return Space::kGlobal;
-    if (is_shared(modifier)) return Space::kShared;
-    if (modifier == "local") return Space::kLocal;
-    if (modifier.starts_with("param")) return Space::kParam;
-    if (modifier == "const") return Space::kConst;
+    const std::optional<Space> named = named_space(modifier);
+    if (!named) continue;
+    found = named;
+    if (number-- == 0) break;
   }
-  return Space::kGeneric;
+  const bool is_own = found == Space::kShared;
+  if (form.place == Form::Place::kMap && !is_own) return Space::kTensorMap;
+  return found.value_or(Space::kGeneric);
 }
 
-// Whether the global side of a bulk copy is its destination: the first space that is named.
-bool writes_global(const Instruction& i) {
-  for (std::string_view modifier : i.modifiers) {
-    if (is_shared(modifier)) return false;
-    if (modifier == "global") return true;
+// The address operand that `number` others come before, or -1.
+int address_of(const Instruction& i, std::size_t number) {
+  for (std::size_t k = 0; k < i.operands.size(); ++k) {
+    if (i.operands[k].kind == Operand::Kind::kAddress && number-- == 0) return static_cast<int>(k);
   }
-  return false;
-}
-
-Shape nothing(bool orders = false) {
-  Shape shape;
-  shape.kind = Kind::kNothing;
-  shape.defines = false;
-  shape.orders = orders;
-  return shape;
-}
-
-Shape access(const Instruction& i, Kind kind, int address, bool defines) {
-  Shape shape;
-  shape.kind = kind;
-  shape.space = space_of(i);
-  shape.address = address;
-  shape.defines = defines;
-  shape.width = width_of(i);
-  return shape;
+  return -1;
 }
 
 // Strong operations (PTX ISA, "Memory Consistency Model") whose scope holds threads of other grids.
-bool is_strong(const Instruction& i) {
+bool is_strong(const Instruction& i, const Form& form) {
   if (i.has("cta") || i.has("cluster")) return false;
+  if (form.kind == Form::Kind::kAtomic) return true;
   for (const char* order : {"volatile", "relaxed", "acquire", "release", "mmio"}) {
     if (i.has(order)) return true;
   }
   return false;
 }
 
-Shape load(const Instruction& i) {
-  Shape shape = access(i, Kind::kLoad, 1, true);
-  shape.strong = is_strong(i);
-  shape.non_coherent = i.has("nc") || i.opcode == "ldu";
-  // Polling a flag orders what follows, with a fence or without.
-  shape.orders = i.has("acquire") || i.has("volatile") || i.has("relaxed");
-  return shape;
+// Polling a flag orders what follows, with a fence or without.
+bool orders(const Instruction& i, Form::Access access) {
+  if (i.has("acquire") || i.has("acq_rel")) return true;
+  return access == Form::Access::kRead && (i.has("volatile") || i.has("relaxed"));
 }
 
-Shape store(const Instruction& i) {
-  Shape shape = access(i, Kind::kStore, 0, false);
-  shape.strong = is_strong(i);
-  return shape;
+void access(const Instruction& i, const Form& form, Form::Access what, std::size_t number,
+            Shape& shape) {
+  shape.kind = what == Form::Access::kWrite    ? Kind::kStore
+               : what == Form::Access::kUpdate ? Kind::kAtomic
+                                               : Kind::kLoad;
+  shape.space = space_of(i, form, number);
+  shape.address = address_of(i, number);
+  shape.strong = is_strong(i, form);
+  shape.orders = orders(i, what);
+  shape.prefetches = what == Form::Access::kPrefetch;
+  shape.non_coherent = shape.kind == Kind::kLoad && form.proxy == Form::Proxy::kNonCoherent;
 }
 
-Shape atomic(const Instruction& i) {
-  Shape shape = access(i, Kind::kAtomic, 1, true);
-  shape.strong = !i.has("cta") && !i.has("cluster");
-  shape.orders = i.has("acquire") || i.has("acq_rel");
-  return shape;
+// A copy counts for its side outside the block, where there is one.
+void copy(const Instruction& i, const Form& form, Shape& shape) {
+  const bool from_own = space_of(i, form, 1) == Space::kShared;
+  const bool to_own = space_of(i, form, 0) == Space::kShared;
+  if (from_own && to_own) return;
+  const bool reduces = form.access == Form::Access::kReduce;
+  if (to_own) {
+    access(i, form, Form::Access::kRead, 1, shape);
+  } else {
+    access(i, form, reduces ? Form::Access::kUpdate : Form::Access::kWrite, 0, shape);
+  }
+  // Two sides outside the block are more than one access can say.
+  if (!to_own && !from_own) {
+    shape.kind = Kind::kAtomic;
+    shape.address = -1;
+  }
 }
 
-Shape reduction(const Instruction& i) {
-  Shape shape = access(i, Kind::kAtomic, 0, false);
-  shape.strong = !i.has("cta") && !i.has("cluster");
-  shape.orders = i.has("acquire") || i.has("acq_rel");
-  return shape;
-}
-
-// prefetch.global.L2 takes no value; what comes into L1 may be looked at again.
-Shape prefetch(const Instruction& i) {
-  if (i.has("L2") || i.has("tensormap")) return nothing();
-  Shape shape = access(i, Kind::kLoad, 0, false);
-  shape.prefetches = true;
-  return shape;
-}
-
-Shape destroy(const Instruction& i) {
-  return access(i, Kind::kStore, 0, false);
-}
-
-Shape depend(const Instruction& i) {
-  Shape shape = nothing();
-  if (i.has("wait")) shape.kind = Kind::kWait;
-  if (i.has("launch_dependents")) shape.kind = Kind::kTrigger;
-  return shape;
+void accesses(const Instruction& i, const Form& form, Shape& shape) {
+  switch (form.access) {
+    case Form::Access::kNone:
+      return;
+    case Form::Access::kCopy:
+    case Form::Access::kReduce:
+      return copy(i, form, shape);
+    case Form::Access::kRead:
+    case Form::Access::kWrite:
+    case Form::Access::kUpdate:
+    case Form::Access::kPrefetch:
+      return access(i, form, form.access, 0, shape);
+  }
 }
 
 bool is_constant(const Operand& operand, std::uint64_t bits) {
   return operand.kind == Operand::Kind::kInteger && operand.bits == bits;
 }
 
-Shape barrier(const Instruction& i) {
-  Shape shape = nothing(!i.has("arrive"));
-  if (i.has("warp") || i.has("cluster")) return shape;
-  const bool reduces = i.has("red");
-  shape.defines = reduces;
-  const std::size_t id = reduces ? 1 : 0;
-  if (i.operands.size() <= id) return shape;
-  const bool of_all = i.operands.size() == (reduces ? 3 : 1);
-  if (is_constant(i.operands[id], 0) && of_all && !i.has("arrive")) {
+// bar{.red} [result,] barrier {, threads} {, predicate}
+void barrier(const Instruction& i, const Form& form, Shape& shape) {
+  const bool arrives = form.kind == Form::Kind::kBlockArrival;
+  shape.orders = !arrives;
+  const std::size_t id = form.destinations;
+  if (i.operands.size() <= id) return;
+  const bool of_all = i.operands.size() == (form.destinations != 0 ? 3 : 1);
+  if (is_constant(i.operands[id], 0) && of_all && !arrives) {
     shape.kind = Kind::kBarrier;
   } else if (i.operands[id].kind != Operand::Kind::kInteger || is_constant(i.operands[id], 0)) {
     shape.disturbs = true;
   }
-  return shape;
 }
 
-Shape copy(const Instruction& i, Kind to_global) {
-  const bool tensor = i.has("tensor");
-  if (i.has("prefetch")) return nothing();
-  if (i.has("mbarrier") || i.has("commit_group") || i.has("wait_group") || i.has("wait_all")) {
-    return nothing();
-  }
-  // From one block's shared memory to another's.
-  if (!i.has("global")) return nothing();
-  const bool writes = writes_global(i);
-  // [to], [from], …: the global side; a tensor map stands in its place.
-  Shape shape = access(i, writes ? to_global : Kind::kLoad, writes ? 0 : 1, false);
-  shape.space = tensor ? Space::kTensorMap : Space::kGlobal;
-  return shape;
-}
-
-Shape async_copy(const Instruction& i) {
-  if (i.has("reduce")) return copy(i, Kind::kAtomic);
-  return copy(i, Kind::kStore);
-}
-
-Shape matrix(const Instruction& i) {
-  if (i.has("load")) return access(i, Kind::kLoad, 1, true);
-  if (i.has("store")) return access(i, Kind::kStore, 0, false);
-  return {};
-}
-
-Shape multimem(const Instruction& i) {
-  if (i.has("ld_reduce")) return access(i, Kind::kLoad, 1, true);
-  return access(i, Kind::kAtomic, 0, false);
-}
-
-// Textures and surfaces: the memory behind a handle.
-Shape texture(const Instruction& i) {
-  Shape shape = access(i, Kind::kLoad, 1, true);
-  shape.space = Space::kTensorMap;
-  shape.non_coherent = true;
-  return shape;
-}
-Shape surface(const Instruction& i) {
-  Shape shape = access(i, Kind::kAtomic, 0, false);
-  shape.space = Space::kTensorMap;
-  return shape;
-}
-
-Shape tensor_map(const Instruction& i) {
-  return access(i, Kind::kStore, 0, false);
-}
-
-Shape branch(const Instruction&) {
-  Shape shape = nothing();
-  shape.kind = Kind::kBranch;
-  return shape;
-}
-Shape end(const Instruction&) {
-  Shape shape = nothing();
-  shape.kind = Kind::kEnd;
-  return shape;
-}
-Shape trap(const Instruction&) {
-  Shape shape = nothing();
-  shape.kind = Kind::kTrap;
-  return shape;
-}
-Shape fence(const Instruction&) {
-  return nothing(true);
-}
-Shape mbarrier(const Instruction& i) {
-  Shape shape = nothing(i.has("test_wait") || i.has("try_wait"));
-  shape.defines = !i.operands.empty() && i.operands[0].kind == Operand::Kind::kIdentifier;
-  if (shape.defines) shape.kind = Kind::kCompute;
-  return shape;
-}
-Shape harmless(const Instruction&) {
-  return nothing();
-}
-Shape computes(const Instruction& i) {
+Shape known(const Instruction& i, const Form& form) {
   Shape shape;
+  shape.kind = form.destinations != 0 ? Kind::kCompute : Kind::kNothing;
+  shape.defines = form.destinations != 0;
   shape.width = width_of(i);
-  if (i.has("wide")) shape.width = static_cast<std::uint8_t>(shape.width * 2);
+  switch (form.kind) {
+    case Form::Kind::kPure:
+    case Form::Kind::kCarry:
+    case Form::Kind::kLanes:
+      if (i.has("wide")) shape.width = static_cast<std::uint8_t>(shape.width * 2);
+      return shape;
+    case Form::Kind::kAccess:
+    case Form::Kind::kAtomic:
+      accesses(i, form, shape);
+      return shape;
+    case Form::Kind::kHint:
+    case Form::Kind::kStack:
+    case Form::Kind::kAsyncGroup:
+    case Form::Kind::kMbarrier:
+    case Form::Kind::kClusterArrival:
+    case Form::Kind::kCall:  // code.cc reads it
+      return shape;
+    case Form::Kind::kMbarrierWait:
+    case Form::Kind::kFence:
+    case Form::Kind::kWarpBarrier:
+    case Form::Kind::kClusterBarrier:
+      shape.orders = true;
+      return shape;
+    case Form::Kind::kBlockBarrier:
+    case Form::Kind::kBlockArrival:
+      barrier(i, form, shape);
+      return shape;
+    case Form::Kind::kGridWait:
+      shape.kind = Kind::kWait;
+      return shape;
+    case Form::Kind::kGridTrigger:
+      shape.kind = Kind::kTrigger;
+      return shape;
+    case Form::Kind::kBranch:
+      shape.kind = Kind::kBranch;
+      return shape;
+    case Form::Kind::kReturn:
+    case Form::Kind::kExit:
+      shape.kind = Kind::kEnd;
+      return shape;
+    case Form::Kind::kTrap:
+      shape.kind = Kind::kTrap;
+      return shape;
+  }
   return shape;
 }
 
 Shape unknown(const Instruction& i) {
-  for (std::size_t k = 0; k < i.operands.size(); ++k) {
-    if (i.operands[k].kind != Operand::Kind::kAddress) continue;
-    Shape shape = access(i, Kind::kAtomic, static_cast<int>(k), k != 0);
-    shape.orders = true;
-    return shape;
+  Shape shape;
+  shape.width = width_of(i);
+  shape.orders = true;
+  const int address = address_of(i, 0);
+  if (address < 0) return shape;
+  shape.kind = Kind::kAtomic;
+  for (std::string_view modifier : i.modifiers) {
+    if (const auto named = named_space(modifier); named && shape.space == Space::kGeneric) {
+      shape.space = *named;
+    }
   }
-  return computes(i);
-}
-
-using Table = std::unordered_map<std::string_view, Shape (*)(const Instruction&)>;
-
-const Table& table() {
-  static const Table kTable = {
-      {"ld", load},
-      {"ldu", load},
-      {"st", store},
-      {"atom", atomic},
-      {"red", reduction},
-      {"prefetch", prefetch},
-      {"prefetchu", prefetch},
-      {"discard", destroy},
-      {"griddepcontrol", depend},
-      {"bar", barrier},
-      {"barrier", barrier},
-      {"membar", fence},
-      {"fence", fence},
-      {"mbarrier", mbarrier},
-      {"cp", async_copy},
-      {"wmma", matrix},
-      {"multimem", multimem},
-      {"tex", texture},
-      {"tld4", texture},
-      {"suld", texture},
-      {"sust", surface},
-      {"sured", surface},
-      {"tensormap", tensor_map},
-      {"bra", branch},
-      {"brx", branch},
-      {"ret", end},
-      {"exit", end},
-      {"trap", trap},
-      {"call", harmless},  // code.cc reads it
-      {"applypriority", harmless},
-      {"createpolicy", computes},
-      {"nanosleep", harmless},
-      {"pmevent", harmless},
-      {"brkpt", harmless},
-      {"setmaxnreg", harmless},
-      {"stmatrix", harmless},
-      {"ldmatrix", computes},
-      {"wgmma", computes},
-      {"tcgen05", computes},
-      {"clusterlaunchcontrol", computes},
-      {"txq", computes},
-      {"suq", computes},
-  };
-  return kTable;
+  shape.address = address;
+  shape.defines = address != 0;
+  return shape;
 }
 
 }  // namespace
 
-Shape shape_of(const Instruction& instruction) {
-  const auto found = table().find(instruction.opcode);
-  Shape shape = found == table().end() ? unknown(instruction) : found->second(instruction);
-  const bool is_access =
-      shape.kind == Kind::kLoad || shape.kind == Kind::kStore || shape.kind == Kind::kAtomic;
-  // What is written wrongly touches no memory that anyone could name.
-  if (is_access && static_cast<std::size_t>(shape.address) >= instruction.operands.size()) {
-    shape.address = -1;
-  }
-  return shape;
+Shape shape_of(const Instruction& instruction, const Form* form) {
+  return form == nullptr ? unknown(instruction) : known(instruction, *form);
 }
 
 std::optional<Special> special_register(std::string_view name) {

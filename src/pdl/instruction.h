@@ -1,12 +1,13 @@
 #pragma once
 
-// What single PTX instructions do (PTX ISA 9.0, "Instruction Set"), as far as memory and the order
-// of threads are concerned.
+// What single PTX instructions do, as far as memory and the order of threads are concerned: the
+// table of instructions (ptx/isa.h), applied to operands and modifiers.
 
 #include <optional>
 #include <string_view>
 
 #include "pdl/code.h"
+#include "ptx/isa.h"
 
 namespace baton::overlap {
 
@@ -23,9 +24,9 @@ struct Shape {
   std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value
 };
 
-// An instruction that is not known and has an address among its operands is taken for one that
-// reads and writes there.
-Shape shape_of(const ptx::Instruction& instruction);
+// `form` is the instruction's row of the table. An instruction without one that has an address among
+// its operands is taken for one that reads and writes there.
+Shape shape_of(const ptx::Instruction& instruction, const ptx::Form* form);
 
 std::optional<Special> special_register(std::string_view name);
 

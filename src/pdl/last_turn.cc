@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ptx/isa.h"
 #include "ptx/printer.h"
 
 namespace baton::overlap {
@@ -24,12 +25,6 @@ constexpr std::size_t kMostRepeated = 8;
 
 // Of the registers that it is done into, which hide none of the kernel's.
 constexpr std::string_view kPrefix = "%baton";
-
-// What gives the same twice and touches nothing but its destination.
-constexpr std::string_view kRepeatable[] = {
-    "abs", "add", "and", "bfe", "bfi", "cvt", "cvta", "lop3", "mad",  "max",
-    "min", "mov", "mul", "neg", "not", "or",  "rem",  "selp", "set",  "setp",
-    "shl", "shr", "sub", "xor", "div", "sad", "slct", "fma",  "popc", "clz"};
 
 // The same name may be another register in another scope.
 using Register = std::pair<const ptx::Variable*, std::uint32_t>;
@@ -58,13 +53,20 @@ class Registers {
   const std::uint32_t scope_;
 };
 
-bool is_repeatable(const Instruction& instruction) {
-  if (!instruction.guard.empty() || instruction.operands.empty() || instruction.has("cc")) {
-    return false;
-  }
-  if (instruction.opcode == "ld") return instruction.has("param");
-  return std::find(std::begin(kRepeatable), std::end(kRepeatable), instruction.opcode) !=
-         std::end(kRepeatable);
+bool reads_volatile(const Operand& operand) {
+  return operand.kind == Operand::Kind::kIdentifier
+             ? ptx::is_volatile(operand.text)
+             : std::any_of(operand.children.begin(), operand.children.end(), reads_volatile);
+}
+
+// Whether it gives the same twice and touches nothing but its destination.
+bool is_repeatable(const ptx::FlatInstruction& flat) {
+  const Instruction& instruction = *flat.instruction;
+  if (!instruction.guard.empty() || instruction.operands.empty()) return false;
+  if (flat.form == nullptr) return false;
+  const bool loads_param = instruction.opcode == "ld" && instruction.has("param");
+  if (flat.form->kind != ptx::Form::Kind::kPure && !loads_param) return false;
+  return std::none_of(instruction.operands.begin(), instruction.operands.end(), reads_volatile);
 }
 
 class Repeater {
@@ -141,7 +143,8 @@ std::optional<std::vector<std::uint32_t>> deciding(const FlatFunction& body,
       registers.each(first, [&](const Register& each) { gives |= needed.contains(each); });
     }
     if (!gives) continue;
-    if (!is_repeatable(instruction) || repeated.size() == kMostRepeated) return std::nullopt;
+    if (!is_repeatable(body.instructions()[*at]) || repeated.size() == kMostRepeated)
+      return std::nullopt;
     registers.each(first, [&](const Register& each) { needed.erase(each); });
     for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
       registers.each(instruction.operands[i], [&](const Register& each) { needed.insert(each); });

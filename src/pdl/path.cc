@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ptx/isa.h"
+
 namespace baton::overlap {
 namespace {
 
@@ -43,11 +45,12 @@ class Numbering {
   }
 
   static bool is_pure(const Operation& operation) {
-    static const std::unordered_set<std::string_view> kNames = {
-        "mov", "add", "sub", "mul", "mad",  "and", "or",   "xor", "not", "shl",
-        "shr", "set", "min", "max", "setp", "neg", "selp", "cvt", "div", "rem"};
-    return operation.kind == Kind::kCompute && operation.guard == kNone &&
-           operation.instruction != nullptr && kNames.contains(operation.instruction->opcode);
+    if (operation.kind != Kind::kCompute || operation.guard != kNone ||
+        operation.instruction == nullptr) {
+      return false;
+    }
+    const ptx::Form* form = ptx::form_of(*operation.instruction);
+    return form != nullptr && form->kind == ptx::Form::Kind::kPure;
   }
 
   bool append(const Source& source, Key& key) const {

@@ -288,8 +288,8 @@ class Placer {
   }
 
   bool is_end(std::uint32_t at) const {
-    const std::string_view opcode = code_.operations[at].instruction->opcode;
-    return opcode == "ret" || opcode == "exit";
+    const ptx::FlatInstruction& flat = body_.instructions()[at];
+    return flat.is(ptx::Form::Kind::kReturn) || flat.is(ptx::Form::Kind::kExit);
   }
 
   void place_at_exits(Placement& out) const {

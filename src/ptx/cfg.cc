@@ -7,13 +7,13 @@
 namespace baton::ptx {
 namespace {
 
-bool is_branch(const Instruction& instruction) {
-  return instruction.opcode == "bra" || instruction.opcode == "brx";
+bool is_branch(const FlatInstruction& instruction) {
+  return instruction.is(Form::Kind::kBranch);
 }
 
-bool is_end(const Instruction& instruction) {
-  return instruction.opcode == "ret" || instruction.opcode == "exit" ||
-         instruction.opcode == "trap";
+bool is_end(const FlatInstruction& instruction) {
+  return instruction.is(Form::Kind::kReturn) || instruction.is(Form::Kind::kExit) ||
+         instruction.is(Form::Kind::kTrap);
 }
 
 }  // namespace
@@ -23,13 +23,12 @@ ControlFlow::ControlFlow(const FlatFunction& function) {
   Edges targets(instructions.size());
   std::size_t total = 0;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const Instruction& instruction = *instructions[i].instruction;
-    if (!is_branch(instruction)) continue;
+    if (!is_branch(instructions[i])) continue;
     targets[i] = function.branch_targets(instructions[i]);
     total += targets[i].size();
     if (total > kMaxTargets) {
       throw function.function().error(
-          instruction.position,
+          instructions[i].instruction->position,
           fmt::format("the branches of \"{}\" have more than {} targets up to here",
                       function.function().name, kMaxTargets));
     }
@@ -52,8 +51,7 @@ void ControlFlow::split(const FlatFunction& function, const Edges& targets) {
   begins[0] = true;
   for (std::uint32_t i = 0; i < count; ++i) {
     for (std::uint32_t target : targets[i]) begins[target] = true;
-    const Instruction& instruction = *instructions[i].instruction;
-    if (is_branch(instruction) || is_end(instruction)) begins[i + 1] = true;
+    if (is_branch(instructions[i]) || is_end(instructions[i])) begins[i + 1] = true;
   }
   block_of_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -74,10 +72,10 @@ void ControlFlow::connect(const FlatFunction& function, const Edges& targets) {
     bool goes_on = true;
     if (blocks_[b].end != blocks_[b].begin) {
       const std::uint32_t last = blocks_[b].end - 1;
-      const Instruction& instruction = *function.instructions()[last].instruction;
+      const FlatInstruction& flat = function.instructions()[last];
       for (std::uint32_t target : targets[last]) edges.push_back(at(target));
-      if (is_end(instruction)) edges.push_back(exit());
-      goes_on = !(is_branch(instruction) || is_end(instruction)) || !instruction.guard.empty();
+      if (is_end(flat)) edges.push_back(exit());
+      goes_on = !(is_branch(flat) || is_end(flat)) || !flat.instruction->guard.empty();
     }
     if (goes_on) edges.push_back(at(blocks_[b].end));
     std::sort(edges.begin(), edges.end());

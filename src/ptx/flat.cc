@@ -50,7 +50,7 @@ void FlatFunction::walk(const Block& body) {
     }
     const auto& node = open.back().block->statements[open.back().next++].node;
     if (const auto* instruction = std::get_if<Instruction>(&node)) {
-      instructions_.push_back({instruction, loc, scope});
+      instructions_.push_back({instruction, loc, scope, form_of(*instruction)});
     } else if (const auto* label = std::get_if<Label>(&node)) {
       declare(scope, label->name, static_cast<std::uint32_t>(instructions_.size()),
               label->position);

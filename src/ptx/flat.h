@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx/ast.h"
+#include "ptx/isa.h"
 
 namespace baton::ptx {
 
@@ -18,6 +19,9 @@ struct FlatInstruction {
   const Instruction* instruction = nullptr;
   const Loc* loc = nullptr;  // the .loc in force, or null
   std::uint32_t scope = 0;
+  const Form* form = nullptr;  // what it does; null where the table of instructions lacks it
+
+  bool is(Form::Kind kind) const { return form != nullptr && form->kind == kind; }
 };
 
 // Points into the function's module, which must outlive it. Immutable, so thread-safe.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -14,40 +13,9 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-// Instructions that write no register.
-bool writes_nothing(std::string_view opcode) {
-  static const std::unordered_set<std::string_view> kNames = {"st",
-                                                              "red",
-                                                              "bra",
-                                                              "brx",
-                                                              "ret",
-                                                              "exit",
-                                                              "call",
-                                                              "trap",
-                                                              "brkpt",
-                                                              "membar",
-                                                              "fence",
-                                                              "prefetch",
-                                                              "prefetchu",
-                                                              "applypriority",
-                                                              "discard",
-                                                              "nanosleep",
-                                                              "griddepcontrol",
-                                                              "pmevent",
-                                                              "setmaxnreg",
-                                                              "cp",
-                                                              "barrier",
-                                                              "bar"};
-  return kNames.contains(opcode);
-}
-
 // Instructions that work on registers alone and never suspend their fragment.
-bool is_plain(std::string_view opcode) {
-  static const std::unordered_set<std::string_view> kNames = {
-      "add",  "sub", "mul", "mad",  "fma",  "and",  "or",    "xor", "not", "shl",   "shr",
-      "shf",  "mov", "cvt", "cvta", "setp", "selp", "min",   "max", "neg", "abs",   "lop3",
-      "prmt", "bfe", "bfi", "div",  "rcp",  "sqrt", "rsqrt", "ex2", "lg2", "mul24", "mad24"};
-  return kNames.contains(opcode);
+bool is_plain(const ptx::FlatInstruction& flat) {
+  return flat.is(ptx::Form::Kind::kPure) || flat.is(ptx::Form::Kind::kCarry);
 }
 
 }  // namespace
@@ -136,8 +104,7 @@ void Lowering::survey() {
     const ptx::Instruction& insn = *list[k].instruction;
     at_ = &list[k];
     insn_ = &insn;
-    const bool branches = insn.opcode == "bra" || insn.opcode == "brx";
-    if (branches && (!insn.guard.empty() || insn.opcode == "brx")) {
+    if (list[k].is(ptx::Form::Kind::kBranch) && (!insn.guard.empty() || insn.opcode == "brx")) {
       const std::uint32_t meet = flow_.reconvergence(k);
       if (meet < list.size()) joins_[meet] = true;
     }
@@ -159,15 +126,7 @@ void Lowering::survey() {
       }
     };
     for (std::size_t o = 0; o < insn.operands.size(); ++o) {
-      // A call writes the registers of its first group, where it has results.
-      const bool results = insn.opcode == "call" && o == 0 && insn.operands.size() > 1 &&
-                           insn.operands[0].kind == Kind::kGroup;
-      visit(visit, insn.operands[o], results || (o == 0 && !writes_nothing(insn.opcode)));
-    }
-    // bar.red and barrier.red write their first operand.
-    if ((insn.opcode == "bar" || insn.opcode == "barrier") && insn.has("red") &&
-        !insn.operands.empty()) {
-      visit(visit, insn.operands[0], true);
+      visit(visit, insn.operands[o], ptx::writes_operand(insn, o));
     }
   }
 }
@@ -203,14 +162,15 @@ void Lowering::lower_one(std::uint32_t flat) {
   const std::size_t first = builder_.protos().size();
   std::string reason;
   try {
-    const Row* row = find_row(insn_->opcode);
-    if (row == nullptr) {
+    const ptx::Form* form = at_->form;
+    if (form == nullptr) {
       throw Unsupported{
           fmt::format("the simulated GPU does not know the instruction {}", insn_->opcode)};
     }
-    dispatch(*row);
+    if (form->is_simulated()) require(form->architecture, form->is_specific);
+    dispatch(*form);
     // Only what cannot suspend the fragment leaves the patterns of addresses as they are.
-    if (insn_->opcode == "ld" || insn_->opcode == "st" || is_plain(insn_->opcode)) {
+    if (insn_->opcode == "ld" || insn_->opcode == "st" || is_plain(*at_)) {
       end_groups(first);
     } else {
       groups_.clear();

@@ -49,7 +49,6 @@ class Lowering {
 
  private:
   using Method = void (Lowering::*)();
-  struct Row;
 
   // lower.cc: registers, emission
   struct RegisterFacts {
@@ -163,11 +162,12 @@ class Lowering {
 
   // lower_async.cc
   void mbarrier();
-  void copy_async();
   void copy_thread();
   void arrive_async();
   void copy_bulk();
   void copy_tensor();
+  void wait_thread() { wait_async(false); }
+  void wait_bulk() { wait_async(true); }
   void wait_async(bool bulk);
   void async_store();
   SlotId generic_address(const ptx::Operand& operand, Space space);
@@ -223,8 +223,8 @@ class Lowering {
   void nanosleep();
   void griddepcontrol();
 
-  static const Row* find_row(std::string_view opcode);
-  void dispatch(const Row& row);
+  void dispatch(const ptx::Form& form);
+  void not_simulated();
 
   KernelLowering& shared_;
   const ptx::Function& source_;

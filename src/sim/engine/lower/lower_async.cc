@@ -79,7 +79,6 @@ void Lowering::mbarrier() {
   const Space space = take_space(m);
   if (m.need_type() != Type::kB64) throw Unsupported{"an mbarrier has type .b64"};
   m.finish();
-  require(80);
   if (by_parity) op = op == MbarrierOp::kTest ? MbarrierOp::kTestParity : MbarrierOp::kTryParity;
 
   std::uint8_t mode = static_cast<std::uint8_t>(op);
@@ -128,16 +127,6 @@ void Lowering::mbarrier() {
   use(proto, expects ? 3 : 2, value);
 }
 
-void Lowering::copy_async() {
-  if (insn_->has("tensor")) return copy_tensor();
-  if (insn_->has("bulk")) return copy_bulk();
-  if (insn_->has("mbarrier")) return arrive_async();
-  if (insn_->has("commit_group") || insn_->has("wait_group") || insn_->has("wait_all")) {
-    return wait_async(false);
-  }
-  copy_thread();
-}
-
 // The groups of cp.async and of bulk copies.
 void Lowering::wait_async(bool bulk) {
   Modifiers m(*insn_);
@@ -146,7 +135,6 @@ void Lowering::wait_async(bool bulk) {
   const auto action = m.take_one_of({"commit_group", "wait_group", "wait_all"});
   const bool read = bulk && m.take("read");
   m.finish();
-  require(bulk ? 90 : 80);
   if (*action == 0) {
     need_operands(0, 0);
     emit(bulk ? op_bulk_commit : op_cp_async_commit);
@@ -175,7 +163,6 @@ void Lowering::arrive_async() {
   const Space space = take_space(m);
   if (m.need_type() != Type::kB64) throw Unsupported{"an mbarrier has type .b64"};
   m.finish();
-  require(80);
   need_operands(1, 1);
   const SlotId where = generic_address(operand(0), space);
   Proto& proto = emit(op_cp_async_arrive);
@@ -192,7 +179,6 @@ void Lowering::copy_thread() {
   if (!m.take("shared") && !m.take("shared::cta")) throw Unsupported{"it copies to .shared"};
   if (!m.take("global")) throw Unsupported{"it copies from .global"};
   m.finish();
-  require(80);
   const std::size_t most = has_policy ? 5 : 4;
   need_operands(3, most);
   const ptx::Operand& size = operand(2);
@@ -221,7 +207,6 @@ void Lowering::copy_thread() {
 
 // cp.async.bulk and cp.reduce.async.bulk, between global and shared memory and between blocks.
 void Lowering::copy_bulk() {
-  if (insn_->has("commit_group") || insn_->has("wait_group")) return wait_async(true);
   Modifiers m(*insn_);
   BulkForm form;
   form.reduces = m.take("reduce");
@@ -229,7 +214,6 @@ void Lowering::copy_bulk() {
   m.take("bulk");
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
-  require(90);
   if (m.take("prefetch")) {
     m.take("L2");
     m.take("global");
@@ -294,7 +278,6 @@ void Lowering::copy_tensor() {
   form.prefetches = m.take("prefetch");
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
-  require(90);
   for (const std::string_view mode : insn_->modifiers) {
     const bool known = mode.starts_with("im2col") || mode.starts_with("tile::");
     if (known) throw Unsupported{fmt::format("copies by tensor maps in mode {}", mode)};
@@ -365,7 +348,6 @@ void Lowering::async_store() {
   const auto vector = m.take_one_of({"v2", "v4"});
   const Type type = m.need_type();
   m.finish();
-  require(90);
   const unsigned bits = bits_of(type);
   form.elements = vector ? static_cast<std::uint8_t>(2u << *vector) : 1;
   if ((bits != 32 && bits != 64) || bits * form.elements > 128) {

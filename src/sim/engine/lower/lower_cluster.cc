@@ -19,7 +19,6 @@ void Lowering::cluster_barrier() {
   m.take_one_of({"release", "relaxed", "acquire"});
   m.take("aligned");
   m.finish();
-  require(90);
   need_operands(0, 0);
   guard_by_branch();
   Proto& proto = emit(arrives ? op_cluster_arrive : op_cluster_wait);
@@ -42,7 +41,6 @@ Type address_type(Modifiers& m) {
 void Lowering::map_address() {
   Modifiers m(*insn_);
   const Type type = address_type(m);
-  require(90);
   need_operands(3, 3);
   const bool wide = type == Type::kU64;
   const SlotId address = source(operand(1), type);
@@ -68,7 +66,6 @@ void Lowering::map_address() {
 void Lowering::rank_of_address() {
   Modifiers m(*insn_);
   const Type type = address_type(m);
-  require(90);
   need_operands(2, 2);
   SlotId address = source(operand(1), type);
   if (type == Type::kU64) {

@@ -1,9 +1,8 @@
-// Branches, calls, barriers, and the table of all instructions.
+// Branches, calls, barriers, and the way from a row of the table of instructions to its decoder.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/run/barrier.h"
@@ -17,83 +16,19 @@ using Kind = ptx::Operand::Kind;
 
 }  // namespace
 
-struct Lowering::Row {
-  std::string_view opcode;
-  Method method;
-};
-
-const Lowering::Row* Lowering::find_row(std::string_view opcode) {
-  using L = Lowering;
-  static const std::unordered_map<std::string_view, Row> kRows = [] {
-    std::unordered_map<std::string_view, Row> rows;
-    const auto add = [&](Method method, std::initializer_list<std::string_view> names) {
-      for (std::string_view name : names) rows.emplace(name, Row{name, method});
-    };
-    add(&L::alu_add_sub, {"add", "sub"});
-    add(&L::alu_chain, {"addc", "subc"});
-    add(&L::alu_mul, {"mul", "mul24"});
-    add(&L::alu_mad, {"mad", "mad24", "madc", "fma"});
-    add(&L::alu_simple, {"rem", "sad", "popc", "clz", "brev", "fns", "copysign"});
-    add(&L::alu_div, {"div"});
-    add(&L::alu_minmax, {"min", "max"});
-    add(&L::alu_sign, {"abs", "neg"});
-    add(&L::alu_bits, {"and", "or", "xor", "not", "cnot"});
-    add(&L::alu_shift, {"shl", "shr"});
-    add(&L::alu_funnel, {"shf"});
-    add(&L::alu_lop3, {"lop3"});
-    add(&L::alu_prmt, {"prmt"});
-    add(&L::alu_field, {"bfe", "bfi", "bfind", "bmsk", "szext"});
-    add(&L::alu_approx, {"rcp", "sqrt", "rsqrt", "sin", "cos", "ex2", "lg2", "tanh"});
-    add(&L::alu_dot, {"dp4a", "dp2a"});
-    add(&L::alu_testp, {"testp"});
-    add(&L::move, {"mov"});
-    add(&L::cvta, {"cvta"});
-    add(&L::convert, {"cvt"});
-    add(&L::select, {"selp"});
-    add(&L::slct, {"slct"});
-    add(&L::set_predicate, {"setp"});
-    add(&L::set_register, {"set"});
-    add(&L::isspacep, {"isspacep"});
-    add(&L::load, {"ld", "ldu"});
-    add(&L::store, {"st"});
-    add(&L::atomic, {"atom", "red"});
-    add(&L::prefetch, {"prefetch", "prefetchu", "applypriority", "discard"});
-    add(&L::create_policy, {"createpolicy"});
-    add(&L::fence, {"fence", "membar"});
-    add(&L::mbarrier, {"mbarrier"});
-    add(&L::copy_async, {"cp"});
-    add(&L::mma, {"mma"});
-    add(&L::wmma, {"wmma"});
-    add(&L::matrix_rows, {"ldmatrix", "stmatrix"});
-    add(&L::matrix_transpose, {"movmatrix"});
-    add(&L::branch, {"bra"});
-    add(&L::branch_indexed, {"brx"});
-    add(&L::exit, {"exit"});
-    add(&L::ret, {"ret"});
-    add(&L::call, {"call"});
-    add(&L::trap, {"trap", "brkpt"});
-    add(&L::barrier, {"bar", "barrier"});
-    add(&L::map_address, {"mapa"});
-    add(&L::rank_of_address, {"getctarank"});
-    add(&L::simd_video, {"vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2",
-                         "vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset4"});
-    add(&L::nop, {"pmevent", "setmaxnreg"});
-    add(&L::shuffle, {"shfl"});
-    add(&L::vote, {"vote"});
-    add(&L::activemask, {"activemask"});
-    add(&L::match, {"match"});
-    add(&L::redux, {"redux"});
-    add(&L::elect, {"elect"});
-    add(&L::nanosleep, {"nanosleep"});
-    add(&L::griddepcontrol, {"griddepcontrol"});
-    return rows;
-  }();
-  const auto found = kRows.find(opcode);
-  return found == kRows.end() ? nullptr : &found->second;
+// Row by row as in the table of instructions: a row whose family is not a member does not compile.
+void Lowering::dispatch(const ptx::Form& form) {
+  static constexpr Method kFamilies[] = {
+#define BATON_PTX_FORM(form, destinations, kind, access, place, proxy, ptx, sm, family) \
+  &Lowering::family,
+#include "ptx/isa.inc"
+#undef BATON_PTX_FORM
+  };
+  (this->*kFamilies[form.index])();
 }
 
-void Lowering::dispatch(const Row& row) {
-  (this->*row.method)();
+void Lowering::not_simulated() {
+  throw Unsupported{fmt::format("the simulated GPU does not execute {}", at_->form->name)};
 }
 
 void Lowering::branch() {
@@ -291,11 +226,9 @@ void Lowering::call_builtin(Handler handler, const CallSite& site) {
   raw(proto, 5, site.results.empty() ? UINT32_MAX : site.results[0]);
 }
 
-// bar{.cta}.sync/.arrive/.red and barrier{.cta}…{.aligned}; bar.warp.sync.
+// bar{.cta}.sync/.arrive/.red and barrier{.cta}…{.aligned}.
 void Lowering::barrier() {
   Modifiers m(*insn_);
-  if (m.take("warp")) return warp_barrier();
-  if (m.take("cluster")) return cluster_barrier();
   m.take("cta");
   const bool aligned = m.take("aligned") || insn_->opcode == "bar";
   const auto action = m.take_one_of({"sync", "arrive", "red"});

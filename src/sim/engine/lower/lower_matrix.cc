@@ -290,7 +290,6 @@ void Lowering::matrix_rows() {
   const Space space = take_space(m);
   if (m.need_type() != Type::kB16) throw Unsupported{"its elements have 16 bits"};
   m.finish();
-  require(store ? 90 : 75);
   need_operands(2, 2);
   const unsigned matrices = 1u << *count;
   const SlotId where = generic_address(operand(store ? 0 : 1), space);
@@ -318,7 +317,6 @@ void Lowering::matrix_transpose() {
   if (!m.take("m8n8") || !m.take("trans")) throw Unsupported{"there is only .m8n8.trans"};
   if (m.need_type() != Type::kB16) throw Unsupported{"its elements have 16 bits"};
   m.finish();
-  require(75);
   need_operands(2, 2);
   const SlotId from = source(operand(1), Type::kB32);
   const SlotId to = target(operand(0), 32);

@@ -179,7 +179,6 @@ void Lowering::load() {
   access(false);
 }
 void Lowering::store() {
-  if (insn_->has("async")) return async_store();
   access(true);
 }
 
@@ -272,7 +271,6 @@ void Lowering::access(bool is_store) {
 }
 
 void Lowering::atomic() {
-  if (insn_->has("async")) return async_store();
   Modifiers m(*insn_);
   AtomSpec spec;
   spec.returns = insn_->opcode == "atom";

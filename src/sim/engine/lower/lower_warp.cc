@@ -112,7 +112,6 @@ void Lowering::redux() {
   const auto name = m.take_one_of({"add", "min", "max", "and", "or", "xor"});
   const Type type = m.need_type();
   m.finish();
-  require(80);
   if (!name || bits_of(type) != 32 || is_float_type(type)) {
     throw Unsupported{"its operation or type is not known"};
   }
@@ -139,7 +138,6 @@ void Lowering::elect() {
   Modifiers m(*insn_);
   if (!m.take("sync")) throw Unsupported{"it needs .sync"};
   m.finish();
-  require(90);
   need_operands(2, 2);
   const ptx::Operand& result = operand(0);
   if (result.kind != Kind::kPair || result.children.size() != 2) {
@@ -183,7 +181,6 @@ void Lowering::griddepcontrol() {
   Modifiers m(*insn_);
   const auto action = m.take_one_of({"wait", "launch_dependents"});
   m.finish();
-  require(90);
   if (!action) throw Unsupported{"it neither waits nor launches"};
   guard_by_branch();
   emit(*action == 0 ? op_grid_wait : op_launch_dependents);

@@ -183,6 +183,10 @@ TEST_F(Findings, InstructionsAreGatedByTarget) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(contains(found[0].message, "sm_90")) << found[0].message;
   EXPECT_TRUE(run(kernel("griddepcontrol.wait;\n griddepcontrol.launch_dependents;"), 0).empty());
+  const auto general = run(kernel("setmaxnreg.inc.sync.aligned.u32 240;", "sm_90"), 0);
+  ASSERT_EQ(general.size(), 1u);
+  EXPECT_TRUE(contains(general[0].message, "sm_90a")) << general[0].message;
+  EXPECT_TRUE(run(kernel("setmaxnreg.inc.sync.aligned.u32 240;", "sm_90a"), 0).empty());
 }
 
 TEST_F(Findings, Traps) {
