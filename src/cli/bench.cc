@@ -6,17 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "baton/executable.h"
 #include "cli/commands.h"
 #include "cli/format.h"
 #include "cli/json.h"
-#include "cli/program_arrays.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
-#include "driver/driver.h"
-#include "exec/ceiling.h"
+#include "tools/basics.h"
+#include "tools/ceiling.h"
+#include "tools/device_facts.h"
+#include "tools/program_arrays.h"
 
 namespace baton::cli {
 namespace {
@@ -157,7 +156,7 @@ class Bench {
   }
 
   void explain(bool above) const {
-    if (executable_.device().driver().simulator != nullptr) {
+    if (tools::is_simulated(executable_.device())) {
       output_.line(
           "         on the simulated GPU they are those of the simulation on this machine: "
           "they compare programs");
@@ -176,7 +175,7 @@ class Bench {
   Executable& executable_;
   Output& output_;
   const std::atomic<bool>& interrupt_;
-  exec::CopyCeiling ceiling_;
+  tools::CopyCeiling ceiling_;
   std::uint64_t runs_ = 0;
   RunReport stepped_;
   std::optional<TimeStatistics> whole_;
@@ -199,7 +198,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
-  bindings.inputs = read_arrays(program, "--input", command.inputs, Serves::kInputs);
+  bindings.inputs = tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
   output.progress("compile and load");

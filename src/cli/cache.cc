@@ -1,32 +1,21 @@
-#include "compile/cache/cache.h"
+#include "tools/cache.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/table.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Entries = std::vector<compiler::Cache::Entry>;
-
-compiler::Cache open_cache() {
-  std::optional<compiler::Cache> cache = compiler::Cache::open_default();
-  if (!cache) {
-    throw Error(
-        ErrorCode::kNotFound,
-        "there is no compile cache; set BATON_CACHE_DIR, or HOME, and BATON_CACHE_SIZE not to 0");
-  }
-  return *cache;
-}
+using Entries = std::vector<tools::Cache::Entry>;
 
 std::string counted_entries(std::size_t count) {
   return counted(count, "entry", "entries");
@@ -34,7 +23,7 @@ std::string counted_entries(std::size_t count) {
 
 Json json_of(const Entries& entries) {
   Json list = Json::array();
-  for (const compiler::Cache::Entry& entry : entries) {
+  for (const tools::Cache::Entry& entry : entries) {
     list.push_back({{"path", entry.path.string()},
                     {"name", entry.name},
                     {"arch", entry.arch},
@@ -47,15 +36,15 @@ Json json_of(const Entries& entries) {
   return list;
 }
 
-void stats(const compiler::Cache& cache, Output& output) {
+void stats(const tools::Cache& cache, Output& output) {
   const Entries entries = cache.list();
   std::uint64_t bytes = 0;
   double seconds = 0;
-  for (const compiler::Cache::Entry& entry : entries) {
+  for (const tools::Cache::Entry& entry : entries) {
     bytes += entry.size;
     seconds += entry.seconds;
   }
-  const compiler::CacheCounters counters = cache.counters();
+  const tools::CacheCounters counters = cache.counters();
   Json& json = output.result();
   json["entries"] = entries.size();
   json["bytes"] = bytes;
@@ -74,13 +63,13 @@ void stats(const compiler::Cache& cache, Output& output) {
               format_bytes(counters.evicted_bytes), counted(counters.repairs, "repair"));
 }
 
-void list(const compiler::Cache& cache, Output& output) {
+void list(const tools::Cache& cache, Output& output) {
   const Entries entries = cache.list();
   output.result()["entries"] = json_of(entries);
   using enum Table::Align;
   Table table(
       {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"last used", kRight}, {"file"}, {""}});
-  for (const compiler::Cache::Entry& entry : entries) {
+  for (const tools::Cache::Entry& entry : entries) {
     table.add({printable(entry.name), printable(fmt::format("{}", fmt::join(entry.entries, ", "))),
                printable(entry.arch), format_bytes(entry.size), format_age(entry.unused),
                entry.path.filename().string(), entry.damage});
@@ -92,7 +81,7 @@ void list(const compiler::Cache& cache, Output& output) {
   }
 }
 
-void verify(const compiler::Cache& cache, Output& output) {
+void verify(const tools::Cache& cache, Output& output) {
   const std::size_t count = cache.list().size();
   const auto [damaged, outdated] = cache.verify();
   output.result()["entries"] = count;
@@ -115,7 +104,7 @@ void verify(const compiler::Cache& cache, Output& output) {
             damaged.size(), counted_entries(count), cache.directory().string(),
             damaged.size() == 1 ? "is" : "are", older);
   constexpr std::size_t kMostShown = 20;
-  for (const compiler::Cache::Entry& entry : damaged) {
+  for (const tools::Cache::Entry& entry : damaged) {
     if (&entry - damaged.data() == kMostShown) {
       failure.note(fmt::format("  and {} more: --json names all", damaged.size() - kMostShown));
       break;
@@ -125,7 +114,7 @@ void verify(const compiler::Cache& cache, Output& output) {
   throw failure;
 }
 
-void clear(const compiler::Cache& cache, Output& output) {
+void clear(const tools::Cache& cache, Output& output) {
   const std::size_t count = cache.clear();
   output.result()["removed"] = count;
   output.line("{}: {} removed", cache.directory().string(), counted_entries(count));
@@ -134,7 +123,7 @@ void clear(const compiler::Cache& cache, Output& output) {
 }  // namespace
 
 void cache(const CacheCommand& command, Output& output) {
-  const compiler::Cache cache = open_cache();
+  const tools::Cache cache = tools::open_cache();
   output.result()["directory"] = cache.directory().string();
   switch (command.action) {
     case CacheCommand::Action::kStats:

@@ -2,40 +2,21 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "baton/executable.h"
 #include "baton/image.h"
-#include "cli/check_metadata.h"
 #include "cli/check_report.h"
 #include "cli/commands.h"
-#include "cli/inspect_contents.h"
 #include "cli/inspect_metadata.h"
 #include "cli/kernel_modules.h"
 #include "cli/run_report.h"
+#include "tools/basics.h"
+#include "tools/contents.h"
+#include "tools/metadata_check.h"
 
 namespace baton::cli {
 namespace {
-
-// What a file holds, and nothing for a program: what is text and neither image nor metadata can
-// only be one.
-std::optional<Contents> read_input(const std::filesystem::path& file) {
-  if (file.extension() == ".toml") return std::nullopt;
-  Contents contents;
-  try {
-    contents = read_contents(file);
-  } catch (const Error& neither) {
-    if (neither.code() != ErrorCode::kInvalidInput) throw;
-    const std::string bytes = read_file(file);
-    const bool is_text = bytes.find('\0') == std::string::npos;
-    if (!is_text || trim(bytes).starts_with('{')) throw;
-    return std::nullopt;
-  }
-  if (contents.images.container.empty()) contents.metadata = metadata_beside(file);
-  return contents;
-}
 
 void check_images(const std::filesystem::path& file, const FoundImages& found, const Device& device,
                   Output& output) {
@@ -57,8 +38,15 @@ void check_images(const std::filesystem::path& file, const FoundImages& found, c
   if (refused == found.images.size()) throw std::move(*refusal);
 }
 
+void check_functions(const ModuleMetadata& module, const ImageFacts& image, const std::string& name,
+                     Output& output) {
+  std::vector<std::string> remarks;
+  tools::check_metadata(module, image, name, remarks);
+  for (const std::string& remark : remarks) output.warning(remark);
+}
+
 // Metadata brings its own images, or goes with the one that the file is.
-void check_metadata(const Contents& contents, const Device& device, Output& output) {
+void check_metadata(const tools::Contents& contents, const Device& device, Output& output) {
   if (!contents.metadata->format.empty()) {
     output.line("\nlaunch metadata: {}", contents.metadata->format);
   }
@@ -66,17 +54,17 @@ void check_metadata(const Contents& contents, const Device& device, Output& outp
   for (const ModuleMetadata& module : contents.metadata->modules) {
     if (contents.images.container.empty()) {
       const Image& image = contents.images.images.at(0).image;
-      hold_metadata(module, read_facts(image), image.name(), output);
+      check_functions(module, read_facts(image), image.name(), output);
     } else if (module.image()) {
       const FoundImage own{*module.image(), module.name(), 0};
       if (!module.functions().empty()) {
-        hold_metadata(module, read_facts(own.image), own.image.name(), output);
+        check_functions(module, read_facts(own.image), own.image.name(), output);
       }
       // What stands in the file itself is shown already.
       if (!contents.has_offsets || contents.images.images.empty()) show_image(own, device, output);
     } else if (!module.functions().empty()) {
       output.line(
-          "\n{} has no image: its functions are held against nothing; name the image, with "
+          "\n{} has no image: its functions are not checked; name the image, with "
           "the metadata beside it as NAME.tvm_meta.json",
           printable(module.name()));
     }
@@ -106,7 +94,7 @@ void check(const CheckCommand& command, Output& output) {
   // A run that fails has the same keys however far it gets.
   for (const char* value : {"device", "device_name", "file"}) output.result()[value] = nullptr;
   output.result()["file"] = command.file.string();
-  const std::optional<Contents> contents = read_input(command.file);
+  const std::optional<tools::Contents> contents = tools::read_contents_or_program(command.file);
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
   if (!contents) return check_program(command, device, output);

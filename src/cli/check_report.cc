@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.h"
 #include "cli/attribute_format.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
-#include "driver/driver.h"
+#include "tools/basics.h"
+#include "tools/device_facts.h"
+#include "tools/json_values.h"
 
 namespace baton::cli {
 namespace {
@@ -120,7 +120,7 @@ Json json_of(const LaunchReport& launch) {
   json["shared"] = launch.config->shared;
   json["padding"] = launch.padding;
   json["placement"] = launch.placement.empty() ? Json() : Json(launch.placement);
-  json["attributes"] = cli::json_of(launch.config->attributes.all());
+  json["attributes"] = tools::json_of(launch.config->attributes.all());
   json["limits"] = json_of(*launch.limits);
   json["headroom"] = headroom_of(*launch.config, *launch.limits);
   return json;
@@ -207,24 +207,12 @@ void show_missing_waits(const ImageFacts& facts, Output& output) {
   }
 }
 
-// The simulated GPU executes PTX: of a fatbin it takes that, whatever machine code lies beside it.
-Compatibility fit_of(ImageFacts facts, const Device& device) {
-  const auto is_ptx = [](const MemberFacts& member) {
-    return member.kind == MemberFacts::Kind::kPtx;
-  };
-  if (device.driver().simulator != nullptr &&
-      std::any_of(facts.members.begin(), facts.members.end(), is_ptx)) {
-    std::erase_if(facts.members, std::not_fn(is_ptx));
-  }
-  return runs_on(facts, device.architecture(), device.driver_version());
-}
-
 }  // namespace
 
 void show_image(const FoundImage& found, const Device& device, Output& output) {
   const Image& image = found.image;
   const ImageFacts facts = read_facts(image);
-  Compatibility fit = fit_of(facts, device);
+  Compatibility fit = tools::runs_on_device(facts, device);
   std::optional<Module> module;
   std::optional<Error> refusal;
   try {

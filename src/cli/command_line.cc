@@ -14,9 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
-#include "base/suggest.h"
-#include "program/names.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {

@@ -1,15 +1,15 @@
 #include "baton/compile.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
 #include "baton/device.h"
 #include "baton/image.h"
 #include "cli/commands.h"
 #include "cli/kernel_table.h"
-#include "compile/nvrtc/options.h"
+#include "tools/basics.h"
+#include "tools/files.h"
 
 namespace baton::cli {
 namespace {
@@ -37,16 +37,14 @@ std::optional<std::filesystem::path> target_of(const CompileCommand& command, co
 
 void compile(const CompileCommand& command, Output& output) {
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
-  Source source = Source::from_file(command.source);
-  // Paths on the command line are relative to the working directory.
-  source.options = compiler::with_paths_from(std::filesystem::current_path(), command.options);
+  const Source source = tools::source_with_options(command.source, command.options);
   output.progress("compile");
   const Compiled compiled = baton::compile(source, {.arch = arch, .entries = command.entries});
 
   const ImageFacts facts = read_facts(compiled);
   const Image& image = wanted_image(command, compiled, arch);
   const std::optional<std::filesystem::path> target = target_of(command, image);
-  if (target) write_file_atomically(*target, image.bytes());
+  if (target) tools::write_file(*target, image.bytes());
 
   nlohmann::ordered_json& json = output.result();
   json["source"] = command.source.string();

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/float_convert.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 

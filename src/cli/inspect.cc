@@ -7,20 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "baton/device.h"
 #include "baton/image.h"
 #include "cli/commands.h"
-#include "cli/extraction.h"
-#include "cli/inspect_contents.h"
 #include "cli/inspect_entry.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
 #include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
 #include "cli/table.h"
-#include "exec/kernel_definition.h"
+#include "tools/basics.h"
+#include "tools/cache_entry.h"
+#include "tools/contents.h"
+#include "tools/extraction.h"
+#include "tools/kept_modules.h"
 
 namespace baton::cli {
 namespace {
@@ -201,13 +201,13 @@ void inspect_program(const InspectCommand& command, Output& output) {
   const std::string arch = Device::open().compile_arch();
   json["arch"] = arch;
   output.progress("compile");
-  std::vector<Executable::KernelModule> modules;
-  for (exec::KernelDefinition& definition : exec::read_definitions(program)) {
-    modules.push_back(exec::describe(std::move(definition), arch, true));
-  }
+  const auto modules = tools::describe_modules(program, arch);
   show_modules(modules, output);
   if (!command.extract) return;
-  const auto written = keep_modules(program, modules, "--extract", *command.extract, output);
+  std::vector<std::string> remarks;
+  const auto written =
+      tools::keep_modules(program, modules, "--extract", *command.extract, remarks);
+  for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());
 }
@@ -215,10 +215,10 @@ void inspect_program(const InspectCommand& command, Output& output) {
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
-  if (is_cache_entry(command.image)) return inspect_entry(command, output);
+  if (tools::is_cache_entry(command.image)) return inspect_entry(command, output);
   if (command.image.extension() == ".toml") return inspect_program(command, output);
   const std::string name = command.image.string();
-  const Contents contents = read_contents(command.image);
+  const tools::Contents contents = tools::read_contents(command.image);
   const FoundImages& found = contents.images;
   std::uint64_t bytes = 0;
   for (const FoundImage& each : found.images) bytes += each.image.bytes().size();
@@ -242,7 +242,7 @@ void inspect(const InspectCommand& command, Output& output) {
   report.finish();
   if (!command.extract) return;
   std::vector<std::string> remarks;
-  const auto written = extract_images(contents, command.image, *command.extract, remarks);
+  const auto written = tools::extract_images(contents, command.image, *command.extract, remarks);
   for (const std::string& remark : remarks) output.warning(remark);
   json["extracted"] = written;
   output.line("\nwrote {} files to {}", written.size(), command.extract->string());

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
 #include "cli/table.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {

@@ -1,10 +1,9 @@
 #include "cli/json.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "cli/attribute_format.h"
+#include "tools/json_values.h"
 
 namespace baton::cli {
 namespace {
@@ -51,12 +50,6 @@ std::string kind_of(const ParamFacts& param) {
 
 }  // namespace
 
-Json json_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 Json json_of(const TimeStatistics& times) {
   return {{"count", times.count},
           {"least", times.least},
@@ -77,7 +70,7 @@ Json json_of(const StepReport& step) {
     json["grid"] = extent(step.grid);
     json["block"] = extent(step.block);
     json["shared"] = step.shared;
-    json["attributes"] = json_of(std::span<const LaunchAttribute>(step.attributes));
+    json["attributes"] = tools::json_of(std::span<const LaunchAttribute>(step.attributes));
   }
   json["seconds"] = or_null(step.seconds);
   json["best_seconds"] = or_null(step.best_seconds);

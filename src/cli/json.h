@@ -9,9 +9,6 @@ namespace baton::cli {
 
 // The parts of results that docs/cli.md describes, as JSON.
 
-// A number; NaN and infinities, which JSON has not, as "nan", "inf" and "-inf".
-nlohmann::ordered_json json_number(double value);
-
 nlohmann::ordered_json json_of(const TimeStatistics& times);
 nlohmann::ordered_json json_of(const StepReport& step);
 nlohmann::ordered_json json_of(const GraphReport& graph);

@@ -18,12 +18,4 @@ void show_modules(const std::vector<Executable::KernelModule>& modules, Output& 
 // a table, and "rewrites" of the JSON object. Nothing where nothing was to be.
 void show_rewrites(const std::vector<Executable::KernelModule>& modules, Output& output);
 
-// Writes the sources as they were, with the files of their own folders that they include, their PTX
-// and machine code, and images byte for byte; and manifest.json, which says what was made from
-// what. `option` is what messages call the folder. Returns the paths written.
-std::vector<std::string> keep_modules(const Program& program,
-                                      const std::vector<Executable::KernelModule>& modules,
-                                      std::string_view option, const std::filesystem::path& folder,
-                                      Output& output);
-
 }  // namespace baton::cli

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "base/text.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/table.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {

@@ -11,14 +11,14 @@
 #include "baton/executable.h"
 #include "baton/program.h"
 #include "baton/schedule.h"
+#include "tools/program_arrays.h"
 
 namespace baton::cli {
 
 // What the command line asked for, checked as far as that is possible without opening a file: plain
 // values, one struct a command. docs/cli.md says what each option means.
 
-// NAME=VALUE, as --set, --input, --output and --expect take it.
-using Assignment = std::pair<std::string, std::string>;
+using tools::Assignment;
 
 struct DoctorCommand {
   bool json = false;

@@ -7,11 +7,9 @@
 #include <new>
 #include <nlohmann/json.hpp>
 
-#include "base/environment.h"
-#include "base/error.h"
-#include "base/text.h"
 #include "cli/counted.h"
-#include "cli/symbols.h"
+#include "tools/basics.h"
+#include "tools/readable_names.h"
 
 namespace baton::cli {
 namespace {
@@ -116,12 +114,12 @@ void Output::write_error(std::string_view line, const std::vector<std::string>& 
 
 void Output::report(const Error& error) {
   std::vector<std::string> notes;
-  for (const std::string& note : error.notes()) notes.push_back(with_readable_names(note));
+  for (const std::string& note : error.notes()) notes.push_back(tools::with_readable_names(note));
   write_error(error_line(error), notes);
 
   nlohmann::ordered_json& entry = result()["error"];
   entry["code"] = to_string(error.code());
-  entry["what"] = with_readable_names(error.message());
+  entry["what"] = tools::with_readable_names(error.message());
   entry["where"] = nullptr;
   if (error.where().known()) entry["where"] = error.where().to_string();
   if (!notes.empty()) entry["notes"] = std::move(notes);
@@ -152,7 +150,7 @@ std::string error_line(const Error& error) {
   const auto one_line = [](std::string_view text) {
     return printable(text, std::string_view::npos);
   };
-  const std::string message = one_line(with_readable_names(error.message()));
+  const std::string message = one_line(tools::with_readable_names(error.message()));
   if (!error.where().known()) return "error: " + message;
   const std::size_t cut = advice_begin(message);
   return fmt::format("error: {} ({}){}", message.substr(0, cut),

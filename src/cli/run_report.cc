@@ -9,17 +9,21 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.h"
 #include "cli/attribute_format.h"
 #include "cli/check_report.h"
 #include "cli/format.h"
 #include "cli/json.h"
-#include "cli/symbols.h"
 #include "cli/table.h"
+#include "tools/basics.h"
+#include "tools/json_values.h"
+#include "tools/readable_names.h"
 
 namespace baton::cli {
 namespace {
 
+using tools::json_number;
+using tools::OutputResult;
+using tools::with_readable_names;
 using Json = nlohmann::ordered_json;
 
 // More rows than this are put together, one for each step of the program.

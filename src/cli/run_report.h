@@ -2,21 +2,13 @@
 
 #include <atomic>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "baton/executable.h"
 #include "cli/output.h"
+#include "tools/comparison.h"
 
 namespace baton::cli {
-
-// One output or inout buffer after a run, and what it was held against.
-struct OutputResult {
-  std::string name;
-  const Array* array = nullptr;  // owned by the executable
-  std::string expected_file;     // empty where nothing was expected
-  std::optional<Comparison> comparison;
-};
 
 // What every run on the command line has.
 baton::RunOptions timed_options(const std::optional<double>& timeout,
@@ -27,7 +19,7 @@ baton::RunOptions timed_options(const std::optional<double>& timeout,
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output);
-void show_outputs(const std::vector<OutputResult>& results, Output& output);
+void show_outputs(const std::vector<tools::OutputResult>& results, Output& output);
 void show_findings(const RunReport& report, bool error_findings, Output& output);
 
 }  // namespace baton::cli

@@ -7,9 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json.h"
+#include "tools/json_values.h"
 
 namespace baton::cli {
 namespace {
+
+using tools::json_number;
+using tools::OutputResult;
 
 using testing::HasSubstr;
 using testing::Not;

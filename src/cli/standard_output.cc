@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/error.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 

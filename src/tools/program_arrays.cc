@@ -1,10 +1,12 @@
-#include "cli/program_arrays.h"
+#include "tools/program_arrays.h"
+
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/npy.h"
 #include "base/suggest.h"
 
-namespace baton::cli {
+namespace baton::tools {
 namespace {
 
 bool is_served(const ProgramBuffer& buffer, Serves serves) {
@@ -54,4 +56,15 @@ NamedArrays read_arrays(const Program& program, std::string_view option,
   return arrays;
 }
 
-}  // namespace baton::cli
+void check_outputs(const Program& program, const std::vector<Assignment>& outputs) {
+  for (const auto& [name, file] : outputs) {
+    named_buffer(program, "--output", name, Serves::kOutputs);
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+      throw error(ErrorCode::kNotFound, "--output {}={}: there is no folder {}; create it first",
+                  name, file, folder.string());
+    }
+  }
+}
+
+}  // namespace baton::tools

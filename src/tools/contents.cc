@@ -1,11 +1,12 @@
-#include "cli/inspect_contents.h"
+#include "tools/contents.h"
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "image/elf.h"
 #include "metadata/canonical_binary.h"
 
-namespace baton::cli {
+namespace baton::tools {
 namespace {
 
 // Libraries of kernels stay below.
@@ -41,6 +42,13 @@ FoundImages images_of(const FoundMetadata& metadata) {
   return found;
 }
 
+std::optional<FoundMetadata> metadata_beside(const std::filesystem::path& image) {
+  std::filesystem::path sidecar = image;
+  sidecar.replace_extension(".tvm_meta.json");
+  if (!std::filesystem::exists(sidecar)) return std::nullopt;
+  return read_metadata(sidecar);
+}
+
 }  // namespace
 
 Contents read_contents(const std::filesystem::path& path) {
@@ -53,4 +61,20 @@ Contents read_contents(const std::filesystem::path& path) {
   return contents;
 }
 
-}  // namespace baton::cli
+std::optional<Contents> read_contents_or_program(const std::filesystem::path& path) {
+  if (path.extension() == ".toml") return std::nullopt;
+  Contents contents;
+  try {
+    contents = read_contents(path);
+  } catch (const Error& neither) {
+    if (neither.code() != ErrorCode::kInvalidInput) throw;
+    const std::string bytes = read_file(path);
+    const bool is_text = bytes.find('\0') == std::string::npos;
+    if (!is_text || trim(bytes).starts_with('{')) throw;
+    return std::nullopt;
+  }
+  if (contents.images.container.empty()) contents.metadata = metadata_beside(path);
+  return contents;
+}
+
+}  // namespace baton::tools

@@ -1,4 +1,4 @@
-#include "cli/check_metadata.h"
+#include "tools/metadata_check.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 
-namespace baton::cli {
+namespace baton::tools {
 namespace {
 
 std::string type_of(const FunctionMetadata::Parameter& parameter) {
@@ -20,8 +20,8 @@ std::size_t size_of(const FunctionMetadata::Parameter& parameter) {
   return parameter.tensor_map ? kTensorMapBytes : parameter.type.size();
 }
 
-void hold_block(const FunctionMetadata& function, const KernelFacts& kernel,
-                const std::string& name) {
+void check_block(const FunctionMetadata& function, const KernelFacts& kernel,
+                 const std::string& name) {
   if (!kernel.required_block) return;
   const auto& attributes = function.kernel_attributes();
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -33,8 +33,8 @@ void hold_block(const FunctionMetadata& function, const KernelFacts& kernel,
   }
 }
 
-void hold(const FunctionMetadata& function, const ImageFacts& image, const std::string& name,
-          Output& output) {
+void check(const FunctionMetadata& function, const ImageFacts& image, const std::string& name,
+           std::vector<std::string>& remarks) {
   const KernelFacts* kernel = image.kernel(function.symbol());
   if (kernel == nullptr) {
     std::vector<std::string> known;
@@ -42,9 +42,9 @@ void hold(const FunctionMetadata& function, const ImageFacts& image, const std::
     throw error(ErrorCode::kNotFound, "the metadata has a function {}, {} has no such kernel{}",
                 printable(function.symbol()), name, suggestion(function.symbol(), known));
   }
-  hold_block(function, *kernel, name);
+  check_block(function, *kernel, name);
   if (function.pdl() && kernel->waits == false) {
-    output.warning(
+    remarks.push_back(
         fmt::format("{} is launched with PDL by its metadata and never waits for the "
                     "kernel before it",
                     function.symbol()));
@@ -68,18 +68,11 @@ void hold(const FunctionMetadata& function, const ImageFacts& image, const std::
 
 }  // namespace
 
-std::optional<FoundMetadata> metadata_beside(const std::filesystem::path& image) {
-  std::filesystem::path sidecar = image;
-  sidecar.replace_extension(".tvm_meta.json");
-  if (!std::filesystem::exists(sidecar)) return std::nullopt;
-  return read_metadata(sidecar);
-}
-
-void hold_metadata(const ModuleMetadata& module, const ImageFacts& image, const std::string& name,
-                   Output& output) {
+void check_metadata(const ModuleMetadata& module, const ImageFacts& image, const std::string& name,
+                    std::vector<std::string>& remarks) {
   for (const FunctionMetadata& function : module.functions()) {
-    hold(function, image, name, output);
+    check(function, image, name, remarks);
   }
 }
 
-}  // namespace baton::cli
+}  // namespace baton::tools

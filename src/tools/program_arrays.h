@@ -7,12 +7,13 @@
 
 #include "baton/array.h"
 #include "baton/program.h"
-#include "cli/options.h"
 
-namespace baton::cli {
+namespace baton::tools {
 
 // What options name of a program's buffers, and the files that they give for them.
 
+// NAME=VALUE, as --set, --input, --output and --expect take it.
+using Assignment = std::pair<std::string, std::string>;
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
 // The buffers that an option serves: those that a run starts with, or those that it leaves.
@@ -27,4 +28,8 @@ const ProgramBuffer& named_buffer(const Program& program, std::string_view optio
 NamedArrays read_arrays(const Program& program, std::string_view option,
                         const std::vector<Assignment>& files, Serves serves);
 
-}  // namespace baton::cli
+// What can be known of --output before the run: the buffers exist, and their files can be written.
+// A long run must not end at a folder that does not exist. Throws kNotFound or kInvalidInput.
+void check_outputs(const Program& program, const std::vector<Assignment>& outputs);
+
+}  // namespace baton::tools

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "baton/image.h"
-#include "cli/inspect_contents.h"
+#include "tools/contents.h"
 
-namespace baton::cli {
+namespace baton::tools {
 
 // Writes what files are made of into a folder, byte for byte, and keeps the list of it that becomes
 // manifest.json. What cannot be unpacked costs a remark; a file that cannot be written is an error.
@@ -58,4 +58,4 @@ std::vector<std::string> extract_images(const Contents& contents, const std::fil
                                         const std::filesystem::path& folder,
                                         std::vector<std::string>& remarks);
 
-}  // namespace baton::cli
+}  // namespace baton::tools

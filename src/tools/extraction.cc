@@ -1,4 +1,4 @@
-#include "cli/extraction.h"
+#include "tools/extraction.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "image/cubin.h"
 #include "image/fatbin.h"
 
-namespace baton::cli {
+namespace baton::tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -157,4 +157,4 @@ std::vector<std::string> extract_images(const Contents& contents, const std::fil
       {{"version", 1}, {"file", file.string()}, {"images", extraction.take_list()}});
 }
 
-}  // namespace baton::cli
+}  // namespace baton::tools

@@ -1,10 +1,10 @@
-#include "cli/symbols.h"
+#include "tools/readable_names.h"
 
 #include <algorithm>
 
 #include "image/mangled_name.h"
 
-namespace baton::cli {
+namespace baton::tools {
 namespace {
 
 bool is_symbol_character(char c) {
@@ -39,4 +39,4 @@ std::string with_readable_names(std::string_view text) {
   return result;
 }
 
-}  // namespace baton::cli
+}  // namespace baton::tools

@@ -6,9 +6,9 @@
 #include "baton/image.h"
 #include "baton/metadata.h"
 
-namespace baton::cli {
+namespace baton::tools {
 
-// What a file holds for `inspect`.
+// What a file holds for `inspect` and `check`.
 struct Contents {
   FoundImages images;
   // The launch metadata of a file of its own, or of a library beside its images.
@@ -22,4 +22,8 @@ struct Contents {
 // image nor metadata, or broken.
 Contents read_contents(const std::filesystem::path& path);
 
-}  // namespace baton::cli
+// The same, with the metadata that lies beside an image as NAME.tvm_meta.json. Nothing for a
+// program file: text that is neither image nor metadata can only be one.
+std::optional<Contents> read_contents_or_program(const std::filesystem::path& path);
+
+}  // namespace baton::tools

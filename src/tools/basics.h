@@ -1,0 +1,12 @@
+#pragma once
+
+// What the command line takes from the rooms below for its own words: errors with formatted
+// messages, near names, the names of a program file's choices, and numbers, sizes, times and text
+// as a terminal shows them.
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/float_convert.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "program/names.h"

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/array.h"
+#include "baton/compile.h"
+
+namespace baton::tools {
+
+// A source with options of the command line, where paths are relative to the working directory.
+Source source_with_options(const std::filesystem::path& file,
+                           const std::vector<std::string>& options);
+
+// Writes a file whole or not at all. Throws kInvalidInput.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+void write_array(const std::filesystem::path& path, const Array& array);
+
+}  // namespace baton::tools

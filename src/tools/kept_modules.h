@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/executable.h"
+
+namespace baton::tools {
+
+// The modules of a program that is not loaded: sources are compiled for `arch`, images read.
+std::vector<Executable::KernelModule> describe_modules(const Program& program,
+                                                       const std::string& arch);
+
+// What a module was made from, as messages call it.
+const std::string& name_of(const Executable::KernelModule& module);
+
+// Writes the sources as they were, with the files of their own folders that they include, their PTX
+// and machine code, and images byte for byte; and manifest.json, which says what was made from
+// what. `option` is what messages call the folder. What cannot be written as it was is a remark.
+// Returns the paths written.
+std::vector<std::string> keep_modules(const Program& program,
+                                      const std::vector<Executable::KernelModule>& modules,
+                                      std::string_view option, const std::filesystem::path& folder,
+                                      std::vector<std::string>& remarks);
+
+}  // namespace baton::tools

@@ -1,0 +1,103 @@
+#include "tools/parts.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/text.h"
+#include "baton/error.h"
+#include "compile/cache/cache.h"
+#include "compile/nvrtc/nvrtc.h"
+#include "compile/nvrtc/toolkit.h"
+
+namespace baton::tools {
+namespace {
+
+Part driver_part(const std::vector<DeviceSummary>& devices, const std::string& why_no_gpu) {
+  Part part{"CUDA driver", false, {}, "the simulated GPU serves: "};
+  for (const std::string_view line : split_lines(why_no_gpu)) {
+    part.detail += part.detail.back() == ' ' ? "" : "; ";
+    part.detail += line;
+  }
+  for (const DeviceSummary& device : devices) {
+    if (!device.spec.starts_with("cuda")) continue;
+    const int version = Device::open(device.spec).driver_version();
+    return {"CUDA driver", true, fmt::format("{}.{}", version / 1000, version % 1000 / 10), ""};
+  }
+  return part;
+}
+
+Part nvrtc_part(const compiler::Toolkit& toolkit) {
+  Part part{"NVRTC", false, {}, {}};
+  try {
+    part.detail = compiler::require_nvrtc(toolkit).string();
+    part.version = compiler::Nvrtc::load(*toolkit.nvrtc).version_text();
+    part.found = true;
+  } catch (const Error& error) {
+    part.detail = error.message();
+  }
+  return part;
+}
+
+Part headers_part(const compiler::Toolkit& toolkit) {
+  if (toolkit.include.empty()) {
+    return {"CUDA headers",
+            false,
+            {},
+            "no folder holds cuda_fp16.h; sources that include CUDA's headers do not compile: "
+            "install a toolkit, or run scripts/setup"};
+  }
+  return {"CUDA headers", true, compiler::header_version(toolkit),
+          toolkit.include.front().string()};
+}
+
+Part nvjitlink_part(const compiler::Toolkit& toolkit) {
+  if (!toolkit.nvjitlink) return {"nvJitLink", false, {}, "not found; nothing needs it yet"};
+  return {"nvJitLink", true, compiler::nvjitlink_version(*toolkit.nvjitlink),
+          toolkit.nvjitlink->string()};
+}
+
+Part cache_part() {
+  const std::optional<compiler::Cache> cache = compiler::Cache::open_default();
+  if (!cache) {
+    return {"compile cache",
+            false,
+            {},
+            "there is no place for it, so every run compiles anew; set BATON_CACHE_DIR, or HOME"};
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(cache->directory(), failed);
+  if (failed) {
+    return {"compile cache",
+            false,
+            {},
+            fmt::format("{} cannot be made ({}), so every run compiles anew; set BATON_CACHE_DIR",
+                        cache->directory().string(), failed.message())};
+  }
+  std::uint64_t bytes = 0;
+  const auto entries = cache->list();
+  for (const compiler::Cache::Entry& entry : entries) bytes += entry.size;
+  return {
+      "compile cache",
+      true,
+      {},
+      fmt::format("{}: {} entr{}, {}{}", cache->directory().string(), entries.size(),
+                  entries.size() == 1 ? "y" : "ies", format_bytes(bytes),
+                  ::access(cache->directory().c_str(), W_OK) == 0
+                      ? ""
+                      : "; it cannot be written, so what is not in it is compiled at every run")};
+}
+
+}  // namespace
+
+std::vector<Part> find_parts(const std::vector<DeviceSummary>& devices,
+                             const std::string& why_no_gpu) {
+  const compiler::Toolkit toolkit = compiler::find_toolkit();
+  return {driver_part(devices, why_no_gpu), nvrtc_part(toolkit), headers_part(toolkit),
+          nvjitlink_part(toolkit), cache_part()};
+}
+
+}  // namespace baton::tools
