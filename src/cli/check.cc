@@ -84,7 +84,7 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   bindings.symbols = command.symbols;
   CheckReport report = executable.check(std::move(bindings));
   show_rewrites(executable.modules(), output);
-  show_check(report, device, output);
+  show_check(report, executable, output);
   if (report.objection) throw std::move(*report.objection);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "cli/attribute_format.h"
@@ -37,14 +39,19 @@ Json extents_json(const Dim3& extent) {
   return Json::array({extent.x, extent.y, extent.z});
 }
 
-Json json_of(const KernelLimits& limits) {
+Json json_of(const KernelLimits& limits, bool estimated) {
   return {{"max_threads", limits.max_threads},
           {"max_dynamic_shared", limits.max_dynamic_shared},
           {"registers", limits.registers},
+          {"registers_estimated", estimated},
           {"static_shared", limits.static_shared},
           {"blocks_per_multiprocessor", or_null(limits.blocks_per_multiprocessor)},
           {"max_cluster", or_null(limits.max_cluster)},
           {"max_cooperative_blocks", or_null(limits.max_cooperative_blocks)}};
+}
+
+std::string registers_text(const KernelLimits& limits, bool estimated) {
+  return fmt::format("{}{}", estimated ? "~" : "", limits.registers);
 }
 
 // The config that an image's kernel is asked about.
@@ -99,7 +106,7 @@ Json headroom_of(const LaunchConfig& config, const KernelLimits& limits) {
   return json;
 }
 
-Json json_of(const LaunchReport& launch) {
+Json json_of(const LaunchReport& launch, bool estimated) {
   Json json = {{"kind", "launch"},
                {"number", launch.number},
                {"label", launch.kernel},
@@ -121,7 +128,7 @@ Json json_of(const LaunchReport& launch) {
   json["padding"] = launch.padding;
   json["placement"] = launch.placement.empty() ? Json() : Json(launch.placement);
   json["attributes"] = tools::json_of(launch.config->attributes.all());
-  json["limits"] = json_of(*launch.limits);
+  json["limits"] = json_of(*launch.limits, estimated);
   json["headroom"] = headroom_of(*launch.config, *launch.limits);
   return json;
 }
@@ -134,7 +141,7 @@ std::string times_of(const LaunchReport& launch) {
   return text;
 }
 
-std::vector<std::string> row_of(const LaunchReport& launch) {
+std::vector<std::string> row_of(const LaunchReport& launch, bool estimated) {
   std::vector<std::string> row = {std::to_string(launch.number), launch.kernel, times_of(launch)};
   if (!launch.config) return row;
   const LaunchConfig& config = *launch.config;
@@ -145,7 +152,7 @@ std::vector<std::string> row_of(const LaunchReport& launch) {
               share(config.block.count(), limits.max_threads),
               fmt::format("{} of {}", format_bytes(config.shared),
                           format_bytes(limits.max_dynamic_shared)),
-              std::to_string(limits.registers), number(limits.blocks_per_multiprocessor),
+              registers_text(limits, estimated), number(limits.blocks_per_multiprocessor),
               cooperative ? share(config.grid.count(), *limits.max_cooperative_blocks) : "",
               format_attributes(config.attributes.all())});
   return row;
@@ -207,6 +214,11 @@ void show_missing_waits(const ImageFacts& facts, Output& output) {
   }
 }
 
+// Below a table that marks numbers with "~".
+void explain_estimates(Output& output) {
+  output.line("~ an estimate of the simulated GPU, which does not assemble PTX");
+}
+
 }  // namespace
 
 void show_image(const FoundImage& found, const Device& device, Output& output) {
@@ -216,7 +228,7 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
   std::optional<Module> module;
   std::optional<Error> refusal;
   try {
-    module = Module::load(device, image);
+    module = tools::load_to_ask(device, image);
   } catch (Error& failure) {
     refusal = std::move(failure);
     if (fit.answer != Compatibility::Answer::kNo) {
@@ -241,6 +253,7 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
               facts.arch.empty() ? "" : " for " + facts.arch, to_string(fit.answer),
               fit.reason.empty() ? "" : ": " + fit.reason);
   Table table = limits_table();
+  bool any_estimate = false;
   for (const KernelFacts& kernel : facts.kernels) {
     Json json = cli::json_of(kernel);
     json["image"] = images.size() - 1;
@@ -251,24 +264,28 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
       const Kernel loaded = module->kernel(kernel.name);
       const LaunchConfig config = typical_config(loaded);
       const KernelLimits limits = kernel_limits(loaded, config);
-      json["limits"] = json_of(limits);
+      const bool estimated = tools::has_estimated_registers(loaded);
+      any_estimate |= estimated;
+      json["limits"] = json_of(limits, estimated);
       json["limits"]["block"] = extents_json(config.block);
       table.add({printable(signature_of(kernel)), std::to_string(limits.max_threads),
-                 format_bytes(limits.max_dynamic_shared), std::to_string(limits.registers),
+                 format_bytes(limits.max_dynamic_shared), registers_text(limits, estimated),
                  format_extent(config.block), number(limits.blocks_per_multiprocessor),
                  number(limits.max_cluster), number(limits.max_cooperative_blocks)});
     }
     kernels.push_back(std::move(json));
   }
   if (!refusal && !facts.kernels.empty()) output.text(table.format(output.colour()));
+  if (any_estimate) explain_estimates(output);
   show_missing_waits(facts, output);
   if (refusal) throw std::move(*refusal);
 }
 
-void show_check(const CheckReport& report, const Device& device, Output& output) {
+void show_check(const CheckReport& report, const Executable& executable, Output& output) {
   Json& json = output.result();
   json["run_steps"] = report.steps;
   json["steps"] = Json::array();
+  const std::set<std::string> estimated = tools::kernels_with_estimated_registers(executable);
   using enum Table::Align;
   Table table({{"#", kRight},
                {"launch"},
@@ -282,10 +299,12 @@ void show_check(const CheckReport& report, const Device& device, Output& output)
                {"resident", kRight},
                {"attributes"}});
   for (const LaunchReport& launch : report.launches) {
-    json["steps"].push_back(json_of(launch));
-    table.add(row_of(launch));
+    const bool is_estimate = estimated.contains(launch.kernel);
+    json["steps"].push_back(json_of(launch, is_estimate));
+    table.add(row_of(launch, is_estimate));
   }
   if (!report.launches.empty()) output.text(fmt::format("\n{}", table.format(output.colour())));
+  if (!estimated.empty()) explain_estimates(output);
   add_edges(report.edges, output);
   Table edges({{"edge"}, {"verdict"}, {"decision"}, {"because"}, {"reason for the verdict"}});
   for (const EdgeReport& edge : report.edges) {
@@ -296,7 +315,7 @@ void show_check(const CheckReport& report, const Device& device, Output& output)
   if (!report.edges.empty()) output.text(fmt::format("\n{}", edges.format(output.colour())));
   show_room(report, output);
   output.line("\n{} step{} in a run; nothing that is known before it forbids it on {}",
-              report.steps, report.steps == 1 ? "" : "s", device.spec());
+              report.steps, report.steps == 1 ? "" : "s", executable.device().spec());
   for (const std::string& warning : report.warnings) output.warning(warning);
 }
 

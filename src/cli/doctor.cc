@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -56,13 +57,19 @@ void doctor(const DoctorCommand&, Output& output) {
   output.text(device_table.format(output.colour()) + "\n");
 
   Table part_table({{"part"}, {""}, {"version"}, {"where"}});
+  std::vector<std::string> missing;
   Json& part_list = output.result()["parts"] = Json::array();
   for (const tools::Part& part : tools::find_parts(devices, why_no_gpu)) {
     part_list.push_back(json_of(part));
+    if (part.needed && !part.found) missing.push_back(part.name);
     part_table.add({part.name, part.found ? "found" : "missing", part.version, part.detail});
   }
   output.text(part_table.format(output.colour()));
   show_default(output);
+  if (!missing.empty()) {
+    throw error(ErrorCode::kNotFound, "CUDA source does not compile here, for want of {}",
+                fmt::join(missing, " and "));
+  }
 }
 
 }  // namespace baton::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "compile/link/nvjitlink.h"
 #include "driver/driver.h"
 
 namespace baton::tools {
@@ -19,6 +20,35 @@ Compatibility runs_on_device(ImageFacts facts, const Device& device) {
     std::erase_if(facts.members, std::not_fn(is_ptx));
   }
   return runs_on(facts, device.architecture(), device.driver_version());
+}
+
+Module load_to_ask(const Device& device, const Image& image) {
+  if (is_simulated(device) && image.kind() == ImageKind::kPtx) {
+    if (const auto code = compiler::assemble(image, device.compile_arch())) {
+      const Image both[] = {image, *code};
+      try {
+        return Module::load(device, both);
+      } catch (const Error&) {
+        // What it says of the PTX alone is clearer.
+      }
+    }
+  }
+  return Module::load(device, image);
+}
+
+bool has_estimated_registers(const Kernel& kernel) {
+  return is_simulated(kernel.device()) && !kernel.facts().registers;
+}
+
+std::set<std::string> kernels_with_estimated_registers(const Executable& executable) {
+  std::set<std::string> names;
+  for (const Executable::KernelModule& module : executable.modules()) {
+    for (const auto& [name, facts] : module.kernels) {
+      const Kernel kernel = executable.module(name).kernel(facts.name);
+      if (has_estimated_registers(kernel)) names.insert(name);
+    }
+  }
+  return names;
 }
 
 }  // namespace baton::tools

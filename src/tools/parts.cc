@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "baton/error.h"
 #include "compile/cache/cache.h"
+#include "compile/link/nvjitlink.h"
 #include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
 
@@ -31,7 +32,7 @@ Part driver_part(const std::vector<DeviceSummary>& devices, const std::string& w
 }
 
 Part nvrtc_part(const compiler::Toolkit& toolkit) {
-  Part part{"NVRTC", false, {}, {}};
+  Part part{"NVRTC", false, {}, {}, true};
   try {
     part.detail = compiler::require_nvrtc(toolkit).string();
     part.version = compiler::Nvrtc::load(*toolkit.nvrtc).version_text();
@@ -44,20 +45,34 @@ Part nvrtc_part(const compiler::Toolkit& toolkit) {
 
 Part headers_part(const compiler::Toolkit& toolkit) {
   if (toolkit.include.empty()) {
-    return {"CUDA headers",
-            false,
-            {},
-            "no folder holds cuda_fp16.h; sources that include CUDA's headers do not compile: "
-            "install a toolkit, or run scripts/setup"};
+    return {
+        "CUDA headers",
+        false,
+        {},
+        "no folder holds cuda_fp16.h, so sources that include CUDA's headers do not compile; run: "
+        "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl, or install a CUDA "
+        "toolkit",
+        true};
   }
   return {"CUDA headers", true, compiler::header_version(toolkit),
           toolkit.include.front().string()};
 }
 
 Part nvjitlink_part(const compiler::Toolkit& toolkit) {
-  if (!toolkit.nvjitlink) return {"nvJitLink", false, {}, "not found; nothing needs it yet"};
-  return {"nvJitLink", true, compiler::nvjitlink_version(*toolkit.nvjitlink),
-          toolkit.nvjitlink->string()};
+  Part part{"nvJitLink", false, {}, {}};
+  if (!toolkit.nvjitlink) {
+    part.detail =
+        "not found, so the registers of kernels in PTX are estimates on the simulated GPU";
+    return part;
+  }
+  part.detail = toolkit.nvjitlink->string();
+  try {
+    part.version = compiler::NvJitLink::load(*toolkit.nvjitlink).version_text();
+    part.found = true;
+  } catch (const Error& error) {
+    part.detail = error.message();
+  }
+  return part;
 }
 
 Part cache_part() {

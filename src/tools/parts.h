@@ -13,6 +13,7 @@ struct Part {
   bool found = false;
   std::string version;
   std::string detail;
+  bool needed = false;  // to compile CUDA source
 };
 
 // Looks for each part: the CUDA driver, NVRTC, CUDA's headers, nvJitLink, the compile cache. The

@@ -4,7 +4,7 @@ launch attributes and edges."""
 
 import json
 
-from baton import ROOT, Case, main
+from baton import ROOT, Case, buffer, kernel, launch, main, program
 
 TESTDATA = ROOT / "src" / "exec" / "testdata"
 IMAGES = ROOT / "src" / "image" / "testdata"
@@ -253,6 +253,28 @@ class Check(Case):
         self.assertTrue(kernels["after"]["waits"])
         text = self.baton("check", "attributes.ptx").out
         self.assertIn("hasty", text)
+
+    def test_registers_of_ptx_come_from_an_assembler_or_are_marked(self):
+        image = ROOT / "tests" / "golden" / "kernels.ptx"
+        if self.baton("doctor", "--json").json()["parts"][3]["found"]:
+            limits = self.baton("check", image, "--device", "sim", "--json").json()["kernels"][0]["limits"]
+            self.assertFalse(limits["registers_estimated"])
+            self.assertNotIn("~", self.baton("check", image, "--device", "sim").out)
+        for file in (image, ROOT / "tests" / "golden" / "program.toml"):
+            result = self.baton("check", file, "--device", "sim", BATON_NVJITLINK="/nonexistent")
+            self.check(result, 0)
+            self.assertRegex(result.out, r" ~\d+ ")
+            self.assertIn("~ an estimate of the simulated GPU", result.out)
+            result = self.baton("check", file, "--device", "sim", "--json", BATON_NVJITLINK="/nonexistent").json()
+            first = (result["steps"] if "steps" in result else result["kernels"])[0]
+            self.assertTrue(first["limits"]["registers_estimated"])
+
+    def test_registers_of_compiled_source_are_the_assemblers(self):
+        self.write("k.cu", "extern \"C\" __global__ void k(float* y) { y[0] = 1; }")
+        self.write("p.toml", program(buffer("y", "f32", [1], "output"), kernel("k", source="k.cu"),
+                                     launch("k", [1], [1], ["y"])))
+        limits = self.baton("check", "p.toml", "--device", "sim", "--json").json()["steps"][0]["limits"]
+        self.assertFalse(limits["registers_estimated"])
 
     def test_an_image_that_the_device_does_not_take(self):
         result = self.baton("check", IMAGES / "vectors_sm_80.cubin", "--device", "sim", "--json")

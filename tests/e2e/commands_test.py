@@ -286,6 +286,14 @@ class Commands(Case):
         json = self.baton("doctor", "--json").json()
         self.assertIn("sim", " ".join(device["spec"] for device in json["devices"]))
 
+    def test_doctor_says_what_compiling_lacks(self):
+        result = self.baton("doctor", BATON_NVRTC="/nonexistent")
+        self.check(result, 2, "CUDA source does not compile here, for want of NVRTC")
+        self.assertIn("pip install nvidia-cuda-nvrtc", result.out)
+        result = self.baton("doctor", "--json", BATON_NVRTC="/nonexistent")
+        self.assertEqual(result.json()["error"]["code"], "not_found")
+        self.assertEqual(len(result.json()["parts"]), 5)
+
     def test_folders_on_the_way(self):
         """A program's folders are relative to it; those on the command line to the working directory."""
         self.write("inc/v.h", "#define V 2.0f\n")

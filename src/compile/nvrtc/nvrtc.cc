@@ -96,18 +96,4 @@ void Nvrtc::check(Result result, const char* call) const {
   throw failed;
 }
 
-std::string nvjitlink_version(const std::filesystem::path& path) {
-  const std::array<std::string, 1> names = {path.string()};
-  std::string why;
-  auto library = DynamicLibrary::open(names, &why);
-  if (!library) return "does not load: " + why;
-  library->leak();  // a C++ runtime is linked into it, whose memory does not come back at a close
-  using Version = int (*)(unsigned* major, unsigned* minor);
-  const auto version = reinterpret_cast<Version>(library->symbol("nvJitLinkVersion"));
-  unsigned major = 0;
-  unsigned minor = 0;
-  if (version == nullptr || version(&major, &minor) != 0) return "unknown version";
-  return fmt::format("{}.{}", major, minor);
-}
-
 }  // namespace baton::compiler

@@ -46,7 +46,4 @@ struct Nvrtc {
   void check(Result result, const char* call) const;
 };
 
-// The version that nvJitLink says it has, "13.0", or why it does not load. For reports.
-std::string nvjitlink_version(const std::filesystem::path& library);
-
 }  // namespace baton::compiler

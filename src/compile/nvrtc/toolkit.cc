@@ -197,9 +197,19 @@ Toolkit find_toolkit() {
   } else {
     toolkit.nvrtc = find_library(libraries, kNvrtcNames);
     toolkit.searched.emplace_back("the loader's path");
-    for (const fs::path& root : roots) toolkit.searched.push_back(root.string());
+    // A folder may be named by several variables.
+    for (const fs::path& root : roots) {
+      std::vector<std::string>& searched = toolkit.searched;
+      const bool known =
+          std::find(searched.begin(), searched.end(), root.string()) != searched.end();
+      if (!known) searched.push_back(root.string());
+    }
   }
-  toolkit.nvjitlink = find_library(libraries, kNvjitlinkNames);
+  if (const auto chosen = read_environment("BATON_NVJITLINK")) {
+    if (is_file(*chosen)) toolkit.nvjitlink = *chosen;
+  } else {
+    toolkit.nvjitlink = find_library(libraries, kNvjitlinkNames);
+  }
   toolkit.include = find_headers(toolkit.nvrtc, roots);
   return toolkit;
 }
@@ -207,8 +217,10 @@ Toolkit find_toolkit() {
 const fs::path& require_nvrtc(const Toolkit& toolkit) {
   if (toolkit.nvrtc) return *toolkit.nvrtc;
   Error missing = error(ErrorCode::kNotFound,
-                        "NVRTC, which compiles CUDA source, is not installed: install a CUDA "
-                        "toolkit or run scripts/setup, or name the library in BATON_NVRTC");
+                        "NVRTC, which compiles CUDA source, is not installed; in a virtual "
+                        "environment of Python run: pip install {}; or install a CUDA toolkit, or "
+                        "name the library in BATON_NVRTC",
+                        kWheels);
   for (const std::string& place : toolkit.searched) missing.note("searched: " + place);
   throw missing;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace baton::compiler {
@@ -16,7 +17,12 @@ struct Toolkit {
   std::vector<std::string> searched;  // what was looked at, for messages
 };
 
-// Looks, in this order: BATON_NVRTC (a file, for NVRTC alone), BATON_CUDA_ROOT, the loader's path,
+// NVIDIA's Python wheels that hold what compiling needs.
+inline constexpr std::string_view kWheels =
+    "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl";
+
+// Looks, in this order: BATON_NVRTC (a file, for NVRTC alone) and BATON_NVJITLINK (likewise),
+// BATON_CUDA_ROOT, the loader's path,
 // CUDA_HOME, CUDA_PATH, /usr/local/cuda and its versions, newest first, .deps/cuda beside or above
 // the executable, and NVIDIA's Python wheels in VIRTUAL_ENV or CONDA_PREFIX. A root may be laid out
 // as a toolkit (lib64, include) or as wheels (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib). Thread-safe

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "base/file.h"
 #include "baton/error.h"
@@ -15,7 +17,9 @@ namespace fs = std::filesystem;
 class ToolkitTest : public testing::Test {
  protected:
   ~ToolkitTest() override {
-    for (const char* name : {"BATON_CUDA_ROOT", "BATON_NVRTC", "VIRTUAL_ENV"}) unsetenv(name);
+    for (const char* name : {"BATON_CUDA_ROOT", "BATON_NVRTC", "BATON_NVJITLINK", "VIRTUAL_ENV",
+                             "CUDA_HOME", "CUDA_PATH"})
+      unsetenv(name);
   }
   void touch(const std::string& name, std::string_view text = "") {
     const fs::path path = root_.path() / name;
@@ -60,6 +64,24 @@ TEST_F(ToolkitTest, ANamedLibraryBringsItsOwnHeaders) {
   EXPECT_EQ(toolkit.nvrtc, root_.path() / "nvidia/cu13/lib/libnvrtc.so.13");
   ASSERT_FALSE(toolkit.include.empty());
   EXPECT_EQ(toolkit.include[0], root_.path() / "nvidia/cu13/include");
+}
+
+TEST_F(ToolkitTest, ALinkerCanBeNamed) {
+  touch("lib64/libnvJitLink.so.13");
+  touch("own/linker.so");
+  setenv("BATON_CUDA_ROOT", root_.path().c_str(), 1);
+  setenv("BATON_NVJITLINK", (root_.path() / "own/linker.so").c_str(), 1);
+  EXPECT_EQ(find_toolkit().nvjitlink, root_.path() / "own/linker.so");
+  setenv("BATON_NVJITLINK", "/nonexistent", 1);
+  EXPECT_EQ(find_toolkit().nvjitlink, std::nullopt);
+}
+
+TEST_F(ToolkitTest, NamesEachPlaceOnce) {
+  setenv("CUDA_HOME", root_.path().c_str(), 1);
+  setenv("CUDA_PATH", root_.path().c_str(), 1);
+  const std::vector<std::string> searched = find_toolkit().searched;
+  EXPECT_EQ(std::count(searched.begin(), searched.end(), root_.path().string()), 1);
+  EXPECT_EQ(std::set<std::string>(searched.begin(), searched.end()).size(), searched.size());
 }
 
 TEST_F(ToolkitTest, SaysWhereItLooked) {

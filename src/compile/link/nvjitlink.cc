@@ -1,0 +1,123 @@
+#include "compile/link/nvjitlink.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "base/dynamic_library.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "compile/nvrtc/toolkit.h"
+
+namespace baton::compiler {
+namespace {
+
+template <typename Function>
+void resolve(const DynamicLibrary& library, Function& function, const char* symbol) {
+  function = reinterpret_cast<Function>(library.symbol(symbol));
+  if (function == nullptr) {
+    throw error(ErrorCode::kNotFound, "{} has no {}; nvJitLink of CUDA 12.4 or later is needed",
+                library.path(), symbol);
+  }
+}
+
+std::unique_ptr<const NvJitLink> open(const std::filesystem::path& path) {
+  const std::array<std::string, 1> names = {path.string()};
+  std::string why;
+  auto library = DynamicLibrary::open(names, &why);
+  if (!library) throw error(ErrorCode::kNotFound, "nvJitLink does not load: {}", why);
+  auto table = std::make_unique<NvJitLink>();
+  resolve(*library, table->version, "nvJitLinkVersion");
+  resolve(*library, table->create, "nvJitLinkCreate");
+  resolve(*library, table->destroy, "nvJitLinkDestroy");
+  resolve(*library, table->add_data, "nvJitLinkAddData");
+  resolve(*library, table->complete, "nvJitLinkComplete");
+  resolve(*library, table->cubin_size, "nvJitLinkGetLinkedCubinSize");
+  resolve(*library, table->cubin, "nvJitLinkGetLinkedCubin");
+  resolve(*library, table->log_size, "nvJitLinkGetErrorLogSize");
+  resolve(*library, table->log, "nvJitLinkGetErrorLog");
+  // A C++ runtime is linked into it, whose memory does not come back at a close.
+  library->leak();
+  return table;
+}
+
+// One link. What a call refuses throws kCompile with the linker's log.
+class Link {
+ public:
+  Link(const NvJitLink& table, const std::string& arch) : table_(table) {
+    const std::string option = "-arch=" + arch;
+    const char* options[] = {option.c_str()};
+    check(table_.create(&handle_, 1, options), "nvJitLinkCreate");
+  }
+  ~Link() {
+    if (handle_ != nullptr) table_.destroy(&handle_);
+  }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  std::string machine_code(std::string_view ptx, const std::string& name) {
+    // The size counts a NUL at the end.
+    const std::string text(ptx.substr(0, ptx.find('\0')));
+    check(
+        table_.add_data(handle_, NvJitLink::kPtxInput, text.c_str(), text.size() + 1, name.c_str()),
+        "nvJitLinkAddData");
+    check(table_.complete(handle_), "nvJitLinkComplete");
+    std::size_t size = 0;
+    check(table_.cubin_size(handle_, &size), "nvJitLinkGetLinkedCubinSize");
+    std::string bytes(size, '\0');
+    check(table_.cubin(handle_, bytes.data()), "nvJitLinkGetLinkedCubin");
+    return bytes;
+  }
+
+ private:
+  void check(NvJitLink::Result result, const char* call) const {
+    if (result == NvJitLink::kSuccess) return;
+    throw error(ErrorCode::kCompile, "{} gives {}: {}", call, result, log());
+  }
+
+  std::string log() const {
+    std::size_t size = 0;
+    if (handle_ == nullptr || table_.log_size(handle_, &size) != NvJitLink::kSuccess) return {};
+    std::string text(size, '\0');
+    if (size == 0 || table_.log(handle_, text.data()) != NvJitLink::kSuccess) return {};
+    return std::string(trim(text.substr(0, text.find('\0'))));
+  }
+
+  const NvJitLink& table_;
+  NvJitLink::Handle handle_ = nullptr;
+};
+
+}  // namespace
+
+const NvJitLink& NvJitLink::load(const std::filesystem::path& library) {
+  static std::mutex mutex;
+  // Never destroyed: links may run while the process ends.
+  static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const NvJitLink>>;
+  const std::lock_guard lock(mutex);
+  auto& entry = loaded[library];
+  if (entry == nullptr) entry = open(library);
+  return *entry;
+}
+
+std::string NvJitLink::version_text() const {
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (version(&major, &minor) != kSuccess) return "unknown version";
+  return fmt::format("{}.{}", major, minor);
+}
+
+std::optional<Image> assemble(const Image& ptx, const std::string& arch, std::string* why) {
+  try {
+    const Toolkit toolkit = find_toolkit();
+    if (!toolkit.nvjitlink) throw Error(ErrorCode::kNotFound, "nvJitLink is not installed");
+    Link link(NvJitLink::load(*toolkit.nvjitlink), arch);
+    return Image::from_bytes(link.machine_code(ptx.bytes(), ptx.name()), ptx.name());
+  } catch (const Error& refusal) {
+    if (why != nullptr) *why = refusal.message();
+    return std::nullopt;
+  }
+}
+
+}  // namespace baton::compiler

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "baton/image.h"
+
+namespace baton::compiler {
+
+// nvJitLink as one table of functions, with the signatures of nvJitLink.h (CUDA 12.4 and later),
+// which is not needed to build Baton. Immutable once loaded; any thread may call it.
+struct NvJitLink {
+  using Handle = struct Opaque*;
+  using Result = int;
+  static constexpr Result kSuccess = 0;
+  static constexpr int kPtxInput = 2;
+
+  Result (*version)(unsigned* major, unsigned* minor) = nullptr;
+  Result (*create)(Handle* handle, std::uint32_t option_count, const char** options) = nullptr;
+  Result (*destroy)(Handle* handle) = nullptr;
+  Result (*add_data)(Handle handle, int kind, const void* data, std::size_t size,
+                     const char* name) = nullptr;
+  Result (*complete)(Handle handle) = nullptr;
+  Result (*cubin_size)(Handle handle, std::size_t* size) = nullptr;
+  Result (*cubin)(Handle handle, void* out) = nullptr;
+  Result (*log_size)(Handle handle, std::size_t* size) = nullptr;
+  Result (*log)(Handle handle, char* out) = nullptr;
+
+  // Loads the library once for the life of the process. Throws kNotFound where it does not load or
+  // lacks a function. Thread-safe.
+  static const NvJitLink& load(const std::filesystem::path& library);
+
+  // "13.0"
+  std::string version_text() const;
+};
+
+// The machine code for `arch` ("sm_90a") that the nvJitLink of find_toolkit assembles from PTX.
+// Nothing where there is none or it refuses the PTX; `*why`, if given, then says so. nvJitLink ends
+// the process for an architecture that it does not know: pass one of the simulated GPUs'.
+std::optional<Image> assemble(const Image& ptx, const std::string& arch,
+                              std::string* why = nullptr);
+
+}  // namespace baton::compiler
