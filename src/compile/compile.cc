@@ -211,7 +211,7 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
   std::vector<std::string> names;
   for (const int number : known) names.push_back(fmt::format("{}", number));
   throw error(ErrorCode::kInvalidInput,
-              "NVRTC {} does not compile for {}; it knows the architectures {}",
+              "NVRTC {} does not compile for {}; it supports the architectures {}",
               nvrtc.version_text(), arch.text, fmt::join(names, ", "));
 }
 
@@ -221,7 +221,7 @@ void check_arch(const Nvrtc& nvrtc, const compiler::Arch& arch) {
     diagnostic.where.file = paths.decode(diagnostic.where.file);
   }
   if (failed.result == Nvrtc::kInvalidOption) {
-    Error out = error(ErrorCode::kInvalidInput, "{}: NVRTC refuses the compile options",
+    Error out = error(ErrorCode::kInvalidInput, "{}: NVRTC rejects the compile options",
                       request.source.name);
     for (const Diagnostic& diagnostic : failed.diagnostics) out.note(diagnostic.to_string());
     throw out;
@@ -302,7 +302,7 @@ Result run(const Request& request, const PathTable& paths) {
   }
   // Objects that wait for a device link cannot be loaded; their PTX can.
   if (!made.cubin.empty() && !image::Cubin(made.cubin, request.source.name).is_linked()) {
-    log(LogLevel::kInfo, "{}: the machine code is relocatable (-rdc), the PTX alone is kept",
+    log(LogLevel::kInfo, "{}: the machine code is relocatable (-rdc), only the PTX is kept",
         request.source.name);
     made.cubin.clear();
   }
@@ -373,7 +373,8 @@ Compiled compile(const Source& source, const CompileOptions& options) {
     // The compiler read the included files after they were looked at for the key.
     made.keep = compiler::cache_key(compiler::make_request(source, options), &obstacle) == key;
     if (!made.keep) {
-      log(LogLevel::kInfo, "{} is not cached: what it includes changed meanwhile", source.name);
+      log(LogLevel::kInfo, "{} is not cached: an included file changed during the compile",
+          source.name);
     }
     return made;
   });

@@ -165,15 +165,16 @@ TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
   source.include = {folder_.path() / "inc"};
   source.directory = folder_.path() / "own";
   const std::string missing = refusal(source).what();
-  EXPECT_THAT(missing, HasSubstr("searched for it beside the file that includes it, then in " +
-                                 (folder_.path() / "inc").string() + ", " +
-                                 (folder_.path() / "own").string()));
+  EXPECT_THAT(
+      missing,
+      HasSubstr("searched for it in the folder of the file that includes it, then in " +
+                (folder_.path() / "inc").string() + ", " + (folder_.path() / "own").string()));
   EXPECT_THAT(advice("#include <string>\n__global__ void k() { std::string s(\"a\"); }"),
               HasSubstr("hold nothing for device code: NVRTC compiles the whole file"));
   EXPECT_THAT(advice(kernel + "float f(); float start = f();"),
               HasSubstr("a variable without a mark is compiled as a __device__ variable"));
   EXPECT_THAT(advice(kernel + "int main() { try { k<<<1, 1>>>(0); } catch (int) {} }"),
-              HasSubstr("exceptions are for the host alone"));
+              HasSubstr("exceptions exist on the host only"));
   EXPECT_THAT(advice(kernel + "__global__ void outer(float* p) { k<<<1, 1>>>(p); }"),
               HasSubstr("that needs CUDA's device runtime"));
   EXPECT_THAT(advice("__global__ void k() { missing(); }"), Not(HasSubstr("hint:")));

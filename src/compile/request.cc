@@ -45,8 +45,8 @@ void refuse_nul(std::string_view text, std::string_view name) {
   if (at == std::string_view::npos) return;
   const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   throw error_at({std::string(name), static_cast<int>(line) + 1, 0}, ErrorCode::kInvalidInput,
-                 "byte {} of {} is NUL, which no CUDA source holds; save it as UTF-8 text", at,
-                 name);
+                 "byte {} of {} is NUL, which CUDA source cannot contain; save it as UTF-8 text",
+                 at, name);
 }
 
 std::string whole_text(const Source& source, const std::string& name) {

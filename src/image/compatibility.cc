@@ -30,9 +30,8 @@ Compatibility no(std::string_view what, const Architecture& arch, std::string_vi
 }
 
 Compatibility unknown(std::string_view arch) {
-  return {Answer::kUnknown, arch.empty()
-                                ? "the image does not say what architecture it is for"
-                                : fmt::format("{} is no architecture that is known", arch)};
+  return {Answer::kUnknown, arch.empty() ? "the image does not name its architecture"
+                                         : fmt::format("{} is not a known architecture", arch)};
 }
 
 // What the suffixes allow is the same for machine code and PTX.
@@ -43,7 +42,7 @@ std::optional<Compatibility> against_suffix(std::string_view what, const Archite
   }
   if (arch.suffix == 'f' && (device / 10 != arch.major() || device % 10 < arch.minor())) {
     return no(what, arch,
-              fmt::format("runs on its family alone, sm_{} to sm_{}9", arch.number, arch.major()),
+              fmt::format("runs only on its family, sm_{} to sm_{}9", arch.number, arch.major()),
               device);
   }
   return std::nullopt;
@@ -94,7 +93,7 @@ Compatibility ptx_compiles_on(std::string_view text, std::string_view version, i
 // Of `facts`' own machine code, or of a member's for `arch`.
 Compatibility machine_code_runs_on(const ImageFacts& facts, std::string_view arch, int device) {
   if (facts.linked == false) {
-    return {Answer::kNo, "the machine code is an object: a device link has to come first"};
+    return {Answer::kNo, "the machine code is an object, which needs a device link first"};
   }
   return machine_code_runs_on(arch, device);
 }
@@ -114,7 +113,7 @@ Compatibility member_runs_on(const MemberFacts& member, const ImageFacts& facts,
 
 // The best of the members; where none will do, the reasons of all.
 Compatibility fatbin_runs_on(const ImageFacts& facts, int device, int driver_version) {
-  Compatibility best{Answer::kUnknown, "the fatbin holds no member that is known"};
+  Compatibility best{Answer::kUnknown, "the fatbin has no known member"};
   std::string reasons;
   bool any_unknown = facts.members.empty();
   for (const MemberFacts& member : facts.members) {

@@ -40,8 +40,7 @@ class Reader {
 
   void read() {
     if (!cubin_.is_linked()) {
-      out_.remarks.emplace_back(
-          "not linked: a device link has to come before its kernels can be launched");
+      out_.remarks.emplace_back("not linked: its kernels need a device link before a launch");
     }
     // Names may share bytes; all real ones together fit into the file.
     std::uint64_t names_left = file_size();
@@ -231,7 +230,7 @@ ImageFacts read_cubin_facts(const Image& image) {
   if (const auto toolkit = cubin.toolkit()) facts.toolkit = toolkit_text(*toolkit);
   if (!cubin.sm()) {
     facts.remarks.push_back(
-        fmt::format("ABI version {} is not known: kernels are listed by name alone", cubin.abi()));
+        fmt::format("ABI version {} is not known: kernels are listed by name only", cubin.abi()));
   }
   Reader(cubin, facts).read();
   return facts;

@@ -114,11 +114,11 @@ std::optional<std::uint64_t> ElfFile::extent_of(std::string_view bytes) {
 ElfFile::ElfFile(std::string_view bytes, std::string_view name, std::string_view what) {
   if (bytes.size() < kHeaderSize) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is cut short: {} bytes, and a {}'s header alone has {}", name, bytes.size(),
+                "{} is truncated: {} bytes, and a {}'s header alone has {}", name, bytes.size(),
                 what, kHeaderSize);
   }
   if (bytes.substr(4, 3) != std::string_view(kClass64LittleEndian, 3)) {
-    throw error(ErrorCode::kInvalidInput, "{} is no 64-bit little-endian ELF file", name);
+    throw error(ErrorCode::kInvalidInput, "{} is not a 64-bit little-endian ELF file", name);
   }
   abi_ = static_cast<std::uint8_t>(bytes[8]);
   type_ = load_or_zero<std::uint16_t>(bytes, 16);
@@ -136,7 +136,7 @@ ElfFile::ElfFile(std::string_view bytes, std::string_view name, std::string_view
   const auto rows = slice(bytes, table.offset, table.count * kSectionSize);
   if (!rows || table.names >= table.count) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is cut short: its section table of {} entries at offset {} does not lie inside "
+                "{} is truncated: its section table of {} entries at offset {} exceeds "
                 "its {} bytes",
                 name, table.count, table.offset, bytes.size());
   }

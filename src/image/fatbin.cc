@@ -79,7 +79,7 @@ std::uint64_t Fatbin::container_at(std::string_view bytes) {
 
 Fatbin::Fatbin(std::string_view bytes, std::string_view name) : name_(name) {
   if (bytes.size() < kContainerHeader || load_or_zero<std::uint32_t>(bytes, 0) != kMagic) {
-    throw error(ErrorCode::kInvalidInput, "{} is cut short: {} bytes, and a fatbin's header has {}",
+    throw error(ErrorCode::kInvalidInput, "{} is truncated: {} bytes, and a fatbin's header has {}",
                 name, bytes.size(), kContainerHeader);
   }
   // Several containers may follow one another.
@@ -92,7 +92,7 @@ Fatbin::Fatbin(std::string_view bytes, std::string_view name) : name_(name) {
     }
     bytes.remove_prefix(header);
     if (size > bytes.size()) {
-      remarks_.push_back(fmt::format("it is cut short: its members have {} bytes, {} are there",
+      remarks_.push_back(fmt::format("it is truncated: its members have {} bytes, {} are there",
                                      size, bytes.size()));
     }
     read_members(bytes.substr(0, size));
@@ -175,7 +175,7 @@ std::string Fatbin::unpack(const FatbinMember& member) const {
   const std::uint64_t size = member.facts.size;
   if (size > kMaxUnpacked || size / kMaxRatio > member.payload.size()) {
     throw error(ErrorCode::kInvalidInput,
-                "{}: the member for {} would unpack from {} to {}; that is no real image", name_,
+                "{}: the member for {} would unpack from {} to {}; that is not a real image", name_,
                 member.facts.arch, format_bytes(member.payload.size()), format_bytes(size));
   }
   std::optional<std::string> bytes;

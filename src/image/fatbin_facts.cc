@@ -61,8 +61,7 @@ ImageFacts read_fatbin_facts(const Image& image) {
   });
   if (!facts && has_lto) facts.emplace();
   if (!facts) {
-    Error empty =
-        error(ErrorCode::kInvalidInput, "{} holds no image that can be read", image.name());
+    Error empty = error(ErrorCode::kInvalidInput, "{} has no readable image", image.name());
     for (const std::string& remark : remarks) empty.note(remark);
     throw empty;
   }

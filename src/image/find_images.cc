@@ -98,7 +98,7 @@ class Finder {
       scan(bytes.substr(start, end - start), offset + start, name, start - section->offset);
       if (before == out_.images.size() && is_fatbin_section(*section)) {
         out_.remarks.push_back(
-            fmt::format("{}: its {} bytes hold no whole fatbin", name, section->size));
+            fmt::format("{}: its {} bytes do not contain a complete fatbin", name, section->size));
       }
     }
     // Without a section table there is nothing but the bytes.

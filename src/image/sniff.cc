@@ -39,22 +39,22 @@ ImageKind sniff(std::string_view bytes, std::string_view name) {
   if (ElfFile::has_magic(bytes)) {
     const std::uint16_t machine = ElfFile::machine_of(bytes);
     if (machine == ElfFile::kMachineCuda) return ImageKind::kCubin;
-    throw error(
-        ErrorCode::kInvalidInput,
-        "{} is an ELF file for machine {}, not a cubin (machine {}); where it is a program or "
-        "library that embeds images, baton inspect --extract takes them out",
-        name, machine, ElfFile::kMachineCuda);
+    throw error(ErrorCode::kInvalidInput,
+                "{} is an ELF file for machine {}, not a cubin (machine {}); if it is a program or "
+                "library that embeds images, extract them with baton inspect --extract",
+                name, machine, ElfFile::kMachineCuda);
   }
   if (load<std::uint32_t>(bytes, 0) == kFatbinMagic) return ImageKind::kFatbin;
   if (starts_with_ptx_version(bytes)) return ImageKind::kPtx;
   if (bytes.starts_with("\xef\xbb\xbf") && starts_with_ptx_version(bytes.substr(3))) {
     throw error(ErrorCode::kInvalidInput,
-                "{} begins with a byte order mark, which no PTX assembler takes; remove it", name);
+                "{} begins with a byte order mark, which PTX assemblers reject; remove it", name);
   }
-  throw error(ErrorCode::kInvalidInput,
-              "{} is no kernel image: it is neither PTX (which begins with .version), nor a cubin, "
-              "nor a fatbin; compile CUDA source first (baton compile)",
-              name);
+  throw error(
+      ErrorCode::kInvalidInput,
+      "{} is not a kernel image: it is neither PTX (which begins with .version), nor a cubin, "
+      "nor a fatbin; compile CUDA source first (baton compile)",
+      name);
 }
 
 }  // namespace baton::image

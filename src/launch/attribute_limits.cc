@@ -122,11 +122,11 @@ std::optional<Error> broken_company(const KernelState& kernel, const AttributeRo
                                     std::uint32_t present) {
   if ((row.conflicts & present) != 0) {
     return error(ErrorCode::kInvalidInput,
-                 "kernel {}: {} and {} exclude each other: the driver takes one of them",
+                 "kernel {}: {} and {} exclude each other: the driver accepts only one of them",
                  kernel.facts().name, row.name, names(row.conflicts & present));
   }
   if ((row.needs & ~present) != 0) {
-    return error(ErrorCode::kInvalidInput, "kernel {}: {} needs {} beside it", kernel.facts().name,
+    return error(ErrorCode::kInvalidInput, "kernel {}: {} also needs {}", kernel.facts().name,
                  row.name, names(row.needs & ~present));
   }
   return std::nullopt;
@@ -152,9 +152,9 @@ Error broken_preferred(const KernelState& kernel, const ResolvedKernel& resolved
                        const LaunchConfig& config, const Extents& preferred) {
   const Extents cluster = extents(*cluster_of(resolved, config.attributes));
   if (!is_whole(preferred) || !is_multiple(preferred, cluster)) {
-    return limit_error(kernel,
-                       "the preferred cluster {} is no multiple of the cluster {} (equal along z)",
-                       text(preferred), text(cluster));
+    return limit_error(
+        kernel, "the preferred cluster {} is not a multiple of the cluster {} (equal along z)",
+        text(preferred), text(cluster));
   }
   return limit_error(kernel, "the grid {} is not divisible by the preferred cluster {}",
                      to_string(config.grid), text(preferred));

@@ -104,7 +104,7 @@ constexpr AttributeRow kRows[] = {
      .id = AttributeId::kSynchronizationPolicy,
      .fields = kFlag,
      .graph = GraphUse::kNone,
-     .refusal = "it is an attribute of streams, no launch takes it: set it on the stream"},
+     .refusal = "it is an attribute of streams, not of launches: set it on the stream"},
     {"cluster", AttributeId::kCluster, kCluster, 90, 11080},
     {"cluster_scheduling_policy", AttributeId::kClusterSchedulingPolicy, kPolicy, 90, 11080},
     {"programmatic_stream_serialization", AttributeId::kPdl, kFlag, 90, 11080, GraphUse::kEdge},

@@ -96,15 +96,15 @@ void note_suspects(const ResolvedKernel& resolved, const LaunchConfig& config, C
   }
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     if (find_row(attribute.id()) != nullptr) continue;
-    failure.note(fmt::format("{} is none that Baton knows: {}'s driver (CUDA {}.{}) may lack it",
+    failure.note(fmt::format("{} is not known to Baton: {}'s driver (CUDA {}.{}) may lack it",
                              attribute.name(), device.spec(), device.driver_version() / 1000,
                              device.driver_version() % 1000 / 10));
   }
   const auto cluster = compiled_cluster(resolved);
   if (cluster && !divides(resolved.compiled_cluster(), config.grid)) {
     failure.note(
-        fmt::format("the kernel was compiled for clusters of {}, which the grid {} is no "
-                    "multiple of",
+        fmt::format("the kernel was compiled for clusters of {}, and the grid {} is not a "
+                    "multiple of that",
                     to_string(*cluster), to_string(config.grid)));
   }
   constexpr auto kShared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

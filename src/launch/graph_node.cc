@@ -23,7 +23,7 @@ void set_node_attribute(const driver::Driver& driver, CUgraphNode node,
   const AttributeRow* row = find_row(attribute.id());
   if (row != nullptr && row->graph != GraphUse::kNode) {
     refuse(kernel, row->name,
-           row->graph == GraphUse::kEdge ? "it records an event, which is no part of a node"
+           row->graph == GraphUse::kEdge ? "it records an event, which a node cannot do"
                                          : "it is an attribute of streams");
   }
   CUlaunchAttributeValue value;

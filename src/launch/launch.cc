@@ -19,7 +19,7 @@ constexpr std::size_t kStackArguments = 64;
 [[noreturn]] void refuse_config(const KernelState& kernel, const ResolvedKernel& resolved,
                                 const LaunchConfig& config) {
   if (auto broken = launch::broken_limit(kernel, resolved, config)) throw std::move(*broken);
-  throw error(ErrorCode::kInternal, "kernel {}: a config was refused for no limit",
+  throw error(ErrorCode::kInternal, "kernel {}: a config was rejected without a broken limit",
               kernel.facts().name);
 }
 

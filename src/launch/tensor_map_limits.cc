@@ -80,8 +80,7 @@ void check_strides(const TensorMapOptions& options, std::int64_t chunk) {
     }
     if (stride * size % chunk != 0) {
       refuse("strides[{}] is {} elements, {} bytes, it must be a multiple of {} bytes{}", i, stride,
-             stride * size, chunk,
-             given ? "" : "; its dimensions are dense where no strides are given");
+             stride * size, chunk, given ? "" : "; without strides its dimensions are contiguous");
     }
   }
 }
@@ -160,7 +159,7 @@ void check(const TensorMapOptions& options, int architecture) {
   check_box(options);
   check_element_strides(options);
   if (options.oob_fill == TensorMapFill::kNan && options.type < kFirstFloat) {
-    refuse("oob_fill is nan, its type {} is no float", to_string(options.type));
+    refuse("oob_fill is nan, its type {} is not a floating type", to_string(options.type));
   }
   if (options.address % static_cast<std::uint64_t>(chunk) != 0) {
     refuse("address is aligned to {} bytes, it must be to {}",
@@ -182,7 +181,7 @@ void check_reach(const TensorMapOptions& options, std::int64_t elements) {
     std::int64_t step = 0;
     if (__builtin_mul_overflow(options.shape[i] - 1, strides[i], &step) ||
         __builtin_add_overflow(last, step, &last)) {
-      refuse("last element lies beyond what 64 bits count");
+      refuse("last element is beyond 64-bit offsets");
     }
   }
   if (last >= elements) {

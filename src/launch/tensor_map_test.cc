@@ -95,7 +95,7 @@ TEST(TensorMapLimits, HoldEachWithBothNumbers) {
          o.interleave = TensorMapInterleave::k32B;
          o.shape = {1, 64, 128};
        }},
-      {"oob_fill is nan, its type u16 is no float",
+      {"oob_fill is nan, its type u16 is not a floating type",
        [](Options& o) {
          o.type = TensorMapType::kU16;
          o.oob_fill = TensorMapFill::kNan;

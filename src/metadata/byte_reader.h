@@ -64,7 +64,7 @@ class ByteReader {
  private:
   [[noreturn]] void refuse(const char* what, std::uint64_t size) const {
     throw error(ErrorCode::kInvalidInput,
-                "{} is cut short: {} at byte {} has {} bytes, {} are left", *name_, what, place(),
+                "{} is truncated: {} at byte {} has {} bytes, {} are left", *name_, what, place(),
                 size, remaining());
   }
 

@@ -14,10 +14,11 @@ FunctionMetadata::Parameter parse_parameter(std::string_view text, const std::st
   if (text == kTensorMapType) return {MetadataType{}, true};
   const auto type = MetadataType::parse(text);
   if (!type) {
-    throw error(ErrorCode::kInvalidInput,
-                "{} is \"{}\", which is no type of a kernel parameter: tensor_map, handle, bool, "
-                "intN, uintN, floatN, bfloat16, float8_*, with xL behind it for L lanes",
-                where, printable(text));
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{} is \"{}\", which is not a type of a kernel parameter: tensor_map, handle, bool, "
+        "intN, uintN, floatN, bfloat16, float8_*, with the suffix xL for L lanes",
+        where, printable(text));
   }
   return {*type, false};
 }
@@ -38,8 +39,8 @@ void check_version(std::int64_t version, const std::string& name) {
   if (version < 1 || version > kCanonicalVersion) {
     throw error(
         ErrorCode::kInvalidInput,
-        "{} is metadata of version {}, this Baton reads versions up to {}; write it anew, or "
-        "take a newer Baton",
+        "{} is metadata of version {}, this Baton reads versions up to {}; write it again, or "
+        "use a newer Baton",
         name, version, kCanonicalVersion);
   }
 }

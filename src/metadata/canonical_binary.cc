@@ -113,7 +113,7 @@ ModuleMetadata read_canonical_binary(std::string_view bytes, const std::string& 
   const auto sum = xxh3(bytes.substr(reader.place()));
   if (checksum != sum) {
     throw error(ErrorCode::kDamaged,
-                "{} is damaged: its checksum is {:016x}, its bytes have {:016x}; write it anew",
+                "{} is damaged: its checksum is {:016x}, its bytes have {:016x}; write it again",
                 name, checksum, sum);
   }
   ModuleMetadata::Parts parts;
@@ -134,7 +134,7 @@ ModuleMetadata read_canonical_binary(std::string_view bytes, const std::string& 
       continue;
     }
     if (std::find(seen.begin(), seen.end(), section) != seen.end()) {
-      throw error(ErrorCode::kInvalidInput, "{}: the section \"{}\" stands twice", name, section);
+      throw error(ErrorCode::kInvalidInput, "{}: the section \"{}\" occurs twice", name, section);
     }
     seen.push_back(section);
     read_section(section, ByteReader(body, name, reader.place() - body.size()), parts);

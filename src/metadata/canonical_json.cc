@@ -71,7 +71,7 @@ void read_code(const Json& code, const std::string& where, ModuleMetadata::Parts
   check_keys(require_object(code, where), kCodeKeys, where, remarks);
   parts.label = require_string(member(code, "label", where), where + ".label");
   auto bytes = from_base64(require_string(member(code, "base64", where), where + ".base64"));
-  if (!bytes) throw error(ErrorCode::kInvalidInput, "{}.base64 is no base64", where);
+  if (!bytes) throw error(ErrorCode::kInvalidInput, "{}.base64 is not base64", where);
   parts.code = std::move(*bytes);
 }
 

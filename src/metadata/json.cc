@@ -57,7 +57,7 @@ Json parse_json(std::string_view text, const std::string& name) {
         break;
       case Json::parse_event_t::key:
         if (!keys.back().insert(parsed.get_ref<const std::string&>()).second) {
-          throw error(ErrorCode::kInvalidInput, "{}: the key \"{}\" stands twice in one object",
+          throw error(ErrorCode::kInvalidInput, "{}: the key \"{}\" occurs twice in one object",
                       name, printable(parsed.get_ref<const std::string&>()));
         }
         break;
@@ -70,7 +70,7 @@ Json parse_json(std::string_view text, const std::string& name) {
     return Json::parse(text, watch);
   } catch (const Json::parse_error& failure) {
     throw error_at(place_of(text, failure.byte == 0 ? 0 : failure.byte - 1, name),
-                   ErrorCode::kInvalidInput, "this is no JSON: {}", reason_of(failure));
+                   ErrorCode::kInvalidInput, "this is not JSON: {}", reason_of(failure));
   } catch (const Json::out_of_range& failure) {
     // A number that no double holds: the library quotes it, and does not say where it stands.
     const std::string said = failure.what();
@@ -78,7 +78,7 @@ Json parse_json(std::string_view text, const std::string& name) {
     const std::string number =
         open == std::string::npos ? "" : said.substr(open + 1, said.rfind('\'') - open - 1);
     throw error_at(place_of(text, std::min(text.find(number), text.size()), name),
-                   ErrorCode::kInvalidInput, "the number {} is beyond what a double holds",
+                   ErrorCode::kInvalidInput, "the number {} exceeds the range of a double",
                    printable(number));
   }
 }
@@ -102,7 +102,7 @@ std::int64_t require_integer(const Json& value, const std::string& where) {
   if (!value.is_number_integer()) refuse(value, where, "an integer");
   if (value.is_number_unsigned() &&
       value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
-    throw error(ErrorCode::kInvalidInput, "{} is {}, no 64-bit integer holds it", where,
+    throw error(ErrorCode::kInvalidInput, "{} is {}, which exceeds a 64-bit integer", where,
                 value.get<std::uint64_t>());
   }
   return value.get<std::int64_t>();
@@ -135,7 +135,8 @@ std::string to_text(const Json& value, const std::string& name) {
     return value.dump(2) + '\n';
   } catch (const Json::exception&) {
     throw error(ErrorCode::kInvalidInput,
-                "{} holds text that is not UTF-8, which JSON cannot; write the binary form", name);
+                "{} holds text that is not UTF-8, which JSON cannot contain; write the binary form",
+                name);
   }
 }
 

@@ -81,7 +81,7 @@ LaunchConfig FunctionMetadata::config(std::span<const LaunchValue> values,
         if (handle == nullptr || stream.native != nullptr || stream.device != nullptr) {
           throw error(
               ErrorCode::kInvalidInput,
-              "function {} takes its stream as a value of the call; give no other beside it",
+              "function {} takes its stream as a value of the call; do not give another one",
               symbol_);
         }
         config.stream = LaunchConfig::StreamRef(

@@ -120,7 +120,7 @@ void read_cubin(std::string_view bytes, const std::string& label, const std::str
       found.modules.push_back(std::move(module));
       return;
     }
-    remark(found.remarks, fmt::format("{}: what {} names is no image", name, printable(label)));
+    remark(found.remarks, fmt::format("{}: {} does not name an image", name, printable(label)));
   } catch (const Error& unreadable) {
     remark(found.remarks, unreadable.message());
   }

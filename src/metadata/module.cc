@@ -34,7 +34,7 @@ ModuleMetadata::ModuleMetadata(Parts parts)
       sources_(std::move(parts.sources)) {
   constexpr std::size_t kMaxLabel = 64;
   if (label_.size() > kMaxLabel || !is_label(label_)) {
-    throw error(ErrorCode::kInvalidInput, "{}: \"{}\" is no label of code", name_,
+    throw error(ErrorCode::kInvalidInput, "{}: \"{}\" is not a label of code", name_,
                 printable(label_));
   }
   std::sort(functions_.begin(), functions_.end(), symbol_less);
@@ -56,7 +56,7 @@ ModuleMetadata::ModuleMetadata(Parts parts)
     std::string_view text = parts.code;
     while (text.ends_with('\0')) text.remove_suffix(1);
     if (!is_text(text)) {
-      throw error(ErrorCode::kInvalidInput, "{}: its code, labelled \"{}\", is no text either: {}",
+      throw error(ErrorCode::kInvalidInput, "{}: its code, labelled \"{}\", is not text either: {}",
                   name_, label_, no_image.message());
     }
     // What a container says of its source beside the code is the same source.

@@ -34,7 +34,7 @@ void read_json(std::string_view bytes, const std::string& name, FoundMetadata& f
 
 FoundMetadata read_metadata(std::string_view bytes, const std::string& name) {
   FoundMetadata found;
-  if (bytes.empty()) throw error(ErrorCode::kInvalidInput, "{} is empty: it is no metadata", name);
+  if (bytes.empty()) throw error(ErrorCode::kInvalidInput, "{} is empty: it is not metadata", name);
   if (image::ElfFile::has_magic(bytes)) {
     metadata::read_library(bytes, name, found);
   } else if (metadata::is_canonical_binary(bytes)) {

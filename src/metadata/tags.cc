@@ -117,10 +117,11 @@ std::vector<std::string> encode_tags(const FunctionMetadata& function, TagPrefix
   const auto add = [&](std::string_view field, bool flag) {
     const Tag* tag = tag_of(field);
     if (tag == nullptr || tag->flag != flag) {
-      throw error(ErrorCode::kInvalidInput,
-                  "function {}: no launch-parameter tag stands for a {} \"{}\"; write Baton's own "
-                  "form, or TVM's JSON",
-                  function.symbol(), flag ? "constant" : "value", field);
+      throw error(
+          ErrorCode::kInvalidInput,
+          "function {}: there is no launch-parameter tag for a {} \"{}\"; write Baton's own "
+          "form, or TVM's JSON",
+          function.symbol(), flag ? "constant" : "value", field);
     }
     if (fork) {
       // That fork has its own tags for the cluster.

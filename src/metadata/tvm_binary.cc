@@ -45,7 +45,7 @@ std::vector<MetadataType> read_types(ByteReader& reader) {
     const auto type = make_type(code, bits, lanes);
     if (!type) {
       throw error(ErrorCode::kInvalidInput,
-                  "{}: at byte {} stands code {}, {} bits, {} lanes: no type of a kernel parameter",
+                  "{}: at byte {} code {}, {} bits, {} lanes is not a type of a kernel parameter",
                   reader.name(), place, code, bits, lanes);
     }
     types.push_back(*type);
@@ -95,7 +95,7 @@ RawModule read_module(std::string_view bytes, const std::string& name, Fields fi
   const bool first = module.label == kModuleV1;
   if (first) module.label = reader.counted_bytes("the code's label");
   if (!is_plausible_label(module.label)) {
-    throw error(ErrorCode::kInvalidInput, "{}: \"{}\" at its start is no label of code", name,
+    throw error(ErrorCode::kInvalidInput, "{}: \"{}\" at its start is not a label of code", name,
                 printable(module.label));
   }
   // A key, and a function of at least three fields.

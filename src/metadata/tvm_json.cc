@@ -51,8 +51,8 @@ std::vector<MetadataType> read_types(const Json& info, const std::string& where)
     if (!type) {
       throw error(
           ErrorCode::kInvalidInput,
-          "{}.arg_types[{}] is \"{}\", which is no type of a kernel parameter: handle, bool, "
-          "intN, uintN, floatN, bfloat16, float8_*, with xL behind it for L lanes",
+          "{}.arg_types[{}] is \"{}\", which is not a type of a kernel parameter: handle, bool, "
+          "intN, uintN, floatN, bfloat16, float8_*, with the suffix xL for L lanes",
           where, types.size(), printable(name));
     }
     types.push_back(*type);
@@ -109,7 +109,7 @@ ModuleMetadata read_tvm_json(const Json& document, const std::string& name,
   const Json* functions = find_member(document, "func_info");
   if (functions == nullptr) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is no metadata: it has neither \"baton_metadata\" nor TVM's \"func_info\"",
+                "{} is not metadata: it has neither \"baton_metadata\" nor TVM's \"func_info\"",
                 name);
   }
   for (const auto& [key, value] : document.items()) {

@@ -100,7 +100,7 @@ TEST(TvmJsonTest, SaysWhereAndWhat) {
   EXPECT_THAT(refused("{}"), HasSubstr("neither"));
   EXPECT_THAT(refused("{\n  \"func_info\": {,}\n}"), HasSubstr("k.tvm_meta.json:2:17: "));
   EXPECT_THAT(refused(R"({"func_info": {"k": {"arg_types": []}, "k": {"arg_types": []}}})"),
-              HasSubstr("stands twice"));
+              HasSubstr("occurs twice"));
   EXPECT_THAT(refused("{\"a\": " + std::string(100000, '[')), HasSubstr("deeper"));
   EXPECT_THAT(refused("{\"func_info\": 1e999999}"),
               HasSubstr("k.tvm_meta.json:1:15: the number 1e999999 is beyond"));

@@ -22,7 +22,7 @@ class Binder {
     }
     // Scalars count as indexes where something else is the address.
     if (reason == nullptr && out_.touches.size() == first_ && !is_null_) {
-      reason = "its address comes from no buffer";
+      reason = "its address does not come from a buffer";
     }
     if (reason != nullptr) add(touch, std::nullopt, 0, reason);
     const std::span<BoundTouch> bound = std::span(out_.touches).subspan(first_);
@@ -46,7 +46,7 @@ class Binder {
       return nullptr;
     }
     if (root.kind == Root::Kind::kUnknown) return root.reason.c_str();
-    if (root.param >= arguments_.size()) return "its address comes from no parameter";
+    if (root.param >= arguments_.size()) return "its address does not come from a parameter";
     const GivenArgument& given = arguments_[root.param];
     // What a tensor map touches is its buffer's, and its bits are no address.
     const auto wanted =
@@ -58,12 +58,14 @@ class Binder {
     }
     if (given.kind == GivenArgument::Kind::kBytes ||
         given.kind == GivenArgument::Kind::kTensorMap || root.by_value) {
-      return "its address stands in a struct that is passed by value";
+      return "its address is in a struct that is passed by value";
     }
     if (root.with_loaded) return "its address is loaded from memory";
     // No buffer was given: whoever looks at it first does not come here.
     is_null_ = is_null_ || (given.bits == 0 && !root.with_param);
-    if (root.with_param && !another_is_memory(touch)) return "its address comes from no buffer";
+    if (root.with_param && !another_is_memory(touch)) {
+      return "its address does not come from a buffer";
+    }
     return nullptr;
   }
 

@@ -271,8 +271,8 @@ std::string describe(const Verdict& verdict, const Footprint& later,
       return fmt::format("{}, before it has waited, while {}", own(), other());
     case Cause::kOffsets:
       return fmt::format(
-          "{}, before it has waited, while {}, at another offset, and how far the two reach is not "
-          "known",
+          "{}, before it has waited, while {}, at another offset, and the "
+          "extent of the accesses is not known",
           own(), other());
     case Cause::kUnordered:
       return fmt::format(
@@ -281,13 +281,13 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           own(), other());
     case Cause::kAtomic:
       return fmt::format(
-          "{}, before it has waited, while {}, both atomically: nothing is lost, but which comes "
-          "first is left open",
+          "{}, before it has waited, while {}, both atomically: no update is lost, but "
+          "their order is open",
           own(), other());
     case Cause::kStale:
       return fmt::format(
-          "{}, before it has waited, while {}: whether a wait discards what is in the L1 cache by "
-          "then is documented nowhere; prefetch.global.L2 is safe",
+          "{}, before it has waited, while {}: it is not documented whether a wait "
+          "discards lines that are in the L1 cache by then; prefetch.global.L2 is safe",
           own(), other());
     case Cause::kEither:
       return fmt::format(
@@ -299,14 +299,14 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           "that visible",
           own(), other());
     case Cause::kUnknownEarly:
-      return fmt::format("{}, before it has waited, and which is not known: {}", own(),
+      return fmt::format("{}, before it has waited, and the memory is not known: {}", own(),
                          verdict.reason);
     case Cause::kUnknownOther:
       if (verdict.other == nullptr) {
         return fmt::format("{}, before it has waited, while {}", own(), other());
       }
       return fmt::format(
-          "{}, before it has waited, while {} (launch {}) {} memory at {}, and which is "
+          "{}, before it has waited, while {} (launch {}) {} memory at {}, and that memory is "
           "not known: {}",
           own(), kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
           verdict.other->where, verdict.reason);

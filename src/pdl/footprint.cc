@@ -75,7 +75,7 @@ class Builder {
       if (operation.space == Space::kParam) return;
       roots = roots_of(origins);
       if (roots.empty() && operation.space != Space::kGeneric) {
-        roots.push_back(unknown("its address lies in other memory than the instruction says"));
+        roots.push_back(unknown("its address is not in the memory that the instruction names"));
       }
     }
     if (roots.empty()) return;
@@ -102,7 +102,7 @@ class Builder {
   // Empty where the address lies in no global memory.
   std::vector<Root> roots_of(const Origins& origins) const {
     std::vector<Root> roots;
-    if (origins.empty()) return {unknown("its address comes from nowhere")};
+    if (origins.empty()) return {unknown("its address has no known origin")};
     for (const Origin& origin : origins) {
       switch (origin.kind) {
         case Origin::Kind::kParam:
@@ -131,7 +131,7 @@ class Builder {
           roots.push_back(unknown("its address is computed from no pointer"));
           break;
         case Origin::Kind::kUnknown:
-          roots.push_back(unknown("its address may come from too many places"));
+          roots.push_back(unknown("its address has too many possible origins"));
           break;
       }
     }
@@ -152,10 +152,10 @@ class Builder {
         root.with_loaded = origin.kind == Origin::Kind::kParam;
         roots.push_back(std::move(root));
       } else {
-        roots.push_back(unknown("it lies behind a tensor map or a texture"));
+        roots.push_back(unknown("it goes through a tensor map or a texture"));
       }
     }
-    if (roots.empty()) roots.push_back(unknown("it lies behind a tensor map or a texture"));
+    if (roots.empty()) roots.push_back(unknown("it goes through a tensor map or a texture"));
     return roots;
   }
 

@@ -257,8 +257,7 @@ class Placer {
     } else if (stretch.dependent != kNone) {
       out.because = "right behind it the kernel " + describe(wanted);
     } else {
-      out.because =
-          "every thread comes by it, and on some path the kernel then " + describe(wanted);
+      out.because = "every thread passes it, and on some path the kernel then " + describe(wanted);
     }
   }
 

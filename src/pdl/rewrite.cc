@@ -104,15 +104,15 @@ class Editor {
     insert(at, text.append(kTrigger));
     changes.push_back({Change::Kind::kTrigger, where(at),
                        at == kTop ? "it is the first instruction"
-                       : is_end   ? "the kernel ends behind it"
-                                  : "nothing more is loaded behind it"});
+                       : is_end   ? "the kernel ends after it"
+                                  : "nothing more is loaded after it"});
   }
 
   void trigger(const ptx::FlatFunction& body, const LastTurn& turn) {
     insert(turn.at, in_last_turn(body, turn, kTrigger));
     inserted += static_cast<std::uint32_t>(turn.repeated.size());
     changes.push_back({Change::Kind::kTrigger, where(turn.at),
-                       "nothing more is loaded behind it in a thread's last turn of the loop"});
+                       "it loads nothing more in a thread's last iteration of the loop"});
   }
 
   void make_plain(std::uint32_t at) {
@@ -164,13 +164,13 @@ std::string objection(const std::shared_ptr<const ptx::Module>& module,
   }
   const Footprint found = read_footprint(module, *kernel, {});
   if (!found.unknown.empty()) return found.unknown;
-  if (found.waits != waits) return "not every thread that has to comes by its wait";
+  if (found.waits != waits) return "not every thread that must wait passes its wait";
   for (const Touch& touch : found.touches) {
     for (std::uint32_t at : touch.operations) {
       const Operation& operation = found.code->operations[at];
       if (may_be_early(*found.code, at, touch, request.early)) continue;
       if (touch.order != Order::kAfter) {
-        return "what it does at " + found.code->place(operation) + " is not behind its wait";
+        return "what it does at " + found.code->place(operation) + " is not after its wait";
       }
       const std::string_view opcode = operation.instruction->opcode;
       if (operation.non_coherent && (opcode == "ld" || opcode == "ldu")) {

@@ -26,7 +26,7 @@ std::string_view why_not(const AttributeRow& row) {
     case AttributeId::kLaunchCompletionEvent:
       return "a program has no events";
     case AttributeId::kDeviceUpdatableNode:
-      return "a program has no use for the node's handle";
+      return "a program cannot use the node's handle";
     default:
       return row.refusal;
   }
@@ -40,7 +40,7 @@ const AttributeRow& known_row(const ProgramAttribute& attribute) {
   }
   if (const std::string_view reason = why_not(*row); !reason.empty()) {
     throw error_at(attribute.where, ErrorCode::kInvalidInput,
-                   "the attribute {} is none of a program's: {}", attribute.name, reason);
+                   "the attribute {} cannot be used in a program: {}", attribute.name, reason);
   }
   return *row;
 }

@@ -68,7 +68,7 @@ TEST(ProgramAttributes, EveryRowIsTakenOrRefusedWithAReason) {
       ++taken;
     } catch (const Error& failure) {
       EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-      EXPECT_THAT(failure.message(), HasSubstr("is none of a program's: "));
+      EXPECT_THAT(failure.message(), HasSubstr("cannot be used in a program: "));
       EXPECT_EQ(failure.where().line, 12);
     }
   }

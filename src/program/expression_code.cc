@@ -82,7 +82,7 @@ std::int64_t ExpressionCode::evaluate(std::span<const std::int64_t> values) cons
         result = std::max(a, b);
         break;
       default:  // the parser lets the others into float expressions alone
-        throw error(ErrorCode::kInternal, "\"{}\" is no integer expression", printable(text));
+        throw error(ErrorCode::kInternal, "\"{}\" is not an integer expression", printable(text));
     }
     if (overflow) fail(*this, node, values, "the result does not fit 64 bits");
     return result;

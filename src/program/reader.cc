@@ -145,10 +145,9 @@ class ProgramReader {
     const auto known = attribute_keys();
     for (const char* key : {"grid", "block", "args"}) {
       if (const DocumentNode* misplaced = node.member(key)) {
-        throw error_at(
-            document_.place(*misplaced), ErrorCode::kInvalidInput,
-            "{} stands in the {}: it belongs to the steps, only attributes have defaults", key,
-            what);
+        throw error_at(document_.place(*misplaced), ErrorCode::kInvalidInput,
+                       "{} is in the {}: it belongs in the steps, only attributes have defaults",
+                       key, what);
       }
     }
     return read_attributes(TableReader(document_, node, std::move(what), known));
@@ -158,7 +157,7 @@ class ProgramReader {
   fs::path path(const std::string& text, const TableReader& table, std::string_view key) {
     if (text.empty() || text.find('\0') != std::string::npos) {
       throw error_at(document_.place(*table.find(key)), ErrorCode::kInvalidInput,
-                     "{} of {} is no path: \"{}\"", key, table.what(), printable(text));
+                     "{} of {} is not a path: \"{}\"", key, table.what(), printable(text));
     }
     return directory_ / text;
   }

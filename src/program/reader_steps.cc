@@ -210,7 +210,7 @@ class ArgumentReader {
       const int high = hex_digit(digits[i]);
       const int low = hex_digit(digits[i + 1]);
       if (high < 0 || low < 0) {
-        fail(value, "has \"{}\" among its bytes, which is no pair of hexadecimal digits",
+        fail(value, "has \"{}\" among its bytes, which is not a pair of hexadecimal digits",
              printable(std::string_view(digits).substr(i, 2)));
       }
       raw.bytes += static_cast<char>(high * 16 + low);

@@ -63,9 +63,10 @@ class Validator {
                      "the {} {} has the name of a function; choose another", kind, name);
     }
     if (!is_identifier(name)) {
-      throw error_at(part.where, ErrorCode::kInvalidInput,
-                     "the {} \"{}\" is no name: letters, digits and _, not starting with a digit",
-                     kind, printable(name));
+      throw error_at(
+          part.where, ErrorCode::kInvalidInput,
+          "the {} \"{}\" is not a name: letters, digits and _, not starting with a digit", kind,
+          printable(name));
     }
     Declared declared{kind, part.where};
     if constexpr (std::is_same_v<Part, ProgramBuffer>) declared.buffer = &part;
@@ -84,7 +85,7 @@ class Validator {
     std::vector<std::string_view> known;
     for (const ProgramBuffer& candidate : program_.buffers) known.push_back(candidate.name);
     if (found != names_.end()) {
-      throw error_at(where, ErrorCode::kInvalidInput, "{} is {} {}, where a buffer is wanted{}",
+      throw error_at(where, ErrorCode::kInvalidInput, "{} is {} {}, where a buffer is expected{}",
                      name, found->second.kind[0] == 'i' ? "an" : "a", found->second.kind,
                      suggestion("", known));
     }
@@ -102,7 +103,7 @@ class Validator {
       if (found != names_.end()) {
         throw error_at(code.place(node.begin), ErrorCode::kInvalidInput,
                        "{} is a buffer, in the expression \"{}\"; a buffer comes first, as in "
-                       "\"{} + offset\", and only where a buffer is wanted",
+                       "\"{} + offset\", and only where a buffer is expected",
                        name, printable(code.text), name);
       }
       std::vector<std::string_view> known;
@@ -302,7 +303,7 @@ class Validator {
         names_.count(code.names[0]) == 0) {
       std::vector<std::string_view> known;
       for (const auto& [name, declared] : names_) known.push_back(name);
-      throw error_at(code.where, ErrorCode::kNotFound, "\"{}\" is no buffer, symbol or index{}",
+      throw error_at(code.where, ErrorCode::kNotFound, "\"{}\" is not a buffer, symbol or index{}",
                      code.names[0], suggestion(code.names[0], known));
     }
     check_names(code);

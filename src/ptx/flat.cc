@@ -133,7 +133,7 @@ const CallPrototype* FlatFunction::prototype(std::uint32_t scope, std::string_vi
 std::uint32_t FlatFunction::target(const FlatInstruction& branch, std::string_view name,
                                    Position at) const {
   if (const auto index = label(branch.scope, name)) return *index;
-  throw function_->error(at, fmt::format("\"{}\" of \"{}\" is no label in this scope",
+  throw function_->error(at, fmt::format("\"{}\" of \"{}\" is not a label in this scope",
                                          printable(name), branch.instruction->opcode));
 }
 
@@ -151,8 +151,9 @@ std::vector<std::uint32_t> FlatFunction::branch_targets(const FlatInstruction& b
   if (!is_indexed) return {target(branch, operand.text, operand.position)};
   const TargetList* list = targets(branch.scope, operand.text);
   if (list == nullptr || list->calls) {
-    throw function_->error(operand.position, fmt::format("\"{}\" of \"brx\" is no .branchtargets",
-                                                         printable(operand.text)));
+    throw function_->error(
+        operand.position,
+        fmt::format("\"{}\" of \"brx\" is not a .branchtargets", printable(operand.text)));
   }
   std::vector<std::uint32_t> result;
   result.reserve(list->targets.size());

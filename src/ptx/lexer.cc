@@ -200,7 +200,7 @@ Token Lexer::decimal_float(Position start, const char* begin) {
   double value = 0;
   const auto [stop, status] = std::from_chars(begin, cursor_, value);
   if (stop != cursor_ || status == std::errc::invalid_argument) {
-    fail(start, fmt::format("{} is no number", describe(token)));
+    fail(start, fmt::format("{} is not a number", describe(token)));
   }
   if (status == std::errc::result_out_of_range) {
     fail(start, fmt::format("{} does not fit a double", describe(token)));
@@ -241,7 +241,7 @@ Token Lexer::number(Position start) {
     fail(start, fmt::format("{} does not fit 64 bits", describe(token)));
   }
   if (status != std::errc() || parsed != stop) {
-    fail(start, fmt::format("{} is no number", describe(token)));
+    fail(start, fmt::format("{} is not a number", describe(token)));
   }
   token.is_unsigned |= (token.bits >> 63) != 0;
   return token;

@@ -58,7 +58,7 @@ const Device& Kernel::device() const {
 Module Kernel::module() const {
   if (state_->module() == nullptr) {
     throw error(ErrorCode::kInvalidInput,
-                "kernel {} is an adopted function; the module it is of is not known", name());
+                "kernel {} is an adopted function; its module is not known", name());
   }
   return Module(state_->module()->shared_from_this());
 }

@@ -12,8 +12,8 @@ namespace baton {
 std::size_t detail::array_bytes(std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) {
-    throw error(ErrorCode::kOutOfMemory, "{} elements of {} bytes are more than any memory holds",
-                count, size);
+    throw error(ErrorCode::kOutOfMemory, "{} elements of {} bytes exceed every memory", count,
+                size);
   }
   return bytes;
 }
@@ -114,7 +114,8 @@ void Memory::fill(std::uint64_t value, unsigned width, std::size_t count, std::s
   check_range("fill", bytes, offset);
   if (offset % width != 0) {
     throw error(ErrorCode::kInvalidInput,
-                "a fill by {} bytes starts at offset {}, no multiple of {}", width, offset, width);
+                "a fill by {} bytes starts at offset {}, which is not a multiple of {}", width,
+                offset, width);
   }
   if (bytes == 0) return;
   ContextGuard guard(device_);

@@ -42,7 +42,7 @@ Stream Stream::adopt(const Device& device, NativeStream stream) {
   if (own.native_context() != context) {
     throw error(ErrorCode::kUnsupported,
                 "the stream belongs to a context of its own on {}, not to the device's primary "
-                "context, which is what Baton works in; create the stream in the primary context",
+                "context, in which Baton works; create the stream in the primary context",
                 own.spec());
   }
   return Stream(own, stream, false);

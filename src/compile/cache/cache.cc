@@ -86,7 +86,7 @@ Cache::Lookup Cache::look_up(const std::string& key) const {
   Lookup found{read_entry(*bytes, key, &failure), false, {}};
   if (!found.result) {
     found.damaged = true;
-    found.trouble = fmt::format("{} is damaged ({}); it is compiled anew", path.string(), failure);
+    found.trouble = fmt::format("{} is damaged ({}); it is recompiled", path.string(), failure);
   }
   return found;
 }

@@ -63,7 +63,7 @@ std::optional<std::string> read_cached_file(const fs::path& path, std::string* f
   if (::fstat(file.number(), &status) != 0) return failed(failure_to("read", path));
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (!S_ISREG(status.st_mode) || size > kMaxEntryBytes) {
-    return failed(fmt::format("\"{}\" is no entry of the compile cache", path.string()));
+    return failed(fmt::format("\"{}\" is not an entry of the compile cache", path.string()));
   }
   try {
     std::string bytes(size, '\0');

@@ -20,7 +20,8 @@ std::string searched_folders(const Request& request) {
     for (const std::filesystem::path& folder : *list) folders.push_back(folder.string());
   }
   return fmt::format(
-      "searched for it beside the file that includes it, then in {}; add a folder with -I or "
+      "searched for it in the folder of the file that includes it, then in {}; add a "
+      "folder with -I or "
       "include = [...]",
       fmt::join(folders, ", "));
 }
@@ -55,12 +56,12 @@ const std::vector<Hint>& hints() {
       {{"unrecognized token"}, marked_headers},
       {{"namespace \"std\" has no member"},
        always("headers of the host's C++ library (<string>, <vector>, <iostream> and the like) may "
-              "be included, but hold nothing for device code")},
+              "be included, but contain nothing for device code")},
       {{"dynamic initialization is not supported", "__device__"},
        always("a variable without a mark is compiled as a __device__ variable, which only "
               "constants can initialise")},
       {{"device code does not support exception handling"},
-       always("exceptions are for the host alone")},
+       always("exceptions exist on the host only")},
       {{"Unresolved extern function", "GetParameterBuffer"},
        [](const Request&) {
          return std::string(

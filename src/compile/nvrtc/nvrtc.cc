@@ -91,7 +91,7 @@ void Nvrtc::check(Result result, const char* call) const {
   constexpr Result kBuiltinOperationFailure = 7;
   if (result == kBuiltinOperationFailure) {
     failed.note("libnvrtc-builtins.so." + version_text() +
-                " must lie beside it or in the loader's path, in NVRTC's own version");
+                " must be in its folder or in the loader's path, in NVRTC's own version");
   }
   throw failed;
 }

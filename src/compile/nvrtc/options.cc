@@ -123,10 +123,11 @@ Arch parse_arch(const std::string& text) {
                                 static_cast<std::size_t>(rest.data() + rest.size() - parsed.ptr));
   if (rest.empty() || parsed.ec != std::errc() || arch.number < 10 ||
       (!suffix.empty() && suffix != "a" && suffix != "f")) {
-    throw error(ErrorCode::kInvalidInput,
-                "\"{}\" is no architecture; write sm_90 or sm_90a for machine code, compute_90 for "
-                "PTX alone",
-                text);
+    throw error(
+        ErrorCode::kInvalidInput,
+        "\"{}\" is not an architecture; write sm_90 or sm_90a for machine code, compute_90 for "
+        "PTX only",
+        text);
   }
   return arch;
 }

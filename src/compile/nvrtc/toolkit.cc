@@ -93,7 +93,7 @@ std::vector<fs::path> chosen_roots() {
   std::error_code failed;
   if (!fs::is_directory(*root, failed)) {
     log(LogLevel::kWarning,
-        "BATON_CUDA_ROOT is {}, which is no folder: CUDA is looked for elsewhere", *root);
+        "BATON_CUDA_ROOT is {}, which is not a folder: Baton looks for CUDA elsewhere", *root);
   }
   return {*root};
 }

@@ -11,7 +11,7 @@ namespace {
 std::shared_ptr<Context> live_context(CUcontext handle) {
   Device* device = Device::find(handle);
   if (device == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "{} is no context of the simulated GPU",
+    throw error(ErrorCode::kInvalidInput, "{} is not a context of the simulated GPU",
                 static_cast<const void*>(handle));
   }
   std::shared_ptr<Context> context = device->context();
@@ -26,7 +26,7 @@ std::shared_ptr<Context> live_context(CUcontext handle) {
 std::shared_ptr<Stream> live_stream(CUstream handle) {
   std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "{} is no stream of the simulated GPU",
+    throw error(ErrorCode::kInvalidInput, "{} is not a stream of the simulated GPU",
                 static_cast<const void*>(handle));
   }
   return stream;
@@ -56,7 +56,7 @@ class SimulatedDevices : public driver::Simulator {
   std::vector<std::pair<CUgraphNode, driver::Counters>> counters_of(CUgraphExec handle) override {
     const std::shared_ptr<GraphExec> exec = Objects::instance().graph_execs.find(handle);
     if (exec == nullptr) {
-      throw error(ErrorCode::kInvalidInput, "{} is no instantiated graph of the simulated GPU",
+      throw error(ErrorCode::kInvalidInput, "{} is not an instantiated graph of the simulated GPU",
                   static_cast<const void*>(handle));
     }
     std::lock_guard lock(Scheduler::instance().mutex);

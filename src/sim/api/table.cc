@@ -43,7 +43,7 @@ struct Entry<kFunction> {
     } catch (const std::bad_alloc&) {
       return CUDA_ERROR_OUT_OF_MEMORY;
     } catch (const Error& failure) {
-      log(LogLevel::kWarning, "the simulated driver refuses a call: {}", failure.what());
+      log(LogLevel::kWarning, "the simulated driver rejects a call: {}", failure.what());
       return result_of(failure);
     } catch (const std::exception& failure) {
       log(LogLevel::kError, "the simulated driver failed: {}", failure.what());

@@ -303,7 +303,8 @@ void DeviceQueue::report_stuck(Lock& lock) {
   driver::Finding finding;
   finding.kind = "livelock";
   finding.message =
-      "all running threads only poll, for what no other grid, copy or host will change:";
+      "livelock: all running threads only poll for values that no other grid, copy or host will "
+      "change:";
   for (const Running& running : running_) {
     if (finding.kernel.empty()) {
       finding.kernel = Ordering::instance().operation(running.command->number).name;

@@ -355,7 +355,7 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     if (bytes % kBulkUnit != 0) {
       return wrong(
           x, i, lane,
-          fmt::format("copies {} bytes in bulk, which is no multiple of {}", bytes, kBulkUnit));
+          fmt::format("copies {} bytes in bulk, which is not a multiple of {}", bytes, kBulkUnit));
     }
     if (bytes == 0) continue;
     if (form.to_shared && form.from_shared && !goes_through_cluster(x, i, lane)) return nullptr;

@@ -43,14 +43,14 @@ MbarrierRecord* find(Exec* x, const Insn* i, int lane, BlockState& block, std::u
                                   [&](const MbarrierRecord& one) { return one.offset == offset; });
   if (found == records.end()) {
     wrong(x, i, lane,
-          fmt::format("uses {}, which nothing has initialized (or which was invalidated)",
+          fmt::format("uses {}, which was never initialized (or was invalidated)",
                       name_of(block, offset)));
     return nullptr;
   }
   if (*word_of(block, offset) != found->bits) {
     wrong(x, i, lane,
-          fmt::format("uses {}, whose bytes were overwritten by something that is no operation on "
-                      "an mbarrier",
+          fmt::format("uses {}, whose bytes were overwritten by something other than an "
+                      "operation on an mbarrier",
                       name_of(block, offset)));
     return nullptr;
   }
@@ -317,7 +317,7 @@ bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 SharedPlace mbarrier_place(Exec* x, const Insn* i, int lane, std::uint64_t address) {
   constexpr std::uint32_t kBytes = 8;
   if (window_of(address) != window_number(kSharedWindow)) {
-    wrong(x, i, lane, fmt::format("an mbarrier at {:#x}, which is no shared memory", address));
+    wrong(x, i, lane, fmt::format("an mbarrier at {:#x}, which is not shared memory", address));
     return {};
   }
   if (!check_span(x, i, lane, {Space::kGeneric, address, kBytes, kBytes}, true)) return {};

@@ -31,7 +31,7 @@ std::optional<TensorMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_
   if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
     wrong(x, i, lane,
           fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
-                      "or stand in constant or global memory",
+                      "or be in constant or global memory",
                       address));
     return std::nullopt;
   }
@@ -44,7 +44,7 @@ std::optional<TensorMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_
   }
   const std::optional<TensorMap> map = unpack_tensor_map(bytes);
   if (!map) {
-    wrong(x, i, lane, fmt::format("what stands at {:#x} is no tensor map", address));
+    wrong(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
     return std::nullopt;
   }
   if (map->rank != rank) {
@@ -137,8 +137,8 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
       make_tile(*map, coordinates, stores ? TileEnd::kChunk : TileEnd::kElement));
   if (form.reduces && !is_whole(*tile)) {
     fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, "unsupported",
-          fmt::format("reduces into rows of {} bytes: what becomes of the {} bytes behind their "
-                      "end is documented nowhere; make rows a multiple of {} bytes",
+          fmt::format("reduces into rows of {} bytes: the effect on the {} bytes after their "
+                      "end is not documented; make rows a multiple of {} bytes",
                       map->extents[0] * map->element_size(), kChunk - tile->runs[0].bytes % kChunk,
                       kChunk));
     return false;

@@ -292,7 +292,7 @@ TEST(TensorCopy, RefusesWhatIsNoMap) {
     EXPECT_TRUE(outcome.found(kind, part)) << body << "\n" << outcome.list();
   };
   const std::string load = kLoad;
-  fault("mov.u64 %map, %in;\n" + load, "bad_copy", "is no tensor map");
+  fault("mov.u64 %map, %in;\n" + load, "bad_copy", "are not a tensor map");
   fault("mov.u32 %x, 2;\n" + load, "bad_copy", "begins at element 2");
   fault("mov.u32 %x, -6;\n" + load, "bad_copy", "begins at element -6");
   fault("add.u64 %map, %map, 8;\n" + load, "misaligned", "no multiple of 64");

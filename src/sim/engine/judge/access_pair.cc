@@ -93,7 +93,7 @@ Verdict judge(const Party& earlier, const Party& later) {
   if (!earlier.is_grid() || !later.is_grid()) {
     const bool frees = later.operation.name == "free" || earlier.operation.name == "free";
     return {frees ? "free_race" : "host_race",
-            "nothing orders the two: record an event behind the one and let the other's stream "
+            "nothing orders the two: record an event after the one and let the other's stream "
             "wait for it"};
   }
   const Relation relation = Ordering::instance().relation(later.number, earlier.number);
@@ -124,7 +124,7 @@ Verdict judge(const Party& earlier, const Party& later) {
     const char* kind = !later.writes    ? "read_before_wait"
                        : earlier.writes ? "write_before_wait"
                                         : "write_after_read";
-    return {kind, "the access comes before griddepcontrol.wait: move it behind the wait"};
+    return {kind, "the access comes before griddepcontrol.wait: move it after the wait"};
   }
   return {"missing_wait",
           "this thread has not executed griddepcontrol.wait, nor does a barrier order it after one "

@@ -46,7 +46,7 @@ Place resolve(Space space, std::uint64_t address) {
 bool misaligned(const Access& a, const Place& place) {
   if (place.address % a.aligned == 0) return false;
   fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
-        fmt::format("{} {} bytes of {} memory at {:#x}, which is no multiple of {}", a.verb,
+        fmt::format("{} {} bytes of {} memory at {:#x}, which is not a multiple of {}", a.verb,
                     a.bytes, name_of(place.space), place.address, a.aligned));
   return true;
 }

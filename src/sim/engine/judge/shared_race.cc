@@ -113,10 +113,10 @@ void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
         index_text(thread_of(b, theirs)),
         their_rank == my_rank ? "the same block" : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        is_copy                 ? "nothing between the two waits for the copy, or orders it behind "
+        is_copy                 ? "nothing between the two waits for the copy, or orders it after "
                                   "the other"
-        : my_rank == their_rank ? "no barrier lies between the two"
-                                : "no barrier of the cluster lies between the two");
+        : my_rank == their_rank ? "there is no barrier between the two"
+                                : "there is no barrier of the cluster between the two");
     return finding;
   });
 }

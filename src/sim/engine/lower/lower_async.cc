@@ -223,7 +223,7 @@ void Lowering::copy_bulk() {
     return;
   }
   form.to_shared = m.take("mbarrier::complete_tx::bytes");
-  if (!form.to_shared && !m.take("bulk_group")) throw Unsupported{"nothing tells of its end"};
+  if (!form.to_shared && !m.take("bulk_group")) throw Unsupported{"nothing reports its end"};
   form.multicast = m.take("multicast::cluster");
   form.masked = m.take("cp_mask");
   const bool global = m.take("global");

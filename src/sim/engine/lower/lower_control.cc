@@ -166,7 +166,7 @@ void Lowering::bind_arguments(const ptx::Operand* group, const std::vector<ptx::
     const std::optional<Type> type = in_register ? parse_type((*declared)[k].type) : std::nullopt;
     if (!type || bits_of(*type) < 8 || bits_of(*type) > 64) {
       throw Unsupported{
-          fmt::format("\"{}\" is passed, which is no variable of .param space", one.text)};
+          fmt::format("\"{}\" is passed, which is not a variable of .param space", one.text)};
     }
     const std::uint32_t place = reserve_local(8, 8);
     offsets.push_back(place);

@@ -39,7 +39,7 @@ Target parse_target(const ptx::Module& module) {
   const auto [at, error_code] = std::from_chars(begin, end, target.number);
   if (!name.starts_with("sm_") || error_code != std::errc() || end - at > 1) {
     throw error(ErrorCode::kInvalidInput,
-                "{}: the .target \"{}\" is none that is known, such as sm_90", module.name(), name);
+                "{}: the .target \"{}\" is not a known target, such as sm_90", module.name(), name);
   }
   target.specific = at != end;
   return target;
@@ -187,9 +187,8 @@ std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const 
   }
   throw error_at(
       {ptx->name(), static_cast<int>(value.position.line), static_cast<int>(value.position.column)},
-      ErrorCode::kInvalidInput,
-      "variable {} starts with \"{}\", which is no value that is known here", variable.name,
-      value.text);
+      ErrorCode::kInvalidInput, "variable {} starts with \"{}\", which is not a known value",
+      variable.name, value.text);
 }
 
 std::uint32_t LoadedModule::Impl::index_of(const ptx::Function& function) {
@@ -274,7 +273,7 @@ std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Modu
     throw error(ErrorCode::kInvalidInput,
                 "{}: the module is for {}, the device is sm_{}: compile it for that{}",
                 module->name(), module->target(), architecture,
-                target.specific ? ", as code for an 'a' or 'f' target runs on that one alone" : "");
+                target.specific ? ", as code for an 'a' or 'f' target runs only on that one" : "");
   }
   if (module->address_size() != 64) {
     throw error(ErrorCode::kInvalidInput, "{}: .address_size is {}; only 64 is supported",

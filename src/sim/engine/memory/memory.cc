@@ -231,7 +231,7 @@ std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   const auto below = before(address);
   const auto above = allocations.upper_bound(address);
   if (below == allocations.end()) {
-    if (above == allocations.end()) return "global memory in which nothing was ever allocated";
+    if (above == allocations.end()) return "global memory that was never allocated";
     return fmt::format("{} bytes before {}", above->first - address,
                        name_of(above->first, above->second));
   }

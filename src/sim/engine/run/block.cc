@@ -140,7 +140,7 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
       warp.current = 0;
       fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
             CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
-            fmt::format("no thread of the {} can go on ({})",
+            fmt::format("deadlock: no thread of the {} can go on ({})",
                         cluster.blocks.size() == 1 ? "block" : "cluster", fmt::join(lines, "; ")));
       return;
     }

@@ -123,7 +123,7 @@ const Insn* op_call(Exec* x, const Insn* i) {
     const auto found = functions.find(static_cast<std::uint32_t>(target[lane]));
     if (window_of(target[lane]) != window_number(kCodeWindow) || found == functions.end()) {
       return fault(x, i, lane, CUDA_ERROR_INVALID_PC, "bad_call",
-                   fmt::format("an indirect call to {:#x}, which is no function of this module",
+                   fmt::format("an indirect call to {:#x}, which is not a function of this module",
                                target[lane]));
     }
     callee = found->second;
