@@ -120,7 +120,7 @@ TEST(RunsOn, AFatbinOfObjectsByItsPtxAlone) {
   facts.members[0].kind = MemberFacts::Kind::kCubin;
   facts.members[0].arch = "sm_90";
   EXPECT_EQ(runs_on(facts, 90).answer, Answer::kNo);
-  EXPECT_THAT(runs_on(facts, 90).reason, HasSubstr("a device link has to come first"));
+  EXPECT_THAT(runs_on(facts, 90).reason, HasSubstr("needs a device link first"));
   facts.members.resize(2);
   facts.members[1].kind = MemberFacts::Kind::kPtx;
   facts.members[1].arch = "sm_90";

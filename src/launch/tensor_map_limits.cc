@@ -80,7 +80,7 @@ void check_strides(const TensorMapOptions& options, std::int64_t chunk) {
     }
     if (stride * size % chunk != 0) {
       refuse("strides[{}] is {} elements, {} bytes, it must be a multiple of {} bytes{}", i, stride,
-             stride * size, chunk, given ? "" : "; without strides its dimensions are contiguous");
+             stride * size, chunk, given ? "" : "; its dimensions are contiguous without strides");
     }
   }
 }

@@ -92,7 +92,7 @@ TEST(CanonicalTest, JsonRefusesByName) {
   EXPECT_THAT(
       refused_json(
           R"({"baton_metadata": 1, "functions": [], "code": {"label": "ptx", "base64": "A"}})"),
-      HasSubstr("no base64"));
+      HasSubstr("not base64"));
 }
 
 // A whole file of these sections, with the right checksum.

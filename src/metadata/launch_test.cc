@@ -111,7 +111,7 @@ TEST_F(MetadataLaunchTest, TakesTheStreamAsAValueOrBesideThem) {
   EXPECT_EQ(built.stream.native, stream.native());
   EXPECT_THAT(
       refusal_of([&] { config(function, {static_cast<const void*>(stream.native())}, stream); }),
-      HasSubstr("no other"));
+      HasSubstr("another one"));
 }
 
 TEST_F(MetadataLaunchTest, RefusesAnotherKernelOrBlock) {

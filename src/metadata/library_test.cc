@@ -116,10 +116,10 @@ TEST(LibraryTest, WalksTheImportTree) {
   EXPECT_THAT(refuse(library_bytes({0, 2}, {0}, {{"_lib", ""}})), HasSubstr("rows end at 2"));
   EXPECT_THAT(refuse(library_bytes({0, 1, 0}, {}, {})), HasSubstr("begins at 0"));
   EXPECT_THAT(refuse(library_bytes({1, 1}, {0}, {})), HasSubstr("begins at 1"));
-  EXPECT_THAT(refuse(library_bytes({0, 0, 0}, {}, {{"_lib", ""}})), HasSubstr("cut short"));
+  EXPECT_THAT(refuse(library_bytes({0, 0, 0}, {}, {{"_lib", ""}})), HasSubstr("is truncated"));
   EXPECT_THAT(refuse(library_bytes({0, 0}, {}, {{"_lib", ""}, {"_lib", ""}})),
               HasSubstr("left over"));
-  EXPECT_THAT(refuse(std::string(8, '\xff')), HasSubstr("cut short"));
+  EXPECT_THAT(refuse(std::string(8, '\xff')), HasSubstr("is truncated"));
 }
 
 }  // namespace

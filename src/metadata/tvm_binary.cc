@@ -159,7 +159,7 @@ ModuleMetadata finish(RawModule raw, const std::string& name, FoundMetadata& fou
 
 [[noreturn]] void refuse(const std::string& name, const char* what,
                          const std::vector<std::string>& reasons) {
-  Error refused = error(ErrorCode::kInvalidInput, "{} is no {}", name, what);
+  Error refused = error(ErrorCode::kInvalidInput, "{} is not {}", name, what);
   for (const std::string& reason : reasons) refused.note(reason);
   throw refused;
 }
@@ -197,7 +197,7 @@ ModuleMetadata read_tvm_module(std::string_view bytes, const std::string& name,
                                FoundMetadata& found) {
   std::vector<std::string> reasons;
   auto raw = attempt(read_module, bytes, name, reasons);
-  if (!raw) refuse(name, "TVM module", reasons);
+  if (!raw) refuse(name, "a TVM module", reasons);
   return finish(std::move(*raw), name, found);
 }
 

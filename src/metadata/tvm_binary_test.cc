@@ -128,7 +128,7 @@ TEST(TvmBinaryTest, CodeThatIsTextIsTheSource) {
   EXPECT_FALSE(found.modules.at(0).image());
   EXPECT_EQ(found.modules[0].sources().at("cuda"), "__global__ void saxpy_k() {}");
   EXPECT_THAT(refusal_of([] { read(module_bytes({kSaxpy}, 1, "cubin", "\x01\x02\x03")); }),
-              HasSubstr("no text either"));
+              HasSubstr("not text either"));
 }
 
 TEST(TvmBinaryTest, EveryTruncationIsRefused) {

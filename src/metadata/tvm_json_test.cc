@@ -103,7 +103,7 @@ TEST(TvmJsonTest, SaysWhereAndWhat) {
               HasSubstr("occurs twice"));
   EXPECT_THAT(refused("{\"a\": " + std::string(100000, '[')), HasSubstr("deeper"));
   EXPECT_THAT(refused("{\"func_info\": 1e999999}"),
-              HasSubstr("k.tvm_meta.json:1:15: the number 1e999999 is beyond"));
+              HasSubstr("k.tvm_meta.json:1:15: the number 1e999999 exceeds"));
 }
 
 TEST(TvmJsonTest, WritesWhatItReads) {

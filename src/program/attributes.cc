@@ -26,7 +26,7 @@ std::string_view why_not(const AttributeRow& row) {
     case AttributeId::kLaunchCompletionEvent:
       return "a program has no events";
     case AttributeId::kDeviceUpdatableNode:
-      return "a program cannot use the node's handle";
+      return "a program does not return the node's handle";
     default:
       return row.refusal;
   }

@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"[symbols]", "[symbol]", kInvalid, "2:2", "did you mean \"symbols\"?"},
         Bad{"N = 4", "N = 4.5", kInvalid, "3:5", "the symbol N must be an integer, not a float"},
         Bad{"N = 4", "N = \"4\"", kInvalid, "3:5", "not a string"},
-        Bad{"N = 4", "n-1 = 4", kInvalid, "3:1", "\"n-1\" is no name"},
+        Bad{"N = 4", "n-1 = 4", kInvalid, "3:1", "\"n-1\" is not a name"},
         Bad{"N = 4", "min = 4", kInvalid, "3:1", "has the name of a function"},
         Bad{"N = 4", "N = 4\nx = 1", kInvalid, "5:10", "has the name of a symbol already, at"},
         Bad{"N = 4", "N = 1979-05-27", kInvalid, "3:5", "not a date or time"}));
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
             "has both init = \"zeros\" and file = \"x.npy\""},
         Bad{"init = \"zeros\"", "file = \"\"", kInvalid, "8:8", "file of buffer x is not a path"},
         Bad{"init = \"zeros\"", "file = \"a\\u0000b\"", kInvalid, "8:8", "is not a path"},
-        Bad{"[buffers.w]", "[buffers.\"w 2\"]", kInvalid, "9:10", "is no name"},
+        Bad{"[buffers.w]", "[buffers.\"w 2\"]", kInvalid, "9:10", "is not a name"},
         Bad{"[buffers.w]", "[buffers.sqrt]", kInvalid, "9:10", "the name of a function"},
         Bad{"[buffers.w]", "[buffers]\nv = 3\n[buffers.w]", kInvalid, "10:5",
             "buffer v must be a table, not an integer"}));
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"block = [32]", "block = [32]\nlaunch_completion_event = {}", kInvalid, "19:1",
             "a program has no events"},
         Bad{"block = [32]", "block = [32]\ndevice_updatable_node = true", kInvalid, "19:1",
-            "no use for the node's handle"},
+            "does not return the node's handle"},
         Bad{"block = [32]", "block = [32]\nsynchronization_policy = true", kInvalid, "19:1",
             "an attribute of streams"},
         Bad{"block = [32]", "block = [32]\nprogrammatic_stream_serialization = false", kInvalid,

@@ -339,7 +339,7 @@ TEST(Async, AWaitThatNothingEndsIsADeadlock) {
 TEST(Async, WhatNothingInitializedIsNoMbarrier) {
   Outcome outcome = run(kernel("mbarrier.arrive.shared.b64 _, [bar];"));
   EXPECT_EQ(outcome.state, Grid::State::kFaulted);
-  EXPECT_TRUE(outcome.found("bad_mbarrier", "which nothing has initialized"));
+  EXPECT_TRUE(outcome.found("bad_mbarrier", "which was never initialized"));
 
   outcome = run(kernel(R"(
     @%p9 mbarrier.init.shared.b64 [bar], 32;
@@ -388,7 +388,7 @@ TEST(Async, CopiesOfOddSizesAreRefused) {
   EXPECT_TRUE(outcome.found("bad_copy", "17 bytes"));
 
   outcome = run(kernel("@%p9 cp.async.ca.shared.global [%t], [%src+4], 16;"));
-  EXPECT_TRUE(outcome.found("misaligned", "no multiple of 16"));
+  EXPECT_TRUE(outcome.found("misaligned", "not a multiple of 16"));
 
   outcome = run(kernel("@%p9 cp.async.ca.shared.global [%t], [%src+16384], 16;"));
   EXPECT_TRUE(outcome.found("out_of_bounds", "16 bytes of global memory"));

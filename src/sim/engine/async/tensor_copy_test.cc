@@ -295,13 +295,13 @@ TEST(TensorCopy, RefusesWhatIsNoMap) {
   fault("mov.u64 %map, %in;\n" + load, "bad_copy", "are not a tensor map");
   fault("mov.u32 %x, 2;\n" + load, "bad_copy", "begins at element 2");
   fault("mov.u32 %x, -6;\n" + load, "bad_copy", "begins at element -6");
-  fault("add.u64 %map, %map, 8;\n" + load, "misaligned", "no multiple of 64");
+  fault("add.u64 %map, %map, 8;\n" + load, "misaligned", "not a multiple of 64");
   fault("mov.u64 %map, tile; cvta.shared.u64 %map, %map;\n" + load, "bad_copy",
         "must be a __grid_constant__ parameter");
   fault("mov.u64 %map, 0;\n" + load, "null_pointer", "reads 64 bytes");
   fault(load, "bad_copy", "takes a tensor of 2 dimensions, the map has 3",
         [](TensorMap& map) { map.rank = 3; });
-  fault("add.u32 %t, %t, 64;\n" + load, "misaligned", "no multiple of 128");
+  fault("add.u32 %t, %t, 64;\n" + load, "misaligned", "not a multiple of 128");
   fault(load, "bad_copy", "moves a tile of 262144 bytes", [](TensorMap& map) {
     map.box = {256, 256, 1, 1, 1};
   });
