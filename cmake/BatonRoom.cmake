@@ -50,3 +50,22 @@ function(baton_link_rooms target)
     target_link_libraries(${target} PRIVATE baton_${room})
   endforeach()
 endfunction()
+
+# baton_program_test(ROOM a_test.cc ...): tests that run whole programs, on the simulated GPU always
+# and on the first CUDA GPU under the label `gpu`. They link the whole library.
+function(baton_program_test room)
+  add_executable(baton_${room}_test ${ARGN})
+  target_link_libraries(baton_${room}_test PRIVATE
+    baton_all GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(baton_${room}_test PRIVATE BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  include(GoogleTest)
+  foreach(device sim cuda)
+    set(label "")
+    if(device STREQUAL "cuda")
+      set(label LABELS gpu)
+    endif()
+    gtest_discover_tests(baton_${room}_test
+      TEST_PREFIX "${room}/${device}/" TEST_LIST ${room}_${device} DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 300 ${label} ENVIRONMENT "BATON_TEST_DEVICE=${device}")
+  endforeach()
+endfunction()

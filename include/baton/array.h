@@ -15,6 +15,7 @@ struct BATON_API Array {
   std::vector<std::int64_t> shape;
   std::string bytes;  // size_of(dtype) * product(shape)
 
+  // The product of the shape.
   std::int64_t elements() const;
 };
 

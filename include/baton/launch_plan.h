@@ -15,9 +15,9 @@ using NativeGraph = CUgraph_st*;          // CUgraph
 using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
 
 // A launch prepared once and made many times: arguments packed, config checked, opt-ins raised.
-// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. A copy is
-// a launch of its own, with the same arguments and config; keeps its kernel's module loaded; refers
-// to its stream, which must outlive the launches. One thread at a time.
+// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. A copy
+// is a launch of its own, with the same arguments and config; keeps its kernel's module loaded;
+// refers to its stream, which must outlive the launches. One thread at a time.
 class BATON_API LaunchPlan {
  public:
   // Throws what `Kernel::launch` would throw.
@@ -57,12 +57,18 @@ class BATON_API LaunchPlan {
   LaunchResult launch();
   // The same with the driver's result instead of an exception; `Kernel::diagnose` explains it.
   NativeResult try_launch(LaunchResult* result = nullptr) noexcept;
+  // The same with these arguments in place of the plan's own: one address a parameter, each of as
+  // many bytes as the parameter has, aligned as `argument` says. They are read during the call.
+  NativeResult try_launch(void* const* arguments, LaunchResult* result = nullptr) noexcept;
 
   // Adds the launch as it is now to a CUDA graph, as a kernel node behind full edges from `after`,
   // with its attributes. The stream counts for nothing, and neither does pdl(): what that is in a
   // graph is a programmatic edge, which the caller adds. Throws kUnsupported for an attribute that
   // a node does not keep, and what the driver refuses with; the graph is then of no use.
   NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after) const;
+  // The same with these arguments in place of the plan's own, as for `try_launch`.
+  NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
+                         void* const* arguments) const;
 
  private:
   struct State;

@@ -111,10 +111,6 @@ Array read_data(std::string_view bytes, const NpyHeader& header, DType dtype,
 
 }  // namespace
 
-std::int64_t Array::elements() const {
-  return static_cast<std::int64_t>(bytes.size() / size_of(dtype));
-}
-
 Array parse_npy(std::string_view bytes, DType wanted, const std::string& name) {
   const NpyHeader header = parse_npy_header(bytes, name);
   if (!agrees(header, wanted)) {

@@ -156,9 +156,12 @@ std::span<std::byte> LaunchPlan::argument(std::size_t index) {
 }
 
 NativeResult LaunchPlan::try_launch(LaunchResult* result) noexcept {
+  return try_launch(state_->pointers.data(), result);
+}
+
+NativeResult LaunchPlan::try_launch(void* const* arguments, LaunchResult* result) noexcept {
   State& state = *state_;
-  const CUresult status =
-      launch::submit(*state.resolved, state.native, state.cluster, state.pointers.data());
+  const CUresult status = launch::submit(*state.resolved, state.native, state.cluster, arguments);
   if (status == CUDA_SUCCESS && result != nullptr) {
     // The driver wrote the handle into the plan's own attribute.
     *result = launch::result_of(state.config.attributes);
@@ -175,6 +178,11 @@ LaunchResult LaunchPlan::launch() {
 
 NativeGraphNode LaunchPlan::add_to(NativeGraph graph,
                                    std::span<const NativeGraphNode> after) const {
+  return add_to(graph, after, state_->pointers.data());
+}
+
+NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
+                                   void* const* arguments) const {
   const State& state = *state_;
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
@@ -187,7 +195,7 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph,
   params.blockDimY = state.native.blockDimY;
   params.blockDimZ = state.native.blockDimZ;
   params.sharedMemBytes = state.native.sharedMemBytes;
-  params.kernelParams = const_cast<void**>(state.pointers.data());  // which the driver only reads
+  params.kernelParams = const_cast<void**>(arguments);  // which the driver only reads
   const ContextGuard guard(device);
   CUgraphNode node = nullptr;
   const CUresult result =

@@ -316,6 +316,11 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           verdict.own->roots[0].constant ? ""
                                          : "; take __restrict__ off it, or load it with "
                                            "baton::device::pdl_load");
+    case Cause::kNotRefined:
+      return fmt::format(
+          "{}, before it has waited, while {}; whether a thread comes there was not checked: the "
+          "program has more launches than are checked with their own values",
+          own(), other());
     case Cause::kLeak:
       if (verdict.other == nullptr) {
         return fmt::format(

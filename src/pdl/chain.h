@@ -36,6 +36,7 @@ struct Verdict {
     kUnknownEarly,  // it touches early what nobody can name
     kUnknownOther,  // an earlier launch does
     kNonCoherent,   // behind its wait it loads what an earlier launch writes, non-coherently
+    kNotRefined,    // a witness was found, and not checked with the launch's own values
     kLeak,          // the launch between the two does not wait, so that its wait covers too little
   };
   Kind kind = Kind::kProven;

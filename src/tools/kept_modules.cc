@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "compile/request.h"
-#include "exec/kernel_definition.h"
+#include "load/kernel_definition.h"
 #include "tools/extraction.h"
 
 namespace baton::tools {
@@ -166,8 +166,8 @@ class Keeper {
 
 std::vector<KernelModule> describe_modules(const Program& program, const std::string& arch) {
   std::vector<KernelModule> modules;
-  for (exec::KernelDefinition& definition : exec::read_definitions(program)) {
-    modules.push_back(exec::describe(std::move(definition), arch, true));
+  for (load::KernelDefinition& definition : load::read_definitions(program)) {
+    modules.push_back(load::describe(std::move(definition), arch, true));
   }
   return modules;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/test_program.h"
 #include "pdl/testdata/corpus.h"
+#include "session/test_program.h"
 
 // The corpus of the verdicts as programs that run, every edge programmatic by force. Static
 // verdicts, what the simulated GPU finds under every schedule, and what a GPU computes agree: a
@@ -16,7 +16,7 @@
 // where each kernel lets the next one in and then takes its time: a wrong program may still get by
 // there.
 
-namespace baton::exec_test {
+namespace baton::session_test {
 namespace {
 
 constexpr int kTries = 20;  // on a GPU
@@ -232,4 +232,4 @@ TEST_F(Verdicts, AgreeWhereLoadsBehindAWaitWereMadePlain) {
 }
 
 }  // namespace
-}  // namespace baton::exec_test
+}  // namespace baton::session_test

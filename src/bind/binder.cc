@@ -1,0 +1,349 @@
+#include "bind/binder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "bind/evaluate.h"
+
+namespace baton::bind {
+namespace {
+
+// Longer groups become loops. A step of the tape takes 64 bytes, its arguments some more.
+constexpr std::uint64_t kMostUnrolled = std::uint64_t{1} << 16;
+// A form takes some KiB.
+constexpr std::uint64_t kMostForms = std::uint64_t{1} << 12;
+// Forms of a launch that are compared with a new config.
+constexpr std::size_t kNewestForms = 16;
+
+std::uint64_t leaves(const std::vector<PlannedStep>& steps) {
+  std::uint64_t count = 0;
+  for (const PlannedStep& step : steps) {
+    const auto* group = std::get_if<PlannedRepeat>(&step.action);
+    count += group == nullptr ? 1 : leaves(group->steps) + 1;
+  }
+  return count;
+}
+
+bool config_varies(const std::vector<PlannedStep>& steps) {
+  return std::ranges::any_of(steps, [](const PlannedStep& step) {
+    if (const auto* group = std::get_if<PlannedRepeat>(&step.action)) {
+      return config_varies(group->steps);
+    }
+    const auto* launch = std::get_if<PlannedLaunch>(&step.action);
+    return launch != nullptr && launch->config_varies;
+  });
+}
+
+class Binder {
+ public:
+  Binder(const Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
+         LaunchObserver& observer)
+      : plan_(plan),
+        buffers_(buffers),
+        observer_(observer),
+        result_{Tape(plan, symbols), 0, std::vector<bool>(buffers.size()),
+                std::vector<LaunchUse>(plan.launches)},
+        slots_(result_.tape.slots()),
+        sites_(plan.launches) {}
+
+  BoundSteps bind() {
+    walk(plan_.steps, &result_.tape.steps);
+    return std::move(result_);
+  }
+
+ private:
+  using Steps = std::vector<TapeStep>;
+
+  // What is kept of a launch from one execution to the next.
+  struct Site {
+    std::optional<LaunchValues>
+        values;                  // of the last execution; evaluated once if they do not vary
+    void** arguments = nullptr;  // bytes of varying ones are overwritten by each execution
+    bool is_packed = false;      // those that do not vary
+    std::vector<std::uint64_t> offsets;  // by parameter, of the last execution
+    std::optional<LaunchConfig> checked;
+    bool checked_early = false;  // with PDL
+  };
+
+  template <typename Work>
+  void located(const PlannedStep& step, bool with_indexes, Work&& work) const {
+    try {
+      work();
+    } catch (Error& failure) {
+      failure.at(step.source->where);
+      const std::string values = with_indexes ? indexes_text(step, slots_) : std::string();
+      if (!values.empty()) failure.note("with " + values);
+      throw;
+    }
+  }
+
+  // `out`: where the tape continues; null while iterations are only checked.
+  void walk(const std::vector<PlannedStep>& steps, Steps* out) {
+    for (const PlannedStep& step : steps) {
+      const auto* group = std::get_if<PlannedRepeat>(&step.action);
+      if (group == nullptr) {
+        located(step, true, [&] {
+          add(1);
+          std::visit([&](const auto& action) { visit(action, step, out); }, step.action);
+        });
+        continue;
+      }
+      std::uint64_t count = 0;
+      located(step, true, [&] { count = evaluate(*group, slots_); });
+      located(step, false, [&] { repeat(*group, step, count, out); });
+    }
+  }
+
+  void iterate(const PlannedRepeat& group, std::uint64_t index, Steps* out) {
+    slots_[group.slot] = static_cast<std::int64_t>(index);
+    add_iterations();
+    walk(group.steps, out);
+  }
+
+  void repeat(const PlannedRepeat& group, const PlannedStep& step, std::uint64_t count,
+              Steps* out) {
+    if (count == 0) return;
+    if (!group.varies) return repeat_alike(group, step, count, out);
+    const bool unrolled = out != nullptr && can_unroll(group, count);
+    const bool outer = in_patched_;
+    if (out != nullptr && !unrolled) {
+      out->push_back(patched_loop(group, step));
+      in_patched_ = true;
+    }
+    // Iterations count too: a group may hold only groups that do not run.
+    for (std::uint64_t index = 0; index < count; ++index) {
+      if (unrolled) {
+        out->push_back({&step, TapeIndex{group.slot, static_cast<std::int64_t>(index)}});
+      }
+      iterate(group, index, unrolled ? out : nullptr);
+    }
+    in_patched_ = outer;
+  }
+
+  // All iterations do the same.
+  void repeat_alike(const PlannedRepeat& group, const PlannedStep& step, std::uint64_t count,
+                    Steps* out) {
+    // The first iteration follows the step before the group, the others their own last step.
+    TapeLoop loop{&group, count, false, {}};
+    iterate(group, 0, out != nullptr ? &loop.steps : nullptr);
+    if (out != nullptr) out->push_back({&step, std::move(loop)});
+    if (count == 1) return;
+    const std::uint64_t outer = times_;
+    if (__builtin_mul_overflow(times_, count - 1, &times_)) times_ = UINT64_MAX;
+    iterate(group, 1, nullptr);
+    times_ = 0;
+    if (count > 2 && observer_.looks_further_back()) iterate(group, 2, nullptr);
+    times_ = outer;
+  }
+
+  bool can_unroll(const PlannedRepeat& group, std::uint64_t count) {
+    const std::uint64_t each = leaves(group.steps) + 1;
+    if (count > (kMostUnrolled - std::min(kMostUnrolled, unrolled_)) / each) return false;
+    if (config_varies(group.steps) && count > kMostForms / each) return false;
+    unrolled_ += count * each;
+    return true;
+  }
+
+  // The steps of a group as they are, each evaluated anew in each iteration.
+  TapeStep patched_loop(const PlannedRepeat& group, const PlannedStep& step) {
+    TapeLoop loop{&group, 0, true, {}};
+    for (const PlannedStep& inner : group.steps) {
+      loop.steps.push_back(
+          std::visit([&](const auto& action) { return patched(action, inner); }, inner.action));
+    }
+    return {&step, std::move(loop)};
+  }
+
+  TapeStep patched(const PlannedLaunch& launch, const PlannedStep& step) {
+    LaunchSite& site = result_.tape.site(launch.number);
+    site.launch = &launch;
+    if (site.patched == nullptr) site.patched = &site.forms.emplace_back();
+    return {&step, TapeLaunch{&site, nullptr, own_arguments(launch), true}};
+  }
+  TapeStep patched(const PlannedCopy& copy, const PlannedStep& step) {
+    return {&step, TapeCopy{&copy, {}, true}};
+  }
+  TapeStep patched(const PlannedFill& fill, const PlannedStep& step) {
+    return {&step, TapeFill{&fill, 0, true}};
+  }
+  TapeStep patched(const PlannedRepeat& group, const PlannedStep& step) {
+    return patched_loop(group, step);
+  }
+
+  // The launch's own packed arguments, whose bytes no unrolled execution refers to if they vary.
+  void** own_arguments(const PlannedLaunch& launch) {
+    Site& site = sites_[launch.number];
+    if (site.arguments == nullptr) {
+      std::vector<std::uint32_t> all(launch.args.size());
+      for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+      site.arguments = result_.tape.allocate_arguments(launch, all, nullptr);
+      site.offsets.resize(launch.args.size());
+    }
+    return site.arguments;
+  }
+
+  void visit(const PlannedLaunch& launch, const PlannedStep& step, Steps* out) {
+    Site& site = sites_[launch.number];
+    LaunchSite& tape_site = result_.tape.site(launch.number);
+    tape_site.launch = &launch;
+    const bool is_new = !site.values || launch.config_varies;
+    if (is_new) site.values = evaluate(launch, slots_, buffers_);
+    const LaunchValues& values = *site.values;
+    check_edge(launch.edge, before_, step.group != nullptr);
+
+    LaunchUse& use = result_.launches[launch.number];
+    use.executions += times_;
+    if (values.skipped) {
+      use.skipped += times_;
+      observer_.skip(launch, before_);
+      before_ = Before::kSkippedLaunch;
+      if (out != nullptr) out->push_back({&step, TapeLaunch{&tape_site, nullptr, nullptr, false}});
+      return;
+    }
+    void** const arguments = pack(launch, out != nullptr);
+    const Before before = std::exchange(before_, Before::kLaunch);
+    const bool early =
+        observer_.launch({launch, step, values.config, arguments, site.offsets, before});
+    check(launch, values.config, early);
+    (before == Before::kLaunch ? tape_site.follows_launch : tape_site.follows_other) = true;
+    if (is_new || !use.config) use.config = values.config;
+    for (const PlannedArgument& arg : launch.args) {
+      if (arg.buffer() && !arg.read_only()) result_.written[*arg.buffer()] = true;
+    }
+    if (in_patched_ && !tape_site.patched->config) {
+      give(*tape_site.patched, values.config);
+    } else if (out != nullptr) {
+      LaunchForm& form = form_of(tape_site, values.config);
+      out->push_back({&step, TapeLaunch{&tape_site, &form, arguments, false}});
+    }
+  }
+
+  void visit(const PlannedCopy& copy, const PlannedStep& step, Steps* out) {
+    before_ = Before::kCopyOrFill;
+    observer_.other();
+    const CopyValues values = evaluate(copy, slots_, buffers_);
+    result_.written[copy.to] = true;
+    if (out != nullptr) out->push_back({&step, TapeCopy{&copy, values, false}});
+  }
+
+  void visit(const PlannedFill& fill, const PlannedStep& step, Steps* out) {
+    before_ = Before::kCopyOrFill;
+    observer_.other();
+    const std::uint64_t bits = evaluate(fill, slots_, buffers_);
+    result_.written[fill.buffer] = true;
+    if (out != nullptr) out->push_back({&step, TapeFill{&fill, bits, false}});
+  }
+
+  void visit(const PlannedRepeat&, const PlannedStep&, Steps*) {}  // `walk` goes into groups
+
+  // Packs the arguments of one execution; `kept`: those that vary into memory of its own.
+  void** pack(const PlannedLaunch& launch, bool kept) {
+    Site& site = sites_[launch.number];
+    void** const own = own_arguments(launch);
+    if (!site.is_packed) {
+      for (std::uint32_t i = 0; i < launch.args.size(); ++i) {
+        if (std::ranges::binary_search(launch.varying_args, i)) continue;
+        result_.tape.write_argument(launch.args[i], slots_, buffers_, own[i]);
+        note_offset(launch.args[i], own[i], site.offsets[i]);
+      }
+      site.is_packed = true;
+    }
+    if (launch.varying_args.empty()) return own;
+    void** const arguments =
+        kept ? result_.tape.allocate_arguments(launch, launch.varying_args, own) : own;
+    for (const std::uint32_t i : launch.varying_args) {
+      const PlannedArgument& argument = launch.args[i];
+      if (kept) {
+        result_.tape.write_argument(argument, slots_, buffers_, arguments[i]);
+      } else {
+        argument.write(slots_, buffers_, static_cast<std::byte*>(arguments[i]));
+      }
+      note_offset(argument, arguments[i], site.offsets[i]);
+    }
+    return arguments;
+  }
+
+  void note_offset(const PlannedArgument& argument, const void* packed, std::uint64_t& offset) {
+    if (!argument.buffer()) return;
+    if (argument.is_tensor_map()) {
+      offset = argument.offset(slots_, buffers_);
+      return;
+    }
+    std::memcpy(&offset, packed, sizeof(offset));
+    offset -= buffers_[*argument.buffer()].address();
+  }
+
+  // Checks a config unless the launch's last one was equal.
+  void check(const PlannedLaunch& launch, const LaunchConfig& config, bool early) {
+    Site& site = sites_[launch.number];
+    const bool known =
+        site.checked && (!launch.config_varies || same_config(*site.checked, config));
+    if (known && (site.checked_early || !early)) return;
+    site.checked = config;
+    site.checked_early = early;
+    if (!early) return launch.kernel.check(config);
+    LaunchConfig overlapping = config;
+    overlapping.attributes.set(pdl());
+    launch.kernel.check(overlapping);
+  }
+
+  // The form of an unrolled execution: one of the newest forms, or a new one.
+  LaunchForm& form_of(LaunchSite& site, const LaunchConfig& config) {
+    std::size_t looked_at = 0;
+    for (auto form = site.forms.rbegin(); form != site.forms.rend(); ++form) {
+      if (&*form != site.patched && same_config(*form->config, config)) return *form;
+      if (++looked_at == kNewestForms) break;
+    }
+    LaunchForm& form = site.forms.emplace_back();
+    give(form, config);
+    return form;
+  }
+
+  void give(LaunchForm& form, const LaunchConfig& config) {
+    form.config = config;
+    form.slots = slots_;
+  }
+
+  void add(std::uint64_t steps) {
+    std::uint64_t added = 0;
+    if (__builtin_mul_overflow(steps, times_, &added) || added > kMaxRunSteps - result_.steps) {
+      refuse();
+    }
+    result_.steps += added;
+  }
+
+  // Iterations count like steps: a run goes through empty ones, too.
+  void add_iterations() {
+    if (times_ > kMaxRunSteps - iterations_) refuse();
+    iterations_ += times_;
+  }
+
+  [[noreturn]] static void refuse() {
+    throw error(ErrorCode::kInvalidInput,
+                "a run has more than {} steps, or iterations of its repeats; make them smaller",
+                kMaxRunSteps);
+  }
+
+  const Plan& plan_;
+  const BufferTable& buffers_;
+  LaunchObserver& observer_;
+  BoundSteps result_;
+  std::vector<std::int64_t> slots_;
+  std::vector<Site> sites_;  // by launch
+  Before before_ = Before::kNothing;
+  bool in_patched_ = false;  // inside a loop whose steps are patched
+  std::uint64_t unrolled_ = 0;
+  std::uint64_t times_ = 1;  // executions of the open groups that are gone through once
+  std::uint64_t iterations_ = 0;
+};
+
+}  // namespace
+
+BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
+                      const BufferTable& buffers, LaunchObserver& observer) {
+  return Binder(plan, symbols, buffers, observer).bind();
+}
+
+}  // namespace baton::bind

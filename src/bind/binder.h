@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bind/edge_mode.h"
+#include "bind/tape.h"
+
+namespace baton::bind {
+
+// A run of more steps than this is refused: it would not end, and checking it would not either.
+inline constexpr std::uint64_t kMaxRunSteps = std::uint64_t{1} << 24;
+
+// One execution of a launch, in the order of a run.
+struct LaunchExecution {
+  const PlannedLaunch& launch;
+  const PlannedStep& step;
+  const LaunchConfig& config;              // as the step says
+  void* const* arguments;                  // packed, one address a parameter
+  std::span<const std::uint64_t> offsets;  // by parameter: of a buffer's, in bytes
+  Before before;
+};
+
+// Follows the launches of a run while they are bound, and judges the edges between them.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+
+  // Returns whether the launch starts early, as far as is known by now.
+  virtual bool launch(const LaunchExecution& execution) = 0;
+  // A launch with an empty grid.
+  virtual void skip(const PlannedLaunch& launch, Before before) = 0;
+  // A copy or a fill.
+  virtual void other() = 0;
+  // Whether an iteration depends on more than the one right before it.
+  virtual bool looks_further_back() const = 0;
+};
+
+// The executions of one launch in a run.
+struct LaunchUse {
+  std::uint64_t executions = 0;
+  std::uint64_t skipped = 0;           // of these, with an empty grid
+  std::optional<LaunchConfig> config;  // of the last one that is not skipped
+};
+
+// A program with values for its symbols; its tape is not settled.
+struct BoundSteps {
+  Tape tape;
+  std::uint64_t steps =
+      0;  // launches, copies and fills of a run, repeats unrolled, skipped ones too
+  std::vector<bool> written;        // by buffer: whether a step that is executed may write it
+  std::vector<LaunchUse> launches;  // by number
+};
+
+// Goes through every step of a run once, repeats unrolled: evaluates it, checks it, packs it and
+// shows it to the observer. Throws kInvalidInput, kUnsupported or kLimit at the step's place. A
+// group without steps that depend on its index is gone through at most three times. Longer groups
+// become loops of the tape, which take no memory for each iteration.
+BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
+                      const BufferTable& buffers, LaunchObserver& observer);
+
+}  // namespace baton::bind

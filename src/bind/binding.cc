@@ -1,0 +1,260 @@
+#include "bind/binding.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "driver/driver.h"
+#include "program/expression_code.h"
+#include "runtime/context.h"
+
+namespace baton::bind {
+namespace {
+
+using BoundSymbol = BoundSymbol;
+
+// No device has more than 2^48 bytes to address.
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 48;
+
+template <typename Part>
+std::vector<std::string_view> names_of(const std::vector<Part>& parts) {
+  std::vector<std::string_view> names;
+  for (const Part& part : parts) names.push_back(part.name);
+  return names;
+}
+
+// What a caller gives for a buffer, whose shape may decide symbols.
+struct GivenArray {
+  std::string_view how;   // before its name, at the beginning of messages
+  std::string_view what;  // in the middle
+  const std::string& name;
+  DType dtype;
+  const std::vector<std::int64_t>& shape;
+};
+
+class SymbolBinder {
+ public:
+  SymbolBinder(const Program& program, const Bindings& bindings)
+      : program_(program), bindings_(bindings), known_(program.symbols().size()) {
+    for (const auto& [name, array] : bindings.inputs) {
+      given_.push_back({"--input", "input", name, array.dtype, array.shape});
+    }
+    for (const auto& [name, array] : bindings.memory) {
+      given_.push_back({"the memory for", "the memory for", name, array.dtype, array.shape});
+    }
+  }
+
+  std::vector<BoundSymbol> bind() {
+    for (const auto& [name, value] : bindings_.symbols) set(name, value);
+    for (const GivenArray& array : given_) check_array(array);
+    for (const auto& [name, array] : bindings_.inputs) {
+      check_role(*program_.buffer(name));
+      check_bytes(array, fmt::format("--input {}: the array", printable(name)));
+    }
+    for (const auto& [name, array] : bindings_.memory) check_own(*program_.buffer(name));
+    while (solve_one()) {
+    }
+    std::vector<BoundSymbol> result;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const ProgramSymbol& symbol = program_.symbols()[i];
+      result.push_back(known_[i].value_or(BoundSymbol{symbol.name, symbol.value, "the program"}));
+    }
+    for (const GivenArray& array : given_) check_shape(array, result);
+    return result;
+  }
+
+ private:
+  std::size_t symbol_index(const std::string& name) const {
+    const auto& symbols = program_.symbols();
+    const auto found =
+        std::find_if(symbols.begin(), symbols.end(),
+                     [&](const ProgramSymbol& symbol) { return symbol.name == name; });
+    return static_cast<std::size_t>(found - symbols.begin());
+  }
+
+  void set(const std::string& name, std::int64_t value) {
+    const std::size_t index = symbol_index(name);
+    if (index == known_.size()) {
+      throw error(ErrorCode::kNotFound, "--set: the program {} has no symbol \"{}\"{}",
+                  printable(program_.name()), printable(name),
+                  suggestion(name, names_of(program_.symbols())));
+    }
+    if (known_[index] && known_[index]->value != value) {
+      throw error(ErrorCode::kInvalidInput, "--set gives the symbol {} two values, {} and {}", name,
+                  known_[index]->value, value);
+    }
+    known_[index] = BoundSymbol{name, value, "--set"};
+  }
+
+  void check_array(const GivenArray& array) const {
+    const ProgramBuffer* buffer = program_.buffer(array.name);
+    if (buffer == nullptr) {
+      throw error(ErrorCode::kNotFound, "{}: the program {} has no buffer \"{}\"{}", array.how,
+                  printable(program_.name()), printable(array.name),
+                  suggestion(array.name, names_of(program_.buffers())));
+    }
+    if (array.dtype != buffer->dtype) {
+      throw error_at(buffer->where, ErrorCode::kInvalidInput,
+                     "{} {}: the array is {}, the program wants {}", array.how, array.name,
+                     to_string(array.dtype), to_string(buffer->dtype));
+    }
+    if (array.shape.size() != buffer->shape.size()) {
+      throw error_at(buffer->where, ErrorCode::kInvalidInput,
+                     "{} {}: the array has {} dimensions {}, the program wants {}", array.how,
+                     array.name, array.shape.size(), shape_text(array.shape), buffer->shape.size());
+    }
+    const auto same = [&](const GivenArray& other) { return other.name == array.name; };
+    if (std::count_if(given_.begin(), given_.end(), same) > 1) {
+      throw error(ErrorCode::kInvalidInput, "{} {} is given twice", array.how, array.name);
+    }
+  }
+
+  static void check_role(const ProgramBuffer& buffer) {
+    if (buffer.role != BufferRole::kOutput && buffer.role != BufferRole::kScratch) return;
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "--input {}: the buffer has the role {}, an input serves input, weight and "
+                   "inout buffers",
+                   buffer.name, to_string(buffer.role));
+  }
+
+  static void check_own(const ProgramBuffer& buffer) {
+    if (!buffer.variable) return;
+    throw error_at(
+        buffer.where, ErrorCode::kInvalidInput,
+        "the memory for {}: the buffer is the variable {} of kernel {}, which has memory "
+        "of its own",
+        buffer.name, buffer.variable->name, buffer.variable->kernel);
+  }
+
+  // Finds one extent that decides a symbol; false where none is left.
+  bool solve_one() {
+    for (const GivenArray& array : given_) {
+      const ProgramBuffer& buffer = *program_.buffer(array.name);
+      for (std::size_t axis = 0; axis < array.shape.size(); ++axis) {
+        if (solve(*buffer.shape[axis].code(), array.shape[axis], array)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool solve(const ExpressionCode& code, std::int64_t extent, const GivenArray& array) {
+    std::vector<std::int64_t> values;
+    std::optional<std::size_t> unknown;
+    for (std::size_t i = 0; i < code.names.size(); ++i) {
+      const auto& value = known_[symbol_index(code.names[i])];
+      if (!value && unknown) return false;
+      if (!value) unknown = i;
+      values.push_back(value ? value->value : 0);
+    }
+    if (!unknown) return false;
+    const auto solution = solve_for(code, *unknown, values, extent);
+    if (!solution) return false;
+    const std::string& symbol = code.names[*unknown];
+    known_[symbol_index(symbol)] =
+        BoundSymbol{symbol, *solution, fmt::format("the shape of {} {}", array.what, array.name)};
+    return true;
+  }
+
+  void check_shape(const GivenArray& array, const std::vector<BoundSymbol>& symbols) const {
+    const ProgramBuffer& buffer = *program_.buffer(array.name);
+    const std::vector<std::int64_t> shape = bind_shape(buffer, symbols);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == array.shape[axis]) continue;
+      std::string reasons;
+      for (const std::string& symbol : buffer.shape[axis].names()) {
+        const BoundSymbol& bound = symbols[symbol_index(symbol)];
+        reasons += fmt::format("{}{} = {} from {}", reasons.empty() ? " (" : ", ", symbol,
+                               bound.value, bound.source);
+      }
+      if (!reasons.empty()) reasons += ')';
+      throw error_at(buffer.shape[axis].where(), ErrorCode::kInvalidInput,
+                     "{} {}: dimension {} of the array is {}, the program's {} is {}{}", array.how,
+                     array.name, axis, array.shape[axis], buffer.shape[axis].text(), shape[axis],
+                     reasons);
+    }
+  }
+
+  const Program& program_;
+  const Bindings& bindings_;
+  std::vector<GivenArray> given_;
+  std::vector<std::optional<BoundSymbol>> known_;  // in the program's order
+};
+
+}  // namespace
+
+std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings) {
+  return SymbolBinder(program, bindings).bind();
+}
+
+std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
+                                     const std::vector<BoundSymbol>& symbols) {
+  std::vector<std::int64_t> shape;
+  std::uint64_t bytes = size_of(buffer.dtype);
+  for (const Expression& extent : buffer.shape) {
+    const ExpressionCode& code = *extent.code();
+    std::vector<std::int64_t> values;
+    for (const std::string& name : code.names) {
+      const auto found = std::find_if(symbols.begin(), symbols.end(),
+                                      [&](const BoundSymbol& bound) { return bound.name == name; });
+      values.push_back(found->value);
+    }
+    const std::int64_t value = code.evaluate(values);
+    if (value < 0) {
+      throw error_at(extent.where(), ErrorCode::kInvalidInput,
+                     "dimension {} of buffer {} is {}: {} is negative{}", shape.size(), buffer.name,
+                     value, extent.text(), code.values_in(code.nodes.back(), values));
+    }
+    shape.push_back(value);
+  }
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return shape;
+  for (const std::int64_t extent : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes) ||
+        bytes > kMaxBytes) {
+      throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                     "buffer {} of shape {} is larger than the limit of {}", buffer.name,
+                     shape_text(shape), format_bytes(kMaxBytes));
+    }
+  }
+  return shape;
+}
+
+std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype) {
+  std::uint64_t bytes = size_of(dtype);
+  for (const std::int64_t extent : shape) {
+    if (extent == 0) return 0;
+    bytes *= static_cast<std::uint64_t>(extent);
+  }
+  return bytes;
+}
+
+void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device& device) {
+  if (buffer.bytes == 0) return;
+  const std::string& name = buffer.definition->name;
+  if (address % buffer.element_size() != 0) {
+    throw error(ErrorCode::kInvalidInput,
+                "the memory for {}: its address 0x{:x} is no multiple of the {} bytes of an {}",
+                name, address, buffer.element_size(), to_string(buffer.definition->dtype));
+  }
+  const ContextGuard guard(device);
+  const driver::Driver& driver = device.driver();
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+  if (driver.cuMemGetAddressRange(&begin, &bytes, address) != CUDA_SUCCESS) {
+    throw error(ErrorCode::kInvalidInput,
+                "the memory for {}: {} knows no memory at its address 0x{:x}", name, device.spec(),
+                address);
+  }
+  const std::uint64_t left = begin + bytes - address;
+  if (buffer.bytes > left) {
+    throw error(ErrorCode::kInvalidInput,
+                "the memory for {}: {} of shape {} takes {} bytes, from 0x{:x} to the end of its "
+                "allocation there are {}",
+                name, to_string(buffer.definition->dtype), shape_text(buffer.shape), buffer.bytes,
+                address, left);
+  }
+}
+
+}  // namespace baton::bind

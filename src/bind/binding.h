@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/bindings.h"
+#include "baton/program.h"
+#include "bind/buffers.h"
+
+namespace baton::bind {
+
+// What every symbol of the program is worth, and who said so: the command line or the caller, the
+// shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
+// inputs whose dtype or shape the program does not take and for values that disagree.
+std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings);
+
+// The buffer's shape for values of all symbols, in the program's order. Throws kInvalidInput for a
+// negative extent and for more bytes than can be addressed.
+std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
+                                     const std::vector<BoundSymbol>& symbols);
+
+// Bytes of an array of the shape, which bind_shape has checked.
+std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);
+
+// Whether the buffer, bound but for its memory, fits at an address that a caller gives. Throws
+// kInvalidInput for one that is not aligned, that the device knows no memory at, or behind which
+// there is too little of it.
+void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device& device);
+
+}  // namespace baton::bind

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/buffer.h"
+#include "baton/program.h"
+
+namespace baton::bind {
+
+// One buffer of a program with the values of its symbols.
+struct BoundBuffer {
+  const ProgramBuffer* definition = nullptr;  // owned by the program
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 0;
+  std::uint64_t bytes = 0;
+  std::optional<DeviceAddress> given;  // where it lies in memory of the caller's
+  std::optional<Memory> memory;        // once it is allocated
+
+  std::uint64_t element_size() const { return size_of(definition->dtype); }
+  DeviceAddress address() const { return memory ? memory->address() : 0; }
+};
+
+// All buffers, in the program's order.
+using BufferTable = std::vector<BoundBuffer>;
+
+std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name);
+
+}  // namespace baton::bind

@@ -1,0 +1,61 @@
+#include "bind/edge_mode.h"
+
+#include <array>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace baton::bind {
+
+bool pdl_switched_off() {
+  const auto value = read_environment("BATON_PDL");
+  if (!value || *value == "auto") return false;
+  if (*value == "off") return true;
+  constexpr std::array<std::string_view, 2> kChoices = {"off", "auto"};
+  throw error(ErrorCode::kInvalidInput, "BATON_PDL is \"{}\", it takes off or auto{}", *value,
+              suggestion(*value, kChoices));
+}
+
+PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
+                      const Kernel& kernel) {
+  PlannedEdge edge;
+  edge.where = attributes.pdl_where;
+  edge.mode = attributes.pdl.value_or(PdlMode::kAuto);
+  edge.insisted = edge.mode != PdlMode::kAuto;
+  edge.because = fmt::format("the program says {}", to_string(edge.mode));
+  if (edge.mode == PdlMode::kAuto && autos != PdlMode::kAuto) {
+    edge.mode = autos;
+    edge.because = fmt::format("--pdl {}", to_string(autos));
+  }
+  if (off) {
+    edge.mode = PdlMode::kOff;
+    edge.because = "BATON_PDL=off";
+  }
+  const bool never_waits = !kernel.facts().waits.value_or(true);
+  if (edge.mode != PdlMode::kOn || !never_waits) return edge;
+  if (!edge.insisted) {
+    edge.mode = PdlMode::kOff;
+    edge.because = "the kernel never waits";
+    return edge;
+  }
+  const std::string cause = missing_wait_cause(kernel.facts());
+  throw error_at(edge.where, ErrorCode::kInvalidInput,
+                 "pdl = \"on\", but the kernel {} never waits for the step before "
+                 "(griddepcontrol.wait){}: call cudaGridDependencySynchronize() in it, or write "
+                 "pdl = \"off\"; \"force\" takes it as it is",
+                 kernel.facts().demangled, cause.empty() ? "" : "; " + cause);
+}
+
+void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
+  if (edge.mode != PdlMode::kOn || !edge.insisted) return;
+  if (before == Before::kCopyOrFill || (before == Before::kNothing && !in_group)) {
+    throw error_at(
+        edge.where, ErrorCode::kInvalidInput,
+        "pdl = \"on\", but {}, and only launches overlap; write pdl = \"off\" or "
+        "leave it out",
+        before == Before::kNothing ? "there is no step before" : "the step before is no launch");
+  }
+}
+
+}  // namespace baton::bind

@@ -1,0 +1,88 @@
+#include "bind/initialise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "base/float_convert.h"
+#include "bind/random.h"
+#include "program/scalar.h"
+
+namespace baton::bind {
+namespace {
+
+// Small enough to stay in a core's cache between being made and being copied.
+constexpr std::uint64_t kChunkBytes = 1 << 20;
+
+// Makes the elements part by part: `make` writes `count` of them from number `first` on.
+template <typename Make>
+void upload_parts(const BoundBuffer& buffer, const Stream& stream, Make&& make) {
+  const std::uint64_t size = buffer.element_size();
+  const auto elements = static_cast<std::uint64_t>(buffer.elements);
+  const std::uint64_t part = std::min(kChunkBytes / size, elements);
+  const auto staging = std::make_unique_for_overwrite<unsigned char[]>(part * size);
+  for (std::uint64_t first = 0; first < elements; first += part) {
+    const std::uint64_t count = std::min(part, elements - first);
+    make(first, count, staging.get());
+    buffer.memory->upload(staging.get(), count * size, first * size, stream);
+  }
+}
+
+void fill(const BoundBuffer& buffer, std::int64_t value, const Stream& stream) {
+  buffer.memory->fill(*encode_exact(buffer.definition->dtype, value),
+                      static_cast<unsigned>(buffer.element_size()),
+                      static_cast<std::size_t>(buffer.elements), 0, stream);
+}
+
+void make_arange(DType dtype, std::uint64_t first, std::uint64_t count, unsigned char* target) {
+  const std::size_t size = size_of(dtype);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t value = first + i;
+    const std::uint64_t bits =
+        is_float(dtype) ? encode_float(dtype, static_cast<double>(value)) : value;
+    std::memcpy(target + i * size, &bits, size);
+  }
+}
+
+}  // namespace
+
+void check_arange(const BoundBuffer& buffer) {
+  const ProgramBuffer& definition = *buffer.definition;
+  if (definition.init != BufferInit::kArange || is_float(definition.dtype)) return;
+  if (buffer.elements - 1 <= greatest(definition.dtype)) return;
+  throw error_at(definition.where, ErrorCode::kInvalidInput,
+                 "arange of buffer {} counts to {}, {} holds {} at the most", definition.name,
+                 buffer.elements - 1, to_string(definition.dtype), greatest(definition.dtype));
+}
+
+void initialise(const BoundBuffer& buffer, const Array* given, std::uint64_t seed,
+                const Stream& stream) {
+  if (buffer.bytes == 0) return;
+  const ProgramBuffer& definition = *buffer.definition;
+  if (given != nullptr) {
+    buffer.memory->upload(given->bytes.data(), given->bytes.size(), 0, stream);
+    return;
+  }
+  switch (definition.init) {
+    case BufferInit::kZeros:
+      return fill(buffer, 0, stream);
+    case BufferInit::kOnes:
+      return fill(buffer, 1, stream);
+    case BufferInit::kArange:
+      return upload_parts(buffer, stream, [&](auto first, auto count, unsigned char* target) {
+        make_arange(definition.dtype, first, count, target);
+      });
+    case BufferInit::kRandom: {
+      const RandomSequence sequence(seed, definition.name);
+      return upload_parts(buffer, stream, [&](auto first, auto count, unsigned char* target) {
+        sequence.generate(definition.dtype, first, count, target);
+      });
+    }
+    case BufferInit::kFile:  // comes as `given`
+    case BufferInit::kNone:
+      return;
+  }
+}
+
+}  // namespace baton::bind

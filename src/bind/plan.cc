@@ -1,0 +1,313 @@
+#include "bind/plan.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "bind/edge_mode.h"
+#include "program/attributes.h"
+#include "program/scalar.h"
+
+namespace baton::bind {
+namespace {
+
+std::string place_text(const BufferOffset& place) {
+  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
+}
+
+// "saxpy(float*, float const*, float, int)".
+std::string signature(const std::string& name, const std::vector<ParamFacts>& params) {
+  std::vector<std::string> types;
+  for (const ParamFacts& param : params) {
+    types.push_back(param.type.empty() ? fmt::format("{} bytes", param.size) : param.type);
+  }
+  return fmt::format("{}({})", name, fmt::join(types, ", "));
+}
+
+bool uses_slot(const std::vector<BoundExpression>& expressions, std::size_t slot) {
+  return std::any_of(expressions.begin(), expressions.end(),
+                     [slot](const auto& expression) { return expression.uses_slot(slot); });
+}
+
+bool uses_slot(const std::optional<BoundExpression>& expression, std::size_t slot) {
+  return expression && expression->uses_slot(slot);
+}
+
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
+
+bool config_uses_slot(const PlannedLaunch& step, std::size_t slot) {
+  return uses_slot(step.grid, slot) || uses_slot(step.block, slot) ||
+         uses_slot(step.shared, slot) ||
+         std::any_of(step.attributes.begin(), step.attributes.end(),
+                     [slot](const PlannedAttribute& each) { return each.uses_slot(slot); });
+}
+
+bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
+  return config_uses_slot(step, slot) ||
+         std::any_of(step.args.begin(), step.args.end(),
+                     [slot](const PlannedArgument& arg) { return arg.uses_slot(slot); });
+}
+
+bool uses_slot(const PlannedCopy& step, std::size_t slot) {
+  return uses_slot(step.from_offset, slot) || uses_slot(step.to_offset, slot) ||
+         uses_slot(step.count, slot);
+}
+
+bool uses_slot(const PlannedFill& step, std::size_t slot) {
+  const auto* value = std::get_if<BoundExpression>(&step.value);
+  return value != nullptr && value->uses_slot(slot);
+}
+
+bool uses_slot(const PlannedRepeat& step, std::size_t slot) {
+  return step.count.uses_slot(slot) || uses_slot(step.steps, slot);
+}
+
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
+  return std::any_of(steps.begin(), steps.end(), [slot](const PlannedStep& step) {
+    return std::visit([slot](const auto& action) { return uses_slot(action, slot); }, step.action);
+  });
+}
+
+class Planner {
+ public:
+  Planner(const Program& program, const BufferTable& buffers, PdlMode pdl,
+          const std::function<Kernel(const std::string&)>& kernel)
+      : program_(program), buffers_(buffers), pdl_(pdl), kernel_(kernel) {
+    for (const ProgramSymbol& symbol : program.symbols()) names_.push(symbol.name);
+    for (const ProgramKernel& each : program.kernels()) defaults_.emplace(each.name, &each.launch);
+    plan_.slots = names_.size();
+  }
+
+  Plan make() {
+    plan_.steps = plan(program_.steps());
+    link(plan_.steps, nullptr);
+    return std::move(plan_);
+  }
+
+ private:
+  std::vector<PlannedStep> plan(const std::vector<ProgramStep>& steps) {
+    std::vector<PlannedStep> result;
+    for (const ProgramStep& step : steps) {
+      try {
+        result.push_back(
+            std::visit([&](const auto& action) { return plan(action, step); }, step.action));
+      } catch (Error& failure) {
+        failure.at(step.where);
+        throw;
+      }
+    }
+    return result;
+  }
+
+  // Called once the steps no longer move.
+  static void link(std::vector<PlannedStep>& steps, const PlannedStep* group) {
+    for (PlannedStep& step : steps) {
+      step.group = group;
+      if (auto* repeat = std::get_if<PlannedRepeat>(&step.action)) link(repeat->steps, &step);
+    }
+  }
+
+  template <typename Action>
+  PlannedStep leaf(Action action, const ProgramStep& source, std::string label) {
+    return {std::move(action), &source, plan_.leaves++, std::move(label)};
+  }
+
+  std::vector<BoundExpression> bind(const std::vector<Expression>& expressions) const {
+    std::vector<BoundExpression> result;
+    for (const Expression& expression : expressions) {
+      result.emplace_back(expression.code(), names_);
+    }
+    return result;
+  }
+
+  std::optional<BoundExpression> bind(const std::optional<Expression>& expression) const {
+    if (!expression) return std::nullopt;
+    return BoundExpression(expression->code(), names_);
+  }
+
+  PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
+    PlannedLaunch launch(kernel_(step.kernel));
+    const ProgramAttributes& defaults = *defaults_.at(step.kernel);
+    const ProgramAttributes& own = step.attributes;
+    launch.grid = bind(step.grid);
+    launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
+    launch.shared = bind(own.shared ? own.shared : defaults.shared);
+    const auto placement = own.placement ? own.placement : defaults.placement;
+    launch.even = placement == BlockPlacement::kEven;
+    plan_attributes(defaults, own, launch);
+    note_cooperation(defaults, own, launch.kernel, step.kernel);
+    launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
+    plan_arguments(step, launch);
+    note_what_varies(launch);
+    launch.number = plan_.launches++;
+    return leaf(std::move(launch), source, step.kernel);
+  }
+
+  // Slots after those of the symbols belong to the enclosing groups.
+  void note_what_varies(PlannedLaunch& launch) const {
+    const auto in_group = [&](auto&& uses) {
+      for (std::size_t slot = program_.symbols().size(); slot < names_.size(); ++slot) {
+        if (uses(slot)) return true;
+      }
+      return false;
+    };
+    launch.config_varies =
+        in_group([&](std::size_t slot) { return config_uses_slot(launch, slot); });
+    for (std::uint32_t i = 0; i < launch.args.size(); ++i) {
+      if (in_group([&](std::size_t slot) { return launch.args[i].uses_slot(slot); })) {
+        launch.varying_args.push_back(i);
+      }
+    }
+  }
+
+  // The step's own attributes, and the defaults that it does not override.
+  void plan_attributes(const ProgramAttributes& defaults, const ProgramAttributes& own,
+                       PlannedLaunch& launch) {
+    const auto add = [&](const ProgramAttribute& attribute) {
+      if (!is_off(attribute)) launch.attributes.emplace_back(attribute, names_, buffers_);
+    };
+    for (const ProgramAttribute& attribute : defaults.list) {
+      if (own.find(attribute.name) == nullptr) add(attribute);
+    }
+    for (const ProgramAttribute& attribute : own.list) add(attribute);
+  }
+
+  // Blocks that wait for each other across the grid have to be there together.
+  void note_cooperation(const ProgramAttributes& defaults, const ProgramAttributes& own,
+                        const Kernel& kernel, const std::string& name) {
+    if (!kernel.cooperative().value_or(false)) return;
+    const ProgramAttribute* asked = own.find("cooperative");
+    if (asked == nullptr) asked = defaults.find("cooperative");
+    if (asked != nullptr && !is_off(*asked)) return;
+    plan_.warnings.push_back(
+        fmt::format("{} meets across its grid (grid.sync()), and its launch is not cooperative; "
+                    "write cooperative = true",
+                    printable(name)));
+  }
+
+  static std::vector<Expression> fixed_block(const Kernel& kernel, const std::string& name) {
+    const auto& block = kernel.facts().required_block;
+    if (!block) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the launch of {} has no block, and its image does not fix one; write "
+                  "block = [...]",
+                  printable(name));
+    }
+    return {(*block)[0], (*block)[1], (*block)[2]};
+  }
+
+  void plan_arguments(const LaunchStep& step, PlannedLaunch& launch) {
+    const KernelFacts& facts = launch.kernel.facts();
+    if (!facts.params) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the image of {} does not tell what parameters the kernel {} has",
+                  printable(step.kernel), facts.demangled);
+    }
+    const std::vector<ParamFacts>& params = *facts.params;
+    if (step.args.size() != params.size()) {
+      throw error(ErrorCode::kInvalidInput, "the kernel {} takes {} argument{}, {} {} given",
+                  signature(step.kernel, params), params.size(), params.size() == 1 ? "" : "s",
+                  step.args.size(), step.args.size() == 1 ? "is" : "are");
+    }
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      launch.args.emplace_back(step.args[i], params[i],
+                               fmt::format("argument {} of {}", i, printable(step.kernel)),
+                               launch.kernel.device(), names_, buffers_);
+      note_buffer(launch.args.back(), params[i], step, i, launch);
+    }
+    std::vector<ArgumentType> types;
+    for (const PlannedArgument& arg : launch.args) types.push_back(arg.type());
+    launch.kernel.check(types);
+  }
+
+  void note_buffer(const PlannedArgument& arg, const ParamFacts& param, const LaunchStep& step,
+                   std::size_t index, PlannedLaunch& launch) {
+    if (!arg.buffer()) return;
+    const std::uint32_t buffer = *arg.buffer();
+    if (std::find(launch.buffers.begin(), launch.buffers.end(), buffer) == launch.buffers.end()) {
+      launch.buffers.push_back(buffer);
+    }
+    const ProgramBuffer& definition = *buffers_[buffer].definition;
+    if (!param.dtype || !looks_wrong(definition.dtype, *param.dtype)) return;
+    plan_.warnings.push_back(fmt::format("argument {} of {} is {} of {}, the parameter is {}",
+                                         index, printable(step.kernel), definition.name,
+                                         to_string(definition.dtype), param.type));
+  }
+
+  // Bytes may stand for anything, and integers for what else has their size.
+  static bool looks_wrong(DType given, DType wanted) {
+    if (given == wanted || size_of(wanted) == 1 || size_of(given) == 1) return false;
+    if (size_of(given) != size_of(wanted)) return true;
+    return is_float(given) && is_float(wanted);
+  }
+
+  PlannedStep plan(const CopyStep& step, const ProgramStep& source) {
+    PlannedCopy copy;
+    copy.from = buffer_index(buffers_, step.from.buffer);
+    copy.to = buffer_index(buffers_, step.to.buffer);
+    copy.from_offset = bind(step.from.offset);
+    copy.to_offset = bind(step.to.offset);
+    copy.count = bind(step.count);
+    return leaf(std::move(copy), source,
+                "copy " + place_text(step.from) + " -> " + place_text(step.to));
+  }
+
+  PlannedStep plan(const FillStep& step, const ProgramStep& source) {
+    PlannedFill fill;
+    fill.buffer = buffer_index(buffers_, step.buffer);
+    if (const auto* number = std::get_if<double>(&step.value)) {
+      // Program's checks have seen that the dtype holds it.
+      fill.value = *encode_exact(buffers_[fill.buffer].definition->dtype, *number);
+    } else {
+      fill.value = BoundExpression(std::get<Expression>(step.value).code(), names_);
+    }
+    return leaf(std::move(fill), source, "fill " + step.buffer);
+  }
+
+  PlannedStep plan(const RepeatStep& step, const ProgramStep& source) {
+    PlannedRepeat repeat;
+    repeat.count = BoundExpression(step.count.code(), names_);
+    repeat.index = step.index;
+    repeat.slot = names_.push(step.index);
+    plan_.slots = std::max(plan_.slots, names_.size());
+    repeat.steps = plan(step.steps);
+    names_.pop();
+    repeat.varies = uses_slot(repeat.steps, repeat.slot);
+    return {std::move(repeat), &source, 0, {}};
+  }
+
+  const Program& program_;
+  const BufferTable& buffers_;
+  const bool pdl_off_ = pdl_switched_off();
+  const PdlMode pdl_;
+  const std::function<Kernel(const std::string&)>& kernel_;
+  std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
+  NameSlots names_;
+  Plan plan_;
+};
+
+}  // namespace
+
+std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots) {
+  std::string text;
+  for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
+    const auto& repeat = std::get<PlannedRepeat>(group->action);
+    if (repeat.index.empty()) continue;
+    text = fmt::format("{} = {}{}{}", repeat.index, slots[repeat.slot], text.empty() ? "" : ", ",
+                       text);
+  }
+  return text;
+}
+
+std::optional<std::size_t> index_slot(const PlannedStep& step) {
+  if (step.group == nullptr) return std::nullopt;
+  return std::get<PlannedRepeat>(step.group->action).slot;
+}
+
+Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
+               const std::function<Kernel(const std::string& name)>& kernel) {
+  return Planner(program, buffers, pdl, kernel).make();
+}
+
+}  // namespace baton::bind

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "baton/module.h"
+#include "baton/program.h"
+#include "bind/argument.h"
+#include "bind/buffers.h"
+#include "bind/planned_attribute.h"
+#include "program/bound_expression.h"
+
+namespace baton::bind {
+
+// The steps of a program with everything resolved that does not depend on symbols: kernels found,
+// arguments checked against parameters, names turned into slots. Immutable once made; threads may
+// share it.
+
+// The PDL mode of the edge from the step before a launch.
+struct PlannedEdge {
+  PdlMode mode = PdlMode::kAuto;  // after everything that overrides the step
+  bool insisted = false;          // the program itself gives the mode: what cannot be is an error
+  std::string because;            // the source of the mode: "BATON_PDL=off", "the step says on"
+  SourceLocation where;           // of the step's pdl
+};
+
+struct PlannedLaunch {
+  explicit PlannedLaunch(Kernel loaded) : kernel(std::move(loaded)) {}
+
+  Kernel kernel;
+  std::uint32_t number = 0;  // among the program's launches, in its order
+  std::vector<BoundExpression> grid, block;
+  std::optional<BoundExpression> shared;
+  bool even = false;  // its blocks must spread evenly where it starts early
+  std::vector<PlannedAttribute> attributes;
+  PlannedEdge edge;
+  std::vector<PlannedArgument> args;
+  std::vector<std::uint32_t> buffers;  // the distinct buffers among the arguments
+
+  // The parts that depend on the index of an enclosing group.
+  bool config_varies = false;
+  std::vector<std::uint32_t> varying_args;
+  bool varies() const { return config_varies || !varying_args.empty(); }
+};
+
+struct PlannedCopy {
+  std::uint32_t from = 0, to = 0;
+  std::optional<BoundExpression> from_offset, to_offset, count;  // in elements
+};
+
+struct PlannedFill {
+  std::uint32_t buffer = 0;
+  std::variant<std::uint64_t, BoundExpression> value;  // stored bits, or an integer
+};
+
+struct PlannedStep;
+
+struct PlannedRepeat {
+  BoundExpression count;
+  std::uint32_t slot = 0;  // of the index, which has a slot even where it has no name
+  std::string index;       // empty: the index has no name
+  bool varies = false;     // whether any step inside depends on the index
+  std::vector<PlannedStep> steps;
+};
+
+struct PlannedStep {
+  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat> action;
+  const ProgramStep* source = nullptr;  // owned by the program
+  std::uint32_t leaf = 0;               // number among launches, copies and fills
+  std::string label;                    // "rmsnorm", "copy y -> z + N", "fill z"
+  const PlannedStep* group = nullptr;   // the repeat around it; null: none
+};
+
+// The values of the named indexes around a step, outermost first: "layer = 3, i = 0".
+std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots);
+// The slot of the index of the innermost group around a step.
+std::optional<std::size_t> index_slot(const PlannedStep& step);
+
+struct Plan {
+  Plan() = default;
+  Plan(const Plan&) = delete;  // steps point at each other
+  Plan& operator=(const Plan&) = delete;
+  Plan(Plan&&) = default;
+  Plan& operator=(Plan&&) = default;
+
+  std::vector<PlannedStep> steps;
+  std::uint32_t leaves = 0;
+  std::uint32_t launches = 0;
+  std::size_t slots = 0;              // of symbols and of open repeats
+  std::vector<std::string> warnings;  // what is legal and looks wrong
+};
+
+// `kernel` returns the loaded kernel of a name in the program. `pdl` is the mode of steps that say
+// auto. Throws kInvalidInput, at the step's or the argument's place, for arguments that do not fit
+// the kernel and for a missing block.
+Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,
+               const std::function<Kernel(const std::string& name)>& kernel);
+
+}  // namespace baton::bind

@@ -1,0 +1,108 @@
+#include "bind/random.h"
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "base/float_convert.h"
+#include "base/hash.h"
+
+namespace baton::bind {
+namespace {
+
+// SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), in
+// the constants of Vigna's public-domain splitmix64.c.
+constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
+
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+// 53 bits as a multiple of 2^-52 in [-1, 1): exact in double.
+double uniform(std::uint64_t z) {
+  return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
+}
+
+// The high half of z * 100: an integer in [0, 100).
+std::uint64_t below_hundred(std::uint64_t z) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{z} * 100) >> 64);
+}
+
+// Rounds a value of this sequence, once, to a 16-bit float with so many bits of fraction and such a
+// bias: what encode_float gives, without its branches. Values lie in [-1, 1) and, but for zero, not
+// below 2^-52: they are normal, or so small in f16 that the slow way is rare.
+template <int kFraction, int kBias>
+std::uint16_t round_small(DType dtype, double value) {
+  constexpr int kDropped = 52 - kFraction;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  const auto exponent = static_cast<int>(magnitude >> 52) - 1023 + kBias;
+  if (exponent < 1) return static_cast<std::uint16_t>(encode_float(dtype, value));
+  // To the nearest, ties to even; a carry goes into the exponent, where it belongs.
+  const std::uint64_t odd = (magnitude >> kDropped) & 1;
+  const std::uint64_t kept =
+      (magnitude + (std::uint64_t{1} << (kDropped - 1)) - 1 + odd) >> kDropped;
+  constexpr std::uint64_t kRebias = static_cast<std::uint64_t>(1023 - kBias) << kFraction;
+  return static_cast<std::uint16_t>((bits >> 63 << 15) | (kept - kRebias));
+}
+
+template <typename T, typename Element>
+void write(std::uint64_t key, std::uint64_t first, std::size_t count, void* target,
+           Element&& element) {
+  auto* out = static_cast<unsigned char*>(target);
+  std::uint64_t counter = key + (first + 1) * kStep;
+  for (std::size_t i = 0; i < count; ++i, counter += kStep) {
+    const T value = static_cast<T>(element(mix(counter)));
+    std::memcpy(out + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+}  // namespace
+
+RandomSequence::RandomSequence(std::uint64_t seed, std::string_view buffer) {
+  const Sha256Digest digest = sha256(std::to_string(seed) + ':' + std::string(buffer));
+  key_ = 0;
+  for (int i = 7; i >= 0; --i) key_ = key_ << 8 | digest[static_cast<std::size_t>(i)];
+}
+
+void RandomSequence::generate(DType dtype, std::uint64_t first, std::size_t count,
+                              void* target) const {
+  if (dtype == DType::kF32) {
+    return write<float>(key_, first, count, target, uniform);
+  }
+  if (dtype == DType::kF64) {
+    return write<double>(key_, first, count, target, uniform);
+  }
+  if (dtype == DType::kBool) {
+    return write<std::uint8_t>(key_, first, count, target, [](std::uint64_t z) { return z >> 63; });
+  }
+  if (dtype == DType::kF16) {
+    return write<std::uint16_t>(key_, first, count, target, [](std::uint64_t z) {
+      return round_small<10, 15>(DType::kF16, uniform(z));
+    });
+  }
+  if (dtype == DType::kBF16) {
+    return write<std::uint16_t>(key_, first, count, target, [](std::uint64_t z) {
+      return round_small<7, 127>(DType::kBF16, uniform(z));
+    });
+  }
+  if (is_float(dtype)) {
+    const auto encode = [dtype](std::uint64_t z) { return encode_float(dtype, uniform(z)); };
+    return write<std::uint8_t>(key_, first, count, target, encode);
+  }
+  switch (size_of(dtype)) {
+    case 1:
+      return write<std::uint8_t>(key_, first, count, target, below_hundred);
+    case 2:
+      return write<std::uint16_t>(key_, first, count, target, below_hundred);
+    case 4:
+      return write<std::uint32_t>(key_, first, count, target, below_hundred);
+    default:
+      return write<std::uint64_t>(key_, first, count, target, below_hundred);
+  }
+}
+
+}  // namespace baton::bind

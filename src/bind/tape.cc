@@ -1,0 +1,200 @@
+#include "bind/tape.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace baton::bind {
+namespace {
+
+// LaunchPlan's own alignment of arguments: tensor maps need 128 bytes, everything else at most 16.
+constexpr std::size_t kMapAlignment = 128;
+constexpr std::size_t kAlignment = 16;
+
+std::size_t alignment_of(std::uint32_t size) {
+  return size != 0 && size % kMapAlignment == 0 ? kMapAlignment : kAlignment;
+}
+
+}  // namespace
+
+// Hands out memory that stays where it is until the arena ends.
+class Tape::Arena {
+ public:
+  void* allocate(std::size_t size, std::size_t alignment) {
+    std::size_t begin = (used_ + alignment - 1) / alignment * alignment;
+    if (chunks_.empty() || begin + size > size_) {
+      size_ = std::max(kChunk, size);
+      // Chunks begin at a multiple of the largest alignment.
+      chunks_.emplace_back(
+          static_cast<std::byte*>(::operator new (size_, std::align_val_t{kMapAlignment})));
+      begin = 0;
+    }
+    used_ = begin + size;
+    return chunks_.back().get() + begin;
+  }
+
+ private:
+  static constexpr std::size_t kChunk = std::size_t{1} << 16;
+  struct Free {
+    void operator()(std::byte* chunk) const {
+      ::operator delete (chunk, std::align_val_t{kMapAlignment});
+    }
+  };
+  std::vector<std::unique_ptr<std::byte, Free>> chunks_;
+  std::size_t size_ = 0, used_ = 0;  // of the newest chunk
+};
+
+Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
+    : slots_(std::move(symbols)), sites_(plan.launches), arena_(std::make_unique<Arena>()) {
+  slots_.resize(plan.slots);
+}
+
+Tape::Tape(Tape&&) noexcept = default;
+Tape& Tape::operator=(Tape&&) noexcept = default;
+Tape::~Tape() = default;
+
+void** Tape::allocate_arguments(const PlannedLaunch& launch, std::span<const std::uint32_t> own,
+                                void* const* base) {
+  const std::size_t count = launch.args.size();
+  auto** const pointers = static_cast<void**>(
+      arena_->allocate(std::max<std::size_t>(count, 1) * sizeof(void*), alignof(void*)));
+  if (base != nullptr) std::copy(base, base + count, pointers);
+  for (const std::uint32_t index : own) {
+    const std::uint32_t size = launch.args[index].size();
+    pointers[index] = arena_->allocate(std::max(size, 1u), alignment_of(size));
+  }
+  return pointers;
+}
+
+std::uint32_t Tape::save(std::span<const std::int64_t> slots) {
+  if (saved_.empty() || !std::ranges::equal(saved_.back(), slots)) {
+    saved_.emplace_back(slots.begin(), slots.end());
+  }
+  return static_cast<std::uint32_t>(saved_.size() - 1);
+}
+
+void Tape::write_argument(const PlannedArgument& argument, std::span<const std::int64_t> slots,
+                          const BufferTable& buffers, void* target) {
+  argument.write(slots, buffers, static_cast<std::byte*>(target));
+  if (!argument.buffer()) return;
+  if (argument.is_tensor_map()) {
+    relocations_.push_back({&argument, target, 0, save(slots)});
+  } else {
+    // A buffer without memory has the address 0.
+    std::uint64_t address = 0;
+    std::memcpy(&address, target, sizeof(address));
+    relocations_.push_back({&argument, target, address - buffers[*argument.buffer()].address(), 0});
+  }
+}
+
+void Tape::relocate() {
+  for (const Relocation& relocation : relocations_) {
+    const PlannedArgument& argument = *relocation.argument;
+    if (argument.is_tensor_map()) {
+      argument.write(saved_[relocation.slots], *buffers_,
+                     static_cast<std::byte*>(relocation.target));
+      continue;
+    }
+    const std::uint64_t address = (*buffers_)[*argument.buffer()].address() + relocation.offset;
+    std::memcpy(relocation.target, &address, sizeof(address));
+  }
+}
+
+void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions) {
+  buffers_ = &buffers;
+  has_stream_ = false;
+  relocate();
+  for (std::size_t number = 0; number < sites_.size(); ++number) {
+    LaunchSite& site = sites_[number];
+    site.decision = decisions[number];
+    for (LaunchForm& form : site.forms) settle(site, form);
+  }
+}
+
+void Tape::settle(LaunchSite& site, LaunchForm& form) {
+  if (!form.config) return;  // every execution has an empty grid
+  // An attribute may hold the address of a buffer.
+  for (const PlannedAttribute& attribute : site.launch->attributes) {
+    form.config->attributes.set(attribute.evaluate(form.slots, *buffers_));
+  }
+  const bool early = site.decision.early && site.follows_launch;
+  if (early) form.early = make_plan(site, form, true);
+  if (!early || site.follows_other) form.full = make_plan(site, form, false);
+}
+
+LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
+                         bool programmatic) {
+  LaunchConfig sent = config;
+  sent.shared = std::max(sent.shared, decision.least_shared);
+  if (decision.carveout) {
+    sent.attributes.set(preferred_shared_memory_carveout(*decision.carveout));
+  }
+  if (programmatic) sent.attributes.set(pdl());
+  return sent;
+}
+
+// The plan's own arguments are placeholders: executions bring theirs.
+LaunchPlan Tape::make_plan(const LaunchSite& site, const LaunchForm& form,
+                           bool programmatic) const {
+  const std::vector<PlannedArgument>& args = site.launch->args;
+  std::size_t largest = 0;
+  for (const PlannedArgument& arg : args) largest = std::max<std::size_t>(largest, arg.size());
+  const std::vector<std::byte> zeros(largest);
+  std::vector<Argument> arguments;
+  for (const PlannedArgument& arg : args) {
+    const ArgumentType type = arg.type();
+    arguments.push_back({zeros.data(), type.size, type.pointer, type.dtype});
+  }
+  return LaunchPlan(site.launch->kernel, sent_config(*form.config, site.decision, programmatic),
+                    arguments);
+}
+
+void Tape::set_stream(const Stream& stream) {
+  if (has_stream_ && stream.native() == stream_) return;
+  for (LaunchSite& site : sites_) {
+    for (LaunchForm& form : site.forms) {
+      if (form.full) form.full->set_stream(stream);
+      if (form.early) form.early->set_stream(stream);
+    }
+  }
+  stream_ = stream.native();
+  has_stream_ = true;
+}
+
+void Tape::patch(TapeLaunch& launch, std::span<const std::int64_t> slots) {
+  const PlannedLaunch& planned = *launch.site->launch;
+  LaunchForm* const own = launch.site->patched;
+  if (planned.config_varies || launch.form == nullptr) {
+    LaunchValues values = evaluate(planned, slots, *buffers_);
+    launch.form = values.skipped ? nullptr : own;
+    if (values.skipped) return;
+    if (!same_config(*own->config, values.config)) {
+      own->config = values.config;
+      const auto update = [&](std::optional<LaunchPlan>& plan, bool programmatic) {
+        if (!plan) return;
+        LaunchConfig config = sent_config(*own->config, launch.site->decision, programmatic);
+        config.stream = plan->config().stream;
+        plan->set_config(config);
+      };
+      update(own->full, false);
+      update(own->early, true);
+    }
+  }
+  for (const std::uint32_t index : planned.varying_args) {
+    planned.args[index].write(slots, *buffers_, static_cast<std::byte*>(launch.arguments[index]));
+  }
+}
+
+void Tape::patch(TapeCopy& copy, std::span<const std::int64_t> slots) const {
+  copy.values = evaluate(*copy.copy, slots, *buffers_);
+}
+
+void Tape::patch(TapeFill& fill, std::span<const std::int64_t> slots) const {
+  fill.bits = evaluate(*fill.fill, slots, *buffers_);
+}
+
+std::uint64_t Tape::count(const TapeLoop& loop, std::span<const std::int64_t> slots) const {
+  return loop.patched ? evaluate(*loop.group, slots) : loop.count;
+}
+
+}  // namespace baton::bind

@@ -1,0 +1,154 @@
+#pragma once
+
+// A bound program as a tape: its launches, copies and fills in the order of a run, evaluated,
+// checked and packed once. Whatever executes, times or reports a run reads the tape; nothing is
+// evaluated again, except in loops too long to unroll.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "baton/launch_plan.h"
+#include "bind/evaluate.h"
+#include "bind/plan.h"
+
+namespace baton::bind {
+
+// How all executions of one launch of the program are sent, beyond what its step says. The edges
+// decide this (edges/edge_judge.h, edges/even_placement.h).
+struct LaunchDecision {
+  bool early = false;              // it starts early wherever it comes right after another launch
+  bool waits = false;              // its end is the end of the launch that it started early after
+  std::uint32_t least_shared = 0;  // dynamic shared memory, in bytes
+  std::optional<int> carveout;     // preferred_shared_memory_carveout, in percent
+};
+
+// One config that a launch of the program is sent with. Executions with equal configs share it.
+struct LaunchForm {
+  std::optional<LaunchConfig> config;  // as its step says, without a stream; set by an execution
+  std::vector<std::int64_t> slots;     // the values that it was evaluated with
+  // What is sent, with a full edge and with a programmatic one; Tape::settle makes what is needed.
+  std::optional<LaunchPlan> full, early;
+};
+
+// One launch of the program, over all its executions.
+struct LaunchSite {
+  const PlannedLaunch* launch = nullptr;  // null: never executed
+  bool follows_launch = false;            // some execution comes right after another launch
+  bool follows_other = false;             // some execution does not
+  LaunchDecision decision;
+  std::deque<LaunchForm> forms;   // addresses stay valid
+  LaunchForm* patched = nullptr;  // the one of these that patched executions share
+};
+
+struct TapeLaunch {
+  LaunchSite* site = nullptr;
+  LaunchForm* form = nullptr;  // null: the grid is empty and nothing is sent
+  void** arguments = nullptr;  // one address a parameter; the tape owns both
+  bool patched = false;        // evaluated in each iteration of the loop around it
+};
+
+struct TapeCopy {
+  const PlannedCopy* copy = nullptr;
+  CopyValues values;  // zero bytes: nothing is copied
+  bool patched = false;
+};
+
+struct TapeFill {
+  const PlannedFill* fill = nullptr;
+  std::uint64_t bits = 0;
+  bool patched = false;
+};
+
+// From here on, the index of an unrolled group has this value.
+struct TapeIndex {
+  std::uint32_t slot = 0;
+  std::int64_t value = 0;
+};
+
+struct TapeStep;
+
+// The steps inside run `count` times. The index takes the values from 0 on.
+struct TapeLoop {
+  const PlannedRepeat* group = nullptr;
+  std::uint64_t count = 0;
+  bool patched = false;  // the count is evaluated when the loop begins
+  std::vector<TapeStep> steps;
+};
+
+struct TapeStep {
+  const PlannedStep* step = nullptr;
+  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop> action;
+};
+
+// Not thread-safe. Refers to the plan and to the buffers it is settled with, which must outlive it.
+class Tape {
+ public:
+  // `symbols`: their values, in the program's order.
+  Tape(const Plan& plan, std::vector<std::int64_t> symbols);
+  Tape(Tape&&) noexcept;
+  Tape& operator=(Tape&&) noexcept;
+  ~Tape();
+
+  std::vector<TapeStep> steps;
+
+  LaunchSite& site(std::uint32_t launch) { return sites_[launch]; }
+  const LaunchSite& site(std::uint32_t launch) const { return sites_[launch]; }
+  // Values of the symbols; indexes of groups are 0.
+  const std::vector<std::int64_t>& slots() const { return slots_; }
+
+  // Memory for packed arguments of one launch: an array with one address a parameter. Parameters
+  // that `own` does not list share their bytes with `base`, which may be null if all are listed.
+  void** allocate_arguments(const PlannedLaunch& launch, std::span<const std::uint32_t> own,
+                            void* const* base);
+  // Writes one argument, and notes where its buffer's address goes once the buffer has memory.
+  void write_argument(const PlannedArgument& argument, std::span<const std::int64_t> slots,
+                      const BufferTable& buffers, void* target);
+
+  // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
+  // the program's order). Throws what LaunchPlan's constructor throws.
+  void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions);
+  // The stream that launches are sent to from now on. Does nothing if it is the same as before.
+  void set_stream(const Stream& stream);
+
+  // Evaluates a patched step with the indexes of an iteration.
+  void patch(TapeLaunch& launch, std::span<const std::int64_t> slots);
+  void patch(TapeCopy& copy, std::span<const std::int64_t> slots) const;
+  void patch(TapeFill& fill, std::span<const std::int64_t> slots) const;
+  std::uint64_t count(const TapeLoop& loop, std::span<const std::int64_t> slots) const;
+
+ private:
+  class Arena;
+  // A packed argument that holds the address of a buffer.
+  struct Relocation {
+    const PlannedArgument* argument;
+    void* target;
+    std::uint64_t offset;  // in bytes, of an address; a tensor map is encoded again
+    std::uint32_t slots;   // number of saved values, for a tensor map
+  };
+
+  void relocate();
+  void settle(LaunchSite& site, LaunchForm& form);
+  LaunchPlan make_plan(const LaunchSite& site, const LaunchForm& form, bool programmatic) const;
+  std::uint32_t save(std::span<const std::int64_t> slots);
+
+  std::vector<std::int64_t> slots_;
+  std::vector<LaunchSite> sites_;  // by launch
+  std::unique_ptr<Arena> arena_;
+  std::vector<Relocation> relocations_;
+  std::vector<std::vector<std::int64_t>> saved_;  // values of slots, for tensor maps
+  const BufferTable* buffers_ = nullptr;
+  NativeStream stream_ = nullptr;
+  bool has_stream_ = false;
+};
+
+// The config of a form as it is sent: with the decision, and with PDL if programmatic.
+LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
+                         bool programmatic);
+
+}  // namespace baton::bind

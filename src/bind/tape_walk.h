@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bind/tape.h"
+
+namespace baton::bind {
+
+// One step of a run, with the edge that leads to it.
+struct RunStep {
+  const PlannedStep* step = nullptr;
+  const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
+  std::uint32_t row = 0;                // of the report; whoever walks sets it
+  bool programmatic = false;            // the edge from `before`: the step may start early
+};
+
+// Goes through a tape in the order of a run, loops unrolled. One walk at a time.
+class TapeWalk {
+ public:
+  explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.slots()) {}
+
+  // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeCopy and TapeFill, for every step.
+  // An Error gains the step's place, and the values of the indexes as a note.
+  template <typename Visit>
+  void run(Visit&& visit) {
+    try {
+      steps(tape_.steps, visit);
+    } catch (Error& failure) {
+      if (at_.step != nullptr) {
+        failure.at(at_.step->source->where);
+        if (const std::string values = indexes(); !values.empty()) failure.note("with " + values);
+      }
+      throw;
+    }
+  }
+
+  // The values of symbols and indexes at the step that is visited.
+  const std::vector<std::int64_t>& slots() const { return slots_; }
+  // "layer = 3, i = 0".
+  std::string indexes() const { return indexes_text(*at_.step, slots_); }
+
+ private:
+  template <typename Visit>
+  void steps(std::vector<TapeStep>& list, Visit& visit) {
+    for (TapeStep& step : list) {
+      // Most steps are launches, and many follow one another as fast as they can.
+      if (auto* launch = std::get_if<TapeLaunch>(&step.action)) {
+        act(step, *launch, visit);
+      } else {
+        std::visit([&](auto& action) { act(step, action, visit); }, step.action);
+      }
+    }
+  }
+
+  template <typename Visit>
+  void act(TapeStep& step, TapeLaunch& launch, Visit& visit) {
+    at_ = {step.step, last_, 0, last_ != nullptr && launch.site->decision.early};
+    if (launch.patched) tape_.patch(launch, slots_);
+    if (launch.form == nullptr) at_.programmatic = false;
+    visit(at_, launch);
+    last_ = launch.form != nullptr ? step.step : nullptr;
+  }
+
+  template <typename Visit>
+  void act(TapeStep& step, TapeCopy& copy, Visit& visit) {
+    move(step, copy, visit);
+  }
+  template <typename Visit>
+  void act(TapeStep& step, TapeFill& fill, Visit& visit) {
+    move(step, fill, visit);
+  }
+  template <typename Visit>
+  void act(TapeStep&, TapeIndex& index, Visit&) {
+    slots_[index.slot] = index.value;
+  }
+  template <typename Visit>
+  void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
+    at_ = {step.step, nullptr, 0, false};
+    const std::uint64_t count = tape_.count(loop, slots_);
+    for (std::uint64_t index = 0; index < count; ++index) {
+      slots_[loop.group->slot] = static_cast<std::int64_t>(index);
+      steps(loop.steps, visit);
+    }
+  }
+
+  template <typename Move, typename Visit>
+  void move(TapeStep& step, Move& move, Visit& visit) {
+    at_ = {step.step, nullptr, 0, false};
+    last_ = nullptr;
+    if (move.patched) tape_.patch(move, slots_);
+    visit(at_, move);
+  }
+
+  Tape& tape_;
+  std::vector<std::int64_t> slots_;
+  RunStep at_;
+  const PlannedStep* last_ = nullptr;  // the step before, if it was a launch that was sent
+};
+
+}  // namespace baton::bind

@@ -1,0 +1,356 @@
+#include "edges/edge_judge.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "base/error.h"
+
+namespace baton::edges {
+namespace {
+
+using overlap::Verdict;
+
+// Launches that are refined: judged with the values of their scalars, which takes a walk over the
+// kernel's code. More than any program has that is not unrolled by its thousands.
+constexpr std::uint32_t kMaxRefined = 4096;
+
+EdgeVerdict public_verdict(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::kProven:
+      return EdgeVerdict::kProven;
+    case Verdict::Kind::kUnsafe:
+      return EdgeVerdict::kUnsafe;
+    case Verdict::Kind::kUnknown:
+      break;
+  }
+  return EdgeVerdict::kUnknown;
+}
+
+std::array<std::uint32_t, 3> extents(const Dim3& dim) {
+  return {dim.x, dim.y, dim.z};
+}
+
+// `because` names who set the mode of the edge.
+std::string describe(EdgeDecision decision, const std::string& because) {
+  switch (decision) {
+    case EdgeDecision::kProven:
+      return "it is proven";
+    case EdgeDecision::kAsked:
+    case EdgeDecision::kForced:
+    case EdgeDecision::kOff:
+      return because;
+    case EdgeDecision::kUnsafe:
+      return "it is unsafe";
+    case EdgeDecision::kNoWait:
+      return "the kernel never waits";
+    case EdgeDecision::kNotProven:
+      return "it is not proven";
+    case EdgeDecision::kOtherEdge:
+      return "another edge of the launch is not proven";
+    case EdgeDecision::kNoPdl:
+      return "the device has no programmatic dependent launch";
+    case EdgeDecision::kCooperative:
+      return "nothing shows that a cooperative grid fits beside the launch before it";
+    case EdgeDecision::kEmptyGrid:
+      break;
+  }
+  return "a grid is empty";
+}
+
+struct GivenRange {
+  DeviceAddress begin = 0, end = 0;
+};
+
+// The memory that callers gave, in ascending order. Ranges that overlap are joined.
+std::vector<GivenRange> join_overlapping(const bind::BufferTable& buffers) {
+  std::vector<GivenRange> given;
+  for (const bind::BoundBuffer& buffer : buffers) {
+    if (buffer.given && buffer.bytes != 0) {
+      given.push_back({*buffer.given, *buffer.given + buffer.bytes});
+    }
+  }
+  std::ranges::sort(given, {}, &GivenRange::begin);
+  std::vector<GivenRange> joined;
+  for (const GivenRange& range : given) {
+    if (!joined.empty() && range.begin < joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
+const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress address) {
+  return *std::prev(std::ranges::upper_bound(ranges, address, {}, &GivenRange::begin));
+}
+
+}  // namespace
+
+EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
+                     load::Footprints& footprints, bool has_pdl)
+    : buffers_(buffers),
+      footprints_(footprints),
+      has_pdl_(has_pdl),
+      chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
+      decisions_(plan.launches),
+      sites_(plan.launches) {
+  // Buffers of one variable are one memory, and so are buffers whose memory overlaps. Such memory
+  // is constant only if all of its buffers are.
+  const std::vector<GivenRange> ranges = join_overlapping(buffers);
+  std::map<DeviceAddress, overlap::MemoryId> joined;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const ProgramBuffer& definition = *buffers[i].definition;
+    const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
+    BufferStart start{fresh, 0};
+    if (const std::optional<ModuleVariable>& variable = definition.variable) {
+      start.memory = variable_id(variable->kernel, variable->name, fresh);
+    } else if (buffers[i].given && buffers[i].bytes != 0) {
+      const DeviceAddress begin = range_of(ranges, *buffers[i].given).begin;
+      start = {joined.try_emplace(begin, fresh).first->second, *buffers[i].given - begin};
+    }
+    const bool is_constant = definition.role == BufferRole::kWeight;
+    starts_.push_back(start);
+    if (start.memory == fresh) {
+      memories_.push_back({definition.name, is_constant});
+    } else {
+      MemoryFacts& shared = memories_[start.memory];
+      shared.is_constant &= is_constant;
+      if (!definition.variable) shared.name += " and " + definition.name;
+    }
+  }
+}
+
+overlap::MemoryId EdgeJudge::variable_id(const std::string& kernel, const std::string& name,
+                                         overlap::MemoryId fresh) {
+  return variables_.try_emplace({footprints_.module_number(kernel), name}, fresh).first->second;
+}
+
+overlap::MemoryId EdgeJudge::variable(const std::string& kernel, const overlap::Root& root) {
+  const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
+  const overlap::MemoryId id = variable_id(kernel, root.variable, fresh);
+  // Kernels write constant memory only by its address, which they get from a buffer.
+  if (id == fresh) memories_.push_back({"the variable " + root.variable, root.constant});
+  return id;
+}
+
+overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
+                                        std::size_t index) const {
+  const bind::PlannedArgument& argument = execution.launch.args[index];
+  overlap::GivenArgument out;
+  if (argument.buffer()) {
+    out.kind = argument.is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
+                                        : overlap::GivenArgument::Kind::kMemory;
+    const BufferStart& start = starts_[*argument.buffer()];
+    out.memory = start.memory;
+    out.offset = start.offset + execution.offsets[index];
+    return out;
+  }
+  // Bytes that a program writes out hold no address: it knows none.
+  out.kind = overlap::GivenArgument::Kind::kScalar;
+  if (!argument.is_raw() && argument.size() <= sizeof(std::uint64_t)) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, execution.arguments[index], argument.size());
+    out.bits = bits;
+  }
+  return out;
+}
+
+const EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution) {
+  Site& site = sites_[execution.launch.number];
+  const Dim3& block = execution.config.block;
+  if (site.footprint == nullptr) {
+    for (std::size_t i = 0; i < execution.launch.args.size(); ++i) {
+      site.arguments.push_back(given(execution, i));
+    }
+  } else {
+    for (const std::uint32_t i : execution.launch.varying_args) {
+      site.arguments[i] = given(execution, i);
+    }
+  }
+  if (site.footprint == nullptr || !(site.block == block)) {
+    site.footprint = &footprints_.of(execution.step.label, block);
+    site.block = block;
+  }
+  return site;
+}
+
+Verdict EdgeJudge::judge(overlap::BoundLaunch& bound,
+                         std::span<const overlap::GivenArgument> arguments,
+                         const LaunchConfig& config) {
+  Verdict verdict = chain_.judge(bound);
+  if (verdict.kind == Verdict::Kind::kProven) return verdict;
+  if (refined_ >= kMaxRefined) {
+    // Only a refined launch shows a witness: an access that some thread certainly makes.
+    if (verdict.kind == Verdict::Kind::kUnsafe) {
+      verdict.kind = Verdict::Kind::kUnknown;
+      verdict.cause = Verdict::Cause::kNotRefined;
+    }
+    return verdict;
+  }
+  ++refined_;
+  overlap::refine(bound, arguments, extents(config.block), extents(config.grid));
+  return chain_.judge(bound);
+}
+
+EdgeJudge::Edge& EdgeJudge::edge_to(std::uint32_t launch) {
+  const auto [entry, is_new] = edges_.try_emplace({launch, last_});
+  if (is_new) {
+    entry->second.report.from = last_;
+    entry->second.report.to = launch;
+  }
+  return entry->second;
+}
+
+void EdgeJudge::note_unsafe(const bind::LaunchExecution& execution, const std::string& reason) {
+  if (execution.launch.edge.mode == PdlMode::kOff || unsafe_) return;
+  unsafe_ = error_at(execution.step.source->where, ErrorCode::kFault,
+                     "the edge from launch {} to launch {} is unsafe: {}; mend the kernel, or "
+                     "write pdl = \"off\"",
+                     last_, execution.launch.number, reason);
+}
+
+void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& verdict,
+                       const std::string& reason) {
+  Decision& decision = decisions_[execution.launch.number];
+  const bind::PlannedEdge& edge = execution.launch.edge;
+  const auto full = [&](EdgeDecision why) {
+    if (!decision.full) decision.full = why;
+  };
+  const bool is_unsafe = verdict.kind == Verdict::Kind::kUnsafe;
+  if (is_unsafe) note_unsafe(execution, reason);
+  switch (edge.mode) {
+    case PdlMode::kOff:
+      return full(EdgeDecision::kOff);
+    case PdlMode::kForce:
+      decision.early = EdgeDecision::kForced;
+      return;
+    case PdlMode::kOn:
+      if (is_unsafe) {
+        full(EdgeDecision::kUnsafe);
+        if (edge.insisted && !refusal_) {
+          refusal_ = error_at(edge.where, ErrorCode::kFault,
+                              "pdl = \"on\", but {}; mend that, or write pdl = \"off\"; \"force\" "
+                              "takes it as it is",
+                              reason);
+        }
+      } else if (verdict.cause == Verdict::Cause::kNoWait) {
+        full(EdgeDecision::kNoWait);
+        if (edge.insisted && !refusal_) {
+          refusal_ = error_at(edge.where, ErrorCode::kInvalidInput,
+                              "pdl = \"on\", but {}; call cudaGridDependencySynchronize() in it, "
+                              "or write pdl = \"off\"; \"force\" takes it as it is",
+                              reason);
+        }
+      } else {
+        decision.early = EdgeDecision::kAsked;
+      }
+      return;
+    case PdlMode::kAuto:
+      if (!has_pdl_) return full(EdgeDecision::kNoPdl);
+      if (verdict.kind != Verdict::Kind::kProven) return full(EdgeDecision::kNotProven);
+      // Nothing shows that a cooperative grid fits with the launch before it.
+      if (execution.config.cooperative()) return full(EdgeDecision::kCooperative);
+      decision.early = EdgeDecision::kProven;
+      return;
+  }
+}
+
+void EdgeJudge::note_empty_grid(std::uint32_t launch, const char* reason) {
+  Edge& edge = edge_to(launch);
+  if (!edge.report.reason.empty()) return;
+  edge.worst = Verdict::Kind::kUnknown;
+  edge.report.verdict = EdgeVerdict::kUnknown;
+  edge.report.reason = reason;
+}
+
+bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
+  const bind::PlannedLaunch& launch = execution.launch;
+  const LaunchConfig& config = execution.config;
+  Decision& decision = decisions_[launch.number];
+  decision.edge = &launch.edge;
+  const Site& site = site_of(execution);
+  overlap::BoundLaunch bound = overlap::bind(
+      *site.footprint, site.arguments, extents(config.block), extents(config.grid),
+      [&](const overlap::Root& root) { return variable(execution.step.label, root); });
+  bound.number = launch.number;
+  decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
+  decision.handover.triggers |= bound.footprint->triggers;
+  decision.handover.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
+  bool early = false;
+  if (execution.before == bind::Before::kSkippedLaunch) {
+    note_empty_grid(launch.number, "the launch before it has an empty grid");
+  } else if (execution.before == bind::Before::kLaunch) {
+    Verdict verdict = judge(bound, site.arguments, config);
+    const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
+    if (never_waits && launch.edge.mode != PdlMode::kForce) {
+      // A kernel without a wait was not made for early starts, and is not wrong.
+      verdict = Verdict();
+      verdict.kind = Verdict::Kind::kUnknown;
+      verdict.cause = Verdict::Cause::kNoWait;
+    }
+    Edge& edge = edge_to(launch.number);
+    if (edge.report.reason.empty() || verdict.kind > edge.worst || !edge.overlaps) {
+      edge.worst = verdict.kind;
+      edge.report.verdict = public_verdict(verdict.kind);
+      edge.report.reason = overlap::describe(
+          verdict, *bound.footprint, [this](overlap::MemoryId id) { return memories_[id].name; },
+          [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); });
+      const std::string cause = missing_wait_cause(launch.kernel.facts());
+      if (never_waits && !cause.empty()) edge.report.reason += "; " + cause;
+    }
+    edge.overlaps = true;
+    decide(execution, verdict, edge.report.reason);
+    early = decision.is_early();
+  }
+  chain_.follow(bound, early);
+  last_ = launch.number;
+  return early;
+}
+
+void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
+  decisions_[launch.number].edge = &launch.edge;
+  if (before == bind::Before::kLaunch || before == bind::Before::kSkippedLaunch) {
+    note_empty_grid(launch.number, "its grid is empty");
+  }
+  chain_.cut();
+  last_ = launch.number;
+}
+
+std::vector<EdgeReport> EdgeJudge::reports() const {
+  std::vector<EdgeReport> result;
+  for (const auto& [key, edge] : edges_) {
+    EdgeReport& report = result.emplace_back(edge.report);
+    const Decision& decision = decisions_[report.to];
+    report.programmatic = edge.overlaps && decision.is_early();
+    report.decision = !edge.overlaps        ? EdgeDecision::kEmptyGrid
+                      : report.programmatic ? *decision.early
+                                            : *decision.full;
+    if (report.decision == EdgeDecision::kNotProven && report.verdict == EdgeVerdict::kProven) {
+      report.decision = EdgeDecision::kOtherEdge;
+    }
+    report.decision_reason = report.decision == EdgeDecision::kEmptyGrid
+                                 ? report.reason
+                                 : describe(report.decision, decision.edge->because);
+  }
+  return result;
+}
+
+std::vector<bind::LaunchDecision> EdgeJudge::decisions() const {
+  std::vector<bind::LaunchDecision> result;
+  for (const Decision& decision : decisions_) {
+    bind::LaunchDecision& out = result.emplace_back();
+    out.early = decision.is_early();
+    out.waits = decision.waits;
+  }
+  return result;
+}
+
+std::vector<Handover> EdgeJudge::handovers() const {
+  std::vector<Handover> result;
+  for (const Decision& decision : decisions_) result.push_back(decision.handover);
+  return result;
+}
+
+}  // namespace baton::edges

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/check.h"
+#include "baton/error.h"
+#include "bind/binder.h"
+#include "load/footprints.h"
+#include "pdl/chain.h"
+
+namespace baton::edges {
+
+// How a launch lets the next one start, over all its executions.
+struct Handover {
+  bool triggers = false;       // false: its blocks have ended when the next one starts
+  bool lets_in_early = false;  // the launches that it started early after may still run then
+};
+
+// Judges the edges of a program while its launches are bound in their order, and decides which
+// launches start early. A decision holds for all executions of a launch: if one of its edges
+// forbids an early start, all of them are full.
+class EdgeJudge : public bind::LaunchObserver {
+ public:
+  // `has_pdl`: whether the device has programmatic dependent launch. Buffers and footprints must
+  // outlive the judge.
+  EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
+            bool has_pdl);
+
+  bool launch(const bind::LaunchExecution& execution) override;
+  void skip(const bind::PlannedLaunch& launch, bind::Before before) override;
+  void other() override { chain_.cut(); }
+  // The next wait may cover less than all that came before.
+  bool looks_further_back() const override { return chain_.leaks(); }
+
+  // The results, once all launches were seen.
+
+  // Sorted by the later launch, then by the earlier one.
+  std::vector<EdgeReport> reports() const;
+  // By launch: whether it starts early after another launch, and whether some thread of it
+  // certainly waits, so that its end is the end of the launch that it started early after.
+  std::vector<bind::LaunchDecision> decisions() const;
+  // By launch.
+  std::vector<Handover> handovers() const;
+  // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
+  // or its kernel never waits.
+  const std::optional<Error>& refusal() const { return refusal_; }
+  // The first edge that is unsafe and not switched off.
+  const std::optional<Error>& unsafe() const { return unsafe_; }
+
+ private:
+  struct Decision {
+    const bind::PlannedEdge* edge = nullptr;
+    std::optional<EdgeDecision> full;   // the first reason for full edges
+    std::optional<EdgeDecision> early;  // the reason for an early start, where nothing forbids it
+    bool waits = true;                  // in all executions
+    Handover handover;
+
+    bool is_early() const { return early && !full; }
+  };
+  // What is kept of a launch from one execution to the next.
+  struct Site {
+    std::vector<overlap::GivenArgument> arguments;
+    const overlap::Footprint* footprint = nullptr;
+    Dim3 block;  // that the footprint was read for
+  };
+  struct MemoryFacts {
+    std::string name;
+    bool is_constant = false;  // no launch writes it
+  };
+  // The memory that a buffer begins in.
+  struct BufferStart {
+    overlap::MemoryId memory = 0;
+    std::uint64_t offset = 0;  // in bytes
+  };
+  struct Edge {
+    EdgeReport report;
+    overlap::Verdict::Kind worst = overlap::Verdict::Kind::kProven;
+    bool overlaps = false;  // in some execution a launch stands before it
+  };
+
+  overlap::Verdict judge(overlap::BoundLaunch& bound,
+                         std::span<const overlap::GivenArgument> arguments,
+                         const LaunchConfig& config);
+  const Site& site_of(const bind::LaunchExecution& execution);
+  overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
+  // The number of a variable of the kernel's module: `fresh` where it has none yet.
+  overlap::MemoryId variable_id(const std::string& kernel, const std::string& name,
+                                overlap::MemoryId fresh);
+  overlap::MemoryId variable(const std::string& kernel, const overlap::Root& root);
+  Edge& edge_to(std::uint32_t launch);
+  // The edge to a launch that follows, or is, one with an empty grid.
+  void note_empty_grid(std::uint32_t launch, const char* reason);
+  // Whether it may start early, with the reason; the same for an error that the program gets.
+  void decide(const bind::LaunchExecution& execution, const overlap::Verdict& verdict,
+              const std::string& reason);
+  void note_unsafe(const bind::LaunchExecution& execution, const std::string& reason);
+
+  const bind::BufferTable& buffers_;
+  load::Footprints& footprints_;
+  const bool has_pdl_;
+  std::vector<MemoryFacts> memories_;  // by MemoryId
+  std::vector<BufferStart> starts_;    // by buffer
+  // By module and name.
+  std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
+  overlap::Chain chain_;
+  std::vector<Decision> decisions_;                                // by launch
+  std::vector<Site> sites_;                                        // by launch
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
+  std::uint32_t last_ = 0;                                         // launch
+  std::uint32_t refined_ = 0;                                      // launches
+  std::optional<Error> refusal_, unsafe_;
+};
+
+}  // namespace baton::edges

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "load/kernel_set.h"
+#include "pdl/footprint.h"
+
+namespace baton::load {
+
+// The footprints of a program's kernels, read when they are asked for and kept. Only PTX that the
+// kernel's machine code is made from counts: compiled from source, or compiled by the driver. Not
+// thread-safe.
+class Footprints {
+ public:
+  // The kernels must outlive it.
+  explicit Footprints(const KernelSet& kernels) : kernels_(kernels) {}
+
+  // Of the kernel of that name in the program, with blocks of that extent.
+  const overlap::Footprint& of(const std::string& kernel, const Dim3& block);
+
+  // Kernels with equal numbers share their module's variables.
+  std::size_t module_number(const std::string& kernel) const {
+    return kernels_.module_number(kernel);
+  }
+
+  // The name in the program of what `of` gave.
+  const std::string& name(const overlap::Footprint& footprint) const;
+
+ private:
+  using Block = std::array<std::uint32_t, 3>;
+  overlap::Footprint read(const std::string& kernel, const Block& block);
+
+  const KernelSet& kernels_;
+  std::map<std::pair<std::string, Block>, std::unique_ptr<const overlap::Footprint>> known_;
+  std::map<const overlap::Footprint*, std::string> names_;
+  std::map<std::string, std::size_t> blocks_;                          // kept, by kernel
+  std::map<std::size_t, std::shared_ptr<const ptx::Module>> modules_;  // by number
+};
+
+}  // namespace baton::load

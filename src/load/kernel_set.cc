@@ -1,0 +1,94 @@
+#include "load/kernel_set.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace baton::load {
+namespace {
+
+// The rewritten PTX, which the driver compiles; or what it was made from, where that does not load.
+Module load_module(const Device& device, KernelModule& report) {
+  if (report.rewritten) {
+    try {
+      if (!report.compiled) return Module::load(device, *report.rewritten);
+      Compiled compiled = *report.compiled;
+      compiled.ptx = *report.rewritten;
+      compiled.cubin.reset();
+      return Module::load(device, compiled);
+    } catch (const Error& refusal) {
+      const ErrorCode code = refusal.code();
+      if (code != ErrorCode::kInvalidInput && code != ErrorCode::kUnsupported) throw;
+      log(LogLevel::kWarning, "{} is loaded as it was, without its inserted waits: {}",
+          report.rewritten->name(), refusal.message());
+      report.rewritten.reset();
+      for (KernelRewrite& rewrite : report.rewrites) {
+        if (rewrite.obstacle.empty()) rewrite.obstacle = refusal.message();
+        rewrite.changes.clear();
+      }
+    }
+  }
+  if (report.compiled) return Module::load(device, *report.compiled);
+  return Module::load(device, *report.image);
+}
+
+}  // namespace
+
+KernelSet::KernelSet(const Program& program, const Device& device, const LoadOptions& options) {
+  const Rewrites rewrites(program, device, options);
+  for (KernelDefinition& definition : read_definitions(program)) {
+    load(std::move(definition), device, options, rewrites);
+  }
+}
+
+void KernelSet::load(KernelDefinition definition, const Device& device, const LoadOptions& options,
+                     const Rewrites& rewrites) {
+  KernelModule report;
+  at_kernel(*definition.kernels[0], [&] {
+    if (!definition.image) {
+      report.compiled = compile(definition, device.compile_arch(), options.use_cache);
+    }
+    rewrites.apply(definition, report);
+    report.image = definition.image;
+    modules_.push_back(load_module(device, report));
+    rewrites.insist(definition, report);
+  });
+  const Module& module = modules_.back();
+  // The compiler alone knows what it spilled.
+  std::unordered_map<std::string_view, std::uint32_t> spills;
+  if (report.compiled && !report.rewritten) {
+    for (const CompiledKernel& kernel : report.compiled->kernels) {
+      spills.emplace(kernel.symbol, kernel.spill_store_bytes);
+    }
+  }
+  for (const ProgramKernel* kernel : definition.kernels) {
+    at_kernel(*kernel, [&] {
+      const Kernel loaded = module.kernel(kernel->entry);
+      KernelFacts& facts = report.kernels.emplace_back(kernel->name, loaded.facts()).second;
+      const auto spilled = spills.find(facts.name);
+      if (spilled != spills.end()) facts.spill_bytes = spilled->second;
+      kernels_.emplace(kernel->name, Loaded{modules_.size() - 1, loaded});
+    });
+  }
+  report.source = std::move(definition.source);
+  reports_.push_back(std::move(report));
+}
+
+const Image* KernelSet::ptx(std::string_view name) const {
+  const KernelModule& report = reports_[at(name).module];
+  if (report.rewritten) return &*report.rewritten;
+  if (report.compiled) return &report.compiled->ptx;
+  const bool is_ptx = report.image && report.image->kind() == ImageKind::kPtx;
+  return is_ptx ? &*report.image : nullptr;
+}
+
+const KernelSet::Loaded& KernelSet::at(std::string_view name) const {
+  const auto found = kernels_.find(std::string(name));
+  if (found == kernels_.end()) {
+    throw error(ErrorCode::kNotFound, "the program has no kernel \"{}\"", name);
+  }
+  return found->second;
+}
+
+}  // namespace baton::load

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "baton/kernel_module.h"
+#include "baton/module.h"
+#include "baton/program.h"
+#include "load/kernel_definition.h"
+#include "load/rewrites.h"
+
+namespace baton::load {
+
+// The kernels of a program, compiled and loaded on one device: one module a definition.
+class KernelSet {
+ public:
+  // Throws what reading, compiling and loading throw, at the kernel's place in the program.
+  KernelSet(const Program& program, const Device& device, const LoadOptions& options);
+
+  // By the name in the program; it is there.
+  const Kernel& kernel(std::string_view name) const { return at(name).kernel; }
+  const Module& module(std::string_view name) const { return modules_[at(name).module]; }
+  // Kernels with equal numbers are in one module.
+  std::size_t module_number(std::string_view name) const { return at(name).module; }
+  // The PTX that the module's machine code is made from, by Baton or by the driver; else null.
+  const Image* ptx(std::string_view name) const;
+
+  const std::vector<KernelModule>& modules() const { return reports_; }
+
+ private:
+  struct Loaded {
+    std::size_t module;  // into modules_
+    Kernel kernel;
+  };
+
+  const Loaded& at(std::string_view name) const;
+  void load(KernelDefinition definition, const Device& device, const LoadOptions& options,
+            const Rewrites& rewrites);
+
+  std::vector<Module> modules_;
+  std::unordered_map<std::string, Loaded> kernels_;
+  std::vector<KernelModule> reports_;  // of each module
+};
+
+}  // namespace baton::load

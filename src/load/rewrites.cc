@@ -1,0 +1,257 @@
+#include "load/rewrites.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "bind/edge_mode.h"
+#include "image/kernel_index.h"
+
+namespace baton::load {
+namespace {
+
+constexpr int kFirstWithPdl = 90;  // compute capability 9.0
+
+// Options that tell the assembler what the driver would not know when it compiles PTX.
+constexpr std::array<std::string_view, 8> kOfAssembler = {
+    "-maxrregcount",  "--maxrregcount", "-Xptxas", "--ptxas-options", "-G",
+    "--device-debug", "--ptx-options",  "-minnreg"};
+
+std::string obstacle_of(const Source& source) {
+  for (const std::string& option : source.options) {
+    for (std::string_view known : kOfAssembler) {
+      if (option.starts_with(known)) {
+        return fmt::format("its option {} is for the assembler, and the driver would not know it",
+                           option);
+      }
+    }
+  }
+  return "";
+}
+
+overlap::TriggerPlace trigger_of(RewriteMode mode) {
+  switch (mode) {
+    case RewriteMode::kLoads:
+      return overlap::TriggerPlace::kBehindLoads;
+    case RewriteMode::kExit:
+      return overlap::TriggerPlace::kAtExits;
+    case RewriteMode::kTop:
+      return overlap::TriggerPlace::kAtTop;
+    default:
+      return overlap::TriggerPlace::kNowhere;
+  }
+}
+
+KernelRewrite::Change public_change(const overlap::Change& change) {
+  return {static_cast<KernelRewrite::Change::Kind>(change.kind), change.where, change.because};
+}
+
+// Whether a launch may stand right before what comes next.
+bool ends_in_launch(const ProgramStep& step) {
+  if (const auto* group = std::get_if<RepeatStep>(&step.action)) {
+    return !group->steps.empty() && ends_in_launch(group->steps.back());
+  }
+  return std::holds_alternative<LaunchStep>(step.action);
+}
+
+// What all of them say, and nothing where one does not.
+void meet(std::vector<overlap::ParamUse>& all, const std::vector<overlap::ParamUse>& more) {
+  all.resize(std::min(all.size(), more.size()));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (all[k] != more[k]) all[k] = overlap::ParamUse::kAny;
+  }
+}
+
+}  // namespace
+
+// A function of the module that is to be rewritten: several kernels of the program may be it.
+struct Rewrites::Wanted {
+  std::string symbol;
+  RewriteMode mode = RewriteMode::kOff;
+  std::vector<const ProgramKernel*> kernels;
+  overlap::EarlyWork early;
+};
+
+Rewrites::Rewrites(const Program& program, const Device& device, const LoadOptions& options)
+    : program_(program),
+      pdl_(options.pdl),
+      default_(options.rewrite),
+      off_(bind::pdl_switched_off()),
+      has_pdl_(device.architecture() >= kFirstWithPdl) {
+  // A buffer that is a variable may be one in constant memory, and be written as a buffer.
+  for (const ProgramBuffer& buffer : program_.buffers()) constant_memory_ &= !buffer.variable;
+  walk(program_.steps(), false);
+}
+
+void Rewrites::walk(const std::vector<ProgramStep>& steps, bool in_group) {
+  // The first step of a group follows the group's last one, too.
+  bool follows_launch = in_group && !steps.empty() && ends_in_launch(steps.back());
+  for (const ProgramStep& step : steps) {
+    if (const auto* launch = std::get_if<LaunchStep>(&step.action)) note(*launch, follows_launch);
+    if (const auto* group = std::get_if<RepeatStep>(&step.action)) walk(group->steps, true);
+    follows_launch = ends_in_launch(step);
+  }
+}
+
+void Rewrites::note(const LaunchStep& step, bool follows_launch) {
+  const ProgramAttributes& defaults = program_.kernel(step.kernel)->launch;
+  const PdlMode own = step.attributes.pdl.value_or(defaults.pdl.value_or(PdlMode::kAuto));
+  const bool may = (own == PdlMode::kAuto ? pdl_ : own) != PdlMode::kOff;
+  std::vector<overlap::ParamUse> params;
+  for (const LaunchArgument& argument : step.args) params.push_back(use_of(argument));
+  Use& use = uses_[step.kernel];
+  use.may_start_early |= may;
+  use.follows_launch |= may && follows_launch;
+  if (use.is_launched) {
+    meet(use.params, params);
+  } else {
+    use.params = std::move(params);
+  }
+  use.is_launched = true;
+}
+
+overlap::ParamUse Rewrites::use_of(const LaunchArgument& argument) const {
+  if (const auto* place = std::get_if<BufferOffset>(&argument.value)) {
+    const ProgramBuffer* buffer = program_.buffer(place->buffer);
+    const bool is_weight =
+        buffer != nullptr && buffer->role == BufferRole::kWeight && !buffer->variable;
+    return is_weight ? overlap::ParamUse::kConstantMemory : overlap::ParamUse::kAny;
+  }
+  const bool is_number = std::holds_alternative<Expression>(argument.value) ||
+                         std::holds_alternative<double>(argument.value) ||
+                         std::holds_alternative<TypedValue>(argument.value);
+  return is_number ? overlap::ParamUse::kScalar : overlap::ParamUse::kAny;
+}
+
+RewriteMode Rewrites::mode_of(const ProgramKernel& kernel) const {
+  const RewriteMode mode = kernel.rewrite.value_or(default_);
+  const auto use = uses_.find(kernel.name);
+  if (off_ || use == uses_.end() || !use->second.may_start_early) return RewriteMode::kOff;
+  if (mode == RewriteMode::kAuto && !use->second.follows_launch) return RewriteMode::kOff;
+  return mode;
+}
+
+std::vector<Rewrites::Wanted> Rewrites::wanted_of(const KernelDefinition& definition,
+                                                  const KernelModule& module,
+                                                  const Image& ptx) const {
+  const ImageFacts facts = read_facts(ptx);
+  const image::KernelIndex index(facts);
+  std::vector<Wanted> result;
+  for (const ProgramKernel* kernel : definition.kernels) {
+    const auto use = uses_.find(kernel->name);
+    if (use == uses_.end()) continue;  // never launched
+    std::string symbol;
+    if (module.compiled) {
+      for (const auto& [expression, found] : module.compiled->symbols) {
+        if (expression == kernel->entry) symbol = found;
+      }
+    }
+    if (symbol.empty()) symbol = index.find(kernel->entry, ptx.name()).name;
+    const auto same = [&](const Wanted& wanted) { return wanted.symbol == symbol; };
+    auto at = std::find_if(result.begin(), result.end(), same);
+    if (at == result.end()) {
+      at = result.insert(result.end(), Wanted{symbol, RewriteMode::kOff, {}, {}});
+      at->early = {use->second.params, constant_memory_};
+    } else {
+      meet(at->early.params, use->second.params);
+    }
+    for (const ProgramKernel* other : at->kernels) {
+      if (kernel->rewrite == other->rewrite) continue;
+      throw error_at(kernel->where, ErrorCode::kInvalidInput,
+                     "the kernels {} and {} are one function, {}, and say different things of "
+                     "rewrite; give both the same",
+                     other->name, kernel->name, symbol);
+    }
+    at->mode = std::max(at->mode, mode_of(*kernel));
+    at->kernels.push_back(kernel);
+  }
+  std::erase_if(result, [](const Wanted& wanted) { return wanted.mode == RewriteMode::kOff; });
+  return result;
+}
+
+void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) const {
+  const bool none = std::all_of(
+      definition.kernels.begin(), definition.kernels.end(),
+      [this](const ProgramKernel* kernel) { return mode_of(*kernel) == RewriteMode::kOff; });
+  if (none) return;
+  const Image* ptx = module.compiled                               ? &module.compiled->ptx
+                     : definition.image->kind() == ImageKind::kPtx ? &*definition.image
+                                                                   : nullptr;
+  if (ptx == nullptr) {
+    for (const ProgramKernel* kernel : definition.kernels) {
+      const Wanted wanted = {"", mode_of(*kernel), {kernel}, {}};
+      if (wanted.mode == RewriteMode::kOff) continue;
+      note({"", "it comes as machine code, and only PTX can be rewritten", "", {}}, wanted, module);
+    }
+    return;
+  }
+  const std::vector<Wanted> wanted = wanted_of(definition, module, *ptx);
+  std::string obstacle = has_pdl_ ? "" : "the device has no programmatic dependent launch";
+  if (obstacle.empty() && definition.source) obstacle = obstacle_of(*definition.source);
+  std::shared_ptr<const ptx::Module> parsed;
+  try {
+    if (obstacle.empty()) parsed = ptx::Module::parse(std::string(ptx->bytes()), ptx->name());
+  } catch (const Error& unreadable) {
+    if (unreadable.code() != ErrorCode::kInvalidInput) throw;
+    obstacle = unreadable.message();
+  }
+  if (!obstacle.empty()) {
+    for (const Wanted& each : wanted) note({each.symbol, obstacle, "", {}}, each, module);
+    return;
+  }
+  std::vector<overlap::RewriteRequest> requests;
+  for (const Wanted& each : wanted) {
+    const ptx::Function* function = parsed->function(each.symbol);
+    if (function == nullptr || !function->has_body) {
+      throw error(ErrorCode::kInternal, "{} has no kernel {}", ptx->name(), each.symbol);
+    }
+    requests.push_back({function, each.early, trigger_of(each.mode)});
+  }
+  const overlap::Rewriting done = overlap::rewrite(parsed, requests);
+  for (std::size_t k = 0; k < wanted.size(); ++k) note(done.kernels[k], wanted[k], module);
+  if (done.module != nullptr) {
+    module.rewritten = Image::from_bytes(done.module->text(), ptx->name());
+  }
+}
+
+void Rewrites::note(const overlap::RewrittenKernel& done, const Wanted& wanted,
+                    KernelModule& module) {
+  for (const ProgramKernel* kernel : wanted.kernels) {
+    KernelRewrite& rewrite = module.rewrites.emplace_back();
+    rewrite.kernel = kernel->name;
+    rewrite.mode = wanted.mode;
+    rewrite.obstacle = done.obstacle;
+    rewrite.own = done.own;
+    for (const overlap::Change& change : done.changes) {
+      rewrite.changes.push_back(public_change(change));
+      log(LogLevel::kInfo, "{}: a {} at {}: {}", kernel->name,
+          to_string(rewrite.changes.back().kind), change.where, change.because);
+    }
+    if (!done.own.empty()) {
+      log(LogLevel::kInfo, "{} keeps {}{}", kernel->name, done.own,
+          done.changes.empty() ? ", and nothing else is to be done" : "");
+    }
+    if (!done.obstacle.empty()) {
+      log(LogLevel::kInfo, "{} is not rewritten: {}", kernel->name, done.obstacle);
+    }
+  }
+}
+
+void Rewrites::insist(const KernelDefinition& definition, const KernelModule& module) const {
+  if (!has_pdl_) return;
+  for (const KernelRewrite& rewrite : module.rewrites) {
+    if (rewrite.obstacle.empty()) continue;
+    for (const ProgramKernel* kernel : definition.kernels) {
+      const RewriteMode mode = kernel->rewrite.value_or(RewriteMode::kAuto);
+      if (kernel->name != rewrite.kernel || mode <= RewriteMode::kAuto) continue;
+      throw error_at(kernel->where, ErrorCode::kInvalidInput,
+                     "rewrite = \"{}\", but {} cannot be rewritten: {}; leave rewrite out",
+                     to_string(mode), kernel->name, rewrite.obstacle);
+    }
+  }
+}
+
+}  // namespace baton::load

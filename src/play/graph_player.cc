@@ -1,0 +1,239 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "bind/tape_walk.h"
+#include "driver/driver.h"
+#include "play/failed_run.h"
+#include "play/graph.h"
+#include "play/player.h"
+
+namespace baton::play {
+namespace {
+
+// With a time limit the graph records an event behind every so many steps, so that it can be said
+// where it stands: at most so many events in all.
+constexpr std::uint64_t kMostMarks = 4096;
+
+// What is to be known of a graph's steps once they run.
+struct Layout {
+  std::vector<std::uint32_t> rows;    // of the report, by launch that is a node
+  std::vector<std::uint32_t> idle;    // of the report, by step for which there is nothing to do
+  bind::RunStep first;                // of the steps that are nodes
+  std::vector<bind::RunStep> places;  // all of them, where there are marks
+  std::vector<std::size_t> marks;     // how many of the places each event ends
+  std::uint64_t steps = 0;            // those that are no nodes too
+};
+
+// Lays a tape out as a graph, or, if the graph exists already, goes through it for the log alone.
+class Layouter {
+ public:
+  // `events` are for the marks, and are made as needed; a stride of 0 means no marks.
+  Layouter(const PlayContext& context, Graph* graph, std::uint64_t stride,
+           std::vector<Event>& events, Layout& layout)
+      : context_(context), graph_(graph), stride_(stride), events_(events), layout_(layout) {}
+
+  void run() {
+    bind::TapeWalk walk(context_.tape);
+    walk.run([&](bind::RunStep& at, auto& action) {
+      context_.watch.check();
+      context_.log.next(at, action, walk.slots());
+      add(at, action);
+    });
+    if (unmarked_ != 0) mark();
+  }
+
+ private:
+  void add(const bind::RunStep& at, const bind::TapeLaunch& launch) {
+    if (launch.form == nullptr) return nothing(at);
+    if (graph_ != nullptr) {
+      const LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+      graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
+    }
+    layout_.rows.push_back(at.row);
+    added(at);
+  }
+
+  void add(const bind::RunStep& at, const bind::TapeCopy& copy) {
+    if (copy.values.bytes == 0) return nothing(at);
+    if (graph_ != nullptr) {
+      graph_->add_copy(context_.buffers[copy.copy->to].address() + copy.values.to,
+                       context_.buffers[copy.copy->from].address() + copy.values.from,
+                       copy.values.bytes);
+    }
+    added(at);
+  }
+
+  void add(const bind::RunStep& at, const bind::TapeFill& fill) {
+    const bind::BoundBuffer& buffer = context_.buffers[fill.fill->buffer];
+    if (buffer.bytes == 0) return nothing(at);
+    if (graph_ != nullptr) {
+      graph_->add_fill(buffer.address(), fill.bits, static_cast<unsigned>(buffer.element_size()),
+                       static_cast<std::uint64_t>(buffer.elements));
+    }
+    added(at);
+  }
+
+  void nothing(const bind::RunStep& at) {
+    layout_.idle.push_back(at.row);
+    ++layout_.steps;
+  }
+
+  void added(const bind::RunStep& at) {
+    ++layout_.steps;
+    if (layout_.first.step == nullptr) layout_.first = at;
+    if (stride_ == 0) return;
+    layout_.places.push_back(at);
+    if (++unmarked_ == stride_) mark();
+  }
+
+  void mark() {
+    const std::size_t number = layout_.marks.size();
+    layout_.marks.push_back(layout_.places.size());
+    unmarked_ = 0;
+    if (graph_ == nullptr) return;
+    if (events_.size() == number) events_.emplace_back(context_.device);
+    graph_->add_mark(events_[number]);
+  }
+
+  const PlayContext& context_;
+  Graph* graph_;
+  const std::uint64_t stride_;
+  std::vector<Event>& events_;
+  Layout& layout_;
+  std::uint64_t unmarked_ = 0;
+};
+
+class GraphPlayer : public Player {
+ public:
+  explicit GraphPlayer(const Device& device) : device_(device), begin_(device), end_(device) {}
+
+  void play(const PlayContext& context) override {
+    launched_ = false;
+    try {
+      if (context.log.first_run()) {
+        lay_out(context);
+      } else {
+        context.log.begin_run();
+      }
+      for (const std::uint32_t row : layout_.idle) context.log.done(row);
+      launch(context);
+    } catch (Error& failure) {
+      note(failure, context.log);
+      context.log.abandon_run();
+      throw;
+    }
+  }
+
+ private:
+  // The report's steps, and the graph of them where there is none yet for these values.
+  void lay_out(const PlayContext& context) {
+    context.log.begin_run();
+    const std::uint64_t stride =
+        context.watch.limited() ? (context.steps + kMostMarks - 1) / kMostMarks : 0;
+    layout_ = {};
+    if (instance_ && binding_ == context.binding && stride_ == stride) {
+      Layouter(context, nullptr, stride, events_, layout_).run();
+    } else {
+      Graph graph(device_);
+      Layouter(context, &graph, stride, events_, layout_).run();
+      take(std::move(graph));
+      binding_ = context.binding;
+      stride_ = stride;
+    }
+    context.log.graph(counts_);
+  }
+
+  void take(Graph graph) {
+    const bool updated = instance_ && instance_->update(graph);
+    if (updated) {
+      ++counts_.updates;
+    } else {
+      instance_.reset();
+      instance_.emplace(device_, std::move(graph));
+      ++counts_.builds;
+      const Graph::Counts counts = instance_->graph().counts();
+      counts_.nodes = counts.nodes;
+      counts_.edges = counts.edges;
+      counts_.programmatic_edges = counts.programmatic_edges;
+    }
+    log(LogLevel::kInfo,
+        "the graph of {} nodes and {} edges, {} of them programmatic, is {}: {} made so far, {} "
+        "updates",
+        counts_.nodes, counts_.edges, counts_.programmatic_edges,
+        updated ? "updated in place" : "made", counts_.builds, counts_.updates);
+  }
+
+  void launch(const PlayContext& context) {
+    begin_.record(context.stream);
+    launched_ = true;
+    if (counts_.nodes != 0) instance_->launch(context.stream);
+    end_.record(context.stream);
+    context.watch.wait([this] { return end_.done(); });
+    if (device_.driver().simulator != nullptr && context.time_steps && context.log.first_run()) {
+      count(context.log);
+    }
+    context.log.all_done();
+    context.steps_done = layout_.steps;
+    context.log.end_run(elapsed_seconds(begin_, end_));
+  }
+
+  void count(RunLog& log) const {
+    if (counts_.nodes == 0) return;
+    const std::vector<driver::Counters> counters = instance_->counters();
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      log.counted(layout_.rows[i], counters[i]);
+    }
+  }
+
+  // Whether the event was recorded in this run: it may keep what an earlier run recorded.
+  bool reached(const Event& event) const {
+    try {
+      return elapsed_seconds(begin_, event) >= 0;
+    } catch (const Error&) {
+      return false;  // not yet
+    }
+  }
+
+  void note(Error& failure, RunLog& log) const {
+    if (!launched_) return;
+    const bool given_up =
+        failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kInterrupted;
+    const bool fault = failure.code() == ErrorCode::kFault && device_.driver().simulator == nullptr;
+    if (fault && layout_.first.step != nullptr) {
+      failure = blame(failure, layout_.first, counts_.nodes == 1);
+    }
+    if (!given_up || layout_.marks.empty()) {
+      failure.note(fmt::format(
+          "the run is one graph of {} nodes; the stream executor says at which step it stands",
+          counts_.nodes));
+      return;
+    }
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < layout_.marks.size() && reached(events_[i]); ++i) {
+      done = layout_.marks[i];
+    }
+    for (std::size_t i = 0; i < done; ++i) log.done(layout_.places[i].row);
+    note_standing(failure, std::span(layout_.places).subspan(done), log);
+  }
+
+  Device device_;
+  Event begin_, end_;          // of the run
+  std::vector<Event> events_;  // of the marks; outlive the graph that records them
+  std::optional<GraphInstance> instance_;
+  std::uint64_t binding_ = 0;  // what the graph was made for
+  std::uint64_t stride_ = 0;   // between its marks; 0: it has none
+  GraphReport counts_;
+  Layout layout_;
+  bool launched_ = false;  // in this run
+};
+
+}  // namespace
+
+std::unique_ptr<Player> make_graph_player(const Device& device) {
+  return std::make_unique<GraphPlayer>(device);
+}
+
+}  // namespace baton::play

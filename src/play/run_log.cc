@@ -1,0 +1,190 @@
+#include "play/run_log.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace baton::play {
+namespace {
+
+// More are not kept: they would be read by no one.
+constexpr std::size_t kMaxRunTimes = 10000;
+// Times of steps that are kept for statistics: of the first runs, as many as fit for all steps.
+constexpr std::size_t kMaxSamples = std::size_t{1} << 20;
+
+StepReport::Kind kind_of(const bind::PlannedStep& step) {
+  if (std::holds_alternative<bind::PlannedCopy>(step.action)) return StepReport::Kind::kCopy;
+  if (std::holds_alternative<bind::PlannedFill>(step.action)) return StepReport::Kind::kFill;
+  return StepReport::Kind::kLaunch;
+}
+
+template <typename Use>
+void for_each_leaf(const std::vector<bind::PlannedStep>& steps, Use&& use) {
+  for (const bind::PlannedStep& step : steps) {
+    const auto* group = std::get_if<bind::PlannedRepeat>(&step.action);
+    if (group == nullptr) {
+      use(step);
+    } else {
+      for_each_leaf(group->steps, use);
+    }
+  }
+}
+
+double quantile(const std::vector<double>& sorted, double part) {
+  const double position = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTable& buffers,
+               std::uint64_t steps, bool join)
+    : report_(report), buffers_(buffers), each_(steps <= kMaxReportedSteps && !join) {
+  report_ = {};
+  if (each_) return;
+  for_each_leaf(plan.steps, [&](const bind::PlannedStep& step) { add_row(step.leaf, step, {}); });
+}
+
+void RunLog::add_row(std::uint32_t row, const bind::PlannedStep& step, std::string indexes) {
+  if (report_.steps.size() <= row) report_.steps.resize(row + 1);
+  StepReport& added = report_.steps[row];
+  added.kind = kind_of(step);
+  added.label = step.label;
+  added.indexes = std::move(indexes);
+  added.where = step.source->where;
+  added.executions = 0;
+}
+
+void RunLog::begin_run() {
+  next_ = 0;
+  seconds_.assign(report_.steps.size(), -1.0);
+  open_.assign(report_.steps.size(), 0);
+  if (first_run_) return;
+  // Later runs have the same steps.
+  for (std::size_t row = 0; row < open_.size(); ++row) open_[row] = report_.steps[row].executions;
+}
+
+void RunLog::begin_row(bind::RunStep& at, std::span<const std::int64_t> slots) {
+  if (each_) add_row(at.row, *at.step, bind::indexes_text(*at.step, slots));
+  ++report_.steps[at.row].executions;
+  if (open_.size() <= at.row) open_.resize(at.row + 1);
+  ++open_[at.row];
+}
+
+void RunLog::next(bind::RunStep& at, const bind::TapeLaunch& launch,
+                  std::span<const std::int64_t> slots) {
+  at.row = take_row(*at.step);
+  if (!first_run_) return;
+  begin_row(at, slots);
+  StepReport& step = report_.steps[at.row];
+  if (launch.form == nullptr) {
+    ++step.skipped;
+    return;
+  }
+  const LaunchConfig& config = (at.programmatic ? launch.form->early : launch.form->full)->config();
+  step.grid = config.grid;
+  step.block = config.block;
+  step.shared = config.shared;
+  const auto attributes = config.attributes.all();
+  step.attributes.assign(attributes.begin(), attributes.end());
+  step.bytes += bytes_passed(*at.step, *launch.site->launch, slots);
+}
+
+void RunLog::next(bind::RunStep& at, const bind::TapeCopy& copy,
+                  std::span<const std::int64_t> slots) {
+  at.row = take_row(*at.step);
+  if (!first_run_) return;
+  begin_row(at, slots);
+  report_.steps[at.row].bytes += 2 * copy.values.bytes;  // read and written
+}
+
+void RunLog::next(bind::RunStep& at, const bind::TapeFill& fill,
+                  std::span<const std::int64_t> slots) {
+  at.row = take_row(*at.step);
+  if (!first_run_) return;
+  begin_row(at, slots);
+  report_.steps[at.row].bytes += buffers_[fill.fill->buffer].bytes;
+}
+
+// Counts each buffer's bytes once, however often they are passed.
+std::uint64_t RunLog::bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
+                                   std::span<const std::int64_t> slots) const {
+  std::vector<std::uint64_t> of_buffer(launch.buffers.size());
+  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> seen;
+  for (const bind::PlannedArgument& arg : launch.args) {
+    if (!arg.buffer()) continue;
+    const auto [first, last] = arg.span(slots, bind::index_slot(step), buffers_);
+    if (!seen.emplace(*arg.buffer(), first, last).second) continue;
+    const auto found = std::find(launch.buffers.begin(), launch.buffers.end(), *arg.buffer());
+    std::uint64_t& sum = of_buffer[static_cast<std::size_t>(found - launch.buffers.begin())];
+    sum = std::min(sum + last - first, buffers_[*arg.buffer()].bytes);
+  }
+  return std::accumulate(of_buffer.begin(), of_buffer.end(), std::uint64_t{0});
+}
+
+void RunLog::timed(std::uint32_t row, double seconds) {
+  if (seconds_.size() <= row) seconds_.resize(row + 1, -1.0);
+  seconds_[row] = std::max(seconds_[row], 0.0) + seconds;
+}
+
+void RunLog::counted(std::uint32_t row, const driver::Counters& counters) {
+  StepReport& step = report_.steps[row];
+  if (!first_run_ || step.kind != StepReport::Kind::kLaunch) return;
+  step.bytes = (step.bytes_counted ? step.bytes : 0) + counters.bytes_read + counters.bytes_written;
+  step.bytes_counted = true;
+  step.instructions = step.instructions.value_or(0) + counters.lane_instructions;
+}
+
+void RunLog::end_run(double seconds) {
+  if (report_.run_seconds.size() < kMaxRunTimes) report_.run_seconds.push_back(seconds);
+  for (std::size_t row = 0; row < seconds_.size(); ++row) {
+    if (seconds_[row] < 0) continue;
+    StepReport& step = report_.steps[row];
+    if (first_run_) {
+      step.seconds = seconds_[row];
+    } else {
+      samples_.resize(seconds_.size());
+      const std::size_t most = std::max(kMaxSamples / samples_.size(), std::size_t{32});
+      if (samples_[row].size() < most) samples_[row].push_back(seconds_[row]);
+    }
+    step.best_seconds = std::min(step.best_seconds.value_or(seconds_[row]), seconds_[row]);
+  }
+  first_run_ = false;
+  open_.clear();
+}
+
+void RunLog::abandon_run() {
+  for (std::size_t row = 0; row < open_.size(); ++row) {
+    StepReport& step = report_.steps[row];
+    step.unfinished = open_[row];
+    const bool timed = row < seconds_.size() && seconds_[row] >= 0;
+    if (first_run_ && timed && step.unfinished == 0) step.seconds = seconds_[row];
+  }
+}
+
+void RunLog::finish() {
+  for (std::size_t row = 0; row < samples_.size(); ++row) {
+    report_.steps[row].times = time_statistics(std::move(samples_[row]));
+  }
+  samples_.clear();
+}
+
+}  // namespace baton::play
+
+namespace baton {
+
+std::optional<TimeStatistics> time_statistics(std::vector<double> seconds) {
+  if (seconds.empty()) return std::nullopt;
+  std::sort(seconds.begin(), seconds.end());
+  return TimeStatistics{seconds.size(),
+                        seconds.front(),
+                        play::quantile(seconds, 0.25),
+                        play::quantile(seconds, 0.5),
+                        play::quantile(seconds, 0.75),
+                        seconds.back()};
+}
+
+}  // namespace baton

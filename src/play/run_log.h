@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "baton/report.h"
+#include "bind/tape_walk.h"
+#include "driver/simulator.h"
+
+namespace baton::play {
+
+// Fills a RunReport while the steps of one or more runs are executed and, later, timed.
+class RunLog {
+ public:
+  // `steps`: of one run. Each of up to kMaxReportedSteps has a row of its own; of more, each step
+  // of the program has one. `join`: each step of the program has one in any case.
+  RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTable& buffers,
+         std::uint64_t steps, bool join);
+
+  void begin_run();
+  // Notes the next step, and sets its row. `slots`: the values of symbols and indexes.
+  void next(bind::RunStep& at, const bind::TapeLaunch& launch, std::span<const std::int64_t> slots);
+  void next(bind::RunStep& at, const bind::TapeCopy& copy, std::span<const std::int64_t> slots);
+  void next(bind::RunStep& at, const bind::TapeFill& fill, std::span<const std::int64_t> slots);
+  bool first_run() const { return first_run_; }
+  // The values of the indexes that distinguish the row from others of its step; may be empty.
+  const std::string& indexes(std::uint32_t row) const { return report_.steps[row].indexes; }
+
+  // In every run. A step that `next` noted is done.
+  void done(std::uint32_t row) { --open_[row]; }
+  void all_done() { open_.assign(open_.size(), 0); }
+  void timed(std::uint32_t row, double seconds);
+  void counted(std::uint32_t row, const driver::Counters& counters);
+  void graph(const GraphReport& graph) { report_.graph = graph; }
+  void end_run(double seconds);
+  // Instead, where the run failed.
+  void abandon_run();
+  // After the last run.
+  void finish();
+
+ private:
+  std::uint32_t take_row(const bind::PlannedStep& step) { return each_ ? next_++ : step.leaf; }
+  void begin_row(bind::RunStep& at, std::span<const std::int64_t> slots);
+  // An estimate of the bytes that the launch reads and writes: what it is passed of each buffer.
+  std::uint64_t bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
+                             std::span<const std::int64_t> slots) const;
+  void add_row(std::uint32_t row, const bind::PlannedStep& step, std::string indexes);
+
+  RunReport& report_;
+  const bind::BufferTable& buffers_;
+  bool each_;
+  bool first_run_ = true;
+  std::uint32_t next_ = 0;
+  std::vector<std::uint64_t> open_;           // by row, executions of the run at hand, not done
+  std::vector<double> seconds_;               // by row, of the run at hand; negative: not timed
+  std::vector<std::vector<double>> samples_;  // by row, of the runs after the first
+};
+
+}  // namespace baton::play

@@ -1,0 +1,65 @@
+#include "play/run_watch.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+
+namespace baton::play {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Short work is waited for without giving up the core; for longer work the waits grow, so that the
+// simulated GPU, which computes on the same cores, gets them.
+constexpr auto kSpin = 50us;
+constexpr std::chrono::nanoseconds kFirstPause = 20us;
+constexpr std::chrono::nanoseconds kLongestPause = 2ms;
+
+}  // namespace
+
+RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
+                   const std::atomic<bool>* interrupt, std::function<void()> tick)
+    : device_(device), interrupt_(interrupt), tick_(std::move(tick)) {
+  // More than a year is no limit, and would not fit the clock.
+  if (timeout && timeout->count() <= 3e7) {
+    limit_ = std::max(timeout->count(), 0.0);
+    deadline_ = Clock::now() +
+                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
+  }
+  looks_ = tick_ || interrupt_ != nullptr || deadline_;
+}
+
+void RunWatch::wait(const std::function<bool()>& done) const {
+  const auto spin_until = Clock::now() + kSpin;
+  auto pause = kFirstPause;
+  while (!done()) {
+    check();
+    if (Clock::now() < spin_until) continue;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+void RunWatch::look() const {
+  if (tick_) tick_();
+  if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
+    throw error(ErrorCode::kInterrupted, "the run was interrupted");
+  }
+  if (deadline_ && Clock::now() >= *deadline_) {
+    throw error(ErrorCode::kTimeout, "the run took longer than its limit of {}",
+                format_duration(limit_));
+  }
+}
+
+void RunWatch::stop(Error& failure) const {
+  if (failure.code() != ErrorCode::kInterrupted && failure.code() != ErrorCode::kTimeout) return;
+  driver::Simulator* simulator = device_.driver().simulator;
+  if (simulator == nullptr) return;
+  for (std::string& line : simulator->stop(device_.native_context())) failure.note(std::move(line));
+}
+
+}  // namespace baton::play

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "baton/device.h"
+#include "baton/error.h"
+
+namespace baton::play {
+
+// Holds a run against its time limit and the user's wish to stop. Used by the thread that runs.
+class RunWatch {
+ public:
+  // The time starts now.
+  RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
+           const std::atomic<bool>* interrupt, std::function<void()> tick);
+
+  // Returns when `done` says so; meanwhile checks as below.
+  void wait(const std::function<bool()>& done) const;
+
+  // Throws kInterrupted or kTimeout where it is time to stop.
+  void check() const {
+    if (looks_) look();
+  }
+  // Whether there is anything to look at: a limit, a user who may stop the run or sees it go on.
+  bool looks() const { return looks_; }
+
+  // What has to be done with what they threw: running kernels are stopped, where the device can,
+  // and the error's notes say where they stood. Other errors are left alone.
+  void stop(Error& failure) const;
+
+  // Whether there is a time limit: then a run notes how far it is, so that it can be said where it
+  // stands.
+  bool limited() const { return deadline_.has_value(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void look() const;
+
+  Device device_;
+  std::optional<Clock::time_point> deadline_;
+  double limit_ = 0;  // seconds
+  const std::atomic<bool>* interrupt_;
+  std::function<void()> tick_;  // called at every check
+  bool looks_ = false;
+};
+
+}  // namespace baton::play

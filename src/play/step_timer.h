@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "baton/stream.h"
+#include "driver/simulator.h"
+#include "play/failed_run.h"
+#include "play/player.h"
+
+namespace baton::play {
+
+// Marks the end of each step with an event and reports the time between one event and the next. An
+// event between two launches keeps them from overlapping, so launches that may overlap are marked
+// together, after the last of them, and what they took is the last one's; unless the run wants its
+// steps apart. Few events are out at any time: whoever enqueues too far ahead waits for the oldest,
+// so that a watched run keeps its time limit and does not block in the driver's full queue. Events
+// are kept for the next run.
+class StepTimer {
+ public:
+  explicit StepTimer(const Device& device) : device_(device) {}
+
+  // The report's run was begun.
+  void begin(const PlayContext& context);
+  // Before a step is enqueued, which may overlap the one before it or not.
+  void next(const PlayContext& context, bool overlaps) {
+    if (!open_.empty() && is_mark_due(context, overlaps)) push_mark(context);
+  }
+  // After it was enqueued.
+  void enqueued(const bind::RunStep& at) { open_.push_back(at); }
+  // A step for which nothing is enqueued.
+  void pass(const PlayContext& context, std::uint32_t row) {
+    context.log.done(row);
+    ++context.steps_done;
+  }
+  // Waits for all and closes the report's run.
+  void finish(const PlayContext& context);
+  // Gives up on what is still out, and says in the error where the run stands.
+  void abandon(Error& failure, RunLog& log);
+
+ private:
+  // Steps that one event ends; the last one's is the time.
+  using Group = std::vector<bind::RunStep>;
+  struct Mark {
+    Event event;
+    Group group;
+  };
+
+  // Each mark takes as long as a few launches. Where neither times nor a limit ask for them, they
+  // only bound how far ahead the host enqueues, and tell how far the run is: one stands behind so
+  // many steps. Launches that overlap one another are marked no later, though that keeps two of
+  // them apart.
+  static constexpr std::uint64_t kMostUnmarked = 256;
+  // The same where nobody watches the run, and the driver may block when its queue is full.
+  static constexpr std::uint64_t kMostUnwatched = 4096;
+
+  bool is_mark_due(const PlayContext& context, bool overlaps) const {
+    const bool wanted = context.time_steps || context.watch.limited();
+    if (wanted && (!overlaps || context.steps_apart)) return true;
+    const bool watched = wanted || context.watch.looks();
+    return open_.size() >= (watched ? kMostUnmarked : kMostUnwatched);
+  }
+  Event take_event();
+  Group take_group();
+  void push_mark(const PlayContext& context);
+  void harvest(const PlayContext& context);
+  bool counts(const PlayContext& context) const;
+  void note_counted(const PlayContext& context, const Group& group);
+
+  Device device_;
+  std::vector<Event> free_;
+  std::vector<Group> empty_;              // whose memory is used again
+  std::optional<Event> begin_;            // of the run
+  std::optional<Event> last_;             // the end of the group harvested last
+  Group open_;                            // enqueued after the last mark
+  std::deque<Mark> marks_;                // oldest first
+  std::uint64_t marked_ = 0;              // steps in marks_
+  std::deque<driver::Counters> counted_;  // of launches whose group is not harvested, oldest first
+};
+
+}  // namespace baton::play

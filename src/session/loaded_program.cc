@@ -1,0 +1,146 @@
+#include "session/loaded_program.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "bind/binding.h"
+#include "bind/initialise.h"
+#include "edges/even_placement.h"
+
+namespace baton {
+namespace {
+
+constexpr int kFirstWithPdl = 90;  // compute capability 9.0
+
+std::vector<LaunchReport> launch_reports(const bind::BoundSteps& bound,
+                                         const std::vector<bind::LaunchDecision>& decisions,
+                                         std::span<const bind::PlannedStep* const> steps) {
+  std::vector<LaunchReport> reports(bound.launches.size());
+  for (std::uint32_t number = 0; number < reports.size(); ++number) {
+    const bind::LaunchUse& use = bound.launches[number];
+    LaunchReport& report = reports[number];
+    report.number = number;
+    report.kernel = steps[number]->label;
+    report.where = steps[number]->source->where;
+    report.executions = use.executions;
+    report.skipped = use.skipped;
+    report.config = use.config;
+    if (report.config && decisions[number].early) report.config->attributes.set(pdl());
+  }
+  return reports;
+}
+
+void collect_launches(const std::vector<bind::PlannedStep>& steps,
+                      std::vector<const bind::PlannedStep*>& out) {
+  for (const bind::PlannedStep& step : steps) {
+    if (const auto* group = std::get_if<bind::PlannedRepeat>(&step.action)) {
+      collect_launches(group->steps, out);
+    } else if (std::holds_alternative<bind::PlannedLaunch>(step.action)) {
+      out.push_back(&step);
+    }
+  }
+}
+
+}  // namespace
+
+bind::BufferTable unbound_buffers(const Program& program) {
+  bind::BufferTable table;
+  for (const ProgramBuffer& buffer : program.buffers()) {
+    table.emplace_back().definition = &buffer;
+  }
+  return table;
+}
+
+LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
+                                       const LoadOptions& options)
+    : program(loaded),
+      device(on),
+      kernels(program, device, options),
+      plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
+                           [this](const std::string& name) { return kernels.kernel(name); })),
+      footprints_(kernels) {}
+
+ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
+  std::vector<BoundSymbol> symbols = bind::bind_symbols(program, given);
+  bind::BufferTable buffers = unbound_buffers(program);
+  for (bind::BoundBuffer& buffer : buffers) {
+    buffer.shape = bind::bind_shape(*buffer.definition, symbols);
+    buffer.bytes = bind::bytes_of(buffer.shape, buffer.definition->dtype);
+    buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
+    bind::check_arange(buffer);
+  }
+  for (const auto& [name, array] : given.memory) {
+    bind::BoundBuffer& buffer = buffers[bind::buffer_index(buffers, name)];
+    bind::check_memory(buffer, array.address, device);
+    buffer.given = array.address;
+  }
+  std::vector<std::int64_t> values;
+  for (const BoundSymbol& symbol : symbols) values.push_back(symbol.value);
+
+  edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= kFirstWithPdl);
+  bind::BoundSteps bound = bind::bind_steps(plan, values, buffers, judge);
+  std::vector<const bind::PlannedStep*> steps;
+  collect_launches(plan.steps, steps);
+  ResolvedProgram resolved{
+      std::move(symbols), std::move(buffers), std::move(bound), judge.decisions(), {},
+      judge.reports(),    judge.refusal(),    judge.unsafe()};
+  resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
+  std::vector<const bind::PlannedLaunch*> executed;
+  for (std::uint32_t number = 0; number < plan.launches; ++number) {
+    const bool is_executed = resolved.bound.launches[number].executions != 0;
+    executed.push_back(is_executed ? &std::get<bind::PlannedLaunch>(steps[number]->action)
+                                   : nullptr);
+  }
+  edges::place_evenly(device, executed, judge.handovers(), resolved.edges, resolved.launches,
+                      resolved.decisions);
+  return resolved;
+}
+
+CheckReport LoadedProgramState::check(const Bindings& given) const {
+  ResolvedProgram resolved = resolve(given);
+  CheckReport result;
+  result.steps = resolved.bound.steps;
+  result.launches = std::move(resolved.launches);
+  result.edges = std::move(resolved.edges);
+  result.objection = std::move(resolved.refusal ? resolved.refusal : resolved.unsafe);
+  result.warnings = plan.warnings;
+  for (LaunchReport& launch : result.launches) {
+    if (launch.config) launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);
+  }
+  return result;
+}
+
+LoadedProgram::LoadedProgram(std::shared_ptr<const LoadedProgramState> state)
+    : state_(std::move(state)) {}
+
+LoadedProgram LoadedProgram::load(const Program& program, const Device& device,
+                                  const LoadOptions& options) {
+  return LoadedProgram(std::make_shared<const LoadedProgramState>(program, device, options));
+}
+
+const Program& LoadedProgram::program() const {
+  return state_->program;
+}
+
+const Device& LoadedProgram::device() const {
+  return state_->device;
+}
+
+const Module& LoadedProgram::module(std::string_view kernel) const {
+  return state_->kernels.module(kernel);
+}
+
+const std::vector<KernelModule>& LoadedProgram::modules() const {
+  return state_->kernels.modules();
+}
+
+CheckReport LoadedProgram::check(const Bindings& bindings) const {
+  return state_->check(bindings);
+}
+
+std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept {
+  constexpr std::string_view kNames[] = {"wait", "trigger", "plain load"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace baton

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "baton/loaded_program.h"
+#include "bind/binder.h"
+#include "bind/buffers.h"
+#include "bind/plan.h"
+#include "edges/edge_judge.h"
+#include "load/footprints.h"
+#include "load/kernel_set.h"
+
+namespace baton {
+
+// A program with values for its symbols, checked. Its buffers have no memory yet, and its tape is
+// not settled.
+struct ResolvedProgram {
+  std::vector<BoundSymbol> symbols;
+  bind::BufferTable buffers;
+  bind::BoundSteps bound;
+  std::vector<bind::LaunchDecision> decisions;  // by launch
+  std::vector<LaunchReport> launches;           // by number, without limits
+  std::vector<EdgeReport> edges;                // sorted by the later launch
+  std::optional<Error> refusal;                 // an edge that the program insists on cannot be
+  std::optional<Error> unsafe;                  // an edge that is not switched off is unsafe
+};
+
+// A program's kernels, compiled and loaded, with the plan of its steps. Immutable but for the
+// footprints, which are read when they are first asked for, under a lock. Threads may share it.
+class LoadedProgramState {
+ public:
+  LoadedProgramState(const Program& loaded, const Device& on, const LoadOptions& options);
+
+  const Program program;
+  const Device device;
+  const load::KernelSet kernels;
+  const bind::Plan plan;
+
+  // Throws what is wrong with the program for these values, but for edges.
+  ResolvedProgram resolve(const Bindings& given) const;
+  CheckReport check(const Bindings& given) const;
+
+ private:
+  mutable load::Footprints footprints_;
+};
+
+// The buffers of a program, with their definitions alone.
+bind::BufferTable unbound_buffers(const Program& program);
+
+}  // namespace baton

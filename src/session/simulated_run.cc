@@ -1,0 +1,96 @@
+#include "session/simulated_run.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+
+namespace baton {
+namespace {
+
+using Watch = driver::Simulator::Watch;
+
+FindingReport to_report(driver::Finding finding) {
+  FindingReport report;
+  report.error = finding.severity == driver::Finding::Severity::kError;
+  report.kind = std::move(finding.kind);
+  report.kernel = std::move(finding.kernel);
+  report.block = finding.block;
+  report.thread = finding.thread;
+  report.where = std::move(finding.where);
+  report.message = std::move(finding.message);
+  report.count = finding.count;
+  return report;
+}
+
+void refuse_simulator_options(const Device& device, const RunOptions& options) {
+  if (options.schedule != Schedule{}) {
+    throw error(ErrorCode::kInvalidInput,
+                "the schedule {} needs the simulated GPU; {} orders its work itself",
+                to_string(options.schedule), device.name());
+  }
+  if (options.trace) {
+    throw error(ErrorCode::kInvalidInput, "a trace needs the simulated GPU, the device is {}",
+                device.name());
+  }
+}
+
+}  // namespace
+
+SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
+                           const bind::BufferTable& buffers, bool overlaps, RunReport& report)
+    : device_(device), options_(options), report_(report) {
+  driver::Simulator* const simulator = device.driver().simulator;
+  if (simulator == nullptr) {
+    refuse_simulator_options(device, options);
+    return;
+  }
+  const CUcontext context = device.native_context();
+  for (const driver::Finding& earlier : simulator->take_findings(context)) {
+    log(LogLevel::kWarning, "found before this run: {}", earlier.message);
+  }
+  simulator->set_schedule(context, options.schedule);
+  simulator->watch(context, overlaps ? Watch::kOn : Watch::kOff);
+  simulator->expect_no_help(context, true);
+  for (const bind::BoundBuffer& buffer : buffers) {
+    if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
+    if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
+    simulator->protect(buffer.address());
+  }
+  if (options.trace) simulator->start_trace(context);
+}
+
+SimulatedRun::~SimulatedRun() {
+  driver::Simulator* const simulator = device_.driver().simulator;
+  if (simulator == nullptr) return;
+  try {
+    const CUcontext context = device_.native_context();
+    if (options_.trace) report_.trace = simulator->take_trace(context);
+    simulator->expect_no_help(context, false);
+    simulator->watch(context, Watch::kAuto);
+    simulator->set_schedule(context, Schedule{});
+  } catch (const std::exception& failure) {
+    try {
+      log(LogLevel::kWarning, "the simulated GPU keeps the settings of a run: {}", failure.what());
+    } catch (...) {
+      // Nothing is left to report it to.
+    }
+  }
+}
+
+std::vector<std::string> SimulatedRun::collect() {
+  std::vector<std::string> errors;
+  driver::Simulator* const simulator = device_.driver().simulator;
+  if (simulator == nullptr) return errors;
+  for (driver::Finding& finding : simulator->take_findings(device_.native_context())) {
+    const FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));
+    if (!added.error) continue;
+    errors.push_back(
+        fmt::format("{}{}{}", added.where, added.where.empty() ? "" : ": ", added.message));
+  }
+  return errors;
+}
+
+}  // namespace baton

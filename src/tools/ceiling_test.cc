@@ -1,0 +1,18 @@
+#include "tools/ceiling.h"
+
+#include <gtest/gtest.h>
+
+namespace baton::tools {
+namespace {
+
+TEST(CopyCeiling, IsMeasured) {
+  CopyCeiling ceiling(Device::open("sim"));
+  EXPECT_THROW(ceiling.times(), Error);
+  for (int i = 0; i < 3; ++i) ceiling.measure();
+  EXPECT_EQ(ceiling.times().count, 3u);
+  EXPECT_GT(ceiling.times().least, 0);
+  EXPECT_GT(ceiling.bytes_per_second(), 1e6);
+}
+
+}  // namespace
+}  // namespace baton::tools
