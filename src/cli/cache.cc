@@ -55,9 +55,9 @@ void stats(const tools::Cache& cache, Output& output) {
   json["evictions"] = counters.evictions;
   json["evicted_bytes"] = counters.evicted_bytes;
   json["repairs"] = counters.repairs;
-  output.line("{}: {}, {} of at most {}, {} of compiling saved at every use of all of them",
-              cache.directory().string(), counted_entries(entries.size()), format_bytes(bytes),
-              format_bytes(cache.max_bytes()), format_duration(seconds));
+  output.line("{}: {}, {} of at most {}, recompiling them all takes {}", cache.directory().string(),
+              counted_entries(entries.size()), format_bytes(bytes), format_bytes(cache.max_bytes()),
+              format_duration(seconds));
   output.line("{}, {}, {} ({}), {}", counted(counters.hits, "hit"),
               counted(counters.misses, "miss", "misses"), counted(counters.evictions, "eviction"),
               format_bytes(counters.evicted_bytes), counted(counters.repairs, "repair"));
@@ -89,7 +89,7 @@ void verify(const tools::Cache& cache, Output& output) {
   output.result()["damaged"] = json_of(damaged);
   std::string older;
   if (outdated != 0) {
-    older = fmt::format("; {} of an older format, which {} not read any more", outdated,
+    older = fmt::format("; {} of an older format, which {} no longer read", outdated,
                         outdated == 1 ? "is" : "are");
   }
   if (damaged.empty()) {
@@ -99,7 +99,7 @@ void verify(const tools::Cache& cache, Output& output) {
   }
   Error failure =
       error(ErrorCode::kDamaged,
-            "{} of {} of the compile cache in {} {} damaged: compiled anew when next needed, and "
+            "{} of {} of the compile cache in {} {} damaged: recompiled at the next use, and "
             "removed by \"baton cache clear\"{}",
             damaged.size(), counted_entries(count), cache.directory().string(),
             damaged.size() == 1 ? "is" : "are", older);

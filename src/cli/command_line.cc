@@ -238,15 +238,17 @@ class Parser {
     app_.set_version_flag("-V,--version", std::string(kVersion));
     app_.add_flag("--json", raw_.json, "Print one JSON object");
     app_.footer("\nbaton COMMAND --help, or baton help COMMAND, shows the options of a command.");
-    add("doctor", "Say what was found and what is missing: devices, driver, NVRTC, headers, cache");
+    add("doctor",
+        "Show what is installed and what is missing: devices, driver, NVRTC, headers, cache");
     add_run();
     add_check();
     add_bench();
     add_compile();
-    CLI::App* inspect = add("inspect", "Show what an image, or a program, says about its kernels");
-    inspect->add_option("FILE", raw_.file, "Anything that holds images, or a program file");
-    option(inspect, "--extract", raw_.extract, "DIR", "Write what it is made of into a folder");
-    CLI::App* cache = add("cache", "Look after the compile cache");
+    CLI::App* inspect = add("inspect", "Show the kernels of an image or a program");
+    inspect->add_option("FILE", raw_.file, "A file with images, or a program file");
+    option(inspect, "--extract", raw_.extract, "DIR",
+           "Write its images, sources and metadata into a folder");
+    CLI::App* cache = add("cache", "Show, verify or clear the compile cache");
     cache->add_option("ACTION", raw_.action, "stats, list, verify or clear");
     app_.add_subcommand("help", "Show the options of a command: baton help run");
     app_.add_subcommand("version", "Show the version");
@@ -318,21 +320,23 @@ class Parser {
   }
 
   void add_strict(CLI::App* sub) {
-    sub->add_flag("--strict", raw_.strict, "End with status 1 where there is a warning");
+    sub->add_flag("--strict", raw_.strict, "End with status 1 if there is a warning");
   }
 
   // What a run and its check have in common.
   void add_binding(CLI::App* sub) {
     RawRun& run = raw_.run;
     option(sub, "--device", run.device, "DEVICE",
-           "sim, sim:h100, sim:h200, sim:tiny, cuda or cuda:N; else BATON_DEVICE, else the first "
-           "GPU, else sim");
+           "sim, sim:h100, sim:h200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, then the "
+           "first GPU, then sim");
     option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
-    option(sub, "--pdl", run.pdl, "MODE",
-           "auto, on or off: for steps whose own pdl is auto; BATON_PDL=off overrides this");
-    option(sub, "--rewrite", run.rewrite, "MODE",
-           "off; auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a "
-           "trigger, there");
+    option(
+        sub, "--pdl", run.pdl, "MODE",
+        "auto, on or off: PDL mode for steps that leave it at auto; BATON_PDL=off overrides this");
+    option(
+        sub, "--rewrite", run.rewrite, "MODE",
+        "auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a trigger, "
+        "at that place; off: the default");
   }
 
   // What a run and its measurement have in common.
@@ -341,21 +345,22 @@ class Parser {
     add_binding(sub);
     option(sub, "--input", run.input, "NAME=FILE.npy", "Fill an input, weight or inout buffer");
     option(sub, "--repeat", run.repeat, "K", repeat);
-    option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; 0 where left out");
-    option(sub, "--timeout", run.timeout, "SECONDS", "Stop when it takes longer");
+    option(sub, "--seed", run.seed, "S", "Seed of init = \"random\"; default 0");
+    option(sub, "--timeout", run.timeout, "SECONDS", "Stop a run that takes longer");
     option(sub, "--executor", run.executor, "KIND",
            "stream: enqueue step by step (the default); graph: make it one CUDA graph");
   }
 
   void add_bench() {
-    CLI::App* sub = add("bench", "Measure a program, step by step, beside the device's ceiling");
+    CLI::App* sub =
+        add("bench", "Measure a program, step by step, against the device's memory bandwidth");
     sub->add_option("PROGRAM", raw_.file, "The program file");
-    add_running(sub, "Measure K runs; some seconds' worth where left out");
+    add_running(sub, "Measure K runs; default: about two seconds");
   }
 
   void add_check() {
-    CLI::App* sub = add("check", "Check a program, or an image, against a device; launch nothing");
-    sub->add_option("FILE", raw_.file, "The program file, or anything that holds images");
+    CLI::App* sub = add("check", "Check a program or an image against a device, without a launch");
+    sub->add_option("FILE", raw_.file, "A program file, or a file with images");
     add_binding(sub);
     add_strict(sub);
   }
@@ -364,29 +369,28 @@ class Parser {
     CLI::App* sub = add("run", "Run a program and compare its results");
     RawRun& run = raw_.run;
     sub->add_option("PROGRAM", raw_.file, "The program file");
-    add_running(sub, "Run K times; the first is the one compared");
+    add_running(sub, "Run K times; the first run is compared");
     option(sub, "--output", run.output, "NAME=FILE.npy", "Save an output or inout buffer");
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
-    option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; the default by dtype");
-    option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; the default by dtype");
+    option(sub, "--rtol", run.rtol, "R", "Relative tolerance of --expect; default by dtype");
+    option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; default by dtype");
     option(sub, "--schedule", run.schedule, "ORDER",
-           "serial, late, early, reverse or random:SEED; of the simulated GPU");
-    option(sub, "--trace", run.trace, "FILE.json",
-           "Write what the simulated GPU did as a timeline");
-    option(sub, "--keep", run.keep, "DIR", "Keep sources, PTX and machine code in a folder");
+           "Order of work on the simulated GPU: serial, late, early, reverse or random:SEED");
+    option(sub, "--trace", run.trace, "FILE.json", "Write a timeline of the simulated GPU");
+    option(sub, "--keep", run.keep, "DIR", "Write sources, PTX and machine code into a folder");
     add_strict(sub);
   }
 
   void add_compile() {
     CLI::App* sub = add("compile", "Compile CUDA source to PTX or a cubin");
     sub->add_option("FILE.cu", raw_.file, "The source");
-    option(sub, "-o,--output", raw_.output, "OUT", "What to write; by its ending PTX or a cubin");
-    option(sub, "--arch", raw_.arch, "sm_NN",
-           "The architecture; of the default device if left out");
+    option(sub, "-o,--output", raw_.output, "OUT",
+           "The file to write: PTX or a cubin, by its ending");
+    option(sub, "--arch", raw_.arch, "sm_NN", "The architecture; default: the default device's");
     sub->add_flag("--ptx", raw_.ptx, "Write PTX");
     sub->add_flag("--cubin", raw_.cubin, "Write machine code");
     option(sub, "--entry", raw_.entries, "NAME", "A kernel to instantiate: \"norm<float>\"");
-    sub->footer("\nWhat follows \"--\" goes to NVRTC as it is.");
+    sub->footer("\nEverything after \"--\" goes to NVRTC unchanged.");
   }
 
   std::vector<std::string> command_names() {
@@ -431,9 +435,10 @@ class Parser {
                   option_suggestion(app, *found));
     }
     if (&app != &app_) {
-      throw error(ErrorCode::kInvalidInput,
-                  "baton {} has no use for \"{}\" beside what was given before it; leave it out",
-                  app.get_name(), word);
+      throw error(
+          ErrorCode::kInvalidInput,
+          "baton {} does not take \"{}\" in addition to the arguments before it; leave it out",
+          app.get_name(), word);
     }
     throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", word,
                 suggestion(word, command_names()));

@@ -34,7 +34,7 @@ void show_default(Output& output) {
   try {
     const Device device = Device::open();
     output.result()["device"] = device.spec();
-    output.line("\nrun takes {} where --device does not say otherwise", device.spec());
+    output.line("\nrun uses {} unless --device names another one", device.spec());
   } catch (const Error& error) {
     output.result()["device"] = nullptr;
     output.warning(error.message());

@@ -31,9 +31,9 @@ std::string bytes(const std::optional<std::uint32_t>& value) {
 
 std::string compiled_text(const KernelModule& module) {
   if (!module.compiled) return std::string(to_string(module.image->kind()));
-  // On a hit the time is the one that was spent when the entry was made.
-  return fmt::format("{}{}", module.compiled->cache_hit ? "from the cache, not in " : "in ",
-                     format_duration(module.compiled->seconds));
+  // After a cache hit, `seconds` is the time of the compile that made the entry.
+  const std::string time = format_duration(module.compiled->seconds);
+  return module.compiled->cache_hit ? fmt::format("cached (saves {})", time) : "in " + time;
 }
 
 Json json_of(const KernelModule& module) {

@@ -49,7 +49,7 @@ Part headers_part(const compiler::Toolkit& toolkit) {
         "CUDA headers",
         false,
         {},
-        "no folder holds cuda_fp16.h, so sources that include CUDA's headers do not compile; run: "
+        "no folder has cuda_fp16.h, so sources that include CUDA's headers do not compile; run: "
         "pip install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl, or install a CUDA "
         "toolkit",
         true};
@@ -81,29 +81,29 @@ Part cache_part() {
     return {"compile cache",
             false,
             {},
-            "there is no place for it, so every run compiles anew; set BATON_CACHE_DIR, or HOME"};
+            "there is no folder for it, so every run compiles again; set BATON_CACHE_DIR, or HOME"};
   }
   std::error_code failed;
   std::filesystem::create_directories(cache->directory(), failed);
   if (failed) {
-    return {"compile cache",
-            false,
-            {},
-            fmt::format("{} cannot be made ({}), so every run compiles anew; set BATON_CACHE_DIR",
-                        cache->directory().string(), failed.message())};
+    return {
+        "compile cache",
+        false,
+        {},
+        fmt::format("{} cannot be created ({}), so every run compiles again; set BATON_CACHE_DIR",
+                    cache->directory().string(), failed.message())};
   }
   std::uint64_t bytes = 0;
   const auto entries = cache->list();
   for (const compiler::Cache::Entry& entry : entries) bytes += entry.size;
-  return {
-      "compile cache",
-      true,
-      {},
-      fmt::format("{}: {} entr{}, {}{}", cache->directory().string(), entries.size(),
-                  entries.size() == 1 ? "y" : "ies", format_bytes(bytes),
-                  ::access(cache->directory().c_str(), W_OK) == 0
-                      ? ""
-                      : "; it cannot be written, so what is not in it is compiled at every run")};
+  return {"compile cache",
+          true,
+          {},
+          fmt::format("{}: {} entr{}, {}{}", cache->directory().string(), entries.size(),
+                      entries.size() == 1 ? "y" : "ies", format_bytes(bytes),
+                      ::access(cache->directory().c_str(), W_OK) == 0
+                          ? ""
+                          : "; it cannot be written, so every run compiles what it lacks")};
 }
 
 }  // namespace
