@@ -133,11 +133,20 @@ struct TensorMapArgument {
   friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
 
+struct LaunchArgument;
+
+// A struct by value: { struct = ["x", { i32 = "N" }] }. Each field is a buffer, a typed value,
+// bytes or a struct, and lies where C puts it: at the next multiple of its size.
+struct StructArgument {
+  std::vector<LaunchArgument> fields;
+  BATON_API friend bool operator==(const StructArgument& a, const StructArgument& b);
+};
+
 // One argument of a launch. Text is a buffer, a buffer with an offset, or an integer expression:
 // which of them is known once the program knows its names, so a Program never holds plain text.
 struct BATON_API LaunchArgument {
   std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes,
-               TensorMapArgument>
+               TensorMapArgument, StructArgument>
       value;
   SourceLocation where;
 
@@ -148,10 +157,11 @@ struct BATON_API LaunchArgument {
   LaunchArgument(Expression integer) : value(std::move(integer)) {}  // NOLINT
   LaunchArgument(double number) : value(number) {}                   // NOLINT
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
-  LaunchArgument(T integer) : value(Expression(integer)) {}         // NOLINT
-  LaunchArgument(TypedValue typed) : value(std::move(typed)) {}     // NOLINT
-  LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}       // NOLINT
-  LaunchArgument(TensorMapArgument map) : value(std::move(map)) {}  // NOLINT
+  LaunchArgument(T integer) : value(Expression(integer)) {}            // NOLINT
+  LaunchArgument(TypedValue typed) : value(std::move(typed)) {}        // NOLINT
+  LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}          // NOLINT
+  LaunchArgument(TensorMapArgument map) : value(std::move(map)) {}     // NOLINT
+  LaunchArgument(StructArgument fields) : value(std::move(fields)) {}  // NOLINT
 
   BATON_API friend bool operator==(const LaunchArgument& a, const LaunchArgument& b);
 };

@@ -1,296 +1,120 @@
 #include "bind/argument.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "base/error.h"
-#include "base/float_convert.h"
-#include "launch/tensor_map_limits.h"
-#include "program/scalar.h"
+#include "base/overloaded.h"
 
 namespace baton::bind {
 namespace {
 
-// Of a CUtensorMap parameter: CUDA 12 declares 64, and 13 more.
-constexpr std::uint32_t kTensorMapAlignment = 64;
-// Where parameters begin in the constant bank of compute capability 9.0: machine code aligns what
-// it reads there, so that an aligned parameter lies at 48 bytes behind a multiple of 64 (measured
-// on code of nvcc 13.0; PTX counts from 0, and so does machine code of 10.0).
-constexpr std::uint32_t kParamBase = 0x210;
+constexpr std::uint32_t kPointerSize = 8;
 
-bool may_hold_tensor_map(std::uint32_t offset) {
-  return offset % kTensorMapAlignment == 0 || (kParamBase + offset) % kTensorMapAlignment == 0;
+// A field as it would be declared: a parameter of its own. Its type has to be written out.
+ParamFacts field_facts(const LaunchArgument& field, const ParamFacts& parent,
+                       const std::string& what) {
+  ParamFacts facts;
+  facts.read_only = parent.read_only;
+  std::visit(Overloaded{[&](const BufferOffset&) {
+                          facts.size = kPointerSize;
+                          facts.kind = ParamKind::kPointer;
+                        },
+                        [&](const TypedValue& typed) {
+                          facts.size = static_cast<std::uint32_t>(size_of(typed.dtype));
+                          facts.kind = ParamKind::kScalar;
+                          facts.dtype = typed.dtype;
+                          facts.type = to_string(typed.dtype);
+                        },
+                        [&](const RawBytes& raw) {
+                          facts.size = static_cast<std::uint32_t>(raw.bytes.size());
+                          facts.kind = ParamKind::kBytes;
+                        },
+                        [&](const auto&) {
+                          throw error_at(field.where, ErrorCode::kInvalidInput,
+                                         "{} has no type of its own in a struct; write a buffer, a "
+                                         "type as in {{ i32 = \"N\" }}, bytes, or a struct",
+                                         what);
+                        }},
+             field.value);
+  return facts;
 }
 
-// Sizes that a number can have without its type being known.
-bool is_integer_size(std::uint32_t size) {
-  return size == 1 || size == 2 || size == 4 || size == 8;
+std::uint32_t align(std::uint32_t position, std::uint32_t alignment) {
+  return (position + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
 
-std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name) {
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].definition->name == name) return static_cast<std::uint32_t>(i);
-  }
-  throw error(ErrorCode::kInternal, "the buffer {} was checked and is not there", name);
-}
-
-template <typename... Args>
-void PlannedArgument::fail(fmt::format_string<Args...> format, Args&&... args) const {
-  throw error_at(where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", what_,
-                 fmt::format(format, std::forward<Args>(args)...),
-                 param_.type.empty() ? fmt::format("{} bytes", param_.size) : param_.type);
-}
-
 PlannedArgument::PlannedArgument(const LaunchArgument& argument, const ParamFacts& param,
-                                 std::string what, const Device& device, const NameSlots& names,
-                                 const BufferTable& buffers)
-    : what_(std::move(what)),
-      where_(argument.where),
-      param_(param),
-      size_(param.size),
-      dtype_(param.kind == ParamKind::kScalar ? param.dtype : std::nullopt) {
-  if (const auto* place = std::get_if<BufferOffset>(&argument.value)) {
-    plan_buffer(*place, names, buffers);
-  } else if (const auto* integer = std::get_if<Expression>(&argument.value)) {
-    plan_integer(*integer, names);
-  } else if (const auto* real = std::get_if<double>(&argument.value)) {
-    plan_real(*real);
-  } else if (const auto* typed = std::get_if<TypedValue>(&argument.value)) {
-    plan_typed(*typed, names);
-  } else if (const auto* map = std::get_if<TensorMapArgument>(&argument.value)) {
-    plan_tensor_map(*map, device, names, buffers);
-  } else {
-    plan_raw(std::get<RawBytes>(argument.value));
-  }
-}
-
-void PlannedArgument::plan_buffer(const BufferOffset& place, const NameSlots& names,
-                                  const BufferTable& buffers) {
-  const bool takes_address =
-      param_.size == 8 && param_.kind != ParamKind::kScalar && param_.kind != ParamKind::kBytes;
-  const std::uint32_t index = buffer_index(buffers, place.buffer);
-  if (!takes_address) {
-    fail("is the buffer {} of {}, for a parameter that is no pointer", place.buffer,
-         to_string(buffers[index].definition->dtype));
-  }
-  pointer_ = true;
-  buffer_ = index;
-  if (place.offset) expression_ = BoundExpression(place.offset->code(), names);
-}
-
-void PlannedArgument::refuse_pointer(std::string_view given) const {
-  if (param_.kind != ParamKind::kPointer) return;
-  fail("is {}, for a parameter that is a pointer; name a buffer, or write {{ u64 = 0 }} for none",
-       given);
-}
-
-void PlannedArgument::refuse_pointer_or_bytes(std::string_view given) const {
-  refuse_pointer(given);
-  if (param_.kind != ParamKind::kBytes) return;
-  fail("is {}, for a struct by value; write its bytes: {{ bytes = \"...\" }}{}", given,
-       is_integer_size(size_) ? ", or its type where it is one number, as in { f16 = 1.0 }" : "");
-}
-
-void PlannedArgument::plan_integer(const Expression& value, const NameSlots& names) {
-  refuse_pointer_or_bytes("the number " + value.text());
-  if (!dtype_ && !is_integer_size(size_)) {
-    fail("is the number {}; write its bytes: {{ bytes = \"...\" }}", value.text());
-  }
-  if (const auto literal = value.literal()) return set_constant(encode(*literal));
-  expression_ = BoundExpression(value.code(), names);
-}
-
-void PlannedArgument::plan_real(double value) {
-  refuse_pointer_or_bytes(fmt::format("the number {}", value));
-  if (!dtype_ && param_.kind != ParamKind::kInteger) {
-    fail(
-        "is the number {}, and the image does not tell the parameter's type; write it out, as in "
-        "{{ f32 = {} }}",
-        value, value);
-  }
-  set_constant(dtype_ && is_float(*dtype_) ? round(value) : encode(value));
-}
-
-void PlannedArgument::plan_typed(const TypedValue& typed, const NameSlots& names) {
-  const std::string_view name = to_string(typed.dtype);
-  // A struct may well be one number (PTX calls __half bytes), and a pointer none.
-  const auto* given = std::get_if<Expression>(&typed.value);
-  const bool is_null = typed.dtype == DType::kU64 && given != nullptr && given->literal() == 0;
-  if (is_null && param_.kind == ParamKind::kPointer) {
-    pointer_ = true;
-    return set_constant(0);
-  }
-  refuse_pointer(fmt::format("a number of type {}", name));
-  if (size_of(typed.dtype) != param_.size) {
-    fail("is written as {} of {} bytes, the parameter has {}", name, size_of(typed.dtype),
-         param_.size);
-  }
-  // Integers of one size may pass for each other; their bits are what the user wrote.
-  if (dtype_ && *dtype_ != typed.dtype && (is_float(*dtype_) || is_float(typed.dtype))) {
-    fail("is written as {}", name);
-  }
-  if (param_.kind == ParamKind::kInteger && is_float(typed.dtype)) fail("is written as {}", name);
-  dtype_ = typed.dtype;
-  if (const auto* real = std::get_if<double>(&typed.value)) {
-    set_constant(is_float(typed.dtype) ? round(*real) : encode(*real));
-  } else if (const auto* integer = std::get_if<Expression>(&typed.value)) {
-    if (const auto literal = integer->literal()) return set_constant(encode(*literal));
-    expression_ = BoundExpression(integer->code(), names);
-  } else {
-    if (!is_float(typed.dtype)) fail("is a float expression for the integer type {}", name);
-    expression_ = BoundExpression(std::get<FloatExpression>(typed.value).code(), names);
-    is_float_expression_ = true;
-  }
-}
-
-void PlannedArgument::plan_raw(const RawBytes& raw) {
-  if (raw.bytes.size() != param_.size) {
-    fail("has {} bytes, the parameter has {}", raw.bytes.size(), param_.size);
-  }
-  dtype_.reset();
-  raw_ = true;
-  constant_ = raw.bytes;
-}
-
-// No image tells what a struct is for; where it lies tells whether it can be a tensor map.
-void PlannedArgument::plan_tensor_map(const TensorMapArgument& map, const Device& device,
-                                      const NameSlots& names, const BufferTable& buffers) {
-  if (size_ != sizeof(TensorMap)) {
-    fail("is a tensor map of {} bytes, the parameter has {}", sizeof(TensorMap), size_);
-  }
-  if (!may_hold_tensor_map(param_.offset)) {
-    fail(
-        "is a tensor map, which must be aligned to {} bytes; the parameter lies at byte {}, "
-        "declare it "
-        "as const __grid_constant__ CUtensorMap",
-        kTensorMapAlignment, param_.offset);
-  }
-  if (device.architecture() < launch::kFirstWithTensorMaps) {
-    throw error_at(where_, ErrorCode::kUnsupported,
-                   "{} is a tensor map, which needs compute capability 9.0; {} has {}.{}", what_,
-                   device.name(), device.architecture() / 10, device.architecture() % 10);
-  }
-  map_.emplace(map, device, names, buffers);
-  buffer_ = map_->buffer();
-  expression_ = map_->offset();
-}
-
-std::uint64_t PlannedArgument::encode(std::int64_t value) const {
-  if (dtype_) {
-    const auto bits = encode_exact(*dtype_, value);
-    if (!bits) {
-      fail("is {}, which {} does not hold{}", value, to_string(*dtype_),
-           is_float(*dtype_) ? " exactly" : "");
+                                 const std::string& what, const Device& device,
+                                 const NameSlots& names, const BufferTable& buffers)
+    : size_(param.size) {
+  if (const auto* fields = std::get_if<StructArgument>(&argument.value)) {
+    is_struct_ = true;
+    try {
+      plan_fields(*fields, param, what, device, names, buffers);
+    } catch (Error& failure) {
+      failure.at(argument.where);
+      throw;
     }
-    return *bits;
+  } else {
+    parts_.push_back({0, ArgumentPart(argument, param, what, device, names, buffers)});
   }
-  // The signedness is unknown: whatever one of the two holds.
-  if (size_ < 8) {
-    const std::int64_t bound = std::int64_t{1} << (8 * size_);
-    if (value < -bound / 2 || value >= bound) {
-      fail("is {}, which {} bytes do not hold: {} to {}", value, size_, -bound / 2, bound - 1);
+}
+
+// The layout that C gives a struct: each field at the next multiple of its alignment, and the whole
+// padded to the largest one.
+void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts& param,
+                                  const std::string& what, const Device& device,
+                                  const NameSlots& names, const BufferTable& buffers) {
+  struct Layout {
+    std::uint32_t end = 0, alignment = 1;
+  };
+  const auto place = [&](const auto& self, const StructArgument& list, std::uint32_t begin,
+                         const std::string& path) -> Layout {
+    Layout layout{begin, 1};
+    for (std::size_t i = 0; i < list.fields.size(); ++i) {
+      const LaunchArgument& field = list.fields[i];
+      const std::string name = fmt::format("field {} of {}", i, path);
+      if (const auto* inner = std::get_if<StructArgument>(&field.value)) {
+        // Its alignment is known once its fields are: a first pass finds it.
+        const std::size_t parts = parts_.size();
+        const std::uint32_t alignment = self(self, *inner, 0, name).alignment;
+        parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(parts), parts_.end());
+        const Layout found = self(self, *inner, align(layout.end, alignment), name);
+        layout = {found.end, std::max(layout.alignment, alignment)};
+        continue;
+      }
+      const ParamFacts facts = field_facts(field, param, name);
+      const std::uint32_t alignment = facts.kind == ParamKind::kBytes ? 1 : facts.size;
+      const std::uint32_t position = align(layout.end, alignment);
+      parts_.push_back({position, ArgumentPart(field, facts, name, device, names, buffers)});
+      layout = {position + facts.size, std::max(layout.alignment, alignment)};
     }
-  }
-  return static_cast<std::uint64_t>(value);
+    layout.end = align(layout.end, layout.alignment);
+    return layout;
+  };
+  const Layout whole = place(place, fields, 0, what);
+  if (whole.end == size_) return;
+  throw error(ErrorCode::kInvalidInput,
+              "{} is a struct of {} bytes, the parameter has {}; fields are aligned as in C",
+              what, whole.end, size_);
 }
 
-std::uint64_t PlannedArgument::encode(double value) const {
-  if (std::trunc(value) != value) fail("is {}, a fraction, for an integer", value);
-  if (dtype_) {
-    const auto bits = encode_exact(*dtype_, value);
-    if (!bits) fail("is {}, which {} does not hold", value, to_string(*dtype_));
-    return *bits;
-  }
-  if (!(value >= -0x1p63 && value < 0x1p63)) fail("is {}, which 64 bits do not hold", value);
-  return encode(static_cast<std::int64_t>(value));
+ArgumentType PlannedArgument::type() const {
+  if (!is_struct_) return parts_.front().value.type();
+  return {size_, false, std::nullopt};
 }
 
-std::uint64_t PlannedArgument::round(double value) const {
-  const std::uint64_t bits = encode_float(*dtype_, value);
-  const double stored = decode_float(*dtype_, bits);
-  const bool lost =
-      std::isfinite(value) ? !std::isfinite(stored) : std::isinf(value) && !std::isinf(stored);
-  if (lost) fail("is {}, which is beyond the range of {}", value, to_string(*dtype_));
-  return bits;
-}
-
-void PlannedArgument::set_constant(std::uint64_t bits) {
-  constant_.resize(size_);
-  std::memcpy(constant_.data(), &bits, size_);
-}
-
-std::int64_t PlannedArgument::first_element(std::span<const std::int64_t> slots,
-                                            const BufferTable& buffers) const {
-  const BoundBuffer& buffer = buffers[*buffer_];
-  const std::int64_t elements = expression_ ? expression_->evaluate(slots) : 0;
-  // Where a buffer starts is a place in it even if it is empty.
-  if (elements < 0 || (elements >= buffer.elements && elements != 0)) {
-    throw error_at(where_, ErrorCode::kInvalidInput,
-                   "{} is {} + {}, outside the buffer of {} elements", what_,
-                   buffer.definition->name, elements, buffer.elements);
-  }
-  return elements;
-}
-
-std::uint64_t PlannedArgument::offset(std::span<const std::int64_t> slots,
-                                      const BufferTable& buffers) const {
-  return static_cast<std::uint64_t>(first_element(slots, buffers)) *
-         buffers[*buffer_].element_size();
+bool PlannedArgument::uses_slot(std::size_t slot) const {
+  return std::ranges::any_of(parts_, [&](const Part& part) { return part.value.uses_slot(slot); });
 }
 
 void PlannedArgument::write(std::span<const std::int64_t> slots, const BufferTable& buffers,
                             std::byte* target) const {
-  if (!constant_.empty()) {
-    std::memcpy(target, constant_.data(), constant_.size());
-    return;
-  }
-  if (map_) {
-    try {
-      const TensorMap map = map_->evaluate(first_element(slots, buffers), slots, buffers);
-      std::memcpy(target, map.bytes(), size_);
-    } catch (Error& failure) {
-      failure.at(where_);
-      failure.note(what_);
-      throw;
-    }
-    return;
-  }
-  std::uint64_t bits = 0;
-  if (buffer_) {
-    bits = buffers[*buffer_].address() + offset(slots, buffers);
-  } else if (is_float_expression_) {
-    bits = round(expression_->evaluate_float(slots));
-  } else {
-    bits = encode(expression_->evaluate(slots));
-  }
-  std::memcpy(target, &bits, size_);
-}
-
-std::pair<std::uint64_t, std::uint64_t> PlannedArgument::span(std::span<const std::int64_t> slots,
-                                                              std::optional<std::size_t> index,
-                                                              const BufferTable& buffers) const {
-  const BoundBuffer& buffer = buffers[*buffer_];
-  if (!expression_) return {0, buffer.bytes};
-  const std::int64_t first = expression_->evaluate(slots);
-  std::int64_t last = buffer.elements;
-  if (index && expression_->uses_slot(*index)) {
-    std::vector<std::int64_t> next(slots.begin(), slots.end());
-    ++next[*index];
-    try {
-      const std::int64_t there = expression_->evaluate(next);
-      if (there > first) last = std::min(last, there);
-    } catch (const Error&) {
-      // There is no next one to point anywhere.
-    }
-  }
-  const auto bytes = [&](std::int64_t element) {
-    return static_cast<std::uint64_t>(element) * buffer.element_size();
-  };
-  return {bytes(first), bytes(last)};
+  if (is_struct_) std::memset(target, 0, size_);
+  for (const Part& part : parts_) part.value.write(slots, buffers, target + part.position);
 }
 
 }  // namespace baton::bind

@@ -1,90 +1,49 @@
 #pragma once
 
-#include <fmt/format.h>
-
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "baton/image.h"
-#include "baton/launch.h"
-#include "baton/program.h"
-#include "bind/buffers.h"
-#include "bind/planned_tensor_map.h"
-#include "program/bound_expression.h"
+#include "bind/argument_part.h"
 
 namespace baton::bind {
 
-// One argument of a launch, held against its parameter: how its bytes are computed.
+// One argument of a launch, checked against its parameter: one value, or a struct of several.
 class PlannedArgument {
  public:
-  // `what` names it in messages: "argument 2 of saxpy"; `device` is the kernel's. Throws
-  // kInvalidInput where the argument does not fit the parameter: its kind, its size, a constant out
-  // of range.
-  PlannedArgument(const LaunchArgument& argument, const ParamFacts& param, std::string what,
+  // A value and its place in the argument.
+  struct Part {
+    std::uint32_t position = 0;  // in bytes
+    ArgumentPart value;
+  };
+
+  // As ArgumentPart's constructor. Throws kInvalidInput also for a struct whose fields, each at the
+  // next multiple of its own size, do not make the parameter's size.
+  PlannedArgument(const LaunchArgument& argument, const ParamFacts& param, const std::string& what,
                   const Device& device, const NameSlots& names, const BufferTable& buffers);
 
   std::uint32_t size() const { return size_; }
-  // Of the launch's check.
-  ArgumentType type() const { return {size_, pointer_, dtype_}; }
-  // The buffer that is passed, by its address or by a tensor map, or none.
-  std::optional<std::uint32_t> buffer() const { return buffer_; }
-  // Whether the kernel declares that it only reads the buffer.
-  bool read_only() const { return param_.read_only; }
-  // Where in the buffer the address lies, in bytes. Throws as `write` does.
-  std::uint64_t offset(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
-  // Whether its bytes were written out, as a struct's are.
-  bool is_raw() const { return raw_; }
-  bool is_tensor_map() const { return map_.has_value(); }
-  bool uses_slot(std::size_t slot) const {
-    return (expression_ && expression_->uses_slot(slot)) || (map_ && map_->uses_slot(slot));
-  }
-  // The bytes of its buffer that a launch is given, as [first, last): from where it points to the
-  // buffer's end, or, where `index` is the slot of a group whose iterations point one behind the
-  // other, to where the next one points. Of a written argument that is a buffer.
-  std::pair<std::uint64_t, std::uint64_t> span(std::span<const std::int64_t> slots,
-                                               std::optional<std::size_t> index,
-                                               const BufferTable& buffers) const;
+  // The type for the launch's check.
+  ArgumentType type() const;
+  std::span<const Part> parts() const { return parts_; }
+  // The only value; null for a struct of several.
+  const ArgumentPart* single() const { return is_struct_ ? nullptr : &parts_.front().value; }
+  bool uses_slot(std::size_t slot) const;
 
-  // Writes `size()` bytes. Throws kInvalidInput for a value out of range and for an offset outside
-  // the buffer.
+  // Writes `size()` bytes; padding is zero. Throws kInvalidInput for a value out of range and for an
+  // offset outside its buffer.
   void write(std::span<const std::int64_t> slots, const BufferTable& buffers,
              std::byte* target) const;
 
  private:
-  void plan_buffer(const BufferOffset& place, const NameSlots& names, const BufferTable& buffers);
-  void plan_integer(const Expression& value, const NameSlots& names);
-  void plan_real(double value);
-  void plan_typed(const TypedValue& typed, const NameSlots& names);
-  void plan_raw(const RawBytes& raw);
-  void plan_tensor_map(const TensorMapArgument& map, const Device& device, const NameSlots& names,
-                       const BufferTable& buffers);
-  std::int64_t first_element(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
-  void refuse_pointer(std::string_view given) const;
-  void refuse_pointer_or_bytes(std::string_view given) const;
-  std::uint64_t encode(std::int64_t value) const;
-  std::uint64_t encode(double value) const;
-  std::uint64_t round(double value) const;
-  void set_constant(std::uint64_t bits);
+  void plan_fields(const StructArgument& fields, const ParamFacts& param, const std::string& what,
+                   const Device& device, const NameSlots& names, const BufferTable& buffers);
 
-  template <typename... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const;
-
-  std::string what_;
-  SourceLocation where_;
-  ParamFacts param_;
   std::uint32_t size_ = 0;
-  bool pointer_ = false;
-  bool raw_ = false;
-  bool is_float_expression_ = false;
-  std::optional<DType> dtype_;  // the type that a number is converted to, where it is known
-  std::optional<std::uint32_t> buffer_;
-  std::optional<BoundExpression> expression_;  // the value, or the buffer's offset in elements
-  std::optional<PlannedTensorMap> map_;
-  std::string constant_;  // else
+  bool is_struct_ = false;
+  std::vector<Part> parts_;
 };
 
 }  // namespace baton::bind

@@ -210,7 +210,10 @@ class Binder {
     (before == Before::kLaunch ? tape_site.follows_launch : tape_site.follows_other) = true;
     if (is_new || !use.config) use.config = values.config;
     for (const PlannedArgument& arg : launch.args) {
-      if (arg.buffer() && !arg.read_only()) result_.written[*arg.buffer()] = true;
+      for (const PlannedArgument::Part& part : arg.parts()) {
+        const ArgumentPart& value = part.value;
+        if (value.buffer() && !value.read_only()) result_.written[*value.buffer()] = true;
+      }
     }
     if (in_patched_ && !tape_site.patched->config) {
       give(*tape_site.patched, values.config);
@@ -266,13 +269,14 @@ class Binder {
   }
 
   void note_offset(const PlannedArgument& argument, const void* packed, std::uint64_t& offset) {
-    if (!argument.buffer()) return;
-    if (argument.is_tensor_map()) {
-      offset = argument.offset(slots_, buffers_);
+    const ArgumentPart* const single = argument.single();
+    if (single == nullptr || !single->buffer()) return;
+    if (single->is_tensor_map()) {
+      offset = single->offset(slots_, buffers_);
       return;
     }
     std::memcpy(&offset, packed, sizeof(offset));
-    offset -= buffers_[*argument.buffer()].address();
+    offset -= buffers_[*single->buffer()].address();
   }
 
   // Checks a config unless the launch's last one was equal.

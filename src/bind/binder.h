@@ -19,7 +19,7 @@ struct LaunchExecution {
   const PlannedStep& step;
   const LaunchConfig& config;              // as the step says
   void* const* arguments;                  // packed, one address a parameter
-  std::span<const std::uint64_t> offsets;  // by parameter: of a buffer's, in bytes
+  std::span<const std::uint64_t> offsets;  // by parameter that is a buffer: in bytes
   Before before;
 };
 

@@ -223,8 +223,13 @@ class Planner {
 
   void note_buffer(const PlannedArgument& arg, const ParamFacts& param, const LaunchStep& step,
                    std::size_t index, PlannedLaunch& launch) {
-    if (!arg.buffer()) return;
-    const std::uint32_t buffer = *arg.buffer();
+    for (const PlannedArgument::Part& part : arg.parts()) {
+      if (part.value.buffer()) note_buffer(*part.value.buffer(), param, step, index, launch);
+    }
+  }
+
+  void note_buffer(std::uint32_t buffer, const ParamFacts& param, const LaunchStep& step,
+                   std::size_t index, PlannedLaunch& launch) {
     if (std::find(launch.buffers.begin(), launch.buffers.end(), buffer) == launch.buffers.end()) {
       launch.buffers.push_back(buffer);
     }

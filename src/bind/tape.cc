@@ -76,26 +76,29 @@ std::uint32_t Tape::save(std::span<const std::int64_t> slots) {
 void Tape::write_argument(const PlannedArgument& argument, std::span<const std::int64_t> slots,
                           const BufferTable& buffers, void* target) {
   argument.write(slots, buffers, static_cast<std::byte*>(target));
-  if (!argument.buffer()) return;
-  if (argument.is_tensor_map()) {
-    relocations_.push_back({&argument, target, 0, save(slots)});
-  } else {
-    // A buffer without memory has the address 0.
-    std::uint64_t address = 0;
-    std::memcpy(&address, target, sizeof(address));
-    relocations_.push_back({&argument, target, address - buffers[*argument.buffer()].address(), 0});
+  for (const PlannedArgument::Part& part : argument.parts()) {
+    if (!part.value.buffer()) continue;
+    std::byte* const place = static_cast<std::byte*>(target) + part.position;
+    if (part.value.is_tensor_map()) {
+      relocations_.push_back({&part.value, place, 0, save(slots)});
+    } else {
+      // A buffer without memory has the address 0.
+      std::uint64_t address = 0;
+      std::memcpy(&address, place, sizeof(address));
+      relocations_.push_back(
+          {&part.value, place, address - buffers[*part.value.buffer()].address(), 0});
+    }
   }
 }
 
 void Tape::relocate() {
   for (const Relocation& relocation : relocations_) {
-    const PlannedArgument& argument = *relocation.argument;
-    if (argument.is_tensor_map()) {
-      argument.write(saved_[relocation.slots], *buffers_,
-                     static_cast<std::byte*>(relocation.target));
+    const ArgumentPart& part = *relocation.part;
+    if (part.is_tensor_map()) {
+      part.write(saved_[relocation.slots], *buffers_, relocation.target);
       continue;
     }
-    const std::uint64_t address = (*buffers_)[*argument.buffer()].address() + relocation.offset;
+    const std::uint64_t address = (*buffers_)[*part.buffer()].address() + relocation.offset;
     std::memcpy(relocation.target, &address, sizeof(address));
   }
 }

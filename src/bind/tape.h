@@ -124,10 +124,10 @@ class Tape {
 
  private:
   class Arena;
-  // A packed argument that holds the address of a buffer.
+  // Part of a packed argument that holds the address of a buffer.
   struct Relocation {
-    const PlannedArgument* argument;
-    void* target;
+    const ArgumentPart* part;
+    std::byte* target;
     std::uint64_t offset;  // in bytes, of an address; a tensor map is encoded again
     std::uint32_t slots;   // number of saved values, for a tensor map
   };

@@ -137,21 +137,22 @@ overlap::MemoryId EdgeJudge::variable(const std::string& kernel, const overlap::
 
 overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
                                         std::size_t index) const {
-  const bind::PlannedArgument& argument = execution.launch.args[index];
   overlap::GivenArgument out;
-  if (argument.buffer()) {
-    out.kind = argument.is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
-                                        : overlap::GivenArgument::Kind::kMemory;
-    const BufferStart& start = starts_[*argument.buffer()];
+  const bind::ArgumentPart* const argument = execution.launch.args[index].single();
+  if (argument == nullptr) return out;  // a struct, which may hold addresses
+  if (argument->buffer()) {
+    out.kind = argument->is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
+                                         : overlap::GivenArgument::Kind::kMemory;
+    const BufferStart& start = starts_[*argument->buffer()];
     out.memory = start.memory;
     out.offset = start.offset + execution.offsets[index];
     return out;
   }
   // Bytes that a program writes out hold no address: it knows none.
   out.kind = overlap::GivenArgument::Kind::kScalar;
-  if (!argument.is_raw() && argument.size() <= sizeof(std::uint64_t)) {
+  if (!argument->is_raw() && argument->size() <= sizeof(std::uint64_t)) {
     std::uint64_t bits = 0;
-    std::memcpy(&bits, execution.arguments[index], argument.size());
+    std::memcpy(&bits, execution.arguments[index], argument->size());
     out.bits = bits;
   }
   return out;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/overloaded.h"
 #include "bind/edge_mode.h"
 #include "image/kernel_index.h"
 
@@ -114,16 +115,21 @@ void Rewrites::note(const LaunchStep& step, bool follows_launch) {
 }
 
 overlap::ParamUse Rewrites::use_of(const LaunchArgument& argument) const {
-  if (const auto* place = std::get_if<BufferOffset>(&argument.value)) {
-    const ProgramBuffer* buffer = program_.buffer(place->buffer);
-    const bool is_weight =
-        buffer != nullptr && buffer->role == BufferRole::kWeight && !buffer->variable;
-    return is_weight ? overlap::ParamUse::kConstantMemory : overlap::ParamUse::kAny;
-  }
-  const bool is_number = std::holds_alternative<Expression>(argument.value) ||
-                         std::holds_alternative<double>(argument.value) ||
-                         std::holds_alternative<TypedValue>(argument.value);
-  return is_number ? overlap::ParamUse::kScalar : overlap::ParamUse::kAny;
+  using overlap::ParamUse;
+  return std::visit(Overloaded{[&](const BufferOffset& place) {
+                                 const ProgramBuffer* buffer = program_.buffer(place.buffer);
+                                 const bool is_weight = buffer != nullptr && !buffer->variable &&
+                                                        buffer->role == BufferRole::kWeight;
+                                 return is_weight ? ParamUse::kConstantMemory : ParamUse::kAny;
+                               },
+                               [](const Expression&) { return ParamUse::kScalar; },
+                               [](double) { return ParamUse::kScalar; },
+                               [](const TypedValue&) { return ParamUse::kScalar; },
+                               [](const RawBytes&) { return ParamUse::kAny; },
+                               [](const TensorMapArgument&) { return ParamUse::kAny; },
+                               [](const StructArgument&) { return ParamUse::kAny; },
+                               [](const std::string&) { return ParamUse::kAny; }},
+                    argument.value);
 }
 
 RewriteMode Rewrites::mode_of(const ProgramKernel& kernel) const {

@@ -114,13 +114,16 @@ std::uint64_t RunLog::bytes_passed(const bind::PlannedStep& step, const bind::Pl
                                    std::span<const std::int64_t> slots) const {
   std::vector<std::uint64_t> of_buffer(launch.buffers.size());
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> seen;
-  for (const bind::PlannedArgument& arg : launch.args) {
-    if (!arg.buffer()) continue;
-    const auto [first, last] = arg.span(slots, bind::index_slot(step), buffers_);
-    if (!seen.emplace(*arg.buffer(), first, last).second) continue;
-    const auto found = std::find(launch.buffers.begin(), launch.buffers.end(), *arg.buffer());
+  const auto count = [&](const bind::ArgumentPart& part) {
+    if (!part.buffer()) return;
+    const auto [first, last] = part.span(slots, bind::index_slot(step), buffers_);
+    if (!seen.emplace(*part.buffer(), first, last).second) return;
+    const auto found = std::find(launch.buffers.begin(), launch.buffers.end(), *part.buffer());
     std::uint64_t& sum = of_buffer[static_cast<std::size_t>(found - launch.buffers.begin())];
-    sum = std::min(sum + last - first, buffers_[*arg.buffer()].bytes);
+    sum = std::min(sum + last - first, buffers_[*part.buffer()].bytes);
+  };
+  for (const bind::PlannedArgument& arg : launch.args) {
+    for (const bind::PlannedArgument::Part& part : arg.parts()) count(part.value);
   }
   return std::accumulate(of_buffer.begin(), of_buffer.end(), std::uint64_t{0});
 }

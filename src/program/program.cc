@@ -101,6 +101,10 @@ bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
   return same_value(a.value, b.value);
 }
 
+bool operator==(const StructArgument& a, const StructArgument& b) {
+  return a.fields == b.fields;
+}
+
 bool operator==(const ProgramSymbol& a, const ProgramSymbol& b) {
   return std::tie(a.name, a.value) == std::tie(b.name, b.value);
 }

@@ -172,10 +172,11 @@ class ArgumentReader {
     if (key == "tensor_map") {
       return read_tensor_map({document_, value, "tensor_map of " + what_, kTensorMapKeys});
     }
+    if (key == "struct") return struct_fields(value);
     const auto dtype = parse_dtype(key);
     if (!dtype) {
       std::vector<std::string_view> known(dtype_names().begin(), dtype_names().end());
-      known.insert(known.end(), {"bytes", "tensor_map"});
+      known.insert(known.end(), {"bytes", "struct", "tensor_map"});
       fail(node, "has the unknown type \"{}\"{}", printable(key), suggestion(key, known));
     }
     switch (value.kind) {
@@ -193,6 +194,18 @@ class ArgumentReader {
         fail(value, "must have a number or an expression for {}, not {}", key,
              describe(value.kind));
     }
+  }
+
+  LaunchArgument struct_fields(const DocumentNode& value) const {
+    if (value.kind != Kind::kArray || value.items.empty()) {
+      fail(value, "must have an array of fields for its struct, not {}", describe(value.kind));
+    }
+    StructArgument result;
+    for (const DocumentNode& item : value.items) {
+      const std::string name = fmt::format("field {} of {}", result.fields.size(), what_);
+      result.fields.push_back(ArgumentReader(document_, name).read(item));
+    }
+    return result;
   }
 
   LaunchArgument raw_bytes(const DocumentNode& value) const {

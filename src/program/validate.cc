@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/npy_header.h"
+#include "base/overloaded.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "launch/tensor_map_limits.h"
@@ -250,19 +251,25 @@ class Validator {
         argument.value = Expression(*text, argument.where);
       }
     }
-    if (const auto* place = std::get_if<BufferOffset>(&argument.value)) {
-      check(*place);
-    } else if (const auto* integer = std::get_if<Expression>(&argument.value)) {
-      check_argument_names(*integer->code());
-    } else if (const auto* typed = std::get_if<TypedValue>(&argument.value)) {
-      if (const auto* value = std::get_if<Expression>(&typed->value)) {
-        check_names(*value->code());
-      } else if (const auto* real = std::get_if<FloatExpression>(&typed->value)) {
-        check_names(*real->code());
-      }
-    } else if (const auto* map = std::get_if<TensorMapArgument>(&argument.value)) {
-      check(*map);
-    }
+    std::visit(Overloaded{[&](const BufferOffset& place) { check(place); },
+                          [&](const Expression& integer) { check_argument_names(*integer.code()); },
+                          [&](const TypedValue& typed) { check(typed); },
+                          [&](const TensorMapArgument& map) { check(map); },
+                          [&](StructArgument& fields) {
+                            for (LaunchArgument& field : fields.fields) {
+                              located(field, [&] { resolve(field); });
+                            }
+                          },
+                          [](double) {}, [](const RawBytes&) {},
+                          [](const std::string&) {}},  // resolved above
+               argument.value);
+  }
+
+  void check(const TypedValue& typed) const {
+    std::visit(Overloaded{[&](const Expression& value) { check_names(*value.code()); },
+                          [&](const FloatExpression& value) { check_names(*value.code()); },
+                          [](double) {}},
+               typed.value);
   }
 
   // What the symbols' values decide is left to their binding.

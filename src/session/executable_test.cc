@@ -196,6 +196,61 @@ TEST_F(ExecutableTest, AStructByValue) {
   EXPECT_THAT(values<float>(executable.output("out")), ElementsAre(7, 1.5f));
 }
 
+// Addresses inside a struct, fields that vary with an index, and padding between fields.
+const std::string kStructProgram =
+    "[symbols]\nN = 4\n" + buffer("x", "f32", "[\"2*N\"]", "input", "arange") +
+    buffer("y", "f32", "[\"N\"]", "output") + buffer("z", "f32", "[\"N\"]", "output") +
+    "[kernels.k]\ntext = \"\"\"\n"
+    "struct Inner { short factor; float* out; };\n"
+    "struct Values { const float* x; int n; Inner inner; signed char more; };\n"
+    "struct Alone { float* out; };\n"
+    "extern \"C\" __global__ void k(Values v, Alone alone) {\n"
+    "  int i = threadIdx.x;\n"
+    "  if (i >= v.n) return;\n"
+    "  v.inner.out[i] = v.x[i] * v.inner.factor + v.more;\n"
+    "  alone.out[i] = v.x[i];\n"
+    "}\n\"\"\"\n";
+
+std::string struct_step(const std::string& first) {
+  return kStructProgram +
+         "[[steps]]\nrepeat = 2\nindex = \"l\"\nsteps = [ { launch = \"k\", grid = [1], "
+         "block = [8], args = [" +
+         first + ", \"z\"] } ]\n";
+}
+
+TEST_F(ExecutableTest, AStructWithAddresses) {
+  const std::string text = struct_step(
+      "{ struct = [\"x + l*N\", { i32 = \"N\" }, { struct = [{ i16 = \"l + 2\" }, \"y\"] }, { i8 = "
+      "-5 }] }");
+  for (const ExecutorKind executor : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
+    Executable executable =
+        Executable::prepare(program(text), open_device(), {.executor = executor});
+    executable.run();
+    EXPECT_THAT(values<float>(executable.output("y")), ElementsAre(7, 10, 13, 16));
+    EXPECT_THAT(values<float>(executable.output("z")), ElementsAre(4, 5, 6, 7));
+  }
+}
+
+TEST_F(ExecutableTest, StructsThatDoNotFit) {
+  const auto message = [](const std::string& first) {
+    return std::string(refusal(struct_step(first)).what());
+  };
+  EXPECT_THAT(message("{ struct = [\"x\", { i32 = \"N\" }, { struct = [{ i16 = 1 }, \"y\"] }] }"),
+              HasSubstr("argument 0 of k is a struct of 32 bytes, the parameter has 40"));
+  EXPECT_THAT(message("{ struct = [\"x\", \"N\"] }"),
+              HasSubstr("field 1 of argument 0 of k has no type of its own in a struct"));
+  EXPECT_THAT(message("{ struct = [\"x + 2*N\", { i32 = \"N\" }, { struct = [{ i16 = 1 }, \"y\"] "
+                      "}, { i8 = 1 }] }"),
+              HasSubstr("field 0 of argument 0 of k is x + 8, outside the buffer of 8 elements"));
+  EXPECT_THAT(
+      message("{ struct = [\"x\", { i32 = \"N\" }, { struct = [{ i16 = \"70000*N\" }, \"y\"] }, { "
+              "i8 = 1 }] }"),
+      HasSubstr("field 0 of field 2 of argument 0 of k is 280000, which i16 does not hold"));
+  EXPECT_THAT(message("{ struct = [] }"), HasSubstr("must have an array of fields for its struct"));
+  EXPECT_THAT(message("{ struct = \"x\" }"),
+              HasSubstr("must have an array of fields for its struct"));
+}
+
 TEST_F(ExecutableTest, GridBlockAndSharedMemory) {
   Executable executable = Executable::prepare(
       program("[symbols]\nW = 15000\n" + buffer("out", "u32", "[5]", "output") +
