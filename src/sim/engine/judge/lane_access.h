@@ -36,4 +36,8 @@ bool refill_region(Exec* x, const Insn* i, std::uint64_t address);
 // that the handler may go on. Else the fragment waits, and *next is what the warp does meanwhile.
 bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next);
 
+// Records that the lane executes such an instruction with a member mask of 0. Returns null, as the
+// handler must then.
+const Insn* no_members(Exec* x, const Insn* i, int lane);
+
 }  // namespace baton::sim

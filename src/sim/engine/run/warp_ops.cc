@@ -6,6 +6,7 @@
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/memory/address.h"
+#include "sim/engine/report/findings.h"
 #include "sim/engine/run/warp.h"
 
 namespace baton::sim {
@@ -28,12 +29,14 @@ std::uint32_t group_of(Exec* x, const Insn* i, std::uint32_t lanes) {
   return group;
 }
 
-// The first group of lanes of which members are elsewhere; 0 where all groups are whole.
+// The first group of lanes that names no members, or members that are elsewhere; 0 where there is
+// none.
 std::uint32_t unmet_group(Exec* x, const Insn* i) {
   const std::uint32_t* named = slot_at<std::uint32_t>(x, i->r[5]);
   for (std::uint32_t left = x->mask; left != 0;) {
     const std::uint32_t group = group_of(x, i, left);
-    if ((named[std::countr_zero(group)] & x->warp->live & ~group) != 0) return group;
+    const std::uint32_t members = named[std::countr_zero(group)];
+    if (members == 0 || (members & x->warp->live & ~group) != 0) return group;
     left &= ~group;
   }
   return 0;
@@ -56,10 +59,12 @@ const Insn* with_members(Exec* x, const Insn* i, F&& f) {
     return i + 1;
   }
   if (const std::uint32_t group = unmet_group(x, i); group != 0) {
+    const int first = std::countr_zero(group);
+    const std::uint32_t members = slot_at<std::uint32_t>(x, i->r[5])[first];
+    if (members == 0) return no_members(x, i, first);
     part(x, i, group);
-    const std::uint32_t first = static_cast<std::uint32_t>(std::countr_zero(group));
     const Insn* next = nullptr;
-    if (!converge(x, i, slot_at<std::uint32_t>(x, i->r[5])[first], &next)) return next;
+    if (!converge(x, i, members, &next)) return next;
   }
   const std::uint32_t all = x->mask;
   for (std::uint32_t left = all; left != 0;) {
@@ -152,6 +157,12 @@ std::uint64_t cycles(const Exec* x) {
 
 }  // namespace
 
+const Insn* no_members(Exec* x, const Insn* i, int lane) {
+  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_members",
+               "the member mask is 0: it must name every lane that takes part, the thread's own "
+               "included");
+}
+
 const Insn* op_vote(Exec* x, const Insn* i) {
   return with_members(x, i, [x, i] {
     const std::uint32_t p =
@@ -213,11 +224,14 @@ const Insn* op_elect(Exec* x, const Insn* i) {
 const Insn* op_warp_sync(Exec* x, const Insn* i) {
   const std::uint32_t group = unmet_group(x, i);
   if (group == 0) return with_members(x, i, [] {});
+  const int first = std::countr_zero(group);
+  const std::uint32_t members = slot_at<std::uint32_t>(x, i->r[5])[first];
+  if (members == 0) return no_members(x, i, first);
   part(x, i, group);
   Warp& warp = *x->warp;
   Fragment& fragment = warp.fragment();
   fragment.wait = Wait::kWarpSync;
-  fragment.members = slot_at<std::uint32_t>(x, i->r[5])[std::countr_zero(group)];
+  fragment.members = members;
   fragment.pc = i + 1;
   fragment.from = x->from;
   recheck_waits(warp);

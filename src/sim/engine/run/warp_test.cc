@@ -297,6 +297,47 @@ TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
   EXPECT_NE(result.findings[0].message.find("waits at barrier 2"), std::string::npos);
 }
 
+// The mask may be a constant, a register that lanes agree on, or one that a single lane has at 0.
+TEST(Warp, AMemberMaskOf0IsAFault) {
+  const char* const instructions[] = {"vote.sync.ballot.b32 %r5, %p1, MASK;",
+                                      "vote.sync.any.pred %p2, %p1, MASK;",
+                                      "shfl.sync.idx.b32 %r5, %r1, 0, 31, MASK;",
+                                      "shfl.sync.bfly.b32 %r5|%p2, %r1, 1, 31, MASK;",
+                                      "match.any.sync.b32 %r5, %r1, MASK;",
+                                      "match.all.sync.b64 %r5|%p2, %rd1, MASK;",
+                                      "redux.sync.add.u32 %r5, %r1, MASK;",
+                                      "elect.sync %r5|%p2, MASK;",
+                                      "bar.warp.sync MASK;"};
+  struct Mask {
+    const char* text;
+    std::uint32_t lane;  // the first that has 0
+  };
+  const Mask masks[] = {{"0", 0}, {"%r8", 0}, {"%r9", 7}};
+  for (const std::string instruction : instructions) {
+    for (const Mask& mask : masks) {
+      SCOPED_TRACE(instruction + " with " + mask.text);
+      std::string text = instruction;
+      text.replace(text.find("MASK"), 4, mask.text);
+      const Result result = run(kernel(R"(
+    setp.lt.u32 %p1, %r1, 9;
+    and.b32 %r8, %r1, 0;
+    setp.eq.u32 %p3, %r1, 7;
+    selp.b32 %r9, 0, 0xffffff7f, %p3;
+    )" + text),
+                                32);
+      EXPECT_EQ(result.state, Grid::State::kFaulted);
+      ASSERT_EQ(result.findings.size(), 1u);
+      const driver::Finding& finding = result.findings[0];
+      EXPECT_EQ(finding.kind, "bad_members");
+      EXPECT_EQ(finding.message,
+                "the member mask is 0: it must name every lane that takes part, the thread's own "
+                "included");
+      EXPECT_EQ(finding.thread, (std::array<std::uint32_t, 3>{mask.lane, 0, 0}));
+      EXPECT_EQ(finding.where, "test.ptx:19:5");
+    }
+  }
+}
+
 const char kFactorial[] = R"(
 .func (.param .b32 result) factorial(.param .b32 n) {
   .reg .pred %p<2>;
