@@ -15,8 +15,8 @@ namespace baton::sim {
 
 using driver::Finding;
 
-const char* name_of(Space space) {
-  switch (space) {
+const char* name_of(const Place& place) {
+  switch (place.space) {
     case Space::kShared:
       return "shared";
     case Space::kLocal:
@@ -24,13 +24,15 @@ const char* name_of(Space space) {
     case Space::kParam:
       return "parameter";
     default:
-      return "global";
+      break;
   }
+  const bool is_global = window_of(place.address) == window_number(kGlobalWindow);
+  return is_global && is_constant_address(place.address) ? "constant" : "global";
 }
 
 Place resolve(Space space, std::uint64_t address) {
   if (space == Space::kConst) return {Space::kGlobal, address, false};
-  if (space != Space::kGeneric && space != Space::kParam) return {space, address, false};
+  if (space != Space::kGeneric) return {space, address, false};
   switch (window_of(address)) {
     case window_number(kSharedWindow):
       return {Space::kShared, address - kSharedWindow, true};
@@ -47,7 +49,7 @@ bool misaligned(const Access& a, const Place& place) {
   if (place.address % a.aligned == 0) return false;
   fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
         fmt::format("{} {} bytes of {} memory at {:#x}, which is not a multiple of {}", a.verb,
-                    a.bytes, name_of(place.space), place.address, a.aligned));
+                    a.bytes, name_of(place), place.address, a.aligned));
   return true;
 }
 
@@ -69,8 +71,8 @@ void outside(const Access& a, const Place& place) {
         break;
     }
     fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, kind,
-          fmt::format("{} {} bytes of global memory at {:#x}: {}", a.verb, a.bytes, place.address,
-                      memory.describe(place.address)));
+          fmt::format("{} {} bytes of {} memory at {:#x}: {}", a.verb, a.bytes, name_of(place),
+                      place.address, memory.describe(place.address)));
     return;
   }
   const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
@@ -78,7 +80,7 @@ void outside(const Access& a, const Place& place) {
                                                             : a.x->params.size;
   fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
         fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes", a.verb, a.bytes,
-                    name_of(place.space), place.address,
+                    name_of(place), place.address,
                     place.space == Space::kShared  ? "the block"
                     : place.space == Space::kLocal ? "the thread"
                                                    : "the kernel",
@@ -91,7 +93,7 @@ void warn_unwritten(const Access& a, const Place& place) {
              ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
                            a.bytes, place.address, a.x->grid->memory->describe(place.address))
              : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
-                           name_of(place.space), place.address));
+                           name_of(place), place.address));
 }
 
 namespace {

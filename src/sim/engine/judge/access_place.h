@@ -20,7 +20,7 @@ struct Place {
 
 // What an address means in a space.
 Place resolve(Space space, std::uint64_t address);
-const char* name_of(Space space);
+const char* name_of(const Place& place);  // "global"
 
 struct Access {
   Exec* x;

@@ -163,8 +163,7 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
   if (misaligned(access, place)) return nullptr;
   if (place.space == Space::kLocal || place.space == Space::kParam) {
     fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, "bad_atomic",
-          fmt::format("an atomic operation on {} memory, at {:#x}", name_of(place.space),
-                      place.address));
+          fmt::format("an atomic operation on {} memory, at {:#x}", name_of(place), place.address));
     return nullptr;
   }
   Region remote;

@@ -27,6 +27,10 @@ SlotId FunctionBuilder::constant(std::uint8_t width, std::uint64_t bits) {
   if (width == 4) bits &= 0xffffffff;
   return fixed(Kind::kConstant, width, bits, 0);
 }
+std::optional<std::uint64_t> FunctionBuilder::constant_in(SlotId slot) const {
+  if (slots_[slot].kind != Kind::kConstant) return std::nullopt;
+  return slots_[slot].a;
+}
 SlotId FunctionBuilder::special(std::uint8_t width, Special special, std::uint8_t index) {
   return fixed(Kind::kSpecial, width, index, static_cast<std::uint32_t>(special));
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -57,6 +58,8 @@ class FunctionBuilder {
   // The same behind all static shared memory, whose end is known later.
   SlotId dynamic_shared_address(std::uint8_t width, std::uint64_t at);
   std::uint8_t width(SlotId slot) const { return slots_[slot].width; }
+  // The value of a slot that constant() made.
+  std::optional<std::uint64_t> constant_in(SlotId slot) const;
 
   Proto& emit(Handler fn, std::uint32_t flat);
   // The next instruction emitted is where flat instruction `flat` begins.

@@ -16,9 +16,11 @@ namespace baton::sim {
 // when `address_of` is first asked for them.
 struct ModuleFacts {
   std::shared_ptr<const ptx::Module> ptx;
-  int architecture = 90;       // of the module's .target
-  bool arch_specific = false;  // sm_90a
-  std::function<std::uint64_t(const ptx::Variable&)> address_of;
+  int architecture = 90;                                          // of the module's .target
+  bool arch_specific = false;                                     // sm_90a
+  std::function<std::uint64_t(const ptx::Variable&)> address_of;  // generic
+  // What is added to the .const address of one of its constants for the generic one.
+  std::function<std::uint64_t()> constant_base;
   std::function<std::uint32_t(const ptx::Function&)> index_of;
   // Functions whose address is taken anywhere in the module's variables.
   std::function<std::vector<const ptx::Function*>()> addressed;

@@ -144,6 +144,9 @@ class Lowering {
   void fence();
   Space take_space(Modifiers& modifiers) const;
   Address address(const ptx::Operand& operand, Space space);
+  Address address_in_space(const ptx::Operand& operand, Space space);
+  // What an address in the space and the generic address differ by.
+  std::uint64_t window(Space space) const;
   bool load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
                   unsigned elements);
   std::uint16_t next_region();

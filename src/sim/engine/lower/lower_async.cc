@@ -46,6 +46,10 @@ SlotId Lowering::generic_address(const ptx::Operand& o, Space space) {
     extend(wide, where.slot, false);
     where.slot = wide;
   }
+  // That of constants is generic.
+  if (!shared && where.space != Space::kConst) {
+    where.offset += static_cast<std::int64_t>(window(where.space));
+  }
   if (where.offset == 0) return where.slot;
   OpSpec spec;
   spec.op = Op::kAdd;

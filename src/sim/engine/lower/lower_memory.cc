@@ -32,8 +32,20 @@ Space Lowering::take_space(Modifiers& m) const {
   return Space::kGeneric;
 }
 
-// [register + offset] or [symbol + offset].
+// [register + offset] or [symbol + offset]. Constants are read by their generic addresses.
 Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
+  Address result = address_in_space(o, space);
+  if (result.space != Space::kConst) return result;
+  if (builder_.width(result.slot) != 8) {
+    const SlotId wide = temporary(64);
+    extend(wide, result.slot, false);
+    result.slot = wide;
+  }
+  result.offset += static_cast<std::int64_t>(window(Space::kConst));
+  return result;
+}
+
+Lowering::Address Lowering::address_in_space(const ptx::Operand& o, Space space) {
   if (o.kind != Kind::kAddress || o.children.size() != 1) {
     invalid("the address must be one register or symbol in brackets, with an offset");
   }
@@ -76,6 +88,9 @@ Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
       break;
     case ptx::StateSpace::kParam:
       result.space = kernel_params_.contains(variable) ? Space::kParam : Space::kLocal;
+      break;
+    case ptx::StateSpace::kConst:
+      result.space = Space::kConst;
       break;
     default:
       result.space = Space::kGlobal;

@@ -135,10 +135,30 @@ bool Lowering::pack_or_unpack(Type type) {
   return true;
 }
 
-// Generic addresses of global memory are the addresses themselves; other spaces have windows.
+std::uint64_t Lowering::window(Space space) const {
+  switch (space) {
+    case Space::kGeneric:
+    case Space::kGlobal:  // generic addresses of global memory are the addresses themselves
+      return 0;
+    case Space::kConst:
+      return shared_.facts.constant_base();
+    case Space::kShared:
+    case Space::kSharedCluster:
+      return kSharedWindow;
+    case Space::kLocal:
+      return kLocalWindow;
+    case Space::kParam:
+      return kParamWindow;
+  }
+  return 0;
+}
+
 void Lowering::cvta() {
   Modifiers m(*insn_);
   const bool to_space = m.take("to");
+  static constexpr Space kSpaces[] = {Space::kGlobal, Space::kConst,         Space::kShared,
+                                      Space::kShared, Space::kSharedCluster, Space::kLocal,
+                                      Space::kParam,  Space::kParam};
   const auto space = m.take_one_of({"global", "const", "shared", "shared::cta", "shared::cluster",
                                     "local", "param", "param::entry"});
   const Type type = m.need_type();
@@ -148,13 +168,15 @@ void Lowering::cvta() {
   if (type != Type::kU64 && type != Type::kB64) throw Unsupported{"it is for 64-bit addresses"};
   const SlotId from = source(operand(1), Type::kU64);
   const SlotId to = target(operand(0), 64);
-  const bool same = *space < 2 || *space >= 6;
-  if (same) {
-    if (!alias(operand(0), from)) emit_copy(to, from);
+  const std::uint64_t apart = window(kSpaces[*space]);
+  const std::optional<std::uint64_t> known = builder_.constant_in(from);
+  if (apart == 0 || known) {
+    const std::uint64_t sum = known.value_or(0) + (to_space ? 0 - apart : apart);
+    const SlotId same = apart == 0 ? from : fixed(builder_.constant(8, sum));
+    if (!alias(operand(0), same)) emit_copy(to, same);
     return;
   }
-  const std::uint64_t window = *space == 5 ? kLocalWindow : kSharedWindow;
-  const SlotId base = fixed(builder_.constant(8, window));
+  const SlotId base = fixed(builder_.constant(8, apart));
   Proto& proto =
       emit(ops_.integer(spec_of(to_space ? Op::kSub : Op::kAdd, Type::kU64, Type::kU64)));
   def(proto, 0, to);

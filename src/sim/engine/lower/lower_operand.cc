@@ -169,7 +169,7 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_
     return fixed(builder_.constant(width, kCodeWindow + shared_.facts.index_of(*function)));
   }
   if (const auto found = kernel_params_.find(variable); found != kernel_params_.end()) {
-    return fixed(builder_.constant(width, kParamWindow + found->second + offset));
+    return fixed(builder_.constant(width, found->second + offset));
   }
   switch (variable->space) {
     case ptx::StateSpace::kLocal:
@@ -197,8 +197,11 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_
       return fixed(builder_.shared_address(width, shared_.shared.offset_of(*variable) + offset));
     }
     case ptx::StateSpace::kGlobal:
-    case ptx::StateSpace::kConst:
       return fixed(builder_.constant(width, shared_.facts.address_of(*variable) + offset));
+    case ptx::StateSpace::kConst: {
+      const std::uint64_t generic = shared_.facts.address_of(*variable);
+      return fixed(builder_.constant(width, generic - shared_.facts.constant_base() + offset));
+    }
     default:
       return std::nullopt;
   }

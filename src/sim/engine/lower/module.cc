@@ -68,8 +68,13 @@ struct LoadedModule::Impl {
   std::unordered_map<const ptx::Variable*, std::uint64_t> addresses;
   std::unordered_map<const ptx::Function*, std::uint32_t> indices;
   std::vector<std::uint64_t> owned;
+  std::unordered_map<const ptx::Variable*, std::uint64_t> constants;  // their .const addresses
+  std::uint64_t first_constant = 0;                                   // 0: none is placed yet
 
+  // Generic.
   std::uint64_t address_of(const ptx::Variable& variable);
+  std::uint64_t constant_base();
+  std::uint64_t allocate(const ptx::Variable& variable, std::uint64_t bytes);
   std::uint32_t index_of(const ptx::Function& function);
   std::vector<const ptx::Function*> addressed();
   void initialise(const ptx::Variable& variable, std::uint64_t bytes, std::uint64_t address);
@@ -78,6 +83,34 @@ struct LoadedModule::Impl {
   std::uint64_t value_of(const ptx::Variable& variable, const ptx::Operand& value, Type type);
   LoadedKernel make_kernel(const ptx::Function& function);
 };
+
+// All constants of the module are given addresses at once, each with room behind it, and memory
+// when they are needed.
+std::uint64_t LoadedModule::Impl::constant_base() {
+  std::lock_guard lock(mutex);
+  if (first_constant != 0) return first_constant;
+  std::uint64_t end = DeviceMemory::Impl::span_of(0);
+  for (const ptx::TopLevel& item : ptx->items()) {
+    const auto* variable = std::get_if<ptx::Variable>(&item);
+    if (variable == nullptr || variable->space != ptx::StateSpace::kConst) continue;
+    constants.emplace(variable, end - DeviceMemory::Impl::span_of(0));
+    end += DeviceMemory::Impl::span_of(std::max<std::uint64_t>(bytes_of(*variable), 1));
+  }
+  first_constant = end >> 32 == 0 ? memory->impl().reserve_constants(end) : 0;
+  if (first_constant == 0) {
+    throw error(ErrorCode::kOutOfMemory, "{}: no room on the device for its constants of {} bytes",
+                ptx->name(), constant_bytes);
+  }
+  return first_constant;
+}
+
+// Returns 0 where there is no room.
+std::uint64_t LoadedModule::Impl::allocate(const ptx::Variable& variable, std::uint64_t bytes) {
+  if (variable.space != ptx::StateSpace::kConst) return memory->allocate(bytes);
+  const std::uint64_t base = constant_base();
+  const std::uint64_t address = base + constants.at(&variable);
+  return memory->impl().allocate_at(address, bytes) ? address : 0;
+}
 
 std::uint64_t LoadedModule::Impl::address_of(const ptx::Variable& variable) {
   std::lock_guard lock(mutex);
@@ -89,8 +122,7 @@ std::uint64_t LoadedModule::Impl::address_of(const ptx::Variable& variable) {
                 ptx->name(), variable.name);
   }
   const std::uint64_t bytes = bytes_of(variable);
-  const std::uint64_t address = memory->impl().allocate(std::max<std::uint64_t>(bytes, 1),
-                                                        variable.space == ptx::StateSpace::kConst);
+  const std::uint64_t address = allocate(variable, std::max<std::uint64_t>(bytes, 1));
   if (address == 0) {
     throw error(ErrorCode::kOutOfMemory, "{}: no room on the device for variable {} of {} bytes",
                 ptx->name(), variable.name, bytes);
@@ -157,17 +189,21 @@ std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const 
     }
     case Kind::kIdentifier: {
       const auto offset = static_cast<std::uint64_t>(value.offset);
-      if (const ptx::Variable* other = ptx->variable(value.text))
-        return address_of(*other) + offset;
+      if (const ptx::Variable* other = ptx->variable(value.text)) {
+        const bool constant = other->space == ptx::StateSpace::kConst;
+        return address_of(*other) - (constant ? constant_base() : 0) + offset;
+      }
       if (const ptx::Function* function = ptx->function(value.text)) {
         return kCodeWindow + index_of(*function);
       }
       break;
     }
     case Kind::kCall:
-      // generic(symbol): generic addresses of global memory are the addresses themselves.
+      // generic(symbol + offset) + offset.
       if (value.text == "generic" && value.children.size() == 1) {
-        return value_of(variable, value.children[0], type) +
+        const ptx::Variable* other = ptx->variable(value.children[0].text);
+        const bool constant = other != nullptr && other->space == ptx::StateSpace::kConst;
+        return value_of(variable, value.children[0], type) + (constant ? constant_base() : 0) +
                static_cast<std::uint64_t>(value.offset);
       }
       // 0xff00(symbol): the bits of the address under the mask, moved down.
@@ -288,6 +324,7 @@ std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Modu
   impl->facts.arch_specific = target.specific;
   Impl* raw = impl.get();
   impl->facts.address_of = [raw](const ptx::Variable& v) { return raw->address_of(v); };
+  impl->facts.constant_base = [raw] { return raw->constant_base(); };
   impl->facts.index_of = [raw](const ptx::Function& f) { return raw->index_of(f); };
   impl->facts.addressed = [raw] { return raw->addressed(); };
   return std::shared_ptr<LoadedModule>(new LoadedModule(std::move(impl)));

@@ -7,11 +7,12 @@ namespace baton::sim {
 // The device's 64-bit address space. The top byte says what an address means; host pointers of user
 // space have zero there, so the two are never mistaken for each other.
 //   0x01  global memory: bits 50-55 the device's ordinal, bit 49 set for constants, below that
-//         bytes handed out once
+//         bytes handed out once. The .const address of a constant is its distance from the first
+//         one of its module, less than 4 GiB
 //   0x02  shared memory: the low 32 bits are the .shared address, of which bits 24-31 are the rank
 //         of its block in the cluster, as in hardware
 //   0x03  local memory of the executing thread: the low 32 bits are the .local address
-//   0x04  the kernel's parameters, likewise
+//   0x04  the kernel's parameters: the low 32 bits are the .param address
 //   0x05  code: the low 32 bits are a function's index in its module
 inline constexpr std::uint64_t kGlobalWindow = 0x0100'0000'0000'0000;
 inline constexpr std::uint64_t kSharedWindow = 0x0200'0000'0000'0000;

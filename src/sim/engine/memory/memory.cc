@@ -255,29 +255,44 @@ DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)
 
 DeviceMemory::~DeviceMemory() = default;
 
-std::uint64_t DeviceMemory::Impl::allocate(std::uint64_t bytes, bool constant) {
-  std::unique_lock lock(mutex);
-  if (bytes == 0 || bytes > capacity - used) return 0;
-  // One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
-  const std::uint64_t span = round_up(bytes, kPage) + kPage;
-  std::uint64_t& place = constant ? next_constant : next;
-  const std::uint64_t end = constant ? window_end : window_begin - kPage + kConstantBit;
-  if (span > end - place) return 0;
+// One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
+std::uint64_t DeviceMemory::Impl::span_of(std::uint64_t bytes) {
+  return round_up(bytes, kPage) + kPage;
+}
+
+bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) {
+  if (bytes == 0 || bytes > capacity - used) return false;
   std::shared_ptr<Backing> backing = Backing::make(bytes);
-  if (backing == nullptr) return 0;
-  const std::uint64_t base = place;
-  place += span;
+  if (backing == nullptr) return false;
   used += bytes;
   Allocation& allocation = allocations[base];
   allocation.size = bytes;
   allocation.backing = std::move(backing);
   allocation.backing->shadow().notes = watched;
   current = nullptr;
-  return base;
+  return true;
+}
+
+std::uint64_t DeviceMemory::Impl::reserve_constants(std::uint64_t span) {
+  std::unique_lock lock(mutex);
+  if (span > window_end - next_constant) return 0;
+  return std::exchange(next_constant, next_constant + span);
+}
+
+bool DeviceMemory::Impl::allocate_at(std::uint64_t base, std::uint64_t bytes) {
+  std::unique_lock lock(mutex);
+  return place(base, bytes);
 }
 
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
-  return impl_->allocate(bytes, false);
+  Impl& m = *impl_;
+  std::unique_lock lock(m.mutex);
+  const std::uint64_t end = m.window_begin - kPage + kConstantBit;
+  if (bytes > m.capacity || Impl::span_of(bytes) > end - m.next) return 0;
+  const std::uint64_t base = m.next;
+  if (!m.place(base, bytes)) return 0;
+  m.next += Impl::span_of(bytes);
+  return base;
 }
 
 bool DeviceMemory::free(std::uint64_t address) {

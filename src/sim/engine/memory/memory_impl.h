@@ -61,8 +61,13 @@ struct DeviceMemory::Impl {
 
   Impl(int ordinal, std::uint64_t capacity_bytes);
 
-  // What DeviceMemory::allocate does, or the same among the constants' addresses.
-  std::uint64_t allocate(std::uint64_t bytes, bool constant);
+  // Addresses that an allocation takes, with those behind it that stay free.
+  static std::uint64_t span_of(std::uint64_t bytes);
+  // So many of the constants' addresses, for allocate_at(); 0 where there are not as many.
+  std::uint64_t reserve_constants(std::uint64_t span);
+  // What DeviceMemory::allocate does, at an address that was reserved. False where there is no
+  // memory.
+  bool allocate_at(std::uint64_t base, std::uint64_t bytes);
 
   // The present snapshot; the same object while nothing changed. Thread-safe.
   std::shared_ptr<const Snapshot> snapshot();
@@ -91,6 +96,8 @@ struct DeviceMemory::Impl {
   Allocations::const_iterator before(std::uint64_t address) const;
   void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
   void forget_oldest_freed();
+  // As allocate_at(), under the lock.
+  bool place(std::uint64_t base, std::uint64_t bytes);
 
   mutable std::shared_mutex mutex;
   const std::uint64_t window_begin;
