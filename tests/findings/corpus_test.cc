@@ -9,7 +9,7 @@
 #include <map>
 #include <regex>
 
-#include "sim/driver.h"
+#include "sim/api/driver.h"
 
 namespace baton::findings {
 

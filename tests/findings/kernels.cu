@@ -441,6 +441,13 @@ KERNEL all_write_the_same(float* y, const float* x) {
   __syncthreads();
   y[i] = any != 0 ? s[t ^ 96] : 0;
 }
+KERNEL all_write_the_same_pair(float* y, const float* x) {
+  INDEX;
+  __shared__ float2 pair;
+  pair = make_float2(x[0], -1);  // one store of a vector, from every warp
+  __syncthreads();
+  y[i] = pair.x + static_cast<float>(t);
+}
 KERNEL reduces_by_shuffles(float* y, const float* x) {
   INDEX;
   __shared__ float sums[4];

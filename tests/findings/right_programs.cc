@@ -216,6 +216,7 @@ std::vector<Program> right_programs() {
                              "pipelines",
                              "locks",
                              "all_write_the_same",
+                             "all_write_the_same_pair",
                              "reduces_by_shuffles",
                              "transposes_in_warps",
                              "last_block_sums",

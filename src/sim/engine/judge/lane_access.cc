@@ -144,7 +144,7 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   if (strong) pass_flag(x, lane, place, false, true);
   if (region->shadow != nullptr) {
     watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kWrite, strong,
-               {static_cast<const std::byte*>(buffer), 0});
+               {{static_cast<const std::byte*>(buffer)}, 0, bytes});
   }
   if (strong) {
     store_strong(region->host + offset, buffer, bytes);

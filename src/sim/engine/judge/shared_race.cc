@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -27,12 +28,21 @@ int lane_at(const SharedWatch::Access& access, std::uint32_t from, std::uint32_t
   return -1;
 }
 
+// Whether both write one value, to one place each, and agree on every byte that both write.
+bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) {
+  if (!a.one_value || !b.one_value) return false;
+  const std::uint32_t from = std::max(a.offset, b.offset);
+  const std::uint32_t end = std::min(a.offset + a.bytes, b.offset + b.bytes);
+  const auto bytes_of = [&](const SharedWatch::Access& access) {
+    return reinterpret_cast<const std::byte*>(access.value.data()) + (from - access.offset);
+  };
+  return from >= end || std::memcmp(bytes_of(a), bytes_of(b), end - from) == 0;
+}
+
 bool conflicts(const SharedWatch::Access& a, const SharedWatch::Access& b) {
   if (a.touch == Touch::kRead && b.touch == Touch::kRead) return false;
   if (a.touch == Touch::kUpdate && b.touch == Touch::kUpdate) return false;
-  const bool same = a.one_value && b.one_value && a.offset == b.offset && a.bytes == b.bytes &&
-                    a.value == b.value;
-  return !same;
+  return !write_the_same(a, b);
 }
 
 std::string index_text(const std::array<std::uint32_t, 3>& index) {

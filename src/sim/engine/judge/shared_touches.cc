@@ -39,9 +39,9 @@ std::array<Bits*, 3> sets_of(SharedWatch::Footprint& footprint) {
 
 struct Hash {
   std::size_t operator()(const SharedWatch::Access& access) const {
-    const std::uint64_t all = reinterpret_cast<std::uintptr_t>(access.insn) ^
-                              std::uint64_t{access.offset} << 40 ^ access.value << 8 ^
-                              std::uint64_t{access.first_lane} << 1;
+    const std::uint64_t all =
+        reinterpret_cast<std::uintptr_t>(access.insn) ^ std::uint64_t{access.offset} << 40 ^
+        (access.value[0] ^ access.value[1]) << 8 ^ std::uint64_t{access.first_lane} << 1;
     return static_cast<std::size_t>(all * 0x9e3779b97f4a7c15u >> 16);
   }
 };

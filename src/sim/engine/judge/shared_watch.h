@@ -41,6 +41,7 @@ class SharedWatch {
   void begin();
 
   // --- What the executing warp touches ---
+  using Value = std::array<std::uint64_t, 2>;  // as many bytes as one store writes, at most
   struct Access {
     const Insn* insn = nullptr;
     std::uint32_t offset = 0;      // bytes, of the first lane
@@ -49,7 +50,7 @@ class SharedWatch {
     std::uint16_t places = 1;      // distinct ones
     std::uint8_t first_lane = 0;   // of the first place
     std::uint8_t lanes_apart = 1;  // from one place to the next
-    std::uint64_t value = 0;       // written to its one place, where `one_value`
+    Value value = {};              // written to its one place, where `one_value`
     // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
     // is touched 4 * k bytes behind the offset. 0: none.
     std::uint64_t shape = 0;

@@ -52,14 +52,20 @@ void note_shared(const Region& region, const SharedWatch::Access& access) {
 
 // The value that all of the lanes store, if it is one.
 void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Access* access) {
-  if (values.first == nullptr || access->bytes > sizeof(access->value)) return;
-  const auto value_of = [&](int lane) { return values.first + lane * values.apart; };
-  const int first = std::countr_zero(lanes);
-  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-    const std::byte* other = value_of(std::countr_zero(left));
-    if (std::memcmp(value_of(first), other, access->bytes) != 0) return;
+  if (values.first[0] == nullptr || access->bytes > sizeof(access->value)) return;
+  const auto value_of = [&](int lane) {
+    SharedWatch::Value value{};
+    for (std::uint32_t done = 0; done < access->bytes; done += values.each) {
+      const std::byte* part = values.first[done / values.each] + lane * values.apart;
+      std::memcpy(reinterpret_cast<std::byte*>(value.data()) + done, part, values.each);
+    }
+    return value;
+  };
+  const SharedWatch::Value value = value_of(std::countr_zero(lanes));
+  for (std::uint32_t left = lanes & (lanes - 1); left != 0; left &= left - 1) {
+    if (value_of(std::countr_zero(left)) != value) return;
   }
-  std::memcpy(&access->value, value_of(first), access->bytes);
+  access->value = value;
   access->one_value = true;
 }
 

@@ -14,10 +14,12 @@ namespace baton::sim {
 
 enum class Touch : std::uint8_t { kRead, kWrite, kUpdate };
 
-// What is stored, where it is one register: the lanes' values and the bytes from one to the next.
+// What is stored: the values of lane 0 in up to four registers, the bytes from one lane's to the
+// next lane's, and the bytes that are stored of each.
 struct StoredValues {
-  const std::byte* first = nullptr;  // null: not told
+  const std::byte* first[4] = {};  // the first is null where the values are not told
   std::uint32_t apart = 0;
+  std::uint32_t each = 0;
 };
 
 // All 32 lanes, lane l the `bytes` at offset + l * bytes.

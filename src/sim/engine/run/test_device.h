@@ -19,12 +19,13 @@ namespace baton::sim {
 
 class TestDevice {
  public:
-  explicit TestDevice(unsigned workers = 1)
-      : memory(0, std::uint64_t{1} << 32), engine(config(workers), memory) {}
+  explicit TestDevice(unsigned workers = 1, bool watch_shared = false)
+      : memory(0, std::uint64_t{1} << 32), engine(config(workers, watch_shared), memory) {}
 
-  static EngineConfig config(unsigned workers) {
+  static EngineConfig config(unsigned workers, bool watch_shared = false) {
     EngineConfig made;
     made.workers = workers;
+    made.watch_shared = watch_shared;
     return made;
   }
 

@@ -1,0 +1,138 @@
+// Races of two warps in shared memory: which stores conflict, and which thread a finding names.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "sim/engine/run/test_device.h"
+
+namespace baton::sim {
+namespace {
+
+// 64 threads. %r1 is the thread, %r2 the lane, %r3 the warp; %r10 to %r13 and %rd10 to %rd13 are
+// the same in all of them.
+std::vector<driver::Finding> run(const std::string& body) {
+  TestDevice device(1, true);
+  const auto module = device.load(R"(.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k() {
+  .reg .pred %p<8>;
+  .reg .b16 %h<30>;
+  .reg .b32 %r<30>;
+  .reg .b64 %rd<30>;
+  .reg .b128 %q<4>;
+  .shared .align 16 .b8 s[1024];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 31;
+  shr.u32 %r3, %r1, 5;
+  setp.eq.u32 %p1, %r2, 3;
+  setp.eq.u32 %p2, %r3, 1;
+  mov.u32 %r4, s;
+  mov.u64 %rd4, s;
+  cvta.shared.u64 %rd5, %rd4;
+  mov.b32 %r10, 10; mov.b32 %r11, 11; mov.b32 %r12, 12; mov.b32 %r13, 13;
+  mov.b64 %rd10, 20; mov.b64 %rd11, 21;
+  mov.b64 %rd12, {%r10, %r11};
+  mov.b16 %h10, 30; mov.b16 %h11, 31; mov.b16 %h12, 32; mov.b16 %h13, 33;
+)" + body + "\n  ret;\n}\n");
+  device.run(module, "k", {1}, {64});
+  return device.engine.findings();
+}
+
+class EqualStores : public testing::TestWithParam<const char*> {};
+
+TEST_P(EqualStores, AreNoRace) {
+  for (const driver::Finding& finding : run(GetParam())) ADD_FAILURE() << finding.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SharedRace, EqualStores,
+    testing::Values("st.shared.u32 [%r4], %r10;", "st.shared.u64 [%r4], %rd10;",
+                    "st.shared.u8 [%r4+3], %r10;", "st.shared.v2.u32 [%r4], {%r10, %r11};",
+                    "st.shared.v4.u32 [%r4], {%r10, %r11, %r12, %r13};",
+                    "st.shared.v2.u64 [%r4], {%rd10, %rd11};",
+                    "st.shared.v4.u16 [%r4], {%h10, %h11, %h12, %h13};",
+                    "st.shared.v2.u16 [%r4], {%h10, %h11};", "st.shared.v2.u8 [%r4], {%r10, %r11};",
+                    "mov.b128 %q1, {%rd10, %rd11}; st.shared.b128 [%r4], %q1;",
+                    // By a generic address, under a guard, by one lane of each warp.
+                    "st.v4.u32 [%rd5], {%r10, %r11, %r12, %r13};",
+                    "@%p1 st.shared.v2.u32 [%r4], {%r10, %r11};",
+                    "@%p1 st.v2.u64 [%rd5], {%rd10, %rd11};",
+                    // By one address register, which all lanes have alike.
+                    "st.shared.v2.u32 [%r4], {%r10, %r11}; st.shared.v2.u32 [%r4+8], {%r12, %r13};",
+                    // What both write of what one of them writes in two parts.
+                    "@%p2 st.shared.v2.u32 [%r4], {%r10, %r11}; @!%p2 st.shared.u32 [%r4+4], %r11;",
+                    "@%p2 st.shared.v2.u32 [%r4], {%r10, %r11}; @!%p2 st.shared.u64 [%r4], %rd12;",
+                    "@%p2 st.shared.v4.u32 [%r4], {%r12, %r13, %r10, %r11};"
+                    "@!%p2 st.shared.u64 [%r4+8], %rd12;"));
+
+struct Stores {
+  const char* body;
+  int bytes;
+};
+void PrintTo(const Stores& one, std::ostream* stream) {
+  *stream << one.body;
+}
+class DifferentStores : public testing::TestWithParam<Stores> {};
+
+// %r20 and %rd20 differ between the two warps, %r2 between the lanes.
+TEST_P(DifferentStores, AreARace) {
+  const auto findings =
+      run(std::string("add.u32 %r20, %r3, 77; cvt.u64.u32 %rd20, %r20; cvt.u16.u32 %h20, %r20;") +
+          GetParam().body);
+  ASSERT_FALSE(findings.empty());
+  for (const driver::Finding& finding : findings) EXPECT_EQ(finding.kind, "shared_race");
+  EXPECT_TRUE(findings[0].message.starts_with(
+      fmt::format("writes {} bytes of shared memory", GetParam().bytes)))
+      << findings[0].message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    SharedRace, DifferentStores,
+    testing::Values(Stores{"st.shared.u32 [%r4], %r20;", 4},
+                    Stores{"st.shared.v2.u32 [%r4], {%r20, %r11};", 8},
+                    Stores{"st.shared.v2.u32 [%r4], {%r10, %r20};", 8},
+                    Stores{"st.shared.v4.u32 [%r4], {%r20, %r11, %r12, %r13};", 16},
+                    Stores{"st.shared.v4.u32 [%r4], {%r10, %r20, %r12, %r13};", 16},
+                    Stores{"st.shared.v4.u32 [%r4], {%r10, %r11, %r20, %r13};", 16},
+                    Stores{"st.shared.v4.u32 [%r4], {%r10, %r11, %r12, %r20};", 16},
+                    Stores{"st.shared.v2.u64 [%r4], {%rd20, %rd11};", 16},
+                    Stores{"st.shared.v2.u64 [%r4], {%rd10, %rd20};", 16},
+                    Stores{"st.v2.u64 [%rd5], {%rd10, %rd20};", 16},
+                    Stores{"@%p1 st.shared.v2.u32 [%r4], {%r10, %r20};", 8},
+                    // Lanes of one warp differ: no warp stores one value.
+                    Stores{"st.shared.v2.u32 [%r4], {%r10, %r2};", 8},
+                    // They overlap in part, and differ there.
+                    Stores{"@%p2 st.shared.v2.u32 [%r4], {%r10, %r11};"
+                           "@!%p2 st.shared.u32 [%r4+4], %r10;",
+                           4}));
+
+// Warp 0 writes 32 words side by side; one lane of warp 1 reads one of them.
+TEST(SharedRace, NamesTheLaneWhoseBytesAreMet) {
+  for (const int lane : {0, 1, 5, 30, 31}) {
+    SCOPED_TRACE(lane);
+    const auto findings = run(fmt::format(R"(
+  mad.lo.u32 %r5, %r2, 4, %r4;
+  @!%p2 st.shared.u32 [%r5], %r2;
+  setp.eq.u32 %p3, %r1, {};
+  @%p3 ld.shared.u32 %r6, [%r4+{}];)",
+                                          32 + 31 - lane, 4 * lane));
+    const driver::Finding* race = nullptr;
+    for (const driver::Finding& finding : findings) {
+      if (finding.kind == "shared_race") race = &finding;
+    }
+    ASSERT_NE(race, nullptr);
+    EXPECT_EQ(race->thread,
+              (std::array<std::uint32_t, 3>{63u - static_cast<unsigned>(lane), 0, 0}));
+    EXPECT_EQ(race->message,
+              fmt::format("reads 4 bytes of shared memory at {:#x}, that thread ({}, 0, 0) of the "
+                          "same block writes at test.ptx:26:3, and no barrier lies between the two",
+                          4 * lane, lane));
+  }
+}
+
+}  // namespace
+}  // namespace baton::sim
