@@ -210,6 +210,36 @@ void add_lop3(Group& group) {
         .operand(1, words)
         .operand(2, words);
   }
+  // The predicate says whether the result is not 0, combined with bit 0 of c.
+  for (const std::string_view combine : {"and", "or"}) {
+    for (const unsigned table : {0x00u, 0x80u, 0x96u, 0xc0u, 0xfeu, 0xffu}) {
+      const auto holds = [combine, table](u32 a, u32 b, u32 c) {
+        const bool result = lookup(a, b, c, table) != 0;
+        const bool other = (c & 1) != 0;
+        return combine == "and" ? result && other : result || other;
+      };
+      const std::string flag =
+          ".reg .pred %p, %q;\n  .reg .b32 %t;\n  and.b32 %t, %c, 1;\n  setp.ne.u32 %q, %t, 0;\n  ";
+      group.add(flag + fmt::format("lop3.{}.b32 %t|%p, %a, %b, %c, {}, %q;\n"
+                                   "  selp.b32 %d, 0x5555aaaa, 0, %p;\n  xor.b32 %d, %d, %t;",
+                                   combine, table),
+                [holds, table](u32 a, u32 b, u32 c) {
+                  return lookup(a, b, c, table) ^ (holds(a, b, c) ? 0x5555aaaau : 0u);
+                });
+      group.add(flag + fmt::format("lop3.{}.b32 _|%p, %a, %b, %c, {}, %q;\n"
+                                   "  selp.b32 %d, 1, 0, %p;",
+                                   combine, table),
+                [holds](u32 a, u32 b, u32 c) { return u32(holds(a, b, c)); });
+      // The result may take the place of an operand, and the predicate that of the one it combines.
+      group.add(flag + fmt::format("mov.b32 %t, %b;\n"
+                                   "  lop3.{}.b32 %t|%q, %a, %t, %c, {}, %q;\n"
+                                   "  selp.b32 %d, 0x5555aaaa, 0, %q;\n  xor.b32 %d, %d, %t;",
+                                   combine, table),
+                [holds, table](u32 a, u32 b, u32 c) {
+                  return lookup(a, b, c, table) ^ (holds(a, b, c) ? 0x5555aaaau : 0u);
+                });
+    }
+  }
 }
 
 template <typename T>

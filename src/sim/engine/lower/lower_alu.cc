@@ -281,9 +281,12 @@ void Lowering::alu_lop3() {
   Modifiers m(*insn_);
   OpSpec spec;
   spec.op = Op::kLop3;
+  // lop3.and and lop3.or write also a predicate: whether the result is not 0, and, or or,
+  // operand 5.
+  const auto combine = m.take_one_of({"and", "or"});
   spec.type = m.need_type();
   m.finish();
-  need_operands(5, 5);
+  need_operands(combine ? 6 : 5, combine ? 6 : 5);
   if (spec.type != Type::kB32) throw Unsupported{"it is for .b32 alone"};
   const ptx::Operand& table = operand(4);
   if (table.kind != ptx::Operand::Kind::kInteger || table.bits > 255) {
@@ -293,13 +296,32 @@ void Lowering::alu_lop3() {
   const SlotId a = source(operand(1), spec.type);
   const SlotId b = source(operand(2), spec.type);
   const SlotId c = source(operand(3), spec.type);
-  const SlotId d = target(operand(0), 32);
+  const ptx::Operand& result = operand(0);
+  const bool pair = result.kind == ptx::Operand::Kind::kPair && result.children.size() == 2;
+  if (pair != combine.has_value()) {
+    invalid("lop3.and and lop3.or write a register and a predicate, lop3 a register");
+  }
+  SlotId d = target(pair ? result.children[0] : result, 32);
+  if (pair && d == kSink) d = temporary(32);
   Proto& proto = emit(ops_.integer(spec));
   def(proto, 0, d);
   use(proto, 1, a);
   use(proto, 2, b);
   use(proto, 3, c);
   proto.imm = static_cast<std::int64_t>(table.bits);
+  if (!pair) return;
+  OpSpec test;
+  test.op = Op::kSetp;
+  test.compare = Compare::kNe;
+  test.from = Type::kB32;
+  Proto& sets = emit(ops_.compare(test));
+  def(sets, 0, predicate_target(result.children[1]));
+  def(sets, 1, kSink);
+  use(sets, 2, d);
+  use(sets, 3, fixed(builder_.constant(4, 0)));
+  sets.mode = static_cast<std::uint8_t>(*combine == 0 ? Combine::kAnd : Combine::kOr);
+  sets.bits = outcomes(test.compare);
+  use_predicate(sets, 4, operand(5));
 }
 
 void Lowering::alu_prmt() {
