@@ -100,6 +100,9 @@ TEST_F(LibraryTest, KernelAttributes) {
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 49152);
   EXPECT_EQ(attribute(staged, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 45152);
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_PTX_VERSION), 90);
+  // An estimate where there is PTX alone, of 16 at least.
+  EXPECT_GE(attribute(empty, CU_FUNC_ATTRIBUTE_NUM_REGS), tests_cuda() ? 1 : 16);
+  EXPECT_LE(attribute(empty, CU_FUNC_ATTRIBUTE_NUM_REGS), 255);
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_BINARY_VERSION), 90);
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT), -1);
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 0);

@@ -168,6 +168,14 @@ TEST_F(MemoryTest, PinnedMemoryIsKnown) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemGetAddressRange(&base, &size, address + 10));
   EXPECT_EQ(base, address);
   EXPECT_EQ(size, 100u);
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemGetAddressRange(&base, &size, address + 99));
+  if (!tests_cuda()) {  // a GPU's driver hands out whole pages
+    unsigned type = 0;
+    EXPECT_RESULT(CUDA_ERROR_NOT_FOUND, driver.cuMemGetAddressRange(&base, &size, address + 100));
+    EXPECT_RESULT(
+        CUDA_ERROR_INVALID_VALUE,
+        driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address + 100));
+  }
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuMemFree(address));
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuMemFreeHost(static_cast<char*>(pinned) + 4));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeHost(pinned));

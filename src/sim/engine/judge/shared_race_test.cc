@@ -127,10 +127,11 @@ TEST(SharedRace, NamesTheLaneWhoseBytesAreMet) {
     ASSERT_NE(race, nullptr);
     EXPECT_EQ(race->thread,
               (std::array<std::uint32_t, 3>{63u - static_cast<unsigned>(lane), 0, 0}));
-    EXPECT_EQ(race->message,
-              fmt::format("reads 4 bytes of shared memory at {:#x}, that thread ({}, 0, 0) of the "
-                          "same block writes at test.ptx:26:3, and no barrier lies between the two",
-                          4 * lane, lane));
+    EXPECT_EQ(
+        race->message,
+        fmt::format("reads 4 bytes of shared memory at {:#x}, that thread ({}, 0, 0) of the "
+                    "same block writes at test.ptx:25:3, and there is no barrier between the two",
+                    4 * lane, lane));
   }
 }
 

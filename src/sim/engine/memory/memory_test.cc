@@ -1,7 +1,10 @@
 #include "sim/engine/memory/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>
@@ -146,6 +149,53 @@ TEST(DeviceMemory, ASnapshotKeepsWhatIsFreedMeanwhile) {
   snapshot->find(a)->host[0] = std::byte{1};
   EXPECT_EQ(memory.impl().snapshot()->find(a), nullptr);
 }
+
+TEST(DeviceMemory, ForgetsTheTouchesOfEveryLiveAllocation) {
+  DeviceMemory memory(0, kMiB);
+  memory.impl().watch(true);
+  const std::uint64_t addresses[] = {memory.allocate(64), memory.allocate(64), memory.allocate(64)};
+  const auto shadow_of = [&](std::uint64_t address) -> Shadow& {
+    return memory.impl().holding(address, 1)->second.backing->shadow();
+  };
+  for (const std::uint64_t address : addresses) {
+    Shadow& shadow = shadow_of(address);
+    shadow.keep_reader(shadow.layout(0, 4)->cells, 1, [](Toucher) { return false; });
+  }
+  memory.free(addresses[1]);
+  memory.impl().forget_touches();
+  EXPECT_FALSE(shadow_of(addresses[0]).has_readers());
+  EXPECT_FALSE(shadow_of(addresses[2]).has_readers());
+}
+
+// Addresses are plenty; what the host lacks is memory.
+TEST(DeviceMemory, RefusesWhatTheHostCannotMap) {
+  constexpr std::uint64_t kTooMuch = std::uint64_t{1} << 48;
+  DeviceMemory memory(0, 2 * kTooMuch);
+  EXPECT_EQ(memory.allocate(kTooMuch), 0u);
+  EXPECT_EQ(memory.used(), 0u);
+  EXPECT_NE(memory.allocate(kMiB), 0u);
+  EXPECT_EQ(memory.used(), kMiB);
+}
+
+// The sanitizers reserve more addresses than any limit leaves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// In a process of its own, whose memory ends soon: small allocations come from the heap.
+TEST(DeviceMemoryDeathTest, RefusesWhatTheHeapCannotHold) {
+  const auto exhaust = [] {
+    DeviceMemory memory(0, std::uint64_t{1} << 40);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit{};
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * static_cast<std::uint64_t>(getpagesize()) + 64 * kMiB;
+    setrlimit(RLIMIT_AS, &limit);
+    std::uint64_t held = 0;
+    while (memory.allocate(128 * 1024) != 0) ++held;
+    _exit(memory.used() == held * 128 * 1024 ? 0 : 1);
+  };
+  EXPECT_EXIT(exhaust(), testing::ExitedWithCode(0), "");
+}
+#endif
 
 TEST(DeviceMemory, ServesThreadsAtOnce) {
   DeviceMemory memory(0, 256 * kMiB);

@@ -297,6 +297,42 @@ TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
   EXPECT_NE(result.findings[0].message.find("waits at barrier 2"), std::string::npos);
 }
 
+TEST(Warp, ABarrierForAnotherNumberOfThreadsIsADivergence) {
+  struct Case {
+    const char* first;
+    const char* second;
+    const char* message;
+  };
+  // Warp 0 comes first.
+  const Case cases[] = {
+      {"bar.sync 1, 64;", "bar.sync 1;",
+       "arrives at barrier 1 for all threads of the block while others arrived in the same phase "
+       "for "
+       "64 threads"},
+      {"bar.sync 1;", "bar.sync 1, 64;",
+       "arrives at barrier 1 for 64 threads while others arrived in the same phase for all threads "
+       "of the block"},
+      {"bar.sync 1, 96;", "bar.sync 1, 64;",
+       "arrives at barrier 1 for 64 threads while others arrived in the same phase for 96 "
+       "threads"}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(std::string(one.first) + " and " + one.second);
+    const Result result = run(kernel(std::string(R"(
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 bra FIRST;
+    )") + one.second + "\n    bra END;\n  FIRST:\n    " +
+                                     one.first + "\n  END:\n"),
+                              64);
+    const driver::Finding* found = nullptr;
+    for (const driver::Finding& finding : result.findings) {
+      if (finding.kind == "barrier_divergence") found = &finding;
+    }
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->message, one.message);
+    EXPECT_EQ(found->thread, (std::array<std::uint32_t, 3>{32, 0, 0}));
+  }
+}
+
 // The mask may be a constant, a register that lanes agree on, or one that a single lane has at 0.
 TEST(Warp, AMemberMaskOf0IsAFault) {
   const char* const instructions[] = {"vote.sync.ballot.b32 %r5, %p1, MASK;",
