@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "sim/engine/memory/address.h"
@@ -260,17 +261,19 @@ std::uint64_t DeviceMemory::Impl::span_of(std::uint64_t bytes) {
   return round_up(bytes, kPage) + kPage;
 }
 
-bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) {
+bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) try {
   if (bytes == 0 || bytes > capacity - used) return false;
   std::shared_ptr<Backing> backing = Backing::make(bytes);
   if (backing == nullptr) return false;
-  used += bytes;
   Allocation& allocation = allocations[base];
+  used += bytes;
   allocation.size = bytes;
   allocation.backing = std::move(backing);
   allocation.backing->shadow().notes = watched;
   current = nullptr;
   return true;
+} catch (const std::bad_alloc&) {
+  return false;  // the host has no memory for what describes the allocation
 }
 
 std::uint64_t DeviceMemory::Impl::reserve_constants(std::uint64_t span) {
