@@ -133,6 +133,14 @@ struct TensorMapArgument {
   friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
 };
 
+// A part of a buffer, with bounds: { buffer = "W", offset = "l*N*K", count = "N*K" }. The kernel
+// gets its address and may access these elements only, which the simulated GPU checks.
+struct BufferView {
+  BufferOffset place = {};
+  std::optional<Expression> count = {};  // elements; else up to the buffer's end
+  friend bool operator==(const BufferView&, const BufferView&) = default;
+};
+
 struct LaunchArgument;
 
 // A struct by value: { struct = ["x", { i32 = "N" }] }. Each field is a buffer, a typed value,
@@ -146,7 +154,7 @@ struct StructArgument {
 // which of them is known once the program knows its names, so a Program never holds plain text.
 struct BATON_API LaunchArgument {
   std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes,
-               TensorMapArgument, StructArgument>
+               TensorMapArgument, StructArgument, BufferView>
       value;
   SourceLocation where;
 
@@ -161,6 +169,7 @@ struct BATON_API LaunchArgument {
   LaunchArgument(TypedValue typed) : value(std::move(typed)) {}        // NOLINT
   LaunchArgument(RawBytes bytes) : value(std::move(bytes)) {}          // NOLINT
   LaunchArgument(TensorMapArgument map) : value(std::move(map)) {}     // NOLINT
+  LaunchArgument(BufferView view) : value(std::move(view)) {}          // NOLINT
   LaunchArgument(StructArgument fields) : value(std::move(fields)) {}  // NOLINT
 
   BATON_API friend bool operator==(const LaunchArgument& a, const LaunchArgument& b);

@@ -16,10 +16,12 @@ ParamFacts field_facts(const LaunchArgument& field, const ParamFacts& parent,
                        const std::string& what) {
   ParamFacts facts;
   facts.read_only = parent.read_only;
-  std::visit(Overloaded{[&](const BufferOffset&) {
-                          facts.size = kPointerSize;
-                          facts.kind = ParamKind::kPointer;
-                        },
+  const auto is_pointer = [&] {
+    facts.size = kPointerSize;
+    facts.kind = ParamKind::kPointer;
+  };
+  std::visit(Overloaded{[&](const BufferOffset&) { is_pointer(); },
+                        [&](const BufferView&) { is_pointer(); },
                         [&](const TypedValue& typed) {
                           facts.size = static_cast<std::uint32_t>(size_of(typed.dtype));
                           facts.kind = ParamKind::kScalar;
@@ -98,8 +100,8 @@ void PlannedArgument::plan_fields(const StructArgument& fields, const ParamFacts
   const Layout whole = place(place, fields, 0, what);
   if (whole.end == size_) return;
   throw error(ErrorCode::kInvalidInput,
-              "{} is a struct of {} bytes, the parameter has {}; fields are aligned as in C",
-              what, whole.end, size_);
+              "{} is a struct of {} bytes, the parameter has {}; fields are aligned as in C", what,
+              whole.end, size_);
 }
 
 ArgumentType PlannedArgument::type() const {

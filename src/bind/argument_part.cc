@@ -55,6 +55,11 @@ ArgumentPart::ArgumentPart(const LaunchArgument& argument, const ParamFacts& par
       size_(param.size),
       dtype_(param.kind == ParamKind::kScalar ? param.dtype : std::nullopt) {
   std::visit(Overloaded{[&](const BufferOffset& place) { plan_buffer(place, names, buffers); },
+                        [&](const BufferView& view) {
+                          plan_buffer(view.place, names, buffers);
+                          is_view_ = true;
+                          if (view.count) count_ = BoundExpression(view.count->code(), names);
+                        },
                         [&](const Expression& integer) { plan_integer(integer, names); },
                         [&](double real) { plan_real(real); },
                         [&](const TypedValue& typed) { plan_typed(typed, names); },
@@ -226,13 +231,32 @@ std::int64_t ArgumentPart::first_element(std::span<const std::int64_t> slots,
                                          const BufferTable& buffers) const {
   const BoundBuffer& buffer = buffers[*buffer_];
   const std::int64_t elements = expression_ ? expression_->evaluate(slots) : 0;
-  // Where a buffer starts is a place in it even if it is empty.
-  if (elements < 0 || (elements >= buffer.elements && elements != 0)) {
+  // Where a buffer starts is a place in it even if it is empty, and so is its end for an empty
+  // view.
+  const std::int64_t end = buffer.elements + (is_view_ ? 1 : 0);
+  if (elements < 0 || (elements >= end && elements != 0)) {
     throw error_at(where_, ErrorCode::kInvalidInput,
                    "{} is {} + {}, outside the buffer of {} elements", what_,
                    buffer.definition->name, elements, buffer.elements);
   }
+  if (!count_) return elements;
+  const std::int64_t count = count_->evaluate(slots);
+  if (count < 0 || count > buffer.elements - elements) {
+    throw error_at(where_, ErrorCode::kInvalidInput,
+                   "{} is a view of {} elements at {} + {}, which leaves the buffer of {} elements",
+                   what_, count, buffer.definition->name, elements, buffer.elements);
+  }
   return elements;
+}
+
+std::optional<ArgumentPart::Range> ArgumentPart::view(std::span<const std::int64_t> slots,
+                                                      const BufferTable& buffers) const {
+  if (!is_view_) return std::nullopt;
+  const BoundBuffer& buffer = buffers[*buffer_];
+  const std::int64_t first = first_element(slots, buffers);
+  const std::int64_t count = count_ ? count_->evaluate(slots) : buffer.elements - first;
+  const std::uint64_t size = buffer.element_size();
+  return Range{static_cast<std::uint64_t>(first) * size, static_cast<std::uint64_t>(count) * size};
 }
 
 std::uint64_t ArgumentPart::offset(std::span<const std::int64_t> slots,
@@ -272,6 +296,9 @@ void ArgumentPart::write(std::span<const std::int64_t> slots, const BufferTable&
 std::pair<std::uint64_t, std::uint64_t> ArgumentPart::span(std::span<const std::int64_t> slots,
                                                            std::optional<std::size_t> index,
                                                            const BufferTable& buffers) const {
+  if (const auto bounds = view(slots, buffers)) {
+    return {bounds->offset, bounds->offset + bounds->bytes};
+  }
   const BoundBuffer& buffer = buffers[*buffer_];
   if (!expression_) return {0, buffer.bytes};
   const std::int64_t first = expression_->evaluate(slots);

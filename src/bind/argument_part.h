@@ -41,8 +41,15 @@ class ArgumentPart {
   bool is_raw() const { return raw_; }
   bool is_tensor_map() const { return map_.has_value(); }
   bool uses_slot(std::size_t slot) const {
-    return (expression_ && expression_->uses_slot(slot)) || (map_ && map_->uses_slot(slot));
+    return (expression_ && expression_->uses_slot(slot)) || (count_ && count_->uses_slot(slot)) ||
+           (map_ && map_->uses_slot(slot));
   }
+  // A range of its buffer, in bytes.
+  struct Range {
+    std::uint64_t offset = 0, bytes = 0;
+  };
+  // The bounds of a view; nothing for a value without bounds. Throws as `write` does.
+  std::optional<Range> view(std::span<const std::int64_t> slots, const BufferTable& buffers) const;
   // The bytes of its buffer that a launch is given, as [first, last): from where it points to the
   // buffer's end, or, where `index` is the slot of a group whose iterations point one behind the
   // other, to where the next one points. Of a written argument that is a buffer.
@@ -84,6 +91,8 @@ class ArgumentPart {
   std::optional<DType> dtype_;  // the type that a number is converted to, where it is known
   std::optional<std::uint32_t> buffer_;
   std::optional<BoundExpression> expression_;  // the value, or the buffer's offset in elements
+  bool is_view_ = false;
+  std::optional<BoundExpression> count_;  // of a view, in elements; else up to the buffer's end
   std::optional<PlannedTensorMap> map_;
   std::string constant_;  // else
 };

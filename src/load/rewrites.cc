@@ -116,20 +116,22 @@ void Rewrites::note(const LaunchStep& step, bool follows_launch) {
 
 overlap::ParamUse Rewrites::use_of(const LaunchArgument& argument) const {
   using overlap::ParamUse;
-  return std::visit(Overloaded{[&](const BufferOffset& place) {
-                                 const ProgramBuffer* buffer = program_.buffer(place.buffer);
-                                 const bool is_weight = buffer != nullptr && !buffer->variable &&
-                                                        buffer->role == BufferRole::kWeight;
-                                 return is_weight ? ParamUse::kConstantMemory : ParamUse::kAny;
-                               },
-                               [](const Expression&) { return ParamUse::kScalar; },
-                               [](double) { return ParamUse::kScalar; },
-                               [](const TypedValue&) { return ParamUse::kScalar; },
-                               [](const RawBytes&) { return ParamUse::kAny; },
-                               [](const TensorMapArgument&) { return ParamUse::kAny; },
-                               [](const StructArgument&) { return ParamUse::kAny; },
-                               [](const std::string&) { return ParamUse::kAny; }},
-                    argument.value);
+  const auto use_of_buffer = [&](const BufferOffset& place) {
+    const ProgramBuffer* buffer = program_.buffer(place.buffer);
+    const bool is_weight =
+        buffer != nullptr && !buffer->variable && buffer->role == BufferRole::kWeight;
+    return is_weight ? ParamUse::kConstantMemory : ParamUse::kAny;
+  };
+  return std::visit(
+      Overloaded{use_of_buffer, [&](const BufferView& view) { return use_of_buffer(view.place); },
+                 [](const Expression&) { return ParamUse::kScalar; },
+                 [](double) { return ParamUse::kScalar; },
+                 [](const TypedValue&) { return ParamUse::kScalar; },
+                 [](const RawBytes&) { return ParamUse::kAny; },
+                 [](const TensorMapArgument&) { return ParamUse::kAny; },
+                 [](const StructArgument&) { return ParamUse::kAny; },
+                 [](const std::string&) { return ParamUse::kAny; }},
+      argument.value);
 }
 
 RewriteMode Rewrites::mode_of(const ProgramKernel& kernel) const {

@@ -164,6 +164,7 @@ class ArgumentReader {
   }
 
   LaunchArgument typed(const DocumentNode& node) const {
+    if (node.member("buffer") != nullptr) return view(node);
     if (node.members.size() != 1) {
       fail(node, "must have one key, its type, not {}", node.members.size());
     }
@@ -176,7 +177,7 @@ class ArgumentReader {
     const auto dtype = parse_dtype(key);
     if (!dtype) {
       std::vector<std::string_view> known(dtype_names().begin(), dtype_names().end());
-      known.insert(known.end(), {"bytes", "struct", "tensor_map"});
+      known.insert(known.end(), {"buffer", "bytes", "struct", "tensor_map"});
       fail(node, "has the unknown type \"{}\"{}", printable(key), suggestion(key, known));
     }
     switch (value.kind) {
@@ -194,6 +195,17 @@ class ArgumentReader {
         fail(value, "must have a number or an expression for {}, not {}", key,
              describe(value.kind));
     }
+  }
+
+  LaunchArgument view(const DocumentNode& node) const {
+    static constexpr std::string_view kKeys[] = {"buffer", "offset", "count"};
+    const TableReader table(document_, node, "the view of " + what_, kKeys);
+    BufferView result;
+    result.place.where = document_.content_place(*table.find("buffer"));
+    result.place.buffer = table.required_string("buffer");
+    result.place.offset = table.expression("offset");
+    result.count = table.expression("count");
+    return result;
   }
 
   LaunchArgument struct_fields(const DocumentNode& value) const {

@@ -255,6 +255,11 @@ class Validator {
                           [&](const Expression& integer) { check_argument_names(*integer.code()); },
                           [&](const TypedValue& typed) { check(typed); },
                           [&](const TensorMapArgument& map) { check(map); },
+                          [&](const BufferView& view) {
+                            const ProgramBuffer& target = check(view.place);
+                            if (!view.count) return;
+                            check(*view.count, fmt::format("the count of {}", target.name), 0);
+                          },
                           [&](StructArgument& fields) {
                             for (LaunchArgument& field : fields.fields) {
                               located(field, [&] { resolve(field); });

@@ -231,6 +231,32 @@ TEST_F(ExecutableTest, AStructWithAddresses) {
   }
 }
 
+TEST_F(ExecutableTest, ViewsLieInTheirBuffer) {
+  const auto text = [](const std::string& view) {
+    return "[symbols]\nN = 8\n" + buffer("i", "i32", "[\"N\"]", "inout", "zeros") + kernel("add") +
+           "[[steps]]\nrepeat = 2\nindex = \"l\"\nsteps = [ { launch = \"add\", grid = [1], "
+           "block = [4], args = [" +
+           view + ", \"l + 1\", 4] } ]\n";
+  };
+  for (const char* view : {"{ buffer = \"i\", offset = \"4*l\", count = 4 }",
+                           "{ buffer = \"i\", offset = \"4*l\", count = \"N - 4*l\" }",
+                           "{ buffer = \"i\", offset = \"4*l\" }"}) {
+    Executable executable = Executable::prepare(program(text(view)), open_device());
+    executable.run();
+    EXPECT_THAT(values<int>(executable.output("i")), ElementsAre(1, 1, 1, 1, 2, 2, 2, 2)) << view;
+  }
+  const auto message = [&](const std::string& view) {
+    return std::string(refusal(text(view)).what());
+  };
+  EXPECT_THAT(message("{ buffer = \"i\", offset = \"4*l\", count = 5 }"),
+              HasSubstr("a view of 5 elements at i + 4, which leaves the buffer of 8 elements"));
+  EXPECT_THAT(message("{ buffer = \"i\", offset = \"4*l\", count = \"l - 1\" }"),
+              HasSubstr("a view of -1 elements at i + 0"));
+  EXPECT_THAT(message("{ buffer = \"i\", offset = 9 }"), HasSubstr("outside the buffer"));
+  EXPECT_THAT(message("{ buffer = \"j\" }"), HasSubstr("\"j\""));
+  EXPECT_THAT(message("{ buffer = \"i\", cuont = 4 }"), HasSubstr("did you mean \"count\""));
+}
+
 TEST_F(ExecutableTest, StructsThatDoNotFit) {
   const auto message = [](const std::string& first) {
     return std::string(refusal(struct_step(first)).what());
