@@ -113,10 +113,13 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
     const bool is_constant = definition.role == BufferRole::kWeight;
     starts_.push_back(start);
     if (start.memory == fresh) {
-      memories_.push_back({definition.name, is_constant});
+      const bool is_read_only = (is_constant || definition.role == BufferRole::kInput) &&
+                                !definition.variable && !buffers[i].given;
+      memories_.push_back({definition.name, is_constant, is_read_only ? &definition : nullptr});
     } else {
       MemoryFacts& shared = memories_[start.memory];
       shared.is_constant &= is_constant;
+      shared.read_only = nullptr;
       if (!definition.variable) shared.name += " and " + definition.name;
     }
   }
@@ -131,7 +134,7 @@ overlap::MemoryId EdgeJudge::variable(const std::string& kernel, const overlap::
   const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
   const overlap::MemoryId id = variable_id(kernel, root.variable, fresh);
   // Kernels write constant memory only by its address, which they get from a buffer.
-  if (id == fresh) memories_.push_back({"the variable " + root.variable, root.constant});
+  if (id == fresh) memories_.push_back({"the variable " + root.variable, root.constant, nullptr});
   return id;
 }
 
@@ -258,6 +261,32 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
   }
 }
 
+void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
+                             const overlap::BoundLaunch& bound,
+                             std::span<const overlap::GivenArgument> arguments) {
+  for (const overlap::BoundTouch& touch : bound.touches) {
+    if (!touch.touch->writes || !touch.memory || touch.is_one_of) continue;
+    const ProgramBuffer* const buffer = memories_[*touch.memory].read_only;
+    if (buffer == nullptr) continue;
+    if (!checked_writes_.emplace(execution.launch.number, *touch.memory).second) continue;
+    const std::string text = fmt::format(
+        "the buffer {}, which has the role {}: no kernel may "
+        "write it",
+        buffer->name, to_string(buffer->role));
+    const LaunchConfig& config = execution.config;
+    if (overlap::is_certain(bound, touch, arguments, extents(config.block), extents(config.grid))) {
+      if (forbidden_write_) continue;
+      forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kInvalidInput,
+                                  "{} writes at {} {}; give the buffer the role inout, or mend the "
+                                  "kernel",
+                                  execution.step.label, touch.touch->where, text);
+    } else {
+      warnings_.push_back(
+          fmt::format("{} may write at {} {}", execution.step.label, touch.touch->where, text));
+    }
+  }
+}
+
 void EdgeJudge::note_empty_grid(std::uint32_t launch, const char* reason) {
   Edge& edge = edge_to(launch);
   if (!edge.report.reason.empty()) return;
@@ -279,6 +308,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.handover.triggers |= bound.footprint->triggers;
   decision.handover.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
+  check_writes(execution, bound, site.arguments);
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, "the launch before it has an empty grid");

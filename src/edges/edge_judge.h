@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +51,10 @@ class EdgeJudge : public bind::LaunchObserver {
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
   // or its kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
+  // The first launch that certainly writes memory that no kernel may write.
+  const std::optional<Error>& forbidden_write() const { return forbidden_write_; }
+  // Launches that perhaps do.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // The first edge that is unsafe and not switched off.
   const std::optional<Error>& unsafe() const { return unsafe_; }
 
@@ -71,7 +76,8 @@ class EdgeJudge : public bind::LaunchObserver {
   };
   struct MemoryFacts {
     std::string name;
-    bool is_constant = false;  // no launch writes it
+    bool is_constant = false;                  // no launch writes it
+    const ProgramBuffer* read_only = nullptr;  // a weight or an input; null: kernels may write it
   };
   // The memory that a buffer begins in.
   struct BufferStart {
@@ -99,6 +105,9 @@ class EdgeJudge : public bind::LaunchObserver {
   // Whether it may start early, with the reason; the same for an error that the program gets.
   void decide(const bind::LaunchExecution& execution, const overlap::Verdict& verdict,
               const std::string& reason);
+  // Looks for writes of weights and inputs.
+  void check_writes(const bind::LaunchExecution& execution, const overlap::BoundLaunch& bound,
+                    std::span<const overlap::GivenArgument> arguments);
   void note_unsafe(const bind::LaunchExecution& execution, const std::string& reason);
 
   const bind::BufferTable& buffers_;
@@ -114,7 +123,9 @@ class EdgeJudge : public bind::LaunchObserver {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
   std::uint32_t last_ = 0;                                         // launch
   std::uint32_t refined_ = 0;                                      // launches
-  std::optional<Error> refusal_, unsafe_;
+  std::optional<Error> refusal_, unsafe_, forbidden_write_;
+  std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace baton::edges

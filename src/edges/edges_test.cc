@@ -396,5 +396,42 @@ TEST_F(EdgeVerdicts, AWitnessThatWasNotCheckedIsNone) {
   }
 }
 
+// The footprint alone tells, so a GPU is protected as the simulated one is.
+TEST_F(EdgeVerdicts, KernelsThatCertainlyWriteWeightsOrInputsAreRefused) {
+  for (const std::string role : {"weight", "input"}) {
+    const std::string buffers =
+        buffer("x", "i32", "[64]", "inout", "zeros") + buffer("w", "i32", "[64]", role, "zeros");
+    const Error failure =
+        refusal(buffers + edge_kernel("never") +
+                "[[steps]]\nlaunch = \"never\"\ngrid = [1]\nblock = [32]\nargs = [\"x\", \"w\"]\n");
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.what(), HasSubstr("never writes at edges.cu:36 the buffer w, which has the "
+                                          "role " +
+                                          role + ": no kernel may write it"));
+    EXPECT_THAT(failure.what(), HasSubstr("test.toml:"));
+  }
+}
+
+// A condition that the launch's own numbers do not decide makes it a warning.
+TEST_F(EdgeVerdicts, KernelsThatPerhapsWriteAnInputAreWarnedOf) {
+  const std::string buffers =
+      buffer("x", "i32", "[64]", "inout", "zeros") + buffer("w", "i32", "[64]", "input", "zeros");
+  const auto warnings = [&](const std::string& n) {
+    return Executable::prepare(
+               program(buffers + edge_kernel("returns") +
+                       "[[steps]]\nlaunch = \"returns\"\ngrid = [1]\nblock = [32]\nargs = [\"x\", "
+                       "\"w\", " +
+                       n + "]\n"),
+               open_device())
+        .check()
+        .warnings;
+  };
+  EXPECT_THAT(warnings("0"),
+              ::testing::ElementsAre(HasSubstr("returns may write at edges.cu:45 the "
+                                               "buffer w, which has the role input")));
+  EXPECT_THROW(warnings("1"), Error);
+  EXPECT_THROW(warnings("32"), Error);
+}
+
 }  // namespace
 }  // namespace baton::session_test

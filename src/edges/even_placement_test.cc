@@ -26,7 +26,7 @@ B = 512
 [buffers.x]
 dtype = "i32"
 shape = ["G*B"]
-role = "input"
+role = "inout"
 init = "zeros"
 [buffers.y]
 dtype = "i32"

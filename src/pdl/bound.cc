@@ -184,4 +184,35 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
   for (BoundTouch* touch : early) touch->order = Order::kUnclear;
 }
 
+bool is_certain(const BoundLaunch& launch, const BoundTouch& touch,
+                std::span<const GivenArgument> arguments, const std::array<std::uint32_t, 3>& block,
+                const std::array<std::uint32_t, 3>& grid) {
+  if (launch.footprint->code == nullptr) return false;
+  const Code& code = *launch.footprint->code;
+  const auto scalars = scalars_of(arguments);
+  KnownThread thread;
+  thread.block = block;
+  thread.grid = grid;
+  thread.params = scalars;
+  std::vector<bool> accesses(code.operations.size());
+  for (const std::uint32_t operation : touch.touch->operations) accesses[operation] = true;
+  std::uint64_t work = 0;
+  for (const Place& place : places(block, grid)) {
+    if ((work += code.operations.size()) > kMaxWork) return false;
+    thread.tid = place.tid;
+    thread.index = place.block;
+    // The thread makes the access if it can neither end nor leave the known code without it.
+    const std::vector<bool> without = find_open(code, thread, accesses);
+    bool escapes = false, comes_there = false;
+    for (std::size_t at = 0; at < without.size(); ++at) {
+      if (!without[at]) continue;
+      const Operation::Kind kind = code.operations[at].kind;
+      escapes = escapes || kind == Operation::Kind::kEnd || kind == Operation::Kind::kOpen;
+      comes_there = comes_there || accesses[at];
+    }
+    if (comes_there && !escapes) return true;
+  }
+  return false;
+}
+
 }  // namespace baton::overlap

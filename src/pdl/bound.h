@@ -60,4 +60,10 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
 void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
             const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid);
 
+// Whether some thread of the launch certainly makes the access: on every path on which it ends
+// without an error. False if nothing shows it.
+bool is_certain(const BoundLaunch& launch, const BoundTouch& touch,
+                std::span<const GivenArgument> arguments, const std::array<std::uint32_t, 3>& block,
+                const std::array<std::uint32_t, 3>& grid);
+
 }  // namespace baton::overlap

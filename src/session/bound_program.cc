@@ -107,6 +107,7 @@ void BoundProgram::bind(Bindings given) {
   given_weights_ = std::move(given_weights);
   symbols_ = std::move(resolved.symbols);
   edges_ = std::move(resolved.edges);
+  warnings_ = std::move(resolved.warnings);
   written_ = std::move(resolved.bound.written);
   steps_ = resolved.bound.steps;
   seed_ = given.seed;
@@ -248,7 +249,7 @@ bool BoundProgram::still_runs() const noexcept {
 
 void BoundProgram::play(const RunOptions& options) {
   play::RunLog run_log(report, state_->plan, *buffers_, steps_, options.join_executions);
-  report.warnings = state_->plan.warnings;
+  report.warnings = warnings_;
   initialise(false, {});
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,

@@ -61,8 +61,9 @@ class BoundProgram {
   std::unique_ptr<bind::Tape> tape_;            // null: not bound
   std::vector<BoundSymbol> symbols_;
   std::vector<EdgeReport> edges_;
-  std::vector<bool> written_;  // by buffer: whether a step that is executed may write it
-  std::uint64_t steps_ = 0;    // of one run
+  std::vector<std::string> warnings_;  // of the last `bind`
+  std::vector<bool> written_;          // by buffer: whether a step that is executed may write it
+  std::uint64_t steps_ = 0;            // of one run
   std::uint64_t seed_ = 0;
   std::uint64_t binding_ = 0;  // the number of the last `bind`
   Contents contents_;

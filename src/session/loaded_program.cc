@@ -79,11 +79,14 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
 
   edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= kFirstWithPdl);
   bind::BoundSteps bound = bind::bind_steps(plan, values, buffers, judge);
+  if (judge.forbidden_write()) throw *judge.forbidden_write();
+  std::vector<std::string> warnings = plan.warnings;
+  warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(plan.steps, steps);
   ResolvedProgram resolved{
-      std::move(symbols), std::move(buffers), std::move(bound), judge.decisions(), {},
-      judge.reports(),    judge.refusal(),    judge.unsafe()};
+      std::move(symbols), std::move(buffers), std::move(bound), judge.decisions(),  {},
+      judge.reports(),    judge.refusal(),    judge.unsafe(),   std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
   for (std::uint32_t number = 0; number < plan.launches; ++number) {
@@ -103,7 +106,7 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   result.launches = std::move(resolved.launches);
   result.edges = std::move(resolved.edges);
   result.objection = std::move(resolved.refusal ? resolved.refusal : resolved.unsafe);
-  result.warnings = plan.warnings;
+  result.warnings = std::move(resolved.warnings);
   for (LaunchReport& launch : result.launches) {
     if (launch.config) launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);
   }

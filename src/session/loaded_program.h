@@ -23,6 +23,7 @@ struct ResolvedProgram {
   std::vector<EdgeReport> edges;                // sorted by the later launch
   std::optional<Error> refusal;                 // an edge that the program insists on cannot be
   std::optional<Error> unsafe;                  // an edge that is not switched off is unsafe
+  std::vector<std::string> warnings;            // what is legal and looks wrong
 };
 
 // A program's kernels, compiled and loaded, with the plan of its steps. Immutable but for the
