@@ -121,37 +121,78 @@ class Repeater {
   std::string declared_;
 };
 
+// Whether the text of the repeated instructions and of the branch's guard means before instruction
+// `at` what it means where it is written. An inner scope may declare a name again.
+class SameNames {
+ public:
+  SameNames(const FlatFunction& body, std::uint32_t at)
+      : body_(body), scope_(body.instructions()[at].scope) {}
+
+  bool hold(std::span<const std::uint32_t> repeated, std::uint32_t branch) {
+    for (std::uint32_t each : repeated) {
+      const Instruction& instruction = *body_.instructions()[each].instruction;
+      for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+        if (!hold(instruction.operands[i], each)) return false;
+      }
+      Registers(body_, each).each(instruction.operands[0], [&](const Register& own) {
+        own_.insert(own);
+      });
+    }
+    return holds(body_.instructions()[branch].instruction->guard, branch);
+  }
+
+ private:
+  bool hold(const Operand& operand, std::uint32_t written) const {
+    if (operand.kind == Operand::Kind::kIdentifier && !holds(operand.text, written)) return false;
+    return std::all_of(operand.children.begin(), operand.children.end(),
+                       [&](const Operand& child) { return hold(child, written); });
+  }
+
+  bool holds(std::string_view name, std::uint32_t written) const {
+    const auto there = body_.variable(body_.instructions()[written].scope, name);
+    const auto here = body_.variable(scope_, name);
+    if (there && own_.contains({there->variable, there->index})) return true;
+    return there.has_value() == here.has_value() &&
+           (!there || (there->variable == here->variable && there->index == here->index));
+  }
+
+  const FlatFunction& body_;
+  const std::uint32_t scope_;
+  std::set<Register> own_;  // what the repeated instructions write, under names of its own
+};
+
 }  // namespace
 
 std::optional<std::vector<std::uint32_t>> deciding(const FlatFunction& body,
                                                    std::span<const std::uint32_t> path,
-                                                   std::uint32_t branch) {
+                                                   std::uint32_t branch, std::uint32_t at) {
   if (body.function().body_text().find(kPrefix) != std::string_view::npos) return std::nullopt;
   const Instruction& leaves = *body.instructions()[branch].instruction;
   const auto decides = Registers(body, branch).of(leaves.guard);
   if (!decides) return std::nullopt;
   std::set<Register> needed = {*decides};
   std::vector<std::uint32_t> repeated;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    const Instruction& instruction = *body.instructions()[*at].instruction;
+  for (auto each = path.rbegin(); each != path.rend(); ++each) {
+    const Instruction& instruction = *body.instructions()[*each].instruction;
     if (instruction.opcode == "call") return std::nullopt;
     if (instruction.operands.empty()) continue;
-    const Registers registers(body, *at);
+    const Registers registers(body, *each);
     const Operand& first = instruction.operands[0];
     bool gives = false;
     if (first.kind != Operand::Kind::kAddress) {
-      registers.each(first, [&](const Register& each) { gives |= needed.contains(each); });
+      registers.each(first, [&](const Register& one) { gives |= needed.contains(one); });
     }
     if (!gives) continue;
-    if (!is_repeatable(body.instructions()[*at]) || repeated.size() == kMostRepeated)
+    if (!is_repeatable(body.instructions()[*each]) || repeated.size() == kMostRepeated)
       return std::nullopt;
-    registers.each(first, [&](const Register& each) { needed.erase(each); });
+    registers.each(first, [&](const Register& one) { needed.erase(one); });
     for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
-      registers.each(instruction.operands[i], [&](const Register& each) { needed.insert(each); });
+      registers.each(instruction.operands[i], [&](const Register& one) { needed.insert(one); });
     }
-    repeated.push_back(*at);
+    repeated.push_back(*each);
   }
   std::reverse(repeated.begin(), repeated.end());
+  if (!SameNames(body, at).hold(repeated, branch)) return std::nullopt;
   return repeated;
 }
 

@@ -20,11 +20,11 @@ struct LastTurn {
   std::vector<std::uint32_t> repeated;  // what decides it, between the two, in order
 };
 
-// What decides a guarded branch, of the instructions of `path`, a straight line of the body up to
-// it. Nothing where that cannot be done twice, or is too much to be worth it.
+// The instructions that decide a guarded branch, out of `path`, a straight line of the body up to
+// it. Nothing where they cannot be repeated before instruction `at`, or are too many to be worth it.
 std::optional<std::vector<std::uint32_t>> deciding(const ptx::FlatFunction& body,
                                                    std::span<const std::uint32_t> path,
-                                                   std::uint32_t branch);
+                                                   std::uint32_t branch, std::uint32_t at);
 
 // What is repeated and then `instruction`, for the threads whose last turn it is: text of one line
 // that stands for as many instructions as are repeated, and one more.

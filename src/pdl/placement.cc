@@ -400,7 +400,7 @@ class Placer {
     const bool jumps = jump.size() == 1 && jump[0] != flow_.exit();
     if (!flow_.dominates(again, home) && jumps) again = jump[0];
     if (!flow_.dominates(again, home)) return std::nullopt;
-    auto repeated = deciding(body_, path, branch);
+    auto repeated = deciding(body_, path, branch, done);
     if (!repeated) return std::nullopt;
     return LastTurn{done, branch, !where_taken, std::move(*repeated)};
   }

@@ -181,6 +181,17 @@ std::string objection(const std::shared_ptr<const ptx::Module>& module,
   return "";
 }
 
+// What `step` gives, or why the text that it reads is not PTX.
+template <typename Step>
+std::string obstacle_of(const Step& step) {
+  try {
+    return step();
+  } catch (const Error& unreadable) {
+    if (unreadable.code() != ErrorCode::kInvalidInput) throw;
+    return unreadable.message();
+  }
+}
+
 class Rewriter {
  public:
   Rewriter(const std::shared_ptr<const ptx::Module>& module,
@@ -194,12 +205,7 @@ class Rewriter {
         draft.result.obstacle = obstacle;
         continue;
       }
-      try {
-        draft.result.obstacle = plan(request, draft);
-      } catch (const Error& unreadable) {
-        if (unreadable.code() != ErrorCode::kInvalidInput) throw;
-        draft.result.obstacle = unreadable.message();
-      }
+      draft.result.obstacle = obstacle_of([&] { return plan(request, draft); });
     }
   }
 
@@ -254,12 +260,18 @@ class Rewriter {
       }
     }
     if (edits.empty()) return true;
-    module = ptx::Module::parse(edited(module_->text(), std::move(edits)), module_->name());
+    // Edits that do not parse are an obstacle, as is whatever else comes out wrong.
+    const std::string unreadable = obstacle_of([&] {
+      module = ptx::Module::parse(edited(module_->text(), std::move(edits)), module_->name());
+      return std::string();
+    });
     bool all = true;
     for (std::size_t k = 0; k < drafts_.size(); ++k) {
       std::string& obstacle = drafts_[k].result.obstacle;
       if (!obstacle.empty()) continue;
-      obstacle = objection(module, requests_[k], drafts_[k].instructions, drafts_[k].waits);
+      obstacle = !unreadable.empty() ? unreadable : obstacle_of([&] {
+        return objection(module, requests_[k], drafts_[k].instructions, drafts_[k].waits);
+      });
       all &= obstacle.empty();
     }
     return all;

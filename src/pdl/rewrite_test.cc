@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "pdl/test_support.h"
 
@@ -503,6 +504,48 @@ TEST(Rewrite, LeavesLoopsWhoseEndCannotBeToldTwice) {
   for (int i = 0; i < 9; ++i) many += "add.u32 %r1, %r1, %r2;\n";
   const std::string body = loop(many + "setp.lt.u32 %p1, %r1, %r0;\n@%p1 bra L;\nret;");
   EXPECT_EQ(text(body, TriggerPlace::kBehindLoads), body);
+}
+
+// The repeated instructions are put where an inner scope declares one of their names again.
+TEST(Rewrite, RepeatsNothingUnderANameThatMeansAnotherRegister) {
+  const std::string counts = "add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n";
+  for (const std::string hidden : {".reg .pred %r1;", ".reg .b32 %r2;", ".reg .pred %p1;"}) {
+    const std::string inner =
+        "L: { " + hidden + "\nld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n}\n";
+    const std::string body = inner + counts + "@%p1 bra L;\nret;";
+    const std::string triggered = text(body, TriggerPlace::kBehindLoads);
+    // The own predicate has a name of its own, whatever hides the kernel's.
+    EXPECT_EQ(triggered == body, hidden != ".reg .pred %p1;") << triggered;
+  }
+  // Nothing is repeated, and the guard itself is hidden.
+  const std::string known =
+      "L: setp.lt.u32 %p1, %r1, %r0;\nadd.u32 %r1, %r1, %r2;\n{ .reg .pred %p1;\n"
+      "ld.global.f32 %f1, [%b];\nst.global.f32 [%c], %f1;\n}\n@%p1 bra L;\nret;";
+  EXPECT_EQ(text(known, TriggerPlace::kBehindLoads), known);
+}
+
+// Blocks as deep as they are read: what repeats the end of the loop would be one deeper.
+TEST(Rewrite, AnEditThatDoesNotParseIsAnObstacle) {
+  const auto nested = [](std::size_t depth) {
+    const std::string counts = "add.u32 %r1, %r1, %r2;\nsetp.lt.u32 %p1, %r1, %r0;\n";
+    return std::string(depth, '{') + "\n" + loop(counts + "@%p1 bra L;\nret;\n") +
+           std::string(depth, '}');
+  };
+  const auto parses = [&](std::size_t depth) {
+    try {
+      module_of(nested(depth), "")->function("k")->body();
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  std::size_t depth = 1;
+  while (parses(depth + 1)) ++depth;
+  EXPECT_TRUE(rewritten(nested(depth - 1), TriggerPlace::kBehindLoads).kernels[0].obstacle.empty());
+  const Rewriting result = rewritten(nested(depth), TriggerPlace::kBehindLoads);
+  EXPECT_EQ(result.module, nullptr);
+  EXPECT_THAT(result.kernels[0].obstacle, HasSubstr("blocks"));
+  EXPECT_TRUE(result.kernels[0].changes.empty());
 }
 
 TEST(Rewrite, TriggersWhereTheKernelEnds) {
