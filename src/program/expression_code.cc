@@ -196,7 +196,8 @@ constexpr Wide kWideLimit = Wide{1} << 63;
 
 Linear checked(Linear value) {
   const auto fits = [](Wide part) { return part <= kWideLimit && part >= -kWideLimit; };
-  value.valid = value.valid && fits(value.scale) && fits(value.constant);
+  // Nothing is left of a value that does not fit: sums of such values would overflow.
+  if (!value.valid || !fits(value.scale) || !fits(value.constant)) return {0, 0, false};
   return value;
 }
 

@@ -225,6 +225,9 @@ TEST(SolveFor, LinearExpressions) {
   EXPECT_EQ(solve("K - K", {0}, 0), std::nullopt);
   EXPECT_EQ(solve("K*N", {0, 0}, 0), std::nullopt);
   EXPECT_EQ(solve("K * 9223372036854775807 * 9223372036854775807", {0}, 1), std::nullopt);
+  // Sums of products that do not fit, which a sanitizer sees overflow.
+  EXPECT_EQ(solve("K + A*A + A*A", {0, INT64_MIN}, 1), std::nullopt);
+  EXPECT_EQ(solve("K - A*A - A*A - A*A", {0, INT64_MIN}, 1), std::nullopt);
 }
 
 TEST(Names, Identifiers) {
