@@ -15,6 +15,10 @@
 
 namespace baton {
 
+namespace image {
+struct ImageContent;
+}
+
 enum class ImageKind : std::uint8_t { kPtx, kCubin, kFatbin };
 
 BATON_API std::string_view to_string(ImageKind kind) noexcept;
@@ -34,15 +38,15 @@ class BATON_API Image {
   static Image from_static(std::string_view bytes, std::string name);
 
   ImageKind kind() const { return kind_; }
-  const std::string& name() const { return *name_; }
+  const std::string& name() const;
   // PTX comes without its terminating NUL, but one always follows the bytes in memory.
   std::string_view bytes() const { return bytes_; }
 
  private:
+  friend struct image::ImageContent;
   Image(std::string_view bytes, std::string name);
   ImageKind kind_;
-  std::shared_ptr<const std::string> name_;
-  std::shared_ptr<const std::string> owned_;  // what bytes_ shows, unless they are static
+  std::shared_ptr<image::ImageContent> content_;  // what all copies share
   std::string_view bytes_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "image/cubin_facts.h"
 #include "image/fatbin_facts.h"
+#include "image/image_content.h"
 #include "image/ptx_facts.h"
 #include "image/sniff.h"
 
@@ -61,13 +62,18 @@ Image Image::from_file(const std::filesystem::path& path) {
 
 Image::Image(std::string_view bytes, std::string name) : kind_(image::sniff(bytes, name)) {
   bytes_ = kind_ == ImageKind::kPtx ? ptx_text(bytes, name) : bytes;
-  name_ = std::make_shared<const std::string>(std::move(name));
+  content_ = std::make_shared<image::ImageContent>();
+  content_->name = std::move(name);
+}
+
+const std::string& Image::name() const {
+  return content_->name;
 }
 
 Image Image::from_bytes(std::string_view bytes, std::string name) {
   Image image(bytes, std::move(name));
-  image.owned_ = std::make_shared<const std::string>(image.bytes_);
-  image.bytes_ = *image.owned_;
+  image.content_->owned = image.bytes_;
+  image.bytes_ = image.content_->owned;
   return image;
 }
 

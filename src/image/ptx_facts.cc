@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "baton/error.h"
+#include "image/image_content.h"
 #include "image/param_types.h"
 #include "image/ptx_reach.h"
 #include "image/ptx_types.h"
@@ -156,8 +157,7 @@ DebugInfo debug_of(const ptx::Module& module) {
 }  // namespace
 
 ImageFacts read_ptx_facts(const Image& image) {
-  const std::shared_ptr<const ptx::Module> module =
-      ptx::Module::parse(std::string(image.bytes()), image.name());
+  const std::shared_ptr<const ptx::Module> module = ptx_of(image);
   ImageFacts facts;
   facts.kind = ImageKind::kPtx;
   facts.arch = module->target();

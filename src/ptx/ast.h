@@ -228,11 +228,16 @@ using TopLevel = std::variant<Variable, Function, FileEntry, Section, Directive>
 
 class Module {
  public:
-  // Parses a module. `name` is what messages call it (a path, or "<ptx of norm.cu>"). One module a
-  // text: anything after the first NUL is refused unless it is the trailing NUL that compilers
-  // count. Throws Error(kInvalidInput) at name:line:column. Function bodies are only delimited
-  // here.
+  // Parses a module, or gives the one that was last parsed from an equal text, where that has the
+  // same name and is still alive. `name` is what messages call it: a path, or "<ptx of norm.cu>".
+  // One module a text: anything after the first NUL is refused unless it is the trailing NUL that
+  // compilers count. Throws Error(kInvalidInput) at name:line:column. Function bodies are only
+  // delimited here. Thread-safe.
   static std::shared_ptr<const Module> parse(std::string text, std::string name);
+
+  // The same for a text that crosses an interface as bytes, without its name: the live module has
+  // the name that it was parsed with, and a new one gets `name`.
+  static std::shared_ptr<const Module> of(std::string text, std::string name);
 
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;

@@ -1,5 +1,9 @@
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
+#include "base/hash.h"
+#include "base/log.h"
 #include "ptx/module_index.h"
 #include "ptx/parser.h"
 
@@ -23,7 +27,58 @@ const Variable* Module::Index::add(const Variable& variable) {
 
 Module::~Module() = default;
 
+namespace {
+
+// Compilers count a NUL at the end, containers pad with several.
+std::string_view until_nul(std::string_view text) {
+  return text.substr(0, text.find('\0'));
+}
+
+// The modules that are alive, by the hash of their text. Keeps none of them alive.
+class LiveModules {
+ public:
+  static LiveModules& instance() {
+    static LiveModules modules;
+    return modules;
+  }
+
+  void add(const std::shared_ptr<const Module>& module) {
+    const std::uint64_t key = xxh3(module->text());
+    std::lock_guard lock(mutex_);
+    if (modules_.size() >= kMost) {
+      std::erase_if(modules_, [](const auto& each) { return each.second.expired(); });
+    }
+    if (modules_.size() >= kMost) modules_.clear();  // then a text may be parsed twice
+    modules_.insert_or_assign(key, module);
+  }
+
+  std::shared_ptr<const Module> find(std::string_view text) {
+    const std::string_view whole = until_nul(text);
+    // What follows a NUL is judged where the text is parsed.
+    if (text.find_first_not_of('\0', whole.size()) != std::string_view::npos) return nullptr;
+    const std::uint64_t key = xxh3(whole);
+    std::lock_guard lock(mutex_);
+    const auto found = modules_.find(key);
+    if (found == modules_.end()) return nullptr;
+    std::shared_ptr<const Module> module = found->second.lock();
+    return module != nullptr && module->text() == whole ? module : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1024;
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<const Module>> modules_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Module> Module::of(std::string text, std::string name) {
+  if (auto alive = LiveModules::instance().find(text)) return alive;
+  return parse(std::move(text), std::move(name));
+}
+
 std::shared_ptr<const Module> Module::parse(std::string text, std::string name) {
+  if (auto alive = LiveModules::instance().find(text); alive && alive->name() == name) return alive;
   const std::shared_ptr<Module> module(new Module);
   module->name_ = std::move(name);
   module->text_ = std::move(text);
@@ -38,9 +93,8 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
                        "the text begins with a byte order mark, which PTX does not allow; save it "
                        "as UTF-8 without one");
   }
-  // Compilers count a NUL at the end, containers pad with several.
-  const std::size_t nul = stored.find('\0');
-  if (nul != std::string::npos) {
+  const std::size_t nul = until_nul(stored).size();
+  if (nul != stored.size()) {
     const std::size_t more = stored.find_first_not_of('\0', nul);
     if (more != std::string::npos) {
       throw baton::error(
@@ -52,6 +106,8 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
     stored.resize(nul);
   }
   Parser::parse_module(*module);
+  log(LogLevel::kDebug, "parsed the PTX of {}", module->name_);
+  LiveModules::instance().add(module);
   return module;
 }
 

@@ -78,7 +78,7 @@ void Function::change(const Kernel::Change& change) {
 std::shared_ptr<Library> Library::load(std::string ptx) {
   auto library = std::make_shared<Library>();
   library->may_wait_ = ptx.find("griddepcontrol.wait") != std::string::npos;
-  library->ptx_ = ptx::Module::parse(std::move(ptx), "<ptx>");
+  library->ptx_ = ptx::Module::of(std::move(ptx), "<ptx>");
   // A driver's compiler reads the whole module, so a body that does not parse is refused here too,
   // where the caller's log takes the reason.
   for (const ptx::TopLevel& item : library->ptx_->items()) {

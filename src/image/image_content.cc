@@ -1,0 +1,19 @@
+#include "image/image_content.h"
+
+#include "base/error.h"
+
+namespace baton::image {
+
+std::shared_ptr<const ptx::Module> ImageContent::ptx_of(const Image& image) {
+  if (image.kind() != ImageKind::kPtx) {
+    throw error(ErrorCode::kInternal, "{} is an image of kind {}, not PTX", image.name(),
+                to_string(image.kind()));
+  }
+  ImageContent& content = *image.content_;
+  std::call_once(content.parsed_, [&] {
+    content.module_ = ptx::Module::parse(std::string(image.bytes()), image.name());
+  });
+  return content.module_;
+}
+
+}  // namespace baton::image
