@@ -78,7 +78,7 @@ void ArgumentPart::plan_buffer(const BufferOffset& place, const NameSlots& names
   const bool takes_address = param_.size == 8 && param_.kind != ParamKind::kScalar;
   const std::uint32_t index = buffer_index(buffers, place.buffer);
   if (!takes_address) {
-    fail("is the buffer {} of {}, for a parameter that is no pointer", place.buffer,
+    fail("is the buffer {} of {}, for a parameter that is not a pointer", place.buffer,
          to_string(buffers[index].definition->dtype));
   }
   pointer_ = true;

@@ -235,7 +235,7 @@ void check_memory(const BoundBuffer& buffer, DeviceAddress address, const Device
   const std::string& name = buffer.definition->name;
   if (address % buffer.element_size() != 0) {
     throw error(ErrorCode::kInvalidInput,
-                "the memory for {}: its address 0x{:x} is no multiple of the {} bytes of an {}",
+                "the memory for {}: its address 0x{:x} is not a multiple of the {} bytes of an {}",
                 name, address, buffer.element_size(), to_string(buffer.definition->dtype));
   }
   const ContextGuard guard(device);

@@ -54,7 +54,7 @@ void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
         edge.where, ErrorCode::kInvalidInput,
         "pdl = \"on\", but {}, and only launches overlap; write pdl = \"off\" or "
         "leave it out",
-        before == Before::kNothing ? "there is no step before" : "the step before is no launch");
+        before == Before::kNothing ? "there is no step before" : "the step before is not a launch");
   }
 }
 

@@ -25,7 +25,7 @@ bool pdl_switched_off();
 PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode autos,
                       const Kernel& kernel);
 
-// Throws kInvalidInput for "on" where the step before is no launch. A run's first step inside a
+// Throws kInvalidInput for "on" if the step before is not a launch. A run's first step inside a
 // group is content: it has nothing to overlap with, later iterations do.
 void check_edge(const PlannedEdge& edge, Before before, bool in_group);
 

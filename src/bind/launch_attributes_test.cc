@@ -250,7 +250,7 @@ TEST_F(EdgesTest, OnIsRefusedWhereTheStepBeforeIsNoLaunch) {
   const std::string fill = "[[steps]]\nfill = { buffer = \"x\", value = 0 }\n";
   const std::string kernel = kCount + attribute_kernel("after");
   const Error after_fill = refusal(kernel + fill + launch("after", kCountArgs, "pdl = \"on\""));
-  EXPECT_THAT(after_fill.message(), HasSubstr("the step before is no launch"));
+  EXPECT_THAT(after_fill.message(), HasSubstr("the step before is not a launch"));
   EXPECT_EQ(exit_status(after_fill.code()), 2);
   EXPECT_THAT(refusal(kernel + launch("after", kCountArgs, "pdl = \"on\"")).message(),
               HasSubstr("there is no step before"));
@@ -261,7 +261,7 @@ TEST_F(EdgesTest, OnIsRefusedWhereTheStepBeforeIsNoLaunch) {
               "[1], args = [\"x\", 1], pdl = \"on\" }, { fill = { buffer = \"x\", value = 0 "
               "} } ]\n")
           .message(),
-      HasSubstr("the step before is no launch"));
+      HasSubstr("the step before is not a launch"));
   // Taken, and full.
   EXPECT_THAT(overlapping(kernel + fill + launch("after", kCountArgs, "pdl = \"force\"")),
               ElementsAre(false));

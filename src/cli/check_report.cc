@@ -166,11 +166,8 @@ Json json_of(const EarlyRoom& room) {
 // How many blocks of launches that start early find room, and what placement = "even" came to.
 void show_room(const CheckReport& report, Output& output) {
   using enum Table::Align;
-  Table rooms({{"early"},
-               {"on an SM", kRight},
-               {"beside", kRight},
-               {"its share", kRight},
-               {"what is short for more"}});
+  Table rooms(
+      {{"early"}, {"resident", kRight}, {"fit", kRight}, {"share", kRight}, {"limited by"}});
   bool any = false;
   for (const EdgeReport& edge : report.edges) {
     if (!edge.programmatic) continue;
@@ -180,11 +177,11 @@ void show_room(const CheckReport& report, Output& output) {
       rooms.add({name, std::to_string(edge.room->held), std::to_string(edge.room->beside),
                  std::to_string(edge.room->share), edge.room->limit});
     } else {
-      rooms.add({name, "-", "-", "-", "it stands beside nothing: the one before never triggers"});
+      rooms.add({name, "-", "-", "-", "no block is left: the launch before never triggers"});
     }
   }
   if (any) output.text(fmt::format("\n{}", rooms.format(output.colour())));
-  Table even({{"even"}, {"launch"}, {"padding", kRight}, {"what it comes to"}});
+  Table even({{"even"}, {"launch"}, {"padding", kRight}, {"result"}});
   any = false;
   for (const LaunchReport& launch : report.launches) {
     if (launch.placement.empty()) continue;

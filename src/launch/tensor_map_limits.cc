@@ -185,7 +185,7 @@ void check_reach(const TensorMapOptions& options, std::int64_t elements) {
     }
   }
   if (last >= elements) {
-    refuse("last element is {} elements behind its first, the buffer has {} from there on", last,
+    refuse("last element is {} elements after its first, the buffer has {} from there on", last,
            elements);
   }
 }

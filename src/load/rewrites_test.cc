@@ -76,7 +76,7 @@ TEST_F(Rewrites, AKernelWithoutAWaitGetsOneAndItsEdgesAreProven) {
     EXPECT_EQ(rewrite.changes[0].kind, KernelRewrite::Change::Kind::kWait);
     EXPECT_THAT(rewrite.changes[0].where, HasSubstr("edges.cu:"));
     EXPECT_EQ(rewrite.changes[0].reason,
-              "right behind it the kernel reads memory at " + rewrite.changes[0].where);
+              "directly after it the kernel reads memory at " + rewrite.changes[0].where);
     ASSERT_TRUE(executable.modules()[0].rewritten);
     executable.run();
     EXPECT_EQ(values<int>(executable.output("z")), std::vector<int>(64, 4)) << to_string(mode);

@@ -255,7 +255,7 @@ class Placer {
     } else if (chosen != last || stretch.loops) {
       out.because = "it is in front of the loop in which the kernel " + describe(wanted);
     } else if (stretch.dependent != kNone) {
-      out.because = "right behind it the kernel " + describe(wanted);
+      out.because = "directly after it the kernel " + describe(wanted);
     } else {
       out.because = "every thread passes it, and on some path the kernel then " + describe(wanted);
     }

@@ -61,7 +61,7 @@ TEST(Rewrite, SaysWhereAndWhy) {
   const std::vector<Change>& changes = done.kernels[0].changes;
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].where, "k.ptx:15");
-  EXPECT_EQ(changes[0].because, "right behind it the kernel reads memory at k.ptx:15");
+  EXPECT_EQ(changes[0].because, "directly after it the kernel reads memory at k.ptx:15");
   EXPECT_EQ(done.kernels[0].kernel, "k");
 }
 

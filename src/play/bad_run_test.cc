@@ -61,7 +61,7 @@ TEST_F(BadRunTest, ArgumentKinds) {
            Bad{ErrorCode::kInvalidInput, "{ u64 = 1 }, \"x\", 1.0, 8",
                "for a parameter that is a pointer"},
            Bad{ErrorCode::kInvalidInput, "\"x\", \"x\", \"x\", 8",
-               "argument 2 of saxpy is the buffer x of f32, for a parameter that is no pointer"},
+               "argument 2 of saxpy is the buffer x of f32, for a parameter that is not a pointer"},
            Bad{ErrorCode::kInvalidInput, "\"x\", \"x\", 1.0, \"x + 1\"",
                "argument 3 of saxpy is the buffer x"},
            Bad{ErrorCode::kInvalidInput, "\"x\", \"x\", 1.0, 8.5",

@@ -184,7 +184,7 @@ bool GraphInstance::update(const Graph& graph) {
   if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
     driver::check(driver, result, "cuGraphExecUpdate");
   }
-  log(LogLevel::kInfo, "the driver does not update the graph (reason {}): it is made anew",
+  log(LogLevel::kInfo, "the driver does not update the graph (reason {}): it is rebuilt",
       static_cast<int>(info.result));
   return false;
 }

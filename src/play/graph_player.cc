@@ -206,9 +206,10 @@ class GraphPlayer : public Player {
       failure = blame(failure, layout_.first, counts_.nodes == 1);
     }
     if (!given_up || layout_.marks.empty()) {
-      failure.note(fmt::format(
-          "the run is one graph of {} nodes; the stream executor says at which step it stands",
-          counts_.nodes));
+      failure.note(
+          fmt::format("the run is one graph of {} nodes; the stream executor names the step that "
+                      "did not complete",
+                      counts_.nodes));
       return;
     }
     std::size_t done = 0;

@@ -204,7 +204,7 @@ TEST_F(GivenMemory, IsHeldAgainstTheProgramAndTheDevice) {
   };
   DeviceArray odd = array(ints, 0, 4);
   odd.address += 2;
-  EXPECT_THAT(refused("x", odd), HasSubstr("is no multiple of the 4 bytes of an i32"));
+  EXPECT_THAT(refused("x", odd), HasSubstr("is not a multiple of the 4 bytes of an i32"));
   EXPECT_THAT(refused("x", {DType::kI32, {4}, 16}),
               HasSubstr("knows no memory at its address 0x10"));
   EXPECT_THAT(refused("x", {DType::kF32, {4}, odd.address}), HasSubstr("the program wants i32"));

@@ -148,7 +148,7 @@ class Edges(Case):
         self.assertEqual((json["steps"][1]["padding"], json["steps"][1]["placement"]), (0, text))
         table = self.baton("check", "p.toml").out
         self.assertIn(text, table)
-        self.assertRegex(table, "0 -> 1 +- +- +- +it stands beside nothing: the one before never triggers")
+        self.assertRegex(table, "0 -> 1 +- +- +- +no block is left: the launch before never triggers")
 
     def test_room_for_early_blocks(self):
         self.program("w", "auto", "hands_over")
