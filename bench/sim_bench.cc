@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "chip/chip.h"
 #include "ptx/ast.h"
 #include "scalar_gemm.h"
 #include "sim/engine/judge/ordering.h"
@@ -34,7 +35,8 @@ class Device {
     if (judged) memory_.impl().watch(true);
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_, 90);
+    module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_,
+                                      *chip::find(90));
   }
 
   std::uint64_t floats(std::size_t count) {
@@ -75,6 +77,8 @@ class Device {
  private:
   static sim::EngineConfig config(bool judged) {
     sim::EngineConfig made;
+    made.chip = chip::find(90);
+    made.sm_count = 132;
     made.watch_shared = judged;
     const char* workers = std::getenv("BATON_BENCH_WORKERS");
     made.workers = workers == nullptr ? 1 : static_cast<unsigned>(std::atoi(workers));

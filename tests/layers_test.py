@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room may include itself and the rooms of the levels before its own.
 LEVELS = [
     ["base"],
-    ["driver", "ptx"],
+    ["driver", "chip", "ptx"],
     ["image"],
     ["compile", "runtime"],
     ["launch"],
@@ -29,7 +29,7 @@ LEVELS = [
     ["cli"],
 ]
 # The simulated GPU stands beside them: it sees these, and none sees it.
-SIM_SEES = {"base", "driver", "ptx", "image"}
+SIM_SEES = {"base", "driver", "chip", "ptx", "image"}
 # The command line prints. It sees public headers, its own and those of tools.
 CLI_SEES = {"cli", "tools"}
 # The one file that composes the devices.

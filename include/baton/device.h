@@ -43,8 +43,8 @@ class BATON_API Device {
   // As the command line chooses: BATON_DEVICE, else the first GPU, else, with no CUDA driver or no
   // GPU, the simulated one. Throws kNoDevice where a driver is present but does not start.
   static Device open();
-  // "sim", "sim:h100", "sim:h200", "sim:tiny", "cuda", "cuda:N". Throws kInvalidInput for another
-  // name, kNoDevice where there is no such device.
+  // "sim", "sim:h100", "sim:h200", "sim:b200", "sim:tiny", "cuda", "cuda:N". Throws kInvalidInput
+  // for another name, kNoDevice where there is no such device.
   static Device open(std::string_view spec);
 
   // "cuda:0", "sim:h200": what `open` takes.

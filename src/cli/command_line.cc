@@ -327,8 +327,8 @@ class Parser {
   void add_binding(CLI::App* sub) {
     RawRun& run = raw_.run;
     option(sub, "--device", run.device, "DEVICE",
-           "sim, sim:h100, sim:h200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, then the "
-           "first GPU, then sim");
+           "sim, sim:h100, sim:h200, sim:b200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, "
+           "then the first GPU, then sim");
     option(sub, "--set", run.set, "NAME=VALUE", "Give a symbol a value");
     option(
         sub, "--pdl", run.pdl, "MODE",

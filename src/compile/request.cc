@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "chip/chip.h"
 
 namespace baton::compiler {
 namespace {
@@ -100,7 +101,7 @@ std::vector<std::string> compiler_arguments(const Request& request, bool with_ho
   if (with_host_code) include_first(kHostHeader);
   if (scan.mentions_std) include_first(kStdHeader);
   if (with_host_code && scan.mentions_std) include_first(kHostStdHeader);
-  if (request.scan.mentions_pdl && request.arch.number >= 90) {
+  if (request.scan.mentions_pdl && request.arch.number >= chip::kFirstWithPdl) {
     arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
   }
   for (const std::string& header : request.parsed.forced) {

@@ -24,18 +24,4 @@ std::optional<Architecture> parse_architecture(std::string_view text) {
   return out;
 }
 
-std::optional<std::uint32_t> shared_per_block_optin(int number) {
-  struct Row {
-    int number;
-    std::uint32_t kibibytes;
-  };
-  constexpr Row kRows[] = {{70, 96},   {72, 96},  {75, 64},  {80, 163},  {86, 99},
-                           {87, 163},  {89, 99},  {90, 227}, {100, 227}, {103, 227},
-                           {110, 227}, {120, 99}, {121, 99}};
-  for (const Row& row : kRows) {
-    if (row.number == number) return row.kibibytes * 1024;
-  }
-  return std::nullopt;
-}
-
 }  // namespace baton::image

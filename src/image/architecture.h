@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -18,9 +17,5 @@ struct Architecture {
 
 // Reads "sm_90a" and "compute_90a"; nothing for anything else.
 std::optional<Architecture> parse_architecture(std::string_view text);
-
-// The shared memory in bytes that one block can have after opting in, by the CUDA C++ Programming
-// Guide's table of technical specifications; nothing for what it does not list.
-std::optional<std::uint32_t> shared_per_block_optin(int number);
 
 }  // namespace baton::image

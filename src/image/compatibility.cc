@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "baton/image.h"
+#include "chip/chip.h"
 #include "image/architecture.h"
 
 namespace baton {
@@ -15,8 +16,8 @@ using image::Architecture;
 // Embedded GPUs (Tegra) neither run machine code of others nor have theirs run elsewhere ("Binary
 // Compatibility", CUDA C++ Programming Guide).
 bool is_apart(int number) {
-  constexpr int kEmbedded[] = {53, 62, 72, 87};
-  return std::find(std::begin(kEmbedded), std::end(kEmbedded), number) != std::end(kEmbedded);
+  const chip::Chip* chip = chip::find(number);
+  return chip != nullptr && chip->is_embedded;
 }
 
 std::string text_of(const Architecture& arch) {
@@ -142,9 +143,10 @@ Compatibility runs_on(const ImageFacts& facts, int architecture, int driver_vers
 }
 
 std::optional<std::uint32_t> max_dynamic_shared(const KernelFacts& kernel, int architecture) {
-  const auto limit = image::shared_per_block_optin(architecture);
-  if (!limit || !kernel.static_shared) return std::nullopt;
-  return *limit - std::min(*limit, *kernel.static_shared);
+  const chip::Chip* chip = chip::find(architecture);
+  if (chip == nullptr || !kernel.static_shared) return std::nullopt;
+  const std::uint32_t limit = chip->shared_per_block_optin;
+  return limit - std::min(limit, *kernel.static_shared);
 }
 
 std::optional<std::uint32_t> max_dynamic_shared(const KernelFacts& kernel) {

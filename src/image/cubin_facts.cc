@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "chip/chip.h"
 #include "image/cubin.h"
 #include "image/machine_code.h"
 #include "image/nv_info.h"
@@ -14,9 +15,6 @@ namespace baton::image {
 namespace {
 
 constexpr std::size_t kMaxParams = 4096;
-// The part of a kernel's static shared memory on sm_90 and later that is the system's.
-constexpr std::uint64_t kReservedShared = 0x400;
-constexpr int kFirstArchWithReservedShared = 90;
 
 std::string toolkit_text(std::uint32_t number) {
   return fmt::format("{}.{}", number / 10, number % 10);
@@ -196,9 +194,10 @@ class Reader {
     if (found == shared_.end()) return 0;
     if (found->second == nullptr) return std::nullopt;
     std::uint64_t size = found->second->size;
-    if (*cubin_.sm() >= kFirstArchWithReservedShared) {
-      if (size < kReservedShared) return std::nullopt;
-      size -= kReservedShared;
+    if (*cubin_.sm() >= chip::kFirstWithReservedInCubin) {
+      const std::uint32_t reserved = chip::nearest(*cubin_.sm()).multiprocessor.reserved_shared;
+      if (size < reserved) return std::nullopt;
+      size -= reserved;
     }
     if (size > UINT32_MAX) return std::nullopt;
     return static_cast<std::uint32_t>(size);

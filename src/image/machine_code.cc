@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "chip/chip.h"
 #include "image/bytes.h"
 
 namespace baton::image {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::uint64_t kWait = 0x82e;
 constexpr std::uint64_t kLaunchDependents = 0x82d;
 constexpr int kKnownArchs[] = {90, 100, 103, 110, 120, 121};
-constexpr int kFirstArchWithPdl = 90;
 constexpr std::size_t kSlot = 16;
 
 // Rows of .nv.callgraph after a row (0, marker) are of that kind.
@@ -75,7 +75,7 @@ const MachineCode::Scan& MachineCode::scan(std::uint16_t index) {
 MachineCode::Found MachineCode::from(std::uint32_t kernel) {
   const std::optional<int> sm = cubin_.sm();
   if (!sm) return {};
-  if (*sm < kFirstArchWithPdl) return {false, false};
+  if (*sm < chip::kFirstWithPdl) return {false, false};
   const bool is_known =
       std::find(std::begin(kKnownArchs), std::end(kKnownArchs), *sm) != std::end(kKnownArchs);
   if (!is_known || !cubin_.is_linked()) return {};

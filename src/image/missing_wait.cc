@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "baton/image.h"
+#include "chip/chip.h"
 #include "image/architecture.h"
 
 namespace baton {
@@ -16,8 +17,9 @@ std::string missing_wait_cause(const KernelFacts& facts) {
         facts.arch.empty() ? "" : fmt::format("; this kernel is for {}", facts.arch));
   }
   const auto target = image::parse_architecture(facts.arch);
-  if (target && target->number < 90) {
-    return fmt::format("it is for {}, and only sm_90 and later have a wait", facts.arch);
+  if (target && target->number < chip::kFirstWithPdl) {
+    return fmt::format("it is for {}, and only sm_{} and later have a wait", facts.arch,
+                       chip::kFirstWithPdl);
   }
   return {};
 }

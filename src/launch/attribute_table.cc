@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "chip/chip.h"
+
 namespace baton::launch {
 namespace {
 
@@ -105,23 +107,28 @@ constexpr AttributeRow kRows[] = {
      .fields = kFlag,
      .graph = GraphUse::kNone,
      .refusal = "it is an attribute of streams, not of launches: set it on the stream"},
-    {"cluster", AttributeId::kCluster, kCluster, 90, 11080},
-    {"cluster_scheduling_policy", AttributeId::kClusterSchedulingPolicy, kPolicy, 90, 11080},
-    {"programmatic_stream_serialization", AttributeId::kPdl, kFlag, 90, 11080, GraphUse::kEdge},
-    {"programmatic_event", AttributeId::kProgrammaticEvent, kProgrammaticEvent, 90, 11080,
+    {"cluster", AttributeId::kCluster, kCluster, chip::kFirstWithClusters, 11080},
+    {"cluster_scheduling_policy", AttributeId::kClusterSchedulingPolicy, kPolicy,
+     chip::kFirstWithClusters, 11080},
+    {"programmatic_stream_serialization", AttributeId::kPdl, kFlag, chip::kFirstWithPdl, 11080,
      GraphUse::kEdge},
+    {"programmatic_event", AttributeId::kProgrammaticEvent, kProgrammaticEvent, chip::kFirstWithPdl,
+     11080, GraphUse::kEdge},
     {"priority", AttributeId::kPriority, kPriority, 0, 11070},
-    {"mem_sync_domain_map", AttributeId::kMemSyncDomainMap, kDomainMap, 90, 12000},
-    {"mem_sync_domain", AttributeId::kMemSyncDomain, kDomain, 90, 12000},
-    {"preferred_cluster", AttributeId::kPreferredCluster, kPreferredCluster, 90, 12080,
-     GraphUse::kNode, kCooperativeBit, kClusterBit},
+    {"mem_sync_domain_map", AttributeId::kMemSyncDomainMap, kDomainMap,
+     chip::kFirstWithMemSyncDomains, 12000},
+    {"mem_sync_domain", AttributeId::kMemSyncDomain, kDomain, chip::kFirstWithMemSyncDomains,
+     12000},
+    {"preferred_cluster", AttributeId::kPreferredCluster, kPreferredCluster,
+     chip::kFirstWithClusters, 12080, GraphUse::kNode, kCooperativeBit, kClusterBit},
     {"launch_completion_event", AttributeId::kLaunchCompletionEvent, kCompletionEvent, 0, 12030,
      GraphUse::kEdge},
     {"device_updatable_node", AttributeId::kDeviceUpdatableNode, kUpdatable, 0, 12040},
     {"preferred_shared_memory_carveout", AttributeId::kPreferredSharedMemoryCarveout, kPercent, 70,
      12080},
     {"nvlink_util_centric_scheduling", AttributeId::kNvlinkUtilCentricScheduling, kFlag, 0, 13000},
-    {"portable_cluster_size_mode", AttributeId::kPortableClusterSizeMode, kClusterMode, 90, 13020},
+    {"portable_cluster_size_mode", AttributeId::kPortableClusterSizeMode, kClusterMode,
+     chip::kFirstWithClusters, 13020},
     {"shared_memory_mode", AttributeId::kSharedMemoryMode, kSharedMode, 0, 13020},
 };
 

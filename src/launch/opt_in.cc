@@ -25,7 +25,7 @@ void opt_in(const KernelState& kernel, const ResolvedKernel& resolved, const Lau
 
 void opt_in_to_any_cluster(const KernelState& kernel, const ResolvedKernel& resolved,
                            const LaunchConfig& config) {
-  allow(kernel, resolved, config.shared, ResolvedKernel::kPortableCluster + 1);
+  allow(kernel, resolved, config.shared, chip::kPortableCluster + 1);
 }
 
 }  // namespace baton::launch

@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "baton/tensor_map.h"
+#include "chip/chip.h"
 
 namespace baton::launch {
 
+using chip::kFirstWithTensorMaps;
+
 inline constexpr std::size_t kMaxTensorMapRank = 5;
-inline constexpr int kFirstWithTensorMaps = 90;  // compute capability 9.0
 
 // The words of program files for the enumerations of baton/tensor_map.h, in their order.
 std::span<const std::string_view> tensor_map_types();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "chip/chip.h"
 #include "ptx/flat.h"
 
 namespace baton::overlap {
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::string_view kWait = "griddepcontrol.wait; ";
 constexpr std::string_view kTrigger = "griddepcontrol.launch_dependents; ";
-
-// PTX ISA 9.0, "griddepcontrol": since PTX 7.8, from sm_90 on. No older PTX has such a target, so
-// there is no version to raise.
-constexpr int kFirstTarget = 90;
 
 // What of the text goes and what comes in its place.
 struct Edit {
@@ -38,10 +35,12 @@ std::string target_obstacle(const ptx::Module& module) {
   int number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const std::pair version(module.version_major(), module.version_minor());
-  if (number >= kFirstTarget && version >= std::pair(7, 8)) return "";
+  // PTX ISA 9.0, "griddepcontrol": since PTX 7.8. No older PTX has a target that can do it, so
+  // there is no version to raise.
+  if (number >= chip::kFirstWithPdl && version >= std::pair(7, 8)) return "";
   return fmt::format(
-      "its PTX {}.{} is for {}, and programmatic dependent launch takes PTX 7.8 for sm_90 or later",
-      version.first, version.second, module.target());
+      "its PTX {}.{} is for {}, and programmatic dependent launch takes PTX 7.8 for sm_{} or later",
+      version.first, version.second, module.target(), chip::kFirstWithPdl);
 }
 
 class Editor {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "chip/chip.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"
 
@@ -103,9 +104,10 @@ NativeContext Device::native_context() const {
 }
 
 std::string Device::compile_arch() const {
-  // From 9.0 on, the "a" targets hold what only that architecture has (wgmma, setmaxnreg), and no
-  // other device has to run what is compiled for this one.
-  return fmt::format("sm_{}{}", architecture(), architecture() >= 90 ? "a" : "");
+  // The "a" targets hold what only that architecture has (wgmma, setmaxnreg), and no other device
+  // has to run what is compiled for this one.
+  return fmt::format("sm_{}{}", architecture(),
+                     architecture() >= chip::kFirstWithSpecificTargets ? "a" : "");
 }
 
 int Device::attribute(int id) const {

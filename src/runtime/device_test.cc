@@ -53,7 +53,7 @@ TEST_F(DeviceTest, TheEnvironmentChooses) {
 
 TEST_F(DeviceTest, EveryProfileHasItsSpec) {
   EXPECT_EQ(Device::open("sim").spec(), "sim:h200");
-  for (const char* spec : {"sim:h100", "sim:h200", "sim:tiny"}) {
+  for (const char* spec : {"sim:h100", "sim:h200", "sim:b200", "sim:tiny"}) {
     EXPECT_EQ(Device::open(spec).spec(), spec);
   }
 }

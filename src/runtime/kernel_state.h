@@ -14,6 +14,7 @@
 #include "baton/device.h"
 #include "baton/image.h"
 #include "baton/launch.h"
+#include "chip/chip.h"
 #include "runtime/device_state.h"
 
 namespace baton {
@@ -32,9 +33,6 @@ struct ParamSlot {
 // the opt-ins, which only ever rise. Thread-safe.
 class ResolvedKernel {
  public:
-  // The largest cluster that needs no opt-in.
-  static constexpr std::uint64_t kPortableCluster = 8;
-
   // With the device's context current. Throws what the driver says.
   ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts);
 
@@ -63,7 +61,8 @@ class ResolvedKernel {
                                                                     : raise_shared(bytes);
   }
   CUresult allow_cluster(std::uint64_t blocks) const noexcept {
-    return blocks <= kPortableCluster || large_clusters_allowed_.load(std::memory_order_acquire)
+    return blocks <= chip::kPortableCluster ||
+                   large_clusters_allowed_.load(std::memory_order_acquire)
                ? CUDA_SUCCESS
                : raise_cluster();
   }

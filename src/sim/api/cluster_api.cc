@@ -39,7 +39,7 @@ CUresult OccupancyMaxActiveClusters(int* clusters, CUfunction function,
                                     const CUlaunchConfig* config) {
   return with_config(
       function, config, clusters,
-      [](const LaunchRequest& request, const KernelView& view, const BlockNeeds& needs) {
+      [](const LaunchRequest& request, const KernelView& view, const chip::BlockNeeds& needs) {
         const Dim3 cluster = cluster_of(request, view).value_or(Dim3{});
         return resident_clusters(view.profile, needs, static_cast<std::uint32_t>(cluster.count()));
       });
@@ -47,14 +47,15 @@ CUresult OccupancyMaxActiveClusters(int* clusters, CUfunction function,
 
 CUresult OccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                                           const CUlaunchConfig* config) {
-  return with_config(function, config, size,
-                     [](const LaunchRequest&, const KernelView& view, const BlockNeeds& needs) {
-                       std::uint32_t blocks = largest_cluster(view);
-                       while (blocks > 0 && resident_clusters(view.profile, needs, blocks) == 0) {
-                         blocks /= 2;
-                       }
-                       return static_cast<int>(blocks);
-                     });
+  return with_config(
+      function, config, size,
+      [](const LaunchRequest&, const KernelView& view, const chip::BlockNeeds& needs) {
+        std::uint32_t blocks = largest_cluster(view);
+        while (blocks > 0 && resident_clusters(view.profile, needs, blocks) == 0) {
+          blocks /= 2;
+        }
+        return static_cast<int>(blocks);
+      });
 }
 
 }  // namespace baton::sim::api

@@ -14,7 +14,7 @@ namespace baton::sim {
 // CUDA_ERROR_DEINITIALIZED, as a CUDA driver does.
 const driver::Driver& simulated_driver();
 
-// The device ordinal of a profile ("h200", "h100", "tiny"), or nothing where there is no such one.
+// The device ordinal of a profile ("h200"), or nothing where there is no such one.
 std::optional<int> simulated_ordinal(std::string_view profile);
 
 // The profiles' names in the order of their ordinals.

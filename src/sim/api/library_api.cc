@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "baton/error.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/refusal.h"
-#include "sim/device/image_ptx.h"
 #include "sim/device/jit_log.h"
 #include "sim/device/kernel_attributes.h"
 #include "sim/device/objects.h"
@@ -51,7 +49,10 @@ std::shared_ptr<Function> function_of(CUfunction handle) {
 
 // A kernel on a device, whether or not that has a context.
 KernelView view_of(const Kernel& kernel, const Device& device, const KernelSettings& settings) {
-  return {device.profile(), kernel.library().facts(kernel), *kernel.library().ptx(), settings};
+  const Profile& profile = device.profile();
+  const Library& library = kernel.library();
+  return {profile, library.facts(kernel, profile.chip()), *library.on(profile.chip()).ptx,
+          settings};
 }
 
 KernelView view_of(const Function& function, const KernelSettings& settings) {
@@ -71,19 +72,20 @@ CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* opt
       CUDA_ERROR_INVALID_VALUE);
   const JitLog jit_log(options, option_values, option_count);
   jit_log.write_info("");
-  CUresult refused = CUDA_ERROR_INVALID_IMAGE;
+  // Without a context the image is for any device; the one that places it may still refuse it.
+  const Device* const current = ContextStack::of_thread().top();
   try {
-    std::string ptx = ptx_of_image(code, profiles().front().architecture());
-    refused = CUDA_ERROR_INVALID_PTX;
-    *library = publish(Library::load(std::move(ptx)));
+    *library =
+        publish(Library::load(code, current == nullptr ? nullptr : &current->profile().chip()));
     jit_log.write_error("");
     return CUDA_SUCCESS;
-  } catch (const Error& failure) {
-    jit_log.write_error(failure.what());
+  } catch (const ImageRefusal& refusal) {
+    jit_log.write_error(refusal.why.what());
     if (!jit_log.has_error_buffer()) {
-      log(LogLevel::kWarning, "an image does not load on the simulated GPU: {}", failure.what());
+      log(LogLevel::kWarning, "an image does not load on the simulated GPU: {}",
+          refusal.why.what());
     }
-    return failure.code() == ErrorCode::kUnsupported ? CUDA_ERROR_NO_BINARY_FOR_GPU : refused;
+    return refusal.result;
   }
 }
 
@@ -176,9 +178,9 @@ CUresult KernelGetName(const char** name, CUkernel handle) {
 }
 
 CUresult KernelGetParamInfo(CUkernel handle, size_t index, size_t* offset, size_t* size) {
-  usable_context();
+  const chip::Chip& chip = usable_context()->profile().chip();
   const std::shared_ptr<Kernel> kernel = kernel_of(handle);
-  const LoadedKernel& facts = kernel->library().facts(*kernel);
+  const LoadedKernel& facts = kernel->library().facts(*kernel, chip);
   require(offset != nullptr && index < facts.params.size(), CUDA_ERROR_INVALID_VALUE);
   *offset = facts.params[index].offset;
   if (size != nullptr) *size = facts.params[index].size;
@@ -225,11 +227,8 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
   const KernelView view = view_of(*function, settings);
   *blocks = 0;
   if (dynamic_shared > static_cast<std::size_t>(max_dynamic_shared(view))) return CUDA_SUCCESS;
-  BlockNeeds needs;
-  needs.threads = static_cast<std::uint32_t>(block_size);
-  needs.registers = registers(view);
-  needs.shared_bytes = view.kernel.static_shared + dynamic_shared;
-  *blocks = resident_blocks(view.profile, needs);
+  *blocks = resident_blocks(view.profile, {static_cast<std::uint64_t>(block_size), registers(view),
+                                           view.kernel.static_shared + dynamic_shared});
   return CUDA_SUCCESS;
 }
 

@@ -1,13 +1,10 @@
+#include <algorithm>
+
 #include "sim/api/refusal.h"
 #include "sim/queue/launch.h"
 
 namespace baton::sim {
 namespace {
-
-// What every device takes, and what one of compute capability 9.0 takes of a kernel that allows
-// cluster sizes beyond it (CUDA programming guide, "Thread Block Clusters").
-constexpr std::uint64_t kPortableCluster = 8;
-constexpr std::uint64_t kLargestCluster = 16;
 
 std::optional<Dim3> required_by_image(const KernelView& view) {
   const std::uint32_t* required = view.kernel.required_cluster;
@@ -38,7 +35,10 @@ void require_size(bool holds) {
 }  // namespace
 
 std::uint32_t largest_cluster(const KernelView& view) {
-  return view.settings.non_portable_cluster != 0 ? kLargestCluster : kPortableCluster;
+  const chip::Chip& chip = view.profile.chip();
+  return view.settings.non_portable_cluster != 0
+             ? chip.largest_cluster
+             : std::min(chip.largest_cluster, chip::kPortableCluster);
 }
 
 std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view) {
@@ -48,12 +48,14 @@ std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& v
   const std::optional<Dim3> cluster = required ? required : asked;
   if (!cluster) return std::nullopt;
   require_size(cluster->x != 0 && cluster->y != 0 && cluster->z != 0);
-  require_size(cluster->x <= kLargestCluster && cluster->y <= kLargestCluster &&
-               cluster->z <= kLargestCluster && cluster->count() <= largest_cluster(view));
+  const std::uint32_t most = largest_cluster(view);
+  require_size(cluster->x <= most && cluster->y <= most && cluster->z <= most &&
+               cluster->count() <= most);
   return cluster;
 }
 
-void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster) {
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster,
+                   const KernelView& view) {
   require_size(!cluster || is_multiple(request.grid, *cluster));
   if (!request.preferred_cluster) return;
   // Blocks may be grouped by either; here they always are by the smaller.
@@ -61,7 +63,7 @@ void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& clus
   require_size(cluster.has_value());
   require_size(preferred.x != 0 && preferred.y != 0 && preferred.z != 0);
   require_size(is_multiple(preferred, *cluster) && is_multiple(request.grid, preferred));
-  require_size(preferred.count() <= kLargestCluster);
+  require_size(preferred.count() <= view.profile.chip().largest_cluster);
   require(!request.cooperative, CUDA_ERROR_NOT_SUPPORTED);
 }
 

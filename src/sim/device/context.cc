@@ -12,10 +12,8 @@ namespace {
 
 EngineConfig engine_config(const Profile& profile) {
   EngineConfig config;
-  config.architecture = profile.architecture();
+  config.chip = &profile.chip();
   config.sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  config.shared_per_block =
-      static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
   config.watch_shared = true;
   return config;
@@ -328,9 +326,10 @@ std::shared_ptr<LoadedModule> Context::place(const Library& library) {
   require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const auto known = modules_.find(&library);
   if (known != modules_.end()) return known->second;
-  auto module = LoadedModule::load(library.ptx(), heap_->memory(), profile_.architecture());
+  const LibraryCode& code = library.on(profile_.chip());
+  auto module = LoadedModule::load(code.ptx, heap_->memory(), profile_.chip());
   modules_.emplace(&library, module);
-  if (library.may_wait()) expect_overlap();
+  if (code.may_wait) expect_overlap();
   return module;
 }
 

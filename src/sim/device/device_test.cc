@@ -25,6 +25,7 @@ TEST(SimulatedDriver, HasOneDeviceAProfile) {
   EXPECT_EQ(simulated_ordinal("h200"), 0);
   EXPECT_EQ(simulated_ordinal("h100"), 1);
   EXPECT_EQ(simulated_ordinal("tiny"), 2);
+  EXPECT_EQ(simulated_ordinal("b200"), 3);
   EXPECT_EQ(simulated_ordinal("a100"), std::nullopt);
   char name[64];
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceGetName(name, sizeof name, 0));
@@ -49,6 +50,29 @@ TEST(SimulatedDriver, TinyHasTwoSmsAndLittleMemory) {
   size_t bytes = 0;
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceTotalMem(&bytes, tiny));
   EXPECT_EQ(bytes, size_t{256} << 20);
+}
+
+// Blackwell tuning guide, "Streaming Multiprocessor", and what a B200 reports of itself.
+TEST(SimulatedDriver, B200HasItsOwnChip) {
+  const driver::Driver& driver = simulated_driver();
+  const int b200 = *simulated_ordinal("b200");
+  const std::pair<CUdevice_attribute, int> wanted[] = {
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 10},
+      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 148},
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+      {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
+      {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 1},
+      {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 132644864},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 7680}};
+  for (const auto& [attribute, want] : wanted) {
+    int value = 0;
+    EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceGetAttribute(&value, attribute, b200));
+    EXPECT_EQ(value, want) << attribute;
+  }
 }
 
 TEST(SimulatedDriver, HandsOutNoOtherTable) {

@@ -1,7 +1,11 @@
 #include "sim/device/library.h"
 
+#include <algorithm>
+#include <optional>
 #include <variant>
 
+#include "sim/api/refusal.h"
+#include "sim/device/image_ptx.h"
 #include "sim/device/profile.h"
 #include "sim/engine/memory/memory.h"
 
@@ -14,6 +18,34 @@ DeviceMemory& facts_memory() {
   static auto& memory =
       *new DeviceMemory(static_cast<int>(profiles().size()), std::uint64_t{1} << 40);
   return memory;
+}
+
+// Parses a module with all its bodies: a driver's compiler reads the whole module, so a body that
+// does not parse is refused here too, where the caller's log takes the reason.
+std::shared_ptr<const ptx::Module> parse(std::string text) {
+  auto module = ptx::Module::of(std::move(text), "<ptx>");
+  for (const ptx::TopLevel& item : module->items()) {
+    const auto* function = std::get_if<ptx::Function>(&item);
+    if (function != nullptr && function->has_body) function->body();
+  }
+  return module;
+}
+
+// What a chip runs of an image.
+std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::Chip& chip) {
+  CUresult refused = CUDA_ERROR_INVALID_IMAGE;
+  try {
+    std::string text = ptx_of_image(image, chip.architecture);
+    refused = CUDA_ERROR_INVALID_PTX;
+    LibraryCode code;
+    code.may_wait = text.find("griddepcontrol.wait") != std::string::npos;
+    code.ptx = parse(std::move(text));
+    code.facts = LoadedModule::load(code.ptx, facts_memory(), chip);
+    return code;
+  } catch (const Error& failure) {
+    const bool unsupported = failure.code() == ErrorCode::kUnsupported;
+    return ImageRefusal{unsupported ? CUDA_ERROR_NO_BINARY_FOR_GPU : refused, failure};
+  }
 }
 
 }  // namespace
@@ -75,22 +107,32 @@ void Function::change(const Kernel::Change& change) {
   settings_ = change(settings_);
 }
 
-std::shared_ptr<Library> Library::load(std::string ptx) {
+std::shared_ptr<Library> Library::load(const void* image, const chip::Chip* wanted) {
   auto library = std::make_shared<Library>();
-  library->may_wait_ = ptx.find("griddepcontrol.wait") != std::string::npos;
-  library->ptx_ = ptx::Module::of(std::move(ptx), "<ptx>");
-  // A driver's compiler reads the whole module, so a body that does not parse is refused here too,
-  // where the caller's log takes the reason.
-  for (const ptx::TopLevel& item : library->ptx_->items()) {
-    const auto* function = std::get_if<ptx::Function>(&item);
-    if (function != nullptr && function->has_body) function->body();
+  std::optional<ImageRefusal> refusal;
+  for (const Profile& profile : profiles()) {
+    const chip::Chip& chip = profile.chip();
+    if (library->codes_.contains(chip.architecture)) continue;
+    auto code = code_for(image, chip);
+    if (auto* loaded = std::get_if<LibraryCode>(&code)) {
+      library->add_kernels(*loaded);
+      library->codes_.emplace(chip.architecture, std::move(*loaded));
+    } else if (!refusal || &chip == wanted) {
+      refusal = std::move(std::get<ImageRefusal>(code));
+    }
   }
-  library->facts_ =
-      LoadedModule::load(library->ptx_, facts_memory(), profiles().front().architecture());
-  for (std::string& name : library->facts_->kernel_names()) {
-    library->kernels_.emplace_back(*library, std::move(name));
-  }
+  const bool serves =
+      wanted == nullptr ? !library->codes_.empty() : library->codes_.contains(wanted->architecture);
+  if (!serves) throw std::move(*refusal);
   return library;
+}
+
+void Library::add_kernels(const LibraryCode& code) {
+  for (std::string& name : code.facts->kernel_names()) {
+    const bool known = std::any_of(kernels_.begin(), kernels_.end(),
+                                   [&](const Kernel& kernel) { return kernel.name() == name; });
+    if (!known) kernels_.emplace_back(*this, std::move(name));
+  }
 }
 
 std::vector<std::shared_ptr<Kernel>> Library::kernels() {
@@ -99,8 +141,16 @@ std::vector<std::shared_ptr<Kernel>> Library::kernels() {
   return all;
 }
 
-const LoadedKernel& Library::facts(const Kernel& kernel) const {
-  return *facts_->kernel(kernel.name());
+const LibraryCode& Library::on(const chip::Chip& chip) const {
+  const auto found = codes_.find(chip.architecture);
+  require(found != codes_.end(), CUDA_ERROR_NO_BINARY_FOR_GPU);
+  return found->second;
+}
+
+const LoadedKernel& Library::facts(const Kernel& kernel, const chip::Chip& chip) const {
+  const LoadedKernel* found = on(chip).facts->kernel(kernel.name());
+  require(found != nullptr, CUDA_ERROR_NOT_FOUND);
+  return *found;
 }
 
 }  // namespace baton::sim

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "chip/chip.h"
 #include "ptx/ast.h"
 #include "sim/engine/lower/module.h"
 
@@ -86,27 +88,41 @@ class Function {
   KernelSettings settings_;
 };
 
+// What one chip runs of an image: of a fatbin, the PTX that suits it best.
+struct LibraryCode {
+  std::shared_ptr<const ptx::Module> ptx;
+  std::shared_ptr<LoadedModule> facts;  // placed in memory that no device has
+  bool may_wait = false;                // a kernel of it may wait for the grids before it
+};
+
+// Why a chip does not take an image: the driver's result, and what is wrong.
+struct ImageRefusal {
+  CUresult result = CUDA_SUCCESS;
+  Error why;
+};
+
 // A loaded image on no device in particular; devices place it when they first need it. Immutable
 // but for the kernels' settings.
 class Library : public std::enable_shared_from_this<Library> {
  public:
-  // Throws Error for PTX that does not parse or does not suit the simulated devices.
-  static std::shared_ptr<Library> load(std::string ptx);
+  // Takes an image as cuLibraryLoadData does. Throws ImageRefusal where `wanted` does not take it,
+  // or, where that is null, no simulated device does.
+  static std::shared_ptr<Library> load(const void* image, const chip::Chip* wanted);
 
-  const std::shared_ptr<const ptx::Module>& ptx() const { return ptx_; }
-  // Whether a kernel of it may wait for the grids before it.
-  bool may_wait() const { return may_wait_; }
-  // In the order written. Each shares the library's ownership.
+  // Throws Refusal(CUDA_ERROR_NO_BINARY_FOR_GPU) where the chip does not take the image.
+  const LibraryCode& on(const chip::Chip& chip) const;
+  // Those of all chips, in the order written. Each shares the library's ownership.
   std::vector<std::shared_ptr<Kernel>> kernels();
 
-  // The kernel's facts, whatever devices are in use. Throws Error where its body does not parse.
-  const LoadedKernel& facts(const Kernel& kernel) const;
+  // The kernel's facts on a chip, whatever devices are in use. Throws as `on`, Refusal(
+  // CUDA_ERROR_NOT_FOUND) where the chip's code lacks it, Error where its body does not parse.
+  const LoadedKernel& facts(const Kernel& kernel, const chip::Chip& chip) const;
 
  private:
-  std::shared_ptr<const ptx::Module> ptx_;
-  std::shared_ptr<LoadedModule> facts_;  // placed in memory that no device has
+  void add_kernels(const LibraryCode& code);
+
+  std::map<int, LibraryCode> codes_;  // by architecture, of the simulated devices
   std::deque<Kernel> kernels_;
-  bool may_wait_ = false;
 };
 
 }  // namespace baton::sim

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cstring>
@@ -10,8 +11,13 @@
 namespace baton::sim {
 namespace {
 
+using testing::HasSubstr;
+
 class LibraryTest : public DriverTest {
  protected:
+  static constexpr auto kBinaryVersion = CU_FUNC_ATTRIBUTE_BINARY_VERSION;
+  int b200_version_ = 0;
+
   struct Loaded {
     CUresult result;
     CUlibrary library;
@@ -283,6 +289,90 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
   const Loaded fine = load_logged(head + ".visible .entry k() { ret; }");
   EXPECT_RESULT(CUDA_SUCCESS, fine.result);
   EXPECT_EQ(fine.log, "");
+}
+
+// What suits a chip is for the device to say whose context is current.
+TEST_F(LibraryTest, LoadsForTheDeviceThatIsCurrent) {
+  SIMULATED_ONLY();
+  const int b200 = *simulated_ordinal("b200");
+  CUcontext other = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&other, b200));
+  const auto image = [](const char* target) {
+    return fmt::format(".version 8.7\n.target {}\n.address_size 64\n.visible .entry k() {{ ret; }}",
+                       target);
+  };
+  const struct {
+    const char* target;
+    bool on_h200, on_b200;
+  } cases[] = {{"sm_80", true, true},     {"sm_90", true, true},    {"sm_90a", true, false},
+               {"sm_100", false, true},   {"sm_100a", false, true}, {"sm_100f", false, true},
+               {"sm_101a", false, false}, {"sm_120", false, false}};
+  for (const auto& [target, on_h200, on_b200] : cases) {
+    SCOPED_TRACE(target);
+    for (const auto& [device, runs] : {std::pair(context, on_h200), std::pair(other, on_b200)}) {
+      ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(device));
+      const Loaded loaded = load_logged(image(target));
+      EXPECT_EQ(loaded.result, runs ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX);
+      if (!runs) {
+        EXPECT_THAT(loaded.log, HasSubstr(fmt::format("the module is for {}", target)));
+        EXPECT_THAT(loaded.log,
+                    HasSubstr(device == other ? "the device is sm_100" : "the device is sm_90"));
+        continue;
+      }
+      EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(loaded.library, "k"), nullptr));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(nullptr));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(loaded.library));
+    }
+  }
+  // Without a context any device will do; another one refuses it when it places a kernel there.
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(nullptr));
+  const Loaded newer = load_logged(image("sm_100a"));
+  ASSERT_RESULT(CUDA_SUCCESS, newer.result);
+  const CUkernel entry = kernel(newer.library, "k");
+  CUfunction function = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU, driver.cuKernelGetFunction(&function, entry));
+  EXPECT_RESULT(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                driver.cuKernelGetAttribute(&b200_version_, kBinaryVersion, entry, 0));
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(other));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&function, entry));
+  EXPECT_RESULT(CUDA_SUCCESS,
+                driver.cuKernelGetAttribute(&b200_version_, kBinaryVersion, entry, b200));
+  EXPECT_EQ(b200_version_, 100);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_120")).result);
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(nullptr));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_120")).result);
+  driver.cuDevicePrimaryCtxRelease(b200);
+}
+
+// The engine has no tensor memory. It says so where a kernel gets that far, by the instruction's
+// name, and not when the module loads.
+TEST_F(LibraryTest, RefusesTensorMemoryByName) {
+  SIMULATED_ONLY();
+  const int b200 = *simulated_ordinal("b200");
+  CUcontext other = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&other, b200));
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(other));
+  const CUlibrary library = load(R"(
+.version 8.7
+.target sm_100a
+.address_size 64
+.visible .entry fine() { ret; }
+.visible .entry tensor() {
+  .shared .b32 address;
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [address], 32;
+  ret;
+}
+)");
+  EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fine"), nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(nullptr));
+  EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "tensor"), nullptr, {}, 1, 32));
+  EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, driver.cuStreamSynchronize(nullptr));
+  const std::vector<driver::Finding> findings = driver.simulator->take_findings(other);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "unsupported_instruction");
+  EXPECT_THAT(findings[0].message, HasSubstr("tcgen05.alloc"));
+  driver.cuDevicePrimaryCtxRelease(b200);
 }
 
 // Bodies are parsed when they are asked for. A broken one is refused each time, and leaves the rest

@@ -2,53 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace baton::sim {
 namespace {
 
-const Profile& h200() {
-  return profiles().front();
+const Profile& profile_of(std::string_view name) {
+  const auto found = std::find_if(profiles().begin(), profiles().end(),
+                                  [&](const Profile& profile) { return profile.name() == name; });
+  EXPECT_NE(found, profiles().end()) << name;
+  return *found;
 }
 
-// What cuOccupancyMaxActiveBlocksPerMultiprocessor says on an H200 (driver 580.159) of kernels with
-// 4, 10 and 168 registers and 0 or 4000 bytes of static shared memory.
-TEST(Occupancy, AgreesWithAnH200) {
-  struct Case {
-    BlockNeeds needs;
-    int blocks;
-  };
-  const Case cases[] = {
-      {{1, 4, 0}, 32},       {{1, 4, 1000}, 32},     {{1, 4, 16384}, 13},    {{1, 4, 49152}, 4},
-      {{33, 4, 0}, 32},      {{33, 4, 1000}, 32},    {{33, 4, 16384}, 13},   {{33, 4, 49152}, 4},
-      {{64, 4, 0}, 32},      {{64, 4, 1000}, 32},    {{64, 4, 16384}, 13},   {{64, 4, 49152}, 4},
-      {{96, 4, 0}, 21},      {{96, 4, 1000}, 21},    {{96, 4, 16384}, 13},   {{96, 4, 49152}, 4},
-      {{160, 4, 0}, 12},     {{160, 4, 1000}, 12},   {{160, 4, 16384}, 12},  {{160, 4, 49152}, 4},
-      {{256, 4, 0}, 8},      {{256, 4, 1000}, 8},    {{256, 4, 16384}, 8},   {{256, 4, 49152}, 4},
-      {{384, 4, 0}, 5},      {{384, 4, 1000}, 5},    {{384, 4, 16384}, 5},   {{384, 4, 49152}, 4},
-      {{512, 4, 0}, 4},      {{512, 4, 1000}, 4},    {{512, 4, 16384}, 4},   {{512, 4, 49152}, 4},
-      {{768, 4, 0}, 2},      {{768, 4, 1000}, 2},    {{768, 4, 16384}, 2},   {{768, 4, 49152}, 2},
-      {{1024, 4, 0}, 2},     {{1024, 4, 1000}, 2},   {{1024, 4, 16384}, 2},  {{1024, 4, 49152}, 2},
-      {{1, 168, 0}, 12},     {{1, 168, 1000}, 12},   {{1, 168, 16384}, 12},  {{1, 168, 49152}, 4},
-      {{33, 168, 0}, 6},     {{33, 168, 1000}, 6},   {{33, 168, 16384}, 6},  {{33, 168, 49152}, 4},
-      {{64, 168, 0}, 6},     {{64, 168, 1000}, 6},   {{64, 168, 16384}, 6},  {{64, 168, 49152}, 4},
-      {{96, 168, 0}, 4},     {{96, 168, 1000}, 4},   {{96, 168, 16384}, 4},  {{96, 168, 49152}, 4},
-      {{160, 168, 0}, 2},    {{160, 168, 1000}, 2},  {{160, 168, 16384}, 2}, {{160, 168, 49152}, 2},
-      {{256, 168, 0}, 1},    {{256, 168, 1000}, 1},  {{256, 168, 16384}, 1}, {{256, 168, 49152}, 1},
-      {{384, 168, 0}, 1},    {{384, 168, 1000}, 1},  {{384, 168, 16384}, 1}, {{384, 168, 49152}, 1},
-      {{1, 10, 4000}, 32},   {{1, 10, 5000}, 32},    {{1, 10, 20384}, 10},   {{33, 10, 4000}, 32},
-      {{33, 10, 5000}, 32},  {{33, 10, 20384}, 10},  {{64, 10, 4000}, 32},   {{64, 10, 5000}, 32},
-      {{64, 10, 20384}, 10}, {{96, 10, 4000}, 21},   {{96, 10, 5000}, 21},   {{96, 10, 20384}, 10},
-      {{160, 10, 4000}, 12}, {{160, 10, 5000}, 12},  {{160, 10, 20384}, 10}, {{256, 10, 4000}, 8},
-      {{256, 10, 5000}, 8},  {{256, 10, 20384}, 8},  {{384, 10, 4000}, 5},   {{384, 10, 5000}, 5},
-      {{384, 10, 20384}, 5}, {{512, 10, 4000}, 4},   {{512, 10, 5000}, 4},   {{512, 10, 20384}, 4},
-      {{768, 10, 4000}, 2},  {{768, 10, 5000}, 2},   {{768, 10, 20384}, 2},  {{1024, 10, 4000}, 2},
-      {{1024, 10, 5000}, 2}, {{1024, 10, 20384}, 2}, {{32, 4, 49152}, 4},    {{32, 4, 49153}, 4},
-      {{32, 4, 100000}, 2},  {{32, 4, 115200}, 2},   {{32, 4, 115201}, 2},   {{32, 4, 232448}, 1},
-  };
-  for (const Case& c : cases) {
-    EXPECT_EQ(resident_blocks(h200(), c.needs), c.blocks)
-        << c.needs.threads << " threads, " << c.needs.registers << " registers, "
-        << c.needs.shared_bytes << " bytes";
-  }
+const Profile& h200() {
+  return profile_of("h200");
 }
 
 TEST(Occupancy, NothingFitsBeyondTheLimits) {
@@ -63,7 +30,7 @@ TEST(Occupancy, NothingFitsBeyondTheLimits) {
 TEST(Occupancy, OfClustersAgreesWithAnH200) {
   constexpr std::uint32_t kSizes[] = {1, 2, 4, 8, 16};
   struct Case {
-    BlockNeeds needs;
+    chip::BlockNeeds needs;
     int clusters[5];
   };
   const Case cases[] = {
@@ -75,10 +42,21 @@ TEST(Occupancy, OfClustersAgreesWithAnH200) {
   for (const Case& c : cases) {
     for (int i = 0; i < 5; ++i) {
       EXPECT_EQ(resident_clusters(h200(), c.needs, kSizes[i]), c.clusters[i])
-          << c.needs.threads << " threads, " << c.needs.shared_bytes << " bytes, clusters of "
+          << c.needs.threads << " threads, " << c.needs.shared << " bytes, clusters of "
           << kSizes[i];
     }
   }
+}
+
+// A cluster of 16 blocks that fill an SM each takes 16 of a group's SMs: 148 SMs in groups of 20
+// and 18 hold one in each of the eight.
+TEST(Occupancy, OfClustersIsOfTheDevicesOwnGroups) {
+  const chip::BlockNeeds full = {1024, 10, 232448};
+  EXPECT_EQ(resident_clusters(profile_of("b200"), full, 16), 8);
+  EXPECT_EQ(resident_clusters(profile_of("b200"), full, 2), 74);
+  EXPECT_EQ(resident_clusters(profile_of("b200"), full, 1), 148);
+  EXPECT_EQ(resident_clusters(profile_of("tiny"), full, 2), 1);
+  EXPECT_EQ(resident_clusters(profile_of("tiny"), full, 4), 0);
 }
 
 TEST(Occupancy, RegistersLimitABlocksThreads) {

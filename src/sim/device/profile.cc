@@ -1,5 +1,7 @@
 #include "sim/device/profile.h"
 
+#include <iterator>
+#include <numeric>
 #include <vector>
 
 namespace baton::sim {
@@ -7,24 +9,20 @@ namespace {
 
 using Row = Profile::Row;
 
-// Every attribute that an H200 SXM reports, as read off one with driver 580.159 (CUDA 13.0).
-constexpr Row kH200[] = {
-    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+// What an H200 SXM reports, as read off one with driver 580.159 (CUDA 13.0), but for what its chip
+// decides. Other devices give it too, where nothing else is known of them.
+constexpr Row kCommon[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
     {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
-    {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
     {CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2147483647},
-    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
     {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
     {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
     {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 0},
     {CU_DEVICE_ATTRIBUTE_INTEGRATED, 0},
     {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
@@ -47,7 +45,6 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6016},
     {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
-    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
     {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
     {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 32768},
@@ -83,14 +80,10 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH, 2097120},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT, 32768},
-    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
     {CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH, 32768},
     {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
-    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
     {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
     {CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD, 0},
     {CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, 0},
@@ -105,7 +98,6 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1, 0},
     {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 1},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
     {CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, 0},
     {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 0},
@@ -114,12 +106,10 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED, 0},
     {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED, 0},
-    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
     {CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 39321600},
     {CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 134217728},
     {CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 1},
-    {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
     {CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_TIMELINE_SEMAPHORE_INTEROP_SUPPORTED, 1},
@@ -128,14 +118,12 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 1},
     {CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING, 100},
     {CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, 9},
-    {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1},
     {CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 1},
     {CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 4},
-    {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS, 1},
     {CU_DEVICE_ATTRIBUTE_NUMA_CONFIG, 0},
@@ -158,10 +146,16 @@ constexpr Row kH200[] = {
     {CU_DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, 0},
 };
 
+// The SMs of each group that a cluster's blocks can share. Those of an H200 are what the answers of
+// cuOccupancyMaxActiveClusters (driver 580.159, sizes 1 to 16, one to eight blocks an SM) add up
+// from: eight GPCs, and four pairs of SMs that belong to none. Which SMs are fused off differs from
+// one device to the next, and so may these.
+constexpr int kH200Groups[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
+
 // H100 SXM5 80 GB: the same GH100 chip with 132 SMs and the smaller memory. NVIDIA H100 Tensor Core
 // GPU data sheet and architecture white paper: 50 MiB of L2, a 5120-bit bus; persisting lines take
 // up to five eighths of the L2, as on the H200.
-constexpr Row kH100Changes[] = {
+constexpr Row kH100[] = {
     {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
     {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
     {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 50 << 20},
@@ -170,21 +164,64 @@ constexpr Row kH100Changes[] = {
     {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x233010DE},
 };
 
-// No chip that exists: two SMs, so that limits of residency show with small grids.
-constexpr Row kTinyChanges[] = {
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 2},
+// Not a chip that exists: two SMs, so that limits of residency show with small grids.
+constexpr int kTinyGroups[] = {2};
+constexpr Row kTiny[] = {
     {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 2},
+};
+
+// B200 SXM 180 GB. What a B200 reports of itself (pytorch/ao, pull request 4002): 148 SMs, 178.35
+// GiB, 126.5 MiB of L2, a 7680-bit bus at 3996 MHz. Its greatest clock is 1965 MHz. NVIDIA does not
+// publish how the SMs are spread over the eight GPCs; they are spread evenly here, in pairs, as an
+// SM is never fused off without the other of its TPC. Persisting lines are taken for five eighths
+// of the L2, as on the H200.
+constexpr int kB200Groups[] = {20, 20, 18, 18, 18, 18, 18, 18};
+constexpr Row kB200[] = {
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1965000},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 3996000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 7680},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 132644864},
+    {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 82903040},
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 3},
+    {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x290110DE},
 };
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
+constexpr Profile::Product kProducts[] = {
+    {"h200", "Simulated NVIDIA H200", 90, kH200Groups, 150109880320, {}},
+    {"h100", "Simulated NVIDIA H100", 90, kH200Groups, 81090 * kMiB, kH100},
+    {"tiny", "Simulated tiny GPU", 90, kTinyGroups, 256 * kMiB, kTiny},
+    {"b200", "Simulated NVIDIA B200", 100, kB200Groups, 182630 * kMiB, kB200},
+};
+
 }  // namespace
 
-Profile::Profile(std::string_view name, std::string_view title, std::uint64_t memory_bytes,
-                 std::span<const Row> base, std::span<const Row> changes)
-    : name_(name), title_(title), memory_bytes_(memory_bytes) {
-  for (const Row& row : base) values_[row.attribute] = row.value;
-  for (const Row& row : changes) values_[row.attribute] = row.value;
+Profile::Profile(const Product& product)
+    : product_(product), chip_(*chip::find(product.architecture)) {
+  const auto put = [this](CUdevice_attribute attribute, auto value) {
+    values_[attribute] = static_cast<int>(value);
+  };
+  for (const Row& row : kCommon) put(row.attribute, row.value);
+  const chip::Multiprocessor& sm = chip_.multiprocessor;
+  put(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, chip_.architecture / 10);
+  put(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, chip_.architecture % 10);
+  put(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+      std::accumulate(product.sm_groups.begin(), product.sm_groups.end(), 0));
+  put(CU_DEVICE_ATTRIBUTE_WARP_SIZE, sm.warp_size);
+  put(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, chip_.threads_per_block);
+  put(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, sm.threads);
+  put(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, sm.blocks);
+  put(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, chip_.registers_per_block);
+  put(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, sm.registers);
+  put(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, chip_.shared_per_block);
+  put(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, chip_.shared_per_block_optin);
+  put(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, sm.shared);
+  put(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, sm.reserved_shared);
+  put(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, chip_.architecture >= chip::kFirstWithClusters);
+  put(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED,
+      chip_.architecture >= chip::kFirstWithTensorMaps);
+  for (const Row& row : product.attributes) put(row.attribute, row.value);
 }
 
 std::optional<int> Profile::attribute(CUdevice_attribute attribute) const {
@@ -192,17 +229,8 @@ std::optional<int> Profile::attribute(CUdevice_attribute attribute) const {
   return index < values_.size() ? values_[index] : std::nullopt;
 }
 
-int Profile::architecture() const {
-  return at(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
-         at(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-}
-
 std::span<const Profile> profiles() {
-  static const auto& all = *new std::vector<Profile>{
-      {"h200", "Simulated NVIDIA H200", 150109880320, kH200, {}},
-      {"h100", "Simulated NVIDIA H100", 81090 * kMiB, kH200, kH100Changes},
-      {"tiny", "Simulated tiny GPU", 256 * kMiB, kH200, kTinyChanges},
-  };
+  static const auto& all = *new std::vector<Profile>(std::begin(kProducts), std::end(kProducts));
   return all;
 }
 

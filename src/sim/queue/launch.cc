@@ -55,7 +55,7 @@ Dim3 blocks_of_clusters(const Dim3& clusters, const KernelView& view) {
 // Blocks of a cluster run at the same time, and all blocks of a cooperative launch do.
 void check_residency(const LaunchRequest& request, const KernelView& view,
                      const std::optional<Dim3>& cluster) {
-  const BlockNeeds needs = needs_of(request, view);
+  const chip::BlockNeeds needs = needs_of(request, view);
   std::uint64_t resident = 0;
   if (cluster) {
     const auto size = static_cast<std::uint32_t>(cluster->count());
@@ -112,12 +112,9 @@ std::vector<std::byte> parameters(const LoadedKernel& kernel, const LaunchReques
 
 }  // namespace
 
-BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) {
-  BlockNeeds needs;
-  needs.threads = static_cast<std::uint32_t>(request.block.count());
-  needs.registers = registers(view);
-  needs.shared_bytes = std::uint64_t{view.kernel.static_shared} + request.dynamic_shared;
-  return needs;
+chip::BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) {
+  return {request.block.count(), registers(view),
+          std::uint64_t{view.kernel.static_shared} + request.dynamic_shared};
 }
 
 GridLaunch make_grid(const LaunchRequest& asked, const Function& function) {
@@ -134,7 +131,7 @@ GridLaunch make_grid(const LaunchRequest& asked, const Function& function) {
   require(request.dynamic_shared <= static_cast<std::uint32_t>(max_dynamic_shared(view)),
           CUDA_ERROR_INVALID_VALUE);
   const std::optional<Dim3> cluster = cluster_of(request, view);
-  check_cluster(request, cluster);
+  check_cluster(request, cluster, view);
   check_residency(request, view, cluster);
   GridLaunch launch;
   launch.module = function.module();

@@ -47,7 +47,7 @@ void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Conte
 GridLaunch make_grid(const LaunchRequest& request, const Function& function);
 
 // What a block of the launch takes of a multiprocessor.
-BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view);
+chip::BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view);
 
 // --- Clusters (cluster.cc) ---
 
@@ -57,7 +57,8 @@ std::uint32_t largest_cluster(const KernelView& view);
 // ask for; nothing without any. Throws Refusal(CUDA_ERROR_INVALID_CLUSTER_SIZE) where they
 // contradict each other or have more blocks than the kernel may.
 std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view);
-// Holds the cluster against the grid, and the preferred cluster against both. Throws Refusal.
-void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster);
+// Checks the cluster against the grid, and the preferred cluster against both. Throws Refusal.
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster,
+                   const KernelView& view);
 
 }  // namespace baton::sim

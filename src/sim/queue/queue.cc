@@ -9,9 +9,6 @@ namespace {
 
 // Slices without the end of a grid after which other work joins the running grids.
 constexpr unsigned kPatience = 16;
-// Grids that a device of compute capability 9.0 holds at once (CUDA programming guide, table of
-// technical specifications).
-constexpr std::size_t kMaxResidentGrids = 128;
 // How long a host may neither wait nor ask before the device executes without that.
 constexpr std::chrono::milliseconds kIdle{100};
 // Turns that one question of the host is worth.
@@ -167,7 +164,7 @@ void DeviceQueue::end_question() {
 CommandPtr DeviceQueue::take_startable(const Lock&) {
   if (ready_.empty()) return nullptr;
   if (!running_.empty() && !turns_.overlaps() && slices_ < kPatience) return nullptr;
-  if (running_.size() >= kMaxResidentGrids) return nullptr;
+  if (running_.size() >= engine_.chip().resident_grids) return nullptr;
   const std::size_t chosen = turns_.start(ready_.size(), !running_.empty());
   if (chosen >= ready_.size()) return nullptr;
   return ready_.extract(std::next(ready_.begin(), static_cast<std::ptrdiff_t>(chosen))).mapped();

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "chip/chip.h"
 #include "ptx/ast.h"
 #include "sim/engine/lower/function.h"
 
@@ -16,7 +17,8 @@ namespace baton::sim {
 // when `address_of` is first asked for them.
 struct ModuleFacts {
   std::shared_ptr<const ptx::Module> ptx;
-  int architecture = 90;                                          // of the module's .target
+  const chip::Chip* chip = nullptr;                               // of the device
+  int architecture = 0;                                           // of the module's .target
   bool arch_specific = false;                                     // sm_90a
   std::function<std::uint64_t(const ptx::Variable&)> address_of;  // generic
   // What is added to the .const address of one of its constants for the generic one.

@@ -28,7 +28,7 @@ TEST(Decode, WholeCorpus) {
     DeviceMemory memory(0, std::uint64_t{1} << 32);
     const bool blackwell = entry.path().filename().string().find("sm_100") != std::string::npos;
     const auto module = LoadedModule::load(ptx::Module::parse(text, entry.path().filename()),
-                                           memory, blackwell ? 100 : 90);
+                                           memory, *chip::find(blackwell ? 100 : 90));
     for (const std::string& name : module->kernel_names()) {
       SCOPED_TRACE(entry.path().filename().string() + ": " + name);
       const LoadedKernel* kernel = nullptr;
@@ -68,7 +68,7 @@ TEST(Decode, CallsAnAliasAsTheFunctionItNames) {
                          ".visible .func f() { ret; }\n.visible .func a();\n.alias a, f;\n"
                          ".visible .entry k() { call a; ret; }\n",
                          "alias.ptx"),
-      memory, 90);
+      memory, *chip::find(90));
   const LoadedKernel* kernel = module->kernel("k");
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->decoded->functions.size(), 2u);

@@ -148,7 +148,7 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
         {"%reserved_smem_offset_end", Special::kReservedSmemEnd}};
     for (const auto& [place, special] : kPlaces) {
       if (name != place || bits == 1) continue;
-      shared_.kernel.reserved_shared = kReservedShared;
+      shared_.kernel.reserved_shared = shared_.facts.chip->multiprocessor.reserved_shared;
       return fixed(builder_.special(width_for(bits), special, 0));
     }
   }

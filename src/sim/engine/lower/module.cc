@@ -20,10 +20,6 @@
 namespace baton::sim {
 namespace {
 
-// 32-bit registers of a block of compute capability 9.0 (CUDA programming guide, technical
-// specifications per compute capability).
-constexpr std::uint32_t kBlockRegisters = 65536;
-
 using Kind = ptx::Operand::Kind;
 
 struct Target {
@@ -270,11 +266,13 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
   kernel.constant_bytes = constant_bytes;
   const auto required = function.integers("reqntid", 3);
   const auto most = required ? required : function.integers("maxntid", 3);
+  kernel.max_threads = facts.chip->threads_per_block;
   if (most) {
     const std::uint64_t threads = static_cast<std::uint64_t>((*most)[0]) *
                                   static_cast<std::uint64_t>((*most)[1]) *
                                   static_cast<std::uint64_t>((*most)[2]);
-    kernel.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1024));
+    kernel.max_threads =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, kernel.max_threads));
   }
   for (int d = 0; d < 3 && required; ++d) {
     kernel.required_block[d] = static_cast<std::uint32_t>((*required)[static_cast<std::size_t>(d)]);
@@ -290,8 +288,10 @@ LoadedKernel LoadedModule::Impl::make_kernel(const ptx::Function& function) {
   // The compiler needs some for addresses and calls on top of what is alive in PTX. It is an
   // estimate, so it never stands in the way of a block that the kernel's bounds allow.
   const std::uint32_t live = decoded->entry->live_registers + 8;
-  const std::uint32_t fits = kBlockRegisters / std::max(kernel.max_threads, 1u) / 8 * 8;
-  kernel.registers = std::clamp((live + 7) / 8 * 8, 16u, std::clamp(fits, 16u, 255u));
+  const std::uint32_t per_thread = facts.chip->registers_per_thread;
+  const std::uint32_t fits =
+      facts.chip->registers_per_block / std::max(kernel.max_threads, 1u) / 8 * 8;
+  kernel.registers = std::clamp((live + 7) / 8 * 8, 16u, std::clamp(fits, 16u, per_thread));
   return kernel;
 }
 
@@ -302,13 +302,14 @@ LoadedModule::~LoadedModule() {
 }
 
 std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Module> module,
-                                                 DeviceMemory& memory, int architecture) {
+                                                 DeviceMemory& memory, const chip::Chip& chip) {
   const Target target = parse_target(*module);
-  const bool runs = target.specific ? target.number == architecture : target.number <= architecture;
+  const bool runs =
+      target.specific ? target.number == chip.architecture : target.number <= chip.architecture;
   if (!runs) {
     throw error(ErrorCode::kInvalidInput,
                 "{}: the module is for {}, the device is sm_{}: compile it for that{}",
-                module->name(), module->target(), architecture,
+                module->name(), module->target(), chip.architecture,
                 target.specific ? ", as code for an 'a' or 'f' target runs only on that one" : "");
   }
   if (module->address_size() != 64) {
@@ -319,6 +320,7 @@ std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Modu
   impl->ptx = std::move(module);
   impl->memory = &memory;
   impl->facts.ptx = impl->ptx;
+  impl->facts.chip = &chip;
   impl->constant_bytes = constant_bytes_of(*impl->ptx);
   impl->facts.architecture = target.number;
   impl->facts.arch_specific = target.specific;

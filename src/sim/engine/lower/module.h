@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chip/chip.h"
 #include "ptx/ast.h"
 
 namespace baton::sim {
@@ -31,7 +32,7 @@ struct LoadedKernel {
   std::uint32_t static_shared = 0;  // bytes, after layout; without the dynamic part
   std::uint32_t local_bytes = 0;    // per thread
   std::uint32_t constant_bytes = 0;
-  std::uint32_t max_threads = 1024;      // from .maxntid / .reqntid
+  std::uint32_t max_threads = 0;         // of a block, from .maxntid / .reqntid and the chip
   std::uint32_t required_block[3] = {};  // 0 where the image does not fix it
   std::uint32_t required_cluster[3] = {};
   bool blocks_are_clusters = false;  // launches count the grid in clusters
@@ -46,11 +47,11 @@ struct LoadedKernel {
 // kernels are decoded when first asked for. Thread-safe.
 class LoadedModule {
  public:
-  // Throws Error(kInvalidInput) where the module does not suit the device: a target newer than
-  // `architecture` (90 for sm_90, with 'a' code accepted on the same number only), address size 32,
-  // an unresolved extern. `module` must have been parsed already.
+  // Throws Error(kInvalidInput) where the module does not suit the device: a target newer than its
+  // chip (or, for sm_90a and its like, not the chip's own), address size 32, an unresolved extern.
+  // `module` must have been parsed already; `chip` is one of the table.
   static std::shared_ptr<LoadedModule> load(std::shared_ptr<const ptx::Module> module,
-                                            DeviceMemory& memory, int architecture);
+                                            DeviceMemory& memory, const chip::Chip& chip);
   ~LoadedModule();
 
   // All entry names in the order written.

@@ -23,8 +23,6 @@ inline constexpr std::uint64_t kCodeWindow = 0x0500'0000'0000'0000;
 inline constexpr unsigned kWindowShift = 56;
 inline constexpr unsigned kRankShift = 24;
 inline constexpr unsigned kRankBits = 8;
-// Shared memory of every block that the system has for itself (compute capability 8.0 and later).
-inline constexpr std::uint32_t kReservedShared = 1024;
 inline constexpr unsigned kOrdinalShift = 50;
 inline constexpr std::uint64_t kConstantBit = std::uint64_t{1} << 49;
 inline constexpr int kMaxOrdinal = 63;

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "chip/occupancy.h"
 #include "sim/engine/judge/hazards.h"
-#include "sim/engine/memory/address.h"
 #include "sim/engine/report/standing.h"
 #include "sim/engine/run/cluster.h"
 #include "sim/engine/run/fingerprint.h"
@@ -16,17 +16,13 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::uint32_t kThreadsPerSm = 2048;
-constexpr std::uint32_t kBlocksPerSm = 32;
-constexpr std::uint32_t kSharedPerSm = 228 * 1024;
-constexpr std::uint64_t kMostBlocksOfCluster = 16;  // compute capability 9.0
-
+// Blocks that the device holds at once. The registers of PTX are an estimate, which must not keep
+// out a block that others wait for, so they do not count.
 std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) {
-  const std::uint32_t shared = grid.shared_bytes + kReservedShared;
+  const chip::BlockNeeds needs = {grid.threads, 0, grid.shared_bytes};
   const std::uint32_t per_sm =
-      std::min({kBlocksPerSm, kThreadsPerSm / std::max(grid.threads, 1u), kSharedPerSm / shared});
-  const std::uint64_t blocks =
-      std::uint64_t{std::max(per_sm, 1u)} * static_cast<std::uint64_t>(config.sm_count);
+      std::max(chip::fit_beside(config.chip->multiprocessor, {}, needs).blocks, 1u);
+  const std::uint64_t blocks = std::uint64_t{per_sm} * static_cast<std::uint64_t>(config.sm_count);
   return std::max<std::uint64_t>(blocks / grid.launch.cluster.count(), 1);
 }
 
@@ -62,6 +58,10 @@ Engine::Engine(const EngineConfig& config, DeviceMemory& memory)
     : impl_(std::make_unique<Impl>(config, memory)) {}
 Engine::~Engine() = default;
 
+const chip::Chip& Engine::chip() const {
+  return *impl_->config.chip;
+}
+
 std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   auto grid = std::make_unique<GridState>();
   const LoadedKernel& kernel = *launch.kernel;
@@ -71,19 +71,20 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                 kernel.param_bytes, launch.params.size());
   }
   const std::uint64_t threads = launch.block.count();
-  if (threads == 0 || threads > 1024 || launch.grid.count() == 0) {
-    throw error(ErrorCode::kLimit, "a launch of {} blocks of {} threads; a block has 1 to 1024",
-                launch.grid.count(), threads);
+  const chip::Chip& chip = *impl_->config.chip;
+  if (threads == 0 || threads > chip.threads_per_block || launch.grid.count() == 0) {
+    throw error(ErrorCode::kLimit, "a launch of {} blocks of {} threads; a block has 1 to {}",
+                launch.grid.count(), threads, chip.threads_per_block);
   }
   const Dim3& cluster = launch.cluster;
-  if (cluster.count() == 0 || cluster.count() > kMostBlocksOfCluster ||
-      launch.grid.x % cluster.x != 0 || launch.grid.y % cluster.y != 0 ||
-      launch.grid.z % cluster.z != 0) {
+  const std::uint32_t largest_cluster = std::max(chip.largest_cluster, 1u);
+  if (cluster.count() == 0 || cluster.count() > largest_cluster || launch.grid.x % cluster.x != 0 ||
+      launch.grid.y % cluster.y != 0 || launch.grid.z % cluster.z != 0) {
     throw error(ErrorCode::kLimit,
                 "clusters of {} x {} x {} blocks in a grid of {} x {} x {}: a cluster has 1 to {} "
                 "blocks and divides the grid",
                 cluster.x, cluster.y, cluster.z, launch.grid.x, launch.grid.y, launch.grid.z,
-                kMostBlocksOfCluster);
+                largest_cluster);
   }
   grid->kernel = kernel.decoded;
   grid->launch = std::move(launch);
@@ -93,10 +94,10 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->total_clusters = grid->launch.grid.count() / grid->launch.cluster.count();
   const std::uint64_t shared =
       std::uint64_t{grid->kernel->static_shared} + grid->launch.dynamic_shared;
-  if (shared > impl_->config.shared_per_block) {
+  if (shared > chip.shared_per_block_optin) {
     throw error(ErrorCode::kLimit,
                 "kernel {} needs {} bytes of shared memory a block; {} are there",
-                grid->launch.kernel->name, shared, impl_->config.shared_per_block);
+                grid->launch.kernel->name, shared, chip.shared_per_block_optin);
   }
   grid->shared_bytes = static_cast<std::uint32_t>(shared);
   grid->prerequisites_done = !grid->launch.waits_for_others;

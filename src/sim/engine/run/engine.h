@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "baton/schedule.h"
+#include "chip/chip.h"
 #include "driver/simulator.h"
 #include "sim/engine/judge/ordering.h"
 #include "sim/engine/lower/module.h"
@@ -26,12 +27,11 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
-// What the engine needs to know of the chip.
+// What the engine needs to know of the device.
 struct EngineConfig {
-  int architecture = 90;
-  int sm_count = 132;
-  std::uint32_t shared_per_block = 232448;  // the opt-in limit in bytes
-  std::uint32_t clock_khz = 1980000;
+  const chip::Chip* chip = nullptr;  // never null in an engine
+  int sm_count = 1;
+  std::uint32_t clock_khz = 1'000'000;
   // Receives what kernels print, when their grid ends, on the thread that advances it. Standard
   // output where it is empty.
   std::function<void(std::string_view)> print;
@@ -87,6 +87,8 @@ class Engine {
  public:
   Engine(const EngineConfig& config, DeviceMemory& memory);
   ~Engine();
+
+  const chip::Chip& chip() const;
 
   std::unique_ptr<Grid> begin(GridLaunch launch);
 

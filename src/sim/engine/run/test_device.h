@@ -22,15 +22,19 @@ class TestDevice {
   explicit TestDevice(unsigned workers = 1, bool watch_shared = false)
       : memory(0, std::uint64_t{1} << 32), engine(config(workers, watch_shared), memory) {}
 
+  static const chip::Chip& chip_of_tests() { return *chip::find(90); }
+
   static EngineConfig config(unsigned workers, bool watch_shared = false) {
     EngineConfig made;
+    made.chip = &chip_of_tests();
+    made.sm_count = 132;
     made.workers = workers;
     made.watch_shared = watch_shared;
     return made;
   }
 
   std::shared_ptr<LoadedModule> load(std::string text, const std::string& name = "test.ptx") {
-    return LoadedModule::load(ptx::Module::parse(std::move(text), name), memory, 90);
+    return LoadedModule::load(ptx::Module::parse(std::move(text), name), memory, chip_of_tests());
   }
 
   template <class T>
