@@ -9,7 +9,7 @@
 
 namespace baton {
 
-// An array in host memory as a program sees it: dense, C order, little-endian. A plain value.
+// An array in host memory: contiguous, C order, little-endian. A plain value.
 struct BATON_API Array {
   DType dtype = DType::kF32;
   std::vector<std::int64_t> shape;

@@ -22,7 +22,7 @@ namespace baton {
 enum class AttributeId : std::uint32_t {
   kAccessPolicyWindow = 1,
   kCooperative = 2,
-  kSynchronizationPolicy = 3,  // of streams only
+  kSynchronizationPolicy = 3,  // for streams only
   kCluster = 4,
   kClusterSchedulingPolicy = 5,
   kPdl = 6,  // programmatic stream serialization
@@ -39,15 +39,14 @@ enum class AttributeId : std::uint32_t {
   kSharedMemoryMode = 18,
 };
 
-// One attribute with its value, laid out as the driver's CUlaunchAttribute, so that a launch hands
-// it over as it stands. Every byte that its value does not use is zero. Make one by the functions
-// below, or, for what they do not know, from a number and bytes.
+// One attribute with its value, in the layout of the driver's CUlaunchAttribute, so that a launch
+// passes it without a conversion. Bytes that the value does not use are zero. The functions below
+// make attributes. For an attribute without a function, use a number and bytes. A plain value.
 class BATON_API LaunchAttribute {
  public:
   static constexpr std::size_t kValueBytes = 64;
 
-  // Up to 64 bytes of value, taken as they are: the driver checks them. Throws kInvalidInput for
-  // more.
+  // Takes up to 64 bytes of value unchanged; the driver checks them. Throws kInvalidInput for more.
   LaunchAttribute(AttributeId id, const void* value, std::size_t bytes);
   template <typename T>
   LaunchAttribute(AttributeId id, const T& value) : id_(id), pad_(0), words_(words(value)) {}
@@ -56,7 +55,7 @@ class BATON_API LaunchAttribute {
   std::span<const std::byte, kValueBytes> value() const {
     return std::as_bytes(std::span(words_));
   }
-  // The value's first bytes as what they stand for.
+  // The value's first bytes as a T.
   template <typename T>
   T as() const {
     static_assert(sizeof(T) <= kValueBytes && std::is_trivially_copyable_v<T>);
@@ -73,7 +72,7 @@ class BATON_API LaunchAttribute {
   friend class LaunchAttributes;
   LaunchAttribute() {}  // NOLINT: leaves its bytes unwritten, as an unused slot
 
-  // Put together in a register: what is written in parts is slow to read as a whole.
+  // Composed in a register: memory that is written in parts is slow to read as a whole.
   using Words = std::array<std::uint64_t, kValueBytes / sizeof(std::uint64_t)>;
   template <typename T>
   static Words words(const T& value) {
@@ -94,12 +93,13 @@ class BATON_API LaunchAttribute {
   Words words_;
 };
 
-// How blocks of clusters are spread over the GPU's processing clusters.
+// How the blocks of a cluster spread over the GPU's processing clusters.
 enum class ClusterSchedulingPolicy : std::uint32_t { kDefault, kSpread, kLoadBalancing };
 enum class MemSyncDomain : std::uint32_t { kDefault, kRemote };
-// What the L2 cache does with accesses in a window.
+// The treatment of accesses in a window by the L2 cache.
 enum class AccessProperty : std::uint32_t { kNormal, kStreaming, kPersisting };
-// CUDA 13.2 and later; before, Baton raises the kernel's own opt-in where a launch needs it.
+// CUDA 13.2 and later. With an earlier driver, Baton raises the kernel's own opt-in when a launch
+// needs it.
 enum class PortableClusterSizeMode : std::uint32_t {
   kDefault,
   kRequirePortable,
@@ -113,63 +113,64 @@ enum class SharedMemoryMode : std::uint32_t {
   kPreferOversized,  // CUDA 13.4
 };
 
-// One function an attribute. They throw kInvalidInput for a value that no device takes; what a
-// given device or driver lacks is refused, with the version it needs, by the launch.
+// One function for each attribute. A function throws kInvalidInput for a value that no device
+// takes. The launch rejects an attribute that its device or driver lacks, and names the required
+// version.
 
-// Blocks of a cluster, along each axis; the grid must be divisible by it. Up to 8 blocks on every
-// device that has clusters, up to 16 on some: a launch that asks for more than 8 opts in. Written
-// is sent, also for (1, 1, 1).
+// The blocks of a cluster along each axis. The grid must be divisible by them. Every device with
+// clusters takes up to 8 blocks, some take up to 16. A launch with more than 8 opts in. The
+// attribute is always sent, even for (1, 1, 1).
 inline LaunchAttribute cluster(Dim3 blocks) {
   return LaunchAttribute(AttributeId::kCluster, std::array{blocks.x, blocks.y, blocks.z});
 }
-// A larger cluster, a multiple of `cluster` (equal along z), used where the device has room for it.
+// A larger cluster, used if the device has room for it: a multiple of `cluster`, equal along z.
 inline LaunchAttribute preferred_cluster(Dim3 blocks) {
   return LaunchAttribute(AttributeId::kPreferredCluster, std::array{blocks.x, blocks.y, blocks.z});
 }
 inline LaunchAttribute cluster_scheduling_policy(ClusterSchedulingPolicy policy) {
   return LaunchAttribute(AttributeId::kClusterSchedulingPolicy, static_cast<std::uint32_t>(policy));
 }
-// Programmatic dependent launch: the grid may start before the one before it in the stream has
-// finished. A kernel that reads what that one writes must wait for it (griddepcontrol.wait).
-// pdl(false) equals leaving it out.
+// Programmatic dependent launch: the grid may start before the grid before it in the stream has
+// completed. A kernel must wait (griddepcontrol.wait) before it reads what that grid writes.
+// pdl(false) equals leaving the attribute out.
 inline LaunchAttribute pdl(bool allowed = true) {
   return LaunchAttribute(AttributeId::kPdl, std::uint32_t{allowed});
 }
-// All blocks are resident at once, and may synchronise with each other. cooperative(false) equals
-// leaving it out.
+// All blocks are resident at once and may synchronise with each other. cooperative(false) equals
+// leaving the attribute out.
 inline LaunchAttribute cooperative(bool on = true) {
   return LaunchAttribute(AttributeId::kCooperative, std::uint32_t{on});
 }
-// Recorded when every block has triggered (griddepcontrol.launch_dependents), or, with
-// `at_block_start`, has started. The event must have been made without timing.
+// Records the event when every block has triggered (griddepcontrol.launch_dependents). With
+// `at_block_start` it records the event when every block has started. The event must have no
+// timing.
 BATON_API LaunchAttribute programmatic_event(const Event& event, bool at_block_start = false);
-// Recorded when every block has started. The event must have been made without timing.
+// Records the event when every block has started. The event must have no timing.
 BATON_API LaunchAttribute launch_completion_event(const Event& event);
-// A lower number is a higher priority; the driver clamps it to the device's range.
+// A lower number is a higher priority. The driver clamps it to the device's range.
 inline LaunchAttribute priority(int value) {
   return LaunchAttribute(AttributeId::kPriority, value);
 }
 inline LaunchAttribute mem_sync_domain(MemSyncDomain domain) {
   return LaunchAttribute(AttributeId::kMemSyncDomain, static_cast<std::uint32_t>(domain));
 }
-// The physical domain that each of the two logical ones stands for; the device has
-// CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT of them.
+// The physical domains of the two logical ones. The device has
+// CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT physical domains.
 inline LaunchAttribute mem_sync_domain_map(std::uint8_t default_domain,
                                            std::uint8_t remote_domain) {
   return LaunchAttribute(AttributeId::kMemSyncDomainMap, std::array{default_domain, remote_domain});
 }
-// `bytes` from `base` on are kept in L2 by `hit` for the share `hit_ratio` (0 … 1) of the accesses,
-// by `miss` for the rest; `miss` cannot be kPersisting.
+// Sets how L2 keeps the `bytes` from `base` on: by `hit` for the share `hit_ratio` (0 … 1) of the
+// accesses, by `miss` for the rest. `miss` cannot be kPersisting.
 BATON_API LaunchAttribute access_policy_window(DeviceAddress base, std::size_t bytes,
                                                float hit_ratio, AccessProperty hit,
                                                AccessProperty miss);
-// Shared memory's share, in percent (0 … 100), of the memory that it divides with the L1 cache.
+// Shared memory's part, in percent (0 … 100), of the memory that it divides with the L1 cache.
 BATON_API LaunchAttribute preferred_shared_memory_carveout(int percent);
 inline LaunchAttribute nvlink_util_centric_scheduling(bool on = true) {
   return LaunchAttribute(AttributeId::kNvlinkUtilCentricScheduling, std::uint32_t{on});
 }
-// In a captured launch: the node can be updated from the device; its handle comes back in the
-// LaunchResult.
+// In a captured launch, lets the device update the node. LaunchResult returns its handle.
 inline LaunchAttribute device_updatable_node() {
   return LaunchAttribute(AttributeId::kDeviceUpdatableNode, 1);
 }
@@ -180,14 +181,14 @@ inline LaunchAttribute shared_memory_mode(SharedMemoryMode mode) {
   return LaunchAttribute(AttributeId::kSharedMemoryMode, static_cast<std::uint32_t>(mode));
 }
 
-// The attributes of one launch: a plain value without heap memory, one slot an attribute, in the
-// order in which they were first set. Slots that are not used are not even written.
+// The attributes of one launch, one slot each, in the order in which they were first set. A plain
+// value without heap memory. Unused slots stay unwritten.
 class BATON_API LaunchAttributes {
  public:
   static constexpr std::size_t kCapacity = 20;
 
   LaunchAttributes() {}  // NOLINT: leaves the slots unwritten
-  // As many as there are, each made where it is put: a list would be made first, then copied.
+  // Makes each attribute in its slot. An initializer list would be made first and then copied.
   template <std::same_as<LaunchAttribute>... More>
   LaunchAttributes(const LaunchAttribute& first, const More&... more) {  // NOLINT: implicit
     set(first);
@@ -199,8 +200,8 @@ class BATON_API LaunchAttributes {
     return *this;
   }
 
-  // Replaces the attribute of the same id. A flag that is off (pdl(false)) takes its attribute out.
-  // Throws kInvalidInput where all slots are taken.
+  // Replaces the attribute of the same id. A flag that is off (pdl(false)) removes its attribute.
+  // Throws kInvalidInput if all slots are in use.
   void set(const LaunchAttribute& attribute) {
     if (is_off(attribute)) return remove(attribute.id());
     std::uint32_t slot = count_;
@@ -217,14 +218,14 @@ class BATON_API LaunchAttributes {
   std::span<const LaunchAttribute> all() const { return {slots_, count_}; }
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  // One bit for each id below 31, 1 << id; one, the highest, for all others.
+  // One bit for each id below 31 (1 << id), and the highest bit for all others.
   static constexpr std::uint32_t bit(AttributeId id) {
     const auto number = static_cast<std::uint32_t>(id);
     return 1u << (number < 31 ? number : 31);
   }
-  // The bits of all.
+  // The bits of all attributes.
   std::uint32_t present() const { return present_; }
-  // The attribute, or null.
+  // The attribute, or null if it is absent.
   const LaunchAttribute* find(AttributeId id) const {
     if ((present_ & bit(id)) == 0) return nullptr;
     for (const LaunchAttribute& attribute : all()) {
@@ -236,7 +237,7 @@ class BATON_API LaunchAttributes {
 
   bool pdl() const { return has(AttributeId::kPdl); }
   bool cooperative() const { return has(AttributeId::kCooperative); }
-  // Nothing where the attribute is left out.
+  // Empty if the attribute is absent.
   std::optional<Dim3> cluster() const;
 
   friend bool operator==(const LaunchAttributes& a, const LaunchAttributes& b) {
@@ -244,7 +245,7 @@ class BATON_API LaunchAttributes {
   }
 
  private:
-  // Whether the value says "as if it were left out".
+  // Whether the value equals leaving the attribute out.
   static bool is_off(const LaunchAttribute& attribute) {
     return (attribute.id() == AttributeId::kPdl || attribute.id() == AttributeId::kCooperative) &&
            attribute.as<std::uint32_t>() == 0;

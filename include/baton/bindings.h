@@ -12,7 +12,7 @@
 
 namespace baton {
 
-// A dense array in C order in device memory of the caller's, at a multiple of its elements' size. A
+// A contiguous array in C order in device memory of the caller, aligned to its elements' size. A
 // plain value that owns nothing.
 struct DeviceArray {
   DType dtype = DType::kF32;
@@ -20,22 +20,22 @@ struct DeviceArray {
   DeviceAddress address = 0;
 };
 
-// What a program's symbols and buffers hold at the start of a run. A symbol's value comes from
-// here, else from the shapes of `inputs` and `memory`, else from the program.
+// The values of a program's symbols and buffers at the start of a run. A symbol's value comes from
+// `symbols`, otherwise from the shapes of `inputs` and `memory`, otherwise from the program.
 struct Bindings {
   std::vector<std::pair<std::string, std::int64_t>> symbols = {};
   std::vector<std::pair<std::string, Array>> inputs = {};  // for input, weight and inout buffers
-  std::uint64_t seed = 0;                                  // of init = "random"
-  // Memory for buffers of any role in place of the executable's own: nothing is copied into it or
-  // out of it, and a run begins with what it holds. The caller keeps it allocated until the next
-  // `bind` or the executable's end, touches it in no other way while a run is under way, and orders
-  // what was enqueued elsewhere (a run does not wait for other streams; it returns when its work is
-  // done). Two of these may overlap each other, which the verdicts on edges take into account, but
-  // nothing else that the program uses.
+  std::uint64_t seed = 0;                                  // for init = "random"
+  // Memory for buffers of any role, instead of the executable's own. Nothing is copied into it or
+  // out of it, and a run starts with its contents. The caller keeps it allocated until the next
+  // `bind` or the executable's end, and does not access it during a run. The caller also orders
+  // work that was enqueued elsewhere: a run does not wait for other streams, and returns when its
+  // own work is done. Two of these may overlap each other, which the verdicts on edges consider.
+  // They must not overlap other memory that the program uses.
   std::vector<std::pair<std::string, DeviceArray>> memory = {};
 };
 
-// A symbol's value, and where it came from.
+// A symbol's value, and its origin.
 struct BoundSymbol {
   std::string name;
   std::int64_t value = 0;

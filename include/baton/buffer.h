@@ -13,8 +13,8 @@
 
 namespace baton {
 
-// An address in device memory with its element type: what a kernel's pointer parameter takes. It
-// owns nothing.
+// An address in device memory with its element type: the argument for a kernel's pointer parameter.
+// Owns nothing. Wrap the address of a foreign allocation: DevicePointer<float>{address}.
 template <typename T>
 struct DevicePointer {
   DeviceAddress address = 0;
@@ -29,14 +29,15 @@ struct DevicePointer {
   }
 };
 
-// Device memory in bytes. Owns it; movable. Freed when destroyed, after the work that was enqueued
-// before. A zero-byte Memory is legal and has no address. Any thread may use it; the order of what
-// they enqueue is theirs to decide.
+// Owns device memory, measured in bytes. Movable. The destructor frees it after the work that was
+// enqueued before. A Memory of zero bytes is valid and has no address. Any thread may use it; the
+// callers decide the order of the work they enqueue.
 class BATON_API Memory {
  public:
-  // Throws kOutOfMemory with what was asked for and what is free.
+  // Throws kOutOfMemory with the requested and the free bytes.
   Memory(const Device& device, std::size_t bytes);
-  // Memory that someone else owns; it stays allocated as long as `owner` lives.
+  // Uses memory of another owner. The memory must stay allocated as long as this object; `owner`,
+  // if given, is kept alive that long.
   static Memory adopt(const Device& device, DeviceAddress address, std::size_t bytes,
                       std::shared_ptr<const void> owner = nullptr);
   Memory(Memory&&) noexcept;
@@ -47,20 +48,20 @@ class BATON_API Memory {
   DeviceAddress address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Names it in findings and messages.
+  // Sets the name that findings and messages use.
   void set_name(std::string_view name) const;
 
-  // Enqueue on the stream and return. The host memory of an upload may be changed when the call
-  // returns if it is pageable, and when the copy is done if it is page-locked; that of a download
-  // holds the values when the copy is done. `offset` in bytes. Throws kInvalidInput where the range
-  // leaves the memory.
+  // These calls enqueue on the stream and return. `bytes` and `offset` count bytes. After an upload
+  // from pageable memory returns, the caller may change the host memory; with page-locked memory,
+  // only after the copy has completed. A download's host memory is valid after the copy has
+  // completed. They throw kInvalidInput if the range exceeds the memory.
   void upload(const void* source, std::size_t bytes, std::size_t offset,
               const Stream& stream) const;
   void download(void* target, std::size_t bytes, std::size_t offset, const Stream& stream) const;
   void copy_from(const Memory& source, std::size_t bytes, std::size_t source_offset,
                  std::size_t offset, const Stream& stream) const;
-  // Repeats a value of `width` bytes (1, 2, 4 or 8) over `count` elements; `offset` in bytes, a
-  // multiple of the width.
+  // Repeats a value of `width` bytes (1, 2, 4 or 8) over `count` elements. `offset` counts bytes
+  // and is a multiple of `width`.
   void fill(std::uint64_t value, unsigned width, std::size_t count, std::size_t offset,
             const Stream& stream) const;
 
@@ -83,12 +84,12 @@ class BATON_API Memory {
 };
 
 namespace detail {
-// Bytes of an array; throws kOutOfMemory where no size_t holds them.
+// The bytes of an array. Throws kOutOfMemory if they exceed a size_t.
 BATON_API std::size_t array_bytes(std::size_t count, std::size_t size);
 }  // namespace detail
 
-// A typed array in device memory. Owns it; movable; may be used by several threads as far as the
-// work they enqueue allows.
+// Owns a typed array in device memory. Movable. Several threads may use it as far as the work they
+// enqueue allows.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds trivially copyable types");
@@ -97,7 +98,7 @@ class Buffer {
   Buffer(const Device& device, std::size_t count)
       : memory_(device, detail::array_bytes(count, sizeof(T))), count_(count) {}
 
-  // A new buffer that holds a copy of `values`.
+  // Returns a new buffer with a copy of `values`.
   static Buffer of(const Device& device, std::span<const T> values) {
     Buffer buffer(device, values.size());
     buffer.upload(values);
@@ -118,14 +119,15 @@ class Buffer {
   void download(std::span<T> values, const Stream& stream) const {
     memory_.download(values.data(), values.size_bytes(), 0, stream);
   }
-  // The same at once: they wait for all work on the device, copy, and return when that is done.
+  // The synchronous forms. They wait for all work on the device, copy, and return after the copy
+  // has completed.
   void upload(std::span<const T> values) const {
     memory_.device().synchronize();
     Stream stream(memory_.device());
     upload(values, stream);
     stream.synchronize();
   }
-  // (No std::vector<bool> holds an array of bool: download those into a span.)
+  // (std::vector<bool> is not an array of bool: download such values into a span.)
   std::vector<T> download() const requires(!std::is_same_v<T, bool>) {
     memory_.device().synchronize();
     std::vector<T> values(count_);
@@ -140,8 +142,9 @@ class Buffer {
   std::size_t count_ = 0;
 };
 
-// Page-locked host memory in bytes: the device copies from and to it without a staging buffer, so
-// such copies overlap with kernels. Owns it; movable; must outlive the copies enqueued on it.
+// Owns page-locked host memory, measured in bytes. The device copies from and to it without a
+// staging buffer, so these copies overlap with kernels. Movable. It must outlive the copies that
+// are enqueued on it.
 class BATON_API PinnedMemory {
  public:
   PinnedMemory(const Device& device, std::size_t bytes);
@@ -161,7 +164,7 @@ class BATON_API PinnedMemory {
   std::size_t bytes_ = 0;
 };
 
-// A typed array in page-locked host memory; its elements start out undefined.
+// Owns a typed array in page-locked host memory. Its elements start undefined. Movable.
 template <typename T>
 class PinnedBuffer {
   static_assert(std::is_trivially_copyable_v<T>, "pinned memory holds trivially copyable types");

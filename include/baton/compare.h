@@ -11,31 +11,31 @@
 
 namespace baton {
 
-// How far two values of one output may lie apart: |got - want| <= atol + rtol * |want|. Integers
-// and bool must be equal.
+// The allowed difference of two values of one output: |got - want| <= atol + rtol * |want|.
+// Integers and bool must be equal.
 struct Tolerance {
   double rtol = 0;
   double atol = 0;
 };
 
-// f64 1e-7 and 1e-7; f32 1e-4 and 1e-5; f16 2e-3 and 1e-3; bf16 1.6e-2 and 1e-2; f8e4m3 0.125 and
-// 0.03125; f8e5m2 0.25 and 0.0625; zero for integers and bool.
+// Returns rtol and atol of the dtype: f64 1e-7 and 1e-7; f32 1e-4 and 1e-5; f16 2e-3 and 1e-3; bf16
+// 1.6e-2 and 1e-2; f8e4m3 0.125 and 0.03125; f8e5m2 0.25 and 0.0625; zero for integers and bool.
 BATON_API Tolerance default_tolerance(DType dtype) noexcept;
 
 struct Comparison {
   bool ok = true;
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
-  // The element that exceeds its tolerance most, or lies farthest from what was wanted; NaN where
-  // none is wanted (or none where one is) is worse than any number. Empty for no elements.
+  // The element that exceeds its tolerance most, or has the greatest difference. An unexpected or
+  // missing NaN is worse than any number. Empty without elements.
   std::vector<std::int64_t> worst_index;
   double got = 0, want = 0;         // of the worst element
-  std::string got_text, want_text;  // the same, exact for integers of 64 bits too
+  std::string got_text, want_text;  // as text, exact for 64-bit integers
   double worst_error = 0;           // |got - want|
   Tolerance tolerance;
 };
 
-// Compares element by element. Throws kInvalidInput where dtype or shape differ, naming `name`.
+// Compares element by element. Throws kInvalidInput with `name` if dtype or shape differ.
 BATON_API Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
                              std::string_view name);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// For code that uses Baton beside the CUDA driver API: Baton's native handles are the driver's own
-// types, so they pass from one to the other without a cast. This header holds that, and turns the
-// driver's attributes into Baton's.
+// For code that uses Baton together with the CUDA driver API. Baton's native handles are the
+// driver's own types, so they pass without a cast; this header asserts that. It also converts the
+// driver's attributes to Baton's.
 
 #include <cuda.h>
 
@@ -27,7 +27,8 @@ static_assert(std::is_same_v<NativeLaunchConfig, CUlaunchConfig>);
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) &&
               alignof(LaunchAttribute) == alignof(CUlaunchAttribute));
 
-// The driver's attributes as Baton's, which have the same layout: for `Kernel::launch_raw`.
+// Returns the driver's attributes as Baton's, which have the same layout: for `Kernel::launch_raw`.
+// The result refers to the argument's memory.
 inline std::span<const LaunchAttribute> as_attributes(
     std::span<const CUlaunchAttribute> attributes) {
   return {reinterpret_cast<const LaunchAttribute*>(attributes.data()), attributes.size()};

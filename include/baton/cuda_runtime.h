@@ -1,6 +1,6 @@
 #pragma once
 
-// For code that uses Baton beside the CUDA runtime API, and links it: kernels of the program
+// For code that uses Baton together with the CUDA runtime API and links it: kernels of the program
 // itself, and the runtime's launch config.
 
 #include <cuda_runtime_api.h>
@@ -15,9 +15,10 @@ namespace baton {
 
 static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute));
 
-// A `__global__` function of this program, compiled by nvcc: kernel_of(device, my_kernel), also of
-// a template: kernel_of(device, my_kernel<float>). It serves every device. Throws kNotFound where
-// the runtime does not know the symbol. Its parameters have sizes and no types.
+// Returns a kernel for a `__global__` function of this program, compiled by nvcc: kernel_of(device,
+// my_kernel), or a template: kernel_of(device, my_kernel<float>). The kernel serves every device.
+// Its parameters have sizes without types. Throws kNotFound if the runtime does not know the
+// symbol.
 template <typename... Params>
 Kernel kernel_of(const Device& device, void (*symbol)(Params...)) {
   cudaKernel_t kernel = nullptr;
@@ -31,9 +32,9 @@ Kernel kernel_of(const Device& device, void (*symbol)(Params...)) {
   return Kernel::adopt(device, static_cast<NativeKernel>(kernel));
 }
 
-// The runtime's config as the driver's, for `Kernel::launch_raw`. It refers to the attributes of
-// the one it is made of. Throws kLimit for more dynamic shared memory than a CUlaunchConfig can
-// name.
+// Returns the runtime's config as the driver's, for `Kernel::launch_raw`. The result refers to the
+// attributes of `config`. Throws kLimit for more dynamic shared memory than a CUlaunchConfig can
+// express.
 inline CUlaunchConfig as_driver_config(const cudaLaunchConfig_t& config) {
   if (config.dynamicSmemBytes > std::numeric_limits<unsigned>::max()) {
     throw Error(ErrorCode::kLimit, std::to_string(config.dynamicSmemBytes) +

@@ -1,8 +1,8 @@
 #pragma once
 
-// For programs that launch CUTLASS kernels from images: a cutlass::CudaHostAdapter whose launches
-// are Baton's, and that takes `launch_with_pdl`. Compiled by nvcc with CUTLASS's headers and
-// -DCUTLASS_ENABLE_CUDA_HOST_ADAPTER=1; links the CUDA runtime, as CUTLASS does.
+// For programs that launch CUTLASS kernels from images: a cutlass::CudaHostAdapter that launches
+// through Baton and supports `launch_with_pdl`. Compile it with nvcc, CUTLASS's headers and
+// -DCUTLASS_ENABLE_CUDA_HOST_ADAPTER=1. It links the CUDA runtime, as CUTLASS does.
 
 #include <cuda_runtime_api.h>
 
@@ -22,15 +22,16 @@
 
 namespace baton {
 
-// Launches kernels of loaded modules for CUTLASS, which encodes tensor maps itself: the device's
-// context must be current then (cudaSetDevice). CUTLASS has room for a status and none for a
-// reason: after kErrorInternal `error()` says what was wrong. One thread at a time; kernels and
-// device are kept alive, streams are the caller's.
+// Launches kernels of loaded modules for CUTLASS. CUTLASS encodes tensor maps itself, so the
+// device's context must be current then (cudaSetDevice). CUTLASS returns a status without a reason:
+// after kErrorInternal, `error()` has the reason. One thread at a time. Keeps the kernels and the
+// device alive; the caller owns the streams.
 class CutlassAdapter : public cutlass::CudaHostAdapter {
  public:
   using Status = cutlass::Status;
 
-  // The kernels by CUTLASS's index; an operation of one kernel has it at 0.
+  // The kernels by CUTLASS's index. An operation with one kernel has it at index 0. Throws kLimit
+  // for more kernels than an adapter holds.
   CutlassAdapter(const Device& device, std::vector<Kernel> kernels)
       : device_(device), kernels_(std::move(kernels)) {
     if (kernels_.size() > static_cast<std::size_t>(kMaximumKernelCount)) {
@@ -46,9 +47,9 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
   CutlassAdapter(const CutlassAdapter&) = delete;
   CutlassAdapter& operator=(const CutlassAdapter&) = delete;
 
-  // Whether launches from here on may start before the kernel in front of them is done. CUTLASS's
-  // own `launch_with_pdl` is refused by it where there is an adapter; `run` below passes it on.
-  // Throws kInvalidInput for a kernel without a wait, which would not notice.
+  // Sets whether later launches may start before the kernel before them has completed. CUTLASS
+  // rejects its own `launch_with_pdl` together with an adapter; `run` below passes it on. Throws
+  // kInvalidInput for a kernel without a wait, because a launch with PDL would be a race.
   void set_pdl(bool on) {
     if (on) {
       for (const Kernel& kernel : kernels_) require_wait(kernel.facts());
@@ -56,7 +57,7 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
     pdl_ = on;
   }
 
-  // Why the last call failed.
+  // The reason of the last failed call; empty after a successful one.
   const std::optional<Error>& error() const { return error_; }
 
   Status query_occupancy(std::int32_t* device_sms, std::int32_t* sm_occupancy,
@@ -82,7 +83,7 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
     return launch(grid, cluster, dim3(0, 0, 0), block, shared, stream, parameters, kernel_index);
   }
 
-  // Where there is a fallback, `cluster` is the preferred one.
+  // With a fallback, `cluster` is the preferred cluster.
   Status launch(dim3 grid, dim3 cluster, dim3 fallback, dim3 block, std::size_t shared,
                 cudaStream_t stream, void** parameters, std::int32_t kernel_index) const override {
     return attempt([&] {
@@ -193,8 +194,8 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
   mutable std::optional<Error> error_;
 };
 
-// `gemm.run(stream, &adapter, launch_with_pdl)`, for an operation of CUTLASS that was initialised:
-// CUTLASS itself refuses that flag beside an adapter.
+// Does `gemm.run(stream, &adapter, launch_with_pdl)` for an initialised operation of CUTLASS.
+// CUTLASS itself rejects that flag together with an adapter.
 template <typename Operation>
 cutlass::Status run(Operation& operation, cudaStream_t stream, CutlassAdapter& adapter,
                     bool launch_with_pdl) {

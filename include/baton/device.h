@@ -17,7 +17,7 @@ struct Driver;
 }
 class DeviceState;
 
-// The limits a launch is held against, as the device reports them.
+// The launch limits that the device reports.
 struct DeviceLimits {
   std::uint32_t threads_per_block = 0;
   std::uint32_t block[3] = {};
@@ -31,38 +31,39 @@ struct DeviceLimits {
   std::uint32_t warp_size = 32;
 };
 
-// A CUDA GPU or the simulated GPU. A cheap value that refers to one state per device of the
-// process: it holds the device's primary context for as long as any Device, Stream, Buffer, Module
-// … of it lives. Any thread may use it.
+// A CUDA GPU or the simulated GPU. A cheap value; copies share one state for each device of the
+// process. The state holds the device's primary context as long as any Device, Stream, Buffer,
+// Module … of it lives. Thread-safe.
 //
-// Every call of Baton makes that context current where it is not, and puts the caller's back before
-// it returns: which context is current is the caller's own and never changed behind its back. A
-// thread that has it current already (the CUDA runtime API leaves it so) saves the exchange.
+// Every call of Baton makes that context current if necessary, and restores the caller's context
+// before it returns. A thread that already has it current (the CUDA runtime API leaves it so)
+// avoids the exchange.
 class BATON_API Device {
  public:
-  // As the command line chooses: BATON_DEVICE, else the first GPU, else, with no CUDA driver or no
-  // GPU, the simulated one. Throws kNoDevice where a driver is present but does not start.
+  // Opens the device that the command line would choose: BATON_DEVICE, otherwise the first GPU,
+  // otherwise the simulated GPU. The simulated GPU is chosen only without a CUDA driver or without
+  // a GPU. Throws kNoDevice if a driver is present but does not start.
   static Device open();
   // "sim", "sim:h100", "sim:h200", "sim:b200", "sim:tiny", "cuda", "cuda:N". Throws kInvalidInput
   // for another name, kNoDevice where there is no such device.
   static Device open(std::string_view spec);
 
-  // "cuda:0", "sim:h200": what `open` takes.
+  // "cuda:0", "sim:h200": a name that `open` takes.
   const std::string& spec() const;
   // "NVIDIA H200".
   const std::string& name() const;
   // 90 for compute capability 9.0.
   int architecture() const;
-  // "sm_90a": what kernels are compiled for by default.
+  // "sm_90a": the default architecture to compile for.
   std::string compile_arch() const;
   const DeviceLimits& limits() const;
-  // Any CUdevice_attribute by its number. Throws kDriver where the driver does not know it.
+  // Any CUdevice_attribute by its number. Throws kDriver if the driver does not know it.
   int attribute(int id) const;
   std::uint64_t total_memory() const;  // bytes
   std::uint64_t free_memory() const;   // bytes, now
   int driver_version() const;          // 13000 for CUDA 13.0
 
-  // Waits for all work on the device. Throws what that work failed with.
+  // Waits for all work on the device. Throws the error of that work.
   void synchronize() const;
 
   NativeDevice native() const;
@@ -70,7 +71,7 @@ class BATON_API Device {
 
   friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_; }
 
-  // For the rooms of Baton itself.
+  // For Baton's own sources.
   const driver::Driver& driver() const;
   const std::shared_ptr<DeviceState>& state() const { return state_; }
 
@@ -88,8 +89,8 @@ struct DeviceSummary {
   std::uint64_t total_memory = 0;
 };
 
-// Every device that `Device::open` could give, GPUs first. `why_no_gpu` says why there is none,
-// where there is none. Never throws for a driver that does not start: that is what it reports.
+// Returns every device that `Device::open` accepts, GPUs first. If there is no GPU, `why_no_gpu`
+// receives the reason. Does not throw for a driver that does not start: it reports that.
 BATON_API std::vector<DeviceSummary> list_devices(std::string* why_no_gpu = nullptr);
 
 }  // namespace baton

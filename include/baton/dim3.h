@@ -8,8 +8,8 @@
 
 namespace baton {
 
-// Extents in blocks (of a grid or cluster) or threads (of a block). Integers convert; a value that
-// no 32-bit extent can hold throws kLimit, so nothing is truncated on the way.
+// Extents in blocks (of a grid or cluster) or in threads (of a block). Integers convert. A value
+// that exceeds 32 bits or is negative throws kLimit, so nothing is truncated.
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 
@@ -37,7 +37,7 @@ struct Dim3 {
   [[noreturn]] BATON_API static void refuse_large(unsigned long long value, char axis);
 };
 
-// Rounded up: how many groups of `size` cover `count`.
+// Returns the number of groups of `size` that cover `count`: the quotient, rounded up.
 template <typename A, typename B>
 requires(std::is_integral_v<A>&& std::is_integral_v<B>) constexpr auto ceil_div(A count, B size) {
   return count / size + (count % size != 0 ? 1 : 0);

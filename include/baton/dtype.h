@@ -10,8 +10,7 @@
 
 namespace baton {
 
-// The element types that programs, buffers and arrays share.
-// f8e4m3 and f8e5m2 follow the OCP 8-bit floating point specification (f8e4m3 has no infinity).
+// The element types of programs, buffers and arrays.
 enum class DType : std::uint8_t {
   kF16,
   kBF16,
@@ -36,7 +35,7 @@ BATON_API std::span<const std::string_view> dtype_names() noexcept;
 BATON_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 // Bytes of one element.
 BATON_API std::size_t size_of(DType dtype) noexcept;
-// The floats stand first.
+// The floats come first in the enumeration.
 constexpr bool is_float(DType dtype) noexcept {
   return dtype <= DType::kF8E5M2;
 }

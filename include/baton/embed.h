@@ -6,19 +6,19 @@
 
 // BATON_EMBED_IMAGE(accessor, "path/of/kernels.cubin")
 //
-// Puts a file that holds an image (PTX, cubin, fatbin) into the program's read-only data and
-// defines
+// Puts a file with an image (PTX, cubin, fatbin) into the program's read-only data and defines
 //
 //   const baton::Image& accessor();
 //
-// in the namespace that it stands in. The first call finds out what the bytes are, and throws
-// kInvalidInput where they are no image; the image refers to them where they lie. Thread-safe, and
-// valid as long as the program or shared library that holds it is loaded.
+// in the enclosing namespace. The first call detects the kind of image, and throws kInvalidInput if
+// the bytes are not an image. The image refers to the bytes in place. Thread-safe, and valid as
+// long as the program or shared library is loaded.
 //
-// The path is a string literal, taken as it is by the assembler: relative to its working directory,
-// with \" for a quote. Compilers do not see the file, so say in the build that the object depends
-// on it, and compile without link-time optimisation. CMake's baton_embed_images() does all this.
-// One source file may not embed two images under one accessor name in different namespaces.
+// The path is a string literal that the assembler takes unchanged: relative to its working
+// directory, with \" for a quote. Compilers do not see the file, so the build must declare that the
+// object depends on it, and compile without link-time optimisation. CMake's baton_embed_images()
+// does all this. One source file must not embed two images under one accessor name in different
+// namespaces.
 #define BATON_EMBED_IMAGE(accessor, path)                                                     \
   asm(".pushsection .rodata.baton." #accessor                                                 \
       ",\"a\"\n"                                                                              \

@@ -25,9 +25,9 @@
 
 namespace baton {
 
-// How a program is executed: each step enqueued on a stream, or all of them as one CUDA graph,
-// which the first run makes and later bindings update in place. Order, overlap and results are the
-// same.
+// The execution of a program: each step enqueued on a stream, or all of them as one CUDA graph. The
+// first run makes the graph, and later bindings update it in place. Order, overlap and results are
+// the same.
 enum class ExecutorKind : std::uint8_t { kStream, kGraph };
 
 // LoadOptions, with the executor.
@@ -40,7 +40,7 @@ struct PrepareOptions {
   LoadOptions load() const { return {use_cache, pdl, rewrite}; }
 };
 
-// How far a run is: steps enqueued and completed, of all in this run.
+// The progress of a run: the completed steps, and all steps of the run.
 struct RunProgress {
   std::uint64_t run = 0;  // 0 for the first
   std::uint64_t steps_done = 0;
@@ -48,32 +48,32 @@ struct RunProgress {
 };
 
 struct RunOptions {
-  std::uint64_t repeat = 1;  // the first run initialises and is the one whose outputs are kept
-  // Of all runs together; none where empty. When it passes, running kernels are stopped where the
-  // device can (the simulated GPU), and the run throws kTimeout, with notes that say at which step
-  // it stands and behind which edge. A GPU cannot stop them: there the kernel
-  // goes on. An executable that is destroyed meanwhile does not wait for it: it leaves what it owns
-  // to the end of the process. Binding it anew or running it again waits.
+  std::uint64_t repeat = 1;  // the first run initialises; its outputs are kept
+  // The time limit of all runs together. When it passes, the run throws kTimeout, with notes about
+  // the step that did not complete and the edge before it. The simulated GPU stops the running
+  // kernels. A GPU cannot stop them: there the kernel continues. An executable that is destroyed
+  // then does not wait for it: it leaves its objects to the end of the process. Binding or running
+  // it again waits.
   std::optional<std::chrono::duration<double>> timeout = {};
   // Polled: the run throws kInterrupted soon after it becomes true. May be set by a signal handler.
   const std::atomic<bool>* interrupt = nullptr;
-  // The order in which the simulated GPU executes what may run in any order. A GPU has its own:
-  // there any other schedule than kSerial is refused with kInvalidInput.
+  // The order in which the simulated GPU executes work without a fixed order. A GPU rejects every
+  // other schedule than kSerial with kInvalidInput.
   Schedule schedule = {};
-  // Whether the simulated GPU notes what it does, for RunReport::trace. Refused elsewhere.
+  // Whether the simulated GPU records a timeline, for RunReport::trace. A GPU rejects it.
   bool trace = false;
-  // Else the report has no times but the runs', and which step a GPU failed at is told less
-  // exactly: no events stand between them that would tell. A graph has none for its steps.
+  // Whether events time the steps. Without them the report has only the times of runs, and a
+  // failure on a GPU names its step less exactly. The steps of a graph have no times.
   bool time_steps = true;
-  // With time_steps: each step is timed by itself. An event stands then between launches that may
-  // overlap, which keeps them apart on a GPU. Otherwise they are timed together.
+  // With time_steps: whether each step is timed by itself. An event between launches that may
+  // overlap separates them on a GPU. Without this option they are timed together.
   bool steps_apart = false;
-  // One report for all executions of a step of the program, however few they are; its times are
-  // those of all its executions in a run.
+  // Whether all executions of a step share one report. Its times are those of all its executions in
+  // a run.
   bool join_executions = false;
-  // Called between runs with the number of the one that is done, when nothing of it is under way.
+  // Called between runs with the number of the completed run, when none of its work is running.
   std::function<void(std::uint64_t run)> after_run = {};
-  // Called from the running thread, a few times a second at most.
+  // Called from the thread that runs, at most a few times a second.
   std::function<void(const RunProgress&)> progress = {};
 };
 
@@ -83,9 +83,9 @@ class BoundProgram;
 // executables may share one loaded program, each in its own thread.
 class BATON_API Executable {
  public:
-  // Nothing is bound yet.
+  // Binds nothing yet.
   explicit Executable(LoadedProgram program, ExecutorKind executor = ExecutorKind::kStream);
-  // Loads the program first. Throws what LoadedProgram::load throws.
+  // Loads the program first. Throws the errors of LoadedProgram::load.
   static Executable prepare(const Program& program, const Device& device,
                             const PrepareOptions& options = {});
   Executable(Executable&&) noexcept;

@@ -26,34 +26,34 @@ struct LoadOptions {
   RewriteMode rewrite = RewriteMode::kOff;
 };
 
-// What was changed in a kernel so that its launches may start early (docs/pdl.md).
+// The changes in a kernel that let its launches start early (docs/pdl.md).
 struct KernelRewrite {
   struct Change {
     enum class Kind : std::uint8_t { kWait, kTrigger, kPlainLoad };
     Kind kind = Kind::kWait;
-    std::string where;   // "norm.cu:14": what it stands before, or the load that was changed
-    std::string reason;  // why there
+    std::string where;   // "norm.cu:14": the place before which it is, or the changed load
+    std::string reason;  // the reason for the place
   };
   std::string kernel;  // its name in the program
   RewriteMode mode = RewriteMode::kOff;
-  std::string obstacle;  // why it cannot be changed and is as it was, else empty
-  // "its own wait, at norm.cu:12": what it had itself, and keeps. Without changes, nothing was to
-  // be done. Else empty.
+  std::string obstacle;  // why the kernel is unchanged; otherwise empty
+  // "its own wait, at norm.cu:12": the wait and trigger that the kernel had itself and keeps;
+  // otherwise empty. Without changes, nothing had to be done.
   std::string own = {};
-  std::vector<Change> changes;  // empty where it is as it was
+  std::vector<Change> changes;  // empty for an unchanged kernel
 };
 BATON_API std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept;
 
-// What each module was made from, and what compiling gave: PTX, machine code, log, time. Kernels
-// with equal definitions share one.
+// The origin of a module, and the result of its compile: PTX, machine code, log, time. Kernels with
+// equal definitions share one.
 struct KernelModule {
-  // The program's names for its kernels, with what is known of each.
+  // The program's names for its kernels, with their facts.
   std::vector<std::pair<std::string, KernelFacts>> kernels = {};
   std::optional<Source> source = {};  // with `compiled`
   std::optional<Compiled> compiled = {};
-  std::optional<Image> image = {};  // of kernels that come as images
-  // The PTX that was loaded in place of all that, where kernels were rewritten, and of each
-  // kernel that was to be what came of it.
+  std::optional<Image> image = {};  // for kernels that come as images
+  // The PTX that was loaded instead, if kernels were rewritten. `rewrites` has the result for each
+  // kernel that was to be rewritten.
   std::optional<Image> rewritten = {};
   std::vector<KernelRewrite> rewrites = {};
 };

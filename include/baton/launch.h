@@ -15,14 +15,14 @@
 
 namespace baton {
 
-// How one launch is configured: a plain value. Cheap to copy, names no heap memory, and refers to
+// The configuration of one launch. A plain value: cheap to copy, without heap memory. It refers to
 // its stream, which must outlive the call.
 struct LaunchConfig {
   Dim3 grid{};               // in blocks
   Dim3 block{};              // in threads
   std::uint32_t shared = 0;  // dynamic shared memory, in bytes a block
-  // Where the launch is enqueued, which decides the device too: a Stream, or a Device for its
-  // legacy default stream. Left out: the legacy default stream of the kernel's own device.
+  // The place of the launch, which also decides its device: a Stream, or a Device for its legacy
+  // default stream. The default is the legacy default stream of the kernel's own device.
   struct StreamRef {
     NativeStream native = nullptr;
     const Device* device = nullptr;
@@ -30,7 +30,7 @@ struct LaunchConfig {
     StreamRef(const Stream& stream)  // NOLINT: implicit by design
         : native(stream.native()), device(&stream.device()) {}
     StreamRef(const Device& on) : device(&on) {}  // NOLINT: implicit by design
-    // A foreign stream of `on`, which is not checked.
+    // A foreign stream of `on`. Baton does not check that it belongs to `on`.
     StreamRef(NativeStream stream, const Device& on) : native(stream), device(&on) {}
   } stream{};
   LaunchAttributes attributes{};  // {cluster(2), pdl()}
@@ -40,21 +40,23 @@ struct LaunchConfig {
   std::optional<Dim3> cluster() const { return attributes.cluster(); }
 };
 
-// What a launch gives back.
+// The result of a launch.
 struct LaunchResult {
-  // With device_updatable_node() in a captured launch: the node's handle, which the graph owns.
+  // The node's handle, for device_updatable_node() in a captured launch. The graph owns it.
   NativeDeviceNode device_node = nullptr;
 };
 
-// What a launch knows of an argument's type: held against the kernel's parameter.
+// The type of an argument, as far as the launch knows it. A launch checks it against the kernel's
+// parameter.
 struct ArgumentType {
   std::uint32_t size = 0;      // in bytes
   bool pointer = false;        // a device address
-  std::optional<DType> dtype;  // where it is a number of one of these types
+  std::optional<DType> dtype;  // for a number of one of these types
 };
 
-// Tells lists of types apart: equal lists have equal numbers, and that two different ones do is as
-// good as impossible (FNV-1a, 64 bits, http://www.isthe.com/chongo/tech/comp/fnv/).
+// Returns the 64-bit FNV-1a hash of the argument types. Collisions are negligible.
+//
+// http://www.isthe.com/chongo/tech/comp/fnv/
 template <std::size_t kCount>
 constexpr std::uint64_t fingerprint(const std::array<ArgumentType, kCount>& types) {
   std::uint64_t hash = 0xCBF29CE484222325;
@@ -67,7 +69,7 @@ constexpr std::uint64_t fingerprint(const std::array<ArgumentType, kCount>& type
   return hash;
 }
 
-// One argument as bytes: what a program hands over. It refers to the bytes, it does not own them.
+// One argument as bytes. Refers to the bytes and does not own them.
 struct Argument {
   const void* data = nullptr;
   std::uint32_t size = 0;

@@ -14,13 +14,14 @@ namespace baton {
 using NativeGraph = CUgraph_st*;          // CUgraph
 using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
 
-// A launch prepared once and made many times: arguments packed, config checked, opt-ins raised.
-// Each call patches what changed and calls the driver: no lock, no allocation, no look-up. A copy
-// is a launch of its own, with the same arguments and config; keeps its kernel's module loaded;
-// refers to its stream, which must outlive the launches. One thread at a time.
+// A launch that is prepared once and made many times: packed arguments, a checked config, raised
+// opt-ins. Each launch patches what changed and calls the driver, without a lock, an allocation or
+// a look-up. A copy is an independent launch with the same arguments and config. A plan keeps its
+// kernel's module loaded. It refers to its stream, which must outlive the launches. One thread at a
+// time.
 class BATON_API LaunchPlan {
  public:
-  // Throws what `Kernel::launch` would throw.
+  // Prepares a launch. Throws the errors of `Kernel::launch`.
   template <detail::PassedToKernel... Args>
   static LaunchPlan make(const Kernel& kernel, const LaunchConfig& config, const Args&... args) {
     return make_stored(kernel, config, detail::stored(args)...);
@@ -34,39 +35,40 @@ class BATON_API LaunchPlan {
   const Kernel& kernel() const;
   const LaunchConfig& config() const;
 
-  // Replaces one argument. Throws kInvalidInput where there is no such parameter, or its size or
-  // kind is another.
+  // Replaces one argument. Throws kInvalidInput for an unknown parameter, or for another size or
+  // kind.
   template <detail::PassedToKernel T>
   void set(std::size_t index, const T& value) {
     const auto& stored = detail::stored(value);
     using Stored = std::remove_cvref_t<decltype(stored)>;
     set_argument(index, std::addressof(stored), detail::argument_type<Stored>());
   }
-  // The argument's bytes, as many as the parameter has: may be written at any time between
-  // launches. 128-byte aligned where the parameter's size is a multiple of that, 16-byte aligned
-  // otherwise.
+  // The argument's bytes, as many as the parameter has. The caller may write them at any time
+  // between launches. They are 128-byte aligned if the parameter's size is a multiple of 128,
+  // otherwise 16-byte aligned.
   std::span<std::byte> argument(std::size_t index);
 
-  // Replaces the grid, the stream (of the same device), or the whole config. Throw kLimit,
-  // kInvalidInput or kUnsupported as a launch would.
+  // Replace the grid, the stream (by one of the same device), or the whole config. They throw
+  // kLimit, kInvalidInput or kUnsupported as a launch does.
   void set_grid(Dim3 grid);
   void set_stream(const Stream& stream);
   void set_config(const LaunchConfig& config);
 
-  // Throws what the driver refuses with, diagnosed.
+  // Launches. If the driver rejects the launch, throws the diagnosed error.
   LaunchResult launch();
-  // The same with the driver's result instead of an exception; `Kernel::diagnose` explains it.
+  // Launches and returns the driver's result instead of throwing; `Kernel::diagnose` explains it.
   NativeResult try_launch(LaunchResult* result = nullptr) noexcept;
-  // The same with these arguments in place of the plan's own: one address a parameter, each of as
-  // many bytes as the parameter has, aligned as `argument` says. They are read during the call.
+  // Launches with these arguments instead of the plan's own: one address for each parameter. Each
+  // must point to as many bytes as the parameter has, aligned as for `argument`. The call reads
+  // them before it returns.
   NativeResult try_launch(void* const* arguments, LaunchResult* result = nullptr) noexcept;
 
-  // Adds the launch as it is now to a CUDA graph, as a kernel node behind full edges from `after`,
-  // with its attributes. The stream counts for nothing, and neither does pdl(): what that is in a
-  // graph is a programmatic edge, which the caller adds. Throws kUnsupported for an attribute that
-  // a node does not keep, and what the driver refuses with; the graph is then of no use.
+  // Adds the launch with its current arguments to a CUDA graph: a kernel node with its attributes
+  // and full edges from `after`. The plan's stream and pdl() have no effect. In a graph, PDL is a
+  // programmatic edge, which the caller adds. Throws kUnsupported for an attribute that nodes do
+  // not keep, and the driver's errors; the graph is unusable after an error.
   NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after) const;
-  // The same with these arguments in place of the plan's own, as for `try_launch`.
+  // The same with these arguments instead of the plan's own, as for `try_launch`.
   NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
                          void* const* arguments) const;
 

@@ -19,14 +19,14 @@ class LoadedProgramState;
 // to the same kernels. Executables of one loaded program run at the same time in several threads.
 class BATON_API LoadedProgram {
  public:
-  // Compiles and loads every kernel of the program. Throws what reading images, compiling and
-  // loading throw, at the kernel's place in the program.
+  // Compiles and loads every kernel of the program. Throws the errors of reading images, compiling
+  // and loading, at the kernel's place in the program.
   static LoadedProgram load(const Program& program, const Device& device,
                             const LoadOptions& options = {});
 
   const Program& program() const;
   const Device& device() const;
-  // The module that holds a kernel of the program. Throws kNotFound.
+  // The module of a kernel of the program. Throws kNotFound.
   const Module& module(std::string_view kernel) const;
   const std::vector<KernelModule>& modules() const;
 

@@ -9,16 +9,16 @@ namespace baton {
 
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// Receives every message at or above the level in force. Called under a lock, from any thread:
-// it must not log itself. Where it throws, the message goes to standard error instead.
+// Receives every message at or above the current level. Called under a lock, from any thread: it
+// must not log. If it throws, the message goes to standard error instead.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 // Replaces the sink; an empty callback restores the default, which writes "baton: level: message"
 // to standard error. Thread-safe.
 BATON_API void set_log_callback(LogCallback callback);
 
-// Replaces the level, which is read from BATON_LOG (error, warning, info, debug) at the first
-// message and is `warning` where that is not set. Thread-safe.
+// Replaces the level. The initial level comes from BATON_LOG (error, warning, info, debug) at the
+// first message; the default is `warning`. Thread-safe.
 BATON_API void set_log_level(LogLevel level);
 
 }  // namespace baton

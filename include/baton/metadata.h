@@ -21,10 +21,10 @@
 
 namespace baton {
 
-// Function metadata: what a compiler wrote down about the kernels of an image, so that a runtime
-// launches them by one flat list of values. docs/metadata.md describes every format.
+// Function metadata: a compiler's description of the kernels of an image, so that a runtime
+// launches them with one flat list of values. docs/metadata.md describes every format.
 
-// The type of a kernel parameter: DLPack's code, bits and lanes, and its names as TVM writes them
+// The type of a kernel parameter: DLPack's code, bits and lanes, with names as TVM writes them
 // ("handle", "int32", "float16x2"). A plain value.
 struct MetadataType {
   enum class Code : std::uint8_t {
@@ -50,19 +50,19 @@ struct MetadataType {
   std::uint8_t bits = 64;
   std::uint16_t lanes = 1;
 
-  // The type of that name, shorthands (i32, u8, f16, bf16, fp8_e4m3fn) included; nothing where
-  // there is none.
+  // Returns the type with that name, including shorthands (i32, u8, f16, bf16, fp8_e4m3fn). Empty
+  // for an unknown name.
   BATON_API static std::optional<MetadataType> parse(std::string_view name);
   BATON_API std::string name() const;
-  // Of all lanes, in bytes.
+  // The bytes of all lanes.
   std::size_t size() const { return (std::size_t{bits} * lanes + 7) / 8; }
-  // Baton's own type where it has the same.
+  // The same type of Baton, if there is one.
   BATON_API std::optional<DType> dtype() const;
 
   friend bool operator==(const MetadataType&, const MetadataType&) = default;
 };
 
-// One value of a packed call.
+// One value of a packed call. A plain value.
 class Operand {
  public:
   template <typename T>
@@ -71,8 +71,8 @@ class Operand {
   template <typename T>
   requires(std::is_floating_point_v<T>) Operand(T value)  // NOLINT: implicit by design
       : value_(static_cast<double>(value)) {}
-  // An address: a device pointer that a foreign allocator gave, a stream's handle, or, for a tensor
-  // map, where its 128 bytes lie on the host.
+  // An address: a device pointer from a foreign allocator, or a stream's handle. For a tensor map
+  // it is the host address of its 128 bytes.
   Operand(const void* handle) : value_(handle) {}  // NOLINT: implicit by design
   Operand(std::nullptr_t) : value_(static_cast<const void*>(nullptr)) {}  // NOLINT: likewise
   template <typename T>
@@ -112,17 +112,17 @@ struct LaunchValue {
   friend bool operator==(const LaunchValue&, const LaunchValue&) = default;
 };
 
-// What a packed call comes to. Refers to its own memory and to that of the operands: it must not
-// outlive what they point to. Movable.
+// The converted form of a packed call. Movable. It refers to its own memory and to that of the
+// operands, and must not outlive the operands' memory.
 class PackedLaunch {
  public:
   PackedLaunch() = default;
   PackedLaunch(PackedLaunch&&) = default;
   PackedLaunch& operator=(PackedLaunch&&) = default;
 
-  // The kernel's arguments, in its own order.
+  // The kernel's arguments in its parameter order.
   std::span<const Argument> arguments() const { return arguments_; }
-  // In the order of the operands; flags come last.
+  // The launch values in the order of the operands, then the flags.
   std::span<const LaunchValue> values() const { return values_; }
 
  private:
@@ -132,15 +132,15 @@ class PackedLaunch {
   std::vector<LaunchValue> values_;
 };
 
-// What launch values mean where they are not plain.
+// The meaning of special launch values.
 enum class OperandRules : std::uint8_t {
-  kStrict,    // every value is sent as it is; an extent of 0 is an error
+  kStrict,    // every value is sent unchanged; an extent of 0 is an error
   kTags,      // launch-parameter tags: an extent of 0 is 1, a preferred cluster of 1 is not sent
   kForkTags,  // the tags of tile-ai/tvm (tir.cluster_dim_x): an extent of 0 is an error
 };
 BATON_API std::string_view to_string(OperandRules rules) noexcept;
 
-// How one kernel is called. Immutable; any thread may use it.
+// The call of one kernel. Immutable. Thread-safe.
 class BATON_API FunctionMetadata {
  public:
   struct Parameter {
@@ -152,17 +152,18 @@ class BATON_API FunctionMetadata {
   struct Parts {
     std::string symbol{};
     std::vector<Parameter> parameters{};
-    // Launch values that a call gives after the kernel's arguments, by name, in order.
+    // The launch values that a call passes after the kernel's arguments, by name, in order.
     std::vector<std::string> operands{};
-    // What every launch has: "programmatic_stream_serialization", "cooperative",
+    // The flags of every launch: "programmatic_stream_serialization", "cooperative",
     // "required_block_size".
     std::vector<std::string> flags{};
     OperandRules rules = OperandRules::kStrict;
-    // What the kernel was compiled with, by name: "max_registers_per_thread", "required_block_x".
+    // The attributes that the kernel was compiled with, by name: "max_registers_per_thread",
+    // "required_block_x".
     std::map<std::string, std::int64_t> kernel_attributes{};
   };
-  // Throws kInvalidInput, naming the function, for parts that make no sense: a name that is unknown
-  // or given twice, a tensor map that is no handle, a symbol that no kernel can have.
+  // Throws kInvalidInput with the function's name for invalid parts: an unknown or repeated name, a
+  // tensor map that is not a handle, an impossible symbol.
   explicit FunctionMetadata(Parts parts);
 
   const std::string& symbol() const { return symbol_; }
@@ -174,25 +175,25 @@ class BATON_API FunctionMetadata {
     return kernel_attributes_;
   }
 
-  // Whether launches are programmatic dependent, cooperative, in clusters: by a flag, or as their
-  // operands say.
+  // Whether launches are programmatic dependent, cooperative, or in clusters, by a flag or by their
+  // operands.
   bool pdl() const;
   bool cooperative() const;
   bool cluster() const;
 
-  // Converts a packed call: the kernel's arguments first, then the launch values in their order.
-  // Throws kInvalidInput for a wrong count or kind, or a value outside the declared type's range,
-  // naming the argument, the value and the range.
+  // Converts a packed call: first the kernel's arguments, then the launch values in their order.
+  // Throws kInvalidInput for a wrong count or kind, or for a value outside the declared type's
+  // range. The error names the argument, the value and the range.
   PackedLaunch pack(std::span<const Operand> operands) const;
 
-  // The configuration that launch values come to. A stream among them is one of `device`.
-  // Throws kInvalidInput for a value out of range, or a stream beside a given one.
+  // Returns the configuration for launch values. A stream among them belongs to `device`. Throws
+  // kInvalidInput for a value out of range, or for a stream in addition to a given one.
   LaunchConfig config(std::span<const LaunchValue> values, LaunchConfig::StreamRef stream,
                       const Device& device) const;
 
-  // Launches the kernel of this symbol. Throws what `pack`, `config` and `Kernel::launch` throw,
-  // and kInvalidInput for a kernel of another name or a block that is not the one it was compiled
-  // for.
+  // Launches the kernel of this symbol. Throws the errors of `pack`, `config` and `Kernel::launch`.
+  // Throws kInvalidInput for a kernel with another name, or for a block other than the one that it
+  // was compiled for.
   LaunchResult launch(const Kernel& kernel, LaunchConfig::StreamRef stream,
                       std::span<const Operand> operands) const;
 
@@ -210,18 +211,19 @@ class BATON_API FunctionMetadata {
   std::map<std::string, std::int64_t> kernel_attributes_;
 };
 
-// The functions of one image, and the image. Immutable; any thread may use it.
+// The functions of one image, and the image. Immutable. Thread-safe.
 class BATON_API ModuleMetadata {
  public:
   struct Parts {
-    std::string name{};  // what messages call it
+    std::string name{};  // its name in messages
     std::vector<FunctionMetadata> functions{};
-    std::string label{};  // what the writer called the code: "ptx", "cubin", "cuda"; never trusted
-    // PTX, a cubin or a fatbin, by its bytes; text that is none of them becomes the source "cuda".
+    std::string label{};  // the writer's label of the code: "ptx", "cubin", "cuda"; never trusted
+    // PTX, a cubin or a fatbin, by its bytes; other text becomes the source "cuda".
     std::string code{};
     std::map<std::string, std::string> sources{};  // by language
   };
-  // Throws kInvalidInput for two functions of one symbol, or code that is neither image nor text.
+  // Throws kInvalidInput for two functions with one symbol, or for code that is neither an image
+  // nor text.
   explicit ModuleMetadata(Parts parts);
 
   const std::string& name() const { return name_; }
@@ -230,7 +232,7 @@ class BATON_API ModuleMetadata {
   // Throws kNotFound with the nearest name.
   const FunctionMetadata& function(std::string_view symbol) const;
   const std::string& label() const { return label_; }
-  // Nothing where the metadata stands alone, or with source only.
+  // Empty for metadata without an image, or with source only.
   const std::optional<Image>& image() const { return image_; }
   const std::map<std::string, std::string>& sources() const { return sources_; }
 
@@ -242,34 +244,36 @@ class BATON_API ModuleMetadata {
   std::map<std::string, std::string> sources_;
 };
 
-// What a file holds.
+// The contents of a file.
 struct FoundMetadata {
   std::string format;  // "TVM sidecar JSON", "shared library", …
   std::vector<ModuleMetadata> modules;
-  std::vector<std::string> remarks;  // what was passed over, and why
+  std::vector<std::string> remarks;  // the ignored parts, and why
 };
 
-// Reads metadata of every known format, which its bytes decide: Baton's own (JSON and binary),
+// Reads metadata of every known format, detected from the bytes: Baton's own (JSON and binary),
 // TVM's sidecar JSON, its binary function infos and module containers, and shared libraries and
-// objects that TVM or tvm-ffi wrote. Work and memory are linear in the size. Throws kNotFound where
-// the file cannot be read or is a library without metadata, kInvalidInput where its bytes are none
-// of these, are cut short or need what this version does not know, kDamaged where a checksum fails.
+// objects that TVM or tvm-ffi wrote. Time and memory are linear in the size.
+//
+// Throws kNotFound if the file cannot be read or is a library without metadata. Throws
+// kInvalidInput for another kind of file, a truncated one, or one that needs a later version.
+// Throws kDamaged if a checksum fails.
 BATON_API FoundMetadata read_metadata(const std::filesystem::path& path);
 BATON_API FoundMetadata read_metadata(std::string_view bytes, const std::string& name);
 
-// Baton's canonical form. The same module gives the same bytes.
+// Return Baton's canonical form. The same module gives the same bytes.
 BATON_API std::string metadata_json(const ModuleMetadata& module);
 BATON_API std::string metadata_binary(const ModuleMetadata& module);
 
-// TVM's forms, with the prefix that its version reads: "tirx." from 0.24 on, "tir." before. They
-// throw kInvalidInput, naming what, where the form has no place for something.
+// Return TVM's forms, with the prefix that its version reads: "tirx." from 0.24 on, "tir." before.
+// They throw kInvalidInput with its name if the form has no place for something.
 enum class TagPrefix : std::uint8_t { kTirx, kTir };
 BATON_API std::string tvm_metadata_json(const ModuleMetadata& module,
                                         TagPrefix prefix = TagPrefix::kTirx);
 // One function with four fields (TVM 0.21 and later).
 BATON_API std::string tvm_function_info(const FunctionMetadata& function,
                                         TagPrefix prefix = TagPrefix::kTirx);
-// A whole module: label, functions, code; with sources beside the code as version 1, which only
+// A whole module: label, functions, code. A module with sources is written as version 1, which only
 // newer TVM reads.
 BATON_API std::string tvm_module(const ModuleMetadata& module, TagPrefix prefix = TagPrefix::kTirx);
 

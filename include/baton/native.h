@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// The driver's own handle types, declared as cuda.h declares them, so that the public API names
-// them without that header. baton/cuda.h is for those who include both.
+// The driver's own handle types, declared as in cuda.h, so that the public API needs no CUDA
+// header. Include baton/cuda.h to use both.
 struct CUctx_st;
 struct CUstream_st;
 struct CUevent_st;

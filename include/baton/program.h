@@ -22,14 +22,14 @@ namespace baton {
 class ExpressionCode;
 
 // An integer expression over symbols and indexes, such as "ceildiv(N, 256)": 64-bit signed, checked
-// for overflow. An immutable, cheap value; any thread may use it.
+// for overflow. An immutable, cheap value. Thread-safe.
 class BATON_API Expression {
  public:
   // A literal.
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   Expression(T value)  // NOLINT: implicit by design
       : Expression(Literal{}, static_cast<std::int64_t>(value)) {}
-  // Parses. `where` is the place of the text's first character, for messages. Throws kInvalidInput
+  // Parses a text. `where` is the place of its first character, for messages. Throws kInvalidInput
   // with the place inside the text.
   Expression(std::string_view text, SourceLocation where = {});  // NOLINT: implicit by design
   Expression(const char* text) : Expression(std::string_view(text)) {}         // NOLINT
@@ -37,9 +37,9 @@ class BATON_API Expression {
 
   const std::string& text() const;
   const SourceLocation& where() const;
-  // The value where the expression is a literal number.
+  // The value if the expression is a literal number.
   std::optional<std::int64_t> literal() const;
-  // The names it refers to, each once, in order of appearance.
+  // The names in the expression, each once, in order of appearance.
   const std::vector<std::string>& names() const;
 
   const std::shared_ptr<const ExpressionCode>& code() const { return code_; }
@@ -66,11 +66,11 @@ class BATON_API Expression {
   std::shared_ptr<const ExpressionCode> code_;
 };
 
-// The expression that is the name of a symbol or an index.
+// Returns the expression that is the name of a symbol or an index.
 BATON_API Expression symbol(std::string_view name);
 
-// An expression in double precision for an argument, such as "1/sqrt(K)": `/` is division, and
-// sqrt, exp, log and pow are known besides. An immutable, cheap value.
+// An argument expression in double precision, such as "1/sqrt(K)". `/` is division, and sqrt, exp,
+// log and pow are available. An immutable, cheap value. Thread-safe.
 class BATON_API FloatExpression {
  public:
   FloatExpression(std::string_view text, SourceLocation where = {});  // NOLINT: implicit by design
@@ -104,7 +104,7 @@ struct BATON_API BufferOffset {
   }
 };
 
-// An argument whose type is written out, for what the image cannot tell: { f16 = 1.0 }.
+// An argument with an explicit type, for a type that the image does not give: { f16 = 1.0 }.
 struct TypedValue {
   DType dtype = DType::kF32;
   std::variant<double, Expression, FloatExpression> value = 0.0;
@@ -117,15 +117,15 @@ struct RawBytes {
   friend bool operator==(const RawBytes&, const RawBytes&) = default;
 };
 
-// A tensor map by value, of a buffer of the program: { tensor_map = { buffer = "x", box = [64, 64]
-// } }. Lists are in the order of rows, as in TensorMapOptions.
+// A tensor map of a buffer of the program, by value: { tensor_map = { buffer = "x", box = [64, 64]
+// } }. Lists have the innermost dimension last, as in TensorMapOptions.
 struct TensorMapArgument {
   BufferOffset buffer = {};
   std::vector<Expression> shape = {};    // empty: the buffer's
-  std::vector<Expression> strides = {};  // in elements; empty: dense
+  std::vector<Expression> strides = {};  // in elements; empty: contiguous
   std::vector<Expression> box = {};
   std::vector<Expression> element_strides = {};  // empty: all 1
-  std::optional<TensorMapType> type = {};        // else the buffer's dtype says
+  std::optional<TensorMapType> type = {};        // empty: the dtype's
   TensorMapInterleave interleave = TensorMapInterleave::kNone;
   TensorMapSwizzle swizzle = TensorMapSwizzle::kNone;
   TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::kNone;
@@ -134,24 +134,24 @@ struct TensorMapArgument {
 };
 
 // A part of a buffer, with bounds: { buffer = "W", offset = "l*N*K", count = "N*K" }. The kernel
-// gets its address and may access these elements only, which the simulated GPU checks.
+// gets its address and may access only these elements, which the simulated GPU checks.
 struct BufferView {
   BufferOffset place = {};
-  std::optional<Expression> count = {};  // elements; else up to the buffer's end
+  std::optional<Expression> count = {};  // elements; empty: up to the buffer's end
   friend bool operator==(const BufferView&, const BufferView&) = default;
 };
 
 struct LaunchArgument;
 
 // A struct by value: { struct = ["x", { i32 = "N" }] }. Each field is a buffer, a typed value,
-// bytes or a struct, and lies where C puts it: at the next multiple of its size.
+// bytes or a struct. Its offset is the one of C: the next multiple of its size.
 struct StructArgument {
   std::vector<LaunchArgument> fields;
   BATON_API friend bool operator==(const StructArgument& a, const StructArgument& b);
 };
 
-// One argument of a launch. Text is a buffer, a buffer with an offset, or an integer expression:
-// which of them is known once the program knows its names, so a Program never holds plain text.
+// One argument of a launch. A text is a buffer, a buffer with an offset, or an integer expression.
+// The program decides which when it knows its names, so a Program never contains a plain text here.
 struct BATON_API LaunchArgument {
   std::variant<std::string, BufferOffset, Expression, double, TypedValue, RawBytes,
                TensorMapArgument, StructArgument, BufferView>
@@ -179,21 +179,21 @@ enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratc
 enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
 enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
-// Whether a kernel that does not wait for the launch before it is given a wait, and one that does
-// has its loads made such that the wait orders them; kLoads, kExit and kTop say where it triggers
-// the launch behind it, where it has no trigger of its own.
+// Adds PDL to kernels (docs/pdl.md). A kernel without a wait gets one. In a kernel that waits,
+// loads that the wait does not order become plain loads. kLoads, kExit and kTop also add a trigger
+// at that place to a kernel without one.
 enum class RewriteMode : std::uint8_t {
   kOff,
-  kAuto,   // where it may let a launch start early
-  kWait,   // no trigger: the launch behind may start when the blocks end
-  kLoads,  // behind the last load of global memory
-  kExit,   // wherever the kernel ends
+  kAuto,   // if a launch may then start early
+  kWait,   // no trigger: the next launch may start when the blocks end
+  kLoads,  // after the last load of global memory
+  kExit,   // at every exit of the kernel
   kTop,    // as its first instruction
 };
-// How the blocks of a launch that starts early are to spread over the multiprocessors.
+// The distribution of the blocks of an early launch over the multiprocessors.
 enum class BlockPlacement : std::uint8_t {
   kAny,
-  kEven,  // dynamic shared memory is padded until no more fit on one than is its share
+  kEven,  // pads dynamic shared memory so that each one holds only its share
 };
 
 BATON_API std::string_view to_string(BufferRole role) noexcept;
@@ -203,9 +203,9 @@ BATON_API std::string_view to_string(PdlMode mode) noexcept;
 BATON_API std::string_view to_string(RewriteMode mode) noexcept;
 BATON_API std::string_view to_string(BlockPlacement placement) noexcept;
 
-// What the parts of a program are made of: plain values, which a reader or a builder fills and
-// which Program checks. `where` is the place in the program file, or in the C++ source that built
-// the part; it plays no role in equality.
+// The parts of a program: plain values, which a reader or a builder fills and Program checks.
+// `where` is the place in the program file, or in the C++ source that built the part. Equality
+// ignores it.
 
 struct ProgramSymbol {
   std::string name = {};
@@ -213,9 +213,9 @@ struct ProgramSymbol {
   SourceLocation where = {};
 };
 
-// A __device__ or __constant__ variable of the module that a kernel of the program is in.
+// A __device__ or __constant__ variable in the module of one of the program's kernels.
 struct ModuleVariable {
-  std::string kernel = {};  // its name in the program
+  std::string kernel = {};  // the kernel's name in the program
   std::string name = {};    // as Module::variable takes it
   friend bool operator==(const ModuleVariable&, const ModuleVariable&) = default;
 };
@@ -227,14 +227,14 @@ struct ProgramBuffer {
   BufferRole role = BufferRole::kScratch;
   BufferInit init = BufferInit::kNone;
   std::filesystem::path file = {};  // kFile: a .npy
-  // The buffer is this variable, or its beginning, in place of memory of its own.
+  // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
   SourceLocation where = {};
 };
 
-// One number of a launch attribute. Text is an expression, a choice ("spread") or a place in a
-// buffer ("w + 2*N"): which of them the attribute's own row says. `field` names it in attributes of
-// several ("remote"); empty: the next one in order.
+// One number of a launch attribute. A text is an expression, a choice ("spread") or a place in a
+// buffer ("w + 2*N"); the attribute's row decides. `field` names the number in an attribute with
+// several ("remote"). Empty means the next one in order.
 struct BATON_API AttributeValue {
   std::string field;
   std::variant<std::string, Expression, double, bool, BufferOffset> value;
@@ -265,7 +265,7 @@ struct BATON_API AttributeValue {
   }
 };
 
-// A launch attribute by its name, as `baton/attributes.h` and program files call it:
+// A launch attribute by its name, as in `baton/attributes.h` and program files:
 //   {"cluster", {2, 1}}, {"cooperative", {true}}, {"priority", {"-P"}},
 //   {"mem_sync_domain_map", {{"default", 0}, {"remote", 1}}},
 //   {"access_policy_window", {{"buffer", "w"}, {"num_bytes", "4*N"}, {"hit_ratio", 0.6}, …}}.
@@ -279,11 +279,11 @@ struct ProgramAttribute {
   }
 };
 
-// How a launch is sent, beyond its grid and block. What is left out is as the kernel's defaults
-// say, and there not sent. A Program has `list` in the order of the attributes' numbers.
+// The settings of a launch besides its grid and block. An empty setting takes the kernel's default;
+// without a default it is not sent. A Program has `list` in the order of the attributes' numbers.
 struct ProgramAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
-  std::optional<PdlMode> pdl = {};        // of the edge from the step before
+  std::optional<PdlMode> pdl = {};        // for the edge from the step before
   std::optional<BlockPlacement> placement = {};
   std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
@@ -297,16 +297,16 @@ struct ProgramAttributes {
 };
 
 struct ProgramKernel {
-  std::string name = {};  // what steps call it
+  std::string name = {};  // its name in steps
   KernelOrigin origin = KernelOrigin::kText;
-  std::filesystem::path file = {};  // of the source or the image
+  std::filesystem::path file = {};  // the source or the image
   std::string text = {};            // kText: CUDA source
   std::string entry = {};           // empty: the image's only kernel
   std::string prelude = {};
   std::vector<std::filesystem::path> include = {};
   std::vector<std::string> options = {};
   ProgramAttributes launch = {};  // defaults, which a step overrides
-  // Nothing: as PrepareOptions say. All but off and auto have to be possible.
+  // Empty: the value of PrepareOptions. A mode other than off and auto is a requirement.
   std::optional<RewriteMode> rewrite = {};
   SourceLocation where = {};
 };
@@ -314,14 +314,14 @@ struct ProgramKernel {
 struct LaunchStep {
   std::string kernel = {};
   std::vector<Expression> grid = {};   // 1 to 3 extents, in blocks
-  std::vector<Expression> block = {};  // 1 to 3 extents; empty where the image fixes it
+  std::vector<Expression> block = {};  // 1 to 3 extents; empty if the image fixes it
   std::vector<LaunchArgument> args = {};
   ProgramAttributes attributes = {};
 };
 
 struct CopyStep {
   BufferOffset from = {}, to = {};
-  std::optional<Expression> count = {};  // elements; else all of `from`, which must be all of `to`
+  std::optional<Expression> count = {};  // elements; empty: the rest of both
 };
 
 struct FillStep {
@@ -349,23 +349,22 @@ BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
 
 struct ProgramDefinition {
   std::string name = {};
-  std::filesystem::path file = {};       // it was read from; empty where it was built
-  std::filesystem::path directory = {};  // where the quotes of kernels given as text resolve from
+  std::filesystem::path file = {};       // of the program; empty if it was built
+  std::filesystem::path directory = {};  // for quoted includes of kernels given as text
   std::vector<ProgramSymbol> symbols = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
   std::vector<ProgramStep> steps = {};
 };
 
-// A host program as a value: kernels, buffers, symbols and steps, checked as far as that is
-// possible without a device, its images and its symbols' values. Immutable and cheap to copy; any
-// thread may use it.
+// A host program as a value: kernels, buffers, symbols and steps. It is checked as far as possible
+// without a device, images and symbol values. Immutable and cheap to copy. Thread-safe.
 class BATON_API Program {
  public:
   // Reads a program file (docs/program-file.md). Relative paths in it start from its folder. Throws
-  // kNotFound for a missing file, else kInvalidInput with file:line:column.
+  // kNotFound for a missing file, otherwise kInvalidInput with file:line:column.
   static Program from_file(const std::filesystem::path& path);
-  // `name` is what messages call the text.
+  // Reads a program text. `name` is its name in messages.
   static Program from_text(std::string_view toml, std::string name,
                            const std::filesystem::path& directory = {});
   // Checks the parts and freezes them. Throws kInvalidInput or kNotFound (an unknown name).
@@ -384,7 +383,7 @@ class BATON_API Program {
   const ProgramBuffer* buffer(std::string_view name) const;
   const ProgramKernel* kernel(std::string_view name) const;
 
-  // Equal in all but places and the file.
+  // Equal apart from places and the file.
   BATON_API friend bool operator==(const Program& a, const Program& b);
 
  private:
@@ -407,7 +406,7 @@ class BATON_API ProgramBuilder {
  public:
   explicit ProgramBuilder(std::string name) { definition_.name = std::move(name); }
 
-  // Adds it and gives the expression that names it.
+  // Adds a symbol and returns the expression that names it.
   Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
   ProgramBuilder& buffer(ProgramBuffer buffer, const char* file = __builtin_FILE(),
@@ -424,7 +423,7 @@ class BATON_API ProgramBuilder {
   ProgramBuilder& repeat(Expression count, std::string index, const std::function<void()>& body,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
-  // The builder may go on afterwards. Throws as Program's constructor does.
+  // Returns the program; the builder remains usable. Throws the errors of Program's constructor.
   Program build() const { return Program(definition_); }
 
  private:

@@ -13,18 +13,18 @@
 
 namespace baton {
 
-// How several times of one thing lie, in seconds: half of them from the lower to the upper
-// quartile.
+// The distribution of repeated measurements, in seconds. Half of them are between the lower and the
+// upper quartile.
 struct TimeStatistics {
   std::uint64_t count = 0;
   double least = 0, lower_quartile = 0, median = 0, upper_quartile = 0, greatest = 0;
 };
-// Nothing for no times. Quartiles between two times are interpolated.
+// Returns the statistics; empty for no times. Quartiles between two times are interpolated.
 BATON_API std::optional<TimeStatistics> time_statistics(std::vector<double> seconds);
 
-// Something that the simulated GPU saw and a program should not do.
+// An error or warning that the simulated GPU found in a kernel.
 struct FindingReport {
-  bool error = true;  // else a warning
+  bool error = true;  // otherwise a warning
   std::string kind;   // "out_of_bounds"
   std::string kernel;
   std::array<std::uint32_t, 3> block{}, thread{};  // indexes of the first occurrence
@@ -33,44 +33,43 @@ struct FindingReport {
   std::uint64_t count = 1;
 };
 
-// One step as it was executed. Steps of a repeated group are reported one by one as long as the run
-// has no more than kMaxReportedSteps of them; else each step of the program has one report for all
-// its executions.
+// The report of one step. Steps of a repeated group have one report each, up to kMaxReportedSteps
+// steps in a run. Above that, each step of the program has one report for all its executions.
 inline constexpr std::uint64_t kMaxReportedSteps = 4096;
 
 struct StepReport {
   enum class Kind : std::uint8_t { kLaunch, kCopy, kFill };
   Kind kind = Kind::kLaunch;
   std::string label;  // "rmsnorm", "copy y -> z + N", "fill z"
-  // The values of the enclosing groups' indexes: "layer = 3"; empty outside, and in a report for
-  // many executions.
+  // The indexes of the enclosing groups: "layer = 3". Empty outside of groups, and in a report for
+  // several executions.
   std::string indexes;
   SourceLocation where;
   std::uint64_t executions = 1;
-  std::uint64_t skipped = 0;  // of these, launches with an empty grid
-  // Of a run that failed: executions that are not known to have come to their end.
+  std::uint64_t skipped = 0;  // executions with an empty grid
+  // In a failed run: the executions that are not known to have completed.
   std::uint64_t unfinished = 0;
 
-  Dim3 grid, block;                         // launches: of the last execution that was not skipped
+  Dim3 grid, block;                         // of the last execution that was not skipped
   std::uint32_t shared = 0;                 // dynamic shared memory, in bytes
-  std::vector<LaunchAttribute> attributes;  // as sent with that execution
+  std::vector<LaunchAttribute> attributes;  // of that execution
   std::optional<double> seconds;            // in the first run
   std::optional<double> best_seconds;       // in the fastest of all runs
-  std::optional<TimeStatistics> times;      // of the runs after the first, where there are any
-  // Bytes read and written: exact for copies and fills, and for launches on a device that counts
-  // them; else an estimate, what there is of the buffers from where they are passed on, or, in a
-  // repeated group, up to where its next iteration has them.
+  std::optional<TimeStatistics> times;      // over the runs after the first
+  // The bytes read and written. They are exact for copies and fills, and for launches on a device
+  // that counts them. Otherwise they are an estimate: for each buffer argument, the bytes from the
+  // passed offset to the buffer's end, or to the next iteration's offset in a repeated group.
   std::uint64_t bytes = 0;
   bool bytes_counted = false;
-  std::optional<std::uint64_t> instructions;  // by all threads, where the device counts them
+  std::optional<std::uint64_t> instructions;  // of all threads, if the device counts them
 };
 
-// What the graph executor has made, in all runs of the executable so far.
+// The graphs of the executor, in all runs of the executable so far.
 struct GraphReport {
-  std::uint64_t builds = 0;   // graphs made: the first, and one for each change of nodes or edges
-  std::uint64_t updates = 0;  // graphs that took the values of another `bind` in place
-  std::uint64_t nodes = 0;    // of the graph that was launched last, and its edges, as the driver
-  std::uint64_t edges = 0;    // has them
+  std::uint64_t builds = 0;   // graphs built: the first, and one for each change of nodes or edges
+  std::uint64_t updates = 0;  // updates of a graph in place, for another `bind`
+  std::uint64_t nodes = 0;    // nodes and edges of the graph that was launched last, as the
+  std::uint64_t edges = 0;    // driver counts them
   std::uint64_t programmatic_edges = 0;  // of these
 };
 
@@ -80,8 +79,8 @@ struct RunReport {
   std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
-  // With RunOptions::trace: grids, blocks, waits and triggers, in the Trace Event Format's JSON,
-  // which Perfetto opens. Also of a run that threw.
+  // With RunOptions::trace: grids, blocks, waits and triggers, as JSON in the Trace Event Format,
+  // which Perfetto opens. A run that threw has it too.
   std::string trace;
 };
 

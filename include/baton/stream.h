@@ -8,15 +8,15 @@ namespace baton {
 
 class Event;
 
-// A queue of work on one device. Movable; destroying it lets the work in it finish. A Stream may be
-// used by several threads, as a CUstream may; the order in which they enqueue is theirs to decide.
+// A queue of work on one device. Movable. The destructor lets the enqueued work finish. Several
+// threads may use a Stream, as a CUstream; the callers decide the order in which they enqueue.
 class BATON_API Stream {
  public:
-  // A non-blocking stream (it does not synchronise with the legacy default stream). A lower number
-  // is a higher priority; the device clamps it to its range.
+  // Creates a non-blocking stream, which does not synchronise with the legacy default stream. A
+  // lower number is a higher priority; the device clamps it to its range.
   explicit Stream(const Device& device, int priority = 0);
-  // Takes a foreign stream without owning it; the device is the stream's own. For the default
-  // streams (null, legacy, per-thread), which name no device, the first argument decides. Throws
+  // Uses a foreign stream without owning it. The device is the stream's own. The default streams
+  // (null, legacy, per-thread) name no device; for these the first argument decides. Throws
   // kUnsupported for a stream of another context than its device's primary one.
   static Stream adopt(const Device& device, NativeStream stream);
 
@@ -27,11 +27,11 @@ class BATON_API Stream {
   const Device& device() const { return device_; }
   NativeStream native() const { return stream_; }
 
-  // Waits until all work enqueued so far is done. Throws what it failed with.
+  // Waits until all work enqueued so far has completed. Throws the error of that work.
   void synchronize() const;
-  // True where all work enqueued so far is done. Throws what it failed with.
+  // Returns true if all work enqueued so far has completed. Throws the error of that work.
   bool done() const;
-  // Work enqueued from here on starts after the event was reached.
+  // Makes later work of this stream start after the event was reached.
   void wait(const Event& event) const;
 
  private:
@@ -44,10 +44,10 @@ class BATON_API Stream {
   bool owned_ = true;
 };
 
-// A point in a stream. Movable; may be recorded again. Same thread rules as Stream.
+// A point in a stream. Movable; may be recorded again. Several threads may use it, as a Stream.
 class BATON_API Event {
  public:
-  // Without timing an event is cheaper to record and cannot be asked for elapsed time.
+  // Without timing, an event is cheaper to record but has no elapsed time.
   explicit Event(const Device& device, bool timing = true);
   Event(Event&&) noexcept;
   Event& operator=(Event&&) noexcept;
@@ -69,8 +69,8 @@ class BATON_API Event {
   bool timing_ = true;
 };
 
-// Seconds from one event to a later one; both must have completed and keep time. The resolution is
-// the driver's (about 0.5 µs on a GPU).
+// Returns the seconds from one event to a later one. Both must have completed and have timing. The
+// resolution is the driver's (about 0.5 µs on a GPU).
 BATON_API double elapsed_seconds(const Event& start, const Event& end);
 
 }  // namespace baton

@@ -1,36 +1,36 @@
 #pragma once
 
-// Programmatic dependent launch (PDL) for kernel authors: a kernel that is launched so may start
-// while the one before it in its stream still runs, and says itself when it needs what that one
-// wrote. For nvcc and for NVRTC; kernels that Baton compiles include it without an include path.
+// Programmatic dependent launch (PDL) for kernel authors. Such a kernel may start while the kernel
+// before it in its stream still runs. The kernel itself waits before it needs that kernel's output.
+// For nvcc and for NVRTC; kernels that Baton compiles include it without an include path.
 //
 //   #include <baton/device/pdl.cuh>
 //
 //   extern "C" __global__ void matvec(const float* W, const float* x, float* y, …) {
-//     baton::device::prefetch_l2(W + row * K, K * sizeof(float));  // weights: nobody writes them
-//     baton::device::pdl_wait();                                   // x is there from here on
+//     baton::device::prefetch_l2(W + row * K, K * sizeof(float));  // weights: never written
+//     baton::device::pdl_wait();                                   // x is valid from here on
 //     …
 //   }
 //
-// What a kernel has to keep to where it is launched so (`baton check` holds programs to it):
+// Rules for a kernel that is launched so (`baton check` verifies them for a program):
 //
 //  * Before its wait, a thread reads nothing that an earlier kernel writes, and writes nothing that
-//    an earlier kernel reads or writes. Only what is constant while the program runs (weights) may
-//    be read early. Copying it to shared memory counts as reading it.
-//  * The wait holds the calling thread alone. Other threads are covered only behind a barrier
-//    (__syncthreads(), an mbarrier) that they pass after a thread which waited.
-//  * Every path must wait, also that of a block with nothing to do. A kernel that ends without a
-//    wait may end before its predecessor does, and then the wait of the kernel behind it does not
-//    cover that predecessor: early returns go below the wait.
-//  * Never `const T* __restrict__`, __ldg() or ld.global.nc for what an earlier kernel writes.
-//    Compilers make non-coherent loads of them, which the wait does not order; `pdl_load` is a
-//    load that stays one.
-//  * The trigger is a permission to start the next kernel early, and nothing more: it makes no
-//    write visible, and the next kernel's wait is for the end of this one, not for its trigger. A
-//    kernel without a trigger gives that permission by ending.
-//  * Below sm_90 there is no PDL, and the functions here do nothing. PTX for such a target that the
-//    driver compiles for a later GPU has no wait in it: launched with the attribute, that is a
-//    race. Build for sm_90 or later; Baton refuses pdl = "on" for a kernel without a wait.
+//    an earlier kernel reads or writes. It may read early only what is constant while the program
+//    runs (weights). A copy to shared memory is a read.
+//  * The wait blocks only the calling thread. It covers other threads only after a barrier
+//    (__syncthreads(), an mbarrier) that they pass after a thread that waited.
+//  * Every path must wait, even that of a block without work. A kernel that ends without a wait may
+//    end before its predecessor. Then the wait of the next kernel does not cover that predecessor.
+//    Put early returns after the wait.
+//  * Never use `const T* __restrict__`, __ldg() or ld.global.nc for the output of an earlier
+//    kernel. Compilers make non-coherent loads from them, which the wait does not order. `pdl_load`
+//    is never one.
+//  * The trigger only permits the next kernel to start early. It makes no write visible. The next
+//    kernel's wait is for the end of this kernel, not for its trigger. A kernel without a trigger
+//    gives the permission when its blocks end.
+//  * Below sm_90 there is no PDL, and the functions here do nothing. If the driver compiles PTX for
+//    such a target for a later GPU, the result has no wait: launched with the attribute, it is a
+//    race. Build for sm_90 or later. Baton rejects pdl = "on" for a kernel without a wait.
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define BATON_HAS_PDL 1
@@ -43,25 +43,25 @@ namespace device {
 
 using Bytes = decltype(sizeof(0));
 
-// Whether the target of this compilation has PDL; BATON_HAS_PDL for the preprocessor.
+// Whether the target of this compilation has PDL. BATON_HAS_PDL is the same for the preprocessor.
 __device__ constexpr bool has_pdl() {
   return BATON_HAS_PDL != 0;
 }
 
-// Holds the calling thread until every kernel that this launch depends on directly is done and what
-// it wrote is visible. Nothing where the launch depends on none in this way. The clobber keeps the
-// compiler from moving accesses of memory across it; but for the non-coherent loads above it does.
+// Blocks the calling thread until every kernel that this launch directly depends on has completed
+// and its writes are visible. Returns at once if there is no such kernel. The clobber keeps the
+// compiler from moving memory accesses across it, except non-coherent loads.
 __device__ __forceinline__ void pdl_wait() {
 #if BATON_HAS_PDL
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Lets the next kernel start once every block has called this or ended; one thread of a block is
-// enough, and further calls do nothing. Early is not better: blocks of the next kernel that only
-// wait take registers, shared memory and places from this one's blocks. After the last load of a
-// block, or left out, is where to begin; measure before it goes anywhere else. CUDA's own function
-// lacks the clobber, so with it stores may move across the trigger.
+// Permits the next kernel to start after every block has called this or ended. One thread of a
+// block is enough; further calls do nothing. Early is not better: waiting blocks of the next kernel
+// take registers, shared memory and block slots from this one's blocks. Begin with a trigger after
+// the last load of a block, or none, and measure before moving it. CUDA's own function lacks the
+// clobber, so stores may move across it.
 __device__ __forceinline__ void pdl_trigger() {
 #if BATON_HAS_PDL
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -126,9 +126,9 @@ struct Load<16> {
 
 }  // namespace detail
 
-// Loads from global memory what an earlier kernel wrote: never as a non-coherent load, whatever
-// `const` and `__restrict__` say, and never moved above the wait. T is copied as bytes, has 1, 2, 4,
-// 8 or 16 of them and lies at a multiple of its size.
+// Loads data of an earlier kernel from global memory. The load is never non-coherent, whatever
+// `const` and `__restrict__` say, and never moves before the wait. T is copied as bytes, has 1, 2,
+// 4, 8 or 16 bytes, and is aligned to its size.
 template <typename T>
 __device__ __forceinline__ T pdl_load(const T* from) {
   static_assert(__is_trivially_copyable(T), "pdl_load copies bytes");
@@ -138,10 +138,10 @@ __device__ __forceinline__ T pdl_load(const T* from) {
   return value;
 }
 
-// Asks for the lines of [from, from + bytes) in global memory to be brought into the L2 cache,
-// which every SM sees: no value is taken, so this is right before the wait for any memory, but it
-// pays for weights. Each of `threads` threads calls it with its own number and asks for its share;
-// without numbers, all threads of the block do.
+// Requests the lines of [from, from + bytes) in global memory into the L2 cache, which all SMs
+// share. It reads no value, so it is correct before the wait for any memory; it pays for weights.
+// Each of `threads` threads calls it with its own number and requests its part. Without numbers,
+// all threads of the block call it.
 __device__ __forceinline__ void prefetch_l2(const void* from, Bytes bytes, unsigned thread,
                                             unsigned threads) {
   constexpr Bytes kLine = 128;
@@ -156,10 +156,10 @@ __device__ __forceinline__ void prefetch_l2(const void* from, Bytes bytes) {
   prefetch_l2(from, bytes, detail::thread_of_block(), detail::threads_of_block());
 }
 
-// Begins to copy `bytes` from global to shared memory: for weights only before the wait, for it
-// reads them. Both addresses and `bytes` are multiples of 16. Called as prefetch_l2 is. What was
-// copied is there for the calling thread after prefetch_shared_wait(), for the block after a
-// barrier behind that. (Below sm_80 it is a plain copy.)
+// Starts to copy `bytes` from global to shared memory. It reads the memory, so before the wait use
+// it for weights only. Both addresses and `bytes` are multiples of 16. Call it as prefetch_l2. The
+// copy is visible to the calling thread after prefetch_shared_wait(), and to the block after a
+// further barrier. (Below sm_80 it is a plain copy.)
 __device__ __forceinline__ void prefetch_shared(void* to, const void* from, Bytes bytes,
                                                 unsigned thread, unsigned threads) {
   constexpr Bytes kPiece = 16;
@@ -178,7 +178,7 @@ __device__ __forceinline__ void prefetch_shared(void* to, const void* from, Byte
   prefetch_shared(to, from, bytes, detail::thread_of_block(), detail::threads_of_block());
 }
 
-// Holds the calling thread until the copies that it began are complete.
+// Blocks the calling thread until the copies that it started are complete.
 __device__ __forceinline__ void prefetch_shared_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");
