@@ -6,58 +6,22 @@ namespace baton {
 
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::kInvalidInput:
-      return "invalid_input";
-    case ErrorCode::kNotFound:
-      return "not_found";
-    case ErrorCode::kCompile:
-      return "compile";
-    case ErrorCode::kLimit:
-      return "limit";
-    case ErrorCode::kMismatch:
-      return "mismatch";
-    case ErrorCode::kFault:
-      return "fault";
-    case ErrorCode::kTimeout:
-      return "timeout";
-    case ErrorCode::kDamaged:
-      return "damaged";
-    case ErrorCode::kNoDevice:
-      return "no_device";
-    case ErrorCode::kOutOfMemory:
-      return "out_of_memory";
-    case ErrorCode::kDriver:
-      return "driver";
-    case ErrorCode::kUnsupported:
-      return "unsupported";
-    case ErrorCode::kInterrupted:
-      return "interrupted";
-    case ErrorCode::kInternal:
-      return "internal";
+#define BATON_ERROR_CODE(name, id, exit_status) \
+  case ErrorCode::name:                         \
+    return id;
+#include "base/error_codes.inc"
+#undef BATON_ERROR_CODE
   }
   return "internal";
 }
 
 int exit_status(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::kMismatch:
-    case ErrorCode::kFault:
-    case ErrorCode::kTimeout:
-    case ErrorCode::kDamaged:
-      return 1;
-    case ErrorCode::kInvalidInput:
-    case ErrorCode::kNotFound:
-    case ErrorCode::kCompile:
-    case ErrorCode::kLimit:
-      return 2;
-    case ErrorCode::kNoDevice:
-    case ErrorCode::kOutOfMemory:
-    case ErrorCode::kDriver:
-    case ErrorCode::kUnsupported:
-    case ErrorCode::kInternal:
-      return 3;
-    case ErrorCode::kInterrupted:
-      return 130;
+#define BATON_ERROR_CODE(name, id, exit_status) \
+  case ErrorCode::name:                         \
+    return exit_status;
+#include "base/error_codes.inc"
+#undef BATON_ERROR_CODE
   }
   return 3;
 }

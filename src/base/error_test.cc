@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -23,6 +25,28 @@ TEST(ErrorTest, ExitStatusSaysWhoseFaultItIs) {
   }
   EXPECT_EQ(names.size(), expected.size());
   EXPECT_EQ(to_string(ErrorCode::kOutOfMemory), "out_of_memory");
+}
+
+// "Status 2: `invalid_input`, `not_found`, … Status 1: …" in docs/cli.md.
+TEST(ErrorTest, TheDocumentationNamesEachCodeWithItsStatus) {
+  std::ifstream file(BATON_SOURCE_DIR "/docs/cli.md");
+  std::string row;
+  while (std::getline(file, row) && !row.starts_with("| `error.code` |")) {
+  }
+  ASSERT_TRUE(file.good());
+  const std::regex part("([Ss]tatus ([0-9]+):)|`([a-z_]+)`");
+  std::map<std::string, int> told;
+  int status = 0;
+  for (std::sregex_iterator at(row.begin(), row.end(), part), end; at != end; ++at) {
+    if ((*at)[2].matched) {
+      status = std::stoi((*at)[2]);
+    } else if (status != 0) {
+      told[(*at)[3]] = status;
+    }
+  }
+#define BATON_ERROR_CODE(name, id, exit_status) EXPECT_EQ(told[id], exit_status) << id;
+#include "base/error_codes.inc"
+#undef BATON_ERROR_CODE
 }
 
 TEST(ErrorTest, ALocationLeavesOutWhatIsUnknown) {
