@@ -29,6 +29,19 @@ struct DevicePointer {
   }
 };
 
+// The device address that a pointer of another API holds (cudaMalloc, an allocator of your own). It
+// is taken at its word: a host address compiles too, and a kernel faults on it.
+template <typename T>
+DevicePointer<T> device_pointer(T* address) {
+  return {reinterpret_cast<DeviceAddress>(address)};
+}
+inline DevicePointer<std::byte> device_pointer(void* address) {
+  return {reinterpret_cast<DeviceAddress>(address)};
+}
+inline DevicePointer<const std::byte> device_pointer(const void* address) {
+  return {reinterpret_cast<DeviceAddress>(address)};
+}
+
 // Owns device memory, measured in bytes. Movable. The destructor frees it after the work that was
 // enqueued before. A Memory of zero bytes is valid and has no address. Any thread may use it; the
 // callers decide the order of the work they enqueue.

@@ -5,7 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <limits>
 #include <string>
 
 #include "baton/cuda.h"
@@ -36,11 +35,6 @@ Kernel kernel_of(const Device& device, void (*symbol)(Params...)) {
 // attributes of `config`. Throws kLimit for more dynamic shared memory than a CUlaunchConfig can
 // express.
 inline CUlaunchConfig as_driver_config(const cudaLaunchConfig_t& config) {
-  if (config.dynamicSmemBytes > std::numeric_limits<unsigned>::max()) {
-    throw Error(ErrorCode::kLimit, std::to_string(config.dynamicSmemBytes) +
-                                       " bytes of dynamic shared memory were asked for; a launch "
-                                       "takes less than 4 GiB");
-  }
   CUlaunchConfig native{};
   native.gridDimX = config.gridDim.x;
   native.gridDimY = config.gridDim.y;
@@ -48,7 +42,7 @@ inline CUlaunchConfig as_driver_config(const cudaLaunchConfig_t& config) {
   native.blockDimX = config.blockDim.x;
   native.blockDimY = config.blockDim.y;
   native.blockDimZ = config.blockDim.z;
-  native.sharedMemBytes = static_cast<unsigned>(config.dynamicSmemBytes);
+  native.sharedMemBytes = dynamic_shared_bytes(config.dynamicSmemBytes);
   native.hStream = config.stream;
   native.attrs = reinterpret_cast<CUlaunchAttribute*>(config.attrs);
   native.numAttrs = config.numAttrs;

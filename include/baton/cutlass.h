@@ -89,7 +89,7 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
     return attempt([&] {
       LaunchConfig config{.grid = {grid.x, grid.y, grid.z},
                           .block = {block.x, block.y, block.z},
-                          .shared = static_cast<std::uint32_t>(shared),
+                          .shared = dynamic_shared_bytes(shared),
                           .stream = {stream, device_}};
       const Dim3 wanted{cluster.x, cluster.y, cluster.z};
       if (fallback.x * fallback.y * fallback.z != 0) {

@@ -16,6 +16,7 @@ namespace driver {
 struct Driver;
 }
 class DeviceState;
+class DeviceIdentity;
 
 // The launch limits that the device reports.
 struct DeviceLimits {
@@ -74,11 +75,14 @@ class BATON_API Device {
   // For Baton's own sources.
   const driver::Driver& driver() const;
   const std::shared_ptr<DeviceState>& state() const { return state_; }
+  // Which device this is. Never destroyed: it outlives every Device.
+  const DeviceIdentity* identity() const { return identity_; }
 
  private:
   friend class DeviceState;
-  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
+  explicit Device(std::shared_ptr<DeviceState> state);
   std::shared_ptr<DeviceState> state_;
+  const DeviceIdentity* identity_;
 };
 
 // One line of `baton doctor`.

@@ -5,18 +5,21 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include "baton/attributes.h"
 #include "baton/buffer.h"
 #include "baton/dim3.h"
 #include "baton/dtype.h"
+#include "baton/error.h"
 #include "baton/stream.h"
 
 namespace baton {
 
 // The configuration of one launch. A plain value: cheap to copy, without heap memory. It refers to
-// its stream, which must outlive the call.
+// no object of the caller. It keeps the native handle of its stream, which must be valid when the
+// launch is made; the Stream itself may have been moved.
 struct LaunchConfig {
   Dim3 grid{};               // in blocks
   Dim3 block{};              // in threads
@@ -25,13 +28,13 @@ struct LaunchConfig {
   // default stream. The default is the legacy default stream of the kernel's own device.
   struct StreamRef {
     NativeStream native = nullptr;
-    const Device* device = nullptr;
+    const DeviceIdentity* device = nullptr;
     StreamRef() = default;
     StreamRef(const Stream& stream)  // NOLINT: implicit by design
-        : native(stream.native()), device(&stream.device()) {}
-    StreamRef(const Device& on) : device(&on) {}  // NOLINT: implicit by design
+        : native(stream.native()), device(stream.device().identity()) {}
+    StreamRef(const Device& on) : device(on.identity()) {}  // NOLINT: implicit by design
     // A foreign stream of `on`. Baton does not check that it belongs to `on`.
-    StreamRef(NativeStream stream, const Device& on) : native(stream), device(&on) {}
+    StreamRef(NativeStream stream, const Device& on) : native(stream), device(on.identity()) {}
   } stream{};
   LaunchAttributes attributes{};  // {cluster(2), pdl()}
 
@@ -39,6 +42,16 @@ struct LaunchConfig {
   bool cooperative() const { return attributes.cooperative(); }
   std::optional<Dim3> cluster() const { return attributes.cluster(); }
 };
+
+// Dynamic shared memory as a LaunchConfig holds it. Throws kLimit for more than 32 bits can name.
+inline std::uint32_t dynamic_shared_bytes(std::uint64_t bytes) {
+  if (bytes > UINT32_MAX) {
+    throw Error(ErrorCode::kLimit, std::to_string(bytes) +
+                                       " bytes of dynamic shared memory were asked for; a launch "
+                                       "takes less than 4 GiB");
+  }
+  return static_cast<std::uint32_t>(bytes);
+}
 
 // The result of a launch.
 struct LaunchResult {
@@ -49,9 +62,10 @@ struct LaunchResult {
 // The type of an argument, as far as the launch knows it. A launch checks it against the kernel's
 // parameter.
 struct ArgumentType {
-  std::uint32_t size = 0;      // in bytes
-  bool pointer = false;        // a device address
-  std::optional<DType> dtype;  // for a number of one of these types
+  std::uint32_t size = 0;  // in bytes
+  bool pointer = false;    // a device address
+  // For a number of one of these types, or the address of such numbers.
+  std::optional<DType> dtype;
 };
 
 // Returns the 64-bit FNV-1a hash of the argument types. Collisions are negligible.

@@ -17,8 +17,9 @@ using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
 // A launch that is prepared once and made many times: packed arguments, a checked config, raised
 // opt-ins. Each launch patches what changed and calls the driver, without a lock, an allocation or
 // a look-up. A copy is an independent launch with the same arguments and config. A plan keeps its
-// kernel's module loaded. It refers to its stream, which must outlive the launches. One thread at a
-// time.
+// kernel's module loaded, and the handle of its stream, which must be valid at each launch. One
+// thread at a time. After a move the old object can be assigned to and destroyed; every other call
+// throws kInvalidInput, and `try_launch` returns CUDA_ERROR_INVALID_HANDLE.
 class BATON_API LaunchPlan {
  public:
   // Prepares a launch. Throws the errors of `Kernel::launch`.
@@ -26,6 +27,11 @@ class BATON_API LaunchPlan {
   static LaunchPlan make(const Kernel& kernel, const LaunchConfig& config, const Args&... args) {
     return make_stored(kernel, config, detail::stored(args)...);
   }
+  // A raw pointer may be a host's: pass device_pointer(p), or DevicePointer<float>{address}.
+  template <typename... Args>
+  requires(detail::RawPointer<Args> || ...) static LaunchPlan
+      make(const Kernel& kernel, const LaunchConfig& config,
+           const Args&... pass_device_pointer_of_p) = delete;
   LaunchPlan(const Kernel& kernel, const LaunchConfig& config, std::span<const Argument> arguments);
   LaunchPlan(const LaunchPlan& other);
   LaunchPlan(LaunchPlan&&) noexcept;
@@ -43,6 +49,8 @@ class BATON_API LaunchPlan {
     using Stored = std::remove_cvref_t<decltype(stored)>;
     set_argument(index, std::addressof(stored), detail::argument_type<Stored>());
   }
+  template <detail::RawPointer T>
+  void set(std::size_t index, const T& pass_device_pointer_of_p) = delete;
   // The argument's bytes, as many as the parameter has. The caller may write them at any time
   // between launches. They are 128-byte aligned if the parameter's size is a multiple of 128,
   // otherwise 16-byte aligned.
@@ -74,7 +82,8 @@ class BATON_API LaunchPlan {
 
  private:
   struct State;
-  explicit LaunchPlan(std::unique_ptr<State> state);
+  // Throws kInvalidInput where the plan was moved from.
+  State& state() const;
 
   template <typename... Stored>
   static LaunchPlan make_stored(const Kernel& kernel, const LaunchConfig& config,

@@ -106,14 +106,15 @@ concept PassedToKernel = requires(const T& value) {
   detail::stored(value);
 };
 
+// A pointer as it is, which may be a host's as well as a device's.
 template <typename T>
-inline constexpr bool kIsPointer = false;
-template <typename T>
-inline constexpr bool kIsPointer<DevicePointer<T>> = true;
+concept RawPointer = std::is_pointer_v<T>;
 
 template <typename T>
 constexpr std::optional<DType> dtype_of() {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (std::is_same_v<T, std::byte>) {
+    return std::nullopt;
+  } else if constexpr (std::is_same_v<T, bool>) {
     return DType::kBool;
   } else if constexpr (std::is_same_v<T, float>) {
     return DType::kF32;
@@ -132,8 +133,18 @@ constexpr std::optional<DType> dtype_of() {
 }
 
 template <typename T>
+struct ArgumentTypeOf {
+  static constexpr ArgumentType kValue{sizeof(T), false, dtype_of<T>()};
+};
+template <typename T>
+struct ArgumentTypeOf<DevicePointer<T>> {
+  static constexpr ArgumentType kValue{sizeof(DevicePointer<T>), true,
+                                       dtype_of<std::remove_cv_t<T>>()};
+};
+
+template <typename T>
 constexpr ArgumentType argument_type() {
-  return {sizeof(T), kIsPointer<T>, dtype_of<T>()};
+  return ArgumentTypeOf<T>::kValue;
 }
 
 }  // namespace detail
@@ -175,6 +186,11 @@ class BATON_API Kernel {
   LaunchResult launch(const LaunchConfig& config, const Args&... args) const {
     return launch_stored(config, detail::stored(args)...);
   }
+  // A raw pointer may be a host's: pass device_pointer(p), or DevicePointer<float>{address}.
+  template <typename... Args>
+  requires(detail::RawPointer<Args> || ...) LaunchResult
+      launch(const LaunchConfig& config, const Args&... pass_device_pointer_of_p)
+  const = delete;
 
   // The same with arguments as bytes. Up to 64 arguments need no heap memory.
   LaunchResult launch_arguments(const LaunchConfig& config,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/float_convert.h"
 #include "base/overloaded.h"
+#include "chip/chip.h"
 #include "launch/tensor_map_limits.h"
 #include "program/scalar.h"
 
@@ -16,13 +17,11 @@ namespace {
 
 // Of a CUtensorMap parameter: CUDA 12 declares 64, and 13 more.
 constexpr std::uint32_t kTensorMapAlignment = 64;
-// Where parameters begin in the constant bank of compute capability 9.0: machine code aligns what
-// it reads there, so that an aligned parameter lies at 48 bytes behind a multiple of 64 (measured
-// on code of nvcc 13.0; PTX counts from 0, and so does machine code of 10.0).
-constexpr std::uint32_t kParamBase = 0x210;
-
-bool may_hold_tensor_map(std::uint32_t offset) {
-  return offset % kTensorMapAlignment == 0 || (kParamBase + offset) % kTensorMapAlignment == 0;
+// Machine code aligns parameters in the constant bank, so that on 9.0 an aligned one lies 48 bytes
+// after a multiple of 64 in the parameter block. PTX counts from the block's start.
+bool may_hold_tensor_map(std::uint32_t offset, const Device& device) {
+  const std::uint32_t base = chip::nearest(device.architecture()).param_base;
+  return offset % kTensorMapAlignment == 0 || (base + offset) % kTensorMapAlignment == 0;
 }
 
 // Sizes that a number can have without its type being known.
@@ -166,14 +165,14 @@ void ArgumentPart::plan_tensor_map(const TensorMapArgument& map, const Device& d
   if (size_ != sizeof(TensorMap)) {
     fail("is a tensor map of {} bytes, the parameter has {}", sizeof(TensorMap), size_);
   }
-  if (!may_hold_tensor_map(param_.offset)) {
+  if (!may_hold_tensor_map(param_.offset, device)) {
     fail(
         "is a tensor map, which must be aligned to {} bytes; the parameter lies at byte {}, "
         "declare it "
         "as const __grid_constant__ CUtensorMap",
         kTensorMapAlignment, param_.offset);
   }
-  if (device.architecture() < launch::kFirstWithTensorMaps) {
+  if (device.architecture() < chip::kFirstWithTensorMaps) {
     throw error_at(where_, ErrorCode::kUnsupported,
                    "{} is a tensor map, which needs compute capability 9.0; {} has {}.{}", what_,
                    device.name(), device.architecture() / 10, device.architecture() % 10);

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "base/file.h"
 #include "baton/error.h"
 #include "baton/image.h"
 #include "image/cubin.h"
+#include "image/elf.h"
 
 namespace baton {
 namespace {
@@ -169,6 +171,28 @@ TEST(CubinFacts, FollowsCallsOfALinkedFile) {
   // Whatever the pointer points to is not known.
   EXPECT_EQ(kernel(facts, "calls_pointer").waits, std::nullopt);
   EXPECT_EQ(kernel(facts, "none").waits, false);
+}
+
+// Code is scanned to its end: a wait in the last slot counts, one in front of the section's end
+// that never executes does not.
+TEST(CubinFacts, TheLastInstructionOfASectionCounts) {
+  constexpr std::uint32_t kProgbits = 1;
+  constexpr std::size_t kSlot = 16;
+  std::string bytes = bytes_of("vectors_sm_90");
+  ASSERT_EQ(kernel(facts_of(bytes), "none").waits, false);
+  const image::ElfFile file(bytes, "vectors_sm_90", "cubin");
+  const image::ElfSection* code = file.section(".text.none", kProgbits);
+  ASSERT_NE(code, nullptr);
+  ASSERT_EQ(code->size % kSlot, 0u);
+  const auto with_last = [&](std::uint64_t instruction) {
+    std::string changed = bytes;
+    std::memcpy(changed.data() + code->offset + code->size - kSlot, &instruction,
+                sizeof instruction);
+    return kernel(facts_of(changed), "none");
+  };
+  EXPECT_EQ(with_last(0x782e).waits, true);
+  EXPECT_EQ(with_last(0xf82e).waits, false);
+  EXPECT_EQ(with_last(0x782d).triggers, true);
 }
 
 TEST(CubinFacts, AnObjectIsListedAndSaidNotToBeLinked) {

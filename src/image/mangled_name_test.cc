@@ -39,6 +39,10 @@ TEST(MangledName, WritesWhatAPersonWouldWrite) {
   EXPECT_EQ(text_of("_ZN2ns5tableE"), "ns::table");
   EXPECT_EQ(text_of("_Z1kIZ4mainEUliE_EvT_"), "k<main::{lambda#1}>(main::{lambda#1})");
   EXPECT_EQ(text_of("_ZN2ns1SIiE1kIfEEvPT_"), "ns::S<int>::k<float>(float*)");
+  // Entities of a function: the only one of its name, the second, the twelfth.
+  EXPECT_EQ(text_of("_ZZ1fvE5table"), "f()::table");
+  EXPECT_EQ(text_of("_ZZ1fvE5table_0"), "f()::table");
+  EXPECT_EQ(text_of("_ZZ1fvE5table__10_"), "f()::table");
 }
 
 TEST(MangledName, RefusesWhatIsNoMangledName) {

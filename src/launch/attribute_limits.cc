@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "launch/attribute_table.h"
 #include "launch/attribute_values.h"
 #include "launch/limits.h"
@@ -69,6 +70,17 @@ bool all_available(const LaunchAttributes& attributes, const Device& device) {
     const AttributeRow* row = find_row(attribute.id());
     return row == nullptr || available(*row, device);
   });
+}
+
+// A kernel that starts early and never waits may read what the one before it has not written yet.
+// That is for the caller to know: a program file refuses it, a launch says so once.
+void note_missing_wait(const ResolvedKernel& kernel, std::uint32_t new_attributes) {
+  if ((new_attributes & bit(AttributeId::kPdl)) == 0 || kernel.facts().waits != false) return;
+  const std::string cause = missing_wait_cause(kernel.facts());
+  log(LogLevel::kWarning,
+      "kernel {} is launched with pdl() and never waits for the launch before it "
+      "(griddepcontrol.wait){}{}: leave pdl() out unless it needs nothing of that launch",
+      kernel.facts().name, cause.empty() ? "" : ": ", cause);
 }
 
 bool company_fits(const ResolvedKernel& kernel, const LaunchConfig& config) {
@@ -174,7 +186,7 @@ bool attributes_fit(const ResolvedKernel& kernel, const LaunchConfig& config) {
   const std::uint32_t present = config.attributes.present();
   if ((present & ~kernel.known_attributes()) != 0) {
     if (!all_available(config.attributes, kernel.device())) return false;
-    kernel.know_attributes(present);
+    note_missing_wait(kernel, kernel.know_attributes(present));
   }
   return (present & (kCompanyBits | bit(AttributeId::kCluster))) == 0 ||
          company_fits(kernel, config);

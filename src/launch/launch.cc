@@ -16,18 +16,6 @@ namespace {
 // Arguments up to this many are packed on the stack.
 constexpr std::size_t kStackArguments = 64;
 
-[[noreturn]] void refuse_config(const KernelState& kernel, const ResolvedKernel& resolved,
-                                const LaunchConfig& config) {
-  if (auto broken = launch::broken_limit(kernel, resolved, config)) throw std::move(*broken);
-  throw error(ErrorCode::kInternal, "kernel {}: a config was rejected without a broken limit",
-              kernel.facts().name);
-}
-
-void check_config(const KernelState& kernel, const ResolvedKernel& resolved,
-                  const LaunchConfig& config) {
-  if (!launch::fits(resolved, config)) refuse_config(kernel, resolved, config);
-}
-
 void check_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
                      std::span<const ArgumentType> types) {
   if (!launch::accepts(resolved, types)) throw launch::unfit_arguments(kernel, resolved, types);
@@ -55,17 +43,11 @@ CUresult submit(const ResolvedKernel& kernel, const LaunchConfig& config, void* 
 // With arguments that the kernel accepts.
 LaunchResult launch_checked(const KernelState& kernel, const ResolvedKernel& resolved,
                             const LaunchConfig& config, void* const* arguments) {
-  check_config(kernel, resolved, config);
+  launch::require_fit(kernel, resolved, config);
   LaunchResult result;
   const CUresult status = submit(resolved, config, arguments, &result);
   if (status != CUDA_SUCCESS) throw launch::diagnose(kernel, resolved, config, status);
   return result;
-}
-
-// What the raw path gives where the first use of a kernel on a device already fails.
-NativeResult result_of(const Error& failure) noexcept {
-  const int status = failure.driver_result();
-  return status != CUDA_SUCCESS ? status : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
@@ -118,8 +100,8 @@ NativeResult Kernel::launch_raw(const LaunchConfig& config, void* const* argumen
     LaunchConfig joined = config;
     for (const LaunchAttribute& attribute : more) joined.attributes.set(attribute);
     return submit(resolved, joined, arguments, result);
-  } catch (const Error& failure) {
-    return result_of(failure);
+  } catch (...) {
+    return result_of_exception();
   }
 }
 
@@ -132,15 +114,9 @@ NativeResult Kernel::launch_raw(const NativeLaunchConfig& config, void* const* a
                                 const Device& on) const noexcept {
   try {
     const ResolvedKernel& resolved = state_->on(on);
-    std::uint64_t cluster = launch::compiled_cluster(resolved).value_or(Dim3()).count();
-    for (unsigned i = 0; i < config.numAttrs; ++i) {
-      if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
-      const auto& blocks = config.attrs[i].value.clusterDim;
-      cluster = std::uint64_t{blocks.x} * blocks.y * blocks.z;
-    }
-    return launch::submit(resolved, config, cluster, arguments);
-  } catch (const Error& failure) {
-    return result_of(failure);
+    return launch::submit(resolved, config, launch::cluster_blocks(resolved, config), arguments);
+  } catch (...) {
+    return result_of_exception();
   }
 }
 
@@ -160,7 +136,7 @@ Error Kernel::diagnose(const NativeLaunchConfig& config, NativeResult result,
 
 void Kernel::check(const LaunchConfig& config) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
-  check_config(*state_, resolved, config);
+  launch::require_fit(*state_, resolved, config);
   if (auto broken = launch::broken_value(*state_, resolved, config)) throw std::move(*broken);
   if (auto broken = launch::broken_residency(*state_, resolved, config)) throw std::move(*broken);
 }

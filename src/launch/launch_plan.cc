@@ -1,6 +1,7 @@
 #include "baton/launch_plan.h"
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -40,7 +41,16 @@ struct LaunchPlan::State {
   std::vector<void*> pointers;  // into `bytes`, one a parameter
 };
 
-LaunchPlan::LaunchPlan(const LaunchPlan& other) : state_(std::make_unique<State>(*other.state_)) {
+LaunchPlan::State& LaunchPlan::state() const {
+  if (state_ == nullptr) {
+    throw Error(ErrorCode::kInvalidInput,
+                "this LaunchPlan was moved from: use the plan that it was moved to, or assign "
+                "another one to it");
+  }
+  return *state_;
+}
+
+LaunchPlan::LaunchPlan(const LaunchPlan& other) : state_(std::make_unique<State>(other.state())) {
   // What refers to the other's members refers to these.
   State& state = *state_;
   state.native.attrs = launch::native_attributes(state.config.attributes.all());
@@ -86,19 +96,17 @@ LaunchPlan::LaunchPlan(const Kernel& kernel, const LaunchConfig& config,
 }
 
 const Kernel& LaunchPlan::kernel() const {
-  return state_->kernel;
+  return state().kernel;
 }
 const LaunchConfig& LaunchPlan::config() const {
-  return state_->config;
+  return state().config;
 }
 
 void LaunchPlan::set_config(const LaunchConfig& config) {
-  State& state = *state_;
+  State& state = this->state();
   const KernelState& kernel = *state.kernel_state;
   const ResolvedKernel& resolved = kernel.on(launch::device_of(config, kernel.home()));
-  if (!launch::fits(resolved, config)) {
-    if (auto broken = launch::broken_limit(kernel, resolved, config)) throw std::move(*broken);
-  }
+  launch::require_fit(kernel, resolved, config);
   state.kernel.prepare(config);
   state.resolved = &resolved;
   state.config = config;
@@ -107,19 +115,19 @@ void LaunchPlan::set_config(const LaunchConfig& config) {
 }
 
 void LaunchPlan::set_grid(Dim3 grid) {
-  State& state = *state_;
-  const Dim3 before = state.config.grid;
-  state.config.grid = grid;
-  if (!launch::fits(*state.resolved, state.config)) {
-    auto broken = launch::broken_limit(*state.kernel_state, *state.resolved, state.config);
+  State& state = this->state();
+  const Dim3 before = std::exchange(state.config.grid, grid);
+  try {
+    launch::require_fit(*state.kernel_state, *state.resolved, state.config);
+  } catch (...) {
     state.config.grid = before;
-    if (broken) throw std::move(*broken);
+    throw;
   }
   launch::set_grid(state.native, grid, *state.resolved);
 }
 
 void LaunchPlan::set_stream(const Stream& stream) {
-  State& state = *state_;
+  State& state = this->state();
   if (!(stream.device() == state.resolved->device())) {
     throw error(ErrorCode::kInvalidInput,
                 "kernel {}: the plan is for {}, the stream belongs to {}; give the plan a config "
@@ -131,7 +139,7 @@ void LaunchPlan::set_stream(const Stream& stream) {
 }
 
 void LaunchPlan::set_argument(std::size_t index, const void* data, const ArgumentType& type) {
-  State& state = *state_;
+  State& state = this->state();
   const auto& params = state.resolved->params();
   if (index >= params.size()) {
     throw error(ErrorCode::kInvalidInput,
@@ -145,7 +153,7 @@ void LaunchPlan::set_argument(std::size_t index, const void* data, const Argumen
 }
 
 std::span<std::byte> LaunchPlan::argument(std::size_t index) {
-  State& state = *state_;
+  State& state = this->state();
   const auto& params = state.resolved->params();
   if (index >= params.size()) {
     throw error(ErrorCode::kInvalidInput,
@@ -156,10 +164,12 @@ std::span<std::byte> LaunchPlan::argument(std::size_t index) {
 }
 
 NativeResult LaunchPlan::try_launch(LaunchResult* result) noexcept {
-  return try_launch(state_->pointers.data(), result);
+  return try_launch(state_ != nullptr ? state_->pointers.data() : nullptr, result);
 }
 
 NativeResult LaunchPlan::try_launch(void* const* arguments, LaunchResult* result) noexcept {
+  if (state_ == nullptr) [[unlikely]]
+    return CUDA_ERROR_INVALID_HANDLE;
   State& state = *state_;
   const CUresult status = launch::submit(*state.resolved, state.native, state.cluster, arguments);
   if (status == CUDA_SUCCESS && result != nullptr) {
@@ -170,20 +180,21 @@ NativeResult LaunchPlan::try_launch(void* const* arguments, LaunchResult* result
 }
 
 LaunchResult LaunchPlan::launch() {
+  const State& state = this->state();
   LaunchResult result;
   const NativeResult status = try_launch(&result);
-  if (status != CUDA_SUCCESS) throw state_->kernel.diagnose(state_->config, status);
+  if (status != CUDA_SUCCESS) throw state.kernel.diagnose(state.config, status);
   return result;
 }
 
 NativeGraphNode LaunchPlan::add_to(NativeGraph graph,
                                    std::span<const NativeGraphNode> after) const {
-  return add_to(graph, after, state_->pointers.data());
+  return add_to(graph, after, state().pointers.data());
 }
 
 NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
                                    void* const* arguments) const {
-  const State& state = *state_;
+  const State& state = this->state();
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
   CUDA_KERNEL_NODE_PARAMS params{};

@@ -1,5 +1,6 @@
 #include "baton/launch_plan.h"
 
+#include <cuda.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -156,6 +157,25 @@ TEST_F(LaunchPlanTest, StreamsOfAnotherDeviceNeedAConfig) {
   plan.launch();
   there.synchronize();
   EXPECT_EQ(out.download()[0], 43u);
+}
+
+TEST_F(LaunchPlanTest, OneThatWasMovedFromSaysSo) {
+  LaunchPlan plan = LaunchPlan::make(kernel_, {.stream = stream_}, out_, 1u, ending_in(2));
+  LaunchPlan moved = std::move(plan);
+  const auto refused = [this](const auto& use) {
+    EXPECT_THAT(refusal_of(use), HasSubstr("moved from"));
+  };
+  refused([&] { plan.launch(); });
+  refused([&] { plan.kernel(); });
+  refused([&] { plan.config(); });
+  refused([&] { plan.argument(0); });
+  refused([&] { plan.set_grid(2); });
+  refused([&] { plan.set_config({}); });
+  refused([&] { LaunchPlan copy(plan); });
+  EXPECT_EQ(plan.try_launch(), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(moved.try_launch(), CUDA_SUCCESS);
+  plan = std::move(moved);
+  EXPECT_EQ(plan.try_launch(), CUDA_SUCCESS);
 }
 
 }  // namespace

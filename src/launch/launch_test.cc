@@ -2,9 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
+#include "baton/launch_plan.h"
+#include "baton/log.h"
 #include "baton/module.h"
 
 namespace baton {
@@ -94,8 +100,14 @@ TEST_F(LaunchTest, PassesArguments) {
   mixed_.launch({}, out_, 1.5f, 7, Three{});
   EXPECT_EQ(out_.download()[0], 9.5f);
   enum class Count : int { kSeven = 7 };
-  mixed_.launch({}, out_.data().address, 1.0f, Count::kSeven, Three{});
+  mixed_.launch({}, DevicePointer<float>{out_.data().address}, 1.0f, Count::kSeven, Three{});
   EXPECT_EQ(out_.download()[0], 9.0f);
+  // The pointer of another allocator.
+  auto* const foreign = reinterpret_cast<float*>(out_.data().address);
+  mixed_.launch({}, device_pointer(foreign), 2.0f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 10.0f);
+  mixed_.launch({}, device_pointer(static_cast<void*>(foreign)), 3.0f, 7, Three{});
+  EXPECT_EQ(out_.download()[0], 11.0f);
 }
 
 TEST_F(LaunchTest, NamesTheSignatureWhereTheCountIsWrong) {
@@ -116,6 +128,156 @@ TEST_F(LaunchTest, AFloatIsNoInteger) {
   EXPECT_THAT(refused_arguments(out_, 1, 7, Three{}), HasSubstr("argument 1 is of type i32"));
   EXPECT_THAT(refused_arguments(out_, 1.0f, 7.0f, Three{}), HasSubstr("argument 2 is of type f32"));
   EXPECT_THAT(refused_arguments(1.0, 1.0f, 7, Three{}), HasSubstr("argument 0 is of type f64"));
+}
+
+// Types by the mangled name (numbers, strings), by the way they are used alone (named), and
+// two parameters of eight bytes that nothing tells.
+constexpr const char* kTyped = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry _Z7numbersPfPKtPcyPv(
+  .param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d, .param .u64 e) { ret; }
+.visible .entry _Z6halvesP6__halfP13__nv_bfloat16Pd(.param .u64 a, .param .u64 b, .param .u64 c) {
+  ret;
+}
+.visible .entry used(.param .u64 pointer, .param .u64 either, .param .u64 unknown) {
+  .reg .u64 %rd<5>;
+  ld.param.u64 %rd1, [pointer];
+  ld.param.u64 %rd2, [either];
+  mul.lo.u64 %rd3, %rd2, 3;
+  st.global.u64 [%rd1], %rd3;
+  ret;
+}
+)";
+
+TEST_F(LaunchTest, AnAddressIsNoInteger) {
+  const Module module = Module::load(device_, Image::from_bytes(kTyped, "typed.ptx"));
+  const Kernel numbers = module.kernel("_Z7numbersPfPKtPcyPv");
+  const auto address = out_.data();
+  const std::uint64_t number = address.address;
+  const DevicePointer<const unsigned short> shorts{number};
+  numbers.launch({}, out_, shorts, DevicePointer<char>{number}, number, nullptr);
+  const auto refused = [&](const auto&... arguments) {
+    return std::string(failure_of([&] { numbers.launch({}, arguments...); }).what());
+  };
+  EXPECT_THAT(refused(number, shorts, nullptr, number, nullptr),
+              AllOf(HasSubstr("argument 0 is of type u64, the parameter is float*"),
+                    HasSubstr("device_pointer(p)")));
+  EXPECT_THAT(refused(out_, shorts, nullptr, out_, nullptr),
+              HasSubstr("argument 3 is the address of f32 elements, the parameter is unsigned long "
+                        "long"));
+  EXPECT_THAT(refused(out_, shorts, nullptr, nullptr, nullptr),
+              HasSubstr("argument 3 is a device address, the parameter is unsigned long long"));
+  EXPECT_THAT(refused(out_, shorts, nullptr, number, 1.0),
+              HasSubstr("argument 4 is of type f64, the parameter is void*"));
+  // By its use alone, a number may be an address; an address is never a number.
+  const Kernel used = module.kernel("used");
+  used.check(std::array<ArgumentType, 3>{{{8, true, {}}, {8, true, {}}, {8, true, {}}}});
+  used.check(std::array<ArgumentType, 3>{
+      {{8, true, {}}, {8, false, DType::kU64}, {8, false, DType::kI64}}});
+  const ArgumentType number_first[] = {{8, false, DType::kU64}, {8, true, {}}, {8, true, {}}};
+  EXPECT_THROW(used.check(number_first), Error);
+  const ArgumentType float_second[] = {{8, true, {}}, {8, false, DType::kF64}, {8, true, {}}};
+  EXPECT_THROW(used.check(float_second), Error);
+}
+
+TEST_F(LaunchTest, ElementsAreOfTheTypeThatTheNameGives) {
+  const Module module = Module::load(device_, Image::from_bytes(kTyped, "typed.ptx"));
+  const Kernel numbers = module.kernel("_Z7numbersPfPKtPcyPv");
+  const std::uint64_t at = out_.data().address;
+  const auto check = [&](const auto& first, const auto& second, const auto& third) {
+    numbers.launch({}, first, second, third, at, nullptr);
+  };
+  const auto refused = [&](const auto& first, const auto& second) {
+    const Error failure = failure_of([&] { check(first, second, nullptr); });
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    return failure.message();
+  };
+  const DevicePointer<unsigned short> shorts{at};
+  EXPECT_THAT(refused(shorts, shorts),
+              HasSubstr("argument 0 is the address of u16 elements, the parameter is float*"));
+  EXPECT_THAT(refused(DevicePointer<int>{at}, shorts),
+              HasSubstr("argument 0 is the address of i32"));
+  EXPECT_THAT(refused(DevicePointer<double>{at}, shorts), HasSubstr("of f64 elements"));
+  EXPECT_THAT(refused(out_, DevicePointer<unsigned>{at}),
+              HasSubstr("argument 1 is the address of u32 elements, the parameter is unsigned "
+                        "short const*"));
+  // Either sign; bytes for anything and anything for bytes; types that are not known.
+  check(DevicePointer<const float>{at}, DevicePointer<short>{at}, DevicePointer<double>{at});
+  check(DevicePointer<unsigned char>{at}, DevicePointer<std::byte>{at}, shorts);
+  check(Memory(device_, 16), DevicePointer<Three>{at}, DevicePointer<char>{at});
+  const Kernel halves = module.kernel("_Z6halvesP6__halfP13__nv_bfloat16Pd");
+  halves.launch({}, shorts, DevicePointer<short>{at}, DevicePointer<double>{at});
+  EXPECT_THROW(halves.launch({}, out_, shorts, DevicePointer<double>{at}), Error);
+  EXPECT_THROW(halves.launch({}, shorts, shorts, DevicePointer<std::int64_t>{at}), Error);
+  // The way of a plan.
+  LaunchPlan plan = LaunchPlan::make(numbers, {}, out_, shorts, nullptr, at, nullptr);
+  EXPECT_THROW(plan.set(0, shorts), Error);
+  EXPECT_THROW(plan.set(0, at), Error);
+  plan.set(0, DevicePointer<float>{at});
+}
+
+// pdl() makes such a kernel start early, and nothing makes it wait.
+TEST_F(LaunchTest, PdlWithoutAWaitIsAWarningOnce) {
+  static std::vector<std::string> lines;
+  lines.clear();
+  set_log_callback([](LogLevel level, std::string_view line) {
+    if (level == LogLevel::kWarning) lines.emplace_back(line);
+  });
+  const Stream stream(device_);
+  const LaunchConfig config{.stream = stream, .attributes = {pdl()}};
+  mixed_.launch({.stream = stream, .attributes = {priority(-1)}}, out_, 1.0f, 1, Three{});
+  EXPECT_EQ(lines.size(), 0u);
+  for (int i = 0; i < 3; ++i) mixed_.launch(config, out_, 1.0f, 1, Three{});
+  set_log_callback({});
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("kernel mixed is launched with pdl()"),
+                              HasSubstr("never waits"), HasSubstr("leave pdl() out")));
+}
+
+// The largest cluster that a launch may run in decides the opt-in, on every way to launch.
+TEST_F(LaunchTest, PreferredClustersAreOptedIn) {
+  constexpr auto kAllowed = CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+  const LaunchConfig portable{
+      .grid = 16, .block = 32, .attributes = {cluster(4), preferred_cluster(8)}};
+  const LaunchConfig large{
+      .grid = 16, .block = 32, .attributes = {cluster(4), preferred_cluster(16)}};
+  const auto fresh = [&] {
+    return Module::load(device_, Image::from_bytes(kKernels, "kernels.ptx")).kernel("mixed");
+  };
+  const std::function<void(const Kernel&, const LaunchConfig&)> ways[] = {
+      [&](const Kernel& kernel, const LaunchConfig& config) {
+        kernel.launch(config, out_, 1.0f, 1, Three{});
+      },
+      [](const Kernel& kernel, const LaunchConfig& config) { kernel.prepare(config); },
+      [&](const Kernel& kernel, const LaunchConfig& config) {
+        LaunchPlan::make(kernel, config, out_, 1.0f, 1, Three{}).launch();
+      },
+      [&](const Kernel& kernel, const LaunchConfig& config) {
+        const DevicePointer<float> out = out_.data();
+        const float one = 1;
+        const int two = 2;
+        const Three three{};
+        const void* const arguments[] = {&out, &one, &two, &three};
+        std::vector<CUlaunchAttribute> attributes(config.attributes.size());
+        std::memcpy(attributes.data(), config.attributes.all().data(),
+                    attributes.size() * sizeof(attributes[0]));
+        CUlaunchConfig native{};
+        native.gridDimX = config.grid.x;
+        native.blockDimX = config.block.x;
+        native.gridDimY = native.gridDimZ = native.blockDimY = native.blockDimZ = 1;
+        native.attrs = attributes.data();
+        native.numAttrs = static_cast<unsigned>(attributes.size());
+        EXPECT_EQ(kernel.launch_raw(native, const_cast<void**>(arguments)), CUDA_SUCCESS);
+      }};
+  for (const auto& way : ways) {
+    const Kernel kernel = fresh();
+    way(kernel, portable);
+    EXPECT_EQ(kernel.attribute(kAllowed), 0);
+    way(kernel, large);
+    EXPECT_EQ(kernel.attribute(kAllowed), 1);
+  }
 }
 
 TEST_F(LaunchTest, ChecksArgumentTypesWithoutLaunching) {
@@ -202,11 +364,49 @@ TEST_F(LaunchTest, KernelAttributesAreReadAndSet) {
   EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES), 1024);
   mixed_.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000);
   EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 100000);
-  // A launch that needs more raises it; one that needs less lets it be.
-  mixed_.prepare({.shared = 120000});
-  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 120000);
+  // A launch that needs more raises it to the device's limit; one that needs less lets it be.
+  mixed_.prepare({.shared = 100000});
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 100000);
+  mixed_.prepare({.shared = 100001});
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 232448 - 1024);
   mixed_.prepare({.shared = 50000});
-  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 120000);
+  EXPECT_EQ(mixed_.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 232448 - 1024);
+}
+
+// Two kernels of one function, each of which knows only what it raised itself.
+TEST_F(LaunchTest, KernelsOfOneFunctionDoNotLowerItsOptIn) {
+  const Kernel other = Kernel::adopt(device_, mixed_.native_function());
+  const LaunchConfig large{.block = 32, .shared = 100000};
+  mixed_.launch(large, out_, 1.0f, 1, Three{});
+  other.launch({.block = 32, .shared = 60000}, out_, 1.0f, 1, Three{});
+  mixed_.launch(large, out_, 2.0f, 1, Three{});
+  EXPECT_EQ(out_.download()[0], 4.0f);
+}
+
+// A config keeps no pointer to the Stream that it was made of: moving that and putting another
+// device's in its place changes nothing.
+TEST_F(LaunchTest, ConfigsSurviveAMoveOfTheirStream) {
+  std::optional<Stream> place(std::in_place, device_);
+  const LaunchConfig config{.stream = *place};
+  LaunchPlan plan = LaunchPlan::make(mixed_, config, out_, 1.0f, 1, Three{});
+  const Stream moved = std::move(*place);
+  const Device tiny = Device::open("sim:tiny");
+  place.emplace(tiny);
+  mixed_.launch(config, out_, 2.0f, 1, Three{});
+  moved.synchronize();
+  EXPECT_EQ(out_.download()[0], 4.0f);
+  plan.set_config(plan.config());
+  plan.launch();
+  moved.synchronize();
+  EXPECT_EQ(out_.download()[0], 3.0f);
+}
+
+TEST_F(LaunchTest, DynamicSharedMemoryBeyondThirtyTwoBitsIsRefused) {
+  EXPECT_EQ(dynamic_shared_bytes(0), 0u);
+  EXPECT_EQ(dynamic_shared_bytes(UINT32_MAX), UINT32_MAX);
+  const Error failure = failure_of([] { dynamic_shared_bytes((std::uint64_t{4} << 30) + 1024); });
+  EXPECT_EQ(failure.code(), ErrorCode::kLimit);
+  EXPECT_THAT(failure.what(), HasSubstr("4294968320 bytes"));
 }
 
 // What types can show to be wrong does not compile.

@@ -74,6 +74,15 @@ bool fits(const ResolvedKernel& kernel, const LaunchConfig& config) {
          (config.attributes.empty() || attributes_fit(kernel, config));
 }
 
+void require_fit(const KernelState& kernel, const ResolvedKernel& resolved,
+                 const LaunchConfig& config) {
+  if (fits(resolved, config)) [[likely]]
+    return;
+  if (auto broken = broken_limit(kernel, resolved, config)) throw std::move(*broken);
+  throw error(ErrorCode::kInternal, "kernel {}: a config was rejected without a broken limit",
+              kernel.facts().name);
+}
+
 std::optional<Error> broken_limit(const KernelState& kernel, const ResolvedKernel& resolved,
                                   const LaunchConfig& config) {
   const DeviceLimits& limits = resolved.device().limits();

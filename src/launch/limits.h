@@ -13,6 +13,10 @@ namespace baton::launch {
 // for every launch. What takes questions to the driver is left to `broken_residency`.
 bool fits(const ResolvedKernel& kernel, const LaunchConfig& config);
 
+// Throws the limit that a config breaks, with both numbers; where it breaks none, nothing happens.
+void require_fit(const KernelState& kernel, const ResolvedKernel& resolved,
+                 const LaunchConfig& config);
+
 // The limit that a config breaks, with both numbers, or nothing.
 std::optional<Error> broken_limit(const KernelState& kernel, const ResolvedKernel& resolved,
                                   const LaunchConfig& config);

@@ -48,8 +48,8 @@ inline CUlaunchConfig native_config(const ResolvedKernel& kernel, const LaunchCo
   return native;
 }
 
-inline const Device& device_of(const LaunchConfig& config, const Device& home) {
-  return config.stream.device != nullptr ? *config.stream.device : home;
+inline const DeviceIdentity& device_of(const LaunchConfig& config, const Device& home) {
+  return config.stream.device != nullptr ? *config.stream.device : *home.identity();
 }
 
 // The default streams are those of the current context; every other stream names its own, and a

@@ -6,8 +6,27 @@
 namespace baton::launch {
 namespace {
 
+ArgumentClass class_of(const ArgumentType& type) {
+  if (type.pointer) return ArgumentClass::kPointer;
+  if (!type.dtype) return ArgumentClass::kAny;
+  return is_float(*type.dtype) ? ArgumentClass::kFloat : ArgumentClass::kInteger;
+}
+
+// What host types stand for: integers of either sign alike, and floats of one or two bytes, which
+// travel in host types of anyone's making. Bytes are memory of whatever type.
+bool same_elements(DType a, DType b) {
+  if (a == b) return true;
+  const auto is_byte = [](DType type) { return type == DType::kI8 || type == DType::kU8; };
+  if (is_byte(a) || is_byte(b)) return true;
+  if (size_of(a) != size_of(b)) return false;
+  return is_float(a) == is_float(b) || size_of(a) <= 2;
+}
+
 std::string describe(const ArgumentType& type) {
-  if (type.pointer) return "a device address";
+  if (type.pointer) {
+    return type.dtype ? fmt::format("the address of {} elements", to_string(*type.dtype))
+                      : "a device address";
+  }
   if (type.dtype) return fmt::format("of type {}", to_string(*type.dtype));
   return fmt::format("{} bytes", type.size);
 }
@@ -23,13 +42,24 @@ std::string parameter_type(const KernelState& kernel, const ResolvedKernel& reso
 
 }  // namespace
 
-// Beside the size, floats are told from everything else, where both sides are known: an address may
-// be handed over as the integer it is, and taken as one.
+// What is not known, on either side, is not checked.
 bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
   if (param.size != type.size) return false;
-  if (param.takes == ArgumentClass::kAny || (!type.pointer && !type.dtype)) return true;
-  const bool gives_float = !type.pointer && is_float(*type.dtype);
-  return gives_float == (param.takes == ArgumentClass::kFloat);
+  const ArgumentClass gives = class_of(type);
+  if (gives == ArgumentClass::kAny) return true;
+  switch (param.takes) {
+    case ArgumentClass::kAny:
+      return true;
+    case ArgumentClass::kFloat:
+    case ArgumentClass::kInteger:
+      return gives == param.takes;
+    case ArgumentClass::kIntegerOrPointer:
+      return gives != ArgumentClass::kFloat;
+    case ArgumentClass::kPointer:
+      return gives == ArgumentClass::kPointer &&
+             (!param.element || !type.dtype || same_elements(*param.element, *type.dtype));
+  }
+  return true;
 }
 
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {
@@ -68,9 +98,15 @@ Error unfit_argument(const KernelState& kernel, const ResolvedKernel& resolved, 
                  "({})",
                  name, index, type.size, wanted, params[index].size, signature);
   }
-  return error(ErrorCode::kInvalidInput,
-               "kernel {}: argument {} is {}, the parameter is {}; it takes ({})", name, index,
-               describe(type), wanted, signature);
+  Error refused = error(ErrorCode::kInvalidInput,
+                        "kernel {}: argument {} is {}, the parameter is {}; it takes ({})", name,
+                        index, describe(type), wanted, signature);
+  if (params[index].takes == ArgumentClass::kPointer && !type.pointer) {
+    refused.note(
+        "an address is passed as a Buffer, as device_pointer(p) or as "
+        "DevicePointer<T>{address}");
+  }
+  return refused;
 }
 
 std::string parameter_list(const KernelState& kernel, const ResolvedKernel& resolved) {

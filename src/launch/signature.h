@@ -9,8 +9,9 @@
 
 namespace baton::launch {
 
-// True where arguments of these types fill the kernel's parameters: as many, each of its size, no
-// float for an integer or an address, no integer for a float.
+// True where arguments of these types fill the kernel's parameters: as many, each of its size and,
+// where both sides are known, of its class (address, integer or float), an address of elements of
+// its type.
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types);
 
 bool accepts_one(const ParamSlot& param, const ArgumentType& type);

@@ -2,11 +2,13 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "launch/native_config.h"
 #include "runtime/context.h"
+#include "runtime/exception_result.h"
 #include "runtime/kernel_state.h"
 
 namespace baton::launch {
@@ -27,8 +29,8 @@ inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& confi
   try {
     ContextGuard guard(kernel.device());
     return call();
-  } catch (const Error& failure) {
-    return static_cast<CUresult>(failure.driver_result());
+  } catch (...) {
+    return result_of_exception();
   }
 }
 
@@ -47,19 +49,40 @@ inline std::optional<Dim3> cluster_of(const ResolvedKernel& kernel,
   return compiled_cluster(kernel);
 }
 
-// Its blocks, at every launch: with nothing written to memory only to be read again at once.
+// The blocks of the largest cluster that the launch may run in, which decides the opt-in. Counted
+// at every launch: with nothing written to memory only to be read again at once.
 inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel,
                                     const LaunchAttributes& attributes) {
   const auto count = [](const std::array<std::uint32_t, 3>& blocks) {
     return std::uint64_t{blocks[0]} * blocks[1] * blocks[2];
   };
-  if (!attributes.empty()) {
-    if (const LaunchAttribute* asked = attributes.find(AttributeId::kCluster)) {
-      return count(asked->as<std::array<std::uint32_t, 3>>());
-    }
-  }
+  const auto asked = [&](AttributeId id) -> std::uint64_t {
+    const LaunchAttribute* attribute = attributes.find(id);
+    return attribute == nullptr ? 0 : count(attribute->as<std::array<std::uint32_t, 3>>());
+  };
   const auto& compiled = kernel.compiled_cluster();
-  return compiled[0] == 0 ? 1 : count(compiled);
+  std::uint64_t blocks = compiled[0] == 0 ? 1 : count(compiled);
+  if (attributes.empty()) return blocks;
+  if (const std::uint64_t own = asked(AttributeId::kCluster); own != 0) blocks = own;
+  // A driver takes a preferred cluster beyond the portable size without the opt-in too (driver 580,
+  // H200), but then cannot use it.
+  return std::max(blocks, asked(AttributeId::kPreferredCluster));
+}
+
+// The same of the driver's own config.
+inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel, const CUlaunchConfig& config) {
+  const auto asked = [&](AttributeId id) -> std::uint64_t {
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+      if (config.attrs[i].id != static_cast<CUlaunchAttributeID>(id)) continue;
+      const auto& blocks = config.attrs[i].value.clusterDim;  // a preferred one lies alike
+      return std::uint64_t{blocks.x} * blocks.y * blocks.z;
+    }
+    return 0;
+  };
+  const std::uint64_t own = asked(AttributeId::kCluster);
+  const std::optional<Dim3> compiled = compiled_cluster(kernel);
+  if (own == 0 && !compiled) return 1;  // no cluster is preferred where there is none
+  return std::max(own != 0 ? own : compiled->count(), asked(AttributeId::kPreferredCluster));
 }
 
 }  // namespace baton::launch

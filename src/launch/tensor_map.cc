@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "baton/device.h"
+#include "chip/chip.h"
 #include "driver/driver.h"
 #include "launch/tensor_map_limits.h"
 #include "runtime/context.h"
@@ -34,7 +35,7 @@ std::array<T, launch::kMaxTensorMapRank> reversed(const std::vector<std::int64_t
 
 TensorMap TensorMap::encode(const Device& device, const TensorMapOptions& options) {
   const driver::Driver& driver = device.driver();
-  if (device.architecture() < launch::kFirstWithTensorMaps) {
+  if (device.architecture() < chip::kFirstWithTensorMaps) {
     throw error(ErrorCode::kUnsupported,
                 "tensor maps need compute capability 9.0, {} has {}.{}; load the tile by ordinary "
                 "loads there",

@@ -5,11 +5,8 @@
 #include <string_view>
 
 #include "baton/tensor_map.h"
-#include "chip/chip.h"
 
 namespace baton::launch {
-
-using chip::kFirstWithTensorMaps;
 
 inline constexpr std::size_t kMaxTensorMapRank = 5;
 

@@ -174,8 +174,18 @@ TEST(TensorMap, WordsOfItsEnumerations) {
     const DType dtype = *parse_dtype(name);
     EXPECT_EQ(size_of(tensor_map_type(dtype)), size_of(dtype)) << name;
   }
-  EXPECT_EQ(tensor_map_type(DType::kBF16), TensorMapType::kBF16);
-  EXPECT_EQ(tensor_map_type(DType::kF8E4M3), TensorMapType::kU8);
+  const std::pair<DType, TensorMapType> types[] = {
+      {DType::kF16, TensorMapType::kF16},   {DType::kBF16, TensorMapType::kBF16},
+      {DType::kF32, TensorMapType::kF32},   {DType::kF64, TensorMapType::kF64},
+      {DType::kF8E4M3, TensorMapType::kU8}, {DType::kF8E5M2, TensorMapType::kU8},
+      {DType::kBool, TensorMapType::kU8},   {DType::kI8, TensorMapType::kU8},
+      {DType::kU8, TensorMapType::kU8},     {DType::kI16, TensorMapType::kU16},
+      {DType::kU16, TensorMapType::kU16},   {DType::kI32, TensorMapType::kI32},
+      {DType::kU32, TensorMapType::kU32},   {DType::kI64, TensorMapType::kI64},
+      {DType::kU64, TensorMapType::kU64}};
+  EXPECT_EQ(std::size(types), dtype_names().size()) << "a dtype is missing";
+  for (const auto& [dtype, type] : types)
+    EXPECT_EQ(tensor_map_type(dtype), type) << to_string(dtype);
 }
 
 }  // namespace

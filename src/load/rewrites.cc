@@ -9,12 +9,11 @@
 #include "base/log.h"
 #include "base/overloaded.h"
 #include "bind/edge_mode.h"
+#include "chip/chip.h"
 #include "image/kernel_index.h"
 
 namespace baton::load {
 namespace {
-
-constexpr int kFirstWithPdl = 90;  // compute capability 9.0
 
 // Options that tell the assembler what the driver would not know when it compiles PTX.
 constexpr std::array<std::string_view, 8> kOfAssembler = {
@@ -81,7 +80,7 @@ Rewrites::Rewrites(const Program& program, const Device& device, const LoadOptio
       pdl_(options.pdl),
       default_(options.rewrite),
       off_(bind::pdl_switched_off()),
-      has_pdl_(device.architecture() >= kFirstWithPdl) {
+      has_pdl_(device.architecture() >= chip::kFirstWithPdl) {
   // A buffer that is a variable may be one in constant memory, and be written as a buffer.
   for (const ProgramBuffer& buffer : program_.buffers()) constant_memory_ &= !buffer.variable;
   walk(program_.steps(), false);

@@ -66,6 +66,15 @@ TEST(CanonicalTest, ReadsAndRemarksOptionalPartsOfTheFuture) {
   }
 }
 
+// Keys that this version does not know are told of in every object that has them.
+TEST(CanonicalTest, JsonRemarksUnknownKeysOfTheCode) {
+  const FoundMetadata found = read_metadata(
+      R"({"baton_metadata": 1, "functions": [],
+          "code": {"label": "ptx", "base64": "", "colour": "red"}})",
+      "m.json");
+  EXPECT_THAT(found.remarks, ElementsAre(AllOf(HasSubstr("code"), HasSubstr("colour"))));
+}
+
 std::string refused_json(const std::string& text) {
   return refusal_of([&] { read_metadata(text, "m.json"); });
 }

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
+
+#include "image/elf.h"
 #include "metadata/test_support.h"
 
 namespace baton::metadata {
@@ -60,6 +63,23 @@ TEST(LibraryTest, ReadsEmbeddedCubins) {
   EXPECT_THAT(found.modules[0].name(), HasSubstr("(demo)"));
   EXPECT_EQ(found.modules[0].image()->kind(), ImageKind::kCubin);
   EXPECT_THAT(read_facts(*found.modules[0].image()).kernels, SizeIs(3));
+}
+
+// In an object file a symbol's place is its section's, which a damaged file need not have.
+TEST(LibraryTest, SymbolsOfNoSectionNameNothing) {
+  constexpr std::size_t kEntry = 24, kSectionOfEntry = 6;
+  std::string bytes = read_file(golden("tvm_ffi_cubin.o"));
+  const image::ElfFile file(bytes, "tvm_ffi_cubin.o", "library");
+  const image::ElfSection* symbols = file.section(".symtab", image::ElfFile::kSymbolTable);
+  ASSERT_NE(symbols, nullptr);
+  for (const std::uint16_t index : {std::uint16_t{0}, std::uint16_t{0x7fff}}) {
+    std::string damaged = bytes;
+    for (std::size_t at = 0; at + kEntry <= symbols->size; at += kEntry) {
+      std::memcpy(damaged.data() + symbols->offset + at + kSectionOfEntry, &index, sizeof index);
+    }
+    const Error failure = failure_of([&] { read_metadata(damaged, "damaged.o"); });
+    EXPECT_EQ(failure.code(), ErrorCode::kNotFound) << index;
+  }
 }
 
 TEST(LibraryTest, FindsNothingInLibrariesWithoutMetadata) {

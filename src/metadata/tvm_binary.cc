@@ -35,22 +35,48 @@ std::vector<std::string> read_strings(ByteReader& reader, const char* what) {
   return strings;
 }
 
-std::vector<MetadataType> read_types(ByteReader& reader) {
-  std::vector<MetadataType> types;
+// The type that TileLang's TVM gives a `const __grid_constant__ CUtensorMap` (kDLGridConstant of
+// its pack_args.h): a handle whose code says what a tag says elsewhere.
+constexpr std::uint8_t kGridConstant = 30;
+
+void read_types(ByteReader& reader, TvmFunction& function) {
+  std::vector<std::size_t> tensor_maps;
   for (std::uint64_t left = reader.count(4, "the argument types"); left > 0; --left) {
     const std::uint64_t place = reader.place();
-    const auto code = reader.number<std::uint8_t>("a type's code");
+    auto code = reader.number<std::uint8_t>("a type's code");
     const auto bits = reader.number<std::uint8_t>("a type's bits");
     const auto lanes = reader.number<std::uint16_t>("a type's lanes");
+    const bool is_tensor_map = code == kGridConstant && bits == 64 && lanes == 1;
+    if (is_tensor_map) {
+      tensor_maps.push_back(function.types.size());
+      code = static_cast<std::uint8_t>(MetadataType::Code::kHandle);
+    }
     const auto type = make_type(code, bits, lanes);
     if (!type) {
-      throw error(ErrorCode::kInvalidInput,
-                  "{}: at byte {} code {}, {} bits, {} lanes is not a type of a kernel parameter",
-                  reader.name(), place, code, bits, lanes);
+      throw error(
+          ErrorCode::kInvalidInput,
+          "{}: at byte {} is the type code {} with {} bits and {} lanes, which is not a type "
+          "of a kernel parameter",
+          reader.name(), place, code, bits, lanes);
     }
-    types.push_back(*type);
+    function.types.push_back(*type);
   }
-  return types;
+  if (tensor_maps.empty()) return;
+  function.extra_tags.resize(function.types.size(), kNoTag);
+  for (const std::size_t index : tensor_maps) function.extra_tags[index] = kTensorMapTag;
+}
+
+// Tags that are written out join those that the types imply.
+void read_extra_tags(ByteReader& reader, TvmFunction& function) {
+  std::size_t index = 0;
+  for (std::uint64_t left = reader.count(4, "the argument tags"); left > 0; --left, ++index) {
+    const std::int64_t tag = reader.number<std::int32_t>("an argument tag");
+    if (index >= function.extra_tags.size()) {
+      function.extra_tags.push_back(tag);
+    } else if (tag != kNoTag) {
+      function.extra_tags[index] = tag;
+    }
+  }
 }
 
 // `count` becomes the number of fields that the function has.
@@ -61,12 +87,10 @@ TvmFunction read_function(ByteReader& reader, Fields fields, int& count) {
   count = second ? 6 : fields == Fields::kFour ? 4 : 3;
   if (second) name = reader.counted_bytes("a function's name");
   function.name = name;
-  function.types = read_types(reader);
+  read_types(reader, function);
   function.tags = read_strings(reader, "the launch-parameter tags");
   if (second || fields == Fields::kFour) {
-    for (std::uint64_t left = reader.count(4, "the argument tags"); left > 0; --left) {
-      function.extra_tags.push_back(reader.number<std::int32_t>("an argument tag"));
-    }
+    read_extra_tags(reader, function);
   }
   if (second) {
     function.fields = read_strings(reader, "the launch fields");
@@ -159,9 +183,7 @@ ModuleMetadata finish(RawModule raw, const std::string& name, FoundMetadata& fou
 
 [[noreturn]] void refuse(const std::string& name, const char* what,
                          const std::vector<std::string>& reasons) {
-  Error refused = error(ErrorCode::kInvalidInput, "{} is not {}", name, what);
-  for (const std::string& reason : reasons) refused.note(reason);
-  throw refused;
+  throw error(ErrorCode::kInvalidInput, "{} is not {}: {}", name, what, fmt::join(reasons, "; "));
 }
 
 void write_strings(ByteWriter& out, const std::vector<std::string>& strings) {

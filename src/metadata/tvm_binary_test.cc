@@ -7,6 +7,7 @@
 namespace baton::metadata {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -55,6 +56,55 @@ TEST(TvmBinaryTest, CheckVector) {
   EXPECT_THAT(to_strings(function.operands()), ElementsAre("grid.x", "block.x"));
   // Baton's own writer gives the same bytes.
   EXPECT_EQ(tvm_function_info(function), bytes);
+}
+
+// `bytes` with the code of its n-th handle replaced.
+std::string with_type_code(std::string bytes, int n, char code) {
+  const std::string handle("\x03\x40\x01\x00", 4);
+  std::size_t at = bytes.find(handle);
+  for (; n > 0; --n) at = bytes.find(handle, at + 1);
+  bytes.at(at) = code;
+  return bytes;
+}
+
+// TileLang's TVM has a type of its own for a tensor map (kDLGridConstant, 30), and no tag.
+TEST(TvmBinaryTest, GridConstantsAreTensorMaps) {
+  RawFunction gemm = {"gemm", {"handle", "int32", "handle", "handle"}, {"blockIdx.x"}, {}, {}, {}};
+  for (const int generation : {0, 1, 2}) {
+    const std::string bytes =
+        with_type_code(with_type_code(function_bytes(gemm, generation), 2, 30), 0, 30);
+    const FunctionMetadata function = only_function(read(bytes));
+    ASSERT_EQ(function.parameters().size(), 4u);
+    const bool maps[] = {true, false, false, true};
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(function.parameters()[i].tensor_map, maps[i]) << generation << ": " << i;
+      EXPECT_EQ(function.parameters()[i].type.name(), i == 1 ? "int32" : "handle");
+    }
+    // Baton's own writer has the tag for it.
+    EXPECT_EQ(only_function(read(tvm_function_info(function))), function);
+  }
+  // Tags next to such types join them; a tag of no meaning stays an error.
+  gemm.extra = {0, 0, 1, 0};
+  const FunctionMetadata joined =
+      only_function(read(with_type_code(function_bytes(gemm, 1), 0, 30)));
+  EXPECT_TRUE(joined.parameters()[0].tensor_map);
+  EXPECT_TRUE(joined.parameters()[2].tensor_map);
+  EXPECT_FALSE(joined.parameters()[3].tensor_map);
+}
+
+TEST(TvmBinaryTest, ATypeThatIsNotKnownIsNamed) {
+  const RawFunction one = {"k", {"handle"}, {"blockIdx.x"}, {}, {}, {}};
+  EXPECT_THAT(refusal_of([&] { read(with_type_code(function_bytes(one, 1), 0, 31)); }),
+              HasSubstr("the type code 31 with 64 bits and 1 lanes"));
+  std::string narrow = with_type_code(function_bytes(one, 1), 0, 30);
+  narrow.at(narrow.find("\x1e\x40") + 1) = 0x20;
+  EXPECT_THAT(refusal_of([&] { read(narrow); }), HasSubstr("the type code 30 with 32 bits"));
+  // A whole library says so too, in the one sentence that is shown.
+  FoundMetadata found;
+  const std::string module = with_type_code(module_bytes({one}, 1, "cuda", "int x;"), 0, 31);
+  EXPECT_THAT(
+      failure_of([&] { read_tvm_module(module, "gemm.so (module 1)", found); }).message(),
+      AllOf(HasSubstr("gemm.so (module 1) is not a TVM module"), HasSubstr("the type code 31")));
 }
 
 TEST(TvmBinaryTest, ThreeFieldsAreToldApartByTheBytesAlone) {

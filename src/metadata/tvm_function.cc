@@ -10,10 +10,6 @@
 namespace baton::metadata {
 namespace {
 
-// TVM's ArgExtraTags.
-constexpr std::int64_t kNone = 0;
-constexpr std::int64_t kTensorMap = 1;
-
 // Of the launch layer that TVM generates for CUDA.
 constexpr std::string_view kKernelAttributes[] = {
     "min_blocks_per_sm",   "max_blocks_per_cluster", "max_registers_per_thread",
@@ -49,14 +45,14 @@ FunctionMetadata decode(TvmFunction raw, std::vector<std::string>& remarks) {
                 parts.symbol, raw.extra_tags.size(), raw.types.size());
   }
   for (std::size_t i = 0; i < raw.types.size(); ++i) {
-    const std::int64_t tag = i < raw.extra_tags.size() ? raw.extra_tags[i] : kNone;
-    if (tag != kNone && tag != kTensorMap) {
+    const std::int64_t tag = i < raw.extra_tags.size() ? raw.extra_tags[i] : kNoTag;
+    if (tag != kNoTag && tag != kTensorMapTag) {
       throw error(
           ErrorCode::kInvalidInput,
           "function {}: argument {} has the tag {}; known are {} (none) and {} (tensor map)",
-          parts.symbol, i, tag, kNone, kTensorMap);
+          parts.symbol, i, tag, kNoTag, kTensorMapTag);
     }
-    parts.parameters.push_back({raw.types[i], tag == kTensorMap});
+    parts.parameters.push_back({raw.types[i], tag == kTensorMapTag});
   }
   if (!raw.fields.empty() && !raw.tags.empty()) {
     throw error(ErrorCode::kInvalidInput,
@@ -88,7 +84,7 @@ TvmFunction encode(const FunctionMetadata& function, TagPrefix prefix) {
   raw.name = function.symbol();
   for (const auto& parameter : function.parameters()) {
     raw.types.push_back(parameter.type);
-    raw.extra_tags.push_back(parameter.tensor_map ? kTensorMap : kNone);
+    raw.extra_tags.push_back(parameter.tensor_map ? kTensorMapTag : kNoTag);
   }
   // A reader knows that fork by its tags of clusters alone.
   if (function.rules() == OperandRules::kForkTags && !function.cluster()) {

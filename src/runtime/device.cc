@@ -93,6 +93,9 @@ const DeviceLimits& Device::limits() const {
 const driver::Driver& Device::driver() const {
   return state_->driver();
 }
+Device::Device(std::shared_ptr<DeviceState> state)
+    : state_(std::move(state)), identity_(&state_->identity()) {}
+
 int Device::driver_version() const {
   return state_->driver().version;
 }

@@ -12,7 +12,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::pair<const driver::Driver*, int>, std::weak_ptr<DeviceState>> states;
+  std::map<std::pair<const driver::Driver*, int>, std::unique_ptr<DeviceIdentity>> identities;
 };
 
 // Never destroyed: static objects of users may release devices after ours would be gone.
@@ -40,6 +40,27 @@ int device_architecture(const driver::Driver& driver, CUdevice device) {
          read_attribute(driver, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
 }
 
+const DeviceIdentity& DeviceIdentity::of(const DriverProvider& provider,
+                                         const driver::Driver& driver, int ordinal) {
+  Registry& shared = registry();
+  std::lock_guard lock(shared.mutex);
+  std::unique_ptr<DeviceIdentity>& identity = shared.identities[{&driver, ordinal}];
+  if (identity == nullptr) {
+    identity = std::make_unique<DeviceIdentity>(provider, driver, ordinal);
+  }
+  return *identity;
+}
+
+std::shared_ptr<DeviceState> DeviceIdentity::acquire() const {
+  std::lock_guard lock(mutex_);
+  std::shared_ptr<DeviceState> state = state_.lock();
+  if (state == nullptr) {
+    state.reset(new DeviceState(*this));
+    state_ = state;
+  }
+  return state;
+}
+
 std::shared_ptr<DeviceState> DeviceState::acquire(const DriverProvider& provider,
                                                   const driver::Driver& driver, int ordinal) {
   int count = 0;
@@ -50,15 +71,7 @@ std::shared_ptr<DeviceState> DeviceState::acquire(const DriverProvider& provider
                 provider.spec(ordinal), driver.name, count, count == 1 ? "" : "s",
                 provider.spec(count - 1));
   }
-  Registry& shared = registry();
-  std::lock_guard lock(shared.mutex);
-  std::weak_ptr<DeviceState>& known = shared.states[{&driver, ordinal}];
-  std::shared_ptr<DeviceState> state = known.lock();
-  if (state == nullptr) {
-    state.reset(new DeviceState(provider, driver, ordinal));
-    known = state;
-  }
-  return state;
+  return DeviceIdentity::of(provider, driver, ordinal).acquire();
 }
 
 std::shared_ptr<DeviceState> DeviceState::sibling(CUdevice device) const {
@@ -67,15 +80,17 @@ std::shared_ptr<DeviceState> DeviceState::sibling(CUdevice device) const {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CUdevice candidate = 0;
     BATON_DRIVER_CALL(driver_, cuDeviceGet, &candidate, ordinal);
-    if (candidate == device) return acquire(provider_, driver_, ordinal);
+    if (candidate == device) return acquire(identity_.provider(), driver_, ordinal);
   }
   throw error(ErrorCode::kNoDevice, "the {} has no device with the handle {}", driver_.name,
               device);
 }
 
-DeviceState::DeviceState(const DriverProvider& provider, const driver::Driver& driver, int ordinal)
-    : provider_(provider), driver_(driver), ordinal_(ordinal), spec_(provider.spec(ordinal)) {
-  BATON_DRIVER_CALL(driver_, cuDeviceGet, &device_, ordinal);
+DeviceState::DeviceState(const DeviceIdentity& identity)
+    : identity_(identity),
+      driver_(identity.driver()),
+      spec_(identity.provider().spec(identity.ordinal())) {
+  BATON_DRIVER_CALL(driver_, cuDeviceGet, &device_, identity.ordinal());
   name_ = device_name(driver_, device_);
   architecture_ = device_architecture(driver_, device_);
   const std::pair<std::uint32_t*, CUdevice_attribute> limits[] = {

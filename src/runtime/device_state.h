@@ -11,6 +11,33 @@
 
 namespace baton {
 
+// One device of a driver. Never destroyed, so that what merely names a device, as the config of a
+// launch does, cannot dangle. Thread-safe.
+class DeviceIdentity {
+ public:
+  // The one of this device, known to exist.
+  static const DeviceIdentity& of(const DriverProvider& provider, const driver::Driver& driver,
+                                  int ordinal);
+  DeviceIdentity(const DriverProvider& provider, const driver::Driver& driver, int ordinal)
+      : provider_(provider), driver_(driver), ordinal_(ordinal) {}
+  DeviceIdentity(const DeviceIdentity&) = delete;
+  DeviceIdentity& operator=(const DeviceIdentity&) = delete;
+
+  const DriverProvider& provider() const { return provider_; }
+  const driver::Driver& driver() const { return driver_; }
+  // Among the driver's devices.
+  int ordinal() const { return ordinal_; }
+  // The state there is, or a new one.
+  std::shared_ptr<DeviceState> acquire() const;
+
+ private:
+  const DriverProvider& provider_;
+  const driver::Driver& driver_;
+  const int ordinal_;
+  mutable std::mutex mutex_;  // guards the state
+  mutable std::weak_ptr<DeviceState> state_;
+};
+
 // What Baton holds of one device: its primary context, retained as long as this lives, and what
 // never changes about it. One per device of the process while anything refers to it. Immutable.
 class DeviceState {
@@ -26,10 +53,11 @@ class DeviceState {
   DeviceState(const DeviceState&) = delete;
   DeviceState& operator=(const DeviceState&) = delete;
 
+  const DeviceIdentity& identity() const { return identity_; }
   const driver::Driver& driver() const { return driver_; }
   CUdevice device() const { return device_; }
   // Among the driver's devices.
-  int ordinal() const { return ordinal_; }
+  int ordinal() const { return identity_.ordinal(); }
   CUcontext context() const { return context_; }
   const std::string& spec() const { return spec_; }
   const std::string& name() const { return name_; }
@@ -38,11 +66,11 @@ class DeviceState {
   int attribute(CUdevice_attribute id) const;
 
  private:
-  DeviceState(const DriverProvider& provider, const driver::Driver& driver, int ordinal);
+  friend class DeviceIdentity;
+  explicit DeviceState(const DeviceIdentity& identity);
 
-  const DriverProvider& provider_;
+  const DeviceIdentity& identity_;
   const driver::Driver& driver_;
-  const int ordinal_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   std::string spec_;

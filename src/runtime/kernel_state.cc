@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "runtime/context.h"
+#include "runtime/exception_result.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -17,7 +18,7 @@ ArgumentClass class_of(const ParamFacts& param) {
     case ParamKind::kPointer:
       return ArgumentClass::kPointer;
     case ParamKind::kInteger:
-      return ArgumentClass::kInteger;
+      return param.size == 8 ? ArgumentClass::kIntegerOrPointer : ArgumentClass::kInteger;
     case ParamKind::kScalar:
       if (!param.dtype) return ArgumentClass::kAny;
       // Narrow floats travel in host types of anyone's making, 16-bit integers among them.
@@ -41,7 +42,7 @@ std::size_t device_count(const driver::Driver& driver) {
 }  // namespace
 
 ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts)
-    : device_(device), function_(function) {
+    : device_(device), facts_(facts), function_(function) {
   max_threads_ = count_of(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   registers_ = count_of(attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
   static_shared_ = count_of(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
@@ -56,7 +57,7 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
       count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)),
   });
   grid_in_clusters_ = facts.grid_in_clusters.value_or(false) && required_cluster_[0] != 0;
-  read_params(facts);
+  read_params();
 }
 
 int ResolvedKernel::attribute(CUfunction_attribute id) const {
@@ -69,54 +70,58 @@ int ResolvedKernel::attribute(CUfunction_attribute id) const {
 // sizes, which no image that a compiler made should bring about, its kinds are not used. Offsets
 // may differ: PTX says how a parameter is aligned, and where it then lies is up to the
 // architecture.
-void ResolvedKernel::read_params(const KernelFacts& facts) {
+void ResolvedKernel::read_params() {
   const driver::Driver& driver = device_.driver();
   for (;;) {
     std::size_t offset = 0, size = 0;
     const CUresult result = driver.cuFuncGetParamInfo(function_, params_.size(), &offset, &size);
     if (result == CUDA_ERROR_INVALID_VALUE) break;
     driver::check(driver, result, "cuFuncGetParamInfo");
-    params_.push_back({static_cast<std::uint32_t>(size), ArgumentClass::kAny});
+    params_.push_back({static_cast<std::uint32_t>(size)});
   }
-  if (!facts.params) return;
+  if (!facts_.params) return;
   const bool agree =
-      std::equal(params_.begin(), params_.end(), facts.params->begin(), facts.params->end(),
+      std::equal(params_.begin(), params_.end(), facts_.params->begin(), facts_.params->end(),
                  [](const auto& slot, const auto& param) { return slot.size == param.size; });
   if (!agree) {
     log(LogLevel::kWarning,
         "kernel {}: the driver's parameter layout differs from the image's; the driver's is used",
-        facts.name);
+        facts_.name);
     return;
   }
   for (std::size_t i = 0; i < params_.size(); ++i) {
-    params_[i].takes = class_of((*facts.params)[i]);
+    const ParamFacts& param = (*facts_.params)[i];
+    params_[i].takes = class_of(param);
+    if (param.kind == ParamKind::kPointer) params_[i].element = param.dtype;
   }
 }
 
-CUresult ResolvedKernel::set(CUfunction_attribute id, int value) const noexcept {
-  try {
-    ContextGuard guard(device_);
-    return device_.driver().cuFuncSetAttribute(function_, id, value);
-  } catch (const Error& failure) {
-    return static_cast<CUresult>(failure.driver_result());
-  }
+CUresult ResolvedKernel::set(CUfunction_attribute id, int value) const {
+  ContextGuard guard(device_);
+  return device_.driver().cuFuncSetAttribute(function_, id, value);
 }
 
-CUresult ResolvedKernel::raise_shared(std::uint32_t bytes) const noexcept {
+CUresult ResolvedKernel::raise_shared(std::uint32_t bytes) const noexcept try {
   std::lock_guard lock(raising_);
   if (bytes <= shared_allowed_.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
   if (bytes > max_dynamic_shared_) return CUDA_ERROR_INVALID_VALUE;
   const CUresult result =
-      set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(bytes));
-  if (result == CUDA_SUCCESS) shared_allowed_.store(bytes, std::memory_order_release);
+      set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(max_dynamic_shared_));
+  if (result == CUDA_SUCCESS) {
+    shared_allowed_.store(max_dynamic_shared_, std::memory_order_release);
+  }
   return result;
+} catch (...) {
+  return result_of_exception();
 }
 
-CUresult ResolvedKernel::raise_cluster() const noexcept {
+CUresult ResolvedKernel::raise_cluster() const noexcept try {
   std::lock_guard lock(raising_);
   const CUresult result = set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
   if (result == CUDA_SUCCESS) large_clusters_allowed_.store(true, std::memory_order_release);
   return result;
+} catch (...) {
+  return result_of_exception();
 }
 
 void ResolvedKernel::set_attribute(CUfunction_attribute id, int value) const {

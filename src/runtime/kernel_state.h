@@ -21,22 +21,25 @@ namespace baton {
 
 class ModuleState;
 
-// What sort of argument a parameter takes, as far as that is certain.
-enum class ArgumentClass : std::uint8_t { kAny, kPointer, kFloat, kInteger };
+// What sort of argument a parameter takes, as far as that is certain. By its use alone an integer
+// of eight bytes may be an address.
+enum class ArgumentClass : std::uint8_t { kAny, kPointer, kFloat, kInteger, kIntegerOrPointer };
 
 struct ParamSlot {
   std::uint32_t size = 0;  // in bytes
   ArgumentClass takes = ArgumentClass::kAny;
+  std::optional<DType> element = std::nullopt;  // kPointer: of what it points to, where known
 };
 
 // What a launch needs to know of one kernel on one device: resolved once, then immutable but for
-// the opt-ins, which only ever rise. Thread-safe.
+// the opt-ins, which launches only ever raise. Thread-safe.
 class ResolvedKernel {
  public:
   // With the device's context current. Throws what the driver says.
   ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts);
 
   const Device& device() const { return device_; }
+  const KernelFacts& facts() const { return facts_; }
   CUfunction function() const { return function_; }
   const std::vector<ParamSlot>& params() const { return params_; }
   std::uint32_t max_threads() const { return max_threads_; }
@@ -54,8 +57,9 @@ class ResolvedKernel {
   bool grid_in_clusters() const { return grid_in_clusters_; }
 
   // Make launches with so many bytes of dynamic shared memory, or clusters of so many blocks,
-  // legal. One load where they are already; else the function's attribute is raised under a lock,
-  // never lowered, so that threads which launch with different sizes do not take each other's away.
+  // legal. One load where they are already; else the function is allowed all that the device has.
+  // What is allowed costs a launch nothing, and a function that several kernels or threads share
+  // is then never lowered by one of them.
   CUresult allow_shared(std::uint32_t bytes) const noexcept {
     return bytes <= shared_allowed_.load(std::memory_order_acquire) ? CUDA_SUCCESS
                                                                     : raise_shared(bytes);
@@ -72,8 +76,9 @@ class ResolvedKernel {
   std::uint32_t known_attributes() const {
     return known_attributes_.load(std::memory_order_relaxed);
   }
-  void know_attributes(std::uint32_t bits) const {
-    known_attributes_.fetch_or(bits, std::memory_order_relaxed);
+  // Gives the bits among them that were not known before.
+  std::uint32_t know_attributes(std::uint32_t bits) const {
+    return bits & ~known_attributes_.fetch_or(bits, std::memory_order_relaxed);
   }
 
   // The fingerprint of the argument types that were accepted last, or 0. Most kernels are launched
@@ -88,12 +93,13 @@ class ResolvedKernel {
   void set_attribute(CUfunction_attribute id, int value) const;
 
  private:
-  void read_params(const KernelFacts& facts);
+  void read_params();
   CUresult raise_shared(std::uint32_t bytes) const noexcept;
   CUresult raise_cluster() const noexcept;
-  CUresult set(CUfunction_attribute id, int value) const noexcept;
+  CUresult set(CUfunction_attribute id, int value) const;
 
   Device device_;
+  const KernelFacts& facts_;  // the kernel state's, which outlives this
   CUfunction function_ = nullptr;
   std::vector<ParamSlot> params_;
   std::uint32_t max_threads_ = 0;
@@ -128,14 +134,15 @@ class KernelState {
   CUkernel handle() const { return handle_; }
 
   // Resolved at the first call for a device and published for all threads; after that one load.
-  const ResolvedKernel& on(const Device& device) const {
-    const auto ordinal = static_cast<std::size_t>(device.state()->ordinal());
+  const ResolvedKernel& on(const DeviceIdentity& device) const {
+    const auto ordinal = static_cast<std::size_t>(device.ordinal());
     if (ordinal < count_) {
       const ResolvedKernel* known = published_[ordinal].load(std::memory_order_acquire);
-      if (known != nullptr && known->device().state().get() == device.state().get()) return *known;
+      if (known != nullptr && known->device().identity() == &device) return *known;
     }
-    return resolve(device);
+    return resolve(DeviceState::handle(device.acquire()));
   }
+  const ResolvedKernel& on(const Device& device) const { return on(*device.identity()); }
   const ResolvedKernel& at_home() const { return on(home_); }
 
  private:

@@ -5,12 +5,11 @@
 #include "base/error.h"
 #include "bind/binding.h"
 #include "bind/initialise.h"
+#include "chip/chip.h"
 #include "edges/even_placement.h"
 
 namespace baton {
 namespace {
-
-constexpr int kFirstWithPdl = 90;  // compute capability 9.0
 
 std::vector<LaunchReport> launch_reports(const bind::BoundSteps& bound,
                                          const std::vector<bind::LaunchDecision>& decisions,
@@ -77,7 +76,7 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
   std::vector<std::int64_t> values;
   for (const BoundSymbol& symbol : symbols) values.push_back(symbol.value);
 
-  edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= kFirstWithPdl);
+  edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
   bind::BoundSteps bound = bind::bind_steps(plan, values, buffers, judge);
   if (judge.forbidden_write()) throw *judge.forbidden_write();
   std::vector<std::string> warnings = plan.warnings;

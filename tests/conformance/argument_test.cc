@@ -129,7 +129,7 @@ TEST_F(Arguments, MayBeAddressesInMemory) {
   const Kernel null_is_null = module.kernel("null_is_null");
   null_is_null.launch({}, is_null, nullptr);
   EXPECT_EQ(is_null.download()[0], 1);
-  null_is_null.launch({}, is_null, target.data().address);  // an address as the integer it is
+  null_is_null.launch({}, is_null, DevicePointer<float>{target.data().address});
   EXPECT_EQ(is_null.download()[0], 0);
   null_is_null.launch({}, is_null, target.memory());
   EXPECT_EQ(is_null.download()[0], 0);

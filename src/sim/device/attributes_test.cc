@@ -211,6 +211,7 @@ TEST_F(AttributesTest, PreferredClustersAreMultiples) {
   EXPECT_EQ(launch_with({cluster(2), preferred(2)}), kOk);
   EXPECT_EQ(launch_with({cluster(2), preferred(3)}), kBadCluster);
   EXPECT_EQ(launch_with({preferred(16), cluster(2)}), kOk);
+  EXPECT_EQ(launch_with({preferred(32), cluster(4)}), kOk);  // beyond what a device has
   EXPECT_EQ(launch_with({cluster(2), preferred(4), cooperative(), dependent()}), kNotSupported);
   EXPECT_EQ(launch_with({cooperative(), preferred(4)}), kBadCluster);
 }

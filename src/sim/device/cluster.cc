@@ -54,16 +54,15 @@ std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& v
   return cluster;
 }
 
-void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster,
-                   const KernelView& view) {
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster) {
   require_size(!cluster || is_multiple(request.grid, *cluster));
   if (!request.preferred_cluster) return;
-  // Blocks may be grouped by either; here they always are by the smaller.
+  // Blocks may be grouped by either; here they always are by the smaller. A preferred cluster of
+  // more blocks than a device takes is legal, and not used (H200, driver 580).
   const Dim3& preferred = *request.preferred_cluster;
   require_size(cluster.has_value());
   require_size(preferred.x != 0 && preferred.y != 0 && preferred.z != 0);
   require_size(is_multiple(preferred, *cluster) && is_multiple(request.grid, preferred));
-  require_size(preferred.count() <= view.profile.chip().largest_cluster);
   require(!request.cooperative, CUDA_ERROR_NOT_SUPPORTED);
 }
 

@@ -113,6 +113,9 @@ TEST_F(LibraryTest, KernelAttributes) {
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT), -1);
   EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 0);
   EXPECT_EQ(attribute(kernel(library, "bounded"), CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 256);
+  // Without machine code the registers are estimated from the PTX, never fewer than 16.
+  EXPECT_EQ(attribute(empty, CU_FUNC_ATTRIBUTE_NUM_REGS), 16);
+  EXPECT_GE(attribute(staged, CU_FUNC_ATTRIBUTE_NUM_REGS), 16);
   const CUkernel paired = kernel(library, "paired");
   EXPECT_EQ(attribute(paired, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET), 1);
   EXPECT_EQ(attribute(paired, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), 2);

@@ -131,7 +131,7 @@ GridLaunch make_grid(const LaunchRequest& asked, const Function& function) {
   require(request.dynamic_shared <= static_cast<std::uint32_t>(max_dynamic_shared(view)),
           CUDA_ERROR_INVALID_VALUE);
   const std::optional<Dim3> cluster = cluster_of(request, view);
-  check_cluster(request, cluster, view);
+  check_cluster(request, cluster);
   check_residency(request, view, cluster);
   GridLaunch launch;
   launch.module = function.module();

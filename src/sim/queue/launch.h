@@ -58,7 +58,6 @@ std::uint32_t largest_cluster(const KernelView& view);
 // contradict each other or have more blocks than the kernel may.
 std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view);
 // Checks the cluster against the grid, and the preferred cluster against both. Throws Refusal.
-void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster,
-                   const KernelView& view);
+void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster);
 
 }  // namespace baton::sim
