@@ -112,7 +112,7 @@ concept RawPointer = std::is_pointer_v<T>;
 
 template <typename T>
 constexpr std::optional<DType> dtype_of() {
-  if constexpr (std::is_same_v<T, std::byte>) {
+  if constexpr (std::is_void_v<T> || std::is_same_v<T, std::byte>) {
     return std::nullopt;
   } else if constexpr (std::is_same_v<T, bool>) {
     return DType::kBool;

@@ -90,8 +90,7 @@ const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress 
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
                      load::Footprints& footprints, bool has_pdl)
-    : buffers_(buffers),
-      footprints_(footprints),
+    : footprints_(footprints),
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
       decisions_(plan.launches),

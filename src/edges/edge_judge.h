@@ -28,8 +28,8 @@ struct Handover {
 // forbids an early start, all of them are full.
 class EdgeJudge : public bind::LaunchObserver {
  public:
-  // `has_pdl`: whether the device has programmatic dependent launch. Buffers and footprints must
-  // outlive the judge.
+  // `has_pdl`: whether the device has programmatic dependent launch. The footprints must outlive the
+  // judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
             bool has_pdl);
 
@@ -110,7 +110,6 @@ class EdgeJudge : public bind::LaunchObserver {
                     std::span<const overlap::GivenArgument> arguments);
   void note_unsafe(const bind::LaunchExecution& execution, const std::string& reason);
 
-  const bind::BufferTable& buffers_;
   load::Footprints& footprints_;
   const bool has_pdl_;
   std::vector<MemoryFacts> memories_;  // by MemoryId
