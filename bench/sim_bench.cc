@@ -32,7 +32,7 @@ class Device {
   // `judged`: with everything that looks for races, which costs time.
   explicit Device(bool judged = false)
       : judged_(judged), memory_(0, std::uint64_t{1} << 32), engine_(config(judged), memory_) {
-    if (judged) memory_.impl().watch(true);
+    if (judged) memory_.impl().watch();
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_,

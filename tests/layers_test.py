@@ -42,7 +42,7 @@ PUBLIC = {
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
-    "pinned.h": "runtime",
+    "finding.h": "runtime", "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "tensor_map.h": "launch",
     "metadata.h": "metadata",

@@ -14,6 +14,7 @@
 #include "baton/embed.h"
 #include "baton/error.h"
 #include "baton/executable.h"
+#include "baton/finding.h"
 #include "baton/image.h"
 #include "baton/kernel_module.h"
 #include "baton/launch.h"

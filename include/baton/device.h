@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/export.h"
+#include "baton/finding.h"
 #include "baton/native.h"
 
 namespace baton {
@@ -64,8 +65,17 @@ class BATON_API Device {
   std::uint64_t free_memory() const;   // bytes, now
   int driver_version() const;          // 13000 for CUDA 13.0
 
-  // Waits for all work on the device. Throws the error of that work.
+  // Waits for all work on the device. Throws the error of that work. On the simulated GPU, also
+  // throws error findings, as the policy says.
   void synchronize() const;
+
+  // Returns the findings that were not thrown, logged or returned before, in the order first seen.
+  // Does not wait. Empty on a GPU.
+  std::vector<FindingReport> findings() const;
+  // Sets the policy of the device, for all threads. The default is kThrow. No effect on a GPU.
+  // Error findings that the program never received are written to standard error when the last
+  // handle of the device or the process ends.
+  void set_finding_policy(FindingPolicy policy) const;
 
   NativeDevice native() const;
   NativeContext native_context() const;

@@ -10,6 +10,7 @@
 #include "baton/dim3.h"
 #include "baton/error.h"
 #include "baton/export.h"
+#include "baton/finding.h"
 
 namespace baton {
 
@@ -21,17 +22,6 @@ struct TimeStatistics {
 };
 // Returns the statistics; empty for no times. Quartiles between two times are interpolated.
 BATON_API std::optional<TimeStatistics> time_statistics(std::vector<double> seconds);
-
-// An error or warning that the simulated GPU found in a kernel.
-struct FindingReport {
-  bool error = true;  // otherwise a warning
-  std::string kind;   // "out_of_bounds"
-  std::string kernel;
-  std::array<std::uint32_t, 3> block{}, thread{};  // indexes of the first occurrence
-  std::string where;
-  std::string message;
-  std::uint64_t count = 1;
-};
 
 // The report of one step. Steps of a repeated group have one report each, up to kMaxReportedSteps
 // steps in a run. Above that, each step of the program has one report for all its executions.

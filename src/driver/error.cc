@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/log.h"
 #include "driver/driver.h"
@@ -45,37 +45,30 @@ ErrorCode code_of(CUresult result) {
   }
 }
 
-std::string describe_thread(const Finding& finding) {
-  if (finding.kernel.empty()) return {};
-  return fmt::format("kernel {}, block ({}), thread ({}): ", finding.kernel,
-                     fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "));
-}
-
-// The errors that a simulator saw on the context in use.
-std::vector<Finding> errors_seen(const Driver& driver) {
+// What a simulator saw of the fault on the context in use.
+std::optional<Finding> fault_seen(const Driver& driver) {
   CUcontext context = nullptr;
-  if (driver.simulator == nullptr) return {};
-  if (driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return {};
-  std::vector<Finding> findings = driver.simulator->findings(context);
-  std::erase_if(findings, [](const Finding& f) { return f.severity != Finding::Severity::kError; });
-  return findings;
+  if (driver.simulator == nullptr) return std::nullopt;
+  if (driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) return std::nullopt;
+  return driver.simulator->fault(context);
 }
 
 // What a kernel did says more than the call that happened to report it.
-Error explain(ErrorCode code, std::string reported, const std::vector<Finding>& findings) {
-  const auto text = [](const Finding& finding) {
-    return describe_thread(finding) + finding.message;
-  };
-  if (findings.empty()) return Error(code, std::move(reported));
-  Error failure(code, text(findings[0]), SourceLocation{.file = findings[0].where});
-  for (std::size_t i = 1; i < findings.size(); ++i) {
-    failure.note(fmt::format("{}: {}", findings[i].where, text(findings[i])));
-  }
+Error explain(ErrorCode code, std::string reported, const std::optional<Finding>& fault) {
+  if (!fault) return Error(code, std::move(reported));
+  Error failure(code, describe(*fault), SourceLocation{.file = fault->where});
   failure.note(std::move(reported));
   return failure;
 }
 
 }  // namespace
+
+std::string describe(const Finding& finding) {
+  if (finding.kernel.empty()) return finding.message;
+  return fmt::format("kernel {}, block ({}), thread ({}): {}", finding.kernel,
+                     fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
+                     finding.message);
+}
 
 std::string describe(const Driver& driver, CUresult result) {
   const char* name = nullptr;
@@ -91,14 +84,19 @@ void check(const Driver& driver, CUresult result, const char* call) {
   std::string reported = fmt::format("{} failed with {}", call, describe(driver, result));
   const bool by_kernel =
       code == ErrorCode::kFault || code == ErrorCode::kUnsupported || code == ErrorCode::kTimeout;
-  Error failure =
-      explain(code, std::move(reported), by_kernel ? errors_seen(driver) : std::vector<Finding>());
+  Error failure = explain(code, std::move(reported), by_kernel ? fault_seen(driver) : std::nullopt);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) {
+    failure.note(
+        "the driver was initialised, so this process was forked after that: no CUDA driver works "
+        "in a forked process; open the device after the fork, in the child alone");
+  }
   failure.of_driver(result);
   throw failure;
 }
 
 void check_quietly(const Driver& driver, CUresult result, const char* call) noexcept {
-  if (result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED) return;
+  const bool is_gone = result == CUDA_ERROR_DEINITIALIZED || result == CUDA_ERROR_NOT_INITIALIZED;
+  if (result == CUDA_SUCCESS || is_gone) return;
   try {
     log(LogLevel::kWarning, "{} failed with {}", call, describe(driver, result));
   } catch (...) {

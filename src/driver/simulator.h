@@ -5,6 +5,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +34,11 @@ struct Finding {
   std::string where;    // "norm.cu:12:7", or the PTX line where there is no source
   std::string message;  // with the address and the nearest allocation
   std::uint64_t count = 1;
+  bool is_fault = false;  // it ended its grid, and all other work of the context
 };
+
+// "kernel k, block (0, 0, 0), thread (3, 0, 0): reads …", without the place.
+std::string describe(const Finding& finding);
 
 // What a simulated GPU executed.
 struct Counters {
@@ -57,6 +63,48 @@ class Simulator {
  public:
   virtual ~Simulator() = default;
 
+  // Whether accesses of global memory are noted and those that nothing orders are found. With
+  // kAuto they are as soon as grids may overlap: when a stream is made beside another one, a kernel
+  // that waits for others is asked for, or a launch or graph is programmatic.
+  enum class Watch { kAuto, kOff, kOn };
+
+  // What a session asks of its context.
+  struct Options {
+    // The order in which the context executes all work. Without one any will do: it is serial, or
+    // what another session asked for.
+    std::optional<Schedule> schedule = std::nullopt;
+    Watch watch = Watch::kAuto;  // of the session's work
+    bool trace = false;          // whether a timeline of the session's work is written
+    // All work of the session comes from its thread, which submits it before it waits, and nothing
+    // from outside changes what its grids poll. Grids that do nothing but poll can then never end:
+    // that is found, and stops them.
+    bool alone = false;
+  };
+
+  // The work that one thread of the host submits to one context while the session lives, and what
+  // the device notes of it. Any thread may use and destroy it. When it is destroyed, findings that
+  // were not taken, and those that come later, are the context's.
+  class Session {
+   public:
+    virtual ~Session() = default;
+    // The findings so far in the order first seen, which are then forgotten.
+    virtual std::vector<Finding> take_findings() = 0;
+    // The timeline so far as JSON in the Trace Event Format; empty without Options::trace.
+    virtual std::string trace() const = 0;
+  };
+
+  // Begins a session of the calling thread. A session that is begun inside of another one has the
+  // thread's work until it ends. Throws kInvalidInput where another session asked for another
+  // schedule. Where the schedule changes, it waits for what was submitted before.
+  virtual std::unique_ptr<Session> begin(CUcontext context, const Options& options) = 0;
+  // Whether the calling thread has a session on the context.
+  virtual bool in_session(CUcontext context) = 0;
+
+  // The findings of work in no session, in the order first seen, which are then forgotten.
+  virtual std::vector<Finding> take_findings(CUcontext context) = 0;
+  // What poisoned the context, whoever submitted it; nothing where it is healthy or was stopped.
+  virtual std::optional<Finding> fault(CUcontext context) = 0;
+
   // Notes from now on what each kernel that is launched into the stream does, or, for false, stops
   // that and forgets what was noted.
   virtual void count_launches(CUstream stream, bool on) = 0;
@@ -68,34 +116,17 @@ class Simulator {
   // completed; by the nodes of the graph that it was made from.
   virtual std::vector<std::pair<CUgraphNode, Counters>> counters_of(CUgraphExec exec) = 0;
 
-  // All findings of the context so far, in the order first seen; `take` empties the list.
-  virtual std::vector<Finding> findings(CUcontext context) = 0;
-  virtual std::vector<Finding> take_findings(CUcontext context) = 0;
-
   // Stops the grids that run on the context with CUDA_ERROR_LAUNCH_TIMEOUT, as a watchdog would,
   // and says where their warps stand, one line a group of warps. Returns after they stopped.
   virtual std::vector<std::string> stop(CUcontext context) = 0;
 
-  // The order in which the context executes what is submitted from now on. Waits first for what
-  // was submitted before.
-  virtual void set_schedule(CUcontext context, Schedule schedule) = 0;
-
-  // Whether accesses of global memory are noted and those that nothing orders are found. With
-  // kAuto, which holds at first, they are as soon as grids may overlap: when a stream is made
-  // beside another one, a kernel that waits for others is asked for, or a launch or graph is
-  // programmatic.
-  enum class Watch { kAuto, kOff, kOn };
-  virtual void watch(CUcontext context, Watch mode) = 0;
-
-  // Whether all work of the context comes from one thread of the host, which submits it before it
-  // waits. Grids that do nothing but poll can then never end: that is found, and stops them.
-  virtual void expect_no_help(CUcontext context, bool alone) = 0;
-
   // No kernel may write the allocation at the address: one that does is found.
   virtual void protect(CUdeviceptr address) = 0;
 
-  // Notes from now on what the context does, until `take_trace`, which gives the timeline as JSON
-  // in the Trace Event Format. Both wait for what was submitted before.
+  // What sessions replace; a caller that uses them has the context to itself.
+  virtual void set_schedule(CUcontext context, Schedule schedule) = 0;
+  virtual void watch(CUcontext context, Watch mode) = 0;
+  virtual void expect_no_help(CUcontext context, bool alone) = 0;
   virtual void start_trace(CUcontext context) = 0;
   virtual std::string take_trace(CUcontext context) = 0;
 

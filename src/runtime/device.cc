@@ -7,6 +7,7 @@
 #include "chip/chip.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"
+#include "runtime/findings.h"
 
 namespace baton {
 namespace {
@@ -132,7 +133,21 @@ std::uint64_t Device::free_memory() const {
 
 void Device::synchronize() const {
   ContextGuard guard(*this);
-  BATON_DRIVER_CALL(driver(), cuCtxSynchronize);
+  end_wait(*state_, driver().cuCtxSynchronize(), "cuCtxSynchronize");
+}
+
+std::vector<FindingReport> Device::findings() const {
+  std::vector<FindingReport> reports;
+  driver::Simulator* simulator = driver().simulator;
+  if (simulator == nullptr) return reports;
+  for (driver::Finding& finding : simulator->take_findings(native_context())) {
+    reports.push_back(to_report(std::move(finding)));
+  }
+  return reports;
+}
+
+void Device::set_finding_policy(FindingPolicy policy) const {
+  state_->set_finding_policy(policy);
 }
 
 std::vector<DeviceSummary> list_devices(std::string* why_no_gpu) {

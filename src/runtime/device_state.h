@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -39,7 +40,8 @@ class DeviceIdentity {
 };
 
 // What Baton holds of one device: its primary context, retained as long as this lives, and what
-// never changes about it. One per device of the process while anything refers to it. Immutable.
+// never changes about it. One per device of the process while anything refers to it. Immutable but
+// for the policy of findings. Thread-safe.
 class DeviceState {
  public:
   // The state there is, or a new one. Throws kNoDevice where the driver has no such device.
@@ -65,6 +67,11 @@ class DeviceState {
   const DeviceLimits& limits() const { return limits_; }
   int attribute(CUdevice_attribute id) const;
 
+  FindingPolicy finding_policy() const { return policy_.load(std::memory_order_relaxed); }
+  void set_finding_policy(FindingPolicy policy) {
+    policy_.store(policy, std::memory_order_relaxed);
+  }
+
  private:
   friend class DeviceIdentity;
   explicit DeviceState(const DeviceIdentity& identity);
@@ -77,6 +84,7 @@ class DeviceState {
   std::string name_;
   int architecture_ = 0;
   DeviceLimits limits_;
+  std::atomic<FindingPolicy> policy_{FindingPolicy::kThrow};
 };
 
 // What a driver says of a device without a context on it.

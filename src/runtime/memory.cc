@@ -5,6 +5,7 @@
 #include "baton/buffer.h"
 #include "driver/simulator.h"
 #include "runtime/context.h"
+#include "runtime/crossing.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -80,6 +81,7 @@ void Memory::check_range(const char* what, std::size_t bytes, std::size_t offset
 void Memory::upload(const void* source, std::size_t bytes, std::size_t offset,
                     const Stream& stream) const {
   check_range("upload", bytes, offset);
+  require_one_device("memory", device_, "stream", stream.device());
   if (bytes == 0) return;
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuMemcpyHtoDAsync, address_ + offset, source, bytes,
@@ -89,6 +91,7 @@ void Memory::upload(const void* source, std::size_t bytes, std::size_t offset,
 void Memory::download(void* target, std::size_t bytes, std::size_t offset,
                       const Stream& stream) const {
   check_range("download", bytes, offset);
+  require_one_device("memory", device_, "stream", stream.device());
   if (bytes == 0) return;
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuMemcpyDtoHAsync, target, address_ + offset, bytes,
@@ -99,6 +102,10 @@ void Memory::copy_from(const Memory& source, std::size_t bytes, std::size_t sour
                        std::size_t offset, const Stream& stream) const {
   source.check_range("copy", bytes, source_offset);
   check_range("copy", bytes, offset);
+  require_one_driver("copy's source", source.device(), "target", device_);
+  if (stream.device() != source.device()) {
+    require_one_device("memory", device_, "stream", stream.device());
+  }
   if (bytes == 0) return;
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuMemcpyDtoDAsync, address_ + offset,
@@ -112,6 +119,7 @@ void Memory::fill(std::uint64_t value, unsigned width, std::size_t count, std::s
   }
   const std::size_t bytes = detail::array_bytes(count, width);
   check_range("fill", bytes, offset);
+  require_one_device("memory", device_, "stream", stream.device());
   if (offset % width != 0) {
     throw error(ErrorCode::kInvalidInput,
                 "a fill by {} bytes starts at offset {}, which is not a multiple of {}", width,

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "runtime/context.h"
+#include "runtime/crossing.h"
+#include "runtime/findings.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -12,9 +14,9 @@ bool is_default_stream(NativeStream stream) {
 }
 
 // True where the work has completed, false where it has not; throws what it failed with.
-bool query(const driver::Driver& driver, CUresult result, const char* call) {
+bool query(const Device& device, CUresult result, const char* call) {
   if (result == CUDA_ERROR_NOT_READY) return false;
-  driver::check(driver, result, call);
+  end_wait(*device.state(), result, call);
   return true;
 }
 
@@ -75,16 +77,16 @@ void Stream::release() noexcept {
 
 void Stream::synchronize() const {
   ContextGuard guard(device_);
-  BATON_DRIVER_CALL(device_.driver(), cuStreamSynchronize, stream_);
+  end_wait(*device_.state(), device_.driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 
 bool Stream::done() const {
   ContextGuard guard(device_);
-  const driver::Driver& driver = device_.driver();
-  return query(driver, driver.cuStreamQuery(stream_), "cuStreamQuery");
+  return query(device_, device_.driver().cuStreamQuery(stream_), "cuStreamQuery");
 }
 
 void Stream::wait(const Event& event) const {
+  require_one_driver("stream", device_, "event", event.device());
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuStreamWaitEvent, stream_, event.native(),
                     CU_EVENT_WAIT_DEFAULT);
@@ -122,22 +124,23 @@ void Event::release() noexcept {
 }
 
 void Event::record(const Stream& stream) {
+  require_one_device("event", device_, "stream", stream.device());
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuEventRecord, event_, stream.native());
 }
 
 void Event::synchronize() const {
   ContextGuard guard(device_);
-  BATON_DRIVER_CALL(device_.driver(), cuEventSynchronize, event_);
+  end_wait(*device_.state(), device_.driver().cuEventSynchronize(event_), "cuEventSynchronize");
 }
 
 bool Event::done() const {
   ContextGuard guard(device_);
-  const driver::Driver& driver = device_.driver();
-  return query(driver, driver.cuEventQuery(event_), "cuEventQuery");
+  return query(device_, device_.driver().cuEventQuery(event_), "cuEventQuery");
 }
 
 double elapsed_seconds(const Event& start, const Event& end) {
+  require_one_device("first event", start.device(), "second event", end.device());
   ContextGuard guard(start.device());
   float milliseconds = 0;
   BATON_DRIVER_CALL(start.device().driver(), cuEventElapsedTime, &milliseconds, start.native(),

@@ -3,6 +3,10 @@
 #include <cuda.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <utility>
+
 #include "base/error.h"
 #include "baton/buffer.h"
 #include "driver/driver.h"
@@ -47,6 +51,42 @@ TEST_F(StreamTest, AForeignStreamBringsItsOwnDevice) {
   const Stream adopted = Stream::adopt(device_, owner.native());
   EXPECT_EQ(adopted.device(), other);
   EXPECT_EQ(adopted.native(), owner.native());
+}
+
+TEST_F(StreamTest, WhatBelongsToAnotherDeviceIsRefused) {
+  const Device other = Device::open("sim:h100");
+  const Stream own(device_), foreign(other);
+  const Memory memory(device_, 16), theirs(other, 16), third(Device::open("sim:h200"), 16);
+  Event event(device_), their_event(other);
+  char bytes[16] = {};
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"the event belongs to sim:tiny and the stream to sim:h100", [&] { event.record(foreign); }},
+      {"the first event belongs to sim:tiny and the second event to sim:h100",
+       [&] { elapsed_seconds(event, their_event); }},
+      {"the memory belongs to sim:tiny and the stream to sim:h100",
+       [&] { memory.upload(bytes, 16, 0, foreign); }},
+      {"the memory belongs to sim:tiny and the stream to sim:h100",
+       [&] { memory.download(bytes, 16, 0, foreign); }},
+      {"the memory belongs to sim:tiny and the stream to sim:h100",
+       [&] { memory.fill(0, 1, 16, 0, foreign); }},
+      {"the memory belongs to sim:tiny and the stream to sim:h100",
+       [&] { memory.copy_from(third, 16, 0, 0, foreign); }},
+  };
+  for (const auto& [message, call] : calls) {
+    try {
+      call();
+      ADD_FAILURE() << message;
+    } catch (const Error& refusal) {
+      EXPECT_EQ(refusal.code(), ErrorCode::kInvalidInput);
+      EXPECT_EQ(refusal.message(), std::string(message) + ": both must belong to one device");
+    }
+  }
+  // A copy between devices, in a stream of either, and a wait for an event of another device.
+  memory.copy_from(theirs, 16, 0, 0, own);
+  memory.copy_from(theirs, 16, 0, 0, foreign);
+  their_event.record(foreign);
+  own.wait(their_event);
+  own.synchronize();
 }
 
 TEST_F(StreamTest, DefaultStreamsTakeTheDeviceGiven) {

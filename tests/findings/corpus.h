@@ -60,6 +60,7 @@ class Bench {
   const driver::Driver& driver;
   driver::Simulator& simulator;
   NativeContext context;
+  std::unique_ptr<driver::Simulator::Session> session;  // has the thread's work
 };
 
 // One program, and the kinds of what is to be found in it: all of them, and nothing else, whatever

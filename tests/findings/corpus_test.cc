@@ -87,15 +87,14 @@ Bench::Bench(const Schedule& schedule, const Compiled& compiled)
       unwritten(device, kCount),
       driver(sim::simulated_driver()),
       simulator(*driver.simulator),
-      context(device.native_context()) {
+      context(device.native_context()),
+      session(simulator.begin(
+          context, {.schedule = schedule, .watch = driver::Simulator::Watch::kOn, .alone = true})) {
   driver.cuCtxSetCurrent(context);
-  simulator.watch(context, driver::Simulator::Watch::kOn);
-  simulator.expect_no_help(context, true);
-  simulator.set_schedule(context, schedule);
 }
 
 Bench::~Bench() {
-  simulator.take_findings(context);
+  session->take_findings();
   driver.cuCtxSetCurrent(nullptr);
 }
 
@@ -142,7 +141,7 @@ TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
       // A fault ends the context; what it was is among the findings.
       EXPECT_FALSE(program.found.empty()) << failure.what();
     }
-    const auto findings = bench.simulator.take_findings(bench.context);
+    const auto findings = bench.session->take_findings();
     std::set<std::string> found, told;
     for (const driver::Finding& finding : findings) {
       found.insert(finding.kind);

@@ -1,5 +1,7 @@
 #include "sim/api/current.h"
 
+#include <pthread.h>
+
 #include <atomic>
 
 #include "sim/api/refusal.h"
@@ -9,6 +11,7 @@ namespace baton::sim {
 namespace {
 
 std::atomic<bool> g_deinitialized{false};
+std::atomic<bool> g_forked{false};
 
 // Has no destructor, so the thread can read it until it is gone.
 thread_local bool t_thread_ends = false;
@@ -17,6 +20,7 @@ thread_local bool t_thread_ends = false;
 struct ThreadStreams {
   ~ThreadStreams() {
     t_thread_ends = true;
+    if (is_forked()) return;
     for (Device& device : Device::all()) {
       if (const std::shared_ptr<Context> context = device.context()) {
         context->destroy_thread_stream();
@@ -57,7 +61,16 @@ Device* ContextStack::pop() {
 
 void enter() {
   require(!g_deinitialized.load(std::memory_order_acquire), CUDA_ERROR_DEINITIALIZED);
+  require(!is_forked(), CUDA_ERROR_NOT_INITIALIZED);
   require(!inside_host_function(), CUDA_ERROR_NOT_PERMITTED);
+}
+
+void refuse_after_fork() {
+  pthread_atfork(nullptr, nullptr, [] { g_forked.store(true, std::memory_order_release); });
+}
+
+bool is_forked() {
+  return g_forked.load(std::memory_order_acquire);
 }
 
 void deinitialize() {

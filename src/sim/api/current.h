@@ -29,10 +29,16 @@ class ContextStack {
   std::size_t depth_ = 0;
 };
 
-// Refuses calls after the process began to exit, and from inside host functions.
+// Refuses calls after the process began to exit, in a process that was forked from one that used
+// the driver, and from inside host functions.
 void enter();
 // From here on `enter` refuses every call with CUDA_ERROR_DEINITIALIZED.
 void deinitialize();
+// From here on `enter` refuses every call of a forked process with CUDA_ERROR_NOT_INITIALIZED: the
+// devices' threads are not there, and locks may be held for ever.
+void refuse_after_fork();
+// Whether this process was forked.
+bool is_forked();
 
 Device& device_of(CUdevice ordinal);
 // The current context, whatever state it is in, and one that no error has poisoned.

@@ -1,5 +1,9 @@
 #include "sim/api/simulator.h"
 
+#include <map>
+#include <mutex>
+#include <thread>
+
 #include "base/error.h"
 #include "sim/api/current.h"
 #include "sim/device/objects.h"
@@ -8,7 +12,15 @@
 namespace baton::sim {
 namespace {
 
+void require_own_process() {
+  if (!is_forked()) return;
+  throw error(ErrorCode::kDriver,
+              "this process was forked from one that used the simulated GPU, which does not work "
+              "here: open the device after the fork, in the child alone");
+}
+
 std::shared_ptr<Context> live_context(CUcontext handle) {
+  require_own_process();
   Device* device = Device::find(handle);
   if (device == nullptr) {
     throw error(ErrorCode::kInvalidInput, "{} is not a context of the simulated GPU",
@@ -24,6 +36,7 @@ std::shared_ptr<Context> live_context(CUcontext handle) {
 }
 
 std::shared_ptr<Stream> live_stream(CUstream handle) {
+  require_own_process();
   std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) {
     throw error(ErrorCode::kInvalidInput, "{} is not a stream of the simulated GPU",
@@ -31,6 +44,31 @@ std::shared_ptr<Stream> live_stream(CUstream handle) {
   }
   return stream;
 }
+
+std::shared_ptr<Context> live_owner(CUdeviceptr address) {
+  require_own_process();
+  return owner_of(address);
+}
+
+class DeviceSession final : public driver::Simulator::Session {
+ public:
+  DeviceSession(std::shared_ptr<Context> context, const driver::Simulator::Options& options)
+      : context_(std::move(context)), notes_(context_->queue().begin_session(options)) {}
+  ~DeviceSession() override {
+    if (!is_forked()) context_->queue().end_session(notes_);
+  }
+
+  std::vector<driver::Finding> take_findings() override { return notes_->findings.take(); }
+  std::string trace() const override { return notes_->trace ? notes_->trace->json() : ""; }
+  void start_trace() {
+    std::lock_guard lock(Scheduler::instance().mutex);
+    notes_->trace = std::make_shared<Trace>();
+  }
+
+ private:
+  const std::shared_ptr<Context> context_;
+  const NotesPtr notes_;
+};
 
 class SimulatedDevices : public driver::Simulator {
  public:
@@ -72,12 +110,23 @@ class SimulatedDevices : public driver::Simulator {
     return counters;
   }
 
-  std::vector<driver::Finding> findings(CUcontext context) override {
-    return live_context(context)->findings();
+  std::unique_ptr<Session> begin(CUcontext context, const Options& options) override {
+    return begin_session(context, options);
+  }
+
+  bool in_session(CUcontext handle) override {
+    const std::shared_ptr<Context> context = live_context(handle);
+    std::lock_guard lock(Scheduler::instance().mutex);
+    return context->queue().sessions().of_caller() != nullptr;
   }
 
   std::vector<driver::Finding> take_findings(CUcontext context) override {
-    return live_context(context)->take_findings();
+    if (DeviceSession* session = switched(context)) return session->take_findings();
+    return live_context(context)->queue().sessions().common()->findings.take();
+  }
+
+  std::optional<driver::Finding> fault(CUcontext context) override {
+    return live_context(context)->queue().sessions().fault().get();
   }
 
   std::vector<std::string> stop(CUcontext context) override {
@@ -88,28 +137,40 @@ class SimulatedDevices : public driver::Simulator {
     live_context(context)->queue().set_schedule(schedule);
   }
 
-  void watch(CUcontext context, Watch mode) override { live_context(context)->watch(mode); }
+  void watch(CUcontext context, Watch mode) override {
+    std::lock_guard lock(switched_mutex_);
+    asked_[{context, std::this_thread::get_id()}].watch = mode;
+  }
 
   void expect_no_help(CUcontext context, bool alone) override {
-    live_context(context)->queue().expect_no_help(alone);
+    std::lock_guard lock(switched_mutex_);
+    const Key key{context, std::this_thread::get_id()};
+    switched_.erase(key);
+    if (!alone) return;
+    Options options = asked_[key];
+    options.alone = true;
+    switched_.emplace(key, begin_session(context, options));
   }
 
   void protect(CUdeviceptr address) override {
-    const std::shared_ptr<Context> owner = owner_of(address);
+    const std::shared_ptr<Context> owner = live_owner(address);
     if (owner == nullptr) return;
     owner->queue().drain();
     owner->heap()->memory().impl().protect(address);
   }
 
   void start_trace(CUcontext context) override {
-    live_context(context)->queue().set_trace(std::make_shared<Trace>());
+    if (DeviceSession* session = switched(context)) session->start_trace();
   }
   std::string take_trace(CUcontext context) override {
-    return live_context(context)->queue().take_trace();
+    DeviceSession* session = switched(context);
+    if (session == nullptr) return {};
+    live_context(context)->queue().drain();
+    return session->trace();
   }
 
   void name_allocation(CUdeviceptr address, std::string_view name) override {
-    if (const std::shared_ptr<Context> owner = owner_of(address)) {
+    if (const std::shared_ptr<Context> owner = live_owner(address)) {
       owner->heap()->memory().set_name(address, name);
     }
   }
@@ -121,9 +182,29 @@ class SimulatedDevices : public driver::Simulator {
   }
 
   bool untouched(CUdeviceptr address, std::size_t bytes) override {
-    const std::shared_ptr<Context> owner = owner_of(address);
+    const std::shared_ptr<Context> owner = live_owner(address);
     return owner != nullptr && owner->heap()->memory().untouched(address, bytes);
   }
+
+ private:
+  using Key = std::pair<CUcontext, std::thread::id>;
+
+  static std::unique_ptr<DeviceSession> begin_session(CUcontext handle, const Options& options) {
+    std::shared_ptr<Context> context = live_context(handle);
+    if (options.watch == Watch::kOn) context->expect_overlap();
+    return std::make_unique<DeviceSession>(std::move(context), options);
+  }
+
+  // The session that the calling thread began by `expect_no_help`, or null.
+  DeviceSession* switched(CUcontext context) {
+    std::lock_guard lock(switched_mutex_);
+    const auto found = switched_.find({context, std::this_thread::get_id()});
+    return found == switched_.end() ? nullptr : found->second.get();
+  }
+
+  std::mutex switched_mutex_;
+  std::map<Key, Options> asked_;
+  std::map<Key, std::unique_ptr<DeviceSession>> switched_;
 };
 
 }  // namespace

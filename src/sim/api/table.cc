@@ -53,6 +53,7 @@ struct Entry<kFunction> {
 };
 
 void stop_at_exit() {
+  if (is_forked()) return;
   deinitialize();
   for (Device& device : Device::all()) device.abandon();
 }
@@ -69,6 +70,7 @@ driver::Driver* make() {
   table->cuGetExportTable(&simulator, &driver::kSimulatorUuid);
   table->simulator = static_cast<driver::Simulator*>(const_cast<void*>(simulator));
   std::atexit(stop_at_exit);
+  refuse_after_fork();
   return table;
 }
 

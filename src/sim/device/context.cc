@@ -1,7 +1,10 @@
 #include "sim/device/context.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/log.h"
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
 #include "sim/engine/memory/memory_impl.h"
@@ -18,6 +21,9 @@ EngineConfig engine_config(const Profile& profile) {
   config.watch_shared = true;
   return config;
 }
+
+// Findings that are told one by one when nobody took them.
+constexpr std::size_t kMostTold = 8;
 
 bool is_pending(const CommandPtr& command) {
   return command != nullptr && !command->done();
@@ -61,7 +67,7 @@ Context::Context(int ordinal, const Profile& profile)
       profile_(profile),
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
       engine_(engine_config(profile), heap_->memory()),
-      queue_(engine_, findings_) {}
+      queue_(engine_) {}
 
 std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
   auto stream = std::make_shared<Stream>(shared_from_this(), kind, priority);
@@ -191,17 +197,10 @@ void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
 }
 
 // Grids may run beside each other from now on: a stream was made beside another one, a module was
-// placed whose kernels wait for others, or a launch or a graph is programmatic. What ran before
-// that was not watched.
+// placed whose kernels wait for others, a launch or a graph is programmatic, or a session asked for
+// it. What ran before that was not watched.
 void Context::expect_overlap() {
-  if (!watch_decided_.load()) heap_->memory().impl().watch(true);
-}
-
-void Context::watch(driver::Simulator::Watch mode) {
-  using Watch = driver::Simulator::Watch;
-  queue_.drain();
-  watch_decided_ = mode != Watch::kAuto;
-  if (mode != Watch::kAuto) heap_->memory().impl().watch(mode == Watch::kOn);
+  heap_->memory().impl().watch();
 }
 
 CommandPtr Context::submit(Stream& stream, Work work, std::span<const Dependency> after) {
@@ -356,16 +355,22 @@ void Context::unload(const Library& library) {
   modules_.erase(&library);
 }
 
-std::vector<driver::Finding> Context::findings() const {
-  std::vector<driver::Finding> all = engine_.findings();
-  for (driver::Finding& finding : findings_.list()) all.push_back(std::move(finding));
-  return all;
-}
-
-std::vector<driver::Finding> Context::take_findings() {
-  std::vector<driver::Finding> all = engine_.take_findings();
-  for (driver::Finding& finding : findings_.take()) all.push_back(std::move(finding));
-  return all;
+void Context::tell_unread() {
+  const bool fault_was_told = queue_.sessions().fault().was_told();
+  std::vector<driver::Finding> left = queue_.sessions().common()->findings.take();
+  std::erase_if(left, [&](const driver::Finding& finding) {
+    return finding.severity != driver::Finding::Severity::kError ||
+           (finding.is_fault && fault_was_told);
+  });
+  if (left.empty()) return;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(left.size(), kMostTold); ++k) {
+    text += fmt::format("\n  {}{}{}", left[k].where, left[k].where.empty() ? "" : ": ",
+                        driver::describe(left[k]));
+  }
+  if (left.size() > kMostTold) text += fmt::format("\n  and {} more", left.size() - kMostTold);
+  log(LogLevel::kError, "{} found {} error{} that the program did not ask for:{}", profile_.title(),
+      left.size(), left.size() == 1 ? "" : "s", text);
 }
 
 void Context::close() {

@@ -12,7 +12,6 @@
 #include "sim/device/heap.h"
 #include "sim/device/library.h"
 #include "sim/device/profile.h"
-#include "sim/engine/report/findings.h"
 #include "sim/graph/graph.h"
 #include "sim/queue/event.h"
 #include "sim/queue/queue.h"
@@ -66,13 +65,11 @@ class Context : public std::enable_shared_from_this<Context> {
   // Forgets a library once nothing of it runs.
   void unload(const Library& library);
 
-  std::vector<driver::Finding> findings() const;
-  std::vector<driver::Finding> take_findings();
-  void add_finding(driver::Finding finding) { findings_.add(std::move(finding)); }
+  // Says on standard error what was found and never taken.
+  void tell_unread();
 
-  // Whether accesses are held against each other (hazards.h). With kAuto they are once something
-  // overlaps, or may: see `expect_overlap`.
-  void watch(driver::Simulator::Watch mode);
+  // From now on accesses of global memory are checked (hazards.h).
+  void expect_overlap();
 
   // Stops the queue and lets go of all streams, functions and modules.
   void close();
@@ -82,7 +79,6 @@ class Context : public std::enable_shared_from_this<Context> {
 
   CommandPtr submit(const Lock& lock, Stream& stream, Work work, std::span<const Dependency> after);
   CommandPtr submit_grid(const Lock& lock, Stream& stream, GridLaunch launch, bool is_dependent);
-  void expect_overlap();
   void refuse_beside_capture(const Lock& lock, const Stream& stream);
   void record(const Lock& lock, Event& event, Stream& stream);
   void forbid_in_capture(const Lock& lock, const Stream& stream);
@@ -92,7 +88,6 @@ class Context : public std::enable_shared_from_this<Context> {
   const int ordinal_;
   const Profile& profile_;
   const std::shared_ptr<DeviceHeap> heap_;
-  FindingLog findings_;
   Engine engine_;
   DeviceQueue queue_;
 
@@ -101,7 +96,6 @@ class Context : public std::enable_shared_from_this<Context> {
   std::unordered_map<std::thread::id, std::shared_ptr<Stream>> thread_streams_;
   std::vector<std::shared_ptr<Stream>> blocking_;
 
-  std::atomic<bool> watch_decided_{false};
   std::atomic<unsigned> streams_{0};  // other than the default ones
 
   std::mutex modules_mutex_;

@@ -67,6 +67,7 @@ bool Device::release() {
     std::lock_guard lock(mutex_);
     context_.reset();
   }
+  last->tell_unread();
   last->close();
   auto is_of_last = [&](const auto& object) { return context_of(object) == last.get(); };
   Objects::instance().streams.remove_if(is_of_last);
@@ -77,7 +78,10 @@ bool Device::release() {
 }
 
 void Device::abandon() {
-  if (std::shared_ptr<Context> live = context()) live->queue().close();
+  const std::shared_ptr<Context> live = context();
+  if (live == nullptr) return;
+  live->tell_unread();
+  live->queue().close();
 }
 
 Objects& Objects::instance() {

@@ -2,6 +2,7 @@
 
 #include "sim/device/profile.h"
 #include "sim/testing/driver_test.h"
+#include "sim/testing/test_kernels.h"
 
 namespace baton::sim {
 namespace {
@@ -170,6 +171,48 @@ TEST_F(DeviceTest, CurrentIsPerThread) {
     EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuStreamQuery(nullptr));
     EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuStreamQuery(CU_STREAM_PER_THREAD));
   }).join();
+}
+
+// The two threads make, find and give back the same kinds of things at once.
+TEST_F(DeviceTest, ThreadsUseOneContext) {
+  SIMULATED_ONLY();
+  constexpr int kRounds = 30;
+  const auto use = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      CUcontext same = nullptr;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&same, 0));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(same));
+      const CUlibrary library = load(kTestKernels);
+      const CUkernel entry = kernel(library, "store");
+      CUfunction function = nullptr;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuKernelGetFunction(&function, entry));
+      const CUdeviceptr memory = allocate(64);
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(memory, 0, 64, nullptr));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(memory, 1, 64, CU_STREAM_PER_THREAD));
+      const CUstream stream = make_stream(CU_STREAM_NON_BLOCKING);
+      EXPECT_RESULT(CUDA_SUCCESS,
+                    driver.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+      CUdeviceptr address = memory;
+      int value = round;
+      EXPECT_RESULT(CUDA_SUCCESS, launch(entry, stream, {&address, &value}));
+      CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamIsCapturing(stream, &status));
+      EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+      CUgraph graph = nullptr;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamEndCapture(stream, &graph));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuGraphDestroy(graph));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamDestroy(stream));
+      void* pinned = nullptr;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemHostAlloc(&pinned, 64, 0));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeHost(pinned));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFree(memory));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuLibraryUnload(library));
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRelease(0));
+    }
+  };
+  std::thread other(use);
+  use();
+  other.join();
 }
 
 TEST_F(DeviceTest, PrimaryContextIsCountedAndRevived) {

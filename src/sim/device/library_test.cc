@@ -179,6 +179,18 @@ TEST_F(LibraryTest, FunctionsHaveSettingsOfTheirOwn) {
       driver.cuKernelGetAttribute(&value, dynamic, reinterpret_cast<CUkernel>(function), 0));
 }
 
+// Without machine code the registers are an estimate, which occupancy and limits depend on.
+TEST_F(LibraryTest, RegistersAreEstimatedUntilTheyAreKnown) {
+  SIMULATED_ONLY();
+  const CUkernel entry = kernel(load(kTestKernels), "add");
+  const int estimate = attribute(entry, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  EXPECT_GT(estimate, 1);
+  EXPECT_LT(estimate, 64);
+  driver.simulator->set_registers(entry, 200);
+  EXPECT_EQ(attribute(entry, CU_FUNC_ATTRIBUTE_NUM_REGS), 200);
+  EXPECT_EQ(attribute(entry, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 256);
+}
+
 // Two threads that set different attributes of one kernel, or of its function, lose neither.
 TEST_F(LibraryTest, ThreadsSetAttributesOfOneKernel) {
   constexpr int kRounds = 100'000;

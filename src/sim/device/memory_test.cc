@@ -302,7 +302,7 @@ TEST_F(MemoryTest, CopyAfterAnUnorderedFreeIsAFinding) {
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, second));
   gate.open();
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
-  const auto findings = driver.simulator->findings(context);
+  const auto findings = driver.simulator->take_findings(context);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, "use_after_free");
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuEventSynchronize(event));

@@ -12,6 +12,7 @@
 #include "driver/simulator.h"
 #include "sim/device/heap.h"
 #include "sim/engine/run/engine.h"
+#include "sim/queue/session.h"
 #include "sim/queue/staging.h"
 
 namespace baton::sim {
@@ -105,6 +106,7 @@ struct Command {
   // waits for them in griddepcontrol.wait, and anything else before it begins.
   std::vector<std::shared_ptr<Command>> early;
   Work work;
+  NotesPtr notes;                             // of whoever submitted it
   std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: nobody asks
 };
 

@@ -73,6 +73,7 @@ bool fill_row(const Fill& fill, std::uint64_t address) {
 CUresult freed_meanwhile(const char* operation, const Place& place, FindingLog& findings) {
   driver::Finding finding;
   finding.kind = "use_after_free";
+  finding.is_fault = true;
   finding.message = fmt::format("{} touches {}: it was freed on another stream before the {} ran",
                                 operation, place.heap->memory().describe(place.address), operation);
   findings.add(std::move(finding));
@@ -96,6 +97,7 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
   } catch (const Error& failure) {
     driver::Finding finding;
     finding.kind = failure.code() == ErrorCode::kUnsupported ? "unsupported" : "launch_failed";
+    finding.is_fault = true;
     finding.where = failure.where().to_string();
     finding.message = failure.message();
     findings.add(std::move(finding));
@@ -109,11 +111,13 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
 
 }  // namespace
 
-CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept {
+CUresult execute(Work& work, const Command& command) noexcept {
+  FindingLog& findings = command.notes->findings;
   return contained(findings, [&] {
     const auto look = [&](const Place& place, std::uint64_t bytes, Touch touch) {
       if (place.heap == nullptr) return;
-      watch_host(place.heap->memory(), findings, number, place.address, bytes, touch);
+      if (command.notes->options.watch == driver::Simulator::Watch::kOff) return;
+      watch_host(place.heap->memory(), findings, command.number, place.address, bytes, touch);
     };
     return std::visit(Overloaded{
                           [](const Join&) { return CUDA_SUCCESS; },

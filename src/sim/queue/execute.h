@@ -14,8 +14,8 @@ namespace baton::sim {
 // the context, with a finding that says why. None throws.
 
 // Any work but a grid, a setting and the moment of a record, which the queue itself handles.
-// `number` is the work's in Ordering.
-CUresult execute(Work& work, Ordering::Number number, FindingLog& findings) noexcept;
+// `command` is whose work it was.
+CUresult execute(Work& work, const Command& command) noexcept;
 CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
                     std::unique_ptr<Grid>* grid) noexcept;
 CUresult advance_grids(Engine& engine, std::span<Grid* const> grids, std::uint64_t budget,

@@ -55,10 +55,10 @@ TEST_F(FaultTest, ResettingTheContextClearsTheError) {
   CUdeviceptr wrong = 8;
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fault"), nullptr, {&wrong}));
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
-  EXPECT_FALSE(driver.simulator->findings(context).empty());
+  EXPECT_FALSE(driver.simulator->take_findings(context).empty());
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRelease(0));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&context, 0));
-  EXPECT_TRUE(driver.simulator->findings(context).empty());
+  EXPECT_TRUE(driver.simulator->take_findings(context).empty());
   CUdeviceptr address = upload(std::vector<int>{0});
   int value = 3;
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "store"), nullptr, {&address, &value}));
@@ -96,7 +96,7 @@ TEST_F(FaultTest, FindingsNameTheAllocation) {
   CUdeviceptr behind = address + 64;
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fault"), nullptr, {&behind}));
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
-  const auto findings = driver.simulator->findings(context);
+  const auto findings = driver.simulator->take_findings(context);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].kernel, "fault");
   EXPECT_NE(findings[0].message.find("buffer x"), std::string::npos) << findings[0].message;
@@ -171,7 +171,7 @@ TEST_F(FaultTest, LaunchesAreCountedWhereSomebodyAsks) {
   driver.simulator->count_launches(stream, false);
   EXPECT_TRUE(take().empty());
   EXPECT_THROW(driver.simulator->take_counted(nullptr), Error);
-  EXPECT_THROW(driver.simulator->findings(nullptr), Error);
+  EXPECT_THROW(driver.simulator->take_findings(nullptr), Error);
 }
 
 }  // namespace

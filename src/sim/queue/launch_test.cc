@@ -238,5 +238,36 @@ TEST_F(LaunchTest, OccupancyFollowsTheKernel) {
                 driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nullptr, 32, 0));
 }
 
+// A device of compute capability 9.0 holds 128 grids. The last grid sets the flag that the others
+// poll: with 127 of them it begins, with 128 it never does.
+TEST_F(LaunchTest, AtMost128GridsAreResident) {
+  SIMULATED_ONLY();
+  driver.simulator->set_schedule(context, {ScheduleKind::kReverse, 0});
+  const CUdeviceptr out = upload(std::vector<int>{0});
+  for (const int pollers : {127, 128}) {
+    CUdeviceptr flag = upload(std::vector<int>{0});
+    CUdeviceptr written = out;
+    int one = 1;
+    for (int k = 0; k < pollers; ++k) {
+      ASSERT_RESULT(CUDA_SUCCESS,
+                    launch(kernel(library, "await"), make_stream(), {&flag, &written}));
+    }
+    // This schedule begins the work of the highest priority last.
+    CUstream last = nullptr;
+    ASSERT_RESULT(CUDA_SUCCESS,
+                  driver.cuStreamCreateWithPriority(&last, CU_STREAM_NON_BLOCKING, -5));
+    ASSERT_RESULT(CUDA_SUCCESS, launch(kernel(library, "store"), last, {&flag, &one}));
+    if (pollers == 127) {
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+      continue;
+    }
+    // Each question is worth 16 turns: far more than the grid would need to begin and to end.
+    for (int k = 0; k < 20; ++k) {
+      EXPECT_RESULT(CUDA_ERROR_NOT_READY, driver.cuStreamQuery(last));
+    }
+    EXPECT_EQ(driver.simulator->stop(context).size(), 128u);
+  }
+}
+
 }  // namespace
 }  // namespace baton::sim

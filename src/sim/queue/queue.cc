@@ -33,8 +33,7 @@ Scheduler& Scheduler::instance() {
   return instance;
 }
 
-DeviceQueue::DeviceQueue(Engine& engine, FindingLog& findings)
-    : engine_(engine), findings_(findings) {
+DeviceQueue::DeviceQueue(Engine& engine) : engine_(engine) {
   {
     std::lock_guard lock(Scheduler::instance().mutex);
     Scheduler::instance().queues.push_back(this);
@@ -60,6 +59,7 @@ CUresult DeviceQueue::error() const {
 
 void DeviceQueue::wait(Lock& lock, CommandPtr command) {
   if (command == nullptr) return;
+  host_asks(lock, *command);
   Scheduler& scheduler = Scheduler::instance();
   ++scheduler.waiting;
   for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
@@ -74,6 +74,7 @@ bool DeviceQueue::poll(Lock& lock, CommandPtr command) {
     host_learns(lock, *command);
     return true;
   }
+  host_asks(lock, *command);
   DeviceQueue& queue = *command->queue;
   if (queue.turns_.is_serial() || queue.in_host_function_) return false;
   queue.asked_ = kTurnsPerQuestion;
@@ -84,12 +85,30 @@ bool DeviceQueue::poll(Lock& lock, CommandPtr command) {
   return true;
 }
 
+NotesPtr DeviceQueue::begin_session(const driver::Simulator::Options& options) {
+  Lock lock(Scheduler::instance().mutex);
+  NotesPtr notes = sessions_.begin(options);
+  if (sessions_.schedule() != schedule_) wait(lock, submit_setting(lock, sessions_.schedule()));
+  return notes;
+}
+
+void DeviceQueue::end_session(const NotesPtr& notes) {
+  Lock lock(Scheduler::instance().mutex);
+  sessions_.end(notes);
+  if (sessions_.schedule() != schedule_) submit_setting(lock, sessions_.schedule());
+}
+
 void DeviceQueue::set_schedule(const Schedule& schedule) {
   Lock lock(Scheduler::instance().mutex);
+  wait(lock, submit_setting(lock, schedule));
+}
+
+// Also begins the schedule that is in force from its start again.
+CommandPtr DeviceQueue::submit_setting(const Lock& lock, const Schedule& schedule) {
+  schedule_ = schedule;
   std::vector<Dependency> before;
   for (const auto& [sequence, command] : unfinished_) before.push_back({command});
-  setting_ = submit(lock, Setting{schedule}, 0, before);
-  wait(lock, setting_);
+  return setting_ = submit(lock, Setting{schedule}, 0, before);
 }
 
 void DeviceQueue::drain() {
@@ -97,6 +116,7 @@ void DeviceQueue::drain() {
   Lock lock(scheduler.mutex);
   const std::uint64_t last = submitted_;
   const std::set<Ordering::Number> leaves = std::exchange(leaves_, {});
+  for (const auto& [sequence, command] : unfinished_) host_asks(lock, *command);
   ++scheduler.waiting;
   for (DeviceQueue* queue : scheduler.queues) queue->work_.notify_all();
   scheduler.done.wait(lock,
@@ -192,13 +212,13 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   if (auto* launch = std::get_if<GridLaunch>(&work)) {
     const bool waits = launch->waits_for_others;
     std::unique_ptr<Grid> grid;
-    result = begin_grid(engine_, std::move(*launch), findings_, &grid);
+    result = begin_grid(engine_, std::move(*launch), command->notes->findings, &grid);
     if (result == CUDA_SUCCESS) {
       if (running_.empty()) slices_ = 0;
       running_.push_back({command, std::move(grid), waits});
     }
   } else {
-    result = execute(work, command->number, findings_);
+    result = execute(work, *command);
   }
   const bool goes_on = result == CUDA_SUCCESS && std::holds_alternative<GridLaunch>(work);
 
@@ -253,15 +273,15 @@ void DeviceQueue::advance(Lock& lock) {
 // Advances the first grid, by the schedule's choice, that can go on. Where they do not take turns,
 // all have their part.
 CUresult DeviceQueue::take_turn() {
+  const std::vector<std::size_t> order = turns_.turn(running_.size());
   std::vector<Grid*> grids;
-  for (const std::size_t k : turns_.turn(running_.size())) {
-    grids.push_back(running_[k].grid.get());
-  }
+  for (const std::size_t k : order) grids.push_back(running_[k].grid.get());
   CUresult result = CUDA_SUCCESS;
   Engine::Advance sum;
   const auto advance = [&](std::span<Grid* const> some) {
+    const Running& first = running_[order[static_cast<std::size_t>(some.data() - grids.data())]];
     Engine::Advance one;
-    result = advance_grids(engine_, some, turns_.slice(), findings_, &one);
+    result = advance_grids(engine_, some, turns_.slice(), first.command->notes->findings, &one);
     sum.executed += one.executed;
     sum.worked = sum.worked || one.worked;
   };
@@ -288,7 +308,11 @@ CUresult DeviceQueue::take_turn() {
 // Whether all that runs has only polled for long, is as it was before that, and nobody is left who
 // could change what it polls. A grid that reads strongly but computes or counts meanwhile is not.
 bool DeviceQueue::is_stuck(const Lock&) {
-  if (!alone_ || polled_ < kMostPolled || !ready_.empty()) return false;
+  if (polled_ < kMostPolled || !ready_.empty()) return false;
+  const bool expects_help = std::any_of(running_.begin(), running_.end(), [](const Running& each) {
+    return !each.command->notes->options.alone || !each.command->notes->awaited;
+  });
+  if (expects_help) return false;
   polled_ = 0;
   std::uint64_t fingerprint = 1;
   for (const Running& running : running_) fingerprint += running.grid->fingerprint();
@@ -299,10 +323,14 @@ void DeviceQueue::report_stuck(Lock& lock) {
   lock.unlock();
   driver::Finding finding;
   finding.kind = "livelock";
+  finding.is_fault = true;
   finding.message =
       "livelock: all running threads only poll for values that no other grid, copy or host will "
       "change:";
+  std::set<Notes*> whose;
   for (const Running& running : running_) {
+    Notes& notes = *running.command->notes;
+    whose.insert(&notes);
     if (finding.kernel.empty()) {
       finding.kernel = Ordering::instance().operation(running.command->number).name;
     }
@@ -310,33 +338,12 @@ void DeviceQueue::report_stuck(Lock& lock) {
     const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());
     for (const std::string& line : running.grid->standing()) {
       finding.message += (finding.message.ends_with(':') ? " " : "; ") + line;
-      if (trace_ != nullptr) trace_->begin_block(bar++, "livelock:", line);
+      if (notes.trace != nullptr) notes.trace->begin_block(bar++, "livelock:", line);
     }
   }
-  findings_.add(std::move(finding));
+  for (Notes* notes : whose) notes->findings.add(finding);
   lock.lock();
   fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
-}
-
-void DeviceQueue::expect_no_help(bool alone) {
-  Lock lock(Scheduler::instance().mutex);
-  alone_ = alone;
-}
-
-void DeviceQueue::set_trace(std::shared_ptr<Trace> trace) {
-  drain();
-  Lock lock(Scheduler::instance().mutex);
-  engine_.set_trace(trace.get());
-  trace_ = std::move(trace);
-}
-
-std::string DeviceQueue::take_trace() {
-  drain();
-  Lock lock(Scheduler::instance().mutex);
-  engine_.set_trace(nullptr);
-  const std::shared_ptr<Trace> trace = std::exchange(trace_, nullptr);
-  lock.unlock();
-  return trace == nullptr ? std::string() : trace->json();
 }
 
 void DeviceQueue::fail(Lock& lock, CUresult result) {

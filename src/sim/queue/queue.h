@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/report/findings.h"
-#include "sim/engine/report/trace.h"
 #include "sim/queue/command.h"
+#include "sim/queue/session.h"
 #include "sim/queue/turns.h"
 
 namespace baton::sim {
@@ -50,7 +49,7 @@ class DeviceQueue {
  public:
   using Lock = std::unique_lock<std::mutex>;
 
-  DeviceQueue(Engine& engine, FindingLog& findings);
+  explicit DeviceQueue(Engine& engine);
   ~DeviceQueue();
   DeviceQueue(const DeviceQueue&) = delete;
   DeviceQueue& operator=(const DeviceQueue&) = delete;
@@ -71,14 +70,13 @@ class DeviceQueue {
   // Blocks until everything submitted before the call is done.
   void drain();
 
+  // Whose work it is that is submitted, and what is noted of it.
+  Sessions& sessions() { return sessions_; }
+  NotesPtr begin_session(const driver::Simulator::Options& options);
+  void end_session(const NotesPtr& notes);
   // For what is submitted from then on; waits for what was before. No effect where the queue has
   // failed.
   void set_schedule(const Schedule& schedule);
-  void set_trace(std::shared_ptr<Trace> trace);
-  std::string take_trace();  // ends it; empty where none was begun
-  // Whether all work comes from one thread of the host that submits it before it waits: then grids
-  // that only poll will never end, which is found.
-  void expect_no_help(bool alone);
 
   // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and says where the warps stand. Without effect
   // where nothing is outstanding. Returns once the grids ended, unless a host function keeps the
@@ -98,6 +96,7 @@ class DeviceQueue {
 
   void run();
   bool may_execute(const Lock& lock) const;
+  CommandPtr submit_setting(const Lock& lock, const Schedule& schedule);
   CommandPtr take_startable(const Lock& lock);
   void start(Lock& lock, CommandPtr command);
   void advance(Lock& lock);
@@ -107,6 +106,7 @@ class DeviceQueue {
   void report_stuck(Lock& lock);
   void depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,
               std::vector<Ordering::Edge>* edges);
+  static void host_asks(const Lock& lock, Command& command);
   static void host_learns(const Lock& lock, Command& command);
   static void reach(const Lock& lock, const CommandPtr& command, Milestone milestone);
   static bool let_go(const Lock& lock, const Command::Dependent& dependent);
@@ -117,7 +117,7 @@ class DeviceQueue {
   void halt(Lock& lock);
 
   Engine& engine_;
-  FindingLog& findings_;
+  Sessions sessions_;
 
   std::condition_variable work_;  // wakes the thread
   std::map<std::uint64_t, CommandPtr> unfinished_;
@@ -125,12 +125,11 @@ class DeviceQueue {
   std::uint64_t submitted_ = 0;
   std::set<Ordering::Number> leaves_;  // that nothing was submitted behind yet
   CommandPtr setting_;                 // the last one; what is submitted comes after it
+  Schedule schedule_;                  // of what is submitted now
   CUresult error_ = CUDA_SUCCESS;
   bool stop_requested_ = false;
   bool unasked_ = false;     // the host has neither waited nor asked for kIdle
   std::uint64_t asked_ = 0;  // turns that the host asked for and waits for
-  bool alone_ = false;
-  std::shared_ptr<Trace> trace_;
   bool closing_ = false;
   bool in_host_function_ = false;
   std::vector<std::string> standing_;  // what the last stop found

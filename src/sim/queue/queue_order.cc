@@ -45,6 +45,9 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     command->reached = Milestone::kDone;
     return command;
   }
+  const NotesPtr own = sessions_.of_caller();
+  command->notes = own != nullptr ? own : sessions_.common();
+  command->notes->awaited = false;
   command->sequence = ++submitted_;
   command->work = std::move(work);
   unfinished_.emplace(command->sequence, command);
@@ -58,6 +61,9 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
   leaves_.insert(command->number);
   if (auto* launch = std::get_if<GridLaunch>(&command->work)) {
     launch->number = command->number;
+    launch->log = &command->notes->findings;
+    launch->trace = command->notes->trace.get();
+    launch->watched = command->notes->options.watch != driver::Simulator::Watch::kOff;
     launch->waits_for_others = command->awaited != 0;
     launch->is_programmatic = std::any_of(edges.begin(), edges.end(), is_programmatic);
   }
@@ -96,6 +102,10 @@ void DeviceQueue::depend(const Lock& lock, const CommandPtr& command, const Depe
     earlier->dependents.push_back({command, Milestone::kDone, true});
     ++command->awaited;
   }
+}
+
+void DeviceQueue::host_asks(const Lock&, Command& command) {
+  if (command.notes != nullptr) command.notes->awaited = true;
 }
 
 void DeviceQueue::host_learns(const Lock&, Command& command) {

@@ -17,7 +17,7 @@ constexpr std::size_t kAhead = 64;  // cells: of two warps that touch a word a l
 
 void begin_watch(GridState* grid) {
   if (grid->launch.number == 0) return;
-  if (grid->memory->impl().is_watched()) {
+  if (grid->launch.watched && grid->memory->impl().is_watched()) {
     grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);
   }
   if (!grid->launch.is_programmatic || grid->kernel->has_grid_wait) return;

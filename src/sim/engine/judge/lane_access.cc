@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sim/engine/judge/access_place.h"
+#include "sim/engine/judge/shadow.h"
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/memory/address.h"
@@ -190,7 +191,13 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
   const Region* region = x->grid->snapshot->find(address);
   if (region == nullptr) return false;
-  x->regions[i->cache] = *region;
+  Region& cached = x->regions[i->cache];
+  cached = *region;
+  const bool is_watched = x->grid->relations != nullptr;
+  if (!is_watched && region->shadow != nullptr &&
+      !static_cast<const Shadow*>(region->shadow)->is_read_only) {
+    cached.shadow = nullptr;
+  }
   return true;
 }
 

@@ -87,7 +87,7 @@ class Shadow {
   // Whether accesses are noted, which may begin while grids run; and whether no kernel may write,
   // which is set while none does.
   std::atomic<bool> notes = false;
-  bool is_read_only = false;
+  std::atomic<bool> is_read_only = false;
 
   // The parts, so small that an access of `bytes` at `offset` covers whole ones; null where there
   // is no room.

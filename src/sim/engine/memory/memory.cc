@@ -172,15 +172,13 @@ void DeviceMemory::Impl::settle() {
   }
 }
 
-void DeviceMemory::Impl::watch(bool on) {
+void DeviceMemory::Impl::watch() {
   std::unique_lock lock(mutex);
-  if (watched == on) return;
-  watched = on;
+  if (watched) return;
+  watched = true;
   current = nullptr;
   for (auto& [base, allocation] : allocations) {
-    if (allocation.backing == nullptr) continue;
-    allocation.backing->shadow().notes = on;
-    if (!on) allocation.backing->shadow().clear();
+    if (allocation.backing != nullptr) allocation.backing->shadow().notes = true;
   }
 }
 

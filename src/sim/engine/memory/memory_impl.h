@@ -74,10 +74,10 @@ struct DeviceMemory::Impl {
   AddressKind classify(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;
 
-  // From now on accesses are noted, or not. What was noted before is forgotten where they are not.
-  void watch(bool on);
-
+  // From now on accesses are noted.
+  void watch();
   bool is_watched() const;
+
   // Forgets what was noted. Not while anything runs.
   void forget_touches();
 

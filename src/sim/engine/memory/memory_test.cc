@@ -152,7 +152,7 @@ TEST(DeviceMemory, ASnapshotKeepsWhatIsFreedMeanwhile) {
 
 TEST(DeviceMemory, ForgetsTheTouchesOfEveryLiveAllocation) {
   DeviceMemory memory(0, kMiB);
-  memory.impl().watch(true);
+  memory.impl().watch();
   const std::uint64_t addresses[] = {memory.allocate(64), memory.allocate(64), memory.allocate(64)};
   const auto shadow_of = [&](std::uint64_t address) -> Shadow& {
     return memory.impl().holding(address, 1)->second.backing->shadow();

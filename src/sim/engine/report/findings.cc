@@ -8,8 +8,31 @@
 
 namespace baton::sim {
 
-FindingLog::Place FindingLog::add(driver::Finding finding) {
+void FirstFault::note(const driver::Finding& finding) {
   std::lock_guard lock(mutex_);
+  if (!first_) first_ = finding;
+}
+
+std::optional<driver::Finding> FirstFault::get() {
+  std::lock_guard lock(mutex_);
+  told_ = told_ || first_;
+  return first_;
+}
+
+bool FirstFault::was_told() const {
+  std::lock_guard lock(mutex_);
+  return told_;
+}
+
+FindingLog* FindingLog::heir(std::unique_lock<std::mutex>& lock) const {
+  if (heir_ != nullptr) lock.unlock();
+  return heir_.get();
+}
+
+FindingLog::Place FindingLog::add(driver::Finding finding) {
+  std::unique_lock lock(mutex_);
+  if (FindingLog* next = heir(lock)) return next->add(std::move(finding));
+  if (finding.is_fault && fault_ != nullptr) fault_->note(finding);
   const auto [at, added] =
       index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
   if (added) {
@@ -17,23 +40,37 @@ FindingLog::Place FindingLog::add(driver::Finding finding) {
   } else {
     findings_[at->second].count += finding.count;
   }
-  return {taken_, at->second};
+  return {this, taken_, at->second};
 }
 
 bool FindingLog::count_again(const Place& place, std::uint64_t times) {
-  std::lock_guard lock(mutex_);
-  if (place.taken != taken_) return false;
+  std::unique_lock lock(mutex_);
+  if (FindingLog* next = heir(lock)) return next->count_again(place, times);
+  if (place.log != this || place.taken != taken_) return false;
   findings_[place.index].count += times;
   return true;
 }
 
 bool FindingLog::count_again(const std::string& kind, const std::string& kernel,
                              const std::string& where) {
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (FindingLog* next = heir(lock)) return next->count_again(kind, kernel, where);
   const auto found = index_.find(Key{kind, kernel, where});
   if (found == index_.end()) return false;
   ++findings_[found->second].count;
   return true;
+}
+
+void FindingLog::pass_on_to(std::shared_ptr<FindingLog> heir) {
+  std::vector<driver::Finding> left;
+  {
+    std::lock_guard lock(mutex_);
+    heir_ = heir;
+    left = std::exchange(findings_, {});
+    index_.clear();
+    ++taken_;
+  }
+  for (driver::Finding& finding : left) heir->add(std::move(finding));
 }
 
 std::vector<driver::Finding> FindingLog::list() const {
@@ -90,7 +127,11 @@ void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity
 
 const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, const char* kind,
                   const std::string& message) {
-  report(x, i, lane, driver::Finding::Severity::kError, kind, message);
+  driver::Finding finding = finding_at(x, i, lane);
+  finding.kind = kind;
+  finding.message = message;
+  finding.is_fault = true;
+  x->grid->log->add(std::move(finding));
   x->grid->set_fault(code);
   x->stop = Stop::kFault;
   return nullptr;

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -18,12 +20,28 @@ namespace baton::sim {
 
 struct GridState;
 
-// All findings of an engine: in the order first seen, equal ones (same kind, kernel and place)
-// merged. Thread-safe.
+// The first fault among the findings of several logs. Thread-safe.
+class FirstFault {
+ public:
+  void note(const driver::Finding& finding);
+  // Whoever gets it tells it.
+  std::optional<driver::Finding> get();
+  bool was_told() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<driver::Finding> first_;
+  bool told_ = false;
+};
+
+// Findings in the order first seen, equal ones (same kind, kernel and place) merged. Thread-safe.
 class FindingLog {
  public:
+  explicit FindingLog(std::shared_ptr<FirstFault> fault = nullptr) : fault_(std::move(fault)) {}
+
   // Where a finding stands; good until the findings are taken.
   struct Place {
+    const FindingLog* log = nullptr;
     std::uint64_t taken = 0;  // how often they had been taken
     std::size_t index = 0;
   };
@@ -35,10 +53,17 @@ class FindingLog {
   bool count_again(const std::string& kind, const std::string& kernel, const std::string& where);
   std::vector<driver::Finding> list() const;
   std::vector<driver::Finding> take();
+  // Gives what it holds, and what comes later, to another log, which passes nothing on.
+  void pass_on_to(std::shared_ptr<FindingLog> heir);
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
+  // Null, or the log that takes over, which is called without the lock.
+  FindingLog* heir(std::unique_lock<std::mutex>& lock) const;
+
+  const std::shared_ptr<FirstFault> fault_;  // null: nobody asks
   mutable std::mutex mutex_;
+  std::shared_ptr<FindingLog> heir_;
   std::vector<driver::Finding> findings_;
   std::map<Key, std::size_t> index_;
   std::uint64_t taken_ = 0;

@@ -50,7 +50,6 @@ struct Engine::Impl {
   Workspaces workspaces;
   WorkerPool workers;
   std::uint64_t next_grid = 1;
-  Trace* trace = nullptr;
   std::atomic<bool> interrupted{false};
 };
 
@@ -115,12 +114,12 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                   grid->launch.kernel->name);
     }
   }
-  grid->log = &impl_->log;
+  grid->log = grid->launch.log != nullptr ? grid->launch.log : &impl_->log;
   grid->memory = &impl_->memory;
   begin_watch(grid.get());
-  if (impl_->trace != nullptr) {
+  if (grid->launch.trace != nullptr) {
     const Dim3& blocks = grid->launch.grid;
-    grid->trace = impl_->trace;
+    grid->trace = grid->launch.trace;
     grid->trace->begin_grid(
         grid->id, grid->launch.kernel->name,
         fmt::format("({}, {}, {}) blocks of {} threads", blocks.x, blocks.y, blocks.z, threads),
@@ -151,10 +150,6 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
     impl_->print(grid->output.take());
   }
   return sum;
-}
-
-void Engine::set_trace(Trace* trace) {
-  impl_->trace = trace;
 }
 
 void Engine::set_schedule(const Schedule& schedule) {

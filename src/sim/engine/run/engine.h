@@ -20,6 +20,7 @@
 
 namespace baton::sim {
 
+class FindingLog;
 class Trace;
 
 struct Dim3 {
@@ -55,6 +56,11 @@ struct GridLaunch {
   Ordering::Number number = 0;  // in Ordering; 0: nothing else may touch memory meanwhile
   std::uint32_t dynamic_shared = 0;
   std::vector<std::byte> params;  // kernel->param_bytes bytes, laid out by the kernel's offsets
+  // Where findings and what the grid does are noted; null: in the engine's own log, and nowhere.
+  // Both outlive the grid.
+  FindingLog* log = nullptr;
+  Trace* trace = nullptr;
+  bool watched = true;  // whether its accesses of global memory are checked, where any are
 };
 
 // One launched grid: which blocks are still to start, which are resident, and the whole state of
@@ -82,7 +88,7 @@ class Grid {
   virtual std::vector<std::string> standing() const = 0;
 };
 
-// Executes grids on one simulated device. Findings go to the log it is given.
+// Executes grids on one simulated device.
 class Engine {
  public:
   Engine(const EngineConfig& config, DeviceMemory& memory);
@@ -106,10 +112,6 @@ class Engine {
   // executes them, and `advance` also returns where the last block of a grid triggers.
   void set_schedule(const Schedule& schedule);
 
-  // What the grids that begin from now on do is noted there; null for nowhere. It must outlive
-  // them.
-  void set_trace(Trace* trace);
-
   // Forgets which operations touched memory so far. Not while grids run.
   void forget_touches();
 
@@ -117,7 +119,8 @@ class Engine {
   void interrupt();
   void resume();
 
-  // Findings so far in the order first seen, equal ones merged with a count. Thread-safe.
+  // Findings of grids without a log of their own, in the order first seen, equal ones merged with a
+  // count. Thread-safe.
   std::vector<driver::Finding> findings() const;
   std::vector<driver::Finding> take_findings();
 
