@@ -55,6 +55,22 @@ class TemporaryFile {
     }
   }
 
+  // Takes over who may do what with the file that it replaces.
+  void take_rights(const fs::path& replaced) {
+    struct stat old = {};
+    if (::stat(replaced.c_str(), &old) != 0) return;
+    struct stat own = {};
+    require(::fstat(descriptor_.number(), &own) == 0 ? 0 : errno);
+    const bool same_owner = own.st_uid == old.st_uid && own.st_gid == old.st_gid;
+    // Only root may give a file to another owner; whoever may replace the file still may do so.
+    if (!same_owner && ::fchown(descriptor_.number(), old.st_uid, old.st_gid) != 0) {
+      log(LogLevel::kDebug, "\"{}\" changes its owner: {}", replaced.string(),
+          system_reason(errno));
+      return;
+    }
+    require(::fchmod(descriptor_.number(), old.st_mode & 07777) == 0 ? 0 : errno);
+  }
+
   void write(std::string_view bytes) {
     require(write_all(descriptor_.number(), bytes));
     if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0) require(errno);
@@ -96,6 +112,23 @@ void write_in_place(const fs::path& path, std::string_view bytes) {
   if (file.number() < 0) fail_to_write(path, errno);
   if (const int reason = write_all(file.number(), bytes)) fail_to_write(path, reason);
   if (const int reason = file.close()) fail_to_write(path, reason);
+}
+
+// A device, a pipe or a folder: what is there and cannot be replaced by a file.
+bool is_written_in_place(const fs::path& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+// The file that a link names is replaced, not the link.
+fs::path replaced_file(const fs::path& path) {
+  std::error_code ignored;
+  const bool link =
+      fs::exists(fs::status(path, ignored)) && fs::is_symlink(fs::symlink_status(path, ignored));
+  const fs::path target = link ? fs::canonical(path, ignored) : path;
+  if (target.empty() || !target.has_filename()) fail_to_write(path, ENOENT);
+  return target;
 }
 
 // Makes the new name last through a power failure. Some file systems cannot: the file itself is
@@ -149,21 +182,25 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
+  if (is_written_in_place(path)) {
     write_in_place(path, bytes);
     return;
   }
-  // The file that a link names is replaced, not the link.
-  const bool link = fs::exists(status) && fs::is_symlink(fs::symlink_status(path, ignored));
-  const fs::path target = link ? fs::canonical(path, ignored) : path;
-  if (target.empty() || !target.has_filename()) fail_to_write(path, ENOENT);
-
+  const fs::path target = replaced_file(path);
   TemporaryFile file(target);
+  file.take_rights(target);
   file.write(bytes);
   file.rename();
   sync_folder(target.has_parent_path() ? target.parent_path() : fs::path("."));
+}
+
+void require_writable(const fs::path& path) {
+  if (is_written_in_place(path)) {
+    if (::access(path.c_str(), W_OK) != 0) fail_to_write(path, errno);
+    return;
+  }
+  const fs::path target = replaced_file(path);
+  TemporaryFile{target};
 }
 
 TemporaryDirectory::TemporaryDirectory() {

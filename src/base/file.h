@@ -17,8 +17,13 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 // Writes bytes to a temporary file in the same folder, syncs it, and renames it over `path`: a
 // reader sees the old bytes or the new ones, never a part, and of several writers the last one
 // wins. A link is followed; a device or a pipe, which cannot be replaced, is written in place.
-// Throws kInvalidInput with the reason, and leaves no temporary file behind. Thread-safe.
+// A file that was there keeps its mode and, where the system allows it, its owner. Throws
+// kInvalidInput with the reason, and leaves no temporary file. Thread-safe.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+// Throws kInvalidInput, as write_file_atomically would, where a file cannot be written there. What
+// the file holds stays.
+void require_writable(const std::filesystem::path& path);
 
 // A folder of its own under the system's temporary folder, removed with all it holds at the end of
 // its life; a failure to remove it is logged.

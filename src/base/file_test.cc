@@ -141,6 +141,43 @@ TEST_F(FileTest, FollowsALinkAndKeepsIt) {
   EXPECT_EQ(read_file(path("real")), "new");
 }
 
+TEST_F(FileTest, AReplacedFileKeepsItsMode) {
+  write_file_atomically(path("a"), "old");
+  const fs::perms mode = fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read;
+  fs::permissions(path("a"), mode);
+  write_file_atomically(path("a"), "new");
+  EXPECT_EQ(fs::status(path("a")).permissions(), mode);
+  fs::permissions(path("a"), mode | fs::perms::others_exec);
+  fs::create_symlink("a", path("link"));
+  write_file_atomically(path("link"), "newer");
+  EXPECT_EQ(fs::status(path("a")).permissions(), mode | fs::perms::others_exec);
+  EXPECT_EQ(read_file(path("a")), "newer");
+}
+
+TEST_F(FileTest, AReplacedFileKeepsItsOwner) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give files away";
+  write_file_atomically(path("a"), "old");
+  ASSERT_EQ(::chown(path("a").c_str(), 1234, 4321), 0);
+  write_file_atomically(path("a"), "new");
+  struct stat status = {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, 1234u);
+  EXPECT_EQ(status.st_gid, 4321u);
+}
+
+TEST_F(FileTest, WritableIsFoundOutWithoutWriting) {
+  require_writable(path("a"));
+  EXPECT_EQ(entries(), std::set<std::string>{});
+  write_file_atomically(path("a"), "old");
+  require_writable(path("a"));
+  require_writable("/dev/null");
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_EQ(entries(), std::set<std::string>{"a"});
+  expect_error(ErrorCode::kInvalidInput, "cannot write", [] { require_writable("/proc/a"); });
+  expect_error(ErrorCode::kInvalidInput, "No such file",
+               [&] { require_writable(path("none") / "a"); });
+}
+
 TEST_F(FileTest, DevicesAreNotReplaced) {
   write_file_atomically("/dev/null", "1");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

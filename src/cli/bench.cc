@@ -111,7 +111,7 @@ class Bench {
     }
     all.times = whole_;
     add_row(table, {"the whole run", "", "", ""}, all.cells(ceiling));
-    output_.text(fmt::format("\n{}", table.format(output_.colour())));
+    output_.text(fmt::format("\n{}", table.format(output_.terminal())));
 
     Json& json = output_.result();
     json["runs"] = runs_;
@@ -193,8 +193,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
     output.result()[list] = Json::array();
   }
   const Program program = Program::from_file(command.program);
-  output.result()["program"] = program.name();
-  output.line("program  {} ({})", program.name(), command.program.string());
+  show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
@@ -216,10 +215,11 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
     measurement.show();
   } catch (const Error&) {
     show_findings(executable.report(), false, output);
+    show_warnings(executable.report(), output);
     throw;
   }
   show_findings(executable.report(), true, output);
-  for (const std::string& warning : executable.report().warnings) output.warning(warning);
+  show_warnings(executable.report(), output);
 }
 
 }  // namespace baton::cli

@@ -17,6 +17,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Entries = std::vector<tools::Cache::Entry>;
 
+// As much of a key as tells entries apart; JSON has the file.
+constexpr std::size_t kShownKey = 12;
+
 std::string counted_entries(std::size_t count) {
   return counted(count, "entry", "entries");
 }
@@ -68,16 +71,17 @@ void list(const tools::Cache& cache, Output& output) {
   output.result()["entries"] = json_of(entries);
   using enum Table::Align;
   Table table(
-      {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"last used", kRight}, {"file"}, {""}});
+      {{"source"}, {"entries"}, {"arch"}, {"size", kRight}, {"last used", kRight}, {"key"}, {""}});
   for (const tools::Cache::Entry& entry : entries) {
-    table.add({printable(entry.name), printable(fmt::format("{}", fmt::join(entry.entries, ", "))),
+    table.add({printable(entry.name),
+               printable(fmt::format("{}", fmt::join(entry.entries, ", ")), 40),
                printable(entry.arch), format_bytes(entry.size), format_age(entry.unused),
-               entry.path.filename().string(), entry.damage});
+               entry.key.substr(0, kShownKey), entry.damage});
   }
   if (entries.empty()) {
     output.line("{}: no entries", cache.directory().string());
   } else {
-    output.text(table.format(output.colour()));
+    output.text(table.format(output.terminal()));
   }
 }
 

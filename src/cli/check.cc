@@ -73,8 +73,7 @@ void check_metadata(const tools::Contents& contents, const Device& device, Outpu
 
 void check_program(const CheckCommand& command, const Device& device, Output& output) {
   const Program program = Program::from_file(command.file);
-  output.result()["program"] = program.name();
-  output.line("program  {} ({})", program.name(), command.file.string());
+  show_program(program, command.file, output);
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
@@ -84,7 +83,7 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   bindings.symbols = command.symbols;
   CheckReport report = executable.check(std::move(bindings));
   show_rewrites(executable.modules(), output);
-  show_check(report, executable, output);
+  show_check(report, executable, command.verbose, output);
   if (report.objection) throw std::move(*report.objection);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/attribute_format.h"
+#include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/kernel_table.h"
@@ -25,6 +26,9 @@ using Json = nlohmann::ordered_json;
 
 // Threads of a block that questions about a kernel assume where the image does not fix it.
 constexpr std::uint32_t kTypicalThreads = 256;
+
+// More rows of launches and edges than this only --verbose shows.
+constexpr std::size_t kMostRows = 40;
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -180,7 +184,7 @@ void show_room(const CheckReport& report, Output& output) {
       rooms.add({name, "-", "-", "-", "no block is left: the launch before never triggers"});
     }
   }
-  if (any) output.text(fmt::format("\n{}", rooms.format(output.colour())));
+  if (any) output.text(fmt::format("\n{}", rooms.format(output.terminal())));
   Table even({{"even"}, {"launch"}, {"padding", kRight}, {"result"}});
   any = false;
   for (const LaunchReport& launch : report.launches) {
@@ -189,7 +193,7 @@ void show_room(const CheckReport& report, Output& output) {
     even.add({std::to_string(launch.number), launch.kernel, format_bytes(launch.padding),
               launch.placement});
   }
-  if (any) output.text(fmt::format("\n{}", even.format(output.colour())));
+  if (any) output.text(fmt::format("\n{}", even.format(output.terminal())));
 }
 
 std::string_view decision_of(const EdgeReport& edge) {
@@ -214,6 +218,57 @@ void show_missing_waits(const ImageFacts& facts, Output& output) {
 // Below a table that marks numbers with "~".
 void explain_estimates(Output& output) {
   output.line("~ an estimate of the simulated GPU, which does not assemble PTX");
+}
+
+void show_left_out(std::size_t rows, Output& output) {
+  if (rows > 0) output.line("  and {} more: --verbose lists all", rows);
+}
+
+Style style_of(EdgeVerdict verdict) {
+  switch (verdict) {
+    case EdgeVerdict::kProven:
+      return Style::kGood;
+    case EdgeVerdict::kUnsafe:
+      return Style::kBad;
+    case EdgeVerdict::kUnknown:
+      return Style::kWarning;
+  }
+  return Style::kFaint;
+}
+
+// "16 edges: 14 proven, 2 unknown".
+std::string count_of(const std::vector<EdgeReport>& edges) {
+  std::string text;
+  for (const EdgeVerdict verdict :
+       {EdgeVerdict::kProven, EdgeVerdict::kUnsafe, EdgeVerdict::kUnknown}) {
+    const auto count = std::count_if(edges.begin(), edges.end(), [&](const EdgeReport& edge) {
+      return edge.verdict == verdict;
+    });
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, baton::to_string(verdict));
+  }
+  return fmt::format("{}: {}", counted(edges.size(), "edge"), text);
+}
+
+// The edges that are not as one wants them, proven and used; `verbose`: all.
+void show_edges(const std::vector<EdgeReport>& edges, bool verbose, Output& output) {
+  if (edges.empty()) return;
+  Table table({{"edge"}, {"verdict"}, {"decision"}, {"because"}, {"reason for the verdict"}});
+  std::size_t left_out = 0;
+  for (const EdgeReport& edge : edges) {
+    const bool expected = edge.verdict == EdgeVerdict::kProven && edge.programmatic;
+    if (!verbose && expected) continue;
+    if (!verbose && table.rows() == kMostRows) {
+      ++left_out;
+      continue;
+    }
+    table.add({fmt::format("{} -> {}", edge.from, edge.to),
+               styled(baton::to_string(edge.verdict), style_of(edge.verdict), output.colour()),
+               std::string(decision_of(edge)), edge.decision_reason, edge.reason});
+  }
+  output.line("\n{}", count_of(edges));
+  if (table.rows() > 0) output.text(table.format(output.terminal()));
+  show_left_out(left_out, output);
 }
 
 }  // namespace
@@ -272,13 +327,14 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
     }
     kernels.push_back(std::move(json));
   }
-  if (!refusal && !facts.kernels.empty()) output.text(table.format(output.colour()));
+  if (!refusal && !facts.kernels.empty()) output.text(table.format(output.terminal()));
   if (any_estimate) explain_estimates(output);
   show_missing_waits(facts, output);
   if (refusal) throw std::move(*refusal);
 }
 
-void show_check(const CheckReport& report, const Executable& executable, Output& output) {
+void show_check(const CheckReport& report, const Executable& executable, bool verbose,
+                Output& output) {
   Json& json = output.result();
   json["run_steps"] = report.steps;
   json["steps"] = Json::array();
@@ -298,21 +354,18 @@ void show_check(const CheckReport& report, const Executable& executable, Output&
   for (const LaunchReport& launch : report.launches) {
     const bool is_estimate = estimated.contains(launch.kernel);
     json["steps"].push_back(json_of(launch, is_estimate));
-    table.add(row_of(launch, is_estimate));
+    if (verbose || table.rows() < kMostRows) table.add(row_of(launch, is_estimate));
   }
-  if (!report.launches.empty()) output.text(fmt::format("\n{}", table.format(output.colour())));
+  if (!report.launches.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
+  show_left_out(report.launches.size() - table.rows(), output);
   if (!estimated.empty()) explain_estimates(output);
   add_edges(report.edges, output);
-  Table edges({{"edge"}, {"verdict"}, {"decision"}, {"because"}, {"reason for the verdict"}});
-  for (const EdgeReport& edge : report.edges) {
-    edges.add({fmt::format("{} -> {}", edge.from, edge.to),
-               std::string(baton::to_string(edge.verdict)), std::string(decision_of(edge)),
-               edge.decision_reason, edge.reason});
-  }
-  if (!report.edges.empty()) output.text(fmt::format("\n{}", edges.format(output.colour())));
+  show_edges(report.edges, verbose, output);
   show_room(report, output);
-  output.line("\n{} step{} in a run; nothing that is known before it forbids it on {}",
-              report.steps, report.steps == 1 ? "" : "s", executable.device().spec());
+  if (!report.objection) {
+    output.line("\nok: {} pass all checks for {}", counted(report.steps, "step"),
+                executable.device().spec());
+  }
   for (const std::string& warning : report.warnings) output.warning(warning);
 }
 

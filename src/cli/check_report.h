@@ -15,7 +15,8 @@ namespace baton::cli {
 void show_image(const FoundImage& found, const Device& device, Output& output);
 
 // A program: every launch with its config, limits and headroom, and every edge.
-void show_check(const CheckReport& report, const Executable& executable, Output& output);
+void show_check(const CheckReport& report, const Executable& executable, bool verbose,
+                Output& output);
 
 // Edges as "edges" in the JSON object, with their verdicts and what is done with them.
 void add_edges(const std::vector<EdgeReport>& edges, Output& output);

@@ -31,9 +31,9 @@ struct RawRun {
 };
 
 struct Raw {
-  bool json = false, strict = false;
+  bool json = false, strict = false, verbose = false;
   RawRun run;
-  std::string file, output, arch, extract, action;
+  std::string file, output, arch, extract, kernel, action;
   bool ptx = false, cubin = false;
   std::vector<std::string> entries;
 };
@@ -117,6 +117,15 @@ std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
   return symbols;
 }
 
+std::regex parse_regex(std::string_view option, const std::string& text) {
+  try {
+    return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& failure) {
+    throw error(ErrorCode::kInvalidInput, "{} takes a regular expression, \"{}\" is none: {}",
+                option, text, failure.what());
+  }
+}
+
 PdlMode parse_pdl(const std::string& text) {
   constexpr std::string_view kModes[] = {"auto", "on", "off"};
   check_choice("--pdl", text, kModes);
@@ -135,6 +144,7 @@ CheckCommand checked_check(const Raw& raw) {
   CheckCommand command;
   command.json = raw.json;
   command.strict = raw.strict;
+  command.verbose = raw.verbose;
   command.file = raw.file;
   command.symbols = parse_symbols(run.set);
   command.pdl = parse_pdl(run.pdl);
@@ -246,6 +256,8 @@ class Parser {
     add_compile();
     CLI::App* inspect = add("inspect", "Show the kernels of an image or a program");
     inspect->add_option("FILE", raw_.file, "A file with images, or a program file");
+    option(inspect, "--kernel", raw_.kernel, "REGEX", "Show only the kernels whose names match");
+    option(inspect, "--arch", raw_.arch, "sm_NN", "Show only the images for one architecture");
     option(inspect, "--extract", raw_.extract, "DIR",
            "Write its images, sources and metadata into a folder");
     CLI::App* cache = add("cache", "Show, verify or clear the compile cache");
@@ -363,6 +375,8 @@ class Parser {
     sub->add_option("FILE", raw_.file, "A program file, or a file with images");
     add_binding(sub);
     add_strict(sub);
+    sub->add_flag("--verbose", raw_.verbose,
+                  "List all launches and edges, not the exceptions alone");
   }
 
   void add_run() {
@@ -456,7 +470,11 @@ class Parser {
     }
     if (name == "inspect") {
       require(raw_.file, "baton inspect needs an image or a program: baton inspect FILE");
-      InspectCommand inspect{raw_.json, raw_.file, {}};
+      InspectCommand inspect;
+      inspect.json = raw_.json;
+      inspect.image = raw_.file;
+      inspect.arch = raw_.arch;
+      if (!raw_.kernel.empty()) inspect.kernel = parse_regex("--kernel", raw_.kernel);
       if (!raw_.extract.empty()) inspect.extract = raw_.extract;
       return inspect;
     }

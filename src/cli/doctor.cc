@@ -54,7 +54,7 @@ void doctor(const DoctorCommand&, Output& output) {
                       fmt::format("{}.{}", device.architecture / 10, device.architecture % 10),
                       format_bytes(device.total_memory)});
   }
-  output.text(device_table.format(output.colour()) + "\n");
+  output.text(device_table.format(output.terminal()) + "\n");
 
   Table part_table({{"part"}, {""}, {"version"}, {"where"}});
   std::vector<std::string> missing;
@@ -64,7 +64,7 @@ void doctor(const DoctorCommand&, Output& output) {
     if (part.needed && !part.found) missing.push_back(part.name);
     part_table.add({part.name, part.found ? "found" : "missing", part.version, part.detail});
   }
-  output.text(part_table.format(output.colour()));
+  output.text(part_table.format(output.terminal()));
   show_default(output);
   if (!missing.empty()) {
     throw error(ErrorCode::kNotFound, "CUDA source does not compile here, for want of {}",

@@ -10,6 +10,20 @@
 
 namespace baton::cli {
 
+std::string shortened(std::string_view name) {
+  constexpr std::size_t kMost = 120, kFirst = 70;
+  std::string text = printable(name, std::string_view::npos);
+  if (text.size() <= kMost) return text;
+  const auto is_inside = [&](std::size_t i) {
+    return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80;
+  };
+  std::size_t head = kFirst;
+  while (is_inside(head)) --head;
+  std::size_t tail = text.size() - (kMost - kFirst - 3);
+  while (is_inside(tail)) ++tail;
+  return text.substr(0, head) + "..." + text.substr(tail);
+}
+
 std::string format_extent(const Dim3& extent) {
   if (extent.z != 1) return fmt::format("{} x {} x {}", extent.x, extent.y, extent.z);
   if (extent.y != 1) return fmt::format("{} x {}", extent.x, extent.y);

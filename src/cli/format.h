@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "baton/array.h"
 #include "baton/launch.h"
@@ -12,6 +13,9 @@ namespace baton::cli {
 
 // How values read in tables.
 
+// A name as a terminal shows it, cut in the middle where it is very long: what tells instances of a
+// template apart is mostly at the end.
+std::string shortened(std::string_view name);
 // "64 x 4"; trailing extents of one are left out.
 std::string format_extent(const Dim3& extent);
 // "[2048, 3]".

@@ -76,5 +76,20 @@ TEST(Format, MoreElementsThanShown) {
   EXPECT_EQ(format_elements(array_of<std::int32_t>(DType::kI32, {}), 2), "");
 }
 
+TEST(Format, LongNamesAreCutInTheMiddle) {
+  EXPECT_EQ(shortened(std::string(120, 'x')), std::string(120, 'x'));
+  const std::string name = std::string(100, 'x') + std::string(40, 'y') + "<float>()";
+  EXPECT_EQ(shortened(name), std::string(70, 'x') + "..." + std::string(38, 'y') + "<float>()");
+  // Characters stay whole.
+  std::string umlauts;
+  for (int i = 0; i < 80; ++i) umlauts += "\xc3\xa4";
+  std::string a = shortened(umlauts), b = shortened("x" + umlauts);
+  for (const std::string& text : {a, b}) {
+    EXPECT_LE(text.size(), 120u);
+    EXPECT_EQ(text.substr(text.find("...") + 3, 2), "\xc3\xa4");
+    EXPECT_EQ(text.substr(text.find("...") - 2, 2), "\xc3\xa4");
+  }
+}
+
 }  // namespace
 }  // namespace baton::cli

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "baton/device.h"
 #include "baton/image.h"
 #include "cli/commands.h"
+#include "cli/format.h"
 #include "cli/inspect_entry.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
@@ -26,6 +29,9 @@ namespace baton::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Headers bring thousands of constants that no reader looks for.
+constexpr std::size_t kMostVariables = 8;
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
@@ -76,8 +82,9 @@ std::string describe(const Image& image, const ImageFacts& facts) {
 // Fills the JSON object image by image, and the text as it goes.
 class Report {
  public:
-  Report(bool has_offsets, Output& output)
-      : has_offsets_(has_offsets),
+  Report(const InspectCommand& command, bool has_offsets, Output& output)
+      : command_(command),
+        has_offsets_(has_offsets),
         output_(output),
         images_(Json::array()),
         kernels_(Json::array()),
@@ -92,6 +99,7 @@ class Report {
     ImageFacts facts;
     if (found.place.empty()) {
       facts = read_facts(image);
+      if (!is_wanted(facts)) return;
       // Of a file that is one image, these are said of the file too.
       add_facts(facts, output_.result());
       output_.line("{}: {}", image.name(), describe(image, facts));
@@ -102,6 +110,7 @@ class Report {
       } catch (const Error& unreadable) {
         facts.remarks.push_back(unreadable.message());
       }
+      if (!is_wanted(facts)) return;
       output_.line("\n{}: {}", printable(found.place), describe(image, facts));
     }
     add_facts(facts, json);
@@ -162,7 +171,7 @@ class Report {
                  format_bytes(member.size), printable(member.source), printable(member.options)});
     }
     output_.line("");
-    output_.text(table.format(output_.colour()));
+    output_.text(table.format(output_.terminal()));
   }
 
   void show_variables(const ImageFacts& facts) {
@@ -173,13 +182,32 @@ class Report {
                             {"size", variable.size},
                             {"space", space},
                             {"image", images_.size() - 1}});
-      table.add({printable(variable.name), std::to_string(variable.size), space});
+      if (table.rows() == kMostVariables) continue;
+      table.add({shortened(variable.name), std::to_string(variable.size), space});
     }
     if (facts.variables.empty()) return;
     output_.line("");
-    output_.text(table.format(output_.colour()));
+    output_.text(table.format(output_.terminal()));
+    if (facts.variables.size() > table.rows()) {
+      output_.line("  and {} more: --json lists all", facts.variables.size() - table.rows());
+    }
   }
 
+  // Whether the user wants to see the image, of whose kernels only the wanted ones stay.
+  bool is_wanted(ImageFacts& facts) const {
+    const std::string& arch = command_.arch;
+    const bool suits = arch.empty() || facts.arch == arch ||
+                       std::any_of(facts.members.begin(), facts.members.end(),
+                                   [&](const MemberFacts& member) { return member.arch == arch; });
+    std::erase_if(facts.kernels, [&](const KernelFacts& kernel) {
+      if (!arch.empty() && !kernel.arch.empty() && kernel.arch != arch) return true;
+      return command_.kernel && !std::regex_search(kernel.name, *command_.kernel) &&
+             !std::regex_search(kernel.demangled, *command_.kernel);
+    });
+    return suits && (!command_.kernel || !facts.kernels.empty());
+  }
+
+  const InspectCommand& command_;
   bool has_offsets_;
   Output& output_;
   Json images_;
@@ -237,7 +265,7 @@ void inspect(const InspectCommand& command, Output& output) {
   }
   for (const std::string& remark : found.remarks) output.warning(remark);
   if (contents.metadata) show_metadata(*contents.metadata, output);
-  Report report(contents.has_offsets, output);
+  Report report(command, contents.has_offsets, output);
   for (const FoundImage& each : found.images) report.add(each);
   report.finish();
   if (!command.extract) return;

@@ -73,7 +73,7 @@ void show_functions(const ModuleMetadata& module, Output& output) {
                fmt::format("{}", fmt::join(function.flags(), ", ")), attributes_text(function)});
   }
   output.line("");
-  output.text(table.format(output.colour()));
+  output.text(table.format(output.terminal()));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
   output.result()["modules"] = std::move(module_list);
   output.result()["kernels"] = std::move(kernel_list);
   if (rows == 0) return;
-  output.text(fmt::format("\n{}", table.format(output.colour())));
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
   if (rows > kMostRows) output.line("  and {} more", rows - kMostRows);
   for (const KernelModule& module : modules) {
     if (module.compiled && !module.compiled->log.empty()) {
@@ -131,7 +131,7 @@ void show_rewrites(const std::vector<KernelModule>& modules, Output& output) {
   }
   if (list.empty()) return;
   output.result()["rewrites"] = std::move(list);
-  output.text(fmt::format("\n{}", table.format(output.colour())));
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
 }  // namespace baton::cli

@@ -99,7 +99,7 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
                {"compiled in", kRight}});
   for (const KernelFacts& kernel : facts.kernels) {
     const CompiledKernel* build = builds.find(kernel);
-    table.add({printable(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
+    table.add({shortened(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
                bytes(kernel.local_bytes), bytes(kernel.static_shared),
                bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
                yes_or_no(kernel.waits), yes_or_no(kernel.triggers), yes_or_no(kernel.grid_sync),
@@ -109,7 +109,7 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
     output.line("\n  no kernels");
   } else {
     output.line("");
-    output.text(table.format(output.colour()));
+    output.text(table.format(output.terminal()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -49,6 +50,7 @@ struct RunCommand {
 struct CheckCommand {
   bool json = false;
   bool strict = false;
+  bool verbose = false;        // lists all launches and edges
   std::filesystem::path file;  // a program, or anything that holds images
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
@@ -85,6 +87,8 @@ struct InspectCommand {
   bool json = false;
   std::filesystem::path image;
   std::optional<std::filesystem::path> extract;
+  std::optional<std::regex> kernel;  // found in the names of the kernels to show
+  std::string arch;                  // of the images to show; empty: all
 };
 
 struct CacheCommand {

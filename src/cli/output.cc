@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +22,14 @@ constexpr std::chrono::seconds kPipedProgressInterval{10};
 bool wants_colour(int descriptor) {
   return isatty(descriptor) != 0 && !read_environment("NO_COLOR") &&
          read_environment("TERM").value_or("dumb") != "dumb";
+}
+
+Terminal terminal_of(int descriptor) {
+  Terminal terminal;
+  terminal.colour = wants_colour(descriptor);
+  winsize size = {};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
+  return terminal;
 }
 
 // Where the "; what to do" of a message begins, outside of quotes and parentheses, or its end.
@@ -47,7 +56,7 @@ void write_error_stream(std::string_view text) {
 Output::Output(bool json, std::string command)
     : json_(json),
       standard_output_(json),
-      colour_(!json && wants_colour(STDOUT_FILENO)),
+      terminal_(json ? Terminal() : terminal_of(STDOUT_FILENO)),
       error_colour_(wants_colour(STDERR_FILENO)),
       progress_on_terminal_(isatty(STDERR_FILENO) != 0),
       result_(std::make_unique<nlohmann::ordered_json>()) {

@@ -13,6 +13,7 @@
 
 #include "baton/error.h"
 #include "cli/standard_output.h"
+#include "cli/table.h"
 
 namespace baton::cli {
 
@@ -33,7 +34,8 @@ class Output {
 
   bool json() const { return json_; }
   // Standard output is a terminal, and NO_COLOR does not forbid colours on it.
-  bool colour() const { return colour_; }
+  bool colour() const { return terminal_.colour; }
+  Terminal terminal() const { return terminal_; }
   // Warnings so far: those in the JSON object and those of the simulated GPU.
   std::size_t warnings() const { return warnings_; }
 
@@ -75,7 +77,7 @@ class Output {
 
   bool json_;
   StandardOutput standard_output_;
-  bool colour_;
+  Terminal terminal_;
   bool error_colour_;
   std::size_t warnings_ = 0;
   bool progress_on_terminal_;

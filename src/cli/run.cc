@@ -44,8 +44,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
     output.result()[list] = nlohmann::ordered_json::array();
   }
   const Program program = Program::from_file(command.program);
-  output.result()["program"] = program.name();
-  output.line("program  {} ({})", program.name(), command.program.string());
+  show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
@@ -55,6 +54,9 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
       command.expected, tools::read_arrays(program, "--expect", command.expected, Serves::kOutputs),
       command.rtol, command.atol};
   tools::check_outputs(program, command.outputs);
+  if (command.trace) {
+    tools::require_target("--trace " + command.trace->string(), *command.trace);
+  }
 
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
@@ -89,6 +91,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
     write_trace();
     show_steps(executable.report(), executable.edges(), output);
     show_findings(executable.report(), false, output);
+    show_warnings(executable.report(), output);
     throw;
   }
   write_trace();
@@ -97,7 +100,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   const auto results = tools::compare_outputs(executable, expected);
   show_outputs(results, output);
   show_findings(report, true, output);
-  for (const std::string& warning : report.warnings) output.warning(warning);
+  show_warnings(report, output);
   for (const auto& [name, file] : command.outputs)
     tools::write_array(file, executable.output(name));
   tools::throw_on_mismatch(results);

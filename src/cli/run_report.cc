@@ -162,6 +162,11 @@ baton::RunOptions timed_options(const std::optional<double>& timeout,
   return options;
 }
 
+void show_program(const Program& program, const std::filesystem::path& file, Output& output) {
+  output.result()["program"] = program.name();
+  output.line("program  {} ({})", program.name(), file.string());
+}
+
 void show_device(const Device& device, Output& output) {
   output.result()["device"] = device.spec();
   output.result()["device_name"] = device.name();
@@ -209,7 +214,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   if ((steps.size() > 1 || in_graph) && finished) {
     table.add(row_of(total_of(steps, report), in_graph));
   }
-  output.text("\n" + table.format(output.colour()));
+  output.text("\n" + table.format(output.terminal()));
   if (in_graph) {
     output.line(
         "one graph of {} nodes and {} edges, {} of them programmatic: the time is the whole run's",
@@ -229,7 +234,7 @@ void show_outputs(const std::vector<OutputResult>& results, Output& output) {
                format_shape(result.array->shape), format_elements(*result.array, kShownElements),
                verdict_of(result, output.colour())});
   }
-  output.text("\n" + table.format(output.colour()));
+  output.text("\n" + table.format(output.terminal()));
 }
 
 void show_findings(const RunReport& report, bool error_findings, Output& output) {
@@ -245,6 +250,10 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
                     with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
                     fmt::join(finding.thread, ", "), finding.message, times, where));
   }
+}
+
+void show_warnings(const RunReport& report, Output& output) {
+  for (const std::string& warning : report.warnings) output.warning(warning);
 }
 
 }  // namespace baton::cli

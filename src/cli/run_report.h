@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -16,10 +17,12 @@ baton::RunOptions timed_options(const std::optional<double>& timeout,
 
 // How a run went, as tables and as JSON. `error_findings` are left out of the text where the run's
 // error carries them as its notes.
+void show_program(const Program& program, const std::filesystem::path& file, Output& output);
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output);
 void show_outputs(const std::vector<tools::OutputResult>& results, Output& output);
 void show_findings(const RunReport& report, bool error_findings, Output& output);
+void show_warnings(const RunReport& report, Output& output);
 
 }  // namespace baton::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "cli/output.h"
@@ -9,11 +10,59 @@
 namespace baton::cli {
 namespace {
 
-// Columns on a terminal: one for every UTF-8 code point.
+constexpr std::size_t kGap = 2;  // before each column
+// No column is wrapped to fewer characters.
+constexpr std::size_t kNarrowest = 16;
+
+// Bytes of the colour's escape sequence that begins at `i`; 0 for none.
+std::size_t escape_at(std::string_view text, std::size_t i) {
+  if (text.substr(i, 2) != "\x1b[") return 0;
+  const std::size_t end = text.find('m', i);
+  return end == std::string_view::npos ? 0 : end + 1 - i;
+}
+
+// Columns on a terminal: one for every UTF-8 code point, none for colours.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    if (const std::size_t escape = escape_at(text, i)) {
+      i += escape;
+      continue;
+    }
+    width += (static_cast<unsigned char>(text[i++]) & 0xC0) != 0x80;
+  }
+  return width;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) words.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  for (const std::string_view word : words_of(text)) longest = std::max(longest, width_of(word));
+  return longest;
+}
+
+// The text in lines of at most `width` columns; a word stays whole.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  if (width_of(text) <= width) return {text};
+  std::vector<std::string> lines;
+  for (const std::string_view word : words_of(text)) {
+    const bool fits = !lines.empty() && width_of(lines.back()) + 1 + width_of(word) <= width;
+    if (fits) {
+      (lines.back() += ' ') += word;
+    } else {
+      lines.emplace_back(word);
+    }
+  }
+  return lines;
 }
 
 }  // namespace
@@ -23,30 +72,68 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-std::string Table::format(bool colour) const {
+std::vector<std::size_t> Table::widths(std::size_t line) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
+  std::vector<std::size_t> least(columns_.size(), kNarrowest);
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::vector<std::string> titles;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    titles.push_back(columns_[i].title);
-    if (widths[i] > 0) widths[i] = std::max(widths[i], width_of(titles[i]));
-  }
-
-  const auto line = [&](const std::vector<std::string>& cells) {
-    std::string text;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (widths[i] == 0) continue;
-      const std::string padding(widths[i] - width_of(cells[i]), ' ');
-      text += "  ";
-      text += columns_[i].align == Align::kRight ? padding + cells[i] : cells[i] + padding;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(row[i]));
+      least[i] = std::max(least[i], longest_word(row[i]));
     }
-    text.erase(text.find_last_not_of(' ') + 1);
+  }
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (widths[i] > 0) widths[i] = std::max(widths[i], width_of(columns_[i].title));
+    least[i] = std::max(least[i], width_of(columns_[i].title));
+  }
+  const auto total = [&] {
+    return std::accumulate(
+        widths.begin(), widths.end(), std::size_t{0},
+        [](std::size_t sum, std::size_t w) { return w > 0 ? sum + kGap + w : sum; });
+  };
+  // The widest of those that may be narrower gives way.
+  for (std::size_t sum = total(); sum > line; --sum) {
+    std::size_t widest = columns_.size();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].align != Align::kLeft || widths[i] <= least[i]) continue;
+      if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
+    }
+    if (widest == columns_.size()) break;
+    --widths[widest];
+  }
+  return widths;
+}
+
+std::string Table::format(Terminal terminal) const {
+  const std::vector<std::size_t> widths = this->widths(terminal.width);
+  const auto row_text = [&](const std::vector<std::string>& row) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t height = 1;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(wrapped(row[i], widths[i]));
+      height = std::max(height, cells.back().size());
+    }
+    std::string text;
+    for (std::size_t k = 0; k < height; ++k) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (widths[i] == 0) continue;
+        const std::string cell = k < cells[i].size() ? cells[i][k] : "";
+        const std::size_t used = width_of(cell);
+        const std::string padding(widths[i] > used ? widths[i] - used : 0, ' ');
+        line += std::string(kGap, ' ');
+        line += columns_[i].align == Align::kRight ? padding + cell : cell + padding;
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + '\n';
+    }
     return text;
   };
-  std::string text = styled(line(titles), Style::kBold, colour) + '\n';
-  for (const auto& row : rows_) text += line(row) + '\n';
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  std::string head = row_text(titles);
+  head.pop_back();
+  std::string text = styled(head, Style::kBold, terminal.colour) + '\n';
+  for (const auto& row : rows_) text += row_text(row);
   return text;
 }
 

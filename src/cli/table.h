@@ -1,10 +1,18 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace baton::cli {
+
+// What standard output can show.
+struct Terminal {
+  bool colour = false;
+  std::size_t width = std::numeric_limits<std::size_t>::max();  // columns; a pipe has no limit
+};
 
 // Rows of text in aligned columns, for people. A column that is empty in every row is left out.
 class Table {
@@ -17,13 +25,18 @@ class Table {
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column; missing ones are empty.
+  // One cell a column; missing ones are empty. Cells may hold colours.
   void add(std::vector<std::string> row);
+  std::size_t rows() const { return rows_.size(); }
 
-  // Each line indented by two blanks and ended; the titles bold where `colour` says so.
-  std::string format(bool colour) const;
+  // Each line indented by two blanks and ended; the titles bold where there are colours. Where the
+  // lines are too long for the terminal, cells of left-aligned columns are wrapped between words.
+  std::string format(Terminal terminal) const;
 
  private:
+  // Of each column, so that a line takes at most `line` columns where that is possible.
+  std::vector<std::size_t> widths(std::size_t line) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -9,6 +9,7 @@
 #include "baton/image.h"
 #include "image/archive.h"
 #include "image/elf.h"
+#include "image/scan.h"
 
 namespace baton {
 namespace {
@@ -192,6 +193,40 @@ TEST(Archive, ReadsBothWaysToWriteLongNames) {
   EXPECT_EQ(archive.members[2].name, "bsd_name.o");
   EXPECT_EQ(archive.members[2].bytes, "third");
   EXPECT_EQ(bytes.substr(archive.members[2].offset, 5), "third");
+}
+
+constexpr std::string_view kPtx =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n.visible .entry "
+    "l() { ret; }";
+
+// The one PTX that these bytes hold.
+std::string ptx_in(const std::string& bytes) {
+  std::string found;
+  image::scan_for_images(bytes, [&](ImageKind kind, std::uint64_t, std::string_view text) {
+    EXPECT_EQ(kind, ImageKind::kPtx);
+    EXPECT_EQ(found, "");
+    found = text;
+    return true;
+  });
+  return found;
+}
+
+TEST(FindImages, PtxWithoutANulEndsBeforeBinaryData) {
+  using namespace std::string_literals;
+  const std::string ptx(kPtx);
+  EXPECT_EQ(ptx_in("\0"s + ptx + "\n\n  \"\x01\x02}\0"s), ptx);
+  EXPECT_EQ(ptx_in("\0"s + ptx + "  \"\xf0\x90 \0"s), ptx);
+  EXPECT_EQ(ptx_in(ptx + "\x7f"), ptx);
+}
+
+TEST(FindImages, TextAroundPtxStays) {
+  const std::string ptx(kPtx);
+  EXPECT_EQ(ptx_in(ptx + "\n\t\r\n"), ptx + "\n\t\r\n");
+  EXPECT_EQ(ptx_in(ptx + "\n// the end"), ptx + "\n// the end");
+  // A comment may hold any letters.
+  std::string commented = ptx;
+  commented.insert(commented.find("{ ret"), "/* \xc3\xa4 */ ");
+  EXPECT_EQ(ptx_in(commented), commented);
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ TEST(Image, IsWhatItsBytesSay) {
 }
 
 TEST(Image, RefusesOtherBytes) {
+  using namespace std::string_literals;
+  EXPECT_NE(refusal("PK\x03\x04..."s).find("a zip archive"), std::string::npos);
+  EXPECT_NE(refusal("BC\xc0\xde..."s).find("LLVM bitcode; compile it to PTX"), std::string::npos);
   EXPECT_NE(refusal("// a C++ source\nint x;").find("compile CUDA source first"),
             std::string::npos);
   EXPECT_NE(refusal("").find("empty"), std::string::npos);

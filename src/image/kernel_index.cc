@@ -183,8 +183,11 @@ const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view im
   }
   if (entry.empty()) {
     if (facts_.kernels.size() == 1) return facts_.kernels[0];
-    throw error(ErrorCode::kInvalidInput, "{} holds {} kernels and no entry was named: {}",
-                image_name, facts_.kernels.size(), listed(entry_names(facts_)));
+    const std::vector<std::string> names = entry_names(facts_);
+    throw error(ErrorCode::kInvalidInput,
+                "{} holds {} kernels and no entry was named: {}; add entry = \"{}\" or another of "
+                "them",
+                image_name, facts_.kernels.size(), listed(names), names.front());
   }
   if (const KernelFacts* exact = symbol(entry)) return *exact;
 

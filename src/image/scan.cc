@@ -36,6 +36,24 @@ Hit probe_cubin(std::string_view bytes, std::size_t at, std::size_t) {
   return {rest.substr(0, *size), at, at + *size};
 }
 
+// The PTX at the beginning of a string. One without a NUL at its end runs into what comes after it:
+// where that is no text, the PTX ends with the last brace before.
+std::string_view without_binary_tail(std::string_view text) {
+  const auto is_control = [](unsigned char c) {
+    return (c < 0x20 && std::isspace(c) == 0) || c == 0x7f;
+  };
+  const auto control = std::find_if(text.begin(), text.end(), is_control);
+  const std::string_view clean = text.substr(0, static_cast<std::size_t>(control - text.begin()));
+  const std::size_t brace = clean.rfind('}');
+  if (brace == std::string_view::npos) return text;
+  // Comments may hold other letters; behind the last brace only binary data has them.
+  const std::string_view tail = clean.substr(brace + 1);
+  const bool is_binary = control != text.end() || std::any_of(tail.begin(), tail.end(), [](char c) {
+                           return static_cast<unsigned char>(c) >= 0x80;
+                         });
+  return is_binary ? clean.substr(0, brace + 1) : text;
+}
+
 // `at` is where ".version " stands: the string around it, from the last NUL to the next.
 Hit probe_ptx(std::string_view bytes, std::size_t at, std::size_t from) {
   const std::size_t nul = bytes.substr(from, at - from).rfind('\0');
@@ -47,7 +65,7 @@ Hit probe_ptx(std::string_view bytes, std::size_t at, std::size_t from) {
                       text.find(".target", at - start) != std::string_view::npos &&
                       starts_with_ptx_version(text);
   // The rest of a string that is none is none either.
-  return {is_ptx ? text : std::string_view(), start, end};
+  return {is_ptx ? without_binary_tail(text) : std::string_view(), start, end};
 }
 
 struct Signature {

@@ -11,6 +11,19 @@ namespace {
 
 constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 
+// What is often taken for an image, by its first bytes.
+struct Mistaken {
+  std::string_view magic;
+  std::string_view what;
+};
+constexpr Mistaken kMistaken[] = {
+    {"PK\x03\x04", "a zip archive (a wheel is one); unpack it first"},
+    {"\x1f\x8b", "compressed by gzip; unpack it first"},
+    {"\x28\xb5\x2f\xfd", "compressed by zstd; unpack it first"},
+    {"BC\xc0\xde", "LLVM bitcode; compile it to PTX first"},
+    {"\xde\xc0\x17\x0b", "LLVM bitcode; compile it to PTX first"},
+};
+
 }  // namespace
 
 bool starts_with_ptx_version(std::string_view text) {
@@ -49,6 +62,9 @@ ImageKind sniff(std::string_view bytes, std::string_view name) {
   if (bytes.starts_with("\xef\xbb\xbf") && starts_with_ptx_version(bytes.substr(3))) {
     throw error(ErrorCode::kInvalidInput,
                 "{} begins with a byte order mark, which PTX assemblers reject; remove it", name);
+  }
+  for (const auto& [magic, what] : kMistaken) {
+    if (bytes.starts_with(magic)) throw error(ErrorCode::kInvalidInput, "{} is {}", name, what);
   }
   throw error(
       ErrorCode::kInvalidInput,

@@ -1,5 +1,6 @@
 #include "program/reader.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -66,7 +67,7 @@ class ProgramReader {
     const TableReader table(document_, member.value, "buffer " + printable(member.key),
                             kBufferKeys);
     ProgramBuffer buffer{.name = member.key, .where = document_.place(member)};
-    table.required_string("dtype");
+    refuse_other_dtype_name(table, table.required_string("dtype"));
     buffer.dtype = static_cast<DType>(*table.choice("dtype", dtype_names()));
     table.require("shape");
     buffer.shape = table.expressions("shape", 0, kMaxNpyDimensions);
@@ -95,6 +96,16 @@ class ProgramReader {
       buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
     }
     return buffer;
+  }
+
+  // The name that another library gives a dtype is not near Baton's.
+  void refuse_other_dtype_name(const TableReader& table, std::string_view given) {
+    const auto other = std::find_if(kOtherDTypeNames.begin(), kOtherDTypeNames.end(),
+                                    [&](const auto& names) { return names.first == given; });
+    if (other == kOtherDTypeNames.end()) return;
+    throw error_at(document_.place(*table.find("dtype")), ErrorCode::kInvalidInput,
+                   "unknown dtype \"{}\" of {}; did you mean \"{}\"?", given, table.what(),
+                   other->second);
   }
 
   ProgramKernel kernel(const DocumentNode::Member& member) {

@@ -70,7 +70,11 @@ ProgramAttribute read_attribute(const Document& document, const DocumentNode::Me
   if (row.fields.size() == 1) {
     attribute.values.push_back(read_attribute_value(document, node, "", what));
   } else if (extents) {
-    if (node.kind != Kind::kArray) refuse("an array of expressions");
+    if (node.kind == Kind::kInteger || node.kind == Kind::kString) {
+      attribute.values.push_back(read_attribute_value(document, node, "", what));
+      return attribute;
+    }
+    if (node.kind != Kind::kArray) refuse("an expression or an array of expressions");
     if (node.items.empty() || node.items.size() > row.fields.size()) {
       throw error_at(document.place(node), ErrorCode::kInvalidInput,
                      "{} must have 1 to {} extents, not {}", what, row.fields.size(),

@@ -259,6 +259,18 @@ fill = { buffer = "z", value = 0 }
   EXPECT_EQ(program.steps()[0].where.to_string(), "plain:5:1");
 }
 
+TEST(ProgramReader, OneExtentNeedsNoBrackets) {
+  const auto read = [](const std::string& x, const std::string& grid, const std::string& cluster) {
+    return Program::from_text(
+        "name = \"p\"\n[symbols]\nN = 2\n[buffers.x]\ndtype = \"f32\"\nshape = " + x +
+            "\n[kernels.k]\ntext = \"k\"\n[[steps]]\nlaunch = \"k\"\ngrid = " + grid +
+            "\nblock = 32\nargs = [\"x\"]\ncluster = " + cluster + "\n",
+        "p.toml");
+  };
+  EXPECT_EQ(read("\"N\"", "4", "2"), read("[\"N\"]", "[4]", "[2]"));
+  EXPECT_EQ(read("3", "\"2*N\"", "\"N\""), read("[3]", "[\"2*N\"]", "[\"N\"]"));
+}
+
 TEST(ProgramReader, PathsStartFromTheFile) {
   const TemporaryDirectory folder;
   const fs::path path = folder.path() / "add.toml";

@@ -85,7 +85,12 @@ std::vector<Expression> TableReader::expressions(std::string_view key, std::size
   std::vector<Expression> result;
   const DocumentNode* node = find(key);
   if (node == nullptr) return result;
-  if (node->kind != Kind::kArray) refuse(*node, key, "an array of expressions");
+  // One extent needs no brackets.
+  if (node->kind == Kind::kInteger || node->kind == Kind::kString) {
+    result.push_back(expression_of(*node, key));
+    return result;
+  }
+  if (node->kind != Kind::kArray) refuse(*node, key, "an expression or an array of expressions");
   if (node->items.size() < least || node->items.size() > most) {
     throw error_at(document_.place(*node), ErrorCode::kInvalidInput,
                    "{} of {} must have {} to {} extents, not {}", key, what_, least, most,

@@ -87,11 +87,16 @@ void ModuleState::load(std::span<const Image> images) {
     throw std::move(*complaint);
   }
   // Where the architecture suits, other machine code for it would not serve either.
+  const bool all_ptx = std::all_of(images.begin(), images.end(), [](const Image& image) {
+    return image.kind() == ImageKind::kPtx;
+  });
+  std::string advice = "bring PTX";
+  if (other_architecture) advice += ", or machine code for " + device_.compile_arch();
+  if (all_ptx) advice = "recompile for " + device_.compile_arch();
   Error failure =
-      error(ErrorCode::kInvalidInput, "{} {} on {} ({}, sm_{}): bring PTX{}", images.front().name(),
+      error(ErrorCode::kInvalidInput, "{} {} on {} ({}, sm_{}): {}", images.front().name(),
             one ? "does not load" : "and its other images do not load", device_.spec(),
-            device_.name(), device_.architecture(),
-            other_architecture ? ", or machine code for " + device_.compile_arch() : std::string());
+            device_.name(), device_.architecture(), advice);
   for (const std::string& refusal : refusals) {
     for (std::string_view line : split_lines(refusal)) failure.note(std::string(line));
   }

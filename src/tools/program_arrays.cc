@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/npy.h"
 #include "base/suggest.h"
 
@@ -56,14 +57,23 @@ NamedArrays read_arrays(const Program& program, std::string_view option,
   return arrays;
 }
 
+void require_target(std::string_view option, const std::filesystem::path& file) {
+  const std::filesystem::path folder = file.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw error(ErrorCode::kNotFound, "{}: there is no folder {}; create it first", option,
+                folder.string());
+  }
+  try {
+    require_writable(file);
+  } catch (const Error& failure) {
+    throw error(failure.code(), "{}: {}", option, failure.message());
+  }
+}
+
 void check_outputs(const Program& program, const std::vector<Assignment>& outputs) {
   for (const auto& [name, file] : outputs) {
     named_buffer(program, "--output", name, Serves::kOutputs);
-    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-      throw error(ErrorCode::kNotFound, "--output {}={}: there is no folder {}; create it first",
-                  name, file, folder.string());
-    }
+    require_target(fmt::format("--output {}={}", name, file), file);
   }
 }
 

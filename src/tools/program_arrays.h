@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,12 @@ const ProgramBuffer& named_buffer(const Program& program, std::string_view optio
 NamedArrays read_arrays(const Program& program, std::string_view option,
                         const std::vector<Assignment>& files, Serves serves);
 
+// Whether the file that an option names can be written. A long run must not end at a folder that
+// does not exist. Throws kNotFound or kInvalidInput.
+void require_target(std::string_view option, const std::filesystem::path& file);
+
 // What can be known of --output before the run: the buffers exist, and their files can be written.
-// A long run must not end at a folder that does not exist. Throws kNotFound or kInvalidInput.
+// Throws kNotFound or kInvalidInput.
 void check_outputs(const Program& program, const std::vector<Assignment>& outputs);
 
 }  // namespace baton::tools

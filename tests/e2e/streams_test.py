@@ -77,6 +77,13 @@ class Streams(Case):
         self.check(self.baton("run", "talk.toml", "--strict"), 0)
         self.check(self.baton("check", "talk.toml", "--strict"), 0)
 
+    def test_a_file_that_cannot_be_written_is_known_before_the_run(self):
+        for option in (["--output", "y=/proc/y.npy"], ["--trace", "/proc/t.json"],
+                       ["--output", "y=none/y.npy"], ["--trace", "none/t.json"]):
+            result = self.baton("run", "talk.toml", *option)
+            self.check(result, 2, option[0])
+            self.assertNotIn("from", result.out)
+
     def test_the_outputs_are_saved_before_strict_ends_it(self):
         self.check(self.baton("run", "unwritten.toml", "--strict", "--output", "y=y.npy"), 1)
         self.assertTrue((self.folder / "y.npy").is_file())

@@ -1,14 +1,19 @@
 #include "compile/link/nvjitlink.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/dynamic_library.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
 
 namespace baton::compiler {
@@ -89,6 +94,23 @@ class Link {
   NvJitLink::Handle handle_ = nullptr;
 };
 
+// nvJitLink ends the process for an architecture that it does not know, and does not list those
+// that it knows. NVRTC does; an nvJitLink that is no older knows them too.
+void require_architecture(const Toolkit& toolkit, const NvJitLink& linker,
+                          const std::string& arch) {
+  const Nvrtc& nvrtc = Nvrtc::load(require_nvrtc(toolkit));
+  std::pair<int, int> compiler;
+  std::pair<unsigned, unsigned> own;
+  nvrtc.check(nvrtc.version(&compiler.first, &compiler.second), "nvrtcVersion");
+  const bool is_known = linker.version(&own.first, &own.second) == NvJitLink::kSuccess &&
+                        std::pair<int, int>(own) >= compiler;
+  const std::vector<int> known = nvrtc.archs();
+  const int number = std::atoi(arch.c_str() + std::min(arch.find('_') + 1, arch.size()));
+  if (is_known && std::find(known.begin(), known.end(), number) != known.end()) return;
+  throw error(ErrorCode::kUnsupported, "nvJitLink {} is not known to assemble for {}",
+              linker.version_text(), arch);
+}
+
 }  // namespace
 
 const NvJitLink& NvJitLink::load(const std::filesystem::path& library) {
@@ -112,7 +134,9 @@ std::optional<Image> assemble(const Image& ptx, const std::string& arch, std::st
   try {
     const Toolkit toolkit = find_toolkit();
     if (!toolkit.nvjitlink) throw Error(ErrorCode::kNotFound, "nvJitLink is not installed");
-    Link link(NvJitLink::load(*toolkit.nvjitlink), arch);
+    const NvJitLink& linker = NvJitLink::load(*toolkit.nvjitlink);
+    require_architecture(toolkit, linker, arch);
+    Link link(linker, arch);
     return Image::from_bytes(link.machine_code(ptx.bytes(), ptx.name()), ptx.name());
   } catch (const Error& refusal) {
     if (why != nullptr) *why = refusal.message();

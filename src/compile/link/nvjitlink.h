@@ -38,8 +38,8 @@ struct NvJitLink {
 };
 
 // The machine code for `arch` ("sm_90a") that the nvJitLink of find_toolkit assembles from PTX.
-// Nothing where there is none or it refuses the PTX; `*why`, if given, then says so. nvJitLink ends
-// the process for an architecture that it does not know: pass one of the simulated GPUs'.
+// Nothing where there is none, it may not know the architecture, or it refuses the PTX; `*why`, if
+// given, then says so.
 std::optional<Image> assemble(const Image& ptx, const std::string& arch,
                               std::string* why = nullptr);
 

@@ -49,6 +49,16 @@ TEST(Assemble, SaysWhatTheAssemblerRefuses) {
   EXPECT_THAT(why, testing::HasSubstr("nowhere"));
 }
 
+// The library itself would end the process.
+TEST(Assemble, AsksForNoUnknownArchitecture) {
+  if (!find_toolkit().nvjitlink) GTEST_SKIP() << "there is no nvJitLink";
+  for (const char* arch : {"sm_1", "sm_999a", "sm", ""}) {
+    std::string why;
+    EXPECT_FALSE(assemble(Image::from_bytes(kKernel, "k.ptx"), arch, &why)) << arch;
+    EXPECT_THAT(why, testing::HasSubstr("is not known to assemble for"));
+  }
+}
+
 TEST(Assemble, GivesNothingWithoutTheLibrary) {
   setenv("BATON_NVJITLINK", "/nonexistent/libnvJitLink.so", 1);
   std::string why;

@@ -78,13 +78,16 @@ void outside(const Access& a, const Place& place) {
   const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
                              : place.space == Space::kLocal ? a.x->local_size
                                                             : a.x->params.size;
+  // Mostly dynamic shared memory that the launch forgot.
+  const char* advice =
+      place.space == Space::kShared ? "; give the launch more: shared = BYTES" : "";
   fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
-        fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes", a.verb, a.bytes,
+        fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes{}", a.verb, a.bytes,
                     name_of(place), place.address,
                     place.space == Space::kShared  ? "the block"
                     : place.space == Space::kLocal ? "the thread"
                                                    : "the kernel",
-                    size));
+                    size, advice));
 }
 
 void warn_unwritten(const Access& a, const Place& place) {

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""How output looks on a terminal of eighty columns, and what stays out of sight there."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+from baton import BATON, ROOT, Case, buffer, kernel, launch, main, program
+
+COLOUR = re.compile(r"\x1b\[\d*m")
+
+
+class Terminal(Case):
+    def on_terminal(self, *arguments, columns=80, **environment):
+        """Standard output and the status of a command whose standard output is a terminal."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        settings = dict(os.environ, TERM="xterm", BATON_DEVICE="sim:h200",
+                        BATON_CACHE_DIR=self._cache.name, **environment)
+        settings.pop("NO_COLOR", None)
+        process = subprocess.Popen([BATON, *map(str, arguments)], cwd=self.folder, env=settings,
+                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE)
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            text += part
+        os.close(master)
+        process.communicate(timeout=60)
+        return text.decode().replace("\r\n", "\n"), process.returncode
+
+    def chain(self, length):
+        """A chain of launches without a wait."""
+        self.write("k.cu", "extern \"C\" __global__ void k(float* y) { y[threadIdx.x] += 1; }")
+        self.write("chain.toml", program(buffer("y", "f32", [32], "inout", "zeros"),
+                                         kernel("k", source="k.cu"),
+                                         *[launch("k", [1], [32], ["y"])] * length))
+
+    def test_tables_fit_the_terminal(self):
+        self.chain(3)
+        for command in (["check", "chain.toml"], ["inspect", ROOT / "tests" / "golden" / "kernels.ptx"],
+                        ["cache", "list"]):
+            text, status = self.on_terminal(*command, columns=100)
+            self.assertEqual(status, 0, text)
+            for line in COLOUR.sub("", text).splitlines():
+                if line.startswith("  "):
+                    self.assertLessEqual(len(line), 100, text)
+        # Whole words, under the column that they belong to.
+        text, _ = self.on_terminal("check", "chain.toml")
+        piped = self.baton("check", "chain.toml").out
+        words = lambda out: sorted(COLOUR.sub("", out).split())
+        self.assertEqual(words(text), words(piped))
+        self.assertRegex(text, r"(?m)^ {20,}\(griddepcontrol\.wait\)$")
+
+    def test_a_pipe_has_no_width(self):
+        self.chain(2)
+        self.assertIn("k never waits for the launch before it (griddepcontrol.wait)",
+                      self.baton("check", "chain.toml", COLUMNS="80").out)
+
+    def test_verdicts_have_colours_on_a_terminal_only(self):
+        self.chain(2)
+        text, _ = self.on_terminal("check", "chain.toml")
+        self.assertIn("\x1b[33munknown\x1b[0m", text)
+        text, _ = self.on_terminal("check", "chain.toml", NO_COLOR="1")
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\x1b", self.baton("check", "chain.toml").out)
+
+    def test_check_lists_the_exceptions(self):
+        self.chain(60)
+        result = self.baton("check", "chain.toml")
+        self.check(result, 0)
+        self.assertIn("59 edges: 59 unknown", result.out)
+        self.assertIn("and 20 more: --verbose lists all", result.out)
+        self.assertIn("and 19 more: --verbose lists all", result.out)
+        everything = self.baton("check", "chain.toml", "--verbose").out
+        self.assertIn("58 -> 59", everything)
+        self.assertNotIn("more:", everything)
+        self.assertEqual(len(self.baton("check", "chain.toml", "--json").json()["edges"]), 59)
+
+    def test_check_counts_the_rule(self):
+        self.chain(4)
+        out = self.baton("check", "chain.toml", "--rewrite", "wait").out
+        self.assertIn("3 edges: 3 proven", out)
+        self.assertNotIn("0 -> 1    proven", out)
+        self.assertIn("0 -> 1    proven", self.baton("check", "chain.toml", "--rewrite", "wait", "--verbose").out)
+
+    def test_cache_list_shortens_keys(self):
+        self.chain(1)
+        self.check(self.baton("compile", "k.cu", "--arch", "sm_90a"), 0)
+        path = self.baton("cache", "list", "--json").json()["entries"][0]["path"]
+        key = os.path.basename(path).removesuffix(".entry")
+        out = self.baton("cache", "list").out
+        self.assertIn(key[:12], out)
+        self.assertNotIn(key[:13], out)
+
+
+class Inspect(Case):
+    IMAGE = ROOT / "tests" / "golden" / "kernels.ptx"
+
+    def names(self, *options):
+        result = self.baton("inspect", self.IMAGE, "--json", *options)
+        self.check(result, 0)
+        return [k["name"] for k in result.json()["kernels"]], len(result.json()["images"])
+
+    def test_kernels_and_images_can_be_chosen(self):
+        every, images = self.names()
+        self.assertEqual((len(every), images), (2, 1))
+        self.assertEqual(self.names("--kernel", "^rev"), (["reverse"], 1))
+        self.assertEqual(self.names("--kernel", "nothing"), ([], 0))
+        self.assertEqual(self.names("--arch", "sm_90"), (every, 1))
+        self.assertEqual(self.names("--arch", "sm_80"), ([], 0))
+        self.check(self.baton("inspect", self.IMAGE, "--kernel", "("), 2, "--kernel takes a regular expression")
+
+    def test_variables_do_not_bury_the_kernels(self):
+        names = [f"v{i}" for i in range(20)]
+        self.write("k.cu", "".join(f"__device__ int {n} = 1;\n" for n in names) +
+                   "extern \"C\" __global__ void k(int* y) { *y = " + "+".join(names) + "; }")
+        self.check(self.baton("compile", "k.cu", "--arch", "sm_90a", "-o", "k.ptx"), 0)
+        out = self.baton("inspect", "k.ptx").out
+        self.assertIn("and 12 more: --json lists all", out)
+        self.assertEqual(sum(f" {n} " in out for n in names), 8)
+        self.assertEqual(len(self.baton("inspect", "k.ptx", "--json").json()["variables"]), 20)
+
+
+if __name__ == "__main__":
+    main()
