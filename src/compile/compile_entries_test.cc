@@ -48,7 +48,8 @@ TEST_F(CompileEntries, AnUnknownEntryListsThoseThereAre) {
   const Error wrong_args = refusal(Source::from_text(kKernels, "k.cu"),
                                    {.arch = "sm_90a", .entries = {"scale<nothing>"}});
   EXPECT_EQ(wrong_args.code(), ErrorCode::kNotFound);
-  EXPECT_THAT(wrong_args.what(), HasSubstr("\"nothing\" is undefined"));
+  EXPECT_THAT(wrong_args.message(),
+              HasSubstr("the entry \"scale<nothing>\" names \"nothing\", which is not declared"));
   // A wrong source is a wrong source, whatever entries are asked for.
   EXPECT_EQ(
       refusal(Source::from_text("int x", "k.cu"), {.arch = "sm_90a", .entries = {"k"}}).code(),

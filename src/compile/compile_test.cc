@@ -1,5 +1,7 @@
 #include "baton/compile.h"
 
+#include <fmt/format.h>
+
 #include "compile/compile_test.h"
 
 namespace baton {
@@ -99,6 +101,51 @@ TEST_F(Compile, WarningsAreNoErrors) {
   EXPECT_TRUE(compiled(kSaxpy).log.empty());
 }
 
+TEST_F(Compile, WarningsOfAHeaderAreFolded) {
+  std::string header;
+  for (int i = 0; i < 5; ++i) header += fmt::format("__device__ void f{0}() {{ int x{0}; }}\n", i);
+  write("inc/h.h", header);
+  write("inc/one.h", "__device__ void g() { int y; }\n");
+  Source source = Source::from_text(
+      "#include \"h.h\"\n#include \"one.h\"\n__global__ void k() { int a; int b; }", "k.cu");
+  source.include = {folder_.path() / "inc"};
+  const std::string log = compiled(source).log;
+  for (const char* said : {"variable \"a\"", "variable \"b\"", "variable \"x0\"", "variable \"y\"",
+                           "and 4 more warnings in this header"}) {
+    EXPECT_THAT(log, HasSubstr(said));
+  }
+  for (const char* folded : {"x1", "x4", "and 0 more"}) EXPECT_THAT(log, Not(HasSubstr(folded)));
+}
+
+// A file of templates alone would give nothing to run.
+TEST_F(Compile, TemplatesAloneAreNamed) {
+  const Error one = refusal(Source::from_text(
+      "template <typename T> __global__ void __launch_bounds__(128) norm(T* p) { p[0] = 1; }",
+      "k.cu"));
+  EXPECT_EQ(one.code(), ErrorCode::kInvalidInput);
+  EXPECT_THAT(one.message(), HasSubstr("norm is a template"));
+  EXPECT_THAT(one.message(), HasSubstr("--entry 'norm<float>'"));
+  const Error two =
+      refusal(Source::from_text("namespace n { template <int i> __global__ void a(int* p) {} }\n"
+                                "template <typename T> __global__ void b(T* p) {}\n"
+                                "template <typename T> __device__ void c(T* p) {}",
+                                "k.cu"));
+  EXPECT_THAT(two.message(), HasSubstr("n::a, b are each a template"));
+  EXPECT_TRUE(read_facts(compiled("__device__ int x;").ptx).kernels.empty());
+  // Whatever the text looks like, the compiler decides.
+  EXPECT_TRUE(read_facts(compiled("#define DROP(...)\nDROP(template <typename T> __global__ void "
+                                  "k(T* p) {})\n__device__ int x;")
+                             .ptx)
+                  .kernels.empty());
+}
+
+TEST_F(Compile, NotesNameFilesAsTheUserDoes) {
+  const Error error = refusal(Source::from_text(
+      "__global__ void k(int n, int* p) {\n  int a[n];\n  p[0] = a[0];\n}", "k.cu"));
+  EXPECT_THAT(error.what(), HasSubstr("the value of parameter \"n\""));
+  EXPECT_EQ(std::string(error.what()).find('\x01'), std::string::npos);
+}
+
 TEST_F(Compile, LinesAreAlwaysKept) {
   EXPECT_THAT(ptx(compiled(kSaxpy)), HasSubstr(".loc"));
   const fs::path path = write("sub/saxpy.cu", kSaxpy);
@@ -113,6 +160,8 @@ TEST_F(Compile, RefusesOptionsAndArchitectures) {
   const Error error = refusal(source);
   EXPECT_EQ(error.code(), ErrorCode::kInvalidInput);
   EXPECT_THAT(error.what(), HasSubstr("--no-such-option"));
+  source.options = {"--extended-lambda"};
+  EXPECT_THAT(refusal(source).what(), HasSubstr("has no mode for lambdas with __device__"));
 }
 
 TEST_F(Compile, RelocatableAndLinkTimeCode) {
@@ -170,10 +219,10 @@ TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
       HasSubstr("searched for it in the folder of the file that includes it, then in " +
                 (folder_.path() / "inc").string() + ", " + (folder_.path() / "own").string()));
   EXPECT_THAT(advice("#include <string>\n__global__ void k() { std::string s(\"a\"); }"),
-              HasSubstr("hold nothing for device code: NVRTC compiles the whole file"));
+              HasSubstr("contain nothing for device code: NVRTC compiles the whole file"));
   EXPECT_THAT(advice(kernel + "float f(); float start = f();"),
               HasSubstr("a variable without a mark is compiled as a __device__ variable"));
-  EXPECT_THAT(advice(kernel + "int main() { try { k<<<1, 1>>>(0); } catch (int) {} }"),
+  EXPECT_THAT(advice(kernel + "__device__ void f() { try { } catch (int) {} }"),
               HasSubstr("exceptions exist on the host only"));
   EXPECT_THAT(advice(kernel + "__global__ void outer(float* p) { k<<<1, 1>>>(p); }"),
               HasSubstr("that needs CUDA's device runtime"));

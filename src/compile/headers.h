@@ -22,6 +22,12 @@ inline constexpr std::string_view kStdHeader = "baton_std.h";
 inline constexpr std::string_view kHostPrefix = "baton_host";  // of all of them
 inline constexpr std::string_view kHostHeader = "baton_host.h";
 inline constexpr std::string_view kHostStdHeader = "baton_host_std.h";
+// Included in front of sources with hidden host code (source/hidden_code.h): declares the function
+// that hidden statements call.
+inline constexpr std::string_view kHiddenHeader = "baton_hidden.h";
+inline constexpr std::string_view kHiddenCall = "::baton_hidden_host_code();";
+// Blocks and warps of CUB, in place of <cub/cub.cuh>.
+inline constexpr std::string_view kCubHeader = "baton_cub.h";
 // Of the names of CUDA's own headers that Baton gives in another form; no header of the user takes
 // their place.
 inline constexpr std::string_view kCudaPrefix = "cuda";

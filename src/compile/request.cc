@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "chip/chip.h"
+#include "compile/nvrtc/ptxas_report.h"
 
 namespace baton::compiler {
 namespace {
@@ -66,8 +67,8 @@ std::string whole_text(const Source& source, const std::string& name) {
 
 Request make_request(const Source& source, const CompileOptions& options) {
   Request request{
-      source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {},
-      {},     {}};
+      source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {}, {},
+      0,      {}};
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) {
     const std::string_view name = header.name;
@@ -75,6 +76,7 @@ Request make_request(const Source& source, const CompileOptions& options) {
   }
   request.program_name = program_name(source, request.parsed.directory);
   request.text = whole_text(source, request.program_name);
+  request.source_at = request.text.size() - readable(source.text).size();
   request.scan = scan_includes(request.text, request.parsed.directory, request.parsed.forced,
                                request.parsed.include, request.toolkit.include, standard);
   for (const EmbeddedHeader& header : embedded_headers()) {
@@ -83,7 +85,7 @@ Request make_request(const Source& source, const CompileOptions& options) {
   return request;
 }
 
-std::vector<std::string> compiler_arguments(const Request& request, bool with_host_code) {
+std::vector<std::string> compiler_arguments(const Request& request, const Setup& setup) {
   std::vector<std::string> arguments;
   arguments.push_back("--gpu-architecture=" + request.arch.text);
   if (!request.parsed.has_standard) arguments.emplace_back("--std=c++17");
@@ -98,9 +100,13 @@ std::vector<std::string> compiler_arguments(const Request& request, bool with_ho
   };
   const IncludeScan& scan = request.scan;
   include_first(kPreludeHeader);
-  if (with_host_code) include_first(kHostHeader);
-  if (scan.mentions_std) include_first(kStdHeader);
-  if (with_host_code && scan.mentions_std) include_first(kHostStdHeader);
+  if (setup.host) include_first(kHostHeader);
+  const bool has_standard = scan.mentions_std && setup.standard;
+  if (has_standard) include_first(kStdHeader);
+  if (setup.host && has_standard) include_first(kHostStdHeader);
+  if (setup.tensor_map) include_first("cuda.h");
+  if (setup.hides) include_first(kHiddenHeader);
+  if (setup.no_register) arguments.emplace_back("-Dregister=");
   if (request.scan.mentions_pdl && request.arch.number >= chip::kFirstWithPdl) {
     arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
   }

@@ -22,11 +22,9 @@ struct Request {
   IncludeScan scan;
   std::vector<EmbeddedHeader> headers;  // those that the user does not bring himself
   std::string text;                     // what the compiler gets: the prelude, then the source
+  std::size_t source_at = 0;            // where the source begins in it
   std::string program_name;             // what the compiler calls the source
 };
-
-// Asks for registers, spills and time of each kernel, in the log (ptxas_report.h).
-inline constexpr std::string_view kPtxasReport = "--ptxas-options=-v";
 
 // What the compiler calls the prelude's lines.
 inline constexpr std::string_view kPreludeName = "<prelude>";
@@ -34,7 +32,18 @@ inline constexpr std::string_view kPreludeName = "<prelude>";
 // Throws kInvalidInput for options and architecture, and for a source that is no text.
 Request make_request(const Source& source, const CompileOptions& options);
 
-// What the compiler gets as options; `with_host_code`: the declarations for host code among them.
-std::vector<std::string> compiler_arguments(const Request& request, bool with_host_code);
+// What one attempt gets beyond the source and its options.
+struct Setup {
+  bool host = false;         // the declarations for host code
+  bool standard = true;      // where the source says std::, what nvcc brings into that namespace
+  bool tensor_map = false;   // <cuda.h>, which nvcc's users get by CUDA's runtime
+  bool no_register = false;  // `register` means nothing, as for nvcc
+  bool hides = false;        // what hidden host code calls
+  bool no_thrust = false;    // headers of host libraries of CUDA hold nothing
+  bool operator==(const Setup&) const = default;
+};
+
+// What the compiler gets as options.
+std::vector<std::string> compiler_arguments(const Request& request, const Setup& setup);
 
 }  // namespace baton::compiler

@@ -152,25 +152,29 @@ bool Cache::store(const std::string& key, const Result& result) const {
     return false;
   }
   remove_abandoned_files(temporary());
+  std::string failure;
+  const auto not_kept = [&] {
+    log(LogLevel::kWarning, "compile cache: {}; the result is not kept", failure);
+    return false;
+  };
+  std::optional<CachedWrite> written = CachedWrite::begin(temporary(), bytes, &failure);
+  if (!written) return not_kept();
   const fs::path path = path_of(key);
   std::error_code absent;
   const std::uintmax_t size_before = fs::file_size(path, absent);
   const std::uint64_t replaced = absent ? 0 : size_before;
-  // Counted before it is written: whoever is killed in between leaves too high a count, which the
-  // next look at all entries corrects, never entries that nobody counted.
+  // Counted before it is in its place, so that there is never an entry that nothing counts: whoever
+  // is killed in between leaves too high a count, which the next look at all entries corrects.
   const CacheCounters now = change_counters(stats(), [&](CacheCounters& counters) {
     if (!counters.stored_bytes) return;
     const std::uint64_t sum = *counters.stored_bytes + bytes.size();
     counters.stored_bytes = sum - std::min(sum, replaced);
   });
-  if (!now.stored_bytes || *now.stored_bytes > max_bytes()) make_room(bytes.size(), path);
-  std::string failure;
-  if (write_cached_file(path, temporary(), bytes, &failure)) return true;
-  log(LogLevel::kWarning, "compile cache: {}; the result is not kept", failure);
-  return false;
+  if (!now.stored_bytes || *now.stored_bytes > max_bytes()) make_room(bytes.size(), path, *written);
+  return written->finish(path, &failure) || not_kept();
 }
 
-void Cache::make_room(std::uint64_t bytes, const fs::path& path) const {
+void Cache::make_room(std::uint64_t bytes, const fs::path& path, const CachedWrite& own) const {
   std::string failure;
   const auto alone = FileLock::acquire(locks(), kRoomLock, std::chrono::milliseconds(0), &failure);
   if (!alone && failure.empty()) return;  // another does it
@@ -179,7 +183,9 @@ void Cache::make_room(std::uint64_t bytes, const fs::path& path) const {
   // Those that are being written are counted already. First, so that none is missed that is renamed
   // meanwhile.
   std::uint64_t stored = bytes;
-  for (const CachedFile& file : cached_files(temporary(), kUnfinished)) stored += file.bytes;
+  for (const CachedFile& file : cached_files(temporary(), kUnfinished)) {
+    if (file.path != own.own()) stored += file.bytes;
+  }
   std::vector<CachedFile> files = cached_files(directory(), kExtension);
   std::erase_if(files, [&](const CachedFile& file) { return file.path == path; });
   std::sort(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {

@@ -11,6 +11,7 @@
 
 #include "base/file_lock.h"
 #include "compile/cache/cache_counters.h"
+#include "compile/cache/cache_files.h"
 #include "compile/result.h"
 
 namespace baton::compiler {
@@ -93,8 +94,10 @@ class Cache {
   };
   Lookup look_up(const std::string& key) const;
   std::optional<FileLock> lock(const std::string& key) const;
-  // Removes entries until one of so many bytes, which takes the place of that at `path`, fits.
-  void make_room(std::uint64_t bytes, const std::filesystem::path& path) const;
+  // Removes entries until one of so many bytes, which takes the place of that at `path` and is
+  // still at its `own`, fits.
+  void make_room(std::uint64_t bytes, const std::filesystem::path& path,
+                 const CachedWrite& own) const;
   std::filesystem::path path_of(std::string_view key) const;
   std::filesystem::path locks() const { return settings_.directory / "locks"; }
   std::filesystem::path hits() const { return settings_.directory / "hits"; }

@@ -32,6 +32,13 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
+bool make_folder(const fs::path& folder, std::string* failure) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) *failure = failure_to("create", folder, failed.value());
+  return !failed;
+}
+
 // A new file that no other thread, process, or machine that shares the folder has.
 FileDescriptor create_own(const fs::path& folder, fs::path& path) {
   static std::atomic<unsigned> count{0};
@@ -82,31 +89,38 @@ std::optional<std::string> read_cached_file(const fs::path& path, std::string* f
   }
 }
 
-bool write_cached_file(const fs::path& path, const fs::path& temporary, std::string_view bytes,
-                       std::string* failure) {
-  for (const fs::path& folder : {temporary, path.parent_path()}) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) {
-      *failure = failure_to("create", folder, failed.value());
-      return false;
-    }
-  }
+std::optional<CachedWrite> CachedWrite::begin(const fs::path& temporary, std::string_view bytes,
+                                              std::string* failure) {
+  if (!make_folder(temporary, failure)) return std::nullopt;
   fs::path own;
   FileDescriptor file = create_own(temporary, own);
   if (file.number() < 0) {
     *failure = failure_to("create a file in", temporary);
-    return false;
+    return std::nullopt;
   }
+  CachedWrite made(std::move(own));
   int reason = write_all(file.number(), bytes) ? 0 : errno;
   // A file system may report a failed write only here.
   const int closing = file.close();
   if (reason == 0) reason = closing;
-  if (reason == 0 && ::rename(own.c_str(), path.c_str()) != 0) reason = errno;
-  if (reason == 0) return true;
-  *failure = failure_to("write", path, reason);
-  if (::unlink(own.c_str()) != 0) *failure += ", and " + failure_to("remove", own);
-  return false;
+  if (reason == 0) return made;
+  *failure = failure_to("write", made.own(), reason);
+  return std::nullopt;
+}
+
+bool CachedWrite::finish(const fs::path& path, std::string* failure) {
+  if (!make_folder(path.parent_path(), failure)) return false;
+  if (::rename(own_.c_str(), path.c_str()) != 0) {
+    *failure = failure_to("write", path);
+    return false;
+  }
+  own_.clear();
+  return true;
+}
+
+CachedWrite::~CachedWrite() {
+  if (own_.empty() || ::unlink(own_.c_str()) == 0) return;
+  log(LogLevel::kWarning, "compile cache: {}", failure_to("remove", own_));
 }
 
 void remove_abandoned_files(const fs::path& temporary) {

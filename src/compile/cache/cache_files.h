@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace baton::compiler {
@@ -19,12 +20,28 @@ inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{1} << 30;
 std::optional<std::string> read_cached_file(const std::filesystem::path& path,
                                             std::string* failure);
 
-// Writes a file of its own into the folder `temporary` and renames it to `path`: who reads `path`
-// sees the old bytes or the new ones. Not synced: what a power failure cuts short, the checksum
-// shows. Makes the folders. False, with the reason in `*failure`, where that does not work; then it
-// leaves nothing behind.
-bool write_cached_file(const std::filesystem::path& path, const std::filesystem::path& temporary,
-                       std::string_view bytes, std::string* failure);
+// A file that is written whole into the folder `temporary` and then renamed to `path`: who reads
+// `path` sees the old bytes or the new ones. Not synced: what a power failure cuts short, the
+// checksum shows. Removes its file where it is not renamed.
+class CachedWrite {
+ public:
+  // Makes the folder. Nothing, with the reason in `*failure`, where that does not work.
+  static std::optional<CachedWrite> begin(const std::filesystem::path& temporary,
+                                          std::string_view bytes, std::string* failure);
+  CachedWrite(CachedWrite&& other) noexcept : own_(std::exchange(other.own_, {})) {}
+  CachedWrite& operator=(CachedWrite&&) = delete;
+  ~CachedWrite();
+
+  // The file, until it is renamed.
+  const std::filesystem::path& own() const { return own_; }
+  // Makes the folder of `path`. False, with the reason in `*failure`, where that does not work.
+  bool finish(const std::filesystem::path& path, std::string* failure);
+
+ private:
+  explicit CachedWrite(std::filesystem::path own) : own_(std::move(own)) {}
+
+  std::filesystem::path own_;
+};
 
 // Removes what writers that were killed left in the folder `temporary`: what nobody has written to
 // for an hour.

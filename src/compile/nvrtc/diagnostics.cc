@@ -134,6 +134,15 @@ std::string_view without_indent(std::string_view line) {
 
 }  // namespace
 
+std::string_view undefined_name(std::string_view message) {
+  constexpr std::string_view kBefore = "identifier \"";
+  if (!message.starts_with(kBefore) || message.find("is undefined") == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view rest = message.substr(kBefore.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 std::string Diagnostic::to_string() const {
   constexpr std::string_view kNames[] = {"error", "warning", "remark", "note"};
   std::string out = where.known() ? where.to_string() + ": " : "";

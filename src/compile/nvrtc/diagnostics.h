@@ -23,6 +23,9 @@ struct Diagnostic {
   std::string to_string() const;
 };
 
+// "x" of the message: identifier "x" is undefined. Empty for others.
+std::string_view undefined_name(std::string_view message);
+
 // Reads NVRTC's log: "file(line): error: message", the source line, and a caret under the column.
 // `rename` turns the compiler's names of files into the user's.
 std::vector<Diagnostic> parse_log(std::string_view log,

@@ -62,6 +62,13 @@ const std::vector<Hint>& hints() {
               "constants can initialise")},
       {{"device code does not support exception handling"},
        always("exceptions exist on the host only")},
+      {{"unrecognized option", "extended-lambda"},
+       [](const Request&) {
+         return std::string(
+             "NVRTC has no mode for lambdas with __device__; leave the option out, and write such "
+             "a "
+             "lambda as a class with an operator()");
+       }},
       {{"Unresolved extern function", "GetParameterBuffer"},
        [](const Request&) {
          return std::string(

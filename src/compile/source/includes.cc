@@ -99,6 +99,17 @@ void for_each_directive(std::string_view text, Visit&& visit) {
   }
 }
 
+bool opens_std(std::string_view text) {
+  constexpr std::string_view kOpens = "namespace std";
+  for (std::size_t at = text.find(kOpens); at != std::string_view::npos;
+       at = text.find(kOpens, at + 1)) {
+    std::size_t next = at + kOpens.size();
+    while (next < text.size() && (is_space(text[next]) || text[next] == '\n')) ++next;
+    if (next < text.size() && text[next] == '{') return true;
+  }
+  return false;
+}
+
 bool is_inside(const fs::path& path, const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
     const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -146,6 +157,7 @@ class Scanner {
     if (standard_.contains(name)) out_.own_headers.insert(name);
     const auto number = static_cast<std::int32_t>(seen_.size());
     const auto [seen, is_new] = seen_.emplace(found->string(), number);
+    if (!is_inside(*found, cuda_folders_)) out_.paths_of[name].insert(*found);
     if (!is_new) return seen->second;
     if (out_.files.size() >= kMaxFiles || bytes_ > kMaxBytes) {
       out_.obstacle = "too many files are included";
@@ -203,6 +215,7 @@ class Scanner {
     out_.mentions_pdl |= mentions("cudaGridDependencySynchronize") ||
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
     out_.mentions_std |= mentions("std::") || mentions("namespace std");
+    out_.opens_std |= mentions("__CUDACC_RTC__") && opens_std(text);
     out_.mentions_launch |= mentions("<<<");
     for (std::string_view what :
          {"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "__builtin_FILE", "source_location"}) {

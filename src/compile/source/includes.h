@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -38,7 +39,10 @@ struct IncludeScan {
   bool mentions_pdl = false;        // one of the PDL functions of the CUDA device runtime
   bool mentions_std = false;        // "std::" or "namespace std"
   bool mentions_launch = false;     // "<<<": there is host code
+  bool opens_std = false;           // "namespace std {" in a file that knows __CUDACC_RTC__
   bool mentions_file_name = false;  // __FILE__, or assert, which uses it
+  // The user's files by the names in #include lines: one name may mean several.
+  std::map<std::string, std::set<std::filesystem::path>> paths_of;
   // Names of standard headers that the user brings himself.
   std::set<std::string, std::less<>> own_headers;
 };
