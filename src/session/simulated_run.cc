@@ -41,7 +41,7 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
 
 SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
                            const bind::BufferTable& buffers, bool overlaps, RunReport& report)
-    : device_(device), options_(options), report_(report) {
+    : options_(options), report_(report) {
   driver::Simulator* const simulator = device.driver().simulator;
   if (simulator == nullptr) {
     refuse_simulator_options(device, options);
@@ -51,29 +51,26 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
   for (const driver::Finding& earlier : simulator->take_findings(context)) {
     log(LogLevel::kWarning, "found before this run: {}", earlier.message);
   }
-  simulator->set_schedule(context, options.schedule);
-  simulator->watch(context, overlaps ? Watch::kOn : Watch::kOff);
-  simulator->expect_no_help(context, true);
   for (const bind::BoundBuffer& buffer : buffers) {
     if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
     if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
     simulator->protect(buffer.address());
   }
-  if (options.trace) simulator->start_trace(context);
+  driver::Simulator::Options asked;
+  if (options.schedule != Schedule{}) asked.schedule = options.schedule;
+  asked.watch = overlaps ? Watch::kOn : Watch::kOff;
+  asked.trace = options.trace;
+  asked.alone = true;
+  session_ = simulator->begin(context, asked);
 }
 
 SimulatedRun::~SimulatedRun() {
-  driver::Simulator* const simulator = device_.driver().simulator;
-  if (simulator == nullptr) return;
+  if (session_ == nullptr || !options_.trace) return;
   try {
-    const CUcontext context = device_.native_context();
-    if (options_.trace) report_.trace = simulator->take_trace(context);
-    simulator->expect_no_help(context, false);
-    simulator->watch(context, Watch::kAuto);
-    simulator->set_schedule(context, Schedule{});
+    report_.trace = session_->trace();
   } catch (const std::exception& failure) {
     try {
-      log(LogLevel::kWarning, "the simulated GPU keeps the settings of a run: {}", failure.what());
+      log(LogLevel::kWarning, "the timeline of a run is lost: {}", failure.what());
     } catch (...) {
       // Nothing is left to report it to.
     }
@@ -82,9 +79,8 @@ SimulatedRun::~SimulatedRun() {
 
 std::vector<std::string> SimulatedRun::collect() {
   std::vector<std::string> errors;
-  driver::Simulator* const simulator = device_.driver().simulator;
-  if (simulator == nullptr) return errors;
-  for (driver::Finding& finding : simulator->take_findings(device_.native_context())) {
+  if (session_ == nullptr) return errors;
+  for (driver::Finding& finding : session_->take_findings()) {
     const FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));
     if (!added.error) continue;
     errors.push_back(

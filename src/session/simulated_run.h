@@ -1,22 +1,24 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "baton/device.h"
 #include "baton/executable.h"
 #include "bind/buffers.h"
+#include "driver/simulator.h"
 
 namespace baton {
 
-// Directs a simulated GPU during one run, as its options say: schedule, trace, and whether accesses
-// of different kernels are checked against each other. The end of its life leaves the device as
-// others expect it, also after an exception. On a GPU it only refuses options that need a simulated
-// one. One run of a device at a time.
+// The session of one run on a simulated GPU: schedule, trace, and whether accesses of different
+// kernels are checked against each other, as the run's options say. Ends with the object, after an
+// exception too. On a GPU it only refuses options that need a simulated one.
 class SimulatedRun {
  public:
   // `overlaps`: whether launches of the run may overlap. Without overlap no two kernels race, and
-  // the run is faster unchecked. Throws kInvalidInput for options that the device does not have.
+  // the run is faster unchecked. Throws kInvalidInput for options that the device does not have,
+  // and for a schedule other than the one of another run that is under way.
   SimulatedRun(const Device& device, const RunOptions& options, const bind::BufferTable& buffers,
                bool overlaps, RunReport& report);
   SimulatedRun(const SimulatedRun&) = delete;
@@ -27,9 +29,9 @@ class SimulatedRun {
   std::vector<std::string> collect();
 
  private:
-  const Device& device_;
   const RunOptions& options_;
   RunReport& report_;
+  std::unique_ptr<driver::Simulator::Session> session_;  // null on a GPU
 };
 
 }  // namespace baton
