@@ -45,16 +45,22 @@ class TapeWalk {
   std::string indexes() const { return indexes_text(*at_.step, slots_); }
 
  private:
+  // Most steps are launches, and many follow one another as fast as they can: their code is inline
+  // here, also in the loop of a group, and everything else is a call.
   template <typename Visit>
-  void steps(std::vector<TapeStep>& list, Visit& visit) {
+  [[gnu::always_inline]] void steps(std::vector<TapeStep>& list, Visit& visit) {
     for (TapeStep& step : list) {
-      // Most steps are launches, and many follow one another as fast as they can.
       if (auto* launch = std::get_if<TapeLaunch>(&step.action)) {
         act(step, *launch, visit);
       } else {
-        std::visit([&](auto& action) { act(step, action, visit); }, step.action);
+        other(step, visit);
       }
     }
+  }
+
+  template <typename Visit>
+  [[gnu::noinline]] void other(TapeStep& step, Visit& visit) {
+    std::visit([&](auto& action) { act(step, action, visit); }, step.action);
   }
 
   template <typename Visit>

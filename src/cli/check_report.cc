@@ -363,8 +363,8 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   show_edges(report.edges, verbose, output);
   show_room(report, output);
   if (!report.objection) {
-    output.line("\nok: {} pass all checks for {}", counted(report.steps, "step"),
-                executable.device().spec());
+    output.line("\nok: {} {} all checks for {}", counted(report.steps, "step"),
+                report.steps == 1 ? "passes" : "pass", executable.device().spec());
   }
   for (const std::string& warning : report.warnings) output.warning(warning);
 }

@@ -109,7 +109,8 @@ std::string Table::format(Terminal terminal) const {
     std::vector<std::vector<std::string>> cells;
     std::size_t height = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      cells.push_back(wrapped(row[i], widths[i]));
+      // A column without a value is left out, with its title.
+      cells.push_back(widths[i] == 0 ? std::vector<std::string>() : wrapped(row[i], widths[i]));
       height = std::max(height, cells.back().size());
     }
     std::string text;

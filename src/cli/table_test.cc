@@ -50,10 +50,16 @@ TEST(Table, WrapsBetweenWordsUnderTheColumn) {
   table.add({"1 -> 2", "12", "short"});
   EXPECT_EQ(table.format({.width = 40}),
             "  edge     n  reason\n"
-            "  0 -> 1   7  k waits before it\n"
-            "              touches what an earlier\n"
-            "              launch touches\n"
+            "  0 -> 1   7  k waits before it touches\n"
+            "              what an earlier launch\n"
+            "              touches\n"
             "  1 -> 2  12  short\n");
+}
+
+TEST(Table, LeavesOutColumnsWithoutAValue) {
+  Table table({{"a"}, {"two words"}, {"b"}});
+  table.add({"1", "", "2"});
+  EXPECT_EQ(table.format({}), "  a  b\n  1  2\n");
 }
 
 TEST(Table, StaysWithinTheWidthExactly) {

@@ -275,7 +275,8 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
     const LaunchConfig& config = execution.config;
     if (overlap::is_certain(bound, touch, arguments, extents(config.block), extents(config.grid))) {
       if (forbidden_write_) continue;
-      forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kInvalidInput,
+      writes_weight_ = buffer->role == BufferRole::kWeight;
+      forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kFault,
                                   "{} writes at {} {}; give the buffer the role inout, or mend the "
                                   "kernel",
                                   execution.step.label, touch.touch->where, text);

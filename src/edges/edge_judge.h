@@ -28,8 +28,8 @@ struct Handover {
 // forbids an early start, all of them are full.
 class EdgeJudge : public bind::LaunchObserver {
  public:
-  // `has_pdl`: whether the device has programmatic dependent launch. The footprints must outlive the
-  // judge.
+  // `has_pdl`: whether the device has programmatic dependent launch. The footprints must outlive
+  // the judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
             bool has_pdl);
 
@@ -53,6 +53,8 @@ class EdgeJudge : public bind::LaunchObserver {
   const std::optional<Error>& refusal() const { return refusal_; }
   // The first launch that certainly writes memory that no kernel may write.
   const std::optional<Error>& forbidden_write() const { return forbidden_write_; }
+  // Whether that memory is a weight, whose writes the simulated GPU finds thread by thread.
+  bool writes_weight() const { return writes_weight_; }
   // Launches that perhaps do.
   const std::vector<std::string>& warnings() const { return warnings_; }
   // The first edge that is unsafe and not switched off.
@@ -123,6 +125,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::uint32_t last_ = 0;                                         // launch
   std::uint32_t refined_ = 0;                                      // launches
   std::optional<Error> refusal_, unsafe_, forbidden_write_;
+  bool writes_weight_ = false;
   std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch
   std::vector<std::string> warnings_;
 };

@@ -60,24 +60,25 @@ void RunLog::add_row(std::uint32_t row, const bind::PlannedStep& step, std::stri
 
 void RunLog::begin_run() {
   next_ = 0;
-  seconds_.assign(report_.steps.size(), -1.0);
+  if (any_timed_ || seconds_.size() != report_.steps.size()) {
+    seconds_.assign(report_.steps.size(), -1.0);
+    any_timed_ = false;
+  }
   open_.assign(report_.steps.size(), 0);
   if (first_run_) return;
   // Later runs have the same steps.
   for (std::size_t row = 0; row < open_.size(); ++row) open_[row] = report_.steps[row].executions;
 }
 
-void RunLog::begin_row(bind::RunStep& at, std::span<const std::int64_t> slots) {
+void RunLog::begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots) {
   if (each_) add_row(at.row, *at.step, bind::indexes_text(*at.step, slots));
   ++report_.steps[at.row].executions;
   if (open_.size() <= at.row) open_.resize(at.row + 1);
   ++open_[at.row];
 }
 
-void RunLog::next(bind::RunStep& at, const bind::TapeLaunch& launch,
+void RunLog::note(const bind::RunStep& at, const bind::TapeLaunch& launch,
                   std::span<const std::int64_t> slots) {
-  at.row = take_row(*at.step);
-  if (!first_run_) return;
   begin_row(at, slots);
   StepReport& step = report_.steps[at.row];
   if (launch.form == nullptr) {
@@ -93,18 +94,14 @@ void RunLog::next(bind::RunStep& at, const bind::TapeLaunch& launch,
   step.bytes += bytes_passed(*at.step, *launch.site->launch, slots);
 }
 
-void RunLog::next(bind::RunStep& at, const bind::TapeCopy& copy,
+void RunLog::note(const bind::RunStep& at, const bind::TapeCopy& copy,
                   std::span<const std::int64_t> slots) {
-  at.row = take_row(*at.step);
-  if (!first_run_) return;
   begin_row(at, slots);
   report_.steps[at.row].bytes += 2 * copy.values.bytes;  // read and written
 }
 
-void RunLog::next(bind::RunStep& at, const bind::TapeFill& fill,
+void RunLog::note(const bind::RunStep& at, const bind::TapeFill& fill,
                   std::span<const std::int64_t> slots) {
-  at.row = take_row(*at.step);
-  if (!first_run_) return;
   begin_row(at, slots);
   report_.steps[at.row].bytes += buffers_[fill.fill->buffer].bytes;
 }
@@ -130,6 +127,7 @@ std::uint64_t RunLog::bytes_passed(const bind::PlannedStep& step, const bind::Pl
 
 void RunLog::timed(std::uint32_t row, double seconds) {
   if (seconds_.size() <= row) seconds_.resize(row + 1, -1.0);
+  any_timed_ = true;
   seconds_[row] = std::max(seconds_[row], 0.0) + seconds;
 }
 
@@ -143,7 +141,7 @@ void RunLog::counted(std::uint32_t row, const driver::Counters& counters) {
 
 void RunLog::end_run(double seconds) {
   if (report_.run_seconds.size() < kMaxRunTimes) report_.run_seconds.push_back(seconds);
-  for (std::size_t row = 0; row < seconds_.size(); ++row) {
+  for (std::size_t row = 0; any_timed_ && row < seconds_.size(); ++row) {
     if (seconds_[row] < 0) continue;
     StepReport& step = report_.steps[row];
     if (first_run_) {

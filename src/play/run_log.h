@@ -21,10 +21,13 @@ class RunLog {
          std::uint64_t steps, bool join);
 
   void begin_run();
-  // Notes the next step, and sets its row. `slots`: the values of symbols and indexes.
-  void next(bind::RunStep& at, const bind::TapeLaunch& launch, std::span<const std::int64_t> slots);
-  void next(bind::RunStep& at, const bind::TapeCopy& copy, std::span<const std::int64_t> slots);
-  void next(bind::RunStep& at, const bind::TapeFill& fill, std::span<const std::int64_t> slots);
+  // Notes the next step, and sets its row. `slots`: the values of symbols and indexes. Inline: a
+  // later run does this for each launch.
+  template <typename Action>
+  void next(bind::RunStep& at, const Action& action, std::span<const std::int64_t> slots) {
+    at.row = each_ ? next_++ : at.step->leaf;
+    if (first_run_) note(at, action, slots);
+  }
   bool first_run() const { return first_run_; }
   // The values of the indexes that distinguish the row from others of its step; may be empty.
   const std::string& indexes(std::uint32_t row) const { return report_.steps[row].indexes; }
@@ -42,8 +45,14 @@ class RunLog {
   void finish();
 
  private:
-  std::uint32_t take_row(const bind::PlannedStep& step) { return each_ ? next_++ : step.leaf; }
-  void begin_row(bind::RunStep& at, std::span<const std::int64_t> slots);
+  // Of the first run.
+  void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
+            std::span<const std::int64_t> slots);
+  void note(const bind::RunStep& at, const bind::TapeCopy& copy,
+            std::span<const std::int64_t> slots);
+  void note(const bind::RunStep& at, const bind::TapeFill& fill,
+            std::span<const std::int64_t> slots);
+  void begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots);
   // An estimate of the bytes that the launch reads and writes: what it is passed of each buffer.
   std::uint64_t bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
                              std::span<const std::int64_t> slots) const;
@@ -55,6 +64,7 @@ class RunLog {
   bool first_run_ = true;
   std::uint32_t next_ = 0;
   std::vector<std::uint64_t> open_;           // by row, executions of the run at hand, not done
+  bool any_timed_ = false;                    // in the run at hand
   std::vector<double> seconds_;               // by row, of the run at hand; negative: not timed
   std::vector<std::vector<double>> samples_;  // by row, of the runs after the first
 };

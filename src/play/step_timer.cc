@@ -27,6 +27,9 @@ void StepTimer::begin(const PlayContext& context) {
   for (std::optional<Event>* event : {&begin_, &last_}) {
     if (*event) free_.push_back(*std::exchange(*event, std::nullopt));
   }
+  marks_steps_ = context.time_steps || context.watch.limited();
+  marks_apart_ = context.steps_apart;
+  most_unmarked_ = marks_steps_ || context.watch.looks() ? kMostUnmarked : kMostUnwatched;
   marks_.clear();
   open_.clear();
   counted_.clear();

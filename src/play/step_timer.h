@@ -26,7 +26,7 @@ class StepTimer {
   void begin(const PlayContext& context);
   // Before a step is enqueued, which may overlap the one before it or not.
   void next(const PlayContext& context, bool overlaps) {
-    if (!open_.empty() && is_mark_due(context, overlaps)) push_mark(context);
+    if (!open_.empty() && is_mark_due(overlaps)) push_mark(context);
   }
   // After it was enqueued.
   void enqueued(const bind::RunStep& at) { open_.push_back(at); }
@@ -56,11 +56,8 @@ class StepTimer {
   // The same where nobody watches the run, and the driver may block when its queue is full.
   static constexpr std::uint64_t kMostUnwatched = 4096;
 
-  bool is_mark_due(const PlayContext& context, bool overlaps) const {
-    const bool wanted = context.time_steps || context.watch.limited();
-    if (wanted && (!overlaps || context.steps_apart)) return true;
-    const bool watched = wanted || context.watch.looks();
-    return open_.size() >= (watched ? kMostUnmarked : kMostUnwatched);
+  bool is_mark_due(bool overlaps) const {
+    return (marks_steps_ && (!overlaps || marks_apart_)) || open_.size() >= most_unmarked_;
   }
   Event take_event();
   Group take_group();
@@ -70,6 +67,9 @@ class StepTimer {
   void note_counted(const PlayContext& context, const Group& group);
 
   Device device_;
+  // What the run asks of marks.
+  bool marks_steps_ = false, marks_apart_ = false;
+  std::uint64_t most_unmarked_ = kMostUnmarked;
   std::vector<Event> free_;
   std::vector<Group> empty_;              // whose memory is used again
   std::optional<Event> begin_;            // of the run

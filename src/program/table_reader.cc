@@ -87,7 +87,12 @@ std::vector<Expression> TableReader::expressions(std::string_view key, std::size
   if (node == nullptr) return result;
   // One extent needs no brackets.
   if (node->kind == Kind::kInteger || node->kind == Kind::kString) {
-    result.push_back(expression_of(*node, key));
+    try {
+      result.push_back(expression_of(*node, key));
+    } catch (Error& failure) {
+      failure.note(fmt::format("in {} of {}", key, what_));
+      throw;
+    }
     return result;
   }
   if (node->kind != Kind::kArray) refuse(*node, key, "an expression or an array of expressions");

@@ -228,7 +228,7 @@ TEST_F(FindingsTest, CollectedFindingsAreTakenOnce) {
     EXPECT_TRUE(finding.error);
     EXPECT_EQ(finding.kind, "unordered_grids");
     EXPECT_EQ(finding.kernel, "add");
-    EXPECT_EQ(finding.count, 2u);  // warps
+    EXPECT_GE(finding.count, 2u);  // each of the warps
   }
   EXPECT_TRUE(device_.findings().empty());
 }

@@ -88,6 +88,9 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
 void BoundProgram::bind(Bindings given) {
   ResolvedProgram resolved = state_->resolve(given);
   log_edges(resolved.edges);
+  // The simulated GPU finds each write of a weight when it happens, with its thread.
+  const bool is_found = resolved.writes_weight && state_->device.driver().simulator != nullptr;
+  if (resolved.forbidden_write && !is_found) throw std::move(*resolved.forbidden_write);
   if (resolved.refusal) throw std::move(*resolved.refusal);
   std::vector<bool> kept, given_weights;
   for (const bind::BoundBuffer& buffer : resolved.buffers) {

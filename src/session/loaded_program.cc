@@ -78,14 +78,21 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
 
   edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
   bind::BoundSteps bound = bind::bind_steps(plan, values, buffers, judge);
-  if (judge.forbidden_write()) throw *judge.forbidden_write();
   std::vector<std::string> warnings = plan.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(plan.steps, steps);
-  ResolvedProgram resolved{
-      std::move(symbols), std::move(buffers), std::move(bound), judge.decisions(),  {},
-      judge.reports(),    judge.refusal(),    judge.unsafe(),   std::move(warnings)};
+  ResolvedProgram resolved{std::move(symbols),
+                           std::move(buffers),
+                           std::move(bound),
+                           judge.decisions(),
+                           {},
+                           judge.reports(),
+                           judge.refusal(),
+                           judge.unsafe(),
+                           judge.forbidden_write(),
+                           judge.writes_weight(),
+                           std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
   for (std::uint32_t number = 0; number < plan.launches; ++number) {
@@ -104,7 +111,9 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   result.steps = resolved.bound.steps;
   result.launches = std::move(resolved.launches);
   result.edges = std::move(resolved.edges);
-  result.objection = std::move(resolved.refusal ? resolved.refusal : resolved.unsafe);
+  result.objection = std::move(resolved.forbidden_write ? resolved.forbidden_write
+                               : resolved.refusal       ? resolved.refusal
+                                                        : resolved.unsafe);
   result.warnings = std::move(resolved.warnings);
   for (LaunchReport& launch : result.launches) {
     if (launch.config) launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);

@@ -23,6 +23,8 @@ struct ResolvedProgram {
   std::vector<EdgeReport> edges;                // sorted by the later launch
   std::optional<Error> refusal;                 // an edge that the program insists on cannot be
   std::optional<Error> unsafe;                  // an edge that is not switched off is unsafe
+  std::optional<Error> forbidden_write;         // a kernel certainly writes a weight or an input
+  bool writes_weight = false;                   // that memory is a weight
   std::vector<std::string> warnings;            // what is legal and looks wrong
 };
 

@@ -6,24 +6,12 @@
 #include "base/log.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "runtime/findings.h"
 
 namespace baton {
 namespace {
 
 using Watch = driver::Simulator::Watch;
-
-FindingReport to_report(driver::Finding finding) {
-  FindingReport report;
-  report.error = finding.severity == driver::Finding::Severity::kError;
-  report.kind = std::move(finding.kind);
-  report.kernel = std::move(finding.kernel);
-  report.block = finding.block;
-  report.thread = finding.thread;
-  report.where = std::move(finding.where);
-  report.message = std::move(finding.message);
-  report.count = finding.count;
-  return report;
-}
 
 void refuse_simulator_options(const Device& device, const RunOptions& options) {
   if (options.schedule != Schedule{}) {
@@ -48,9 +36,6 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
     return;
   }
   const CUcontext context = device.native_context();
-  for (const driver::Finding& earlier : simulator->take_findings(context)) {
-    log(LogLevel::kWarning, "found before this run: {}", earlier.message);
-  }
   for (const bind::BoundBuffer& buffer : buffers) {
     if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
     if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's

@@ -291,7 +291,7 @@ TEST_F(Attributes, UnknownIdsAreTheDriversToRefuse) {
   const LaunchConfig config{.block = 32, .stream = stream()};
   const Kernel ranks = kernel("cluster_ranks");
   EXPECT_EQ(ranks.launch_raw(config, arguments, std::span(&unknown, 1)), CUDA_ERROR_INVALID_VALUE);
-  expect_error(ErrorCode::kDriver, {"attribute 40 is none that Baton knows", "cluster_ranks"}, [&] {
+  expect_error(ErrorCode::kDriver, {"attribute 40 is not known to Baton", "cluster_ranks"}, [&] {
     ranks.launch({.block = 32, .stream = stream(), .attributes = {unknown}}, out, out);
   });
   EXPECT_EQ(ranks.launch_raw(config, arguments), CUDA_SUCCESS);

@@ -124,7 +124,7 @@ class Acceptance(Case):
             with self.subTest(cluster=cluster):
                 self.assertEqual(sent(step(cluster=cluster)), ([4, 1, 1], [32, 1, 1], padded))
         for what in ("grid", "block", "cluster"):
-            for wrong in ([0], [-1], ["1 - 1"], ["0 - 2"], [1, 1, 0], [], [1, 1, 1, 1], [1.5], 4, None):
+            for wrong in ([0], [-1], ["1 - 1"], ["0 - 2"], [1, 1, 0], [], [1, 1, 1, 1], [1.5], 1.5, None):
                 if what == "cluster" and wrong is None:
                     continue  # left out is not sent
                 if what == "grid" and wrong == ["1 - 1"]:

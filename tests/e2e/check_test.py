@@ -6,7 +6,7 @@ import json
 
 from baton import ROOT, Case, buffer, kernel, launch, main, program
 
-TESTDATA = ROOT / "src" / "exec" / "testdata"
+TESTDATA = ROOT / "src" / "session" / "testdata"
 IMAGES = ROOT / "src" / "image" / "testdata"
 METADATA = ROOT / "tests" / "golden" / "metadata"
 

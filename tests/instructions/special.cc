@@ -105,7 +105,7 @@ void add_sizes(Group& group) {
   add_case(group, "mov.u32 %d, %dynamic_smem_size;", kShape, [](u32) { return u32{0}; });
   // At least what the kernel declares: the unit of allocation is the device's own.
   add_case(group,
-           ".shared .align 4 .b8 some[1000];\n  .reg .b32 %p;\n  st.shared.u32 [some], %a;\n"
+           ".shared .align 4 .b8 some[1000];\n  .reg .b32 %p;\n  st.shared.u32 [some], 1;\n"
            "  mov.u32 %p, %total_smem_size;\n  setp.ge.u32 %d, %p, 1000;",
            kShape, [](u32) { return true; });
   // A launch without a cluster is one of single blocks.
