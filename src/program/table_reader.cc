@@ -89,9 +89,9 @@ std::vector<Expression> TableReader::expressions(std::string_view key, std::size
   if (node->kind == Kind::kInteger || node->kind == Kind::kString) {
     try {
       result.push_back(expression_of(*node, key));
-    } catch (Error& failure) {
-      failure.note(fmt::format("in {} of {}", key, what_));
-      throw;
+    } catch (const Error& failure) {
+      throw error_at(failure.where(), failure.code(), "{} of {}: {}", key, what_,
+                     failure.message());
     }
     return result;
   }

@@ -19,9 +19,9 @@ class Terminal(Case):
         """Standard output and the status of a command whose standard output is a terminal."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        settings = dict(os.environ, TERM="xterm", BATON_DEVICE="sim:h200",
+        inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        settings = dict(inherited, TERM="xterm", BATON_DEVICE="sim:h200",
                         BATON_CACHE_DIR=self._cache.name, **environment)
-        settings.pop("NO_COLOR", None)
         process = subprocess.Popen([BATON, *map(str, arguments)], cwd=self.folder, env=settings,
                                    stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE)
         os.close(slave)

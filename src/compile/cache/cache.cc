@@ -158,8 +158,16 @@ bool Cache::store(const std::string& key, const Result& result) const {
     return false;
   };
   std::optional<CachedWrite> written = CachedWrite::begin(temporary(), bytes, &failure);
-  if (!written) return not_kept();
   const fs::path path = path_of(key);
+  if (!written) {
+    // A disk may be full of entries beyond the limit, as of a process that had another limit.
+    const std::optional<std::uint64_t> stored = read_counters(stats()).stored_bytes;
+    if (stored && *stored + bytes.size() <= max_bytes()) return not_kept();
+    make_room(bytes.size(), path, {});
+    std::optional<CachedWrite> again = CachedWrite::begin(temporary(), bytes, &failure);
+    if (!again) return not_kept();
+    written.emplace(std::move(*again));
+  }
   std::error_code absent;
   const std::uintmax_t size_before = fs::file_size(path, absent);
   const std::uint64_t replaced = absent ? 0 : size_before;
@@ -170,11 +178,12 @@ bool Cache::store(const std::string& key, const Result& result) const {
     const std::uint64_t sum = *counters.stored_bytes + bytes.size();
     counters.stored_bytes = sum - std::min(sum, replaced);
   });
-  if (!now.stored_bytes || *now.stored_bytes > max_bytes()) make_room(bytes.size(), path, *written);
+  if (!now.stored_bytes || *now.stored_bytes > max_bytes())
+    make_room(bytes.size(), path, written->own());
   return written->finish(path, &failure) || not_kept();
 }
 
-void Cache::make_room(std::uint64_t bytes, const fs::path& path, const CachedWrite& own) const {
+void Cache::make_room(std::uint64_t bytes, const fs::path& path, const fs::path& own) const {
   std::string failure;
   const auto alone = FileLock::acquire(locks(), kRoomLock, std::chrono::milliseconds(0), &failure);
   if (!alone && failure.empty()) return;  // another does it
@@ -184,7 +193,7 @@ void Cache::make_room(std::uint64_t bytes, const fs::path& path, const CachedWri
   // meanwhile.
   std::uint64_t stored = bytes;
   for (const CachedFile& file : cached_files(temporary(), kUnfinished)) {
-    if (file.path != own.own()) stored += file.bytes;
+    if (file.path != own) stored += file.bytes;
   }
   std::vector<CachedFile> files = cached_files(directory(), kExtension);
   std::erase_if(files, [&](const CachedFile& file) { return file.path == path; });

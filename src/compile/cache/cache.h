@@ -97,7 +97,7 @@ class Cache {
   // Removes entries until one of so many bytes, which takes the place of that at `path` and is
   // still at its `own`, fits.
   void make_room(std::uint64_t bytes, const std::filesystem::path& path,
-                 const CachedWrite& own) const;
+                 const std::filesystem::path& own) const;
   std::filesystem::path path_of(std::string_view key) const;
   std::filesystem::path locks() const { return settings_.directory / "locks"; }
   std::filesystem::path hits() const { return settings_.directory / "hits"; }
