@@ -1,6 +1,6 @@
 #pragma once
 
-// What a GPU of each compute capability has. Every room that needs such a figure reads it here; the
+// The limits of a GPU of each compute capability. Every room that needs such a figure reads it here; the
 // driver's own report of a device, where there is one, goes first.
 
 #include <cstdint>

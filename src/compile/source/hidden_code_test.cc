@@ -26,7 +26,7 @@ class Hidden : public testing::Test {
     const auto line = static_cast<int>(std::count(text.begin(), text.begin() + at, '\n')) + 1;
     const std::size_t start = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
     hidden_ = HiddenCode();
-    hidden_.add_file(kFile, "/work/k.cu", text);
+    hidden_.add_file(kFile, "/folder/k.cu", text);
     worked_ = hidden_.hide(error_at(line, static_cast<int>(at - start) + 1, message));
     hidden_.next_round();
     lines_before_ = std::count(text.begin(), text.end(), '\n');
@@ -163,7 +163,7 @@ TEST_F(Hidden, WhatIsUndefinedGoesWhereverItIsNamed) {
 
 TEST_F(Hidden, WhatFailsAgainGoesInLargerParts) {
   const std::string text = "void f() { a(); b(); c(); d(); }\nint g;";
-  hidden_.add_file(kFile, "/work/k.cu", text);
+  hidden_.add_file(kFile, "/folder/k.cu", text);
   // Columns are those of the text that the compiler read last.
   const auto column_of = [&](std::string_view what) {
     return static_cast<int>(hidden_.text(kFile).find(what)) + 1;
@@ -184,11 +184,11 @@ TEST_F(Hidden, WhatFailsAgainGoesInLargerParts) {
 }
 
 TEST_F(Hidden, InstantiationsAreHiddenWhereTheyBegin) {
-  hidden_.add_file(kFile, "/work/k.cu", "void f() {\n  a();\n  b();\n}\n");
+  hidden_.add_file(kFile, "/folder/k.cu", "void f() {\n  a();\n  b();\n}\n");
   Diagnostic error = error_at(9, 1, "wrong");
   error.where.file = "vector";
   error.details = {
-      "          detected during instantiation of \"T<X>\" at line 3 of \"/work/k.cu\""};
+      "          detected during instantiation of \"T<X>\" at line 3 of \"/folder/k.cu\""};
   EXPECT_TRUE(hidden_.hide(error));
   hidden_.next_round();
   EXPECT_NE(hidden_.text(kFile).find("a()"), std::string::npos);
