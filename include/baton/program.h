@@ -134,7 +134,7 @@ struct TensorMapArgument {
 };
 
 // A part of a buffer, with bounds: { buffer = "W", offset = "l*N*K", count = "N*K" }. The kernel
-// gets its address and may access only these elements, which the simulated GPU checks.
+// gets its address. The elements must lie in the buffer when the program is bound.
 struct BufferView {
   BufferOffset place = {};
   std::optional<Expression> count = {};  // elements; empty: up to the buffer's end
