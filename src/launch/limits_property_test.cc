@@ -109,7 +109,7 @@ TEST(LimitsProperty, FitsIsThatNoLimitBreaks) {
     }
   });
   EXPECT_TRUE(holds);
-  // The draw would show nothing if it only ever hit one side. How often it hits one is left to chance.
+  // The draw would show nothing if it only ever hit one side.
   for (std::size_t i = 0; i < states.size(); ++i) {
     EXPECT_GT(fitting[i], 0) << i;
     EXPECT_GT(broken[i], 0) << i;
