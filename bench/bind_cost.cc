@@ -5,7 +5,7 @@
 //
 //   bind_cost [--device D] [--layers L] [--launches N] [--rounds R]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

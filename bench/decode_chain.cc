@@ -15,7 +15,7 @@
 //   decode_chain [--device D] [--models 1b,8b,KxIxL] [--rounds N] [--stages N] [--trigger SUM]
 //                [--blocks N] [--norm-threads N]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <cstdio>

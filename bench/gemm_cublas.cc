@@ -4,7 +4,7 @@
 #ifdef BATON_BENCH_CUBLAS
 
 #include <cublasLt.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

@@ -19,7 +19,7 @@
 //                 [--rows N] [--split N] [--stages N] [--warps N] [--shared BYTES]
 //                 [--carveout PERCENT]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -13,7 +13,7 @@
 //   graph_chain [--device D] [--links N] [--sizes N,N,...] [--rounds N] [--trigger none|loads|top]
 //     [--memory shared|own]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <deque>
 #include <functional>

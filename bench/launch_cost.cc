@@ -9,7 +9,7 @@
 // `--arm` repeats one way alone, for counting its instructions under a profiler. `--device null`
 // needs no GPU: the driver's launch calls do nothing, which leaves Baton's own share.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

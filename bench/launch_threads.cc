@@ -5,7 +5,7 @@
 //
 //   launch_threads [--device D] [--rounds N]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <barrier>

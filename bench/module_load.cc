@@ -4,7 +4,7 @@
 //
 //   module_load [--device D] [--rounds N]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 

@@ -4,7 +4,7 @@
 //
 //   sim_curves [--device sim] [--rounds 3] [--blocks 1000000] [--grids 10] [--nodes 10000]
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ctime>
 #include <fstream>

@@ -1,5 +1,7 @@
 #include "base/array.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 
 #include "base/error.h"

@@ -1,5 +1,7 @@
 #include "base/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>

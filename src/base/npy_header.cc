@@ -1,5 +1,7 @@
 #include "base/npy_header.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <limits>
 #include <optional>

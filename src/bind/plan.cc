@@ -1,5 +1,7 @@
 #include "bind/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 

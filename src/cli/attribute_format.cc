@@ -1,6 +1,6 @@
 #include "cli/attribute_format.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <nlohmann/json.hpp>

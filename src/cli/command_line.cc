@@ -239,9 +239,9 @@ std::string option_suggestion(const CLI::App& app, const std::string& word) {
 
 // CLI11 splits options from values and writes --help; what it does not know it leaves to us, so
 // that every unknown word is named with its nearest neighbour.
-class Parser {
+class CommandLineParser {
  public:
-  Parser() {
+  CommandLineParser() {
     app_.require_subcommand(0, 1);
     app_.allow_extras();
     app_.set_help_flag("-h,--help", "Show this help");
@@ -508,11 +508,11 @@ class Parser {
 }  // namespace
 
 std::string command_name(const std::vector<std::string>& arguments) {
-  return Parser().command_name(arguments);
+  return CommandLineParser().command_name(arguments);
 }
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
-  return Parser().parse(arguments);
+  return CommandLineParser().parse(arguments);
 }
 
 }  // namespace baton::cli

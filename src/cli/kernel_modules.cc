@@ -1,6 +1,6 @@
 #include "cli/kernel_modules.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <nlohmann/json.hpp>

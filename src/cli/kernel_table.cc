@@ -1,6 +1,6 @@
 #include "cli/kernel_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 #include <unordered_map>

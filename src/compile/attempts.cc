@@ -1,5 +1,7 @@
 #include "compile/attempts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "baton/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>

@@ -1,6 +1,6 @@
 #include "baton/compile.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "compile/compile_test.h"
 

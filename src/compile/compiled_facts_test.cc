@@ -1,6 +1,6 @@
 // What images that were compiled say of their kernels.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <regex>
 

@@ -1,6 +1,6 @@
 // One source for nvcc and for Baton: both must take it, and give its kernels the same symbols.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <set>

@@ -1,6 +1,6 @@
 #include "edges/even_placement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace baton::edges {
 namespace {
 
-using launch::BlockNeeds;
+using chip::BlockNeeds;
 using launch::Fit;
 using launch::SharedRange;
 using launch::Standing;
@@ -50,7 +50,7 @@ class EvenPlacement {
     const bool any = std::any_of(edges_.begin(), edges_.end(),
                                  [](const EdgeReport& edge) { return edge.programmatic; });
     if (any) {
-      multiprocessor_ = launch::Multiprocessor::of(device_);
+      multiprocessor_ = launch::multiprocessor_of(device_);
       divide_alike();
       bool changed = true;
       for (int round = 0; changed && round < kMostRounds; ++round) {
@@ -93,7 +93,7 @@ class EvenPlacement {
     if (!site) {
       const Kernel& kernel = launches_[number]->kernel;
       site.emplace();
-      site->needs = BlockNeeds::of(kernel, *reports_[number].config);
+      site->needs = launch::needs_of_block(kernel, *reports_[number].config);
       site->alone = launch::fit_beside(multiprocessor_, {}, site->needs).blocks;
     }
     return *site;
@@ -292,7 +292,7 @@ class EvenPlacement {
   std::vector<LaunchReport>& reports_;
   std::vector<std::optional<Site>> sites_;  // by launch, with its shared memory as it is now
   std::vector<bind::LaunchDecision>& decisions_;
-  launch::Multiprocessor multiprocessor_;
+  chip::Multiprocessor multiprocessor_;
 };
 
 }  // namespace

@@ -91,21 +91,21 @@ class Spread : public DeviceTest {
     return bindings;
   }
   static bool is_like_an_h200() {
-    const launch::Multiprocessor has = launch::Multiprocessor::of(open_device());
+    const chip::Multiprocessor has = launch::multiprocessor_of(open_device());
     return has.shared == 233472 && has.reserved_shared == 1024 && has.threads == 2048;
   }
 };
 
 TEST_F(Spread, TheDriverCountsAlikeWhereOneKernelIsAlone) {
   const Device device = open_device();
-  const launch::Multiprocessor multiprocessor = launch::Multiprocessor::of(device);
+  const chip::Multiprocessor multiprocessor = launch::multiprocessor_of(device);
   Executable executable = prepare(steps({step("x", "z")}));
   const Kernel kernel = executable.module("hands_over").kernel("hands_over");
   for (const std::uint32_t threads : {1, 32, 33, 96, 160, 256, 384, 512, 768, 1024}) {
     for (const std::uint32_t shared : {0, 1, 1000, 16384, 20384, 49152, 65024, 115200, 115201}) {
       if (shared > kernel.max_dynamic_shared()) continue;
       const LaunchConfig config{.block = threads, .shared = shared};
-      const auto needs = launch::BlockNeeds::of(kernel, config);
+      const auto needs = launch::needs_of_block(kernel, config);
       EXPECT_EQ(launch::fit_beside(multiprocessor, {}, needs).blocks,
                 kernel.blocks_per_multiprocessor(config))
           << threads << " threads, " << shared << " bytes";

@@ -1,6 +1,6 @@
 #include "image/cubin.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "image/bytes.h"
 #include "image/nv_record.h"

@@ -1,6 +1,6 @@
 #include "image/cubin_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -20,9 +20,9 @@ std::string toolkit_text(std::uint32_t number) {
   return fmt::format("{}.{}", number / 10, number % 10);
 }
 
-class Reader {
+class CubinReader {
  public:
-  Reader(const Cubin& cubin, ImageFacts& out) : cubin_(cubin), out_(out), code_(cubin) {
+  CubinReader(const Cubin& cubin, ImageFacts& out) : cubin_(cubin), out_(out), code_(cubin) {
     for (const Cubin::Section& section : cubin.sections()) {
       if ((section.flags & Cubin::kMercury) != 0) continue;
       if (section.type == Cubin::kInfo && section.name == ".nv.info") {
@@ -231,7 +231,7 @@ ImageFacts read_cubin_facts(const Image& image) {
     facts.remarks.push_back(
         fmt::format("ABI version {} is not known: kernels are listed by name only", cubin.abi()));
   }
-  Reader(cubin, facts).read();
+  CubinReader(cubin, facts).read();
   return facts;
 }
 

@@ -16,15 +16,15 @@ constexpr char kClass64LittleEndian[] = {2, 1, 1};
 constexpr std::uint64_t kMaxSections = std::uint64_t{1} << 24;
 
 // Where the section table lies. Beyond 0xfeff sections the counts move into section 0.
-struct Table {
+struct SectionTable {
   std::uint64_t offset = 0;
   std::uint64_t count = 0;
   std::uint64_t names = 0;
   std::uint16_t entry_size = 0;
 };
 
-Table table_of(std::string_view bytes) {
-  Table table;
+SectionTable table_of(std::string_view bytes) {
+  SectionTable table;
   table.offset = load_or_zero<std::uint64_t>(bytes, 40);
   table.entry_size = load_or_zero<std::uint16_t>(bytes, 58);
   table.count = load_or_zero<std::uint16_t>(bytes, 60);
@@ -83,7 +83,7 @@ std::optional<std::uint64_t> ElfFile::extent_of(std::string_view bytes) {
       bytes.substr(4, 3) != std::string_view(kClass64LittleEndian, 3)) {
     return std::nullopt;
   }
-  const Table table = table_of(bytes);
+  const SectionTable table = table_of(bytes);
   const auto segments = load_or_zero<std::uint64_t>(bytes, 32);
   const auto segment_size = load_or_zero<std::uint16_t>(bytes, 54);
   const auto segment_count = load_or_zero<std::uint16_t>(bytes, 56);
@@ -125,7 +125,7 @@ ElfFile::ElfFile(std::string_view bytes, std::string_view name, std::string_view
   version_ = load_or_zero<std::uint32_t>(bytes, 20);
   flags_ = load_or_zero<std::uint32_t>(bytes, 48);
 
-  const Table table = table_of(bytes);
+  const SectionTable table = table_of(bytes);
   if (table.count == 0) return;
   if (table.entry_size != kSectionSize || table.count > kMaxSections ||
       table.offset < kHeaderSize) {

@@ -1,6 +1,6 @@
 #include "image/fatbin_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "image/fatbin.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -36,9 +36,9 @@ bool may_hold_images(const ElfSection& section) {
          (section.flags & kExecutable) == 0;
 }
 
-class Finder {
+class ImageFinder {
  public:
-  Finder(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
+  ImageFinder(std::string_view bytes, const std::string& name) : bytes_(bytes), name_(name) {}
 
   FoundImages find() {
     if (image::is_archive(bytes_)) {
@@ -134,7 +134,7 @@ class Finder {
 }  // namespace
 
 FoundImages find_images(std::string_view bytes, const std::string& name) {
-  return Finder(bytes, name).find();
+  return ImageFinder(bytes, name).find();
 }
 
 FoundImages find_images(const std::filesystem::path& path) {

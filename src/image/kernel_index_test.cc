@@ -1,6 +1,6 @@
 #include "image/kernel_index.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "baton/error.h"

@@ -9,9 +9,9 @@ constexpr std::size_t kMinMatch = 4;
 constexpr std::size_t kLongLength = 15;  // a nibble of 15: bytes of length follow
 
 // Takes bytes from the front of the block; every failure leaves `failed` set.
-class Input {
+class BlockReader {
  public:
-  explicit Input(std::string_view bytes) : rest_(bytes) {}
+  explicit BlockReader(std::string_view bytes) : rest_(bytes) {}
 
   std::uint8_t byte() {
     if (rest_.empty()) {
@@ -49,7 +49,7 @@ class Input {
 }  // namespace
 
 std::optional<std::string> unpack_lz4(std::string_view block, std::size_t size) {
-  Input in(block);
+  BlockReader in(block);
   std::string out;
   out.reserve(size);
   while (!in.is_empty()) {

@@ -1,6 +1,6 @@
 #include "image/mangled_name.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "image/param_types.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include "image/ptx_facts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <variant>
 

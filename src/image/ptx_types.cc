@@ -8,12 +8,12 @@ namespace {
 
 using Class = PtxType::Class;
 
-struct Row {
+struct TypeRow {
   std::string_view name;
   PtxType type;
 };
 
-constexpr Row kTypes[] = {
+constexpr TypeRow kTypes[] = {
     {"b8", {Class::kUntyped, 1, std::nullopt}},    {"b16", {Class::kUntyped, 2, std::nullopt}},
     {"b32", {Class::kUntyped, 4, std::nullopt}},   {"b64", {Class::kUntyped, 8, std::nullopt}},
     {"b128", {Class::kUntyped, 16, std::nullopt}}, {"u8", {Class::kUnsigned, 1, DType::kU8}},
@@ -32,7 +32,7 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40;
 
 std::optional<PtxType> ptx_type(std::string_view name) {
   const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                   [&](const Row& r) { return r.name == name; });
+                                   [&](const TypeRow& r) { return r.name == name; });
   if (found == std::end(kTypes)) return std::nullopt;
   return found->type;
 }

@@ -15,7 +15,7 @@ using ptx::Instruction;
 using ptx::Operand;
 
 // What a register holds.
-struct Origin {
+struct ValueOrigin {
   enum class Kind : std::uint8_t {
     kOther,
     kValue,    // the parameter itself
@@ -39,7 +39,7 @@ class Scopes {
     (variable.range != 0 ? declared.ranges : declared.origins)[variable.name];
   }
 
-  Origin& operator[](std::string_view name) {
+  ValueOrigin& operator[](std::string_view name) {
     for (auto scope = inner_.rbegin(); scope != inner_.rend(); ++scope) {
       if (scope->declares(name)) return scope->origins[name];
     }
@@ -48,8 +48,8 @@ class Scopes {
 
  private:
   struct Declared {
-    std::unordered_map<std::string_view, Origin> origins;
-    std::unordered_map<std::string_view, Origin> ranges;  // prefixes of %r<N>
+    std::unordered_map<std::string_view, ValueOrigin> origins;
+    std::unordered_map<std::string_view, ValueOrigin> ranges;  // prefixes of %r<N>
 
     bool declares(std::string_view name) const {
       if (origins.contains(name)) return true;
@@ -58,7 +58,7 @@ class Scopes {
       return digits != std::string_view::npos && ranges.contains(name.substr(0, digits + 1));
     }
   };
-  std::unordered_map<std::string_view, Origin> outer_;
+  std::unordered_map<std::string_view, ValueOrigin> outer_;
   std::vector<Declared> inner_;
 };
 
@@ -111,16 +111,17 @@ class UseFinder {
 
     const bool writes = ptx::writes_operand(i, 0);
     if (i.opcode == "ld" && i.has("param")) return load_param(i);
-    Origin result;
+    ValueOrigin result;
     if (i.opcode == "mov" && i.operands.size() == 2) {
       result = moved(i.operands[1]);
     } else if (i.opcode == "cvta" && i.operands.size() == 2) {
       result = converted_address(i.operands[1]);
     } else if ((i.opcode == "add" || i.opcode == "sub") && i.operands.size() == 3 && is_wide(i)) {
-      result = sum(origin(i.operands[1]), i.opcode == "add" ? origin(i.operands[2]) : Origin{});
+      result =
+          sum(origin(i.operands[1]), i.opcode == "add" ? origin(i.operands[2]) : ValueOrigin{});
     } else if (i.opcode == "mad" && i.operands.size() == 4 && (i.has("wide") || is_wide(i))) {
       for (std::size_t k : {1, 2}) evidence(i, i.operands[k]);
-      result = sum(origin(i.operands[3]), Origin{});
+      result = sum(origin(i.operands[3]), ValueOrigin{});
     } else {
       for (std::size_t k = writes ? 1 : 0; k < i.operands.size(); ++k) evidence(i, i.operands[k]);
     }
@@ -129,28 +130,28 @@ class UseFinder {
 
   static bool is_wide(const Instruction& i) { return i.has("s64") || i.has("u64") || i.has("b64"); }
 
-  Origin origin(const Operand& operand) {
-    return is_register(operand) ? scopes_[operand.text] : Origin{};
+  ValueOrigin origin(const Operand& operand) {
+    return is_register(operand) ? scopes_[operand.text] : ValueOrigin{};
   }
 
-  void assign(const Operand& destination, Origin value) {
+  void assign(const Operand& destination, ValueOrigin value) {
     if (is_register(destination) || destination.kind == Operand::Kind::kIdentifier) {
       scopes_[destination.text] = value;
       return;
     }
     if (destination.kind == Operand::Kind::kAddress) return;
-    for (const Operand& child : destination.children) assign(child, Origin{});
+    for (const Operand& child : destination.children) assign(child, ValueOrigin{});
   }
 
   // ld.param of a kernel parameter. Only whole scalars and 2-byte structs (half, bfloat16) are
   // followed.
   void load_param(const Instruction& i) {
-    Origin loaded;
+    ValueOrigin loaded;
     if (i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kAddress &&
         i.operands[1].offset == 0 && !i.operands[1].children.empty()) {
       const auto found = params_.find(i.operands[1].children[0].text);
       if (found != params_.end()) {
-        loaded = {Origin::Kind::kValue, found->second};
+        loaded = {ValueOrigin::Kind::kValue, found->second};
         const auto type = i.modifiers.empty() ? std::nullopt : ptx_type(i.modifiers.back());
         if (type && type->of == PtxType::Class::kFloat && type->dtype) {
           as_float(found->second, *type->dtype);
@@ -160,46 +161,46 @@ class UseFinder {
     assign(i.operands[0], loaded);
   }
 
-  Origin moved(const Operand& source) {
+  ValueOrigin moved(const Operand& source) {
     if (is_register(source)) return scopes_[source.text];
     if (source.kind == Operand::Kind::kIdentifier) {
-      const Origin local = scopes_[source.text];  // registers of inline assembly have no '%'
-      if (local.kind != Origin::Kind::kOther) return local;
-      if (!params_.contains(source.text)) return {Origin::Kind::kAddress, -1};
+      const ValueOrigin local = scopes_[source.text];  // registers of inline assembly have no '%'
+      if (local.kind != ValueOrigin::Kind::kOther) return local;
+      if (!params_.contains(source.text)) return {ValueOrigin::Kind::kAddress, -1};
     }
     return {};
   }
 
-  Origin converted_address(const Operand& source) {
-    const Origin from = origin(source);
+  ValueOrigin converted_address(const Operand& source) {
+    const ValueOrigin from = origin(source);
     if (from.param >= 0) uses_[static_cast<std::size_t>(from.param)].as_pointer = true;
-    return {Origin::Kind::kAddress, from.param};
+    return {ValueOrigin::Kind::kAddress, from.param};
   }
 
-  Origin sum(Origin a, Origin b) {
-    if (b.kind == Origin::Kind::kAddress) std::swap(a, b);
-    if (a.kind == Origin::Kind::kAddress) {
-      if (b.param >= 0 && b.kind != Origin::Kind::kAddress) {
+  ValueOrigin sum(ValueOrigin a, ValueOrigin b) {
+    if (b.kind == ValueOrigin::Kind::kAddress) std::swap(a, b);
+    if (a.kind == ValueOrigin::Kind::kAddress) {
+      if (b.param >= 0 && b.kind != ValueOrigin::Kind::kAddress) {
         uses_[static_cast<std::size_t>(b.param)].as_integer = true;
       }
       return a;
     }
     if (a.param >= 0 && b.param >= 0) return {};
     const int param = a.param >= 0 ? a.param : b.param;
-    return {param >= 0 ? Origin::Kind::kSum : Origin::Kind::kOther, param};
+    return {param >= 0 ? ValueOrigin::Kind::kSum : ValueOrigin::Kind::kOther, param};
   }
 
   void address(const Operand& operand) {
     if (operand.kind != Operand::Kind::kAddress || operand.children.empty()) return;
-    const Origin base = origin(operand.children[0]);
+    const ValueOrigin base = origin(operand.children[0]);
     if (base.param >= 0) uses_[static_cast<std::size_t>(base.param)].as_pointer = true;
   }
 
   // call (results), callee, (arguments), prototype
   void call(const Instruction& i) {
     for (const Operand& operand : i.operands) {
-      const Origin callee = origin(operand);
-      if (callee.kind == Origin::Kind::kValue) {
+      const ValueOrigin callee = origin(operand);
+      if (callee.kind == ValueOrigin::Kind::kValue) {
         uses_[static_cast<std::size_t>(callee.param)].as_pointer = true;
       }
     }
@@ -218,12 +219,12 @@ class UseFinder {
       return;
     }
     if (operand.kind != Operand::Kind::kIdentifier || i.modifiers.empty()) return;
-    const Origin from = scopes_[operand.text];
-    if (from.param < 0 || from.kind == Origin::Kind::kAddress) return;
+    const ValueOrigin from = scopes_[operand.text];
+    if (from.param < 0 || from.kind == ValueOrigin::Kind::kAddress) return;
     ParamUse& use = uses_[static_cast<std::size_t>(from.param)];
     const std::optional<PtxType> type = ptx_type(i.modifiers.back());
     if (is_arithmetic(i.opcode) && !is_narrowing(i)) use.as_integer = true;
-    if (!type || from.kind != Origin::Kind::kValue) return;
+    if (!type || from.kind != ValueOrigin::Kind::kValue) return;
     switch (type->of) {
       case PtxType::Class::kUntyped:
         return;

@@ -1,5 +1,7 @@
 #include "launch/attribute_limits.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/log.h"

@@ -13,13 +13,12 @@ std::uint64_t less(std::uint64_t from, std::uint64_t taken) {
 
 }  // namespace
 
-// The device's own limits; how it gives them out, no driver says.
-Multiprocessor Multiprocessor::of(const Device& device) {
+chip::Multiprocessor multiprocessor_of(const Device& device) {
   const auto attribute = [&](CUdevice_attribute id) {
     return static_cast<std::uint32_t>(device.attribute(id));
   };
   const DeviceLimits& limits = device.limits();
-  Multiprocessor out{chip::nearest(device.architecture()).multiprocessor};
+  chip::Multiprocessor out = chip::nearest(device.architecture()).multiprocessor;
   out.blocks = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
   out.threads = limits.threads_per_multiprocessor;
   out.warp_size = limits.warp_size;
@@ -29,12 +28,12 @@ Multiprocessor Multiprocessor::of(const Device& device) {
   return out;
 }
 
-BlockNeeds BlockNeeds::of(const Kernel& kernel, const LaunchConfig& config) {
+chip::BlockNeeds needs_of_block(const Kernel& kernel, const LaunchConfig& config) {
   const auto attribute = [&](CUfunction_attribute id) {
     return static_cast<std::uint32_t>(kernel.attribute(id));
   };
-  return {{config.block.count(), attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
-           std::uint64_t{config.shared} + attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)}};
+  return {config.block.count(), attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
+          std::uint64_t{config.shared} + attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)};
 }
 
 Held held_of(std::uint64_t grid, std::uint32_t alone, std::uint32_t multiprocessors) {

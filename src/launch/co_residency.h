@@ -17,16 +17,12 @@ using chip::Fit;
 using chip::fit_beside;
 using Standing = chip::Resident;
 
-// What a multiprocessor of a device has.
-struct Multiprocessor : chip::Multiprocessor {
-  static Multiprocessor of(const Device& device);
-};
+// Returns the resources of one multiprocessor of the device: the driver's limits, with the
+// allocation units of its chip.
+chip::Multiprocessor multiprocessor_of(const Device& device);
 
-// What a block of a launch takes of it.
-struct BlockNeeds : chip::BlockNeeds {
-  // Throws what the driver says.
-  static BlockNeeds of(const Kernel& kernel, const LaunchConfig& config);
-};
+// Returns the resources that one block of the launch takes. Throws the driver's error.
+chip::BlockNeeds needs_of_block(const Kernel& kernel, const LaunchConfig& config);
 
 // Blocks of one grid on a multiprocessor when the last ones have begun: the grid is dealt out
 // evenly, and what does not fit at once comes as room is made. `alone` fit on an empty one.

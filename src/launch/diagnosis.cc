@@ -1,5 +1,7 @@
 #include "launch/diagnosis.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "launch/attribute_limits.h"
 #include "launch/attribute_table.h"

@@ -43,7 +43,7 @@ std::string parameter_type(const KernelState& kernel, const ResolvedKernel& reso
 }  // namespace
 
 // What is not known, on either side, is not checked.
-bool accepts_one(const ParamSlot& param, const ArgumentType& type) {
+bool accepts_one(const TypedParam& param, const ArgumentType& type) {
   if (param.size != type.size) return false;
   const ArgumentClass gives = class_of(type);
   if (gives == ArgumentClass::kAny) return true;

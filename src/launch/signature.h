@@ -14,7 +14,7 @@ namespace baton::launch {
 // its type.
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types);
 
-bool accepts_one(const ParamSlot& param, const ArgumentType& type);
+bool accepts_one(const TypedParam& param, const ArgumentType& type);
 
 // What is wrong with arguments that the kernel does not accept, with the kernel's signature.
 Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,

@@ -1,6 +1,6 @@
 #include "metadata/data_type.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -49,12 +49,12 @@ constexpr Single kSingles[] = {
     {Code::kFloat4E2M1Fn, 4, "float4_e2m1fn", "fp4_e2m1fn"},
 };
 
-struct Same {
+struct SameType {
   DType dtype;
   Code code;
   std::uint8_t bits;
 };
-constexpr Same kSame[] = {
+constexpr SameType kSame[] = {
     {DType::kF16, Code::kFloat, 16},
     {DType::kBF16, Code::kBfloat, 16},
     {DType::kF32, Code::kFloat, 32},
@@ -130,7 +130,7 @@ std::string MetadataType::name() const {
 
 std::optional<DType> MetadataType::dtype() const {
   if (lanes != 1) return std::nullopt;
-  for (const Same& same : kSame) {
+  for (const SameType& same : kSame) {
     if (same.code == code && same.bits == bits) return same.dtype;
   }
   return std::nullopt;

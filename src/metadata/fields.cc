@@ -17,11 +17,11 @@ constexpr Field kGeometry[] = {
     {"stream", Field::Place::kStream},
 };
 
-struct Table {
+struct FieldTable {
   std::deque<std::string> names;  // of fields that have none in one piece
   std::vector<Field> fields{std::begin(kGeometry), std::end(kGeometry)};
 
-  Table() {
+  FieldTable() {
     for (const launch::AttributeRow& row : launch::attribute_rows()) {
       if (!row.refusal.empty()) continue;
       for (const launch::AttributeField& field : row.fields) {
@@ -35,8 +35,8 @@ struct Table {
   }
 };
 
-const Table& table() {
-  static const Table fields;
+const FieldTable& table() {
+  static const FieldTable fields;
   return fields;
 }
 

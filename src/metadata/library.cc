@@ -41,9 +41,10 @@ struct Segment {
 };
 
 // Where a symbol's bytes lie in the file.
-class Places {
+class LibraryParts {
  public:
-  Places(std::string_view bytes, const ElfFile& file) : file_(file), file_bytes_(bytes.size()) {
+  LibraryParts(std::string_view bytes, const ElfFile& file)
+      : file_(file), file_bytes_(bytes.size()) {
     const auto table = load_or_zero<std::uint64_t>(bytes, 32);
     const auto size = load_or_zero<std::uint16_t>(bytes, 54);
     const auto count = load_or_zero<std::uint16_t>(bytes, 56);
@@ -88,7 +89,7 @@ class Places {
 // name those that it exports.
 std::map<std::string, std::uint64_t> find_symbols(std::string_view bytes, const ElfFile& file) {
   std::map<std::string, std::uint64_t> symbols;
-  const Places places(bytes, file);
+  const LibraryParts places(bytes, file);
   int tables = 0;
   for (const ElfSection& section : file.sections()) {
     if (section.type != kDynamicSymbols && section.type != ElfFile::kSymbolTable) continue;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -29,7 +31,7 @@ std::string to_text(const Value& value) {
 }
 
 // Names one operand for messages.
-struct Place {
+struct ArgumentPlace {
   const FunctionMetadata& function;
   std::size_t index;  // among the kernel's arguments
 
@@ -62,7 +64,7 @@ std::optional<double> as_real(const Value& value) {
 }
 
 // The bits of an integer of that dtype, low bytes first.
-std::uint64_t integer_bits(DType dtype, const Value& value, const Place& place) {
+std::uint64_t integer_bits(DType dtype, const Value& value, const ArgumentPlace& place) {
   const unsigned bits = dtype == DType::kBool ? 1 : static_cast<unsigned>(size_of(dtype)) * 8;
   std::int64_t least = 0;
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -81,7 +83,7 @@ std::uint64_t integer_bits(DType dtype, const Value& value, const Place& place) 
 }
 
 // Rounds as the kernel's own conversion would; what is finite stays finite.
-std::uint64_t float_bits(DType dtype, const Value& value, const Place& place) {
+std::uint64_t float_bits(DType dtype, const Value& value, const ArgumentPlace& place) {
   const auto wanted = [&](const char* what) {
     return fmt::format("{} ({})", what, place.function.parameters()[place.index].type.name());
   };
@@ -99,7 +101,7 @@ std::uint64_t float_bits(DType dtype, const Value& value, const Place& place) {
   return bits;
 }
 
-Argument tensor_map(const Value& value, const Place& place) {
+Argument tensor_map(const Value& value, const ArgumentPlace& place) {
   const auto* handle = std::get_if<const void*>(&value);
   if (handle == nullptr || *handle == nullptr) {
     place.refuse(value, "the host address of a tensor map");
@@ -114,7 +116,7 @@ Argument tensor_map(const Value& value, const Place& place) {
 
 // Packs one scalar or address into the eight bytes of `slot`.
 Argument pack_one(const FunctionMetadata::Parameter& parameter, const Value& value,
-                  const Place& place, std::byte* slot) {
+                  const ArgumentPlace& place, std::byte* slot) {
   if (parameter.type == MetadataType{}) {
     const auto* handle = std::get_if<const void*>(&value);
     if (handle == nullptr) {
@@ -185,7 +187,7 @@ PackedLaunch FunctionMetadata::pack(std::span<const Operand> operands) const {
   packed.bytes_.resize(parameters_.size() * sizeof(std::uint64_t));
   packed.arguments_.reserve(parameters_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const Place place{*this, i};
+    const ArgumentPlace place{*this, i};
     const Value& value = operands[i].value();
     packed.arguments_.push_back(parameters_[i].tensor_map
                                     ? tensor_map(value, place)

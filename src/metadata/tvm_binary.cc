@@ -1,5 +1,7 @@
 #include "metadata/tvm_binary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 

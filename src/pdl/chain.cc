@@ -1,6 +1,6 @@
 #include "pdl/chain.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

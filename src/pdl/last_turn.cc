@@ -1,6 +1,6 @@
 #include "pdl/last_turn.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <deque>

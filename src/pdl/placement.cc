@@ -1,6 +1,6 @@
 #include "pdl/placement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "pdl/rewrite.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -26,12 +26,12 @@ constexpr CUgraphEdgeData programmatic_edge() {
 
 }  // namespace
 
-Graph::Graph(const Device& device) : device_(device) {
+TapeGraph::TapeGraph(const Device& device) : device_(device) {
   const ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuGraphCreate, &graph_, 0);
 }
 
-Graph::Graph(Graph&& other) noexcept
+TapeGraph::TapeGraph(TapeGraph&& other) noexcept
     : device_(other.device_),
       graph_(std::exchange(other.graph_, nullptr)),
       open_(std::move(other.open_)),
@@ -40,14 +40,14 @@ Graph::Graph(Graph&& other) noexcept
       nodes_(other.nodes_),
       has_priorities_(other.has_priorities_) {}
 
-Graph::~Graph() {
+TapeGraph::~TapeGraph() {
   if (graph_ == nullptr) return;
   release_in_context(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuGraphDestroy, graph_);
   });
 }
 
-void Graph::begin_node(char kind, bool programmatic) {
+void TapeGraph::begin_node(char kind, bool programmatic) {
   if (++nodes_ > kMostNodes) {
     throw error(ErrorCode::kLimit,
                 "the run is a graph of more than {} nodes; make its repeats smaller, or take the "
@@ -58,7 +58,7 @@ void Graph::begin_node(char kind, bool programmatic) {
   shape_ += programmatic ? "p" : std::to_string(open_.size());
 }
 
-void Graph::end_node(CUgraphNode node, bool programmatic, bool waits) {
+void TapeGraph::end_node(CUgraphNode node, bool programmatic, bool waits) {
   if (programmatic && waits) {
     open_.back() = node;
   } else if (programmatic) {
@@ -68,7 +68,8 @@ void Graph::end_node(CUgraphNode node, bool programmatic, bool waits) {
   }
 }
 
-void Graph::add(const LaunchPlan& launch, void* const* arguments, bool programmatic, bool waits) {
+void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool programmatic,
+                    bool waits) {
   const LaunchAttributes& attributes = launch.config().attributes;
   // A cooperative node stays one.
   begin_node(attributes.cooperative() ? 'c' : 'k', programmatic);
@@ -90,7 +91,7 @@ void Graph::add(const LaunchPlan& launch, void* const* arguments, bool programma
   end_node(node, programmatic, waits);
 }
 
-void Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes) {
+void TapeGraph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes) {
   begin_node('m', false);
   CUDA_MEMCPY3D params{};
   params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -105,7 +106,7 @@ void Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes) 
   end_node(node, false, false);
 }
 
-void Graph::add_memset(const CUDA_MEMSET_NODE_PARAMS& params) {
+void TapeGraph::add_memset(const CUDA_MEMSET_NODE_PARAMS& params) {
   begin_node(params.height == 1 ? 'f' : 'F', false);
   const ContextGuard guard(device_);
   CUgraphNode node = nullptr;
@@ -114,7 +115,8 @@ void Graph::add_memset(const CUDA_MEMSET_NODE_PARAMS& params) {
   end_node(node, false, false);
 }
 
-void Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std::uint64_t count) {
+void TapeGraph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
+                         std::uint64_t count) {
   CUDA_MEMSET_NODE_PARAMS params{};
   params.dst = to;
   params.value = static_cast<unsigned>(value);
@@ -133,7 +135,7 @@ void Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std:
   add_memset(params);
 }
 
-void Graph::add_mark(const Event& event) {
+void TapeGraph::add_mark(const Event& event) {
   shape_ += 'e';
   const ContextGuard guard(device_);
   CUgraphNode node = nullptr;
@@ -141,7 +143,7 @@ void Graph::add_mark(const Event& event) {
                     event.native());
 }
 
-Graph::Counts Graph::counts() const {
+TapeGraph::Counts TapeGraph::counts() const {
   const driver::Driver& driver = device_.driver();
   const ContextGuard guard(device_);
   std::size_t nodes = 0, edges = 0;
@@ -159,7 +161,7 @@ Graph::Counts Graph::counts() const {
   return {nodes, edges, static_cast<std::uint64_t>(programmatic)};
 }
 
-GraphInstance::GraphInstance(const Device& device, Graph graph)
+GraphInstance::GraphInstance(const Device& device, TapeGraph graph)
     : device_(device), graph_(std::move(graph)) {
   const ContextGuard guard(device_);
   // Without the flag all nodes have the stream's priority; with it an update cannot change any.
@@ -174,7 +176,7 @@ GraphInstance::~GraphInstance() {
   });
 }
 
-bool GraphInstance::update(const Graph& graph) {
+bool GraphInstance::update(const TapeGraph& graph) {
   if (graph.shape() != graph_.shape()) return false;
   const driver::Driver& driver = device_.driver();
   const ContextGuard guard(device_);

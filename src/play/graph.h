@@ -17,12 +17,12 @@ namespace baton::play {
 // A CUDA graph of steps that follow one another, while it is built: what is added comes after what
 // was added before. Owns the graph. Movable; one thread at a time. Every call throws what the
 // driver refuses with; the graph is of no use then.
-class Graph {
+class TapeGraph {
  public:
-  explicit Graph(const Device& device);
-  Graph(Graph&& other) noexcept;
-  Graph& operator=(Graph&&) = delete;
-  ~Graph();
+  explicit TapeGraph(const Device& device);
+  TapeGraph(TapeGraph&& other) noexcept;
+  TapeGraph& operator=(TapeGraph&&) = delete;
+  ~TapeGraph();
 
   // `programmatic`: it may start early behind the launch that was added last, by an edge of that
   // type. Else it starts when everything before is done. `waits`: its end is the end of the launch
@@ -68,23 +68,23 @@ class Graph {
 // A graph made ready to run. Keeps the graph that it was made from, whose nodes stand for its own.
 class GraphInstance {
  public:
-  GraphInstance(const Device& device, Graph graph);
+  GraphInstance(const Device& device, TapeGraph graph);
   GraphInstance(const GraphInstance&) = delete;
   GraphInstance& operator=(const GraphInstance&) = delete;
   ~GraphInstance();
 
-  const Graph& graph() const { return graph_; }
+  const TapeGraph& graph() const { return graph_; }
 
   // Takes over what the nodes of another graph are given. False where its shape is another one, or
   // the driver does not take it: then nothing has changed.
-  bool update(const Graph& graph);
+  bool update(const TapeGraph& graph);
   void launch(const Stream& stream) const;
   // On a simulated GPU: what each launch did when the graph was launched last, in their order.
   std::vector<driver::Counters> counters() const;
 
  private:
   Device device_;
-  Graph graph_;
+  TapeGraph graph_;
   CUgraphExec exec_ = nullptr;
 };
 

@@ -31,7 +31,7 @@ struct Layout {
 class Layouter {
  public:
   // `events` are for the marks, and are made as needed; a stride of 0 means no marks.
-  Layouter(const PlayContext& context, Graph* graph, std::uint64_t stride,
+  Layouter(const PlayContext& context, TapeGraph* graph, std::uint64_t stride,
            std::vector<Event>& events, Layout& layout)
       : context_(context), graph_(graph), stride_(stride), events_(events), layout_(layout) {}
 
@@ -99,7 +99,7 @@ class Layouter {
   }
 
   const PlayContext& context_;
-  Graph* graph_;
+  TapeGraph* graph_;
   const std::uint64_t stride_;
   std::vector<Event>& events_;
   Layout& layout_;
@@ -137,7 +137,7 @@ class GraphPlayer : public Player {
     if (instance_ && binding_ == context.binding && stride_ == stride) {
       Layouter(context, nullptr, stride, events_, layout_).run();
     } else {
-      Graph graph(device_);
+      TapeGraph graph(device_);
       Layouter(context, &graph, stride, events_, layout_).run();
       take(std::move(graph));
       binding_ = context.binding;
@@ -146,7 +146,7 @@ class GraphPlayer : public Player {
     context.log.graph(counts_);
   }
 
-  void take(Graph graph) {
+  void take(TapeGraph graph) {
     const bool updated = instance_ && instance_->update(graph);
     if (updated) {
       ++counts_.updates;
@@ -154,7 +154,7 @@ class GraphPlayer : public Player {
       instance_.reset();
       instance_.emplace(device_, std::move(graph));
       ++counts_.builds;
-      const Graph::Counts counts = instance_->graph().counts();
+      const TapeGraph::Counts counts = instance_->graph().counts();
       counts_.nodes = counts.nodes;
       counts_.edges = counts.edges;
       counts_.programmatic_edges = counts.programmatic_edges;

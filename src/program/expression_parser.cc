@@ -18,13 +18,13 @@ constexpr std::size_t kMaxLength = 4096;
 constexpr int kMaxNesting = 60;
 static_assert((kMaxNesting + 1) * 3 + 1 < static_cast<int>(ExpressionCode::kMaxStack));
 
-struct Function {
+struct BuiltinFunction {
   std::string_view name;
   Op op;
   bool variadic;    // two or more arguments, folded from the left
   bool float_only;  // known in float expressions alone
 };
-constexpr std::array<Function, 8> kFunctions = {{
+constexpr std::array<BuiltinFunction, 8> kFunctions = {{
     {"min", Op::kMin, true, false},
     {"max", Op::kMax, true, false},
     {"ceildiv", Op::kCeilDiv, false, false},
@@ -46,9 +46,9 @@ bool is_space(char c) {
 }
 
 // Recursive descent; nodes are appended once their operands are, which gives postfix order.
-class Parser {
+class ExpressionParser {
  public:
-  explicit Parser(ExpressionCode& code) : code_(code), text_(code.text) {}
+  explicit ExpressionParser(ExpressionCode& code) : code_(code), text_(code.text) {}
 
   void parse() {
     skip_spaces();
@@ -151,8 +151,8 @@ class Parser {
   }
 
   void parse_call(std::string_view name, std::size_t begin) {
-    const Function* function = nullptr;
-    for (const Function& known : kFunctions) {
+    const BuiltinFunction* function = nullptr;
+    for (const BuiltinFunction& known : kFunctions) {
       if (known.name == name && (!known.float_only || code_.kind == Kind::kFloat)) {
         function = &known;
       }
@@ -183,7 +183,7 @@ class Parser {
 
   [[noreturn]] void fail_unknown_function(std::string_view name, std::size_t begin) {
     std::vector<std::string_view> known;
-    for (const Function& function : kFunctions) {
+    for (const BuiltinFunction& function : kFunctions) {
       if (function.float_only && code_.kind == Kind::kInteger) {
         if (function.name == name) {
           fail(begin, "{} is known in float expressions only, such as {{ f32 = \"{}(...)\" }}",
@@ -266,7 +266,7 @@ class Parser {
 }  // namespace
 
 bool is_function_name(std::string_view text) {
-  for (const Function& function : kFunctions) {
+  for (const BuiltinFunction& function : kFunctions) {
     if (function.name == text) return true;
   }
   return false;
@@ -294,7 +294,7 @@ std::shared_ptr<const ExpressionCode> parse_expression(Kind kind, std::string_vi
   code->kind = kind;
   code->text = text;
   code->where = where;
-  Parser(*code).parse();
+  ExpressionParser(*code).parse();
   return code;
 }
 

@@ -1,6 +1,6 @@
 // docs/instructions.md shows the table of instructions as it is.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

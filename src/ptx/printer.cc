@@ -1,6 +1,6 @@
 #include "ptx/printer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "runtime/findings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "runtime/jit_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

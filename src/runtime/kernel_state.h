@@ -25,7 +25,7 @@ class ModuleState;
 // of eight bytes may be an address.
 enum class ArgumentClass : std::uint8_t { kAny, kPointer, kFloat, kInteger, kIntegerOrPointer };
 
-struct ParamSlot {
+struct TypedParam {
   std::uint32_t size = 0;  // in bytes
   ArgumentClass takes = ArgumentClass::kAny;
   std::optional<DType> element = std::nullopt;  // kPointer: of what it points to, where known
@@ -41,7 +41,7 @@ class ResolvedKernel {
   const Device& device() const { return device_; }
   const KernelFacts& facts() const { return facts_; }
   CUfunction function() const { return function_; }
-  const std::vector<ParamSlot>& params() const { return params_; }
+  const std::vector<TypedParam>& params() const { return params_; }
   std::uint32_t max_threads() const { return max_threads_; }
   std::uint32_t registers() const { return registers_; }
   std::uint32_t static_shared() const { return static_shared_; }
@@ -101,7 +101,7 @@ class ResolvedKernel {
   Device device_;
   const KernelFacts& facts_;  // the kernel state's, which outlives this
   CUfunction function_ = nullptr;
-  std::vector<ParamSlot> params_;
+  std::vector<TypedParam> params_;
   std::uint32_t max_threads_ = 0;
   std::uint32_t registers_ = 0;
   std::uint32_t static_shared_ = 0;

@@ -29,9 +29,10 @@ bool image_does_not_suit(CUresult result) {
 
 }  // namespace
 
-std::unique_ptr<Library> Library::load(const Device& device, const Image& image, std::string* why) {
+std::unique_ptr<DriverLibrary> DriverLibrary::load(const Device& device, const Image& image,
+                                                   std::string* why) {
   ContextGuard guard(device);
-  std::unique_ptr<Library> library(new Library(device));
+  std::unique_ptr<DriverLibrary> library(new DriverLibrary(device));
   const char* call = "cuLibraryLoadData";
   CUresult result = library->open(image);
   if (result == CUDA_SUCCESS) {
@@ -48,14 +49,14 @@ std::unique_ptr<Library> Library::load(const Device& device, const Image& image,
   return nullptr;
 }
 
-std::unique_ptr<Library> Library::adopt(const Device& device, CUlibrary handle) {
-  std::unique_ptr<Library> library(new Library(device));
+std::unique_ptr<DriverLibrary> DriverLibrary::adopt(const Device& device, CUlibrary handle) {
+  std::unique_ptr<DriverLibrary> library(new DriverLibrary(device));
   library->handle_ = handle;
   library->owned_ = false;
   return library;
 }
 
-CUresult Library::open(const Image& image) {
+CUresult DriverLibrary::open(const Image& image) {
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                             CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   // Sizes are passed in the pointer itself.
@@ -66,7 +67,7 @@ CUresult Library::open(const Image& image) {
                                             std::size(options), nullptr, nullptr, 0);
 }
 
-CUresult Library::force() const {
+CUresult DriverLibrary::force() const {
   // Any look-up loads the image, also one of a name that no kernel has: until then a CUDA driver
   // that loads lazily takes whatever it is given.
   CUkernel kernel = nullptr;
@@ -74,14 +75,14 @@ CUresult Library::force() const {
   return result == CUDA_ERROR_NOT_FOUND ? CUDA_SUCCESS : result;
 }
 
-Library::~Library() {
+DriverLibrary::~DriverLibrary() {
   if (handle_ == nullptr || !owned_) return;
   release_in_context(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuLibraryUnload, handle_);
   });
 }
 
-std::string Library::log() const {
+std::string DriverLibrary::log() const {
   std::string text;
   for (const auto* buffer : {&errors_, &remarks_}) {
     const std::string_view part = trim(buffer->data());
@@ -92,7 +93,7 @@ std::string Library::log() const {
   return text;
 }
 
-std::vector<std::string> Library::kernel_names() const {
+std::vector<std::string> DriverLibrary::kernel_names() const {
   ContextGuard guard(device_);
   const driver::Driver& driver = device_.driver();
   unsigned count = 0;
@@ -110,7 +111,7 @@ std::vector<std::string> Library::kernel_names() const {
   return names;
 }
 
-CUkernel Library::kernel(const std::string& symbol) const {
+CUkernel DriverLibrary::kernel(const std::string& symbol) const {
   ContextGuard guard(device_);
   CUkernel kernel = nullptr;
   BATON_DRIVER_CALL(device_.driver(), cuLibraryGetKernel, &kernel, handle_, symbol.c_str());

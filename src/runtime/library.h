@@ -14,18 +14,19 @@ namespace baton {
 
 // One image in the driver's hands: a CUlibrary. Unloaded when destroyed, unless it is a foreign
 // one.
-class Library {
+class DriverLibrary {
  public:
   // Null, and `why` with the driver's reason and its log, where the image as such does not suit the
   // device: another may. Throws for what no other image would mend.
-  static std::unique_ptr<Library> load(const Device& device, const Image& image, std::string* why);
+  static std::unique_ptr<DriverLibrary> load(const Device& device, const Image& image,
+                                             std::string* why);
 
   // A library that someone else loaded, and unloads.
-  static std::unique_ptr<Library> adopt(const Device& device, CUlibrary handle);
+  static std::unique_ptr<DriverLibrary> adopt(const Device& device, CUlibrary handle);
 
-  ~Library();
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
+  ~DriverLibrary();
+  DriverLibrary(const DriverLibrary&) = delete;
+  DriverLibrary& operator=(const DriverLibrary&) = delete;
 
   CUlibrary handle() const { return handle_; }
   // What the driver's own compiler has said so far, or nothing: errors first, then remarks.
@@ -35,7 +36,7 @@ class Library {
   CUkernel kernel(const std::string& symbol) const;
 
  private:
-  explicit Library(const Device& device) : device_(device) {}
+  explicit DriverLibrary(const Device& device) : device_(device) {}
   CUresult open(const Image& image);
   // Compilation may be put off until a kernel is first asked for; this brings it about.
   CUresult force() const;

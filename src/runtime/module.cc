@@ -30,7 +30,7 @@ Module compile(const Device& device, const Source& source, const CompileOptions&
 }
 
 Module Module::adopt(const Device& device, NativeLibrary library) {
-  return Module(std::make_shared<ModuleState>(device, Library::adopt(device, library)));
+  return Module(std::make_shared<ModuleState>(device, DriverLibrary::adopt(device, library)));
 }
 
 Kernel Module::kernel(std::string_view entry) const {

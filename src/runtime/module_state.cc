@@ -53,7 +53,7 @@ ModuleState::ModuleState(const Device& device, std::span<const Image> images,
   index_ = std::make_unique<const image::KernelIndex>(facts_);
 }
 
-ModuleState::ModuleState(const Device& device, std::unique_ptr<Library> library)
+ModuleState::ModuleState(const Device& device, std::unique_ptr<DriverLibrary> library)
     : device_(device), library_(std::move(library)), name_("the adopted library") {
   facts_.kind = ImageKind::kCubin;
   take_kernels_from_driver();
@@ -66,7 +66,7 @@ void ModuleState::load(std::span<const Image> images) {
   std::optional<Error> complaint;
   for (const Image* image : by_preference(images)) {
     std::string why;
-    library_ = Library::load(device_, *image, &why);
+    library_ = DriverLibrary::load(device_, *image, &why);
     if (library_ != nullptr) {
       name_ = image->name();
       read_all_facts(images, *image);

@@ -27,10 +27,10 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   ModuleState(const Device& device, std::span<const Image> images,
               std::vector<std::pair<std::string, std::string>> symbols);
   // Of a library that someone else loaded: its facts are what the driver says.
-  ModuleState(const Device& device, std::unique_ptr<Library> library);
+  ModuleState(const Device& device, std::unique_ptr<DriverLibrary> library);
 
   const Device& device() const { return device_; }
-  const Library& library() const { return *library_; }
+  const DriverLibrary& library() const { return *library_; }
   const ImageFacts& facts() const { return facts_; }
   // What messages call it: the name of the image that was loaded.
   const std::string& name() const { return name_; }
@@ -45,7 +45,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
   const KernelFacts& find(std::string_view entry) const;
 
   Device device_;
-  std::unique_ptr<Library> library_;
+  std::unique_ptr<DriverLibrary> library_;
   std::string name_;
   ImageFacts facts_;
   std::map<std::string, std::string, std::less<>> symbols_;  // name expression → symbol

@@ -1,6 +1,6 @@
 #include "runtime/release.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/log.h"
 

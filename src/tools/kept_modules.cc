@@ -1,6 +1,6 @@
 #include "tools/kept_modules.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 #include <set>

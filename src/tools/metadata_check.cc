@@ -1,6 +1,6 @@
 #include "tools/metadata_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "tools/parts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // What threads print comes out when the device is waited for.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

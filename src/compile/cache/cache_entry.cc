@@ -13,7 +13,7 @@ constexpr std::size_t kChecksumEnd = 32;  // what the checksum covers begins her
 constexpr std::size_t kKeySize = 64;
 constexpr std::size_t kHeaderSize = kChecksumEnd + kKeySize;
 
-class Writer {
+class EntryWriter {
  public:
   template <typename T>
   void number(T value) {
@@ -31,10 +31,11 @@ class Writer {
   std::string out_;
 };
 
-// Reads what Writer wrote; after the first value that does not fit, all are empty and `failed`.
-class Reader {
+// Reads what EntryWriter wrote; after the first value that does not fit, all are empty and
+// `failed`.
+class EntryReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit EntryReader(std::string_view bytes) : rest_(bytes) {}
 
   template <typename T>
   T number() {
@@ -69,7 +70,7 @@ class Reader {
   bool failed_ = false;
 };
 
-void read_summary_fields(Reader& in, Result& out) {
+void read_summary_fields(EntryReader& in, Result& out) {
   out.name = in.string();
   out.arch = in.string();
   out.compiler = in.string();
@@ -81,7 +82,7 @@ void read_summary_fields(Reader& in, Result& out) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-void write_pairs(Writer& out, const Pairs& pairs) {
+void write_pairs(EntryWriter& out, const Pairs& pairs) {
   out.number<std::uint64_t>(pairs.size());
   for (const auto& [first, second] : pairs) {
     out.string(first);
@@ -89,7 +90,7 @@ void write_pairs(Writer& out, const Pairs& pairs) {
   }
 }
 
-Pairs read_pairs(Reader& in) {
+Pairs read_pairs(EntryReader& in) {
   Pairs pairs;
   const std::size_t count = in.count();
   for (std::size_t i = 0; i < count && !in.failed(); ++i) {
@@ -99,7 +100,7 @@ Pairs read_pairs(Reader& in) {
   return pairs;
 }
 
-void write_kernel(Writer& out, const CompiledKernel& kernel) {
+void write_kernel(EntryWriter& out, const CompiledKernel& kernel) {
   out.string(kernel.symbol);
   out.number(kernel.registers);
   out.number(kernel.stack_bytes);
@@ -109,7 +110,7 @@ void write_kernel(Writer& out, const CompiledKernel& kernel) {
   out.number(kernel.seconds);
 }
 
-CompiledKernel read_kernel(Reader& in) {
+CompiledKernel read_kernel(EntryReader& in) {
   CompiledKernel kernel;
   kernel.symbol = in.string();
   kernel.registers = in.number<std::uint32_t>();
@@ -130,7 +131,7 @@ struct Header {
 
 std::optional<Header> read_header(std::string_view bytes) {
   if (bytes.size() < kHeaderSize || !bytes.starts_with(kCacheMagic)) return std::nullopt;
-  Reader in(bytes.substr(kCacheMagic.size()));
+  EntryReader in(bytes.substr(kCacheMagic.size()));
   Header header;
   header.version = in.number<std::uint32_t>();
   header.summary_size = in.number<std::uint32_t>();
@@ -144,14 +145,14 @@ std::optional<Header> read_header(std::string_view bytes) {
 namespace {
 
 // A listing reads a bounded beginning of the file, so the summary leaves out what does not fit.
-Writer summary_of(const Result& result) {
+EntryWriter summary_of(const Result& result) {
   constexpr std::size_t kMaxText = 4096;
   constexpr std::size_t kRest = 128;  // for the line that says how many are left out
   const auto bounded = [](std::string_view text) {
     if (text.size() <= kMaxText) return std::string(text);
     return std::string(text.substr(0, kMaxText)) + "…";
   };
-  Writer summary;
+  EntryWriter summary;
   summary.string(bounded(result.name));
   summary.string(bounded(result.arch));
   summary.string(bounded(result.compiler));
@@ -176,8 +177,8 @@ Writer summary_of(const Result& result) {
 }  // namespace
 
 std::string write_entry(const Result& result, std::string_view key) {
-  const Writer summary = summary_of(result);
-  Writer body;
+  const EntryWriter summary = summary_of(result);
+  EntryWriter body;
   write_pairs(body, result.symbols);
   body.number<std::uint64_t>(result.kernels.size());
   for (const CompiledKernel& kernel : result.kernels) write_kernel(body, kernel);
@@ -190,7 +191,7 @@ std::string write_entry(const Result& result, std::string_view key) {
   covered.resize(kKeySize, '\0');
   covered += summary.bytes();
   covered += body.bytes();
-  Writer out;
+  EntryWriter out;
   out.number(kCacheFormat);
   out.number(static_cast<std::uint32_t>(summary.bytes().size()));
   out.number<std::uint64_t>(body.bytes().size());
@@ -222,9 +223,9 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   }
   if (bytes.substr(kChecksumEnd, kKeySize) != key) return damaged("it belongs to another key");
   Result result;
-  Reader summary(bytes.substr(kHeaderSize, header->summary_size));
+  EntryReader summary(bytes.substr(kHeaderSize, header->summary_size));
   read_summary_fields(summary, result);
-  Reader body(bytes.substr(kHeaderSize + header->summary_size));
+  EntryReader body(bytes.substr(kHeaderSize + header->summary_size));
   result.symbols = read_pairs(body);
   const std::size_t kernels = body.count();
   for (std::size_t i = 0; i < kernels && !body.failed(); ++i) {
@@ -249,7 +250,7 @@ std::optional<Result> read_summary(std::string_view beginning) {
   const std::optional<Header> header = read_header(beginning);
   if (!header || header->version != kCacheFormat) return std::nullopt;
   Result result;
-  Reader in(beginning.substr(kHeaderSize, header->summary_size));
+  EntryReader in(beginning.substr(kHeaderSize, header->summary_size));
   read_summary_fields(in, result);
   if (in.failed()) return std::nullopt;
   return result;

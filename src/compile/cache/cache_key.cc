@@ -1,5 +1,7 @@
 #include "compile/cache/cache_key.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string_view>

@@ -1,6 +1,6 @@
 // compile() with the cache in front of it.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <thread>
 

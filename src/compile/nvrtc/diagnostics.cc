@@ -14,11 +14,11 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 
-struct Label {
+struct SeverityLabel {
   std::string_view text;
   Severity severity;
 };
-constexpr Label kLabels[] = {
+constexpr SeverityLabel kLabels[] = {
     {"error", Severity::kError},
     {"catastrophic error", Severity::kError},
     {"internal error", Severity::kError},
@@ -34,7 +34,7 @@ constexpr std::size_t kIndent = 2;
 // The severity at the start of `text`, which may carry a number: "warning #177-D: ". Advances
 // `text` to the message, and sets `number` to what -diag-suppress takes.
 std::optional<Severity> take_severity(std::string_view& text, std::string_view& number) {
-  for (const Label& label : kLabels) {
+  for (const SeverityLabel& label : kLabels) {
     if (!text.starts_with(label.text)) continue;
     std::string_view rest = text.substr(label.text.size());
     if (rest.starts_with(" #")) {

@@ -1,5 +1,7 @@
 #include "compile/nvrtc/hints.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>

@@ -8,9 +8,9 @@ namespace baton::compiler {
 namespace {
 
 // One program of NVRTC, from creation to its results.
-class Program {
+class NvrtcHandle {
  public:
-  Program(const Nvrtc& nvrtc, const ProgramInput& input) : nvrtc_(nvrtc) {
+  NvrtcHandle(const Nvrtc& nvrtc, const ProgramInput& input) : nvrtc_(nvrtc) {
     std::vector<const char*> texts;
     std::vector<const char*> names;
     for (const auto& [name, text] : input.headers) {
@@ -21,9 +21,9 @@ class Program {
                              static_cast<int>(texts.size()), texts.data(), names.data()),
                 "nvrtcCreateProgram");
   }
-  ~Program() { nvrtc_.destroy(&program_); }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
+  ~NvrtcHandle() { nvrtc_.destroy(&program_); }
+  NvrtcHandle(const NvrtcHandle&) = delete;
+  NvrtcHandle& operator=(const NvrtcHandle&) = delete;
 
   void add_name(const std::string& expression) {
     nvrtc_.check(nvrtc_.add_name(program_, expression.c_str()), "nvrtcAddNameExpression");
@@ -69,7 +69,7 @@ bool has_errors(const std::vector<Diagnostic>& diagnostics) {
 
 Attempt compile_once(const Nvrtc& nvrtc, const ProgramInput& input, const PathTable& paths) {
   const auto rename = [&](std::string_view file) { return paths.encode(file); };
-  Program program(nvrtc, input);
+  NvrtcHandle program(nvrtc, input);
   for (const std::string& entry : input.entries) program.add_name(entry);
   Attempt out;
   out.result = program.compile(input.arguments);

@@ -26,7 +26,7 @@ std::string_view after(std::string_view line, std::string_view label, char end) 
   return rest.substr(0, rest.find(end));
 }
 
-class Reader {
+class ReportReader {
  public:
   // Whether the line was part of the report.
   bool take(std::string_view line) {
@@ -78,7 +78,7 @@ class Reader {
 }  // namespace
 
 std::vector<CompiledKernel> take_ptxas_report(std::string& log) {
-  Reader reader;
+  ReportReader reader;
   std::string rest;
   for (const std::string_view line : split_lines(log)) {
     if (reader.take(line)) continue;

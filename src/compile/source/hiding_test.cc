@@ -1,6 +1,6 @@
 // Sources whose host code NVRTC cannot read: it is hidden from NVRTC, and the kernels compile.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "compile/compile_test.h"
 

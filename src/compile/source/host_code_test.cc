@@ -1,6 +1,6 @@
 // Sources that hold the host program beside its kernels.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/text.h"
 #include "compile/compile_test.h"

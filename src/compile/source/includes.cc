@@ -19,7 +19,7 @@ constexpr std::size_t kMaxFiles = 20000;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;
 
 // A name in a directive: "x.h", <x.h>, or something that only the preprocessor can tell.
-struct Directive {
+struct IncludeDirective {
   enum class Form { kQuoted, kAngled, kOther };
   Form form = Form::kOther;
   std::string name;
@@ -40,15 +40,15 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   }
 }
 
-Directive read_name(std::string_view text, std::size_t at) {
+IncludeDirective read_name(std::string_view text, std::size_t at) {
   at = skip_blanks(text, at);
-  Directive found;
+  IncludeDirective found;
   if (at >= text.size() || (text[at] != '"' && text[at] != '<')) return found;
   const char close = text[at] == '"' ? '"' : '>';
   const std::size_t line_end = std::min(text.find('\n', at), text.size());
   const std::size_t end = text.find(close, at + 1);
   if (end == std::string_view::npos || end >= line_end) return found;
-  found.form = close == '"' ? Directive::Form::kQuoted : Directive::Form::kAngled;
+  found.form = close == '"' ? IncludeDirective::Form::kQuoted : IncludeDirective::Form::kAngled;
   found.name = text.substr(at + 1, end - at - 1);
   return found;
 }
@@ -128,12 +128,12 @@ class Scanner {
 
   void add_text(std::string_view text, const fs::path& directory) {
     look_for_mentions(text);
-    for_each_directive(text, [&](const Directive& found) {
-      if (found.form == Directive::Form::kOther) {
+    for_each_directive(text, [&](const IncludeDirective& found) {
+      if (found.form == IncludeDirective::Form::kOther) {
         out_.obstacle = "an #include names its file by a macro";
         return;
       }
-      add(found.name, found.form == Directive::Form::kQuoted ? directory : fs::path());
+      add(found.name, found.form == IncludeDirective::Form::kQuoted ? directory : fs::path());
     });
   }
 

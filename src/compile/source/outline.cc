@@ -1,6 +1,6 @@
 #include "compile/source/outline.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -86,7 +86,7 @@ class OutlineParser {
     std::size_t name = i;
     if (name < last && is(name, "inline")) ++name;
     const bool is_linkage = is(i, "extern") && i + 2 < last &&
-                            outline_.tokenized_.tokens[i + 1].kind == Token::Kind::kQuoted &&
+                            outline_.tokenized_.tokens[i + 1].kind == SourceToken::Kind::kQuoted &&
                             is(i + 2, "{");
     if (is_linkage || (name < last && is(name, "namespace"))) {
       std::size_t open = i;
@@ -166,7 +166,7 @@ class OutlineParser {
 };
 
 Outline::Outline(std::string_view text) : source_(text), tokenized_(tokenize(text)) {
-  const std::vector<Token>& tokens = tokenized_.tokens;
+  const std::vector<SourceToken>& tokens = tokenized_.tokens;
   pairs_.resize(tokens.size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -185,15 +185,15 @@ Outline::Outline(std::string_view text) : source_(text), tokenized_(tokenize(tex
 
 std::string_view Outline::word(std::size_t token) const {
   if (token >= tokenized_.tokens.size()) return {};
-  const Token& found = tokenized_.tokens[token];
-  if (found.kind == Token::Kind::kQuoted) return "\"";
+  const SourceToken& found = tokenized_.tokens[token];
+  if (found.kind == SourceToken::Kind::kQuoted) return "\"";
   return source_.substr(found.begin, found.end - found.begin);
 }
 
 std::size_t Outline::token_at(std::size_t place) const {
   const auto found =
       std::upper_bound(tokenized_.tokens.begin(), tokenized_.tokens.end(), place,
-                       [](std::size_t at, const Token& token) { return at < token.end; });
+                       [](std::size_t at, const SourceToken& token) { return at < token.end; });
   return static_cast<std::size_t>(found - tokenized_.tokens.begin());
 }
 
@@ -261,7 +261,8 @@ std::size_t Outline::specifiers(std::size_t declaration) const {
 std::size_t Outline::specifiers_token(std::size_t i) const {
   const std::size_t last = tokenized_.tokens.size();
   while (i + 1 < last && is(i, "template") && is(i + 1, "<")) i = after_angles(i + 1, last);
-  if (i + 1 < last && is(i, "extern") && tokenized_.tokens[i + 1].kind == Token::Kind::kQuoted) {
+  if (i + 1 < last && is(i, "extern") &&
+      tokenized_.tokens[i + 1].kind == SourceToken::Kind::kQuoted) {
     i += 2;
   }
   return i;
@@ -301,7 +302,7 @@ std::size_t Outline::statement_end(std::size_t first, std::size_t last) const {
 }
 
 TextRange Outline::statement(const TextRange& within, std::size_t place) const {
-  const std::vector<Token>& tokens = tokenized_.tokens;
+  const std::vector<SourceToken>& tokens = tokenized_.tokens;
   const std::size_t last = token_at(within.end == 0 ? 0 : within.end - 1);
   const auto is_within = [&](std::size_t i) {
     return i < tokens.size() && tokens[i].begin < within.end;
@@ -360,7 +361,7 @@ std::vector<TextRange> Outline::statements_with(const TextRange& within,
 }
 
 Outline::Try Outline::try_at(std::size_t place) const {
-  const std::vector<Token>& tokens = tokenized_.tokens;
+  const std::vector<SourceToken>& tokens = tokenized_.tokens;
   const std::size_t at = token_at(place);
   Try found;
   if (!is(at, "try") || !is(at + 1, "{")) return found;
@@ -373,7 +374,7 @@ Outline::Try Outline::try_at(std::size_t place) const {
 }
 
 std::vector<TextRange> Outline::compound_literal(std::size_t place) const {
-  const std::vector<Token>& tokens = tokenized_.tokens;
+  const std::vector<SourceToken>& tokens = tokenized_.tokens;
   const std::size_t open = token_at(place);
   if (!is(open, "{") || open == 0 || !is(open - 1, ")")) return {};
   std::size_t first = open - 1;
@@ -389,7 +390,7 @@ std::vector<TextRange> Outline::compound_literal(std::size_t place) const {
   // One name, which may be qualified or have arguments: of nothing else "T{" is an expression.
   bool wants_name = true;
   for (std::size_t i = name; i < open - 1; ++i) {
-    const bool is_name = tokens[i].kind == Token::Kind::kWord;
+    const bool is_name = tokens[i].kind == SourceToken::Kind::kWord;
     if (is(i, "<")) {
       i = open - 2;
       if (!is(i, ">")) return {};

@@ -8,7 +8,7 @@
 namespace baton::compiler {
 namespace {
 
-using Kind = Token::Kind;
+using Kind = SourceToken::Kind;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -115,7 +115,7 @@ class Tokenizer {
   }
 
   void token() {
-    Token token;
+    SourceToken token;
     token.begin = at_;
     const char c = peek();
     if (is_word(c) && !is_digit(c)) {

@@ -7,7 +7,7 @@
 namespace baton::compiler {
 
 // One token of C++ that is no comment and no part of a directive.
-struct Token {
+struct SourceToken {
   enum class Kind { kWord, kNumber, kQuoted, kSymbol };
   Kind kind = Kind::kSymbol;
   std::size_t begin = 0;  // in the text, in bytes
@@ -25,7 +25,7 @@ struct DirectiveLine {
 // "::", so that ">>" closes two template lists. Of the branches of a conditional whose brackets are
 // not balanced only the first is here: all of them together are no program.
 struct TokenizedText {
-  std::vector<Token> tokens;
+  std::vector<SourceToken> tokens;
   std::vector<DirectiveLine> directives;
   bool has_line_directives = false;  // #line: the compiler's line numbers are not the text's
 };

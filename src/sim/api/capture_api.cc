@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<std::uint64_t> g_next_capture{1};
 
-CUstreamCaptureStatus status_of(const Stream& stream) {
+CUstreamCaptureStatus status_of(const SimStream& stream) {
   const Capture* capture = stream.capture.capture.get();
   if (capture == nullptr) return CU_STREAM_CAPTURE_STATUS_NONE;
   return capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
@@ -23,10 +23,10 @@ CUstreamCaptureStatus status_of(const Stream& stream) {
 }  // namespace
 
 CUresult StreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
           CUDA_ERROR_INVALID_VALUE);
-  require(stream->kind != Stream::Kind::kLegacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  require(stream->kind != SimStream::Kind::kLegacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   std::lock_guard lock(Scheduler::instance().mutex);
   require(stream->capture.capture == nullptr, CUDA_ERROR_ILLEGAL_STATE);
   auto capture = std::make_shared<Capture>();
@@ -41,7 +41,7 @@ CUresult StreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
 }
 
 CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(result != nullptr, CUDA_ERROR_INVALID_VALUE);
   *result = nullptr;
   std::lock_guard lock(Scheduler::instance().mutex);
@@ -63,7 +63,7 @@ CUresult StreamEndCapture(CUstream handle, CUgraph* result) {
 }
 
 CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(status != nullptr, CUDA_ERROR_INVALID_VALUE);
   std::lock_guard lock(Scheduler::instance().mutex);
   *status = status_of(*stream);
@@ -74,7 +74,7 @@ CUresult StreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
 CUresult StreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id,
                               CUgraph* graph, const CUgraphNode** dependencies,
                               const CUgraphEdgeData** edges, size_t* count) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(status != nullptr, CUDA_ERROR_INVALID_VALUE);
   std::lock_guard lock(Scheduler::instance().mutex);
   *status = status_of(*stream);

@@ -16,7 +16,7 @@ CUresult with_config(CUfunction handle, const CUlaunchConfig* config, int* resul
   require(config != nullptr && result != nullptr, CUDA_ERROR_INVALID_VALUE);
   const std::shared_ptr<Context> context = usable_context();
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  const std::shared_ptr<Function> function = place_function(*context, handle);
+  const std::shared_ptr<SimFunction> function = place_function(*context, handle);
   LaunchRequest request;
   request.grid = {config->gridDimX, config->gridDimY, config->gridDimZ};
   request.block = {config->blockDimX, config->blockDimY, config->blockDimZ};

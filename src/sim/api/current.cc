@@ -21,7 +21,7 @@ struct ThreadStreams {
   ~ThreadStreams() {
     t_thread_ends = true;
     if (is_forked()) return;
-    for (Device& device : Device::all()) {
+    for (SimDevice& device : SimDevice::all()) {
       if (const std::shared_ptr<Context> context = device.context()) {
         context->destroy_thread_stream();
       }
@@ -48,13 +48,13 @@ ContextStack& ContextStack::of_thread() {
   return stack;
 }
 
-void ContextStack::push(Device* device) {
+void ContextStack::push(SimDevice* device) {
   require(depth_ < kCapacity, CUDA_ERROR_OUT_OF_MEMORY);
   devices_[depth_++] = device;
 }
 
-Device* ContextStack::pop() {
-  Device* device = top();
+SimDevice* ContextStack::pop() {
+  SimDevice* device = top();
   if (depth_ > 0) --depth_;
   return device;
 }
@@ -77,15 +77,15 @@ void deinitialize() {
   g_deinitialized.store(true, std::memory_order_release);
 }
 
-Device& device_of(CUdevice ordinal) {
-  Device* device = Device::find(ordinal);
+SimDevice& device_of(CUdevice ordinal) {
+  SimDevice* device = SimDevice::find(ordinal);
   require(device != nullptr, CUDA_ERROR_INVALID_DEVICE);
   return *device;
 }
 
 std::shared_ptr<Context> current_context() {
   enter();
-  Device* device = ContextStack::of_thread().top();
+  SimDevice* device = ContextStack::of_thread().top();
   require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   std::shared_ptr<Context> context = device->context();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -98,46 +98,47 @@ std::shared_ptr<Context> usable_context() {
   return context;
 }
 
-std::shared_ptr<Stream> usable_stream(CUstream handle) {
+std::shared_ptr<SimStream> usable_stream(CUstream handle) {
   if (handle == nullptr || handle == CU_STREAM_LEGACY) return usable_context()->legacy_stream();
   if (handle == CU_STREAM_PER_THREAD) {
     destroy_streams_at_thread_end();
     return usable_context()->thread_stream();
   }
   enter();
-  std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
+  std::shared_ptr<SimStream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) throw Refusal(unknown_handle());
   require_healthy(*stream->context);
   return stream;
 }
 
-std::shared_ptr<Event> usable_event(CUevent handle) {
+std::shared_ptr<SimEvent> usable_event(CUevent handle) {
   enter();
-  std::shared_ptr<Event> event = Objects::instance().events.find(handle);
+  std::shared_ptr<SimEvent> event = Objects::instance().events.find(handle);
   if (event == nullptr) throw Refusal(unknown_handle());
   require_healthy(*event->context);
   return event;
 }
 
 CUresult unknown_handle() {
-  const Device* device = ContextStack::of_thread().top();
+  const SimDevice* device = ContextStack::of_thread().top();
   return device != nullptr && device->context() == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED
                                                            : CUDA_ERROR_INVALID_HANDLE;
 }
 
-std::shared_ptr<Function> place_function(Context& context, CUfunction handle) {
+std::shared_ptr<SimFunction> place_function(Context& context, CUfunction handle) {
   Objects& objects = Objects::instance();
-  if (std::shared_ptr<Function> function = objects.functions.find(handle)) {
+  if (std::shared_ptr<SimFunction> function = objects.functions.find(handle)) {
     require(function->context().get() == &context, CUDA_ERROR_INVALID_HANDLE);
     return function;
   }
-  const std::shared_ptr<Kernel> kernel = objects.kernels.find(reinterpret_cast<CUkernel>(handle));
+  const std::shared_ptr<SimKernel> kernel =
+      objects.kernels.find(reinterpret_cast<CUkernel>(handle));
   if (kernel == nullptr) throw Refusal(unknown_handle());
   return context.function(kernel);
 }
 
 std::shared_ptr<Context> owner_of(std::uint64_t address) {
-  for (Device& device : Device::all()) {
+  for (SimDevice& device : SimDevice::all()) {
     std::shared_ptr<Context> context = device.context();
     std::uint64_t base = 0;
     std::uint64_t size = 0;

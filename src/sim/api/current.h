@@ -16,16 +16,16 @@ class ContextStack {
  public:
   static ContextStack& of_thread();
 
-  Device* top() const { return depth_ == 0 ? nullptr : devices_[depth_ - 1]; }
+  SimDevice* top() const { return depth_ == 0 ? nullptr : devices_[depth_ - 1]; }
   // Refused with CUDA_ERROR_OUT_OF_MEMORY beyond kCapacity.
-  void push(Device* device);
+  void push(SimDevice* device);
   // Null where the stack is empty.
-  Device* pop();
+  SimDevice* pop();
 
  private:
   // No destructor: threads may call the driver while their own thread-locals are being destroyed.
   static constexpr std::size_t kCapacity = 128;
-  Device* devices_[kCapacity] = {};
+  SimDevice* devices_[kCapacity] = {};
   std::size_t depth_ = 0;
 };
 
@@ -40,20 +40,20 @@ void refuse_after_fork();
 // Whether this process was forked.
 bool is_forked();
 
-Device& device_of(CUdevice ordinal);
+SimDevice& device_of(CUdevice ordinal);
 // The current context, whatever state it is in, and one that no error has poisoned.
 std::shared_ptr<Context> current_context();
 std::shared_ptr<Context> usable_context();
 // The stream of a handle, whose context decides; the default streams are the current context's.
-std::shared_ptr<Stream> usable_stream(CUstream handle);
-std::shared_ptr<Event> usable_event(CUevent handle);
+std::shared_ptr<SimStream> usable_stream(CUstream handle);
+std::shared_ptr<SimEvent> usable_event(CUevent handle);
 
 // What to answer to a stream, event or function handle that stands for nothing: it may have died
 // with the current context.
 CUresult unknown_handle();
 
 // The function of a handle in this context. Kernels serve as functions too, and are placed then.
-std::shared_ptr<Function> place_function(Context& context, CUfunction handle);
+std::shared_ptr<SimFunction> place_function(Context& context, CUfunction handle);
 
 // The live context whose memory holds the address, or null.
 std::shared_ptr<Context> owner_of(std::uint64_t address);

@@ -56,7 +56,7 @@ CUresult DeviceGet(CUdevice* device, int ordinal) {
 
 CUresult DeviceGetCount(int* count) {
   require(count != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *count = static_cast<int>(Device::all().size());
+  *count = static_cast<int>(SimDevice::all().size());
   return CUDA_SUCCESS;
 }
 
@@ -95,7 +95,7 @@ CUresult DeviceGetUuid(CUuuid* uuid, CUdevice device) {
 CUresult DevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   enter();
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  Device& owner = device_of(device);
+  SimDevice& owner = device_of(device);
   owner.retain();
   *context = owner.handle();
   return CUDA_SUCCESS;
@@ -110,7 +110,7 @@ CUresult DevicePrimaryCtxRelease(CUdevice device) {
 CUresult CtxPushCurrent(CUcontext context) {
   enter();
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  Device* device = Device::find(context);
+  SimDevice* device = SimDevice::find(context);
   require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   ContextStack::of_thread().push(device);
   return CUDA_SUCCESS;
@@ -118,7 +118,7 @@ CUresult CtxPushCurrent(CUcontext context) {
 
 CUresult CtxPopCurrent(CUcontext* context) {
   enter();
-  Device* device = ContextStack::of_thread().pop();
+  SimDevice* device = ContextStack::of_thread().pop();
   require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   if (context != nullptr) *context = device->handle();
   return CUDA_SUCCESS;
@@ -127,7 +127,7 @@ CUresult CtxPopCurrent(CUcontext* context) {
 CUresult CtxGetCurrent(CUcontext* context) {
   enter();
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  Device* device = ContextStack::of_thread().top();
+  SimDevice* device = ContextStack::of_thread().top();
   *context = device != nullptr ? device->handle() : nullptr;
   return CUDA_SUCCESS;
 }
@@ -135,7 +135,7 @@ CUresult CtxGetCurrent(CUcontext* context) {
 // Replaces the top of the stack; null takes it off.
 CUresult CtxSetCurrent(CUcontext context) {
   enter();
-  Device* device = Device::find(context);
+  SimDevice* device = SimDevice::find(context);
   require(context == nullptr || device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   ContextStack& stack = ContextStack::of_thread();
   stack.pop();
@@ -145,7 +145,7 @@ CUresult CtxSetCurrent(CUcontext context) {
 
 CUresult CtxGetDevice(CUdevice* device) {
   enter();
-  const Device* current = ContextStack::of_thread().top();
+  const SimDevice* current = ContextStack::of_thread().top();
   require(current != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   require(device != nullptr, CUDA_ERROR_INVALID_VALUE);
   *device = current->ordinal();

@@ -3,7 +3,7 @@
 namespace baton::sim {
 namespace {
 
-struct Row {
+struct ErrorRow {
   CUresult result;
   const char* name;
   const char* text;
@@ -13,7 +13,7 @@ struct Row {
   { name, #name, text }
 
 // The texts are those of driver 580.159 (CUDA 13.0).
-constexpr Row kRows[] = {
+constexpr ErrorRow kRows[] = {
     BATON_RESULT(CUDA_SUCCESS, "no error"),
     BATON_RESULT(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
     BATON_RESULT(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
@@ -166,8 +166,8 @@ constexpr Row kRows[] = {
 
 #undef BATON_RESULT
 
-const Row* find(CUresult result) {
-  for (const Row& row : kRows) {
+const ErrorRow* find(CUresult result) {
+  for (const ErrorRow& row : kRows) {
     if (row.result == result) return &row;
   }
   return nullptr;
@@ -176,12 +176,12 @@ const Row* find(CUresult result) {
 }  // namespace
 
 const char* error_name(CUresult result) {
-  const Row* row = find(result);
+  const ErrorRow* row = find(result);
   return row != nullptr ? row->name : nullptr;
 }
 
 const char* error_text(CUresult result) {
-  const Row* row = find(result);
+  const ErrorRow* row = find(result);
   return row != nullptr ? row->text : nullptr;
 }
 

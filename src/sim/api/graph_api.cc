@@ -15,9 +15,9 @@
 namespace baton::sim::api {
 namespace {
 
-std::shared_ptr<Graph> graph_of(CUgraph handle) {
+std::shared_ptr<SimGraph> graph_of(CUgraph handle) {
   enter();
-  std::shared_ptr<Graph> graph = Objects::instance().graphs.find(handle);
+  std::shared_ptr<SimGraph> graph = Objects::instance().graphs.find(handle);
   require(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
   return graph;
 }
@@ -44,7 +44,7 @@ KernelWork& kernel_work(NodeWork& work) {
 
 CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,
                   size_t count, NodeWork work) {
-  const std::shared_ptr<Graph> graph = graph_of(handle);
+  const std::shared_ptr<SimGraph> graph = graph_of(handle);
   require(result != nullptr && (count == 0 || dependencies != nullptr), CUDA_ERROR_INVALID_VALUE);
   std::vector<GraphEdge> after;
   for (size_t k = 0; k < count; ++k) {
@@ -115,8 +115,8 @@ bool is_kept(CUlaunchAttributeID id) {
 }
 
 // One side of a copy in one dimension: arrays and pitched copies are not simulated.
-Place side(CUmemorytype type, CUdeviceptr device, const void* host, std::uint64_t offset,
-           std::uint64_t bytes) {
+CopySide side(CUmemorytype type, CUdeviceptr device, const void* host, std::uint64_t offset,
+              std::uint64_t bytes) {
   bool pageable = false;
   switch (type) {
     case CU_MEMORYTYPE_DEVICE:
@@ -143,7 +143,7 @@ void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
 CUresult GraphCreate(CUgraph* graph, unsigned flags) {
   enter();
   require(graph != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
-  *graph = Objects::instance().graphs.add(std::make_shared<Graph>());
+  *graph = Objects::instance().graphs.add(std::make_shared<SimGraph>());
   return CUDA_SUCCESS;
 }
 
@@ -221,7 +221,7 @@ CUresult GraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, const CUgraphNo
 
 CUresult GraphAddDependencies(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
                               const CUgraphEdgeData* data, size_t count) {
-  const std::shared_ptr<Graph> graph = graph_of(handle);
+  const std::shared_ptr<SimGraph> graph = graph_of(handle);
   require(count == 0 || (from != nullptr && to != nullptr), CUDA_ERROR_INVALID_VALUE);
   for (size_t k = 0; k < count; ++k) {
     const std::shared_ptr<GraphNode> first = node_of(from[k]);
@@ -235,7 +235,7 @@ CUresult GraphAddDependencies(CUgraph handle, const CUgraphNode* from, const CUg
 }
 
 CUresult GraphGetNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
-  const std::shared_ptr<Graph> graph = graph_of(handle);
+  const std::shared_ptr<SimGraph> graph = graph_of(handle);
   require(count != nullptr, CUDA_ERROR_INVALID_VALUE);
   if (nodes == nullptr) {
     *count = graph->nodes().size();
@@ -248,7 +248,7 @@ CUresult GraphGetNodes(CUgraph handle, CUgraphNode* nodes, size_t* count) {
 // Without an array for their data, edges that have any are not given: that would lose it.
 CUresult GraphGetEdges(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data,
                        size_t* count) {
-  const std::shared_ptr<Graph> graph = graph_of(handle);
+  const std::shared_ptr<SimGraph> graph = graph_of(handle);
   require(count != nullptr && (from == nullptr) == (to == nullptr), CUDA_ERROR_INVALID_VALUE);
   struct Edge {
     CUgraphNode from, to;
@@ -308,7 +308,7 @@ CUresult GraphKernelNodeSetAttribute(CUgraphNode handle, CUlaunchAttributeID id,
 }
 
 CUresult GraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle, unsigned long long flags) {
-  const std::shared_ptr<Graph> graph = graph_of(handle);
+  const std::shared_ptr<SimGraph> graph = graph_of(handle);
   constexpr unsigned long long kKnown =
       CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   require(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -357,7 +357,7 @@ CUresult GraphExecUpdate(CUgraphExec handle, CUgraph graph, CUgraphExecUpdateRes
 
 CUresult GraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   const std::shared_ptr<GraphExec> exec = exec_of(handle);
-  const std::shared_ptr<Stream> stream = usable_stream(stream_handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(stream_handle);
   stream->context->launch(*stream, *exec);
   return CUDA_SUCCESS;
 }

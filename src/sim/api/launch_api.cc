@@ -12,8 +12,8 @@ namespace {
 CUresult launch(LaunchRequest& request, std::span<CUlaunchAttribute> attributes, CUfunction handle,
                 CUstream stream_handle) {
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  const std::shared_ptr<Stream> stream = usable_stream(stream_handle);
-  const std::shared_ptr<Function> function = place_function(*stream->context, handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(stream_handle);
+  const std::shared_ptr<SimFunction> function = place_function(*stream->context, handle);
   apply_attributes(attributes, *stream->context, request);
   KernelWork work{make_grid(request, *function), function, {}};
   for (const CUlaunchAttribute& attribute : attributes) {

@@ -15,9 +15,9 @@ namespace baton::sim::api {
 namespace {
 
 // Gives the library and its kernels their handles.
-CUlibrary publish(std::shared_ptr<Library> library) {
+CUlibrary publish(std::shared_ptr<SimLibrary> library) {
   auto loaded = std::make_shared<LoadedLibrary>();
-  for (std::shared_ptr<Kernel>& kernel : library->kernels()) {
+  for (std::shared_ptr<SimKernel>& kernel : library->kernels()) {
     const std::string& name = kernel->name();
     loaded->kernels.push_back(Objects::instance().kernels.add(kernel));
     loaded->by_name.emplace(name, loaded->kernels.back());
@@ -33,29 +33,30 @@ std::shared_ptr<LoadedLibrary> library_of(CUlibrary handle) {
   return loaded;
 }
 
-std::shared_ptr<Kernel> kernel_of(CUkernel handle) {
+std::shared_ptr<SimKernel> kernel_of(CUkernel handle) {
   enter();
-  std::shared_ptr<Kernel> kernel = Objects::instance().kernels.find(handle);
+  std::shared_ptr<SimKernel> kernel = Objects::instance().kernels.find(handle);
   require(kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
   return kernel;
 }
 
-std::shared_ptr<Function> function_of(CUfunction handle) {
+std::shared_ptr<SimFunction> function_of(CUfunction handle) {
   enter();
-  std::shared_ptr<Function> function = Objects::instance().functions.find(handle);
+  std::shared_ptr<SimFunction> function = Objects::instance().functions.find(handle);
   if (function == nullptr) throw Refusal(unknown_handle());
   return function;
 }
 
 // A kernel on a device, whether or not that has a context.
-KernelView view_of(const Kernel& kernel, const Device& device, const KernelSettings& settings) {
+KernelView view_of(const SimKernel& kernel, const SimDevice& device,
+                   const KernelSettings& settings) {
   const Profile& profile = device.profile();
-  const Library& library = kernel.library();
+  const SimLibrary& library = kernel.library();
   return {profile, library.facts(kernel, profile.chip()), *library.on(profile.chip()).ptx,
           settings};
 }
 
-KernelView view_of(const Function& function, const KernelSettings& settings) {
+KernelView view_of(const SimFunction& function, const KernelSettings& settings) {
   return {function.context()->profile(), function.loaded(), function.module()->ptx(), settings};
 }
 
@@ -73,10 +74,10 @@ CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* opt
   const JitLog jit_log(options, option_values, option_count);
   jit_log.write_info("");
   // Without a context the image is for any device; the one that places it may still refuse it.
-  const Device* const current = ContextStack::of_thread().top();
+  const SimDevice* const current = ContextStack::of_thread().top();
   try {
     *library =
-        publish(Library::load(code, current == nullptr ? nullptr : &current->profile().chip()));
+        publish(SimLibrary::load(code, current == nullptr ? nullptr : &current->profile().chip()));
     jit_log.write_error("");
     return CUDA_SUCCESS;
   } catch (const ImageRefusal& refusal) {
@@ -94,13 +95,13 @@ CUresult LibraryUnload(CUlibrary handle) {
   enter();
   const std::shared_ptr<LoadedLibrary> loaded = Objects::instance().libraries.remove(handle);
   require(loaded != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  for (Device& device : Device::all()) {
+  for (SimDevice& device : SimDevice::all()) {
     if (const std::shared_ptr<Context> context = device.context()) {
       context->unload(*loaded->library);
     }
   }
   for (CUkernel kernel : loaded->kernels) Objects::instance().kernels.remove(kernel);
-  Objects::instance().functions.remove_if([&](const Function& function) {
+  Objects::instance().functions.remove_if([&](const SimFunction& function) {
     return &function.kernel()->library() == loaded->library.get();
   });
   return CUDA_SUCCESS;
@@ -153,9 +154,9 @@ CUresult KernelGetFunction(CUfunction* function, CUkernel kernel) {
 
 CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel handle,
                             CUdevice device) {
-  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
+  const std::shared_ptr<SimKernel> kernel = kernel_of(handle);
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const Device& on = device_of(device);
+  const SimDevice& on = device_of(device);
   const KernelSettings settings = kernel->settings(on.ordinal());
   *value = get_attribute(view_of(*kernel, on, settings), attribute);
   return CUDA_SUCCESS;
@@ -163,8 +164,8 @@ CUresult KernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel
 
 CUresult KernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel handle,
                             CUdevice device) {
-  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
-  const Device& on = device_of(device);
+  const std::shared_ptr<SimKernel> kernel = kernel_of(handle);
+  const SimDevice& on = device_of(device);
   kernel->change(on.ordinal(), [&](const KernelSettings& settings) {
     return set_attribute(view_of(*kernel, on, settings), attribute, value);
   });
@@ -179,7 +180,7 @@ CUresult KernelGetName(const char** name, CUkernel handle) {
 
 CUresult KernelGetParamInfo(CUkernel handle, size_t index, size_t* offset, size_t* size) {
   const chip::Chip& chip = usable_context()->profile().chip();
-  const std::shared_ptr<Kernel> kernel = kernel_of(handle);
+  const std::shared_ptr<SimKernel> kernel = kernel_of(handle);
   const LoadedKernel& facts = kernel->library().facts(*kernel, chip);
   require(offset != nullptr && index < facts.params.size(), CUDA_ERROR_INVALID_VALUE);
   *offset = facts.params[index].offset;
@@ -188,7 +189,7 @@ CUresult KernelGetParamInfo(CUkernel handle, size_t index, size_t* offset, size_
 }
 
 CUresult FuncGetName(const char** name, CUfunction handle) {
-  const std::shared_ptr<Function> function = function_of(handle);
+  const std::shared_ptr<SimFunction> function = function_of(handle);
   require(name != nullptr, CUDA_ERROR_INVALID_VALUE);
   *name = function->kernel()->name().c_str();
   return CUDA_SUCCESS;
@@ -203,7 +204,7 @@ CUresult FuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_
 }
 
 CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
-  const std::shared_ptr<Function> function = function_of(handle);
+  const std::shared_ptr<SimFunction> function = function_of(handle);
   require(value != nullptr, CUDA_ERROR_INVALID_VALUE);
   const KernelSettings settings = function->settings();
   *value = get_attribute(view_of(*function, settings), attribute);
@@ -211,7 +212,7 @@ CUresult FuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction
 }
 
 CUresult FuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
-  const std::shared_ptr<Function> function = function_of(handle);
+  const std::shared_ptr<SimFunction> function = function_of(handle);
   function->change([&](const KernelSettings& settings) {
     return set_attribute(view_of(*function, settings), attribute, value);
   });
@@ -222,7 +223,7 @@ CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handl
                                                    size_t dynamic_shared) {
   const std::shared_ptr<Context> context = usable_context();
   require(blocks != nullptr && block_size > 0, CUDA_ERROR_INVALID_VALUE);
-  const std::shared_ptr<Function> function = place_function(*context, handle);
+  const std::shared_ptr<SimFunction> function = place_function(*context, handle);
   const KernelSettings settings = function->settings();
   const KernelView view = view_of(*function, settings);
   *blocks = 0;

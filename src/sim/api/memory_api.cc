@@ -11,7 +11,7 @@
 namespace baton::sim::api {
 namespace {
 
-CUresult submit_and_wait(Stream& stream, Work work) {
+CUresult submit_and_wait(SimStream& stream, Work work) {
   const CommandPtr command = stream.context->submit(stream, std::move(work));
   std::unique_lock lock(Scheduler::instance().mutex);
   DeviceQueue::wait(lock, command);
@@ -20,7 +20,7 @@ CUresult submit_and_wait(Stream& stream, Work work) {
 
 CUresult fill(CUdeviceptr address, std::uint32_t value, unsigned width, size_t count,
               CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (count == 0) return CUDA_SUCCESS;
   require(count <= std::numeric_limits<size_t>::max() / width, CUDA_ERROR_INVALID_VALUE);
   require(address % width == 0, CUDA_ERROR_INVALID_VALUE);
@@ -52,7 +52,7 @@ CUresult MemFree(CUdeviceptr address) {
 
 // The address is known, and the bytes are taken, at the call.
 CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(address != nullptr, CUDA_ERROR_INVALID_VALUE);
   const std::uint64_t allocated = bytes == 0 ? 0 : stream->context->heap()->allocate(bytes);
   require(bytes == 0 || allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
@@ -61,7 +61,7 @@ CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
 }
 
 CUresult MemFreeAsync(CUdeviceptr address, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (address == 0) return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = owner_of(address);
   require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
@@ -115,7 +115,7 @@ CUresult MemFreeHost(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
   require(pinned && pinned->base == address, CUDA_ERROR_INVALID_VALUE);
-  for (Device& device : Device::all()) {
+  for (SimDevice& device : SimDevice::all()) {
     if (const std::shared_ptr<Context> context = device.context()) context->queue().drain();
   }
   require(HostMemory::instance().free(pointer), CUDA_ERROR_INVALID_VALUE);
@@ -125,7 +125,7 @@ CUresult MemFreeHost(void* pointer) {
 // Pageable sources are copied at the call (or the copy is waited for, where too much is held), so
 // that the caller may change them at once; pinned ones are read when the copy runs.
 CUresult MemcpyHtoDAsync(CUdeviceptr target, const void* source, size_t bytes, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (bytes == 0) return CUDA_SUCCESS;
   bool pageable = false;
   Copy copy{device_place(target, bytes), host_place(source, bytes, &pageable), bytes, {}};
@@ -137,7 +137,7 @@ CUresult MemcpyHtoDAsync(CUdeviceptr target, const void* source, size_t bytes, C
 
 // Into pageable memory the copy is done when the call returns, as the CUDA driver's is.
 CUresult MemcpyDtoHAsync(void* target, CUdeviceptr source, size_t bytes, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (bytes == 0) return CUDA_SUCCESS;
   bool pageable = false;
   Copy copy{host_place(target, bytes, &pageable), device_place(source, bytes), bytes, {}};
@@ -147,7 +147,7 @@ CUresult MemcpyDtoHAsync(void* target, CUdeviceptr source, size_t bytes, CUstrea
 }
 
 CUresult MemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   if (bytes == 0) return CUDA_SUCCESS;
   stream->context->submit(
       *stream, Copy{device_place(target, bytes), device_place(source, bytes), bytes, {}});

@@ -13,7 +13,7 @@ namespace {
 // An allocation and where the asked address lies in it.
 struct Pointer {
   CUdeviceptr address = 0;
-  Device* device = nullptr;
+  SimDevice* device = nullptr;
   bool on_device = false;
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
@@ -22,13 +22,13 @@ struct Pointer {
 
 std::optional<Pointer> find(CUdeviceptr address) {
   if (const std::shared_ptr<Context> owner = owner_of(address)) {
-    Pointer pointer{address, Device::find(CUdevice{owner->ordinal()}), true, 0, 0, 0};
+    Pointer pointer{address, SimDevice::find(CUdevice{owner->ordinal()}), true, 0, 0, 0};
     owner->heap()->memory().range(address, &pointer.base, &pointer.bytes);
     if (const auto allocation = owner->heap()->find(address)) pointer.id = allocation->id;
     return pointer;
   }
   if (const auto pinned = HostMemory::instance().find(address)) {
-    return Pointer{address,       Device::find(CUdevice{pinned->ordinal}),
+    return Pointer{address,       SimDevice::find(CUdevice{pinned->ordinal}),
                    false,         pinned->base,
                    pinned->bytes, pinned->id};
   }
@@ -51,12 +51,12 @@ void size(const Pointer& p, void* data) {
   store<std::size_t>(data, p.bytes);
 }
 
-struct Row {
+struct PointerAttributeRow {
   CUpointer_attribute attribute;
   void (*get)(const Pointer& pointer, void* data);
 };
 
-constexpr Row kRows[] = {
+constexpr PointerAttributeRow kRows[] = {
     {CU_POINTER_ATTRIBUTE_CONTEXT,
      [](const Pointer& p, void* data) { store(data, p.device->handle()); }},
     {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -99,7 +99,7 @@ constexpr Row kRows[] = {
 
 CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   require(data != nullptr, CUDA_ERROR_INVALID_VALUE);
-  for (const Row& row : kRows) {
+  for (const PointerAttributeRow& row : kRows) {
     if (row.attribute != attribute) continue;
     const std::optional<Pointer> pointer = find(address);
     require(pointer.has_value(), CUDA_ERROR_INVALID_VALUE);

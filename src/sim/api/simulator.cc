@@ -21,7 +21,7 @@ void require_own_process() {
 
 std::shared_ptr<Context> live_context(CUcontext handle) {
   require_own_process();
-  Device* device = Device::find(handle);
+  SimDevice* device = SimDevice::find(handle);
   if (device == nullptr) {
     throw error(ErrorCode::kInvalidInput, "{} is not a context of the simulated GPU",
                 static_cast<const void*>(handle));
@@ -35,9 +35,9 @@ std::shared_ptr<Context> live_context(CUcontext handle) {
   return context;
 }
 
-std::shared_ptr<Stream> live_stream(CUstream handle) {
+std::shared_ptr<SimStream> live_stream(CUstream handle) {
   require_own_process();
-  std::shared_ptr<Stream> stream = Objects::instance().streams.find(handle);
+  std::shared_ptr<SimStream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) {
     throw error(ErrorCode::kInvalidInput, "{} is not a stream of the simulated GPU",
                 static_cast<const void*>(handle));
@@ -73,14 +73,14 @@ class DeviceSession final : public driver::Simulator::Session {
 class SimulatedDevices : public driver::Simulator {
  public:
   void count_launches(CUstream handle, bool on) override {
-    const std::shared_ptr<Stream> stream = live_stream(handle);
+    const std::shared_ptr<SimStream> stream = live_stream(handle);
     std::lock_guard lock(Scheduler::instance().mutex);
     stream->counted.reset();
     if (on) stream->counted.emplace();
   }
 
   std::vector<driver::Counters> take_counted(CUstream handle) override {
-    const std::shared_ptr<Stream> stream = live_stream(handle);
+    const std::shared_ptr<SimStream> stream = live_stream(handle);
     std::vector<driver::Counters> counters;
     std::lock_guard lock(Scheduler::instance().mutex);
     if (!stream->counted) return counters;

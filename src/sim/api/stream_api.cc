@@ -21,7 +21,7 @@ CUresult StreamCreateWithPriority(CUstream* stream, unsigned flags, int priority
   require(stream != nullptr, CUDA_ERROR_INVALID_VALUE);
   require(flags == CU_STREAM_DEFAULT || flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
   const auto kind =
-      flags == CU_STREAM_DEFAULT ? Stream::Kind::kBlocking : Stream::Kind::kNonBlocking;
+      flags == CU_STREAM_DEFAULT ? SimStream::Kind::kBlocking : SimStream::Kind::kNonBlocking;
   *stream = Objects::instance().streams.add(
       context->make_stream(kind, std::clamp(priority, kGreatestPriority, kLeastPriority)));
   return CUDA_SUCCESS;
@@ -31,50 +31,50 @@ CUresult StreamCreateWithPriority(CUstream* stream, unsigned flags, int priority
 CUresult StreamDestroy(CUstream handle) {
   enter();
   require(!is_default_stream(handle), CUDA_ERROR_INVALID_HANDLE);
-  const std::shared_ptr<Stream> stream = Objects::instance().streams.remove(handle);
+  const std::shared_ptr<SimStream> stream = Objects::instance().streams.remove(handle);
   if (stream == nullptr) return unknown_handle();
   return stream->context->destroy(*stream);
 }
 
 CUresult StreamSynchronize(CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   stream->context->synchronize(*stream);
   return stream->context->error();
 }
 
 CUresult StreamQuery(CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   const bool idle = stream->context->is_idle(*stream);
   const CUresult error = stream->context->error();
   return error == CUDA_SUCCESS && !idle ? CUDA_ERROR_NOT_READY : error;
 }
 
 CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *context = Device::find(CUdevice{stream->context->ordinal()})->handle();
+  *context = SimDevice::find(CUdevice{stream->context->ordinal()})->handle();
   return CUDA_SUCCESS;
 }
 
 CUresult StreamGetPriority(CUstream handle, int* priority) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(priority != nullptr, CUDA_ERROR_INVALID_VALUE);
   *priority = stream->priority;
   return CUDA_SUCCESS;
 }
 
 CUresult LaunchHostFunc(CUstream handle, CUhostFn function, void* argument) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(function != nullptr, CUDA_ERROR_INVALID_VALUE);
   stream->context->submit(*stream, HostCall{function, argument});
   return CUDA_SUCCESS;
 }
 
 CUresult StreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(flags == CU_EVENT_WAIT_DEFAULT || flags == CU_EVENT_WAIT_EXTERNAL,
           CUDA_ERROR_INVALID_VALUE);
-  const std::shared_ptr<Event> event = usable_event(event_handle);
+  const std::shared_ptr<SimEvent> event = usable_event(event_handle);
   stream->context->wait_event(stream, event, flags == CU_EVENT_WAIT_EXTERNAL);
   return CUDA_SUCCESS;
 }
@@ -86,20 +86,20 @@ CUresult EventCreate(CUevent* event, unsigned flags) {
   require(event != nullptr && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
   const bool timed = (flags & CU_EVENT_DISABLE_TIMING) == 0;
   require(!timed || (flags & CU_EVENT_INTERPROCESS) == 0, CUDA_ERROR_INVALID_VALUE);
-  *event = Objects::instance().events.add(std::make_shared<Event>(context, timed));
+  *event = Objects::instance().events.add(std::make_shared<SimEvent>(context, timed));
   return CUDA_SUCCESS;
 }
 
 CUresult EventRecord(CUevent event_handle, CUstream handle) {
-  const std::shared_ptr<Stream> stream = usable_stream(handle);
-  const std::shared_ptr<Event> event = usable_event(event_handle);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  const std::shared_ptr<SimEvent> event = usable_event(event_handle);
   require(event->context == stream->context, CUDA_ERROR_INVALID_HANDLE);
   stream->context->record(*event, *stream);
   return CUDA_SUCCESS;
 }
 
 CUresult EventQuery(CUevent handle) {
-  const std::shared_ptr<Event> event = usable_event(handle);
+  const std::shared_ptr<SimEvent> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);
   require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const bool done = DeviceQueue::poll(lock, event->recorded);
@@ -108,7 +108,7 @@ CUresult EventQuery(CUevent handle) {
 }
 
 CUresult EventSynchronize(CUevent handle) {
-  const std::shared_ptr<Event> event = usable_event(handle);
+  const std::shared_ptr<SimEvent> event = usable_event(handle);
   std::unique_lock lock(Scheduler::instance().mutex);
   require(event->captured.capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
   const CommandPtr recorded = event->recorded;
@@ -118,13 +118,13 @@ CUresult EventSynchronize(CUevent handle) {
 
 CUresult EventDestroy(CUevent handle) {
   enter();
-  const std::shared_ptr<Event> event = Objects::instance().events.remove(handle);
+  const std::shared_ptr<SimEvent> event = Objects::instance().events.remove(handle);
   return event != nullptr ? event->context->error() : unknown_handle();
 }
 
 CUresult EventElapsedTime(float* milliseconds, CUevent start_handle, CUevent end_handle) {
-  const std::shared_ptr<Event> start = usable_event(start_handle);
-  const std::shared_ptr<Event> end = usable_event(end_handle);
+  const std::shared_ptr<SimEvent> start = usable_event(start_handle);
+  const std::shared_ptr<SimEvent> end = usable_event(end_handle);
   require(milliseconds != nullptr, CUDA_ERROR_INVALID_VALUE);
   require(start->timed && end->timed, CUDA_ERROR_INVALID_HANDLE);
   require(start->context == end->context, CUDA_ERROR_INVALID_HANDLE);

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -55,11 +55,11 @@ struct Entry<kFunction> {
 void stop_at_exit() {
   if (is_forked()) return;
   deinitialize();
-  for (Device& device : Device::all()) device.abandon();
+  for (SimDevice& device : SimDevice::all()) device.abandon();
 }
 
 driver::Driver* make() {
-  Device::all();
+  SimDevice::all();
   auto* table = new driver::Driver;
   table->name = "simulated GPU";
 #define BATON_DRIVER_ENTRY(name, version, need) table->cu##name = &Entry<&api::name>::call;

@@ -96,7 +96,7 @@ CUresult TensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint
   need(!wide || swizzle == CU_TENSOR_MAP_SWIZZLE_32B);
   const std::uint64_t unit = wide ? 32 : 16;
 
-  TensorMap out;
+  TileMap out;
   out.address = reinterpret_cast<std::uintptr_t>(address);
   need(out.address % unit == 0);
   out.rank = static_cast<std::uint8_t>(rank);

@@ -1,6 +1,6 @@
 #include "sim/device/context.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -69,10 +69,10 @@ Context::Context(int ordinal, const Profile& profile)
       engine_(engine_config(profile), heap_->memory()),
       queue_(engine_) {}
 
-std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
-  auto stream = std::make_shared<Stream>(shared_from_this(), kind, priority);
+std::shared_ptr<SimStream> Context::make_stream(SimStream::Kind kind, int priority) {
+  auto stream = std::make_shared<SimStream>(shared_from_this(), kind, priority);
   if (streams_.fetch_add(1) != 0) expect_overlap();
-  if (kind == Stream::Kind::kBlocking) {
+  if (kind == SimStream::Kind::kBlocking) {
     Lock lock(Scheduler::instance().mutex);
     forget_destroyed(lock);
     blocking_.push_back(stream);
@@ -80,7 +80,7 @@ std::shared_ptr<Stream> Context::make_stream(Stream::Kind kind, int priority) {
   return stream;
 }
 
-CUresult Context::destroy(Stream& stream) {
+CUresult Context::destroy(SimStream& stream) {
   Lock lock(Scheduler::instance().mutex);
   stream.destroyed = true;
   return queue_.error(lock);
@@ -96,24 +96,24 @@ void Context::destroy_thread_stream() {
 
 // The legacy stream waits for what is in the others, also where they were destroyed meanwhile.
 void Context::forget_destroyed(const Lock&) {
-  std::erase_if(blocking_, [](const std::shared_ptr<Stream>& stream) {
+  std::erase_if(blocking_, [](const std::shared_ptr<SimStream>& stream) {
     return stream->destroyed && !is_pending(stream->tail);
   });
 }
 
-std::shared_ptr<Stream> Context::legacy_stream() {
+std::shared_ptr<SimStream> Context::legacy_stream() {
   std::lock_guard lock(Scheduler::instance().mutex);
   if (legacy_ == nullptr) {
-    legacy_ = std::make_shared<Stream>(shared_from_this(), Stream::Kind::kLegacy, 0);
+    legacy_ = std::make_shared<SimStream>(shared_from_this(), SimStream::Kind::kLegacy, 0);
   }
   return legacy_;
 }
 
-std::shared_ptr<Stream> Context::thread_stream() {
+std::shared_ptr<SimStream> Context::thread_stream() {
   Lock lock(Scheduler::instance().mutex);
-  std::shared_ptr<Stream>& stream = thread_streams_[std::this_thread::get_id()];
+  std::shared_ptr<SimStream>& stream = thread_streams_[std::this_thread::get_id()];
   if (stream == nullptr) {
-    stream = std::make_shared<Stream>(shared_from_this(), Stream::Kind::kBlocking, 0);
+    stream = std::make_shared<SimStream>(shared_from_this(), SimStream::Kind::kBlocking, 0);
     forget_destroyed(lock);
     blocking_.push_back(stream);
   }
@@ -122,28 +122,28 @@ std::shared_ptr<Stream> Context::thread_stream() {
 
 // What a new command of the stream comes after by the order of streams alone (CUDA programming
 // guide, "Implicit Synchronization" and "Default Stream").
-std::vector<Dependency> Context::predecessors(const Lock& lock, const Stream& stream) {
+std::vector<Dependency> Context::predecessors(const Lock& lock, const SimStream& stream) {
   std::vector<Dependency> before;
   const auto add = [&](const CommandPtr& tail) {
     if (tail != nullptr) before.push_back({tail});
   };
   add(stream.tail);
-  if (stream.kind == Stream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
-  if (stream.kind == Stream::Kind::kLegacy) {
-    for (const std::shared_ptr<Stream>& other : blocking_) add(other->tail);
+  if (stream.kind == SimStream::Kind::kBlocking && legacy_ != nullptr) add(legacy_->tail);
+  if (stream.kind == SimStream::Kind::kLegacy) {
+    for (const std::shared_ptr<SimStream>& other : blocking_) add(other->tail);
     forget_destroyed(lock);
   }
   return before;
 }
 
 // What nobody may do with a stream that is being captured ends the capture.
-void Context::forbid_in_capture(const Lock&, const Stream& stream) {
+void Context::forbid_in_capture(const Lock&, const SimStream& stream) {
   if (stream.capture.capture == nullptr) return;
   stream.capture.capture->invalidated = true;
   throw Refusal(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
-CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
+CommandPtr Context::submit(const Lock& lock, SimStream& stream, Work work,
                            std::span<const Dependency> after) {
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   if (stream.capture.capture != nullptr) {
@@ -163,7 +163,7 @@ CommandPtr Context::submit(const Lock& lock, Stream& stream, Work work,
 
 // A dependent launch overlaps the grid before it in the stream. What comes after both waits for
 // both: a grid that never waits for its primary may be done before it.
-CommandPtr Context::submit_grid(const Lock& lock, Stream& stream, GridLaunch launch,
+CommandPtr Context::submit_grid(const Lock& lock, SimStream& stream, GridLaunch launch,
                                 bool is_dependent) {
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   refuse_beside_capture(lock, stream);
@@ -187,9 +187,9 @@ CommandPtr Context::submit_grid(const Lock& lock, Stream& stream, GridLaunch lau
 }
 
 // Work of the legacy stream would have to wait for what is only being captured.
-void Context::refuse_beside_capture(const Lock&, const Stream& stream) {
-  if (stream.kind != Stream::Kind::kLegacy) return;
-  for (const std::shared_ptr<Stream>& other : blocking_) {
+void Context::refuse_beside_capture(const Lock&, const SimStream& stream) {
+  if (stream.kind != SimStream::Kind::kLegacy) return;
+  for (const std::shared_ptr<SimStream>& other : blocking_) {
     if (other->capture.capture == nullptr) continue;
     other->capture.capture->invalidated = true;
     throw Refusal(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
@@ -203,27 +203,27 @@ void Context::expect_overlap() {
   heap_->memory().impl().watch();
 }
 
-CommandPtr Context::submit(Stream& stream, Work work, std::span<const Dependency> after) {
+CommandPtr Context::submit(SimStream& stream, Work work, std::span<const Dependency> after) {
   Lock lock(Scheduler::instance().mutex);
   return submit(lock, stream, std::move(work), after);
 }
 
-void Context::record(const Lock& lock, Event& event, Stream& stream) {
+void Context::record(const Lock& lock, SimEvent& event, SimStream& stream) {
   auto occurrence = std::make_shared<Occurrence>();
   event.recorded = submit(lock, stream, Record{occurrence}, {});
   event.occurrence = std::move(occurrence);
   event.captured = {};
 }
 
-void Context::record(Event& event, Stream& stream) {
+void Context::record(SimEvent& event, SimStream& stream) {
   Lock lock(Scheduler::instance().mutex);
   if (stream.capture.capture == nullptr) return record(lock, event, stream);
   require(!stream.capture.capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   event.captured = stream.capture;
 }
 
-void Context::wait_event(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
-                         bool external) {
+void Context::wait_event(const std::shared_ptr<SimStream>& stream,
+                         const std::shared_ptr<SimEvent>& event, bool external) {
   Lock lock(Scheduler::instance().mutex);
   if (event->captured.capture != nullptr) return capture_wait(stream, event->captured);
   const CommandPtr awaited = event->recorded;
@@ -240,7 +240,7 @@ void Context::wait_event(const std::shared_ptr<Stream>& stream, const std::share
   if (awaited != nullptr) submit(lock, *stream, Join{}, after);
 }
 
-std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
+std::shared_ptr<GraphNode> Context::launch(SimStream& stream, KernelWork work,
                                            const LaunchRequest& request) {
   Lock lock(Scheduler::instance().mutex);
   if (stream.capture.capture == nullptr) {
@@ -265,7 +265,7 @@ std::shared_ptr<GraphNode> Context::launch(Stream& stream, KernelWork work,
   return node;
 }
 
-void Context::launch(Stream& stream, GraphExec& exec) {
+void Context::launch(SimStream& stream, GraphExec& exec) {
   Lock lock(Scheduler::instance().mutex);
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   forbid_in_capture(lock, stream);
@@ -297,20 +297,20 @@ void Context::launch(Stream& stream, GraphExec& exec) {
   exec.last = stream.tail = queue_.submit(lock, Join{}, stream.priority, ends);
 }
 
-bool Context::is_idle(Stream& stream) {
+bool Context::is_idle(SimStream& stream) {
   Lock lock(Scheduler::instance().mutex);
   forbid_in_capture(lock, stream);
-  const std::vector<Dependency> before = stream.kind == Stream::Kind::kLegacy
+  const std::vector<Dependency> before = stream.kind == SimStream::Kind::kLegacy
                                              ? predecessors(lock, stream)
                                              : std::vector<Dependency>{{stream.tail}};
   return std::all_of(before.begin(), before.end(),
                      [&](const Dependency& each) { return DeviceQueue::poll(lock, each.command); });
 }
 
-void Context::synchronize(Stream& stream) {
+void Context::synchronize(SimStream& stream) {
   Lock lock(Scheduler::instance().mutex);
   forbid_in_capture(lock, stream);
-  if (stream.kind == Stream::Kind::kLegacy) {
+  if (stream.kind == SimStream::Kind::kLegacy) {
     for (const Dependency& each : predecessors(lock, stream)) {
       DeviceQueue::wait(lock, each.command);
     }
@@ -320,7 +320,7 @@ void Context::synchronize(Stream& stream) {
   }
 }
 
-std::shared_ptr<LoadedModule> Context::place(const Library& library) {
+std::shared_ptr<LoadedModule> Context::place(const SimLibrary& library) {
   std::lock_guard lock(modules_mutex_);
   require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const auto known = modules_.find(&library);
@@ -332,7 +332,7 @@ std::shared_ptr<LoadedModule> Context::place(const Library& library) {
   return module;
 }
 
-std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kernel) {
+std::shared_ptr<SimFunction> Context::function(const std::shared_ptr<SimKernel>& kernel) {
   std::shared_ptr<LoadedModule> module = place(kernel->library());
   std::lock_guard lock(modules_mutex_);
   require(!closed_, CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -340,14 +340,15 @@ std::shared_ptr<Function> Context::function(const std::shared_ptr<Kernel>& kerne
   if (known != functions_.end()) return known->second;
   const LoadedKernel* loaded = module->kernel(kernel->name());
   require(loaded != nullptr, CUDA_ERROR_NOT_FOUND);
-  auto function = std::make_shared<Function>(kernel, shared_from_this(), std::move(module), loaded);
+  auto function =
+      std::make_shared<SimFunction>(kernel, shared_from_this(), std::move(module), loaded);
   kernel->attach(ordinal_, function);
   function->set_handle(Objects::instance().functions.add(function));
   functions_.emplace(kernel.get(), function);
   return function;
 }
 
-void Context::unload(const Library& library) {
+void Context::unload(const SimLibrary& library) {
   queue_.drain();
   std::lock_guard lock(modules_mutex_);
   std::erase_if(functions_,

@@ -35,35 +35,36 @@ class Context : public std::enable_shared_from_this<Context> {
   CUresult error() const { return queue_.error(); }
 
   // The default streams: the one that all threads share, and the calling thread's own.
-  std::shared_ptr<Stream> legacy_stream();
-  std::shared_ptr<Stream> thread_stream();
-  std::shared_ptr<Stream> make_stream(Stream::Kind kind, int priority);
+  std::shared_ptr<SimStream> legacy_stream();
+  std::shared_ptr<SimStream> thread_stream();
+  std::shared_ptr<SimStream> make_stream(SimStream::Kind kind, int priority);
   // What is in the stream goes on, and is ordered as before. Returns the context's error.
-  CUresult destroy(Stream& stream);
+  CUresult destroy(SimStream& stream);
   // The calling thread ends.
   void destroy_thread_stream();
 
   // Submits work in the order of the stream, after `after` too. Throws Refusal with the context's
   // error where it has one. Where the stream is being captured, this and what follows become part
   // of the capture's graph, and no command results.
-  CommandPtr submit(Stream& stream, Work work, std::span<const Dependency> after = {});
+  CommandPtr submit(SimStream& stream, Work work, std::span<const Dependency> after = {});
   // The node, where it was captured.
-  std::shared_ptr<GraphNode> launch(Stream& stream, KernelWork work, const LaunchRequest& request);
-  void launch(Stream& stream, GraphExec& exec);
-  void record(Event& event, Stream& stream);
+  std::shared_ptr<GraphNode> launch(SimStream& stream, KernelWork work,
+                                    const LaunchRequest& request);
+  void launch(SimStream& stream, GraphExec& exec);
+  void record(SimEvent& event, SimStream& stream);
   // `external`: the event stays outside of a capture, which waits for it when its graph runs.
-  void wait_event(const std::shared_ptr<Stream>& stream, const std::shared_ptr<Event>& event,
+  void wait_event(const std::shared_ptr<SimStream>& stream, const std::shared_ptr<SimEvent>& event,
                   bool external);
-  bool is_idle(Stream& stream);
+  bool is_idle(SimStream& stream);
   // Waits for what the stream holds now, and for what it is ordered after.
-  void synchronize(Stream& stream);
+  void synchronize(SimStream& stream);
 
   // The library's module on this device, placed at the first call.
-  std::shared_ptr<LoadedModule> place(const Library& library);
+  std::shared_ptr<LoadedModule> place(const SimLibrary& library);
   // The function of a kernel here, made at the first call.
-  std::shared_ptr<Function> function(const std::shared_ptr<Kernel>& kernel);
+  std::shared_ptr<SimFunction> function(const std::shared_ptr<SimKernel>& kernel);
   // Forgets a library once nothing of it runs.
-  void unload(const Library& library);
+  void unload(const SimLibrary& library);
 
   // Says on standard error what was found and never taken.
   void tell_unread();
@@ -77,13 +78,14 @@ class Context : public std::enable_shared_from_this<Context> {
  private:
   using Lock = DeviceQueue::Lock;
 
-  CommandPtr submit(const Lock& lock, Stream& stream, Work work, std::span<const Dependency> after);
-  CommandPtr submit_grid(const Lock& lock, Stream& stream, GridLaunch launch, bool is_dependent);
-  void refuse_beside_capture(const Lock& lock, const Stream& stream);
-  void record(const Lock& lock, Event& event, Stream& stream);
-  void forbid_in_capture(const Lock& lock, const Stream& stream);
+  CommandPtr submit(const Lock& lock, SimStream& stream, Work work,
+                    std::span<const Dependency> after);
+  CommandPtr submit_grid(const Lock& lock, SimStream& stream, GridLaunch launch, bool is_dependent);
+  void refuse_beside_capture(const Lock& lock, const SimStream& stream);
+  void record(const Lock& lock, SimEvent& event, SimStream& stream);
+  void forbid_in_capture(const Lock& lock, const SimStream& stream);
   void forget_destroyed(const Lock& lock);
-  std::vector<Dependency> predecessors(const Lock& lock, const Stream& stream);
+  std::vector<Dependency> predecessors(const Lock& lock, const SimStream& stream);
 
   const int ordinal_;
   const Profile& profile_;
@@ -92,16 +94,16 @@ class Context : public std::enable_shared_from_this<Context> {
   DeviceQueue queue_;
 
   // Guarded by the scheduler's mutex.
-  std::shared_ptr<Stream> legacy_;
-  std::unordered_map<std::thread::id, std::shared_ptr<Stream>> thread_streams_;
-  std::vector<std::shared_ptr<Stream>> blocking_;
+  std::shared_ptr<SimStream> legacy_;
+  std::unordered_map<std::thread::id, std::shared_ptr<SimStream>> thread_streams_;
+  std::vector<std::shared_ptr<SimStream>> blocking_;
 
   std::atomic<unsigned> streams_{0};  // other than the default ones
 
   std::mutex modules_mutex_;
   bool closed_ = false;
-  std::unordered_map<const Library*, std::shared_ptr<LoadedModule>> modules_;
-  std::unordered_map<const Kernel*, std::shared_ptr<Function>> functions_;
+  std::unordered_map<const SimLibrary*, std::shared_ptr<LoadedModule>> modules_;
+  std::unordered_map<const SimKernel*, std::shared_ptr<SimFunction>> functions_;
 };
 
 }  // namespace baton::sim

@@ -6,21 +6,21 @@
 namespace baton::sim {
 namespace {
 
-const Context* context_of(const Stream& stream) {
+const Context* context_of(const SimStream& stream) {
   return stream.context.get();
 }
-const Context* context_of(const Event& event) {
+const Context* context_of(const SimEvent& event) {
   return event.context.get();
 }
-const Context* context_of(const Function& function) {
+const Context* context_of(const SimFunction& function) {
   return function.context().get();
 }
 
 }  // namespace
 
-std::deque<Device>& Device::all() {
+std::deque<SimDevice>& SimDevice::all() {
   static auto& devices = *[] {
-    auto* made = new std::deque<Device>;
+    auto* made = new std::deque<SimDevice>;
     for (const Profile& profile : profiles()) {
       made->emplace_back(static_cast<int>(made->size()), profile);
     }
@@ -29,25 +29,25 @@ std::deque<Device>& Device::all() {
   return devices;
 }
 
-Device* Device::find(CUdevice ordinal) {
-  std::deque<Device>& devices = all();
+SimDevice* SimDevice::find(CUdevice ordinal) {
+  std::deque<SimDevice>& devices = all();
   if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) return nullptr;
   return &devices[static_cast<std::size_t>(ordinal)];
 }
 
-Device* Device::find(CUcontext handle) {
-  for (Device& device : all()) {
+SimDevice* SimDevice::find(CUcontext handle) {
+  for (SimDevice& device : all()) {
     if (device.handle() == handle) return &device;
   }
   return nullptr;
 }
 
-std::shared_ptr<Context> Device::context() const {
+std::shared_ptr<Context> SimDevice::context() const {
   std::lock_guard lock(mutex_);
   return context_;
 }
 
-void Device::retain() {
+void SimDevice::retain() {
   std::lock_guard one(retain_mutex_);
   if (references_ == 0) {
     auto context = std::make_shared<Context>(ordinal_, profile_);
@@ -57,7 +57,7 @@ void Device::retain() {
   ++references_;
 }
 
-bool Device::release() {
+bool SimDevice::release() {
   std::lock_guard one(retain_mutex_);
   if (references_ == 0) return false;
   if (--references_ > 0) return true;
@@ -77,7 +77,7 @@ bool Device::release() {
   return true;
 }
 
-void Device::abandon() {
+void SimDevice::abandon() {
   const std::shared_ptr<Context> live = context();
   if (live == nullptr) return;
   live->tell_unread();

@@ -14,15 +14,15 @@ namespace baton::sim {
 // A simulated device and its primary context, which lives while someone retains it. The device is
 // never destroyed, and a CUcontext is its address: the handle of a primary context stays the same
 // when it is reset and retained again. Thread-safe.
-class Device {
+class SimDevice {
  public:
-  Device(int ordinal, const Profile& profile) : ordinal_(ordinal), profile_(profile) {}
+  SimDevice(int ordinal, const Profile& profile) : ordinal_(ordinal), profile_(profile) {}
 
   // All devices, by ordinal.
-  static std::deque<Device>& all();
+  static std::deque<SimDevice>& all();
   // Null for an ordinal, or a context handle, that is none.
-  static Device* find(CUdevice ordinal);
-  static Device* find(CUcontext handle);
+  static SimDevice* find(CUdevice ordinal);
+  static SimDevice* find(CUcontext handle);
 
   int ordinal() const { return ordinal_; }
   const Profile& profile() const { return profile_; }

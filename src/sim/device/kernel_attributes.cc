@@ -32,14 +32,14 @@ void set_cluster(const KernelView& view, int value, KernelSettings& settings) {
   settings.cluster[kAxis] = value;
 }
 
-struct Row {
+struct KernelAttributeRow {
   CUfunction_attribute attribute;
   int (*get)(const KernelView& view);
   Setter set;  // null where it cannot be set
 };
 
 // The ranges of values are those that an H200 takes (driver 580.159).
-constexpr Row kRows[] = {
+constexpr KernelAttributeRow kRows[] = {
     {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
      [](const KernelView& view) { return static_cast<int>(max_threads(view)); }, nullptr},
     {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -88,8 +88,8 @@ constexpr Row kRows[] = {
      }},
 };
 
-const Row& row_of(CUfunction_attribute attribute) {
-  for (const Row& row : kRows) {
+const KernelAttributeRow& row_of(CUfunction_attribute attribute) {
+  for (const KernelAttributeRow& row : kRows) {
     if (row.attribute == attribute) return row;
   }
   throw Refusal(CUDA_ERROR_INVALID_VALUE);
@@ -119,7 +119,7 @@ int get_attribute(const KernelView& view, CUfunction_attribute attribute) {
 }
 
 KernelSettings set_attribute(const KernelView& view, CUfunction_attribute attribute, int value) {
-  const Row& row = row_of(attribute);
+  const KernelAttributeRow& row = row_of(attribute);
   require(row.set != nullptr, CUDA_ERROR_INVALID_VALUE);
   KernelSettings settings = view.settings;
   row.set(view, value, settings);

@@ -50,13 +50,13 @@ std::variant<LibraryCode, ImageRefusal> code_for(const void* image, const chip::
 
 }  // namespace
 
-KernelSettings Kernel::settings(int ordinal) const {
+KernelSettings SimKernel::settings(int ordinal) const {
   std::lock_guard lock(mutex_);
   auto found = settings_.find(ordinal);
   return found != settings_.end() ? found->second : others_;
 }
 
-void Kernel::change(int ordinal, const Change& change) {
+void SimKernel::change(int ordinal, const Change& change) {
   std::lock_guard lock(mutex_);
   const auto found = settings_.find(ordinal);
   const KernelSettings changed = change(found != settings_.end() ? found->second : others_);
@@ -64,7 +64,7 @@ void Kernel::change(int ordinal, const Change& change) {
   if (auto function = functions_[ordinal].lock()) function->set(changed);
 }
 
-void Kernel::set_registers(std::uint32_t registers) {
+void SimKernel::set_registers(std::uint32_t registers) {
   std::lock_guard lock(mutex_);
   others_.registers = registers;
   for (auto& [ordinal, settings] : settings_) settings.registers = registers;
@@ -78,37 +78,37 @@ void Kernel::set_registers(std::uint32_t registers) {
   }
 }
 
-void Kernel::attach(int ordinal, const std::shared_ptr<Function>& function) {
+void SimKernel::attach(int ordinal, const std::shared_ptr<SimFunction>& function) {
   std::lock_guard lock(mutex_);
   const auto found = settings_.find(ordinal);
   function->set(found != settings_.end() ? found->second : others_);
   functions_[ordinal] = function;
 }
 
-Function::Function(std::shared_ptr<Kernel> kernel, std::shared_ptr<Context> context,
-                   std::shared_ptr<LoadedModule> module, const LoadedKernel* loaded)
+SimFunction::SimFunction(std::shared_ptr<SimKernel> kernel, std::shared_ptr<Context> context,
+                         std::shared_ptr<LoadedModule> module, const LoadedKernel* loaded)
     : kernel_(std::move(kernel)),
       context_(std::move(context)),
       module_(std::move(module)),
       loaded_(loaded) {}
 
-KernelSettings Function::settings() const {
+KernelSettings SimFunction::settings() const {
   std::lock_guard lock(mutex_);
   return settings_;
 }
 
-void Function::set(const KernelSettings& settings) {
+void SimFunction::set(const KernelSettings& settings) {
   std::lock_guard lock(mutex_);
   settings_ = settings;
 }
 
-void Function::change(const Kernel::Change& change) {
+void SimFunction::change(const SimKernel::Change& change) {
   std::lock_guard lock(mutex_);
   settings_ = change(settings_);
 }
 
-std::shared_ptr<Library> Library::load(const void* image, const chip::Chip* wanted) {
-  auto library = std::make_shared<Library>();
+std::shared_ptr<SimLibrary> SimLibrary::load(const void* image, const chip::Chip* wanted) {
+  auto library = std::make_shared<SimLibrary>();
   std::optional<ImageRefusal> refusal;
   for (const Profile& profile : profiles()) {
     const chip::Chip& chip = profile.chip();
@@ -127,27 +127,27 @@ std::shared_ptr<Library> Library::load(const void* image, const chip::Chip* want
   return library;
 }
 
-void Library::add_kernels(const LibraryCode& code) {
+void SimLibrary::add_kernels(const LibraryCode& code) {
   for (std::string& name : code.facts->kernel_names()) {
     const bool known = std::any_of(kernels_.begin(), kernels_.end(),
-                                   [&](const Kernel& kernel) { return kernel.name() == name; });
+                                   [&](const SimKernel& kernel) { return kernel.name() == name; });
     if (!known) kernels_.emplace_back(*this, std::move(name));
   }
 }
 
-std::vector<std::shared_ptr<Kernel>> Library::kernels() {
-  std::vector<std::shared_ptr<Kernel>> all;
-  for (Kernel& kernel : kernels_) all.emplace_back(shared_from_this(), &kernel);
+std::vector<std::shared_ptr<SimKernel>> SimLibrary::kernels() {
+  std::vector<std::shared_ptr<SimKernel>> all;
+  for (SimKernel& kernel : kernels_) all.emplace_back(shared_from_this(), &kernel);
   return all;
 }
 
-const LibraryCode& Library::on(const chip::Chip& chip) const {
+const LibraryCode& SimLibrary::on(const chip::Chip& chip) const {
   const auto found = codes_.find(chip.architecture);
   require(found != codes_.end(), CUDA_ERROR_NO_BINARY_FOR_GPU);
   return found->second;
 }
 
-const LoadedKernel& Library::facts(const Kernel& kernel, const chip::Chip& chip) const {
+const LoadedKernel& SimLibrary::facts(const SimKernel& kernel, const chip::Chip& chip) const {
   const LoadedKernel* found = on(chip).facts->kernel(kernel.name());
   require(found != nullptr, CUDA_ERROR_NOT_FOUND);
   return *found;

@@ -18,8 +18,8 @@
 namespace baton::sim {
 
 class Context;
-class Library;
-class Function;
+class SimLibrary;
+class SimFunction;
 
 // What a caller can set of a kernel, or of its function on one device.
 struct KernelSettings {
@@ -35,11 +35,12 @@ struct KernelSettings {
 
 // One entry of a library, on no device in particular. Its settings are kept for each device, and
 // reach the function there. Thread-safe.
-class Kernel {
+class SimKernel {
  public:
-  Kernel(const Library& library, std::string name) : library_(library), name_(std::move(name)) {}
+  SimKernel(const SimLibrary& library, std::string name)
+      : library_(library), name_(std::move(name)) {}
 
-  const Library& library() const { return library_; }
+  const SimLibrary& library() const { return library_; }
   const std::string& name() const { return name_; }
 
   KernelSettings settings(int ordinal) const;
@@ -49,37 +50,37 @@ class Kernel {
   // On every device.
   void set_registers(std::uint32_t registers);
   // Gives a new function the settings of its device, and from now on those that are set later.
-  void attach(int ordinal, const std::shared_ptr<Function>& function);
+  void attach(int ordinal, const std::shared_ptr<SimFunction>& function);
 
  private:
-  const Library& library_;  // owns this
+  const SimLibrary& library_;  // owns this
   const std::string name_;
   mutable std::mutex mutex_;
   std::map<int, KernelSettings> settings_;  // by device ordinal
   KernelSettings others_;                   // of devices for which nothing was set
-  std::map<int, std::weak_ptr<Function>> functions_;
+  std::map<int, std::weak_ptr<SimFunction>> functions_;
 };
 
 // A kernel placed on one device. Shares the context's ownership until that closes. Thread-safe.
-class Function {
+class SimFunction {
  public:
-  Function(std::shared_ptr<Kernel> kernel, std::shared_ptr<Context> context,
-           std::shared_ptr<LoadedModule> module, const LoadedKernel* loaded);
+  SimFunction(std::shared_ptr<SimKernel> kernel, std::shared_ptr<Context> context,
+              std::shared_ptr<LoadedModule> module, const LoadedKernel* loaded);
 
   // Given by the context before anyone else sees the function.
   CUfunction handle() const { return handle_; }
   void set_handle(CUfunction handle) { handle_ = handle; }
-  const std::shared_ptr<Kernel>& kernel() const { return kernel_; }
+  const std::shared_ptr<SimKernel>& kernel() const { return kernel_; }
   const std::shared_ptr<Context>& context() const { return context_; }
   const std::shared_ptr<LoadedModule>& module() const { return module_; }
   const LoadedKernel& loaded() const { return *loaded_; }
 
   KernelSettings settings() const;
   void set(const KernelSettings& settings);
-  void change(const Kernel::Change& change);
+  void change(const SimKernel::Change& change);
 
  private:
-  const std::shared_ptr<Kernel> kernel_;
+  const std::shared_ptr<SimKernel> kernel_;
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<LoadedModule> module_;
   const LoadedKernel* const loaded_;  // owned by the module
@@ -103,26 +104,26 @@ struct ImageRefusal {
 
 // A loaded image on no device in particular; devices place it when they first need it. Immutable
 // but for the kernels' settings.
-class Library : public std::enable_shared_from_this<Library> {
+class SimLibrary : public std::enable_shared_from_this<SimLibrary> {
  public:
   // Takes an image as cuLibraryLoadData does. Throws ImageRefusal where `wanted` does not take it,
   // or, where that is null, no simulated device does.
-  static std::shared_ptr<Library> load(const void* image, const chip::Chip* wanted);
+  static std::shared_ptr<SimLibrary> load(const void* image, const chip::Chip* wanted);
 
   // Throws Refusal(CUDA_ERROR_NO_BINARY_FOR_GPU) where the chip does not take the image.
   const LibraryCode& on(const chip::Chip& chip) const;
   // Those of all chips, in the order written. Each shares the library's ownership.
-  std::vector<std::shared_ptr<Kernel>> kernels();
+  std::vector<std::shared_ptr<SimKernel>> kernels();
 
   // The kernel's facts on a chip, whatever devices are in use. Throws as `on`, Refusal(
   // CUDA_ERROR_NOT_FOUND) where the chip's code lacks it, Error where its body does not parse.
-  const LoadedKernel& facts(const Kernel& kernel, const chip::Chip& chip) const;
+  const LoadedKernel& facts(const SimKernel& kernel, const chip::Chip& chip) const;
 
  private:
   void add_kernels(const LibraryCode& code);
 
   std::map<int, LibraryCode> codes_;  // by architecture, of the simulated devices
-  std::deque<Kernel> kernels_;
+  std::deque<SimKernel> kernels_;
 };
 
 }  // namespace baton::sim

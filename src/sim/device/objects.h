@@ -14,7 +14,7 @@ namespace baton::sim {
 // A library as callers hold it, with the handles of its kernels, which are the same at each
 // look-up.
 struct LoadedLibrary {
-  std::shared_ptr<Library> library;
+  std::shared_ptr<SimLibrary> library;
   std::vector<CUkernel> kernels;  // in the order written
   std::unordered_map<std::string, CUkernel> by_name;
 };
@@ -23,12 +23,12 @@ struct LoadedLibrary {
 struct Objects {
   static Objects& instance();  // never destroyed
 
-  HandleTable<CUstream, Stream> streams{0x51};
-  HandleTable<CUevent, Event> events{0x52};
+  HandleTable<CUstream, SimStream> streams{0x51};
+  HandleTable<CUevent, SimEvent> events{0x52};
   HandleTable<CUlibrary, LoadedLibrary> libraries{0x53};
-  HandleTable<CUkernel, Kernel> kernels{0x54};
-  HandleTable<CUfunction, Function> functions{0x55};
-  HandleTable<CUgraph, Graph> graphs{0x56};
+  HandleTable<CUkernel, SimKernel> kernels{0x54};
+  HandleTable<CUfunction, SimFunction> functions{0x55};
+  HandleTable<CUgraph, SimGraph> graphs{0x56};
   HandleTable<CUgraphNode, GraphNode> graph_nodes{0x57};
   HandleTable<CUgraphExec, GraphExec> graph_execs{0x58};
 };

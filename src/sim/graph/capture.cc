@@ -41,7 +41,7 @@ std::shared_ptr<GraphNode> capture_node(CaptureState& state, NodeWork work, bool
   return node;
 }
 
-void capture_wait(const std::shared_ptr<Stream>& stream, const CaptureState& event) {
+void capture_wait(const std::shared_ptr<SimStream>& stream, const CaptureState& event) {
   CaptureState& state = stream->capture;
   require(event.capture->graph != nullptr, CUDA_ERROR_CAPTURED_EVENT);
   require_valid(*event.capture);
@@ -63,7 +63,7 @@ void capture_wait(const std::shared_ptr<Stream>& stream, const CaptureState& eve
 }
 
 void end_capture(Capture& capture) {
-  for (const std::weak_ptr<Stream>& each : capture.streams) {
+  for (const std::weak_ptr<SimStream>& each : capture.streams) {
     if (const auto stream = each.lock()) stream->capture = {};
   }
   capture.graph = nullptr;

@@ -11,7 +11,7 @@
 
 namespace baton::sim {
 
-struct Stream;
+struct SimStream;
 
 // Streams whose work becomes nodes of a graph instead of being executed. It begins with one stream,
 // its origin; others join where they wait for an event that was recorded in it. Guarded by the
@@ -19,11 +19,11 @@ struct Stream;
 struct Capture {
   std::uint64_t id = 0;
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-  std::thread::id thread;                                    // that began it
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();  // null once ended
-  CUgraph handle = nullptr;                                  // of the graph
-  const Stream* origin = nullptr;
-  std::vector<std::weak_ptr<Stream>> streams;
+  std::thread::id thread;                                          // that began it
+  std::shared_ptr<SimGraph> graph = std::make_shared<SimGraph>();  // null once ended
+  CUgraph handle = nullptr;                                        // of the graph
+  const SimStream* origin = nullptr;
+  std::vector<std::weak_ptr<SimStream>> streams;
   bool invalidated = false;
 };
 
@@ -39,7 +39,7 @@ struct CaptureState {
 std::shared_ptr<GraphNode> capture_node(CaptureState& state, NodeWork work,
                                         bool is_dependent = false);
 // Makes the stream wait for what the event stands for, joining its capture where it is in none.
-void capture_wait(const std::shared_ptr<Stream>& stream, const CaptureState& event);
+void capture_wait(const std::shared_ptr<SimStream>& stream, const CaptureState& event);
 // Ends a capture for all its streams.
 void end_capture(Capture& capture);
 // Whether all nodes lead to the frontier, so that no stream was left behind.

@@ -58,7 +58,7 @@ bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& 
          std::holds_alternative<KernelWork>(to.work);
 }
 
-Graph::~Graph() {
+SimGraph::~SimGraph() {
   // A long chain of nodes must not be destroyed by recursion.
   for (const auto& node : nodes_) {
     Objects::instance().graph_nodes.remove(node->handle);
@@ -67,7 +67,7 @@ Graph::~Graph() {
   }
 }
 
-std::shared_ptr<GraphNode> Graph::add(NodeWork work, std::vector<GraphEdge> after) {
+std::shared_ptr<GraphNode> SimGraph::add(NodeWork work, std::vector<GraphEdge> after) {
   auto node = std::make_shared<GraphNode>(std::move(work));
   node->after = std::move(after);
   node->graph = this;
@@ -77,8 +77,8 @@ std::shared_ptr<GraphNode> Graph::add(NodeWork work, std::vector<GraphEdge> afte
   return node;
 }
 
-void Graph::connect(const std::shared_ptr<GraphNode>& from, const std::shared_ptr<GraphNode>& to,
-                    const CUgraphEdgeData& data) {
+void SimGraph::connect(const std::shared_ptr<GraphNode>& from, const std::shared_ptr<GraphNode>& to,
+                       const CUgraphEdgeData& data) {
   const bool known = std::any_of(to->after.begin(), to->after.end(),
                                  [&](const GraphEdge& edge) { return edge.from == from; });
   // What nothing comes after yet closes no cycle.
@@ -88,7 +88,7 @@ void Graph::connect(const std::shared_ptr<GraphNode>& from, const std::shared_pt
   from->has_next = true;
 }
 
-GraphExec::GraphExec(const Graph& graph) {
+GraphExec::GraphExec(const SimGraph& graph) {
   std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> next;
   std::unordered_map<const GraphNode*, std::size_t> blockers;
   std::vector<const GraphNode*> ready;

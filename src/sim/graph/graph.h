@@ -13,28 +13,28 @@
 
 namespace baton::sim {
 
-class Function;
-class Graph;
-struct Event;
+class SimFunction;
+class SimGraph;
+struct SimEvent;
 struct GraphNode;
 
 // What a kernel node launches. `attributes` are kept as they were given, for later questions.
 struct KernelWork {
   GridLaunch launch;
-  std::shared_ptr<Function> function;
+  std::shared_ptr<SimFunction> function;
   std::vector<CUlaunchAttribute> attributes;
 };
 // A copy whose source is read when the node runs.
 struct CopyWork {
-  Place target;
-  Place source;
+  CopySide target;
+  CopySide source;
   std::uint64_t bytes = 0;
 };
 struct RecordWork {
-  std::shared_ptr<Event> event;
+  std::shared_ptr<SimEvent> event;
 };
 struct WaitWork {
-  std::shared_ptr<Event> event;
+  std::shared_ptr<SimEvent> event;
 };
 // What a node does; nothing for an empty one.
 using NodeWork =
@@ -52,8 +52,8 @@ struct GraphNode {
   CUgraphNode handle = nullptr;
   NodeWork work;
   std::vector<GraphEdge> after;
-  const Graph* graph = nullptr;  // that it is in, while there is one
-  bool has_next = false;         // some node comes after it
+  const SimGraph* graph = nullptr;  // that it is in, while there is one
+  bool has_next = false;            // some node comes after it
 };
 
 CUgraphNodeType type_of(const GraphNode& node);
@@ -63,12 +63,12 @@ bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& 
 // A graph as it is built. As in the CUDA driver, it is the callers' business that only one thread
 // at a time touches a graph. Nodes share their predecessors, so a graph never has a cycle that
 // owns itself: `connect` refuses one.
-class Graph {
+class SimGraph {
  public:
-  Graph() = default;
-  ~Graph();
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
+  SimGraph() = default;
+  ~SimGraph();
+  SimGraph(const SimGraph&) = delete;
+  SimGraph& operator=(const SimGraph&) = delete;
 
   // Adds a node, with its handle.
   std::shared_ptr<GraphNode> add(NodeWork work, std::vector<GraphEdge> after);
@@ -88,7 +88,7 @@ class Graph {
 class GraphExec {
  public:
   // The nodes in an order that their edges allow.
-  explicit GraphExec(const Graph& graph);
+  explicit GraphExec(const SimGraph& graph);
 
   struct Edge {
     std::size_t step;  // an earlier one

@@ -29,20 +29,20 @@ struct Occurrence {
 struct Join {};  // nothing: it is done when what it waits for is
 
 // One side of a copy: device memory, or the host's where `heap` is null.
-struct Place {
+struct CopySide {
   std::shared_ptr<DeviceHeap> heap;
   std::uint64_t address = 0;
 };
 
 struct Copy {
-  Place target;
-  Place source;
+  CopySide target;
+  CopySide source;
   std::uint64_t bytes = 0;
   StagedBytes staged;  // the source's bytes, where they were taken at the call
 };
 
 struct Fill {
-  Place target;
+  CopySide target;
   std::uint32_t value = 0;
   unsigned width = 1;       // bytes of one element
   std::uint64_t count = 0;  // elements of a row

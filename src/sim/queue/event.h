@@ -12,8 +12,8 @@ class Context;
 
 // An event: what the last record put into it. `recorded` and `occurrence` are guarded by the
 // scheduler's mutex.
-struct Event {
-  Event(std::shared_ptr<Context> owner, bool is_timed)
+struct SimEvent {
+  SimEvent(std::shared_ptr<Context> owner, bool is_timed)
       : context(std::move(owner)), timed(is_timed) {}
 
   const std::shared_ptr<Context> context;

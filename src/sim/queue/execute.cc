@@ -1,11 +1,12 @@
 #include "sim/queue/execute.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstring>
 #include <new>
 
 #include "base/log.h"
+#include "base/overloaded.h"
 #include "baton/error.h"
 #include "sim/engine/judge/host_watch.h"
 
@@ -14,13 +15,6 @@ namespace {
 
 // Copies between devices go through a buffer of this size at the most.
 constexpr std::uint64_t kBounceBytes = std::uint64_t{1} << 20;
-
-template <typename... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
-template <typename... Visitors>
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 void* host_pointer(std::uint64_t address) {
   return reinterpret_cast<void*>(address);
@@ -70,7 +64,7 @@ bool fill_row(const Fill& fill, std::uint64_t address) {
 }
 
 // The operation was legal when it was submitted; by the time it ran the memory had been freed.
-CUresult freed_meanwhile(const char* operation, const Place& place, FindingLog& findings) {
+CUresult freed_meanwhile(const char* operation, const CopySide& place, FindingLog& findings) {
   driver::Finding finding;
   finding.kind = "use_after_free";
   finding.is_fault = true;
@@ -80,7 +74,7 @@ CUresult freed_meanwhile(const char* operation, const Place& place, FindingLog& 
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-bool alive(const Place& place, std::uint64_t bytes) {
+bool alive(const CopySide& place, std::uint64_t bytes) {
   std::uint64_t base = 0;
   std::uint64_t size = 0;
   return place.heap == nullptr || (place.heap->memory().range(place.address, &base, &size) &&
@@ -114,7 +108,7 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
 CUresult execute(Work& work, const Command& command) noexcept {
   FindingLog& findings = command.notes->findings;
   return contained(findings, [&] {
-    const auto look = [&](const Place& place, std::uint64_t bytes, Touch touch) {
+    const auto look = [&](const CopySide& place, std::uint64_t bytes, Touch touch) {
       if (place.heap == nullptr) return;
       if (command.notes->options.watch == driver::Simulator::Watch::kOff) return;
       watch_host(place.heap->memory(), findings, command.number, place.address, bytes, touch);
@@ -128,7 +122,7 @@ CUresult execute(Work& work, const Command& command) noexcept {
                             look(copy.source, copy.bytes, Touch::kRead);
                             look(copy.target, copy.bytes, Touch::kWrite);
                             if (run(copy)) return CUDA_SUCCESS;
-                            const Place& dead =
+                            const CopySide& dead =
                                 alive(copy.target, copy.bytes) ? copy.source : copy.target;
                             return freed_meanwhile("copy", dead, findings);
                           },

@@ -117,7 +117,7 @@ chip::BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view) 
           std::uint64_t{view.kernel.static_shared} + request.dynamic_shared};
 }
 
-GridLaunch make_grid(const LaunchRequest& asked, const Function& function) {
+GridLaunch make_grid(const LaunchRequest& asked, const SimFunction& function) {
   const KernelSettings settings = function.settings();
   const KernelView view{function.context()->profile(), function.loaded(), function.module()->ptx(),
                         settings};

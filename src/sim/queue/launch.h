@@ -28,7 +28,7 @@ struct LaunchRequest {
   bool device_updatable = false;  // for nodes of graphs alone
   // To be recorded when all blocks have begun, or triggered.
   struct EarlyEvent {
-    std::shared_ptr<Event> event;
+    std::shared_ptr<SimEvent> event;
     Milestone at;
   };
   std::vector<EarlyEvent> events;
@@ -44,7 +44,7 @@ void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Conte
 
 // Holds the request against the limits of kernel and device, with the driver's own codes, and
 // copies the arguments. Throws Refusal.
-GridLaunch make_grid(const LaunchRequest& request, const Function& function);
+GridLaunch make_grid(const LaunchRequest& request, const SimFunction& function);
 
 // What a block of the launch takes of a multiprocessor.
 chip::BlockNeeds needs_of(const LaunchRequest& request, const KernelView& view);

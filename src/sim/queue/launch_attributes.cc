@@ -12,7 +12,7 @@ namespace {
 using Handler = void (*)(const CUlaunchAttributeValue& value, const Context& context,
                          LaunchRequest& request);
 
-struct Row {
+struct LaunchAttributeRow {
   CUlaunchAttributeID id;
   Handler handle;
 };
@@ -73,7 +73,7 @@ void mem_sync_domain(const CUlaunchAttributeValue& value, const Context&, Launch
 // The attributes that record an event.
 void record_event(CUevent handle, int flags, Milestone at, const Context& context,
                   LaunchRequest& request) {
-  const std::shared_ptr<Event> event = usable_event(handle);
+  const std::shared_ptr<SimEvent> event = usable_event(handle);
   require(event->context.get() == &context, CUDA_ERROR_INVALID_HANDLE);
   require(!event->timed, CUDA_ERROR_NOT_SUPPORTED);
   require(flags == 0, CUDA_ERROR_ILLEGAL_STATE);
@@ -111,7 +111,7 @@ void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Contex
 }
 
 // All that a launch takes, with the values that an H200 takes (driver 580.159).
-constexpr Row kRows[] = {
+constexpr LaunchAttributeRow kRows[] = {
     {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
     {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},
     {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, cooperative},
@@ -134,8 +134,9 @@ constexpr Row kRows[] = {
 void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Context& context,
                       LaunchRequest& request) {
   for (const CUlaunchAttribute& attribute : attributes) {
-    const auto row = std::find_if(std::begin(kRows), std::end(kRows),
-                                  [&](const Row& each) { return each.id == attribute.id; });
+    const auto row =
+        std::find_if(std::begin(kRows), std::end(kRows),
+                     [&](const LaunchAttributeRow& each) { return each.id == attribute.id; });
     require(row != std::end(kRows), CUDA_ERROR_INVALID_VALUE);
     row->handle(attribute.value, context, request);
   }

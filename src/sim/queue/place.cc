@@ -6,7 +6,7 @@
 
 namespace baton::sim {
 
-Place device_place(CUdeviceptr address, std::uint64_t bytes) {
+CopySide device_place(CUdeviceptr address, std::uint64_t bytes) {
   if (const std::shared_ptr<Context> owner = owner_of(address)) {
     require(owner->heap()->holds(address, bytes), CUDA_ERROR_INVALID_VALUE);
     return {owner->heap(), address};
@@ -16,11 +16,11 @@ Place device_place(CUdeviceptr address, std::uint64_t bytes) {
   return {nullptr, address};
 }
 
-Place host_place(const void* pointer, std::uint64_t bytes, bool* pageable) {
+CopySide host_place(const void* pointer, std::uint64_t bytes, bool* pageable) {
   require(pointer != nullptr, CUDA_ERROR_INVALID_VALUE);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   *pageable = owner_of(address) == nullptr && !HostMemory::instance().find(address);
-  return *pageable ? Place{nullptr, address} : device_place(address, bytes);
+  return *pageable ? CopySide{nullptr, address} : device_place(address, bytes);
 }
 
 }  // namespace baton::sim

@@ -20,14 +20,14 @@ inline constexpr int kGreatestPriority = -5;
 
 // One stream of a context: commands that start in the order of submission. Members that change are
 // guarded by the scheduler's mutex; Context submits to streams and knows the order between them.
-struct Stream {
+struct SimStream {
   enum class Kind {
     kLegacy,       // the default stream, ordered against every blocking stream both ways
     kBlocking,     // what CU_STREAM_DEFAULT makes, and a thread's own default stream
     kNonBlocking,  // ordered against nothing
   };
 
-  Stream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority)
+  SimStream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority)
       : context(std::move(owner)), kind(stream_kind), priority(stream_priority) {}
 
   const std::shared_ptr<Context> context;

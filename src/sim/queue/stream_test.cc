@@ -259,7 +259,7 @@ TEST_F(StreamTest, TheScheduleChangesWhileOthersLaunch) {
 TEST_F(StreamTest, DestroyedStreamsAreForgotten) {
   SIMULATED_ONLY();
   const CUstream stream = make_stream(CU_STREAM_DEFAULT);
-  const std::weak_ptr<Stream> made = Objects::instance().streams.find(stream);
+  const std::weak_ptr<SimStream> made = Objects::instance().streams.find(stream);
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(allocate(64), 0, 64, stream));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamDestroy(stream));
@@ -269,7 +269,7 @@ TEST_F(StreamTest, DestroyedStreamsAreForgotten) {
 
 TEST_F(StreamTest, StreamsOfEndedThreadsAreForgotten) {
   SIMULATED_ONLY();
-  std::weak_ptr<Stream> made;
+  std::weak_ptr<SimStream> made;
   std::thread([&] {
     ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemsetD8Async(allocate(64), 0, 64, CU_STREAM_PER_THREAD));

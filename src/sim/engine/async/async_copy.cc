@@ -1,6 +1,6 @@
 #include "sim/engine/async/async_copy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

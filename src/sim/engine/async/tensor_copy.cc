@@ -1,6 +1,6 @@
 #include "sim/engine/async/tensor_copy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <bit>
@@ -25,8 +25,8 @@ const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) 
 }
 
 // Nothing after a fault.
-std::optional<TensorMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t address,
-                                  std::uint32_t rank) {
+std::optional<TileMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t address,
+                                std::uint32_t rank) {
   const unsigned window = window_of(address);
   if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
     wrong(x, i, lane,
@@ -42,7 +42,7 @@ std::optional<TensorMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_
       return std::nullopt;
     }
   }
-  const std::optional<TensorMap> map = unpack_tensor_map(bytes);
+  const std::optional<TileMap> map = unpack_tensor_map(bytes);
   if (!map) {
     wrong(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
     return std::nullopt;
@@ -101,7 +101,7 @@ bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const 
 // False after a fault.
 bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   const std::uint64_t at = slot_at<std::uint64_t>(x, i->r[1])[lane];
-  const std::optional<TensorMap> map = read_map(x, i, lane, at, form.rank);
+  const std::optional<TileMap> map = read_map(x, i, lane, at, form.rank);
   if (!map) return false;
   std::array<std::int32_t, kMaxTensorRank> coordinates = {};
   for (std::size_t k = 0; k < form.rank; ++k) {

@@ -23,8 +23,8 @@ using Words = std::vector<std::uint32_t>;
 constexpr std::size_t kWords = 510;
 
 // 8 rows of 64 words, boxes of 4 rows of 32.
-TensorMap matrix(std::uint64_t address) {
-  TensorMap map;
+TileMap matrix(std::uint64_t address) {
+  TileMap map;
   map.address = address;
   map.extents = {64, 8, 1, 1, 1};
   map.strides = {4, 256, 0, 0, 0};
@@ -35,15 +35,15 @@ TensorMap matrix(std::uint64_t address) {
   return map;
 }
 
-TensorTile loaded(const TensorMap& map, const std::vector<std::int32_t>& coordinates) {
+TensorTile loaded(const TileMap& map, const std::vector<std::int32_t>& coordinates) {
   return make_tile(map, coordinates, TileEnd::kElement);
 }
 
 TEST(TensorTile, KeepsWhatAMapHolds) {
-  TensorMap map = matrix(0x0100'0000'0000'1000);
+  TileMap map = matrix(0x0100'0000'0000'1000);
   map.swizzle_bits = 3;
   map.fills_nan = 1;
-  const std::optional<TensorMap> again = unpack_tensor_map(pack(map));
+  const std::optional<TileMap> again = unpack_tensor_map(pack(map));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->address, map.address);
   EXPECT_EQ(again->extents, map.extents);
@@ -98,7 +98,7 @@ TEST(TensorTile, HasRunsForWhatLiesInside) {
   EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MIN, INT32_MIN}).runs.empty());
   EXPECT_TRUE(loaded(matrix(0), std::vector<std::int32_t>{INT32_MAX, INT32_MAX}).runs.empty());
 
-  TensorMap stepped = matrix(0x1000);
+  TileMap stepped = matrix(0x1000);
   stepped.element_strides[1] = 3;
   const TensorTile tile = loaded(stepped, std::vector<std::int32_t>{0, 6});
   EXPECT_EQ(tile.bytes(), 256u) << "rows 6 and 9";
@@ -106,7 +106,7 @@ TEST(TensorTile, HasRunsForWhatLiesInside) {
 }
 
 TEST(TensorTile, GivesNarrowRowsAWholeSpan) {
-  TensorMap narrow = matrix(0x1000);
+  TileMap narrow = matrix(0x1000);
   narrow.box = {8, 4, 1, 1, 1};  // 32 bytes
   EXPECT_EQ(tile_extent(narrow), 128u);
   narrow.swizzle_bits = 3;
@@ -120,7 +120,7 @@ TEST(TensorTile, GivesNarrowRowsAWholeSpan) {
 }
 
 TEST(TensorTile, StoresWholeChunks) {
-  TensorMap ragged = matrix(0x1000);
+  TileMap ragged = matrix(0x1000);
   ragged.extents[0] = 61;
   const std::vector<std::int32_t> end = {32, 6}, inside = {0, 6};
   EXPECT_EQ(make_tile(ragged, end, TileEnd::kElement).runs[1].bytes, 29 * 4u);
@@ -189,13 +189,13 @@ struct Outcome {
 };
 
 Outcome run(
-    const std::string& body, void (*change)(TensorMap& map) = [](TensorMap&) {}) {
+    const std::string& body, void (*change)(TileMap& map) = [](TileMap&) {}) {
   TestDevice device;
   Words values(kWords);
   for (std::uint32_t k = 0; k < values.size(); ++k) values[k] = 1000 + k;
   const std::uint64_t in = device.upload(values);
   const std::uint64_t out = device.upload(Words(512, 0));
-  TensorMap map = matrix(in);
+  TileMap map = matrix(in);
   change(map);
   const auto grid = device.run(device.load(kernel(body)), "k", {1}, {1}, pack(map), in, out);
   return {grid->state(), device.download<std::uint32_t>(in, kWords),
@@ -250,7 +250,7 @@ TEST(TensorCopy, LeavesAloneWhatIsBehindNarrowRows) {
               "ld.shared.u32 %r2, [tile+144]; st.global.u32 [%out], %r2;\n"
               "ld.shared.u32 %r2, [tile+160]; st.global.u32 [%out+4], %r2;\n"
               "ld.shared.u32 %r2, [tile+192]; st.global.u32 [%out+8], %r2;\n",
-          [](TensorMap& map) {
+          [](TileMap& map) {
             map.box = {16, 4, 1, 1, 1};
             map.swizzle_bits = 3;
           });
@@ -270,14 +270,14 @@ TEST(TensorCopy, StoresWhatEndsWithinAChunk) {
                                 "mov.u32 %x, 32; mov.u32 %r1, 5; st.shared.u32 [tile+104], %r1;\n"
                                 "st.shared.u32 [tile+108], %r1; st.shared.u32 [tile+112], %r1;\n") +
                             kStore;
-  const Outcome outcome = run(store, [](TensorMap& map) { map.extents[0] = 59; });
+  const Outcome outcome = run(store, [](TileMap& map) { map.extents[0] = 59; });
   ASSERT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
   EXPECT_EQ(outcome.in[58], 5u);
   EXPECT_EQ(outcome.in[59], 5u) << "behind the end of the row, in its last chunk";
   EXPECT_EQ(outcome.in[60], 1060u);
 
   // Where memory ends with the tensor's last element, the store goes on beyond it.
-  const auto last = [](TensorMap& map) { map.extents[0] = 62; };
+  const auto last = [](TileMap& map) { map.extents[0] = 62; };
   const Outcome beyond = run("mov.u32 %y, 4;\n" + store, last);
   EXPECT_EQ(beyond.state, Grid::State::kFaulted);
   EXPECT_TRUE(beyond.found("out_of_bounds", "writes 128 bytes of global memory")) << beyond.list();
@@ -286,7 +286,7 @@ TEST(TensorCopy, StoresWhatEndsWithinAChunk) {
 TEST(TensorCopy, RefusesWhatIsNoMap) {
   const auto fault = [](
                          const std::string& body, const std::string& kind, const std::string& part,
-                         void (*change)(TensorMap & map) = [](TensorMap&) {}) {
+                         void (*change)(TileMap & map) = [](TileMap&) {}) {
     const Outcome outcome = run(body, change);
     EXPECT_EQ(outcome.state, Grid::State::kFaulted) << body;
     EXPECT_TRUE(outcome.found(kind, part)) << body << "\n" << outcome.list();
@@ -300,16 +300,16 @@ TEST(TensorCopy, RefusesWhatIsNoMap) {
         "must be a __grid_constant__ parameter");
   fault("mov.u64 %map, 0;\n" + load, "null_pointer", "reads 64 bytes");
   fault(load, "bad_copy", "takes a tensor of 2 dimensions, the map has 3",
-        [](TensorMap& map) { map.rank = 3; });
+        [](TileMap& map) { map.rank = 3; });
   fault("add.u32 %t, %t, 64;\n" + load, "misaligned", "not a multiple of 128");
-  fault(load, "bad_copy", "moves a tile of 262144 bytes", [](TensorMap& map) {
+  fault(load, "bad_copy", "moves a tile of 262144 bytes", [](TileMap& map) {
     map.box = {256, 256, 1, 1, 1};
   });
 }
 
 TEST(TensorCopy, ReachesAsFarAsTheTensor) {
   const Outcome outcome =
-      run(std::string("mov.u32 %y, 6;\n") + kLoad, [](TensorMap& map) { map.extents[1] = 9; });
+      run(std::string("mov.u32 %y, 6;\n") + kLoad, [](TileMap& map) { map.extents[1] = 9; });
   EXPECT_EQ(outcome.state, Grid::State::kFaulted);
   EXPECT_TRUE(outcome.found("out_of_bounds", "reads 128 bytes of global memory")) << outcome.list();
 }
@@ -319,12 +319,12 @@ TEST(TensorCopy, ReductionsAreOfTheMapsType) {
       "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%map, {%x, %y}], "
       "[%t];";
   EXPECT_EQ(run(kReduce).state, Grid::State::kFinished);
-  const Outcome outcome = run(kReduce, [](TensorMap& map) {
+  const Outcome outcome = run(kReduce, [](TileMap& map) {
     map.type = TensorType::kU8;
     map.strides[0] = 1;
   });
   EXPECT_TRUE(outcome.found("bad_copy", "no such reduction")) << outcome.list();
-  const auto ragged = [](TensorMap& map) { map.extents[0] = 61; };
+  const auto ragged = [](TileMap& map) { map.extents[0] = 61; };
   EXPECT_EQ(run(kReduce, ragged).state, Grid::State::kFinished) << "the box ends before the row";
   const Outcome end = run(std::string("mov.u32 %x, 32;\n") + kReduce, ragged);
   EXPECT_TRUE(end.found("unsupported", "reduces into rows of 244 bytes")) << end.list();

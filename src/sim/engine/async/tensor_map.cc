@@ -12,11 +12,11 @@ constexpr std::uint64_t kLayout = 1;
 struct Stored {
   std::uint64_t magic = kMagic;
   std::uint64_t layout = kLayout;
-  TensorMap map;
+  TileMap map;
 };
 static_assert(sizeof(Stored) <= kTensorMapBytes);
 
-bool is_possible(const TensorMap& map) {
+bool is_possible(const TileMap& map) {
   const std::uint64_t size = map.strides[0];
   if (size != 1 && size != 2 && size != 4 && size != 8) return false;
   if (map.rank < 1 || map.rank > kMaxTensorRank || map.type > TensorType::kTF32Ftz) return false;
@@ -32,7 +32,7 @@ bool is_possible(const TensorMap& map) {
 
 }  // namespace
 
-TensorMapBytes pack(const TensorMap& map) {
+TensorMapBytes pack(const TileMap& map) {
   TensorMapBytes bytes{};
   Stored stored;
   stored.map = map;
@@ -40,7 +40,7 @@ TensorMapBytes pack(const TensorMap& map) {
   return bytes;
 }
 
-std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes) {
+std::optional<TileMap> unpack_tensor_map(const TensorMapBytes& bytes) {
   Stored stored;
   std::memcpy(&stored, bytes.data(), sizeof(stored));
   if (stored.magic != kMagic || stored.layout != kLayout) return std::nullopt;

@@ -28,7 +28,7 @@ enum class TensorType : std::uint8_t {
 
 // What the 128 opaque bytes of a tensor map hold on the simulated GPU: what cuTensorMapEncodeTiled
 // was given, without interleaving; lists with the innermost dimension first. A plain value.
-struct TensorMap {
+struct TileMap {
   template <typename T>
   using List = std::array<T, kMaxTensorRank>;
 
@@ -51,9 +51,9 @@ struct TensorMap {
 inline constexpr std::size_t kTensorMapBytes = 128;
 using TensorMapBytes = std::array<std::byte, kTensorMapBytes>;
 
-TensorMapBytes pack(const TensorMap& map);
+TensorMapBytes pack(const TileMap& map);
 // Nothing where the bytes are no tensor map of a simulated GPU, or one that something wrote into:
 // what comes back has sizes and numbers that a map can have.
-std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes);
+std::optional<TileMap> unpack_tensor_map(const TensorMapBytes& bytes);
 
 }  // namespace baton::sim

@@ -13,22 +13,22 @@ constexpr std::uint32_t kDropped = 0x1fff;  // the bits that f32 has and tf32 ha
 constexpr std::uint32_t kChunk = 16;        // bytes that swizzling keeps together
 
 // Of a box along one dimension: its elements that are moved.
-std::uint32_t count(const TensorMap& map, std::size_t dimension) {
+std::uint32_t count(const TileMap& map, std::size_t dimension) {
   const std::uint32_t step = map.element_strides[dimension];
   return (map.box[dimension] + step - 1) / step;
 }
 
-std::uint64_t count_rows(const TensorMap& map) {
+std::uint64_t count_rows(const TileMap& map) {
   std::uint64_t rows = 1;
   for (std::size_t k = 1; k < map.rank; ++k) rows *= count(map, k);
   return rows;
 }
 
-std::uint32_t row_bytes(const TensorMap& map) {
+std::uint32_t row_bytes(const TileMap& map) {
   return map.box[0] * map.element_size();
 }
 
-std::uint32_t row_pitch(const TensorMap& map) {
+std::uint32_t row_pitch(const TileMap& map) {
   return map.swizzle_bits == 0 ? row_bytes(map) : kChunk << map.swizzle_bits;
 }
 
@@ -46,11 +46,11 @@ std::uint32_t rounded_to_tf32(std::uint32_t bits) {
 
 }  // namespace
 
-std::uint64_t tile_extent(const TensorMap& map) {
+std::uint64_t tile_extent(const TileMap& map) {
   return count_rows(map) * row_pitch(map);
 }
 
-TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordinates, TileEnd end) {
+TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinates, TileEnd end) {
   TensorTile tile;
   tile.type = map.type;
   tile.swizzle_bits = map.swizzle_bits;

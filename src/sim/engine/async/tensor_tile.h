@@ -36,7 +36,7 @@ struct TensorTile {
 };
 
 // TensorTile::extent() of any tile of the map.
-std::uint64_t tile_extent(const TensorMap& map);
+std::uint64_t tile_extent(const TileMap& map);
 
 // Where a row ends that the tensor ends in: loads stop at its last element. Stores write whole
 // chunks of 16 bytes, so also what stands behind the last element in its chunk, on Hopper GPUs
@@ -45,7 +45,7 @@ enum class TileEnd { kElement, kChunk };
 
 // `coordinates` of the first element, the innermost first, one for each dimension of the map; some
 // of the box may lie outside the tensor. The caller has seen to it that the tile is not too large.
-TensorTile make_tile(const TensorMap& map, std::span<const std::int32_t> coordinates, TileEnd end);
+TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinates, TileEnd end);
 
 // Where byte `at` of a tile lies that begins at that address in shared memory, a multiple of 128:
 // in bytes from there. Bytes of one 16-byte chunk stay side by side.

@@ -1,6 +1,6 @@
 #include "sim/engine/judge/access_pair.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

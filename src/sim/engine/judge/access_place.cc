@@ -1,6 +1,6 @@
 #include "sim/engine/judge/access_place.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

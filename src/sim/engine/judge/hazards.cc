@@ -1,6 +1,6 @@
 #include "sim/engine/judge/hazards.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/engine/judge/access_pair.h"
 #include "sim/engine/judge/shadow_groups.h"

@@ -1,6 +1,6 @@
 #include "sim/engine/judge/lane_access.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Naming the races that shared_watch.cc suspects.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Races of two warps in shared memory: which stores conflict, and which thread a finding names.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <ostream>

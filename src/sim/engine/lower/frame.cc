@@ -1,6 +1,6 @@
 #include "sim/engine/lower/frame.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "sim/engine/lower/function.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace baton::sim {
 namespace {

@@ -1,6 +1,6 @@
 // Arithmetic and logic.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <iterator>

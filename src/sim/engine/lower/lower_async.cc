@@ -1,6 +1,6 @@
 // mbarrier objects and asynchronous copies.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <utility>

@@ -1,6 +1,6 @@
 // Clusters: their barrier, and addresses in the shared memory of their blocks.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/memory/address.h"

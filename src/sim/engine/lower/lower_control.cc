@@ -1,6 +1,6 @@
 // Branches, calls, barriers, and the way from a row of the table of instructions to its decoder.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

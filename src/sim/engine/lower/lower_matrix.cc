@@ -1,6 +1,6 @@
 // mma, wmma, ldmatrix, stmatrix and movmatrix.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <charconv>

@@ -1,6 +1,6 @@
 // Loads, stores, atomics and fences.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Moves, conversions, comparisons and selection.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <optional>

@@ -1,7 +1,7 @@
 // Where the operands of instructions come from: registers, literals, special registers and the
 // addresses of variables.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <charconv>

@@ -1,6 +1,6 @@
 // Instructions in which the lanes of a warp work together.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/run/warp_ops.h"

@@ -1,6 +1,6 @@
 #include "sim/engine/lower/modifiers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // A random program as PTX.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

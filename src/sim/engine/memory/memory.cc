@@ -1,6 +1,6 @@
 #include "sim/engine/memory/memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "sim/engine/report/findings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "sim/engine/report/output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ constexpr std::uint64_t kLimit = 16 * 1024 * 1024;
 
 }  // namespace
 
-void Output::add(std::uint64_t block, std::uint32_t thread, std::string text) {
+void PrintedText::add(std::uint64_t block, std::uint32_t thread, std::string text) {
   std::lock_guard lock(mutex_);
   if (bytes_ + text.size() > kLimit) {
     ++lost_;
@@ -23,7 +23,7 @@ void Output::add(std::uint64_t block, std::uint32_t thread, std::string text) {
   pieces_.push_back({block, thread, std::move(text)});
 }
 
-std::string Output::take() {
+std::string PrintedText::take() {
   std::lock_guard lock(mutex_);
   std::stable_sort(pieces_.begin(), pieces_.end(), [](const Piece& a, const Piece& b) {
     return std::tie(a.block, a.thread) < std::tie(b.block, b.thread);

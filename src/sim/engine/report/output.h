@@ -10,7 +10,7 @@ namespace baton::sim {
 
 // What the threads of a grid printed. It is given out in the order of blocks, then threads (warp by
 // warp and lane by lane), then time, so that it depends on no schedule. Thread-safe.
-class Output {
+class PrintedText {
  public:
   void add(std::uint64_t block, std::uint32_t thread, std::string text);
   // Everything so far, in order; nothing is kept.

@@ -1,6 +1,6 @@
 #include "sim/engine/run/barrier.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 

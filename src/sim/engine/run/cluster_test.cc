@@ -1,6 +1,6 @@
 // Clusters: shared memory of other blocks, their barrier, special registers; cooperative grids.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "baton/error.h"

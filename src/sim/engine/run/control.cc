@@ -1,6 +1,6 @@
 #include "sim/engine/run/control.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <cstring>

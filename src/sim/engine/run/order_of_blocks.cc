@@ -1,6 +1,6 @@
 #include "sim/engine/run/order_of_blocks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

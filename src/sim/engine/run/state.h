@@ -187,7 +187,7 @@ struct GridState final : public Grid {
   int sm_count = 1;
   std::uint32_t clock_khz = 1;
   FindingLog* log = nullptr;
-  Output output;
+  PrintedText output;
   Workspaces::Hold workspace;  // of a cooperative launch
   DeviceMemory* memory = nullptr;
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced

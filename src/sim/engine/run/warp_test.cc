@@ -2,7 +2,7 @@
 
 #include "sim/engine/run/warp.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
