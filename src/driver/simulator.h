@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "baton/schedule.h"
+#include "driver/finding_kind.h"
 
 namespace baton::driver {
 
@@ -25,9 +26,9 @@ inline constexpr CUuuid kSimulatorUuid = {{'\x6f', '\x1e', '\x9c', '\x0a', '\x7d
 // One thing that a simulated GPU saw and a program should not do. Equal findings (same kind, kernel
 // and place) are one, with a count.
 struct Finding {
-  enum class Severity { kWarning, kError };
-  Severity severity = Severity::kError;
-  std::string kind;                      // "out_of_bounds", "use_after_free", "misaligned", …
+  explicit Finding(FindingKind what) : kind(what) {}
+
+  FindingKind kind;
   std::string kernel;                    // as the image names it
   std::array<std::uint32_t, 3> block{};  // of the first occurrence
   std::array<std::uint32_t, 3> thread{};

@@ -31,7 +31,7 @@ void note(Error& failure, std::span<const driver::Finding> findings) {
 
 void log_all(const Findings& findings) {
   for (const driver::Finding& finding : findings) {
-    const bool is_error = finding.severity == driver::Finding::Severity::kError;
+    const bool is_error = driver::is_error(finding.kind);
     log(is_error ? LogLevel::kError : LogLevel::kWarning, "{}", text_of(finding));
   }
 }
@@ -39,10 +39,9 @@ void log_all(const Findings& findings) {
 // Takes the errors; the warnings are logged.
 Findings take_errors(const DeviceState& device) {
   Findings errors = device.driver().simulator->take_findings(device.context());
-  const auto first_warning =
-      std::stable_partition(errors.begin(), errors.end(), [](const driver::Finding& finding) {
-        return finding.severity == driver::Finding::Severity::kError;
-      });
+  const auto first_warning = std::stable_partition(
+      errors.begin(), errors.end(),
+      [](const driver::Finding& finding) { return driver::is_error(finding.kind); });
   log_all({first_warning, errors.end()});
   errors.erase(first_warning, errors.end());
   return errors;
@@ -68,8 +67,8 @@ void note_older(const DeviceState& device, Error& failure) {
 
 FindingReport to_report(driver::Finding finding) {
   FindingReport report;
-  report.error = finding.severity == driver::Finding::Severity::kError;
-  report.kind = std::move(finding.kind);
+  report.error = driver::is_error(finding.kind);
+  report.kind = to_string(finding.kind);
   report.kernel = std::move(finding.kernel);
   report.block = finding.block;
   report.thread = finding.thread;

@@ -3,6 +3,7 @@
 
 #include "corpus.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -14,6 +15,8 @@
 namespace baton::findings {
 
 namespace {
+
+using driver::FindingKind;
 
 const Compiled& kernels() {
   static const Compiled compiled = [] {
@@ -38,22 +41,24 @@ const Schedule kSchedules[] = {
 std::string text_of(const std::vector<driver::Finding>& findings) {
   std::string text;
   for (const driver::Finding& finding : findings) {
-    text += "\n  " + finding.kind + ": " + finding.kernel + " at " + finding.where + ": " +
-            finding.message;
+    text += fmt::format("\n  {}: {} at {}: {}", to_string(finding.kind), finding.kernel,
+                        finding.where, finding.message);
   }
   return text;
 }
 
 // Kinds of two accesses.
-const std::set<std::string> kPairs = {
-    "read_before_wait", "write_before_wait", "write_after_read", "missing_wait", "transitive_wait",
-    "unordered_grids",  "host_race",         "free_race",        "shared_race",  "async_race"};
+const std::set<FindingKind> kPairs = {FindingKind::kReadBeforeWait, FindingKind::kWriteBeforeWait,
+                                      FindingKind::kWriteAfterRead, FindingKind::kMissingWait,
+                                      FindingKind::kTransitiveWait, FindingKind::kUnorderedGrids,
+                                      FindingKind::kHostRace,       FindingKind::kFreeRace,
+                                      FindingKind::kSharedRace,     FindingKind::kAsyncRace};
 
 // The finding says who did what, where in the source, and to what; both times where there are two.
 void expect_named(const driver::Finding& finding) {
   static const std::regex line("\\.(cu|cuh|h):[0-9]+");
   static const std::regex rival("\\.(cu|cuh|h):[0-9]+|by the host");
-  static const std::regex host("by the host|^(copy|fill) touches");
+  static const std::regex host("by the host|^(copy|fill) touches|of kernel [a-z_]+$");
   static const std::regex what("shared memory|bytes inside");
   static const std::regex middle("kernel [a-z_]+( and [a-z_]+)* between the two");
   SCOPED_TRACE(text_of({finding}));
@@ -66,15 +71,15 @@ void expect_named(const driver::Finding& finding) {
   if (!kPairs.contains(finding.kind)) return;
   EXPECT_TRUE(std::regex_search(finding.message, rival));
   EXPECT_TRUE(std::regex_search(finding.message, what));
-  if (finding.kind == "transitive_wait") {
+  if (finding.kind == FindingKind::kTransitiveWait) {
     EXPECT_TRUE(std::regex_search(finding.message, middle));
   }
 }
 
 }  // namespace
 
-Bench::Bench(const Schedule& schedule, const Compiled& compiled)
-    : device(Device::open("sim")),
+Bench::Bench(const Schedule& schedule, const Compiled& compiled, const std::string& name)
+    : device(Device::open(name)),
       module(Module::load(device, compiled)),
       stream(device),
       other(device),
@@ -132,7 +137,7 @@ TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
   const Program& program = GetParam();
   for (const Schedule& schedule : kSchedules) {
     SCOPED_TRACE(to_string(schedule));
-    Bench bench(schedule, kernels());
+    Bench bench(schedule, kernels(), program.device);
     try {
       program.run(bench);
       bench.stream.synchronize();
@@ -144,10 +149,9 @@ TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
     const auto findings = bench.session->take_findings();
     std::set<std::string> found, told;
     for (const driver::Finding& finding : findings) {
-      found.insert(finding.kind);
+      found.emplace(to_string(finding.kind));
       expect_named(finding);
-      EXPECT_TRUE(told.insert(finding.kind + finding.where + finding.message).second)
-          << finding.message;
+      EXPECT_TRUE(told.insert(text_of({finding})).second) << finding.message;
     }
     if (found.contains(program.instead)) {
       found.erase(program.instead);
@@ -168,29 +172,56 @@ std::string name_of(const testing::TestParamInfo<Program>& info) {
 INSTANTIATE_TEST_SUITE_P(Order, Corpus, testing::ValuesIn(order_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Block, Corpus, testing::ValuesIn(block_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Memory, Corpus, testing::ValuesIn(memory_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Fault, Corpus, testing::ValuesIn(fault_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Right, Corpus, testing::ValuesIn(right_programs()), name_of);
 
-// "| `read_before_wait` | … | 6 |" for each kind, "| none | … | 52 |" for the right programs.
+std::string severity_text(driver::FindingSeverity severity) {
+  switch (severity) {
+    case driver::FindingSeverity::kWarning:
+      return "warning";
+    case driver::FindingSeverity::kError:
+      return "error";
+    case driver::FindingSeverity::kFault:
+      return "fault";
+    case driver::FindingSeverity::kErrorOrFault:
+      return "error or fault";
+  }
+  return "";
+}
+
+std::string page(std::string_view name) {
+  std::ifstream file(BATON_SOURCE_DIR "/docs/" + std::string(name));
+  EXPECT_TRUE(file.good()) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Each kind has programs, and docs/simulator.md has the table's rows with their number.
 TEST(CorpusTable, IsTheOneInTheDocs) {
-  std::map<std::string, int> counts;
-  for (const auto& programs : {order_programs(), block_programs(), memory_programs()}) {
+  std::map<std::string, int, std::less<>> counts;
+  for (const auto& programs :
+       {order_programs(), block_programs(), memory_programs(), fault_programs()}) {
     for (const Program& program : programs) {
       for (const std::string& kind : program.found) ++counts[kind];
     }
   }
-  for (const auto& [kind, count] : counts) EXPECT_GE(count, 3) << kind;
-  counts["none"] = static_cast<int>(right_programs().size());
-  EXPECT_GE(counts["none"], 40);
-
-  std::ifstream file(BATON_SOURCE_DIR "/docs/simulator.md");
-  ASSERT_TRUE(file.good());
-  std::map<std::string, int> told;
-  const std::regex row("^\\| `?([a-z_]+)`? \\|.*\\| ([0-9]+) \\|$");
-  for (std::string line; std::getline(file, line);) {
-    std::smatch match;
-    if (std::regex_match(line, match, row)) told[match[1]] = std::stoi(match[2]);
+  std::string rows;
+  for (const driver::FindingRow& row : driver::finding_table()) {
+    const int count = counts[std::string(row.id)];
+    const bool ends_all = row.severity == driver::FindingSeverity::kFault;
+    EXPECT_GE(count, ends_all ? 1 : 3) << "programs of " << row.id;
+    EXPECT_NE(page(row.page).find(fmt::format("`{}`", row.id)), std::string::npos) << row.id;
+    rows += fmt::format("| `{}` | {} | {} | {} |\n", row.id, severity_text(row.severity),
+                        row.meaning, count);
+    counts.erase(std::string(row.id));
   }
-  EXPECT_EQ(told, counts);
+  EXPECT_TRUE(counts.empty()) << counts.begin()->first << " is not in driver/findings.inc";
+  const std::size_t right = right_programs().size();
+  EXPECT_GE(right, 40u);
+  rows += fmt::format("| none | | correct programs | {} |\n", right);
+  EXPECT_NE(page("simulator.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),
+            std::string::npos)
+      << "docs/simulator.md needs this table:\n"
+      << rows;
 }
 
 }  // namespace baton::findings

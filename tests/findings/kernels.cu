@@ -6,6 +6,8 @@
 #include <cooperative_groups/scan.h>
 #include <cuda_device_runtime_api.h>
 
+#include <cassert>
+
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_radix_sort.cuh>
@@ -1240,4 +1242,79 @@ KERNEL reads_unwritten_shared(float* y) {
   if (t < 64) s[t] = 1;
   __syncthreads();
   y[i] = s[t];
+}
+
+// --- Faults ---
+KERNEL traps() { asm volatile("trap;"); }
+KERNEL asserts(const float* x) { assert(x[threadIdx.x] < 0); }
+KERNEL meets_at(int barrier, int threads) { meet(barrier, threads); }
+KERNEL counts_in_registers(float* y) {
+  INDEX;
+  int mine[2] = {t, i}, old;
+  asm volatile("atom.add.u32 %0, [%1], 1;" : "=r"(old) : "l"(mine + t % 2) : "memory");
+  y[i] = old + mine[0];
+}
+KERNEL branches_to(float* y, int way) {
+  INDEX;
+  int taken = 0;
+  asm volatile(
+      "{ ways: .branchtargets left, right;\n"
+      "brx.idx %1, ways;\n"
+      "left: mov.u32 %0, 1; bra done;\n"
+      "right: mov.u32 %0, 2;\n"
+      "done: }"
+      : "=r"(taken)
+      : "r"(way));
+  y[i] = taken;
+}
+KERNEL calls_address(unsigned long long address) {
+  reinterpret_cast<void (*)()>(address)();
+}
+KERNEL votes_among(unsigned* y, unsigned members) {
+  INDEX;
+  y[i] = __ballot_sync(members, t % 2);
+}
+__device__ __noinline__ float descend(const float* x, int depth) {
+  float room[64];
+  for (int k = 0; k < 64; ++k) room[k] = x[(k * depth) % 256];
+  const float below = depth == 0 ? 0 : descend(x, depth - 1);
+  return below + room[depth % 64];
+}
+KERNEL descends(float* y, const float* x, int depth) {
+  INDEX;
+  y[i] = descend(x, depth);
+}
+KERNEL waits_at_nothing() {
+  __shared__ unsigned long long never;
+  wait_for(&never, 0);
+}
+KERNEL copies_odd_bytes(float* y, const float* x, unsigned bytes) {
+  INDEX;
+  __shared__ __align__(16) float s[128];
+  __shared__ unsigned long long full;
+  if (t != 0) return;
+  init_mbarrier(&full, 1);
+  copy_bulk(s, x, bytes, &full);
+  wait_for(&full, 0);
+  y[i] = s[0];
+}
+KERNEL fetches_texture(float* y, cudaTextureObject_t texture) {
+  INDEX;
+  y[i] = tex1Dfetch<float>(texture, t);
+}
+struct alignas(128) Map {
+  char bytes[128];
+};
+KERNEL reduces_by_map(const __grid_constant__ Map map) {
+  __shared__ __align__(128) float s[16];
+  if (threadIdx.x < 16) s[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%0, {240}], [%1];" ::"l"(
+          &map),
+      "r"(address_of(s))
+      : "memory");
+  asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
 }

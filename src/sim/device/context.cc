@@ -360,8 +360,7 @@ void Context::tell_unread() {
   const bool fault_was_told = queue_.sessions().fault().was_told();
   std::vector<driver::Finding> left = queue_.sessions().common()->findings.take();
   std::erase_if(left, [&](const driver::Finding& finding) {
-    return finding.severity != driver::Finding::Severity::kError ||
-           (finding.is_fault && fault_was_told);
+    return !driver::is_error(finding.kind) || (finding.is_fault && fault_was_told);
   });
   if (left.empty()) return;
   std::string text;

@@ -385,7 +385,7 @@ TEST_F(LibraryTest, RefusesTensorMemoryByName) {
   EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, driver.cuStreamSynchronize(nullptr));
   const std::vector<driver::Finding> findings = driver.simulator->take_findings(other);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, "unsupported_instruction");
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kUnsupportedInstruction);
   EXPECT_THAT(findings[0].message, HasSubstr("tcgen05.alloc"));
   driver.cuDevicePrimaryCtxRelease(b200);
 }

@@ -304,7 +304,7 @@ TEST_F(MemoryTest, CopyAfterAnUnorderedFreeIsAFinding) {
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuCtxSynchronize());
   const auto findings = driver.simulator->take_findings(context);
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, "use_after_free");
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kUseAfterFree);
   EXPECT_RESULT(CUDA_ERROR_ILLEGAL_ADDRESS, driver.cuEventSynchronize(event));
 }
 

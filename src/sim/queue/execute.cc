@@ -65,8 +65,7 @@ bool fill_row(const Fill& fill, std::uint64_t address) {
 
 // The operation was legal when it was submitted; by the time it ran the memory had been freed.
 CUresult freed_meanwhile(const char* operation, const CopySide& place, FindingLog& findings) {
-  driver::Finding finding;
-  finding.kind = "use_after_free";
+  driver::Finding finding(driver::FindingKind::kUseAfterFree);
   finding.is_fault = true;
   finding.message = fmt::format("{} touches {}: it was freed on another stream before the {} ran",
                                 operation, place.heap->memory().describe(place.address), operation);
@@ -89,8 +88,9 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (const Error& failure) {
-    driver::Finding finding;
-    finding.kind = failure.code() == ErrorCode::kUnsupported ? "unsupported" : "launch_failed";
+    driver::Finding finding(failure.code() == ErrorCode::kUnsupported
+                                ? driver::FindingKind::kUnsupported
+                                : driver::FindingKind::kLaunchFailed);
     finding.is_fault = true;
     finding.where = failure.where().to_string();
     finding.message = failure.message();

@@ -153,7 +153,7 @@ TEST_F(PdlTest, FreesMustNotRaceGrids) {
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
     const auto found = simulator->take_findings(context);
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].kind, "free_race");
+    EXPECT_EQ(found[0].kind, driver::FindingKind::kFreeRace);
   }
 }
 

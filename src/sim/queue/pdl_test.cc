@@ -31,7 +31,7 @@ TEST_F(PdlTest, ReadsBeforeTheWait) {
     primary("produce", a, std::uint32_t{9});
     secondary("hasty", a, b);
   });
-  const driver::Finding& finding = last["read_before_wait"];
+  const driver::Finding& finding = last.at(driver::FindingKind::kReadBeforeWait);
   EXPECT_NE(finding.message.find("kernel produce, block (0, 0, 0), thread ("), std::string::npos)
       << finding.message;
   EXPECT_FALSE(finding.where.empty());
@@ -65,7 +65,7 @@ TEST_F(PdlTest, OneWarpWaitsForAll) {
     primary("produce", a, std::uint32_t{9});
     secondary("one_warp", a, b, std::uint32_t{0});
   });
-  EXPECT_GE(last["missing_wait"].thread[0], 32u);
+  EXPECT_GE(last.at(driver::FindingKind::kMissingWait).thread[0], 32u);
 }
 
 TEST_F(PdlTest, WritesBeforeTheWait) {
@@ -88,8 +88,9 @@ TEST_F(PdlTest, TheMiddleOfAChainMustWait) {
     secondary("idle");
     secondary("consume", a, b);
   });
-  EXPECT_NE(last["transitive_wait"].message.find("kernel idle between"), std::string::npos)
-      << last["transitive_wait"].message;
+  EXPECT_NE(last.at(driver::FindingKind::kTransitiveWait).message.find("kernel idle between"),
+            std::string::npos)
+      << last.at(driver::FindingKind::kTransitiveWait).message;
   expect_findings({}, [&] {
     primary("produce", a, std::uint32_t{9});
     secondary("idle_waiting");

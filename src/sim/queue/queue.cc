@@ -321,8 +321,7 @@ bool DeviceQueue::is_stuck(const Lock&) {
 
 void DeviceQueue::report_stuck(Lock& lock) {
   lock.unlock();
-  driver::Finding finding;
-  finding.kind = "livelock";
+  driver::Finding finding(driver::FindingKind::kLivelock);
   finding.is_fault = true;
   finding.message =
       "livelock: all running threads only poll for values that no other grid, copy or host will "

@@ -52,7 +52,8 @@ class SessionTest : public DriverTest {
   // Each kind once.
   static std::string kinds(const std::vector<driver::Finding>& findings) {
     std::set<std::string> distinct;
-    for (const driver::Finding& finding : findings) distinct.insert(finding.kind + " ");
+    for (const driver::Finding& finding : findings)
+      distinct.insert(std::string(to_string(finding.kind)) + " ");
     std::string text;
     for (const std::string& kind : distinct) text += kind;
     return text;
@@ -201,7 +202,7 @@ TEST_F(SessionTest, PollersOfASessionAloneAreALivelock) {
   EXPECT_EQ(kinds(session->take_findings()), "livelock ");
   const auto fault = driver.simulator->fault(context);
   ASSERT_TRUE(fault);
-  EXPECT_EQ(fault->kind, "livelock");
+  EXPECT_EQ(fault->kind, driver::FindingKind::kLivelock);
 }
 
 // Findings of two sessions at once, thread by thread, with all the device's work interleaved.

@@ -233,8 +233,8 @@ class PdlTest : public DriverTest {
       EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
       Kinds found;
       for (const driver::Finding& finding : simulator->take_findings(context)) {
-        found[finding.kind] = finding.kernel;
-        last[finding.kind] = finding;
+        found[std::string(to_string(finding.kind))] = finding.kernel;
+        last.insert_or_assign(finding.kind, finding);
       }
       EXPECT_EQ(found, want) << to_string(schedule);
     }
@@ -250,7 +250,7 @@ class PdlTest : public DriverTest {
   CUlibrary library = nullptr;
   CUstream stream = nullptr;
   CUdeviceptr a = 0, b = 0, c = 0;
-  std::map<std::string, driver::Finding> last;
+  std::map<driver::FindingKind, driver::Finding> last;
 };
 
 }  // namespace baton::sim

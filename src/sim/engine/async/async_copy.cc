@@ -42,7 +42,7 @@ const Function* function_of(Exec* x) {
 }
 
 const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
-  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_copy", message);
+  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
 }
 
 // The offset in the executing block's shared memory that a generic address means; false after a

@@ -51,9 +51,9 @@ struct Outcome {
   Words in, out;
   std::vector<driver::Finding> findings;
 
-  bool found(const std::string& kind, const std::string& part) const {
+  bool found(std::string_view kind, const std::string& part) const {
     return std::any_of(findings.begin(), findings.end(), [&](const driver::Finding& one) {
-      return one.kind == kind && one.message.find(part) != std::string::npos;
+      return to_string(one.kind) == kind && one.message.find(part) != std::string::npos;
     });
   }
 };

@@ -27,7 +27,7 @@ std::uint64_t* word_of(BlockState& block, std::uint32_t offset) {
 }
 
 const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
-  return fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, "bad_mbarrier", message);
+  return fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kBadMbarrier, message);
 }
 
 std::string name_of(const BlockState& block, std::uint32_t offset) {

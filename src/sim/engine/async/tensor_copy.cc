@@ -21,7 +21,7 @@ constexpr std::uint32_t kTileAlignment = 128;  // in shared memory
 constexpr std::uint32_t kMapAlignment = 64;
 
 const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
-  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_copy", message);
+  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
 }
 
 // Nothing after a fault.
@@ -136,7 +136,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   const auto tile = std::make_shared<TensorTile>(
       make_tile(*map, coordinates, stores ? TileEnd::kChunk : TileEnd::kElement));
   if (form.reduces && !is_whole(*tile)) {
-    fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, "unsupported",
+    fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, driver::FindingKind::kUnsupported,
           fmt::format("reduces into rows of {} bytes: the effect on the {} bytes after their "
                       "end is not documented; make rows a multiple of {} bytes",
                       map->extents[0] * map->element_size(), kChunk - tile->runs[0].bytes % kChunk,

@@ -1,6 +1,7 @@
 // Copies by tensor maps: the order of a tile in shared memory, when they happen, and what is
 // refused. What they move is held to real GPUs by the conformance tests.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -176,14 +177,16 @@ struct Outcome {
   Words in, out;
   std::vector<driver::Finding> findings;
 
-  bool found(const std::string& kind, const std::string& part) const {
+  bool found(std::string_view kind, const std::string& part) const {
     return std::any_of(findings.begin(), findings.end(), [&](const driver::Finding& one) {
-      return one.kind == kind && one.message.find(part) != std::string::npos;
+      return to_string(one.kind) == kind && one.message.find(part) != std::string::npos;
     });
   }
   std::string list() const {
     std::string text;
-    for (const driver::Finding& one : findings) text += one.kind + ": " + one.message + "\n";
+    for (const driver::Finding& one : findings) {
+      text += fmt::format("{}: {}\n", to_string(one.kind), one.message);
+    }
     return text;
   }
 };

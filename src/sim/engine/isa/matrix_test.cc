@@ -85,7 +85,7 @@ TEST(Matrices, WhatIsNotThereIsRefused) {
     const Outcome outcome = run(text);
     EXPECT_EQ(outcome.state, Grid::State::kFaulted) << text;
     ASSERT_EQ(outcome.findings.size(), 1u) << text;
-    EXPECT_EQ(outcome.findings[0].kind, "unsupported_instruction") << text;
+    EXPECT_EQ(outcome.findings[0].kind, driver::FindingKind::kUnsupportedInstruction) << text;
   }
 }
 
@@ -93,10 +93,10 @@ TEST(Matrices, RowsAreCheckedLikeAnyAccess) {
   const Outcome outside = run("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [tile+1024];");
   EXPECT_EQ(outside.state, Grid::State::kFaulted);
   ASSERT_EQ(outside.findings.size(), 1u);
-  EXPECT_EQ(outside.findings[0].kind, "out_of_bounds");
+  EXPECT_EQ(outside.findings[0].kind, driver::FindingKind::kOutOfBounds);
   const Outcome odd = run("stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile+8], {%tid};");
   ASSERT_EQ(odd.findings.size(), 1u);
-  EXPECT_EQ(odd.findings[0].kind, "misaligned");
+  EXPECT_EQ(odd.findings[0].kind, driver::FindingKind::kMisaligned);
 }
 
 }  // namespace

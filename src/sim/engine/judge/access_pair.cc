@@ -11,6 +11,7 @@
 namespace baton::sim {
 namespace {
 
+using driver::FindingKind;
 using Relation = Ordering::Relation;
 
 struct CodePlace {
@@ -49,6 +50,7 @@ struct Party : AccessParty {
   CodePlace place;
 
   bool is_grid() const { return operation.kernel != nullptr; }
+  bool frees() const { return !is_grid() && operation.name == "free"; }
   std::string where() const { return is_grid() ? place_text(*operation.kernel, place) : ""; }
   std::array<std::uint32_t, 3> block() const { return unfold(toucher.block(), operation.blocks); }
   std::array<std::uint32_t, 3> thread() const {
@@ -84,15 +86,14 @@ std::string names_of(const std::vector<Ordering::Number>& grids) {
 }
 
 struct Verdict {
-  const char* kind;
+  FindingKind kind;
   std::string why;
 };
 
 // What is wrong between two accesses, the second of which was submitted later.
 Verdict judge(const Party& earlier, const Party& later) {
   if (!earlier.is_grid() || !later.is_grid()) {
-    const bool frees = later.operation.name == "free" || earlier.operation.name == "free";
-    return {frees ? "free_race" : "host_race",
+    return {later.frees() || earlier.frees() ? FindingKind::kFreeRace : FindingKind::kHostRace,
             "nothing orders the two: record an event after the one and let the other's stream "
             "wait for it"};
   }
@@ -100,13 +101,13 @@ Verdict judge(const Party& earlier, const Party& later) {
   if (relation == Relation::kNone) {
     const auto links = Ordering::instance().missing_links(later.number, earlier.number);
     if (links.empty()) {
-      return {"unordered_grids",
+      return {FindingKind::kUnorderedGrids,
               "nothing orders the two grids: let the later one's stream wait for an event of the "
               "earlier one's"};
     }
     if (later.toucher.has_waited()) {
       return {
-          "transitive_wait",
+          FindingKind::kTransitiveWait,
           fmt::format("kernel {} between the two is launched as a dependent and no thread of it "
                       "waits (griddepcontrol.wait), so it may be done before {} is, and waiting "
                       "for it is not enough by the documented contract (an H200 showed no stale "
@@ -115,18 +116,19 @@ Verdict judge(const Party& earlier, const Party& later) {
     }
   }
   if (!later.operation.kernel->has_grid_wait) {
-    return {"missing_wait", fmt::format("kernel {} is launched as a dependent and never waits for "
-                                        "the grid before it (griddepcontrol.wait)",
-                                        later.operation.name)};
+    return {FindingKind::kMissingWait,
+            fmt::format("kernel {} is launched as a dependent and never waits for "
+                        "the grid before it (griddepcontrol.wait)",
+                        later.operation.name)};
   }
   if (later.place.insn == nullptr ||
       may_wait_after(*later.operation.kernel, *later.place.function, *later.place.insn)) {
-    const char* kind = !later.writes    ? "read_before_wait"
-                       : earlier.writes ? "write_before_wait"
-                                        : "write_after_read";
+    const auto kind = !later.writes    ? FindingKind::kReadBeforeWait
+                      : earlier.writes ? FindingKind::kWriteBeforeWait
+                                       : FindingKind::kWriteAfterRead;
     return {kind, "the access comes before griddepcontrol.wait: move it after the wait"};
   }
-  return {"missing_wait",
+  return {FindingKind::kMissingWait,
           "this thread has not executed griddepcontrol.wait, nor does a barrier order it after one "
           "that has: on this path the wait is missing"};
 }
@@ -145,8 +147,7 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
   const Verdict verdict = judge(one, other);
   const Party& subject = other.is_grid() ? other : one;
   const Party& rival = other.is_grid() ? one : other;
-  driver::Finding finding;
-  finding.kind = verdict.kind;
+  driver::Finding finding(verdict.kind);
   if (subject.is_grid()) finding.kernel = subject.operation.name;
   finding.where = subject.where();
   if (subject.is_grid()) {
@@ -161,8 +162,7 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
 }
 
 driver::Finding no_wait_finding(const std::string& name, const DecodedKernel& kernel) {
-  driver::Finding finding;
-  finding.kind = "no_wait";
+  driver::Finding finding(FindingKind::kNoWait);
   finding.kernel = name;
   if (!kernel.entry->sites.empty()) {
     finding.where = place_of(*kernel.ptx, kernel.entry->sites.front());

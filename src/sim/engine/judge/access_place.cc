@@ -13,7 +13,7 @@
 
 namespace baton::sim {
 
-using driver::Finding;
+using driver::FindingKind;
 
 const char* name_of(const Place& place) {
   switch (place.space) {
@@ -47,7 +47,7 @@ Place resolve(Space space, std::uint64_t address) {
 
 bool misaligned(const Access& a, const Place& place) {
   if (place.address % a.aligned == 0) return false;
-  fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned",
+  fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, FindingKind::kMisaligned,
         fmt::format("{} {} bytes of {} memory at {:#x}, which is not a multiple of {}", a.verb,
                     a.bytes, name_of(place), place.address, a.aligned));
   return true;
@@ -56,16 +56,16 @@ bool misaligned(const Access& a, const Place& place) {
 void outside(const Access& a, const Place& place) {
   if (place.space == Space::kGlobal) {
     const DeviceMemory::Impl& memory = a.x->grid->memory->impl();
-    const char* kind = "out_of_bounds";
+    auto kind = FindingKind::kOutOfBounds;
     switch (memory.classify(place.address)) {
       case AddressKind::kFreed:
-        kind = "use_after_free";
+        kind = FindingKind::kUseAfterFree;
         break;
       case AddressKind::kNull:
-        kind = "null_pointer";
+        kind = FindingKind::kNullPointer;
         break;
       case AddressKind::kHost:
-        kind = "host_pointer";
+        kind = FindingKind::kHostPointer;
         break;
       default:
         break;
@@ -81,7 +81,7 @@ void outside(const Access& a, const Place& place) {
   // Mostly dynamic shared memory that the launch forgot.
   const char* advice =
       place.space == Space::kShared ? "; give the launch more: shared = BYTES" : "";
-  fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+  fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, FindingKind::kOutOfBounds,
         fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes{}", a.verb, a.bytes,
                     name_of(place), place.address,
                     place.space == Space::kShared  ? "the block"
@@ -91,7 +91,7 @@ void outside(const Access& a, const Place& place) {
 }
 
 void warn_unwritten(const Access& a, const Place& place) {
-  report(a.x, a.i, a.lane, Finding::Severity::kWarning, "uninitialized",
+  report(a.x, a.i, a.lane, FindingKind::kUninitialized,
          place.space == Space::kGlobal
              ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
                            a.bytes, place.address, a.x->grid->memory->describe(place.address))
@@ -118,7 +118,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
   const ClusterState& cluster = *a.x->block->cluster;
   const std::uint32_t rank = rank_of(place.address);
   if (place.address >> (kRankShift + kRankBits) != 0 || rank >= cluster.blocks.size()) {
-    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+    fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, FindingKind::kOutOfBounds,
           fmt::format("{} {} bytes of shared memory at {:#x}, of block {} in a cluster of {}",
                       a.verb, a.bytes, place.address, rank, cluster.blocks.size()));
     return false;
@@ -126,7 +126,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
   BlockState& block = *cluster.blocks[rank];
   if (block.live_warps == 0) {
     fault(
-        a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, "exited_block",
+        a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, FindingKind::kExitedBlock,
         fmt::format("{} {} bytes of shared memory of block {} of its cluster, which has exited: a "
                     "block must not exit before the others have done with its memory",
                     a.verb, a.bytes, rank));

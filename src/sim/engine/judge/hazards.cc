@@ -101,8 +101,8 @@ void GlobalWatch::report_forbidden() {
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), 0, 0, 2};
   grid.logged.add(*grid.log, key, forbidden_, [&] {
     const std::uint64_t address = region_.base + forbidden_offset_;
-    driver::Finding finding = finding_at(x_, i_, forbidden_lane_);
-    finding.kind = "weight_written";
+    driver::Finding finding =
+        finding_at(x_, i_, forbidden_lane_, driver::FindingKind::kWeightWritten);
     finding.message = fmt::format("writes {} bytes at {:#x}, {}, which no kernel may write", bytes_,
                                   address, grid.memory->describe(address));
     return finding;

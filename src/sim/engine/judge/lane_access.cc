@@ -133,7 +133,7 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
         });
   }
   if (place.space == Space::kParam) {
-    fault(x, i, lane, CUDA_ERROR_ILLEGAL_ADDRESS, "out_of_bounds",
+    fault(x, i, lane, CUDA_ERROR_ILLEGAL_ADDRESS, driver::FindingKind::kOutOfBounds,
           "writes to the kernel's parameters, which are constant");
     return false;
   }
@@ -163,7 +163,7 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
   const Place place = resolve(space, address);
   if (misaligned(access, place)) return nullptr;
   if (place.space == Space::kLocal || place.space == Space::kParam) {
-    fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, "bad_atomic",
+    fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, driver::FindingKind::kBadAtomic,
           fmt::format("an atomic operation on {} memory, at {:#x}", name_of(place), place.address));
     return nullptr;
   }

@@ -109,8 +109,8 @@ void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
   grid.logged.add(*grid.log, key, 1, [&] {
     const std::uint32_t my_rank = mine.warp / watch_.warps_;
     const std::uint32_t their_rank = theirs.warp / watch_.warps_;
-    driver::Finding finding;
-    finding.kind = is_copy ? "async_race" : "shared_race";
+    driver::Finding finding(is_copy ? driver::FindingKind::kAsyncRace
+                                    : driver::FindingKind::kSharedRace);
     finding.kernel = grid.launch.kernel->name;
     finding.block = block_of(my_rank);
     finding.thread = thread_of(a, mine);

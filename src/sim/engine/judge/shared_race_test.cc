@@ -84,7 +84,8 @@ TEST_P(DifferentStores, AreARace) {
       run(std::string("add.u32 %r20, %r3, 77; cvt.u64.u32 %rd20, %r20; cvt.u16.u32 %h20, %r20;") +
           GetParam().body);
   ASSERT_FALSE(findings.empty());
-  for (const driver::Finding& finding : findings) EXPECT_EQ(finding.kind, "shared_race");
+  for (const driver::Finding& finding : findings)
+    EXPECT_EQ(finding.kind, driver::FindingKind::kSharedRace);
   EXPECT_TRUE(findings[0].message.starts_with(
       fmt::format("writes {} bytes of shared memory", GetParam().bytes)))
       << findings[0].message;
@@ -122,7 +123,7 @@ TEST(SharedRace, NamesTheLaneWhoseBytesAreMet) {
                                           32 + 31 - lane, 4 * lane));
     const driver::Finding* race = nullptr;
     for (const driver::Finding& finding : findings) {
-      if (finding.kind == "shared_race") race = &finding;
+      if (finding.kind == driver::FindingKind::kSharedRace) race = &finding;
     }
     ASSERT_NE(race, nullptr);
     EXPECT_EQ(race->thread,

@@ -233,7 +233,7 @@ class AddressSpaceFaults : public testing::TestWithParam<Fault> {};
 TEST_P(AddressSpaceFaults, AreFound) {
   const Result result = run(GetParam().body);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].kind, GetParam().kind);
+  EXPECT_EQ(to_string(result.findings[0].kind), GetParam().kind);
   EXPECT_EQ(without_addresses(result.findings[0].message), GetParam().message);
 }
 

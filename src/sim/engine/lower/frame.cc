@@ -260,7 +260,8 @@ const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const Funct
   const std::uint32_t depth = caller.depth + 1;
   if (local_base + callee.local_bytes > kMaxLocal ||
       std::uint64_t{depth} * callee.frame_bytes > kMaxCallMemory) {
-    return fault(x, i, std::countr_zero(x->mask), CUDA_ERROR_HARDWARE_STACK_ERROR, "stack_overflow",
+    return fault(x, i, std::countr_zero(x->mask), CUDA_ERROR_HARDWARE_STACK_ERROR,
+                 driver::FindingKind::kStackOverflow,
                  fmt::format("the stack is exhausted: {} calls deep in {}", depth, callee.name));
   }
   if (frame.memory_bytes < callee.frame_bytes) {

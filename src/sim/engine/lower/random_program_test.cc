@@ -36,7 +36,8 @@ class RandomPrograms : public testing::Test {
                                   input.number);
     bool good = true;
     for (const driver::Finding& finding : device_.engine.findings()) {
-      ADD_FAILURE() << finding.kind << ": " << finding.message << " at " << finding.where;
+      ADD_FAILURE() << to_string(finding.kind) << ": " << finding.message << " at "
+                    << finding.where;
       good = false;
     }
     const auto cells = device_.download<std::uint64_t>(out, right.size());

@@ -51,16 +51,6 @@ bool FindingLog::count_again(const Place& place, std::uint64_t times) {
   return true;
 }
 
-bool FindingLog::count_again(const std::string& kind, const std::string& kernel,
-                             const std::string& where) {
-  std::unique_lock lock(mutex_);
-  if (FindingLog* next = heir(lock)) return next->count_again(kind, kernel, where);
-  const auto found = index_.find(Key{kind, kernel, where});
-  if (found == index_.end()) return false;
-  ++findings_[found->second].count;
-  return true;
-}
-
 void FindingLog::pass_on_to(std::shared_ptr<FindingLog> heir) {
   std::vector<driver::Finding> left;
   {
@@ -100,12 +90,12 @@ std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t n
   return {number % block.x, number / block.x % block.y, number / block.x / block.y};
 }
 
-driver::Finding finding_at(Exec* x, const Insn* i, int lane) {
+driver::Finding finding_at(Exec* x, const Insn* i, int lane, driver::FindingKind kind) {
   const GridState& grid = *x->grid;
   const BlockState& block = *x->block;
   const Warp& warp = *x->warp;
   const Function& function = *warp.frames[warp.fragments[warp.current].frame].function;
-  driver::Finding finding;
+  driver::Finding finding(kind);
   finding.kernel = grid.launch.kernel->name;
   finding.block = {block.index.x, block.index.y, block.index.z};
   finding.thread = thread_index(grid, warp.index * kLanes + static_cast<std::uint32_t>(lane));
@@ -116,19 +106,16 @@ driver::Finding finding_at(Exec* x, const Insn* i, int lane) {
   return finding;
 }
 
-void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity, const char* kind,
+void report(Exec* x, const Insn* i, int lane, driver::FindingKind kind,
             const std::string& message) {
-  driver::Finding finding = finding_at(x, i, lane);
-  finding.severity = severity;
-  finding.kind = kind;
+  driver::Finding finding = finding_at(x, i, lane, kind);
   finding.message = message;
   x->grid->log->add(std::move(finding));
 }
 
-const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, const char* kind,
+const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, driver::FindingKind kind,
                   const std::string& message) {
-  driver::Finding finding = finding_at(x, i, lane);
-  finding.kind = kind;
+  driver::Finding finding = finding_at(x, i, lane, kind);
   finding.message = message;
   finding.is_fault = true;
   x->grid->log->add(std::move(finding));

@@ -48,16 +48,13 @@ class FindingLog {
   Place add(driver::Finding finding);
   // Counts the finding `times` more; false where it was taken meanwhile.
   bool count_again(const Place& place, std::uint64_t times);
-  // Counts one more of an equal finding; false where there is none yet, so that the caller need
-  // compose its message only once.
-  bool count_again(const std::string& kind, const std::string& kernel, const std::string& where);
   std::vector<driver::Finding> list() const;
   std::vector<driver::Finding> take();
   // Gives what it holds, and what comes later, to another log, which passes nothing on.
   void pass_on_to(std::shared_ptr<FindingLog> heir);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string>;
+  using Key = std::tuple<driver::FindingKind, std::string, std::string>;
   // Null, or the log that takes over, which is called without the lock.
   FindingLog* heir(std::unique_lock<std::mutex>& lock) const;
 
@@ -96,12 +93,11 @@ std::string where_of(const GridState& grid, const Insn* insn);
 // Of the thread of that number in its block.
 std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t number);
 // The kernel, block, thread and place of a finding about the thread in `lane` at instruction `i`.
-driver::Finding finding_at(Exec* x, const Insn* i, int lane);
+driver::Finding finding_at(Exec* x, const Insn* i, int lane, driver::FindingKind kind);
 // Records a finding about the thread in `lane` at instruction `i`.
-void report(Exec* x, const Insn* i, int lane, driver::Finding::Severity severity, const char* kind,
-            const std::string& message);
+void report(Exec* x, const Insn* i, int lane, driver::FindingKind kind, const std::string& message);
 // The same for an error that ends the grid with `code`. Returns null, as a handler must then.
-const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, const char* kind,
+const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, driver::FindingKind kind,
                   const std::string& message);
 
 }  // namespace baton::sim

@@ -55,7 +55,7 @@ TEST_F(Findings, OutOfBoundsNamesThreadAddressAndAllocation) {
   EXPECT_EQ(state, Grid::State::kFaulted);
   EXPECT_EQ(fault, CUDA_ERROR_ILLEGAL_ADDRESS);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "out_of_bounds");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kOutOfBounds);
   EXPECT_EQ(found[0].kernel, "k");
   EXPECT_EQ(found[0].thread[0], 20u);
   EXPECT_EQ(found[0].where, "norm.cu:12:7");
@@ -66,7 +66,7 @@ TEST_F(Findings, OutOfBoundsNamesThreadAddressAndAllocation) {
 TEST_F(Findings, WithoutSourceThePtxLineIsNamed) {
   const auto found = run(kernel("st.global.u32 [%rd1], %r1;"), 0);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "null_pointer");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kNullPointer);
   EXPECT_EQ(found[0].where.rfind("norm.ptx:", 0), 0u) << found[0].where;
 }
 
@@ -75,7 +75,7 @@ TEST_F(Findings, UseAfterFree) {
   ASSERT_TRUE(device.memory.free(a));
   const auto found = run(kernel("ld.global.u32 %r2, [%rd4];"), a);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "use_after_free");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kUseAfterFree);
 }
 
 TEST_F(Findings, HostPointers) {
@@ -83,7 +83,7 @@ TEST_F(Findings, HostPointers) {
   const auto found =
       run(kernel("ld.global.u32 %r2, [%rd1];"), reinterpret_cast<std::uint64_t>(&on_host));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "host_pointer");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kHostPointer);
 }
 
 TEST_F(Findings, MisalignedVectors) {
@@ -91,13 +91,13 @@ TEST_F(Findings, MisalignedVectors) {
   const auto found = run(kernel("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+8];"), a);
   EXPECT_EQ(fault, CUDA_ERROR_MISALIGNED_ADDRESS);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "misaligned");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kMisaligned);
 }
 
 TEST_F(Findings, SharedAndLocalBoundsAreExact) {
   const auto shared = run(kernel("mov.u32 %r2, tile;\n st.shared.u32 [%r2+64], %r1;"), 0);
   ASSERT_EQ(shared.size(), 1u);
-  EXPECT_EQ(shared[0].kind, "out_of_bounds");
+  EXPECT_EQ(shared[0].kind, driver::FindingKind::kOutOfBounds);
   EXPECT_TRUE(contains(shared[0].message, "shared")) << shared[0].message;
   const auto local = run(kernel("mov.u64 %rd5, room;\n st.local.u32 [%rd5+64], %r1;"), 0);
   ASSERT_EQ(local.size(), 1u);
@@ -116,8 +116,8 @@ TEST_F(Findings, UnwrittenMemoryWarnsOnceAPlace) {
   const auto found = run(kernel("ld.global.u32 %r2, [%rd4];"), a);
   EXPECT_EQ(state, Grid::State::kFinished);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].severity, driver::Finding::Severity::kWarning);
-  EXPECT_EQ(found[0].kind, "uninitialized");
+  EXPECT_FALSE(driver::is_error(found[0].kind));
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kUninitialized);
   EXPECT_EQ(found[0].count, 64u);  // both blocks' threads
 }
 
@@ -167,7 +167,7 @@ TEST_F(Findings, UnsupportedInstructionsFaultOnlyWhenExecuted) {
   const auto found = run(kernel(body), a, 1);
   EXPECT_EQ(fault, CUDA_ERROR_NOT_SUPPORTED);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "unsupported_instruction");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kUnsupportedInstruction);
   EXPECT_TRUE(contains(found[0].message, "frobnicate.fast.u32 %r2, %r1")) << found[0].message;
 }
 
@@ -193,7 +193,7 @@ TEST_F(Findings, Traps) {
   const auto found = run(kernel("setp.eq.u32 %p1, %r1, 5;\n @%p1 trap;"), 0);
   EXPECT_EQ(fault, CUDA_ERROR_LAUNCH_FAILED);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "trap");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kTrap);
   EXPECT_EQ(found[0].thread[0], 5u);
 }
 
@@ -213,7 +213,7 @@ TEST_F(Findings, AtomicsInLocalMemoryAreRefused) {
     red.add.u32 [%rd5], 1;)"),
                          0);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].kind, "bad_atomic");
+  EXPECT_EQ(found[0].kind, driver::FindingKind::kBadAtomic);
 }
 
 }  // namespace

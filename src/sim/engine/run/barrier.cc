@@ -75,7 +75,7 @@ void check_agreement(Exec* x, const Insn* i, Barrier& barrier, std::uint32_t id,
   const int lane = std::countr_zero(x->mask);
   const bool aligned = (i->imm & 2) != 0;  // else each thread may come on a path of its own
   if (aligned && site != nullptr && site != i) {
-    report(x, i, lane, driver::Finding::Severity::kError, "barrier_divergence",
+    report(x, i, lane, driver::FindingKind::kBarrierDivergence,
            fmt::format("arrives at barrier {} while other threads of its warp arrived in the same "
                        "phase at another place: all threads of a warp must reach the same barrier "
                        "instruction",
@@ -87,7 +87,7 @@ void check_agreement(Exec* x, const Insn* i, Barrier& barrier, std::uint32_t id,
       return count == 0 ? std::string("all threads of the block")
                         : fmt::format("{} threads", count);
     };
-    report(x, i, lane, driver::Finding::Severity::kError, "barrier_divergence",
+    report(x, i, lane, driver::FindingKind::kBarrierDivergence,
            fmt::format("arrives at barrier {} for {} while others arrived in the same phase for {}",
                        id, text(expected), text(barrier.expected)));
   }
@@ -105,11 +105,11 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
   const auto kind = static_cast<BarrierKind>(i->mode);
   if (id >= kBarriers) {
     return fault(
-        x, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_barrier",
+        x, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadBarrier,
         fmt::format("barrier {} does not exist: a block has barriers 0 to {}", id, kBarriers - 1));
   }
   if (counts && (expected == 0 || expected % kLanes != 0)) {
-    return fault(x, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_barrier",
+    return fault(x, i, first, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadBarrier,
                  fmt::format("barrier {} is to wait for {} threads: the number must be a positive "
                              "multiple of {}",
                              id, expected, kLanes));

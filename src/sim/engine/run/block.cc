@@ -56,8 +56,7 @@ void check_exit(Exec* x, const BlockState& block) {
   GridState& grid = *x->grid;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(touch.insn), 0, 0, 4};
   grid.logged.add(*grid.log, key, 1, [&] {
-    driver::Finding finding;
-    finding.kind = "exited_block";
+    driver::Finding finding(driver::FindingKind::kExitedBlock);
     finding.kernel = grid.launch.kernel->name;
     finding.block = {touch.block.x, touch.block.y, touch.block.z};
     finding.thread = thread_index(grid, touch.thread);
@@ -139,7 +138,7 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
       x->warp = &warp;
       warp.current = 0;
       fault(x, place_in_code(warp.fragments[0]), std::countr_zero(warp.fragments[0].mask),
-            CUDA_ERROR_LAUNCH_TIMEOUT, "deadlock",
+            CUDA_ERROR_LAUNCH_TIMEOUT, driver::FindingKind::kDeadlock,
             fmt::format("deadlock: no thread of the {} can go on ({})",
                         cluster.blocks.size() == 1 ? "block" : "cluster", fmt::join(lines, "; ")));
       return;

@@ -234,7 +234,7 @@ const Insn* op_assertfail(Exec* x, const Insn* i) {
                     reader.text(message_at, &message) && reader.text(file_at, &file) &&
                     (function_at == 0 || reader.text(function_at, &function));
   if (!read) return nullptr;
-  return fault(x, i, lane, CUDA_ERROR_ASSERT, "assertion",
+  return fault(x, i, lane, CUDA_ERROR_ASSERT, driver::FindingKind::kAssertion,
                fmt::format("{}:{}: {}: assertion `{}' failed", file, line, function, message));
 }
 

@@ -55,7 +55,8 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
   Warp& warp = *x->warp;
   ClusterState& cluster = *x->block->cluster;
   if (const std::uint32_t twice = warp.cluster_arrived & x->mask; twice != 0) {
-    return fault(x, i, std::countr_zero(twice), CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_barrier",
+    return fault(x, i, std::countr_zero(twice), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 driver::FindingKind::kBadBarrier,
                  "arrives at the cluster's barrier again without having waited at it");
   }
   warp.cluster_arrived |= x->mask;
@@ -71,7 +72,8 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
 const Insn* op_cluster_wait(Exec* x, const Insn* i) {
   Warp& warp = *x->warp;
   if (const std::uint32_t missing = x->mask & ~warp.cluster_arrived; missing != 0) {
-    return fault(x, i, std::countr_zero(missing), CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_barrier",
+    return fault(x, i, std::countr_zero(missing), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 driver::FindingKind::kBadBarrier,
                  "waits at the cluster's barrier without having arrived at it");
   }
   const std::uint32_t waiting = arrived_now(warp, x->block->cluster->barrier) & x->mask;

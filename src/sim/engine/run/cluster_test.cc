@@ -242,7 +242,8 @@ class ClusterTest : public testing::Test {
     const auto made = run(name, grid, {32}, cluster, params);
     EXPECT_EQ(made->state(), Grid::State::kFaulted);
     const auto findings = device.engine.take_findings();
-    return findings.size() == 1 ? findings[0].kind : fmt::format("{} findings", findings.size());
+    if (findings.size() != 1) return fmt::format("{} findings", findings.size());
+    return std::string(to_string(findings[0].kind));
   }
 
   TestDevice device{2};
@@ -319,7 +320,7 @@ TEST_F(ClusterTest, MistakesAreFound) {
   EXPECT_EQ(made->fault(), CUDA_ERROR_LAUNCH_TIMEOUT);
   const auto findings = device.engine.take_findings();
   ASSERT_EQ(findings.size(), 1u);
-  EXPECT_EQ(findings[0].kind, "deadlock");
+  EXPECT_EQ(findings[0].kind, driver::FindingKind::kDeadlock);
   EXPECT_NE(findings[0].message.find("waits at the barrier of its cluster"), std::string::npos);
   EXPECT_NE(findings[0].message.find("waits at barrier 1"), std::string::npos);
 }

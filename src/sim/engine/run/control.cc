@@ -71,7 +71,7 @@ const Insn* op_brx(Exec* x, const Insn* i) {
     const int lane = std::countr_zero(x->mask);
     const std::uint32_t wanted = index[lane];
     if (wanted >= targets.size()) {
-      return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_branch",
+      return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadBranch,
                    fmt::format("brx.idx to target {} of a list of {}", wanted, targets.size()));
     }
     std::uint32_t same = 0;
@@ -122,13 +122,13 @@ const Insn* op_call(Exec* x, const Insn* i) {
     const auto& functions = x->grid->kernel->by_index;
     const auto found = functions.find(static_cast<std::uint32_t>(target[lane]));
     if (window_of(target[lane]) != window_number(kCodeWindow) || found == functions.end()) {
-      return fault(x, i, lane, CUDA_ERROR_INVALID_PC, "bad_call",
+      return fault(x, i, lane, CUDA_ERROR_INVALID_PC, driver::FindingKind::kBadCall,
                    fmt::format("an indirect call to {:#x}, which is not a function of this module",
                                target[lane]));
     }
     callee = found->second;
     if (!arguments_match(*callee, call)) {
-      return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_call",
+      return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCall,
                    fmt::format("an indirect call to {} with parameters of other sizes than its own",
                                callee->name));
     }
@@ -149,15 +149,16 @@ const Insn* op_ret(Exec* x, const Insn* i) {
 }
 
 const Insn* op_trap(Exec* x, const Insn* i) {
-  return fault(x, i, std::countr_zero(x->mask), CUDA_ERROR_LAUNCH_FAILED, "trap",
-               "the kernel executed a trap");
+  return fault(x, i, std::countr_zero(x->mask), CUDA_ERROR_LAUNCH_FAILED,
+               driver::FindingKind::kTrap, "the kernel executed a trap");
 }
 
 const Insn* op_unsupported(Exec* x, const Insn* i) {
   const Function& function = function_of(x);
   const Site& site = function.sites[static_cast<std::size_t>(i - function.code.data())];
   return fault(
-      x, i, std::countr_zero(x->mask), CUDA_ERROR_NOT_SUPPORTED, "unsupported_instruction",
+      x, i, std::countr_zero(x->mask), CUDA_ERROR_NOT_SUPPORTED,
+      driver::FindingKind::kUnsupportedInstruction,
       fmt::format("\"{}\" at PTX line {}: {}", text_of(*site.instruction),
                   site.instruction->position.line, *static_cast<const std::string*>(i->u.data)));
 }

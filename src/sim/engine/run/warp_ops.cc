@@ -158,7 +158,7 @@ std::uint64_t cycles(const Exec* x) {
 }  // namespace
 
 const Insn* no_members(Exec* x, const Insn* i, int lane) {
-  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, "bad_members",
+  return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadMembers,
                "the member mask is 0: it must name every lane that takes part, the thread's own "
                "included");
 }

@@ -292,7 +292,7 @@ TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
                             64);
   EXPECT_EQ(result.state, Grid::State::kFaulted);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].kind, "deadlock");
+  EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kDeadlock);
   EXPECT_NE(result.findings[0].message.find("waits at barrier 1"), std::string::npos);
   EXPECT_NE(result.findings[0].message.find("waits at barrier 2"), std::string::npos);
 }
@@ -325,7 +325,7 @@ TEST(Warp, ABarrierForAnotherNumberOfThreadsIsADivergence) {
                               64);
     const driver::Finding* found = nullptr;
     for (const driver::Finding& finding : result.findings) {
-      if (finding.kind == "barrier_divergence") found = &finding;
+      if (finding.kind == driver::FindingKind::kBarrierDivergence) found = &finding;
     }
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->message, one.message);
@@ -364,7 +364,7 @@ TEST(Warp, AMemberMaskOf0IsAFault) {
       EXPECT_EQ(result.state, Grid::State::kFaulted);
       ASSERT_EQ(result.findings.size(), 1u);
       const driver::Finding& finding = result.findings[0];
-      EXPECT_EQ(finding.kind, "bad_members");
+      EXPECT_EQ(finding.kind, driver::FindingKind::kBadMembers);
       EXPECT_EQ(finding.message,
                 "the member mask is 0: it must name every lane that takes part, the thread's own "
                 "included");
@@ -432,7 +432,7 @@ TEST(Warp, EndlessRecursionExhaustsTheStack) {
                             1);
   EXPECT_EQ(result.state, Grid::State::kFaulted);
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].kind, "stack_overflow");
+  EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kStackOverflow);
 }
 
 TEST(Warp, LanesCallDifferentFunctions) {
