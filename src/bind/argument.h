@@ -32,8 +32,8 @@ class PlannedArgument {
   const ArgumentPart* single() const { return is_struct_ ? nullptr : &parts_.front().value; }
   bool uses_slot(std::size_t slot) const;
 
-  // Writes `size()` bytes; padding is zero. Throws kInvalidInput for a value out of range and for an
-  // offset outside its buffer.
+  // Writes `size()` bytes; padding is zero. Throws kInvalidInput for a value out of range and for
+  // an offset outside its buffer.
   void write(std::span<const std::int64_t> slots, const BufferTable& buffers,
              std::byte* target) const;
 

@@ -162,14 +162,12 @@ class Binder {
     if (site.patched == nullptr) site.patched = &site.forms.emplace_back();
     return {&step, TapeLaunch{&site, nullptr, own_arguments(launch), true}};
   }
-  TapeStep patched(const PlannedCopy& copy, const PlannedStep& step) {
-    return {&step, TapeCopy{&copy, {}, true}};
-  }
-  TapeStep patched(const PlannedFill& fill, const PlannedStep& step) {
-    return {&step, TapeFill{&fill, 0, true}};
-  }
   TapeStep patched(const PlannedRepeat& group, const PlannedStep& step) {
     return patched_loop(group, step);
+  }
+  template <typename Move>
+  TapeStep patched(const Move& move, const PlannedStep& step) {
+    return {&step, TapeMove<Move>{&move, {}, true}};
   }
 
   // The launch's own packed arguments, whose bytes no unrolled execution refers to if they vary.
@@ -223,20 +221,14 @@ class Binder {
     }
   }
 
-  void visit(const PlannedCopy& copy, const PlannedStep& step, Steps* out) {
+  // A copy or a fill.
+  template <typename Move>
+  void visit(const Move& move, const PlannedStep& step, Steps* out) {
     before_ = Before::kCopyOrFill;
     observer_.other();
-    const CopyValues values = evaluate(copy, slots_, buffers_);
-    result_.written[copy.to] = true;
-    if (out != nullptr) out->push_back({&step, TapeCopy{&copy, values, false}});
-  }
-
-  void visit(const PlannedFill& fill, const PlannedStep& step, Steps* out) {
-    before_ = Before::kCopyOrFill;
-    observer_.other();
-    const std::uint64_t bits = evaluate(fill, slots_, buffers_);
-    result_.written[fill.buffer] = true;
-    if (out != nullptr) out->push_back({&step, TapeFill{&fill, bits, false}});
+    const typename Move::Values values = evaluate(move, slots_, buffers_);
+    result_.written[target_of(move)] = true;
+    if (out != nullptr) out->push_back({&step, TapeMove<Move>{&move, values, false}});
   }
 
   void visit(const PlannedRepeat&, const PlannedStep&, Steps*) {}  // `walk` goes into groups

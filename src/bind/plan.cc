@@ -9,14 +9,9 @@
 #include "base/text.h"
 #include "bind/edge_mode.h"
 #include "program/attributes.h"
-#include "program/scalar.h"
 
 namespace baton::bind {
 namespace {
-
-std::string place_text(const BufferOffset& place) {
-  return place.offset ? place.buffer + " + " + place.offset->text() : place.buffer;
-}
 
 // "saxpy(float*, float const*, float, int)".
 std::string signature(const std::string& name, const std::vector<ParamFacts>& params) {
@@ -27,14 +22,7 @@ std::string signature(const std::string& name, const std::vector<ParamFacts>& pa
   return fmt::format("{}({})", name, fmt::join(types, ", "));
 }
 
-bool uses_slot(const std::vector<BoundExpression>& expressions, std::size_t slot) {
-  return std::any_of(expressions.begin(), expressions.end(),
-                     [slot](const auto& expression) { return expression.uses_slot(slot); });
-}
-
-bool uses_slot(const std::optional<BoundExpression>& expression, std::size_t slot) {
-  return expression && expression->uses_slot(slot);
-}
+using bind::uses_slot;  // of expressions, copies and fills
 
 bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
 
@@ -49,16 +37,6 @@ bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
   return config_uses_slot(step, slot) ||
          std::any_of(step.args.begin(), step.args.end(),
                      [slot](const PlannedArgument& arg) { return arg.uses_slot(slot); });
-}
-
-bool uses_slot(const PlannedCopy& step, std::size_t slot) {
-  return uses_slot(step.from_offset, slot) || uses_slot(step.to_offset, slot) ||
-         uses_slot(step.count, slot);
-}
-
-bool uses_slot(const PlannedFill& step, std::size_t slot) {
-  const auto* value = std::get_if<BoundExpression>(&step.value);
-  return value != nullptr && value->uses_slot(slot);
 }
 
 bool uses_slot(const PlannedRepeat& step, std::size_t slot) {
@@ -123,18 +101,13 @@ class Planner {
     return result;
   }
 
-  std::optional<BoundExpression> bind(const std::optional<Expression>& expression) const {
-    if (!expression) return std::nullopt;
-    return BoundExpression(expression->code(), names_);
-  }
-
   PlannedStep plan(const LaunchStep& step, const ProgramStep& source) {
     PlannedLaunch launch(kernel_(step.kernel));
     const ProgramAttributes& defaults = *defaults_.at(step.kernel);
     const ProgramAttributes& own = step.attributes;
     launch.grid = bind(step.grid);
     launch.block = bind(step.block.empty() ? fixed_block(launch.kernel, step.kernel) : step.block);
-    launch.shared = bind(own.shared ? own.shared : defaults.shared);
+    launch.shared = bind_expression(own.shared ? own.shared : defaults.shared, names_);
     const auto placement = own.placement ? own.placement : defaults.placement;
     launch.even = placement == BlockPlacement::kEven;
     plan_attributes(defaults, own, launch);
@@ -249,27 +222,10 @@ class Planner {
     return is_float(given) && is_float(wanted);
   }
 
-  PlannedStep plan(const CopyStep& step, const ProgramStep& source) {
-    PlannedCopy copy;
-    copy.from = buffer_index(buffers_, step.from.buffer);
-    copy.to = buffer_index(buffers_, step.to.buffer);
-    copy.from_offset = bind(step.from.offset);
-    copy.to_offset = bind(step.to.offset);
-    copy.count = bind(step.count);
-    return leaf(std::move(copy), source,
-                "copy " + place_text(step.from) + " -> " + place_text(step.to));
-  }
-
-  PlannedStep plan(const FillStep& step, const ProgramStep& source) {
-    PlannedFill fill;
-    fill.buffer = buffer_index(buffers_, step.buffer);
-    if (const auto* number = std::get_if<double>(&step.value)) {
-      // Program's checks have seen that the dtype holds it.
-      fill.value = *encode_exact(buffers_[fill.buffer].definition->dtype, *number);
-    } else {
-      fill.value = BoundExpression(std::get<Expression>(step.value).code(), names_);
-    }
-    return leaf(std::move(fill), source, "fill " + step.buffer);
+  // A copy or a fill: its own file in bind/steps plans it.
+  template <typename Step>
+  PlannedStep plan(const Step& step, const ProgramStep& source) {
+    return leaf(plan_step(step, names_, buffers_), source, label_of(step));
   }
 
   PlannedStep plan(const RepeatStep& step, const ProgramStep& source) {

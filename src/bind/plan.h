@@ -14,6 +14,8 @@
 #include "bind/argument.h"
 #include "bind/buffers.h"
 #include "bind/planned_attribute.h"
+#include "bind/steps/copy.h"
+#include "bind/steps/fill.h"
 #include "program/bound_expression.h"
 
 namespace baton::bind {
@@ -47,16 +49,6 @@ struct PlannedLaunch {
   bool config_varies = false;
   std::vector<std::uint32_t> varying_args;
   bool varies() const { return config_varies || !varying_args.empty(); }
-};
-
-struct PlannedCopy {
-  std::uint32_t from = 0, to = 0;
-  std::optional<BoundExpression> from_offset, to_offset, count;  // in elements
-};
-
-struct PlannedFill {
-  std::uint32_t buffer = 0;
-  std::variant<std::uint64_t, BoundExpression> value;  // stored bits, or an integer
 };
 
 struct PlannedStep;

@@ -66,15 +66,15 @@ void** Tape::allocate_arguments(const PlannedLaunch& launch, std::span<const std
   return pointers;
 }
 
-std::uint32_t Tape::save(std::span<const std::int64_t> slots) {
+std::uint32_t Tape::save(Slots slots) {
   if (saved_.empty() || !std::ranges::equal(saved_.back(), slots)) {
     saved_.emplace_back(slots.begin(), slots.end());
   }
   return static_cast<std::uint32_t>(saved_.size() - 1);
 }
 
-void Tape::write_argument(const PlannedArgument& argument, std::span<const std::int64_t> slots,
-                          const BufferTable& buffers, void* target) {
+void Tape::write_argument(const PlannedArgument& argument, Slots slots, const BufferTable& buffers,
+                          void* target) {
   argument.write(slots, buffers, static_cast<std::byte*>(target));
   for (const PlannedArgument::Part& part : argument.parts()) {
     if (!part.value.buffer()) continue;
@@ -164,7 +164,7 @@ void Tape::set_stream(const Stream& stream) {
   has_stream_ = true;
 }
 
-void Tape::patch(TapeLaunch& launch, std::span<const std::int64_t> slots) {
+void Tape::patch(TapeLaunch& launch, Slots slots) {
   const PlannedLaunch& planned = *launch.site->launch;
   LaunchForm* const own = launch.site->patched;
   if (planned.config_varies || launch.form == nullptr) {
@@ -188,15 +188,7 @@ void Tape::patch(TapeLaunch& launch, std::span<const std::int64_t> slots) {
   }
 }
 
-void Tape::patch(TapeCopy& copy, std::span<const std::int64_t> slots) const {
-  copy.values = evaluate(*copy.copy, slots, *buffers_);
-}
-
-void Tape::patch(TapeFill& fill, std::span<const std::int64_t> slots) const {
-  fill.bits = evaluate(*fill.fill, slots, *buffers_);
-}
-
-std::uint64_t Tape::count(const TapeLoop& loop, std::span<const std::int64_t> slots) const {
+std::uint64_t Tape::count(const TapeLoop& loop, Slots slots) const {
   return loop.patched ? evaluate(*loop.group, slots) : loop.count;
 }
 

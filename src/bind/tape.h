@@ -53,17 +53,15 @@ struct TapeLaunch {
   bool patched = false;        // evaluated in each iteration of the loop around it
 };
 
-struct TapeCopy {
-  const PlannedCopy* copy = nullptr;
-  CopyValues values;  // zero bytes: nothing is copied
-  bool patched = false;
+// A copy or a fill.
+template <typename Planned>
+struct TapeMove {
+  const Planned* planned = nullptr;
+  typename Planned::Values values;
+  bool patched = false;  // evaluated in each iteration of the loop around it
 };
-
-struct TapeFill {
-  const PlannedFill* fill = nullptr;
-  std::uint64_t bits = 0;
-  bool patched = false;
-};
+using TapeCopy = TapeMove<PlannedCopy>;
+using TapeFill = TapeMove<PlannedFill>;
 
 // From here on, the index of an unrolled group has this value.
 struct TapeIndex {
@@ -107,8 +105,8 @@ class Tape {
   void** allocate_arguments(const PlannedLaunch& launch, std::span<const std::uint32_t> own,
                             void* const* base);
   // Writes one argument, and notes where its buffer's address goes once the buffer has memory.
-  void write_argument(const PlannedArgument& argument, std::span<const std::int64_t> slots,
-                      const BufferTable& buffers, void* target);
+  void write_argument(const PlannedArgument& argument, Slots slots, const BufferTable& buffers,
+                      void* target);
 
   // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
   // the program's order). Throws what LaunchPlan's constructor throws.
@@ -117,10 +115,12 @@ class Tape {
   void set_stream(const Stream& stream);
 
   // Evaluates a patched step with the indexes of an iteration.
-  void patch(TapeLaunch& launch, std::span<const std::int64_t> slots);
-  void patch(TapeCopy& copy, std::span<const std::int64_t> slots) const;
-  void patch(TapeFill& fill, std::span<const std::int64_t> slots) const;
-  std::uint64_t count(const TapeLoop& loop, std::span<const std::int64_t> slots) const;
+  void patch(TapeLaunch& launch, Slots slots);
+  template <typename Planned>
+  void patch(TapeMove<Planned>& move, Slots slots) const {
+    move.values = evaluate(*move.planned, slots, *buffers_);
+  }
+  std::uint64_t count(const TapeLoop& loop, Slots slots) const;
 
  private:
   class Arena;
@@ -135,7 +135,7 @@ class Tape {
   void relocate();
   void settle(LaunchSite& site, LaunchForm& form);
   LaunchPlan make_plan(const LaunchSite& site, const LaunchForm& form, bool programmatic) const;
-  std::uint32_t save(std::span<const std::int64_t> slots);
+  std::uint32_t save(Slots slots);
 
   std::vector<std::int64_t> slots_;
   std::vector<LaunchSite> sites_;  // by launch

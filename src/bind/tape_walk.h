@@ -24,7 +24,7 @@ class TapeWalk {
  public:
   explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.slots()) {}
 
-  // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeCopy and TapeFill, for every step.
+  // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step.
   // An Error gains the step's place, and the values of the indexes as a note.
   template <typename Visit>
   void run(Visit&& visit) {
@@ -72,13 +72,12 @@ class TapeWalk {
     last_ = launch.form != nullptr ? step.step : nullptr;
   }
 
-  template <typename Visit>
-  void act(TapeStep& step, TapeCopy& copy, Visit& visit) {
-    move(step, copy, visit);
-  }
-  template <typename Visit>
-  void act(TapeStep& step, TapeFill& fill, Visit& visit) {
-    move(step, fill, visit);
+  template <typename Planned, typename Visit>
+  void act(TapeStep& step, TapeMove<Planned>& move, Visit& visit) {
+    at_ = {step.step, nullptr, 0, false};
+    last_ = nullptr;
+    if (move.patched) tape_.patch(move, slots_);
+    visit(at_, move);
   }
   template <typename Visit>
   void act(TapeStep&, TapeIndex& index, Visit&) {
@@ -92,14 +91,6 @@ class TapeWalk {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
       steps(loop.steps, visit);
     }
-  }
-
-  template <typename Move, typename Visit>
-  void move(TapeStep& step, Move& move, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false};
-    last_ = nullptr;
-    if (move.patched) tape_.patch(move, slots_);
-    visit(at_, move);
   }
 
   Tape& tape_;

@@ -8,6 +8,7 @@
 #include "driver/driver.h"
 #include "play/failed_run.h"
 #include "play/graph.h"
+#include "play/moves.h"
 #include "play/player.h"
 
 namespace baton::play {
@@ -56,23 +57,10 @@ class Layouter {
     added(at);
   }
 
-  void add(const bind::RunStep& at, const bind::TapeCopy& copy) {
-    if (copy.values.bytes == 0) return nothing(at);
-    if (graph_ != nullptr) {
-      graph_->add_copy(context_.buffers[copy.copy->to].address() + copy.values.to,
-                       context_.buffers[copy.copy->from].address() + copy.values.from,
-                       copy.values.bytes);
-    }
-    added(at);
-  }
-
-  void add(const bind::RunStep& at, const bind::TapeFill& fill) {
-    const bind::BoundBuffer& buffer = context_.buffers[fill.fill->buffer];
-    if (buffer.bytes == 0) return nothing(at);
-    if (graph_ != nullptr) {
-      graph_->add_fill(buffer.address(), fill.bits, static_cast<unsigned>(buffer.element_size()),
-                       static_cast<std::uint64_t>(buffer.elements));
-    }
+  template <typename Planned>
+  void add(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
+    if (bytes_moved(move, context_.buffers) == 0) return nothing(at);
+    if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
     added(at);
   }
 

@@ -13,12 +13,6 @@ constexpr std::size_t kMaxRunTimes = 10000;
 // Times of steps that are kept for statistics: of the first runs, as many as fit for all steps.
 constexpr std::size_t kMaxSamples = std::size_t{1} << 20;
 
-StepReport::Kind kind_of(const bind::PlannedStep& step) {
-  if (std::holds_alternative<bind::PlannedCopy>(step.action)) return StepReport::Kind::kCopy;
-  if (std::holds_alternative<bind::PlannedFill>(step.action)) return StepReport::Kind::kFill;
-  return StepReport::Kind::kLaunch;
-}
-
 template <typename Use>
 void for_each_leaf(const std::vector<bind::PlannedStep>& steps, Use&& use) {
   for (const bind::PlannedStep& step : steps) {
@@ -51,7 +45,7 @@ RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTabl
 void RunLog::add_row(std::uint32_t row, const bind::PlannedStep& step, std::string indexes) {
   if (report_.steps.size() <= row) report_.steps.resize(row + 1);
   StepReport& added = report_.steps[row];
-  added.kind = kind_of(step);
+  added.kind = report_kind(step);
   added.label = step.label;
   added.indexes = std::move(indexes);
   added.where = step.source->where;
@@ -94,16 +88,10 @@ void RunLog::note(const bind::RunStep& at, const bind::TapeLaunch& launch,
   step.bytes += bytes_passed(*at.step, *launch.site->launch, slots);
 }
 
-void RunLog::note(const bind::RunStep& at, const bind::TapeCopy& copy,
-                  std::span<const std::int64_t> slots) {
+void RunLog::note_move(const bind::RunStep& at, std::uint64_t bytes,
+                       std::span<const std::int64_t> slots) {
   begin_row(at, slots);
-  report_.steps[at.row].bytes += 2 * copy.values.bytes;  // read and written
-}
-
-void RunLog::note(const bind::RunStep& at, const bind::TapeFill& fill,
-                  std::span<const std::int64_t> slots) {
-  begin_row(at, slots);
-  report_.steps[at.row].bytes += buffers_[fill.fill->buffer].bytes;
+  report_.steps[at.row].bytes += bytes;
 }
 
 // Counts each buffer's bytes once, however often they are passed.

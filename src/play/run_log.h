@@ -9,6 +9,7 @@
 #include "baton/report.h"
 #include "bind/tape_walk.h"
 #include "driver/simulator.h"
+#include "play/moves.h"
 
 namespace baton::play {
 
@@ -48,10 +49,12 @@ class RunLog {
   // Of the first run.
   void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
             std::span<const std::int64_t> slots);
-  void note(const bind::RunStep& at, const bind::TapeCopy& copy,
-            std::span<const std::int64_t> slots);
-  void note(const bind::RunStep& at, const bind::TapeFill& fill,
-            std::span<const std::int64_t> slots);
+  template <typename Planned>
+  void note(const bind::RunStep& at, const bind::TapeMove<Planned>& move,
+            std::span<const std::int64_t> slots) {
+    note_move(at, bytes_moved(move, buffers_), slots);
+  }
+  void note_move(const bind::RunStep& at, std::uint64_t bytes, std::span<const std::int64_t> slots);
   void begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots);
   // An estimate of the bytes that the launch reads and writes: what it is passed of each buffer.
   std::uint64_t bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,

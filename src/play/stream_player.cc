@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "bind/tape_walk.h"
+#include "play/moves.h"
 #include "play/player.h"
 #include "play/step_timer.h"
 
@@ -20,22 +21,11 @@ class Enqueuer {
     timer_.enqueued(at);
   }
 
-  void enqueue(const bind::RunStep& at, const bind::TapeCopy& copy) {
-    const bind::CopyValues& values = copy.values;
-    if (values.bytes == 0) return timer_.pass(context_, at.row);
+  template <typename Planned>
+  void enqueue(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
+    if (bytes_moved(move, context_.buffers) == 0) return timer_.pass(context_, at.row);
     timer_.next(context_, false);
-    context_.buffers[copy.copy->to].memory->copy_from(*context_.buffers[copy.copy->from].memory,
-                                                      values.bytes, values.from, values.to,
-                                                      context_.stream);
-    timer_.enqueued(at);
-  }
-
-  void enqueue(const bind::RunStep& at, const bind::TapeFill& fill) {
-    const bind::BoundBuffer& buffer = context_.buffers[fill.fill->buffer];
-    if (buffer.bytes == 0) return timer_.pass(context_, at.row);
-    timer_.next(context_, false);
-    buffer.memory->fill(fill.bits, static_cast<unsigned>(buffer.element_size()),
-                        static_cast<std::size_t>(buffer.elements), 0, context_.stream);
+    play::enqueue(move, context_.buffers, context_.stream);
     timer_.enqueued(at);
   }
 

@@ -194,8 +194,9 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
                              printable(failure.description(), 400));
     refusal.note(source_excerpt(text_, where.line, where.column));
     if (name_.ends_with(".cu") || name_.ends_with(".cuh")) {
-      refusal.note("a program file names CUDA source, by source = \"...\"; baton compile makes an "
-                   "image of it");
+      refusal.note(
+          "a program file names CUDA source, by source = \"...\"; baton compile makes an "
+          "image of it");
     }
     throw refusal;
   }

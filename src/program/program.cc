@@ -1,10 +1,11 @@
 #include "baton/program.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "program/names.h"
+#include "program/same_value.h"
+#include "program/steps/step_kind.h"
 #include "program/validate.h"
 
 namespace baton {
@@ -20,33 +21,6 @@ const Part* find_named(const std::vector<Part>& parts, std::string_view name) {
 template <std::size_t N, typename Enum>
 std::string_view name_of(const std::array<std::string_view, N>& names, Enum value) {
   return names[static_cast<std::size_t>(value)];
-}
-
-auto parts(const LaunchStep& step) {
-  return std::tie(step.kernel, step.grid, step.block, step.args, step.attributes);
-}
-auto parts(const CopyStep& step) {
-  return std::tie(step.from, step.to, step.count);
-}
-auto parts(const RepeatStep& step) {
-  return std::tie(step.count, step.index, step.steps);
-}
-
-// As variants compare, but a NaN is equal to a NaN: the same text is the same program.
-template <typename Value>
-bool same_value(const Value& a, const Value& b) {
-  const double* x = std::get_if<double>(&a);
-  const double* y = std::get_if<double>(&b);
-  return a == b || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
-}
-
-bool equal(const FillStep& a, const FillStep& b) {
-  return a.buffer == b.buffer && same_value(a.value, b.value);
-}
-
-template <typename Step>
-bool equal(const Step& a, const Step& b) {
-  return parts(a) == parts(b);
 }
 
 }  // namespace
@@ -125,7 +99,7 @@ bool operator==(const ProgramStep& a, const ProgramStep& b) {
   if (a.action.index() != b.action.index()) return false;
   return std::visit(
       [&](const auto& action) {
-        return equal(action, std::get<std::decay_t<decltype(action)>>(b.action));
+        return equal_steps(action, std::get<std::decay_t<decltype(action)>>(b.action));
       },
       a.action);
 }

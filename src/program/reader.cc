@@ -9,6 +9,7 @@
 #include "base/npy_header.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "program/attribute_reader.h"
 #include "program/attributes.h"
 #include "program/names.h"
 

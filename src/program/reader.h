@@ -15,7 +15,4 @@ namespace baton {
 std::vector<ProgramStep> read_steps(const Document& document, const DocumentNode& steps,
                                     const std::string& prefix);
 
-// The attributes among the members of a table, in a step or in [kernels.k.launch].
-ProgramAttributes read_attributes(const TableReader& table);
-
 }  // namespace baton

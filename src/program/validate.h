@@ -4,9 +4,6 @@
 
 namespace baton {
 
-// A group inside a group, inside …: no deeper than this.
-inline constexpr std::size_t kMaxRepeatDepth = 16;
-
 // Checks all that can be known of a program without a device, its images and its symbols' values,
 // and resolves the text of arguments into buffers and expressions. Throws kInvalidInput, or
 // kNotFound for the name of something that does not exist, at the place of the part.

@@ -1,0 +1,149 @@
+#include "program/scope.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "program/attributes.h"
+#include "program/expression_code.h"
+
+namespace baton {
+
+void ProgramScope::declare(const ProgramSymbol& symbol) {
+  declare(symbol.name, {"symbol", symbol.where});
+}
+
+void ProgramScope::declare(const ProgramBuffer& buffer) {
+  declare(buffer.name, {"buffer", buffer.where, &buffer});
+}
+
+void ProgramScope::declare(const std::string& name, const Declared& declared) {
+  if (is_function_name(name)) {
+    throw error_at(declared.where, ErrorCode::kInvalidInput,
+                   "the {} {} has the name of a function; choose another", declared.kind, name);
+  }
+  if (!is_identifier(name)) {
+    throw error_at(declared.where, ErrorCode::kInvalidInput,
+                   "the {} \"{}\" is not a name: letters, digits and _, not starting with a digit",
+                   declared.kind, printable(name));
+  }
+  const auto [found, added] = names_.emplace(name, declared);
+  if (!added) {
+    throw error_at(declared.where, ErrorCode::kInvalidInput,
+                   "the {} {} has the name of {} {} already{}; choose another", declared.kind, name,
+                   *found->second.kind == 'i' ? "an" : "a", found->second.kind,
+                   found->second.where.known() ? ", at " + found->second.where.to_string() : "");
+  }
+}
+
+void ProgramScope::declare(const ProgramKernel& kernel) {
+  if (!kernels_.emplace(kernel.name, &kernel).second) {
+    throw error_at(kernel.where, ErrorCode::kInvalidInput, "there are two kernels named {}",
+                   printable(kernel.name));
+  }
+}
+
+void ProgramScope::open_group(const RepeatStep& step, const SourceLocation& where) {
+  if (++depth_ > kMaxRepeatDepth) {
+    throw error(ErrorCode::kInvalidInput, "repeats are nested deeper than {} levels",
+                kMaxRepeatDepth);
+  }
+  if (!step.index.empty()) declare(step.index, {"index", where});
+}
+
+void ProgramScope::close_group(const RepeatStep& step) {
+  names_.erase(step.index);
+  --depth_;
+}
+
+bool ProgramScope::is_buffer(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found != names_.end() && found->second.buffer != nullptr;
+}
+
+void ProgramScope::check_kernel(const std::string& name, const SourceLocation& where) const {
+  if (has_kernel(name)) return;
+  std::vector<std::string_view> known;
+  for (const ProgramKernel& kernel : program_.kernels) known.push_back(kernel.name);
+  throw error_at(where, ErrorCode::kNotFound, "unknown kernel \"{}\"{}", printable(name),
+                 suggestion(name, known));
+}
+
+const ProgramBuffer& ProgramScope::buffer(const std::string& name,
+                                          const SourceLocation& where) const {
+  const auto found = names_.find(name);
+  if (found != names_.end() && found->second.buffer != nullptr) return *found->second.buffer;
+  std::vector<std::string_view> known;
+  for (const ProgramBuffer& candidate : program_.buffers) known.push_back(candidate.name);
+  if (found != names_.end()) {
+    throw error_at(where, ErrorCode::kInvalidInput, "{} is {} {}, where a buffer is expected{}",
+                   name, found->second.kind[0] == 'i' ? "an" : "a", found->second.kind,
+                   suggestion("", known));
+  }
+  throw error_at(where, ErrorCode::kNotFound, "unknown buffer \"{}\"{}", printable(name),
+                 suggestion(name, known));
+}
+
+void ProgramScope::check_names(const ExpressionCode& code) const {
+  for (const ExpressionCode::Node& node : code.nodes) {
+    if (node.op != ExpressionCode::Op::kName) continue;
+    const std::string& name = code.names[static_cast<std::size_t>(node.value)];
+    const auto found = names_.find(name);
+    if (found != names_.end() && found->second.buffer == nullptr) continue;
+    if (found != names_.end()) {
+      throw error_at(code.place(node.begin), ErrorCode::kInvalidInput,
+                     "{} is a buffer, in the expression \"{}\"; a buffer comes first, as in "
+                     "\"{} + offset\", and only where a buffer is expected",
+                     name, printable(code.text), name);
+    }
+    std::vector<std::string_view> known;
+    for (const auto& [other, declared] : names_) {
+      if (declared.buffer == nullptr) known.push_back(other);
+    }
+    throw error_at(code.place(node.begin), ErrorCode::kNotFound, "unknown symbol \"{}\"{}", name,
+                   suggestion(name, known));
+  }
+}
+
+void ProgramScope::check_argument_names(const ExpressionCode& code) const {
+  if (code.nodes.size() == 1 && code.nodes[0].op == ExpressionCode::Op::kName &&
+      names_.count(code.names[0]) == 0) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, declared] : names_) known.push_back(name);
+    throw error_at(code.where, ErrorCode::kNotFound, "\"{}\" is not a buffer, symbol or index{}",
+                   code.names[0], suggestion(code.names[0], known));
+  }
+  check_names(code);
+}
+
+void ProgramScope::check(const Expression& expression, std::string_view what,
+                         std::int64_t least) const {
+  check_names(*expression.code());
+  if (const auto literal = expression.literal(); literal && *literal < least) {
+    throw error_at(expression.where(), ErrorCode::kInvalidInput, "{} is {}, it must be at least {}",
+                   what, *literal, least);
+  }
+}
+
+const ProgramBuffer& ProgramScope::check(const BufferOffset& place) const {
+  const ProgramBuffer& target = buffer(place.buffer, place.where);
+  if (place.offset) check(*place.offset, fmt::format("the offset in {}", place.buffer), 0);
+  return target;
+}
+
+void ProgramScope::check(ProgramAttributes& attributes) const {
+  if (attributes.shared) check(*attributes.shared, "dynamic shared memory", 0);
+  resolve_attributes(attributes.list,
+                     {[this](const Expression& value) { check_names(*value.code()); },
+                      [this](const BufferOffset& place) { check(place); }});
+}
+
+void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {
+  if (target.role == BufferRole::kWeight) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} writes {}, which has the role weight: no step may write it", what, target.name);
+  }
+}
+
+}  // namespace baton

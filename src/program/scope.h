@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "baton/program.h"
+
+namespace baton {
+
+struct ExpressionCode;
+
+// A group inside a group, and so on: at most this many levels.
+inline constexpr std::size_t kMaxRepeatDepth = 16;
+
+// Adds the part's place to errors that have none.
+template <typename Part, typename Check>
+void located(const Part& part, Check&& check) {
+  try {
+    check();
+  } catch (Error& failure) {
+    failure.at(part.where);
+    throw;
+  }
+}
+
+// The names that a part of a program may use: symbols, buffers, kernels, and the indexes of the
+// open groups. Checks throw kInvalidInput, or kNotFound for an unknown name, at the place of the
+// name. Refers to the program, which must outlive it.
+class ProgramScope {
+ public:
+  explicit ProgramScope(const ProgramDefinition& program) : program_(program) {}
+
+  void declare(const ProgramSymbol& symbol);
+  void declare(const ProgramBuffer& buffer);
+  void declare(const ProgramKernel& kernel);
+
+  // A group's index is known from `open_group` to `close_group`. Groups nest kMaxRepeatDepth deep.
+  void open_group(const RepeatStep& step, const SourceLocation& where);
+  void close_group(const RepeatStep& step);
+
+  bool is_buffer(std::string_view name) const;
+  bool has_kernel(const std::string& name) const { return kernels_.count(name) != 0; }
+  const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
+    return kernels_;
+  }
+  // The kernel of a step at `where`.
+  void check_kernel(const std::string& name, const SourceLocation& where) const;
+  // The buffer of a name that is used at `where`.
+  const ProgramBuffer& buffer(const std::string& name, const SourceLocation& where) const;
+
+  // Every name must be a symbol or an index.
+  void check_names(const ExpressionCode& code) const;
+  // The same for an argument: a lone unknown name may have been meant for a buffer.
+  void check_argument_names(const ExpressionCode& code) const;
+  // Also that a literal is not below `least`. `what` names the expression in messages.
+  void check(const Expression& expression, std::string_view what, std::int64_t least) const;
+  const ProgramBuffer& check(const BufferOffset& place) const;
+  void check(ProgramAttributes& attributes) const;
+  // The target of a copy or a fill. `what` names the step.
+  void check_writable(const ProgramBuffer& target, std::string_view what) const;
+
+ private:
+  struct Declared {
+    const char* kind;  // "symbol", "buffer", "index"
+    SourceLocation where;
+    const ProgramBuffer* buffer = nullptr;
+  };
+
+  void declare(const std::string& name, const Declared& declared);
+
+  const ProgramDefinition& program_;
+  std::map<std::string, Declared, std::less<>> names_;
+  std::map<std::string, const ProgramKernel*, std::less<>> kernels_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace baton

@@ -1,0 +1,83 @@
+#include <fmt/core.h>
+
+#include <tuple>
+
+#include "base/text.h"
+#include "program/argument_check.h"
+#include "program/argument_reader.h"
+#include "program/attribute_reader.h"
+#include "program/attributes.h"
+#include "program/scope.h"
+#include "program/steps/step_kind.h"
+
+// launch = "saxpy", with grid, block, args and every attribute.
+
+namespace baton {
+namespace {
+
+std::span<const std::string_view> launch_keys() {
+  static const std::vector<std::string_view> keys = [] {
+    std::vector<std::string_view> all = {"launch", "grid", "block", "args"};
+    all.insert(all.end(), attribute_keys().begin(), attribute_keys().end());
+    return all;
+  }();
+  return keys;
+}
+
+StepAction read_launch(const StepSource& source) {
+  const TableReader table(source.document, source.node, source.what, launch_keys());
+  LaunchStep step;
+  step.kernel = table.required_string("launch");
+  table.require("grid");
+  step.grid = table.expressions("grid", 1, 3);
+  step.block = table.expressions("block", 1, 3);
+  if (const DocumentNode* args = table.find("args")) {
+    if (args->kind != DocumentNode::Kind::kArray) {
+      table.refuse(*args, "args", "an array of arguments");
+    }
+    for (const DocumentNode& item : args->items) {
+      const std::string name = fmt::format("argument {} of {}", step.args.size(), source.what);
+      step.args.push_back(read_argument(source.document, item, name));
+    }
+  }
+  step.attributes = read_attributes(table);
+  return step;
+}
+
+void check_extents(const std::vector<Expression>& extents, const char* what,
+                   const ProgramScope& scope) {
+  if (extents.size() > 3) {
+    throw error(ErrorCode::kInvalidInput, "the {} has {} extents, the most is 3", what,
+                extents.size());
+  }
+  for (const Expression& extent : extents) {
+    scope.check(extent, fmt::format("a {} extent", what), 1);
+  }
+}
+
+auto parts(const LaunchStep& step) {
+  return std::tie(step.kernel, step.grid, step.block, step.args, step.attributes);
+}
+
+}  // namespace
+
+const StepKind kLaunchStepKind = {"launch", read_launch};
+
+void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& where) {
+  scope.check_kernel(step.kernel, where);
+  if (step.grid.empty()) {
+    throw error(ErrorCode::kInvalidInput, "the launch of {} has no grid", printable(step.kernel));
+  }
+  check_extents(step.grid, "grid", scope);
+  check_extents(step.block, "block", scope);
+  for (LaunchArgument& argument : step.args) {
+    located(argument, [&] { check_argument(argument, scope); });
+  }
+  scope.check(step.attributes);
+}
+
+bool equal_steps(const LaunchStep& a, const LaunchStep& b) {
+  return parts(a) == parts(b);
+}
+
+}  // namespace baton

@@ -1,0 +1,58 @@
+#pragma once
+
+// One place for a kind of step. A kind has one file here: it reads the step, checks it against the
+// program's names, and compares two of them. `bind/steps` and `play/steps` have its other halves:
+// what it becomes on a tape, and how a tape's step is sent. Every visit of ProgramStep::action is
+// exhaustive, so a kind that a room forgets does not compile.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "baton/program.h"
+#include "program/table_reader.h"
+
+namespace baton {
+
+class ProgramScope;
+
+// A step in a program file. `what` names it in messages: "step 3.0".
+struct StepSource {
+  const Document& document;
+  const DocumentNode& node;
+  const std::string& what;
+};
+
+using StepAction = decltype(ProgramStep::action);
+
+struct StepKind {
+  std::string_view name;  // the key that makes a table a step of this kind
+  // Throws kInvalidInput at the place of what is wrong.
+  StepAction (*read)(const StepSource& source);
+};
+
+extern const StepKind kLaunchStepKind;
+extern const StepKind kCopyStepKind;
+extern const StepKind kFillStepKind;
+extern const StepKind kRepeatStepKind;
+
+// All kinds, in the order of ProgramStep::action.
+std::span<const StepKind* const> step_kinds();
+
+// Checks a step at `where` against the names that are known there, and resolves text in it. Throws
+// kInvalidInput or kNotFound at the place of what is wrong.
+void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(CopyStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(FillStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& where);
+
+// Checks the steps of a program or a group in their order.
+void check_steps(std::vector<ProgramStep>& steps, ProgramScope& scope);
+
+// Whether two steps are written alike, wherever they are. A NaN is equal to a NaN.
+bool equal_steps(const LaunchStep& a, const LaunchStep& b);
+bool equal_steps(const CopyStep& a, const CopyStep& b);
+bool equal_steps(const FillStep& a, const FillStep& b);
+bool equal_steps(const RepeatStep& a, const RepeatStep& b);
+
+}  // namespace baton
