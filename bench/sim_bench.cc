@@ -35,7 +35,7 @@ class Device {
     if (judged) memory_.impl().watch();
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    module_ = sim::LoadedModule::load(ptx::Module::parse(text, "sim_bench.ptx"), memory_,
+    module_ = sim::LoadedModule::load(ptx::ParsedModule::parse(text, "sim_bench.ptx"), memory_,
                                       *chip::find(90));
   }
 
@@ -47,7 +47,7 @@ class Device {
   }
 
   template <class... Args>
-  driver::Counters run(const char* name, sim::Dim3 grid, sim::Dim3 block, Args... args) {
+  driver::Counters run(const char* name, sim::Extent3 grid, sim::Extent3 block, Args... args) {
     sim::GridLaunch launch;
     launch.module = module_;
     launch.kernel = module_->kernel(name);

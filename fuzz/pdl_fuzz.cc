@@ -15,11 +15,13 @@ namespace {
 using namespace baton::overlap;
 
 // What is rewritten waits on every path, or as it did, and keeps that when it is rewritten again.
-void rewrite_all(const std::shared_ptr<const baton::ptx::Module>& module, TriggerPlace trigger) {
+void rewrite_all(const std::shared_ptr<const baton::ptx::ParsedModule>& module,
+                 TriggerPlace trigger) {
   std::vector<RewriteRequest> requests;
   for (const baton::ptx::Function* kernel : module->entries()) {
     if (!kernel->has_body) continue;
-    requests.push_back({kernel, {{ParamUse::kConstantMemory, ParamUse::kAny}, true}, trigger});
+    requests.push_back(
+        {kernel, {{EarlyArgument::kConstantMemory, EarlyArgument::kAny}, true}, trigger});
   }
   const Rewriting done = rewrite(module, requests);
   for (std::size_t k = 0; k < requests.size(); ++k) {
@@ -48,8 +50,8 @@ void rewrite_all(const std::shared_ptr<const baton::ptx::Module>& module, Trigge
 // Whatever the PTX is, every kernel has a footprint, and one that keeps to its own rules.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const auto module =
-        baton::ptx::Module::parse(std::string(reinterpret_cast<const char*>(data), size), "input");
+    const auto module = baton::ptx::ParsedModule::parse(
+        std::string(reinterpret_cast<const char*>(data), size), "input");
     for (const baton::ptx::Function* kernel : module->entries()) {
       if (!kernel->has_body) continue;
       for (const std::array<std::uint32_t, 3>& block :
@@ -57,9 +59,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const Footprint found = read_footprint(module, *kernel, block);
         const bool waits = found.waits_for_certain(block, {1, 1, 1}, {});
         if (waits && found.waits == Footprint::Waits::kNever) std::abort();
-        for (const Touch& touch : found.touches) {
-          if (touch.roots.empty() || !(touch.reads || touch.writes)) std::abort();
-          const bool after = touch.order == Order::kAfter;
+        for (const AccessGroup& access : found.accesses) {
+          if (access.roots.empty() || !(access.reads || access.writes)) std::abort();
+          const bool after = access.order == Order::kAfter;
           if (after && found.waits == Footprint::Waits::kNever) std::abort();
         }
       }

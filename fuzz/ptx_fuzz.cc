@@ -11,7 +11,7 @@
 namespace {
 
 using baton::ptx::Function;
-using baton::ptx::Module;
+using baton::ptx::ParsedModule;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -45,7 +45,7 @@ void check_flow(const Function& function) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   refused([&] {
     const auto module =
-        Module::parse(std::string(reinterpret_cast<const char*>(data), size), "input");
+        ParsedModule::parse(std::string(reinterpret_cast<const char*>(data), size), "input");
     bool all_parse = true;
     for (const auto& item : module->items()) {
       const auto* function = std::get_if<Function>(&item);
@@ -58,8 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (!all_parse) return;
     const std::string printed = print(*module);
-    std::shared_ptr<const Module> again;
-    require(!refused([&] { again = Module::parse(printed, "printed"); }));
+    std::shared_ptr<const ParsedModule> again;
+    require(!refused([&] { again = ParsedModule::parse(printed, "printed"); }));
     require(equal(*module, *again));
     require(print(*again) == printed);
   });

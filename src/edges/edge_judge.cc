@@ -263,26 +263,27 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
 void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
                              const overlap::BoundLaunch& bound,
                              std::span<const overlap::GivenArgument> arguments) {
-  for (const overlap::BoundTouch& touch : bound.touches) {
-    if (!touch.touch->writes || !touch.memory || touch.is_one_of) continue;
-    const ProgramBuffer* const buffer = memories_[*touch.memory].read_only;
+  for (const overlap::BoundAccess& access : bound.accesses) {
+    if (!access.group->writes || !access.memory || access.is_one_of) continue;
+    const ProgramBuffer* const buffer = memories_[*access.memory].read_only;
     if (buffer == nullptr) continue;
-    if (!checked_writes_.emplace(execution.launch.number, *touch.memory).second) continue;
+    if (!checked_writes_.emplace(execution.launch.number, *access.memory).second) continue;
     const std::string text = fmt::format(
         "the buffer {}, which has the role {}: no kernel may "
         "write it",
         buffer->name, to_string(buffer->role));
     const LaunchConfig& config = execution.config;
-    if (overlap::is_certain(bound, touch, arguments, extents(config.block), extents(config.grid))) {
+    if (overlap::is_certain(bound, access, arguments, extents(config.block),
+                            extents(config.grid))) {
       if (forbidden_write_) continue;
       writes_weight_ = buffer->role == BufferRole::kWeight;
       forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kFault,
                                   "{} writes at {} {}; give the buffer the role inout, or mend the "
                                   "kernel",
-                                  execution.step.label, touch.touch->where, text);
+                                  execution.step.label, access.group->where, text);
     } else {
       warnings_.push_back(
-          fmt::format("{} may write at {} {}", execution.step.label, touch.touch->where, text));
+          fmt::format("{} may write at {} {}", execution.step.label, access.group->where, text));
     }
   }
 }

@@ -118,7 +118,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<BufferStart> starts_;    // by buffer
   // By module and name.
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
-  overlap::Chain chain_;
+  overlap::LaunchChain chain_;
   std::vector<Decision> decisions_;                                // by launch
   std::vector<Site> sites_;                                        // by launch
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from

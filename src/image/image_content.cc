@@ -4,14 +4,14 @@
 
 namespace baton::image {
 
-std::shared_ptr<const ptx::Module> ImageContent::ptx_of(const Image& image) {
+std::shared_ptr<const ptx::ParsedModule> ImageContent::ptx_of(const Image& image) {
   if (image.kind() != ImageKind::kPtx) {
     throw error(ErrorCode::kInternal, "{} is an image of kind {}, not PTX", image.name(),
                 to_string(image.kind()));
   }
   ImageContent& content = *image.content_;
   std::call_once(content.parsed_, [&] {
-    content.module_ = ptx::Module::parse(std::string(image.bytes()), image.name());
+    content.module_ = ptx::ParsedModule::parse(std::string(image.bytes()), image.name());
   });
   return content.module_;
 }

@@ -15,16 +15,16 @@ struct ImageContent {
   std::string name;
   std::string owned;  // the bytes, unless they are static
 
-  static std::shared_ptr<const ptx::Module> ptx_of(const Image& image);
+  static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
  private:
   std::once_flag parsed_;
-  std::shared_ptr<const ptx::Module> module_;
+  std::shared_ptr<const ptx::ParsedModule> module_;
 };
 
 // The syntax tree of an image of PTX, which lives as long as a copy of the image does. Parses it at
 // the first call; throws Error(kInvalidInput) where it does not parse, each time. Thread-safe.
-inline std::shared_ptr<const ptx::Module> ptx_of(const Image& image) {
+inline std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image) {
   return ImageContent::ptx_of(image);
 }
 

@@ -24,7 +24,7 @@ TEST(ImageContent, CopiesShareOneTree) {
   static_cast<void>(read_facts(copy));
   // Two for the image, which the facts took theirs from, and this one.
   EXPECT_EQ(module.use_count(), 2);
-  EXPECT_EQ(ptx::Module::of(std::string(kText), "<ptx>"), module);
+  EXPECT_EQ(ptx::ParsedModule::of(std::string(kText), "<ptx>"), module);
 }
 
 TEST(ImageContent, AnEditIsAnotherImage) {
@@ -35,7 +35,7 @@ TEST(ImageContent, AnEditIsAnotherImage) {
 }
 
 TEST(ImageContent, TheTreeGoesWithTheLastCopy) {
-  std::weak_ptr<const ptx::Module> seen;
+  std::weak_ptr<const ptx::ParsedModule> seen;
   {
     const Image image = Image::from_static(kText, "k.ptx");
     static_cast<void>(read_facts(image));
@@ -53,7 +53,7 @@ TEST(ImageContent, RefusesEachTimeWhatDoesNotParse) {
 
 TEST(ImageContent, ThreadsMeetOneTree) {
   const Image image = Image::from_bytes(kText, "k.ptx");
-  std::vector<std::shared_ptr<const ptx::Module>> seen(8);
+  std::vector<std::shared_ptr<const ptx::ParsedModule>> seen(8);
   std::vector<std::thread> threads;
   for (auto& each : seen) threads.emplace_back([&] { each = ptx_of(image); });
   for (std::thread& thread : threads) thread.join();

@@ -144,7 +144,7 @@ std::optional<VariableFacts> read_variable(const ptx::Variable& variable) {
   return VariableFacts{std::string(variable.name), extent->size, constant};
 }
 
-DebugInfo debug_of(const ptx::Module& module) {
+DebugInfo debug_of(const ptx::ParsedModule& module) {
   DebugInfo found = DebugInfo::kNone;
   for (const ptx::TopLevel& item : module.items()) {
     const auto* section = std::get_if<ptx::Section>(&item);
@@ -157,7 +157,7 @@ DebugInfo debug_of(const ptx::Module& module) {
 }  // namespace
 
 ImageFacts read_ptx_facts(const Image& image) {
-  const std::shared_ptr<const ptx::Module> module = ptx_of(image);
+  const std::shared_ptr<const ptx::ParsedModule> module = ptx_of(image);
   ImageFacts facts;
   facts.kind = ImageKind::kPtx;
   facts.arch = module->target();

@@ -11,7 +11,7 @@
 namespace baton::image {
 
 using ptx::Function;
-using ptx::Operand;
+using ptx::InstructionOperand;
 
 struct PtxReach::Summary {
   std::vector<const Function*> calls;
@@ -45,7 +45,7 @@ bool is_static_shared(const ptx::Variable& variable) {
 
 class PtxReach::Reader {
  public:
-  Reader(const ptx::Module& module, const Tables& tables, Summary& out)
+  Reader(const ptx::ParsedModule& module, const Tables& tables, Summary& out)
       : module_(module), tables_(tables), out_(out) {}
 
   void read(const ptx::Block& body) {
@@ -81,22 +81,22 @@ class PtxReach::Reader {
       out_.grid_sync |= source == "%envreg1" || source == "%envreg2";
     }
     if (tables_.shared.empty()) return;
-    for (const Operand& operand : i.operands) names(operand);
+    for (const InstructionOperand& operand : i.operands) names(operand);
   }
 
-  void names(const Operand& operand) {
-    if (operand.kind == Operand::Kind::kIdentifier) {
+  void names(const InstructionOperand& operand) {
+    if (operand.kind == InstructionOperand::Kind::kIdentifier) {
       const auto found = tables_.shared.find(operand.text);
       if (found != tables_.shared.end() && named_.insert(found->second).second) {
         out_.shared.push_back(found->second);
       }
     }
-    for (const Operand& child : operand.children) names(child);
+    for (const InstructionOperand& child : operand.children) names(child);
   }
 
   void call(const ptx::Instruction& i) {
-    for (const Operand& operand : i.operands) {
-      if (operand.kind != Operand::Kind::kIdentifier) continue;
+    for (const InstructionOperand& operand : i.operands) {
+      if (operand.kind != InstructionOperand::Kind::kIdentifier) continue;
       if (!calls(operand.text)) indirect_.push_back(&i);
       return;
     }
@@ -115,9 +115,9 @@ class PtxReach::Reader {
   }
 
   void resolve(const ptx::Instruction& site) {
-    const Operand& last = site.operands.back();
+    const InstructionOperand& last = site.operands.back();
     const auto found = targets_.find(last.text);
-    if (last.kind != Operand::Kind::kIdentifier || found == targets_.end()) {
+    if (last.kind != InstructionOperand::Kind::kIdentifier || found == targets_.end()) {
       out_.is_open = true;
       return;
     }
@@ -126,7 +126,7 @@ class PtxReach::Reader {
     }
   }
 
-  const ptx::Module& module_;
+  const ptx::ParsedModule& module_;
   const Tables& tables_;
   Summary& out_;
   std::unordered_set<const ptx::Variable*> named_;
@@ -135,7 +135,7 @@ class PtxReach::Reader {
   std::unordered_map<std::string_view, const ptx::TargetList*> targets_;
 };
 
-PtxReach::PtxReach(const ptx::Module& module)
+PtxReach::PtxReach(const ptx::ParsedModule& module)
     : module_(module), tables_(std::make_unique<Tables>()) {
   for (const ptx::TopLevel& item : module.items()) {
     if (const auto* variable = std::get_if<ptx::Variable>(&item)) {

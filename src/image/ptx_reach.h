@@ -23,7 +23,7 @@ struct Reached {
 // module must outlive it.
 class PtxReach {
  public:
-  explicit PtxReach(const ptx::Module& module);
+  explicit PtxReach(const ptx::ParsedModule& module);
   ~PtxReach();
 
   // Unknown is what an indirect call, a call of an unknown external function, or a body that does
@@ -41,7 +41,7 @@ class PtxReach {
   // Kernels times functions: real modules stay far below, a hostile one ends here.
   static constexpr std::size_t kMaxVisits = std::size_t{1} << 24;
 
-  const ptx::Module& module_;
+  const ptx::ParsedModule& module_;
   struct Tables;
   std::unique_ptr<Tables> tables_;
   std::vector<std::string> remarks_;

@@ -12,7 +12,7 @@ namespace baton::image {
 namespace {
 
 using ptx::Instruction;
-using ptx::Operand;
+using ptx::InstructionOperand;
 
 // What a register holds.
 struct ValueOrigin {
@@ -62,8 +62,8 @@ class Scopes {
   std::vector<Declared> inner_;
 };
 
-bool is_register(const Operand& operand) {
-  return operand.kind == Operand::Kind::kIdentifier && operand.text.starts_with('%');
+bool is_register(const InstructionOperand& operand) {
+  return operand.kind == InstructionOperand::Kind::kIdentifier && operand.text.starts_with('%');
 }
 
 // Operations on 64 bits that show a number: addresses are added, compared and masked, not these.
@@ -105,7 +105,7 @@ class UseFinder {
     if (i.operands.empty()) return;
     const bool touches_memory_of_params = !(i.has("shared") || i.has("local") || i.has("param"));
     if (touches_memory_of_params) {
-      for (const Operand& operand : i.operands) address(operand);
+      for (const InstructionOperand& operand : i.operands) address(operand);
     }
     if (i.opcode == "call") return call(i);
 
@@ -130,24 +130,24 @@ class UseFinder {
 
   static bool is_wide(const Instruction& i) { return i.has("s64") || i.has("u64") || i.has("b64"); }
 
-  ValueOrigin origin(const Operand& operand) {
+  ValueOrigin origin(const InstructionOperand& operand) {
     return is_register(operand) ? scopes_[operand.text] : ValueOrigin{};
   }
 
-  void assign(const Operand& destination, ValueOrigin value) {
-    if (is_register(destination) || destination.kind == Operand::Kind::kIdentifier) {
+  void assign(const InstructionOperand& destination, ValueOrigin value) {
+    if (is_register(destination) || destination.kind == InstructionOperand::Kind::kIdentifier) {
       scopes_[destination.text] = value;
       return;
     }
-    if (destination.kind == Operand::Kind::kAddress) return;
-    for (const Operand& child : destination.children) assign(child, ValueOrigin{});
+    if (destination.kind == InstructionOperand::Kind::kAddress) return;
+    for (const InstructionOperand& child : destination.children) assign(child, ValueOrigin{});
   }
 
   // ld.param of a kernel parameter. Only whole scalars and 2-byte structs (half, bfloat16) are
   // followed.
   void load_param(const Instruction& i) {
     ValueOrigin loaded;
-    if (i.operands.size() == 2 && i.operands[1].kind == Operand::Kind::kAddress &&
+    if (i.operands.size() == 2 && i.operands[1].kind == InstructionOperand::Kind::kAddress &&
         i.operands[1].offset == 0 && !i.operands[1].children.empty()) {
       const auto found = params_.find(i.operands[1].children[0].text);
       if (found != params_.end()) {
@@ -161,9 +161,9 @@ class UseFinder {
     assign(i.operands[0], loaded);
   }
 
-  ValueOrigin moved(const Operand& source) {
+  ValueOrigin moved(const InstructionOperand& source) {
     if (is_register(source)) return scopes_[source.text];
-    if (source.kind == Operand::Kind::kIdentifier) {
+    if (source.kind == InstructionOperand::Kind::kIdentifier) {
       const ValueOrigin local = scopes_[source.text];  // registers of inline assembly have no '%'
       if (local.kind != ValueOrigin::Kind::kOther) return local;
       if (!params_.contains(source.text)) return {ValueOrigin::Kind::kAddress, -1};
@@ -171,7 +171,7 @@ class UseFinder {
     return {};
   }
 
-  ValueOrigin converted_address(const Operand& source) {
+  ValueOrigin converted_address(const InstructionOperand& source) {
     const ValueOrigin from = origin(source);
     if (from.param >= 0) uses_[static_cast<std::size_t>(from.param)].as_pointer = true;
     return {ValueOrigin::Kind::kAddress, from.param};
@@ -190,15 +190,15 @@ class UseFinder {
     return {param >= 0 ? ValueOrigin::Kind::kSum : ValueOrigin::Kind::kOther, param};
   }
 
-  void address(const Operand& operand) {
-    if (operand.kind != Operand::Kind::kAddress || operand.children.empty()) return;
+  void address(const InstructionOperand& operand) {
+    if (operand.kind != InstructionOperand::Kind::kAddress || operand.children.empty()) return;
     const ValueOrigin base = origin(operand.children[0]);
     if (base.param >= 0) uses_[static_cast<std::size_t>(base.param)].as_pointer = true;
   }
 
   // call (results), callee, (arguments), prototype
   void call(const Instruction& i) {
-    for (const Operand& operand : i.operands) {
+    for (const InstructionOperand& operand : i.operands) {
       const ValueOrigin callee = origin(operand);
       if (callee.kind == ValueOrigin::Kind::kValue) {
         uses_[static_cast<std::size_t>(callee.param)].as_pointer = true;
@@ -213,12 +213,13 @@ class UseFinder {
   }
 
   // What instruction `i` shows about its source operand.
-  void evidence(const Instruction& i, const Operand& operand) {
-    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kGroup) {
-      for (const Operand& child : operand.children) evidence(i, child);
+  void evidence(const Instruction& i, const InstructionOperand& operand) {
+    if (operand.kind == InstructionOperand::Kind::kVector ||
+        operand.kind == InstructionOperand::Kind::kGroup) {
+      for (const InstructionOperand& child : operand.children) evidence(i, child);
       return;
     }
-    if (operand.kind != Operand::Kind::kIdentifier || i.modifiers.empty()) return;
+    if (operand.kind != InstructionOperand::Kind::kIdentifier || i.modifiers.empty()) return;
     const ValueOrigin from = scopes_[operand.text];
     if (from.param < 0 || from.kind == ValueOrigin::Kind::kAddress) return;
     ParamUse& use = uses_[static_cast<std::size_t>(from.param)];
@@ -254,7 +255,7 @@ class UseFinder {
     if (i.opcode == "setp" || i.opcode == "set") {
       tells = !(i.has("eq") || i.has("ne"));
       // "0 <= n && n < 6" is compiled to one unsigned comparison.
-      unclear = i.operands.back().kind == Operand::Kind::kInteger;
+      unclear = i.operands.back().kind == InstructionOperand::Kind::kInteger;
     } else if (i.opcode == "shr") {
       tells = true;
       unclear = true;  // the sign bit of a signed number is taken out by an unsigned shift

@@ -39,7 +39,8 @@ overlap::Footprint Footprints::read(const std::string& kernel, const Block& bloc
   }
   auto& module = modules_[kernels_.module_number(kernel)];
   try {
-    if (module == nullptr) module = ptx::Module::parse(std::string(image->bytes()), image->name());
+    if (module == nullptr)
+      module = ptx::ParsedModule::parse(std::string(image->bytes()), image->name());
   } catch (const Error& unreadable) {
     return overlap::unknown_footprint(facts.name, facts.waits, facts.triggers,
                                       unreadable.message());

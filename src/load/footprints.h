@@ -39,8 +39,8 @@ class Footprints {
   const KernelSet& kernels_;
   std::map<std::pair<std::string, Block>, std::unique_ptr<const overlap::Footprint>> known_;
   std::map<const overlap::Footprint*, std::string> names_;
-  std::map<std::string, std::size_t> blocks_;                          // kept, by kernel
-  std::map<std::size_t, std::shared_ptr<const ptx::Module>> modules_;  // by number
+  std::map<std::string, std::size_t> blocks_;                                // kept, by kernel
+  std::map<std::size_t, std::shared_ptr<const ptx::ParsedModule>> modules_;  // by number
 };
 
 }  // namespace baton::load

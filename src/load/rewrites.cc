@@ -58,10 +58,11 @@ bool ends_in_launch(const ProgramStep& step) {
 }
 
 // What all of them say, and nothing where one does not.
-void meet(std::vector<overlap::ParamUse>& all, const std::vector<overlap::ParamUse>& more) {
+void meet(std::vector<overlap::EarlyArgument>& all,
+          const std::vector<overlap::EarlyArgument>& more) {
   all.resize(std::min(all.size(), more.size()));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    if (all[k] != more[k]) all[k] = overlap::ParamUse::kAny;
+    if (all[k] != more[k]) all[k] = overlap::EarlyArgument::kAny;
   }
 }
 
@@ -100,7 +101,7 @@ void Rewrites::note(const LaunchStep& step, bool follows_launch) {
   const ProgramAttributes& defaults = program_.kernel(step.kernel)->launch;
   const PdlMode own = step.attributes.pdl.value_or(defaults.pdl.value_or(PdlMode::kAuto));
   const bool may = (own == PdlMode::kAuto ? pdl_ : own) != PdlMode::kOff;
-  std::vector<overlap::ParamUse> params;
+  std::vector<overlap::EarlyArgument> params;
   for (const LaunchArgument& argument : step.args) params.push_back(use_of(argument));
   Use& use = uses_[step.kernel];
   use.may_start_early |= may;
@@ -113,23 +114,23 @@ void Rewrites::note(const LaunchStep& step, bool follows_launch) {
   use.is_launched = true;
 }
 
-overlap::ParamUse Rewrites::use_of(const LaunchArgument& argument) const {
-  using overlap::ParamUse;
+overlap::EarlyArgument Rewrites::use_of(const LaunchArgument& argument) const {
+  using overlap::EarlyArgument;
   const auto use_of_buffer = [&](const BufferOffset& place) {
     const ProgramBuffer* buffer = program_.buffer(place.buffer);
     const bool is_weight =
         buffer != nullptr && !buffer->variable && buffer->role == BufferRole::kWeight;
-    return is_weight ? ParamUse::kConstantMemory : ParamUse::kAny;
+    return is_weight ? EarlyArgument::kConstantMemory : EarlyArgument::kAny;
   };
   return std::visit(
       Overloaded{use_of_buffer, [&](const BufferView& view) { return use_of_buffer(view.place); },
-                 [](const Expression&) { return ParamUse::kScalar; },
-                 [](double) { return ParamUse::kScalar; },
-                 [](const TypedValue&) { return ParamUse::kScalar; },
-                 [](const RawBytes&) { return ParamUse::kAny; },
-                 [](const TensorMapArgument&) { return ParamUse::kAny; },
-                 [](const StructArgument&) { return ParamUse::kAny; },
-                 [](const std::string&) { return ParamUse::kAny; }},
+                 [](const Expression&) { return EarlyArgument::kScalar; },
+                 [](double) { return EarlyArgument::kScalar; },
+                 [](const TypedValue&) { return EarlyArgument::kScalar; },
+                 [](const RawBytes&) { return EarlyArgument::kAny; },
+                 [](const TensorMapArgument&) { return EarlyArgument::kAny; },
+                 [](const StructArgument&) { return EarlyArgument::kAny; },
+                 [](const std::string&) { return EarlyArgument::kAny; }},
       argument.value);
 }
 
@@ -198,9 +199,9 @@ void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) c
   const std::vector<Wanted> wanted = wanted_of(definition, module, *ptx);
   std::string obstacle = has_pdl_ ? "" : "the device has no programmatic dependent launch";
   if (obstacle.empty() && definition.source) obstacle = obstacle_of(*definition.source);
-  std::shared_ptr<const ptx::Module> parsed;
+  std::shared_ptr<const ptx::ParsedModule> parsed;
   try {
-    if (obstacle.empty()) parsed = ptx::Module::parse(std::string(ptx->bytes()), ptx->name());
+    if (obstacle.empty()) parsed = ptx::ParsedModule::parse(std::string(ptx->bytes()), ptx->name());
   } catch (const Error& unreadable) {
     if (unreadable.code() != ErrorCode::kInvalidInput) throw;
     obstacle = unreadable.message();

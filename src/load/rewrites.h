@@ -31,13 +31,13 @@ class Rewrites {
     bool may_start_early = false;  // some launch of it
     bool follows_launch = false;   // some launch of those
     bool is_launched = false;
-    std::vector<overlap::ParamUse> params;
+    std::vector<overlap::EarlyArgument> params;
   };
   struct Wanted;
 
   void walk(const std::vector<ProgramStep>& steps, bool in_group);
   void note(const LaunchStep& step, bool follows_launch);
-  overlap::ParamUse use_of(const LaunchArgument& argument) const;
+  overlap::EarlyArgument use_of(const LaunchArgument& argument) const;
   RewriteMode mode_of(const ProgramKernel& kernel) const;
   std::vector<Wanted> wanted_of(const KernelDefinition& definition, const KernelModule& module,
                                 const Image& ptx) const;

@@ -46,11 +46,11 @@ constexpr std::string_view kPtx = R"(
 }
 )";
 
-enum class Form { kJson, kFunction, kModule, kModuleWithSources };
+enum class SchemaForm { kJson, kFunction, kModule, kModuleWithSources };
 
 struct Version {
   const char* name;
-  Form form;
+  SchemaForm form;
   int generation;                 // of the binary function info
   const char* tags_key;           // of the sidecar
   std::vector<std::string> tags;  // or fields, in the newest generation
@@ -66,7 +66,7 @@ std::string quoted(const std::vector<std::string>& strings) {
 }
 
 std::string bytes_of(const Version& version) {
-  if (version.form == Form::kJson) {
+  if (version.form == SchemaForm::kJson) {
     return R"({"tvm_version": "0.1.0", "func_info": {"fill_kernel": {"name": "", "arg_types": )" +
            quoted(kTypes) + ", \"" + version.tags_key + "\": " + quoted(version.tags) + "}}}";
   }
@@ -77,9 +77,9 @@ std::string bytes_of(const Version& version) {
                                 {0, 0, 0},
                                 native ? version.tags : std::vector<std::string>(),
                                 {}};
-  if (version.form == Form::kFunction) return function_bytes(function, version.generation);
+  if (version.form == SchemaForm::kFunction) return function_bytes(function, version.generation);
   const std::string module = module_bytes({function}, version.generation, "ptx", kPtx);
-  if (version.form == Form::kModule) return module;
+  if (version.form == SchemaForm::kModule) return module;
   ByteWriter out;
   out.counted_bytes("cuda.module.v1");
   out.bytes(module);
@@ -90,25 +90,25 @@ std::string bytes_of(const Version& version) {
 }
 
 const Version kVersions[] = {
-    {"0.7 sidecar", Form::kJson, 0, "thread_axis_tags", {"blockIdx.x", "threadIdx.x"}},
+    {"0.7 sidecar", SchemaForm::kJson, 0, "thread_axis_tags", {"blockIdx.x", "threadIdx.x"}},
     {"0.8 sidecar",
-     Form::kJson,
+     SchemaForm::kJson,
      0,
      "launch_param_tags",
      {"blockIdx.x", "threadIdx.x", "tir.use_dyn_shared_memory"}},
     {"0.8 module",
-     Form::kModule,
+     SchemaForm::kModule,
      0,
      "",
      {"blockIdx.x", "threadIdx.x", "tir.use_dyn_shared_memory"}},
-    {"0.20 function info", Form::kFunction, 0, "", {"blockIdx.x", "threadIdx.x"}},
+    {"0.20 function info", SchemaForm::kFunction, 0, "", {"blockIdx.x", "threadIdx.x"}},
     {"0.21 module",
-     Form::kModule,
+     SchemaForm::kModule,
      1,
      "",
      {"blockIdx.x", "threadIdx.x", "tir.use_dyn_shared_memory"}},
     {"0.23 sidecar",
-     Form::kJson,
+     SchemaForm::kJson,
      1,
      "launch_param_tags",
      {"blockIdx.x", "threadIdx.x", "tir.use_programtic_dependent_launch",
@@ -116,14 +116,14 @@ const Version kVersions[] = {
      true,
      true},
     {"0.24 module",
-     Form::kModule,
+     SchemaForm::kModule,
      1,
      "",
      {"blockIdx.x", "threadIdx.x", "tirx.use_programtic_dependent_launch",
       "tirx.use_dyn_shared_memory"},
      true},
     {"0.26 module",
-     Form::kModule,
+     SchemaForm::kModule,
      1,
      "",
      {"blockIdx.x", "threadIdx.x", "clusterCtaIdx.x", "tirx.use_cooperative_launch",
@@ -132,16 +132,16 @@ const Version kVersions[] = {
      true,
      true},
     {"tile-ai module",
-     Form::kModule,
+     SchemaForm::kModule,
      1,
      "",
      {"blockIdx.x", "threadIdx.x", "tir.cluster_dim_x", "tirx.use_dyn_shared_memory"},
      false,
      false,
      true},
-    {"main, function info", Form::kFunction, 2, "", {"grid.x", "block.x"}},
+    {"main, function info", SchemaForm::kFunction, 2, "", {"grid.x", "block.x"}},
     {"main, module with sources",
-     Form::kModuleWithSources,
+     SchemaForm::kModuleWithSources,
      2,
      "",
      {"grid.x", "block.x", "cluster.x", "dynamic_smem_bytes"},
@@ -158,7 +158,8 @@ TEST(MetadataVersions, AllLaunchTheSameKernel) {
     const FoundMetadata found = read_metadata(bytes_of(version), version.name);
     EXPECT_THAT(found.remarks, testing::IsEmpty());
     const ModuleMetadata& metadata = found.modules.at(0);
-    const bool has_code = version.form == Form::kModule || version.form == Form::kModuleWithSources;
+    const bool has_code =
+        version.form == SchemaForm::kModule || version.form == SchemaForm::kModuleWithSources;
     EXPECT_EQ(metadata.image().has_value(), has_code);
     const FunctionMetadata& function = metadata.function("fill_kernel");
     EXPECT_EQ(function.pdl(), version.pdl);

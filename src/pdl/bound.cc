@@ -7,42 +7,42 @@
 namespace baton::overlap {
 namespace {
 
-class Binder {
+class FootprintBinder {
  public:
-  Binder(std::span<const GivenArgument> arguments,
-         const std::function<MemoryId(const Root&)>& variable, BoundLaunch& out)
+  FootprintBinder(std::span<const GivenArgument> arguments,
+                  const std::function<MemoryId(const Root&)>& variable, BoundLaunch& out)
       : arguments_(arguments), variable_(variable), out_(out) {}
 
-  void bind(const Touch& touch) {
-    first_ = out_.touches.size();
+  void bind(const AccessGroup& access) {
+    first_ = out_.accesses.size();
     const char* reason = nullptr;
     is_null_ = false;
-    for (const Root& root : touch.roots) {
-      if (const char* why = bind(touch, root)) reason = why;
+    for (const Root& root : access.roots) {
+      if (const char* why = bind(access, root)) reason = why;
     }
     // Scalars count as indexes where something else is the address.
-    if (reason == nullptr && out_.touches.size() == first_ && !is_null_) {
+    if (reason == nullptr && out_.accesses.size() == first_ && !is_null_) {
       reason = "its address does not come from a buffer";
     }
-    if (reason != nullptr) add(touch, std::nullopt, 0, reason);
-    const std::span<BoundTouch> bound = std::span(out_.touches).subspan(first_);
-    for (BoundTouch& each : bound) each.is_one_of = bound.size() > 1;
+    if (reason != nullptr) add(access, std::nullopt, 0, reason);
+    const std::span<BoundAccess> bound = std::span(out_.accesses).subspan(first_);
+    for (BoundAccess& each : bound) each.is_one_of = bound.size() > 1;
   }
 
  private:
-  void add(const Touch& touch, std::optional<MemoryId> memory, std::uint64_t offset,
+  void add(const AccessGroup& access, std::optional<MemoryId> memory, std::uint64_t offset,
            const char* reason) {
-    const auto bound = std::span(out_.touches).subspan(first_);
-    const bool is_there = std::ranges::any_of(bound, [&](const BoundTouch& other) {
+    const auto bound = std::span(out_.accesses).subspan(first_);
+    const bool is_there = std::ranges::any_of(bound, [&](const BoundAccess& other) {
       return other.memory == memory && other.offset == offset;
     });
-    if (!is_there) out_.touches.push_back({&touch, touch.order, memory, offset, reason});
+    if (!is_there) out_.accesses.push_back({&access, access.order, memory, offset, reason});
   }
 
   // Why the root may be anything, or null.
-  const char* bind(const Touch& touch, const Root& root) {
+  const char* bind(const AccessGroup& access, const Root& root) {
     if (root.kind == Root::Kind::kVariable) {
-      add(touch, variable_(root), 0, "");
+      add(access, variable_(root), 0, "");
       return nullptr;
     }
     if (root.kind == Root::Kind::kUnknown) return root.reason.c_str();
@@ -53,7 +53,7 @@ class Binder {
         root.by_value ? GivenArgument::Kind::kTensorMap : GivenArgument::Kind::kMemory;
     const bool is_its_own = !root.by_value || !root.with_loaded;
     if (given.kind == wanted && root.offset == 0 && is_its_own) {
-      add(touch, given.memory, given.offset, "");
+      add(access, given.memory, given.offset, "");
       return nullptr;
     }
     if (given.kind == GivenArgument::Kind::kBytes ||
@@ -63,14 +63,14 @@ class Binder {
     if (root.with_loaded) return "its address is loaded from memory";
     // No buffer was given: whoever looks at it first does not come here.
     is_null_ = is_null_ || (given.bits == 0 && !root.with_param);
-    if (root.with_param && !another_is_memory(touch)) {
+    if (root.with_param && !another_is_memory(access)) {
       return "its address does not come from a buffer";
     }
     return nullptr;
   }
 
-  bool another_is_memory(const Touch& touch) const {
-    for (const Root& root : touch.roots) {
+  bool another_is_memory(const AccessGroup& access) const {
+    for (const Root& root : access.roots) {
       if (root.kind == Root::Kind::kParam && root.with_param && root.param < arguments_.size() &&
           arguments_[root.param].kind == GivenArgument::Kind::kMemory) {
         return true;
@@ -82,7 +82,7 @@ class Binder {
   std::span<const GivenArgument> arguments_;
   const std::function<MemoryId(const Root&)>& variable_;
   BoundLaunch& out_;
-  std::size_t first_ = 0;  // of the touch that is bound now
+  std::size_t first_ = 0;  // of the access that is bound now
   bool is_null_ = false;   // the address may be that of no buffer
 };
 
@@ -93,7 +93,7 @@ constexpr std::uint32_t kWarp = 32;
 constexpr std::uint32_t kMaxWarps = 32;
 
 // A thread of a launch.
-struct Place {
+struct ThreadPosition {
   Extents tid{}, block{};
 };
 
@@ -109,9 +109,9 @@ std::uint64_t count_of(const Extents& extents) {
 
 // Those that are most likely to go ways of their own: the first and the last ones, and one of each
 // warp.
-std::vector<Place> places(const Extents& block, const Extents& grid) {
+std::vector<ThreadPosition> positions(const Extents& block, const Extents& grid) {
   const std::uint64_t threads = count_of(block), blocks = count_of(grid);
-  std::vector<Place> result;
+  std::vector<ThreadPosition> result;
   for (const std::uint64_t b : {std::uint64_t{0}, blocks - 1}) {
     for (const std::uint64_t t : {std::uint64_t{0}, threads - 1}) {
       result.push_back({index_of(t, block), index_of(b, grid)});
@@ -140,8 +140,8 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
                  const std::function<MemoryId(const Root& root)>& variable) {
   BoundLaunch out;
   out.footprint = &footprint;
-  Binder binder(arguments, variable, out);
-  for (const Touch& touch : footprint.touches) binder.bind(touch);
+  FootprintBinder binder(arguments, variable, out);
+  for (const AccessGroup& access : footprint.accesses) binder.bind(access);
   std::vector<std::optional<std::uint64_t>> scalars;
   if (footprint.waits == Footprint::Waits::kSometimes) scalars = scalars_of(arguments);
   out.waits = footprint.waits_for_certain(block, grid, scalars);
@@ -163,28 +163,28 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
   for (std::size_t at = 0; at < waits.size(); ++at) {
     waits[at] = code.operations[at].kind == Operation::Kind::kWait;
   }
-  const auto any_of = [](const BoundTouch& touch, const std::vector<bool>& operations) {
-    return std::any_of(touch.touch->operations.begin(), touch.touch->operations.end(),
+  const auto any_of = [](const BoundAccess& access, const std::vector<bool>& operations) {
+    return std::any_of(access.group->operations.begin(), access.group->operations.end(),
                        [&](std::uint32_t operation) { return operations[operation]; });
   };
   const std::vector<bool> unwaited = find_open(code, thread, waits);
-  std::vector<BoundTouch*> early;  // that look like a witness
-  for (BoundTouch& touch : launch.touches) {
-    if (!any_of(touch, unwaited)) touch.order = Order::kAfter;
-    if (touch.order == Order::kBefore) early.push_back(&touch);
+  std::vector<BoundAccess*> early;  // that look like a witness
+  for (BoundAccess& access : launch.accesses) {
+    if (!any_of(access, unwaited)) access.order = Order::kAfter;
+    if (access.order == Order::kBefore) early.push_back(&access);
   }
   std::uint64_t work = 0;
-  for (const Place& place : places(block, grid)) {
+  for (const ThreadPosition& position : positions(block, grid)) {
     if (early.empty() || (work += code.operations.size()) > kMaxWork) break;
-    thread.tid = place.tid;
-    thread.index = place.block;
+    thread.tid = position.tid;
+    thread.index = position.block;
     const std::vector<bool> sure = find_sure(code, thread, footprint.closed);
-    std::erase_if(early, [&](const BoundTouch* touch) { return any_of(*touch, sure); });
+    std::erase_if(early, [&](const BoundAccess* access) { return any_of(*access, sure); });
   }
-  for (BoundTouch* touch : early) touch->order = Order::kUnclear;
+  for (BoundAccess* access : early) access->order = Order::kUnclear;
 }
 
-bool is_certain(const BoundLaunch& launch, const BoundTouch& touch,
+bool is_certain(const BoundLaunch& launch, const BoundAccess& access,
                 std::span<const GivenArgument> arguments, const std::array<std::uint32_t, 3>& block,
                 const std::array<std::uint32_t, 3>& grid) {
   if (launch.footprint->code == nullptr) return false;
@@ -195,12 +195,12 @@ bool is_certain(const BoundLaunch& launch, const BoundTouch& touch,
   thread.grid = grid;
   thread.params = scalars;
   std::vector<bool> accesses(code.operations.size());
-  for (const std::uint32_t operation : touch.touch->operations) accesses[operation] = true;
+  for (const std::uint32_t operation : access.group->operations) accesses[operation] = true;
   std::uint64_t work = 0;
-  for (const Place& place : places(block, grid)) {
+  for (const ThreadPosition& position : positions(block, grid)) {
     if ((work += code.operations.size()) > kMaxWork) return false;
-    thread.tid = place.tid;
-    thread.index = place.block;
+    thread.tid = position.tid;
+    thread.index = position.block;
     // The thread makes the access if it can neither end nor leave the known code without it.
     const std::vector<bool> without = find_open(code, thread, accesses);
     bool escapes = false, comes_there = false;

@@ -31,13 +31,13 @@ struct GivenArgument {
   std::optional<std::uint64_t> bits;
 };
 
-struct BoundTouch {
-  const Touch* touch = nullptr;
+struct BoundAccess {
+  const AccessGroup* group = nullptr;
   Order order = Order::kAfter;     // in this launch
   std::optional<MemoryId> memory;  // nothing: any
   std::uint64_t offset = 0;        // that the kernel is given; how far it reaches is not known
   const char* reason = "";         // why nobody can tell the memory
-  bool is_one_of = false;          // the same touch may be of other memory instead
+  bool is_one_of = false;          // the same access may be of other memory instead
 };
 
 // Refers to the footprint, which must outlive it.
@@ -45,7 +45,7 @@ struct BoundLaunch {
   std::uint32_t number = 0;  // the caller's, for messages
   const Footprint* footprint = nullptr;
   bool waits = false;  // some thread of it, for certain
-  std::vector<BoundTouch> touches;
+  std::vector<BoundAccess> accesses;
 };
 
 // `variable` gives the number of the variable of the kernel's module that the root is.
@@ -62,7 +62,7 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
 
 // Whether some thread of the launch certainly makes the access: on every path on which it ends
 // without an error. False if nothing shows it.
-bool is_certain(const BoundLaunch& launch, const BoundTouch& touch,
+bool is_certain(const BoundLaunch& launch, const BoundAccess& access,
                 std::span<const GivenArgument> arguments, const std::array<std::uint32_t, 3>& block,
                 const std::array<std::uint32_t, 3>& grid);
 

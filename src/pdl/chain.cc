@@ -13,10 +13,10 @@ using Cause = Verdict::Cause;
 constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
 
 // "reads", "writes", "reads and writes".
-std::string_view verb(const Touch& touch) {
-  if (touch.prefetches) return "prefetches";
-  if (touch.reads && touch.writes) return "reads and writes";
-  return touch.reads ? "reads" : "writes";
+std::string_view verb(const AccessGroup& access) {
+  if (access.prefetches) return "prefetches";
+  if (access.reads && access.writes) return "reads and writes";
+  return access.reads ? "reads" : "writes";
 }
 
 std::string_view hardly(const Footprint& leak) {
@@ -25,10 +25,10 @@ std::string_view hardly(const Footprint& leak) {
 
 }  // namespace
 
-void Chain::Pasts::add(const Past& past) {
+void LaunchChain::Pasts::add(const Past& past) {
   if (!first) first = past;
   // Of one launch's accesses the one that makes the better witness is kept.
-  const auto is_plain = [](const Past& p) { return !p.touch->strong && !p.is_one_of; };
+  const auto is_plain = [](const Past& p) { return !p.group->strong && !p.is_one_of; };
   const bool has_better = std::ranges::any_of(list, [&](const Past& old) {
     return old.offset == past.offset && old.position == past.position && is_plain(old) &&
            !is_plain(past);
@@ -42,17 +42,17 @@ void Chain::Pasts::add(const Past& past) {
   list.push_back(past);
 }
 
-void Chain::raise(Verdict& worst, const Verdict& found) {
+void LaunchChain::raise(Verdict& worst, const Verdict& found) {
   if (found.is_worse_than(worst)) worst = found;
 }
 
-Verdict Chain::conflict(Kind kind, Cause cause, const BoundTouch& touch, const Past& past) {
+Verdict LaunchChain::conflict(Kind kind, Cause cause, const BoundAccess& access, const Past& past) {
   Verdict verdict;
   verdict.kind = kind;
   verdict.cause = cause;
-  verdict.own = touch.touch;
-  verdict.memory = touch.memory;
-  verdict.other = past.touch;
+  verdict.own = access.group;
+  verdict.memory = access.memory;
+  verdict.other = past.group;
   verdict.other_number = past.number;
   verdict.other_kernel = past.kernel;
   verdict.reason = past.reason;
@@ -60,7 +60,7 @@ Verdict Chain::conflict(Kind kind, Cause cause, const BoundTouch& touch, const P
 }
 
 // The latest access to memory without a name: a write, or any.
-const Chain::Past* Chain::unnamed(bool writes_only) const {
+const LaunchChain::Past* LaunchChain::unnamed(bool writes_only) const {
   const Past* latest = unseen_ ? &*unseen_ : nullptr;
   const auto consider = [&](const Pasts& pasts) {
     if (pasts.list.empty()) return;
@@ -72,81 +72,82 @@ const Chain::Past* Chain::unnamed(bool writes_only) const {
   return latest;
 }
 
-void Chain::judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict& worst) const {
+void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
+                                  Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
     if (past->position < exposed_) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kNotVisible, touch, *past));
-    } else if (past->offset != touch.offset) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *past));
-    } else if (touch.order == Order::kUnclear) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, touch, *past));
-    } else if (touch.touch->strong && past->touch->strong) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kAtomic, touch, *past));
-    } else if (touch.touch->prefetches || past->touch->prefetches) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kStale, touch, *past));
-    } else if (touch.is_one_of || past->is_one_of) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kEither, touch, *past));
+      raise(worst, conflict(Kind::kUnknown, Cause::kNotVisible, access, *past));
+    } else if (past->offset != access.offset) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, access, *past));
+    } else if (access.order == Order::kUnclear) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, access, *past));
+    } else if (access.group->strong && past->group->strong) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kAtomic, access, *past));
+    } else if (access.group->prefetches || past->group->prefetches) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kStale, access, *past));
+    } else if (access.is_one_of || past->is_one_of) {
+      raise(worst, conflict(Kind::kUnknown, Cause::kEither, access, *past));
     } else {
-      raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, touch, *past));
+      raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, access, *past));
     }
   }
   if (pasts.dropped) {
-    raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, touch, *pasts.dropped));
+    raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
   }
 }
 
-void Chain::judge_early(const BoundTouch& touch, Verdict& worst) const {
-  if (!touch.memory) return judge_unnamed(touch, worst);
-  const auto found = memories_.find(*touch.memory);
+void LaunchChain::judge_early(const BoundAccess& access, Verdict& worst) const {
+  if (!access.memory) return judge_unnamed(access, worst);
+  const auto found = memories_.find(*access.memory);
   if (found != memories_.end()) {
-    judge_conflicts(touch, found->second.writes, worst);
-    if (touch.touch->writes) judge_conflicts(touch, found->second.reads, worst);
+    judge_conflicts(access, found->second.writes, worst);
+    if (access.group->writes) judge_conflicts(access, found->second.reads, worst);
   }
-  if (is_constant_(*touch.memory) && !touch.touch->writes) return;
-  if (const Past* past = unnamed(!touch.touch->writes)) {
-    raise(worst, conflict(Kind::kUnknown, Cause::kUnknownOther, touch, *past));
+  if (is_constant_(*access.memory) && !access.group->writes) return;
+  if (const Past* past = unnamed(!access.group->writes)) {
+    raise(worst, conflict(Kind::kUnknown, Cause::kUnknownOther, access, *past));
   }
 }
 
 // Early, and of memory that nobody can name: anything that an earlier launch writes, or touches.
-void Chain::judge_unnamed(const BoundTouch& touch, Verdict& worst) const {
-  const Past* latest = unnamed(!touch.touch->writes);
+void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const {
+  const Past* latest = unnamed(!access.group->writes);
   for (const auto& [id, memory] : memories_) {
     for (const Pasts* pasts : {&memory.writes, &memory.reads}) {
       if (pasts->list.empty()) continue;
-      if (pasts == &memory.reads && !touch.touch->writes) continue;
+      if (pasts == &memory.reads && !access.group->writes) continue;
       const Past& past = pasts->list.back();
       if (latest == nullptr || past.position > latest->position) latest = &past;
     }
   }
   if (latest == nullptr) return;
-  Verdict verdict = conflict(Kind::kUnknown, Cause::kUnknownEarly, touch, *latest);
-  verdict.reason = touch.reason;
+  Verdict verdict = conflict(Kind::kUnknown, Cause::kUnknownEarly, access, *latest);
+  verdict.reason = access.reason;
   raise(worst, verdict);
 }
 
 // Behind the wait, and of what an earlier launch writes, or may write.
-void Chain::judge_non_coherent(const BoundTouch& touch, Verdict& worst) const {
+void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) const {
   const Past* write = unnamed(true);
-  if (touch.memory && is_constant_(*touch.memory)) write = nullptr;
+  if (access.memory && is_constant_(*access.memory)) write = nullptr;
   for (const auto& [id, memory] : memories_) {
-    if ((touch.memory && *touch.memory != id) || memory.writes.list.empty()) continue;
+    if ((access.memory && *access.memory != id) || memory.writes.list.empty()) continue;
     write = &memory.writes.list.back();
   }
-  if (write != nullptr) raise(worst, conflict(Kind::kUnknown, Cause::kNonCoherent, touch, *write));
+  if (write != nullptr) raise(worst, conflict(Kind::kUnknown, Cause::kNonCoherent, access, *write));
 }
 
-void Chain::judge_late(const BoundTouch& touch, Verdict& worst) const {
-  if (touch.touch->non_coherent) judge_non_coherent(touch, worst);
-  const auto found = touch.memory ? memories_.find(*touch.memory) : memories_.end();
+void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
+  if (access.group->non_coherent) judge_non_coherent(access, worst);
+  const auto found = access.memory ? memories_.find(*access.memory) : memories_.end();
   if (found != memories_.end()) {
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
-      const bool is_certain = past.offset == touch.offset && !touch.is_one_of && !past.is_one_of &&
-                              !(touch.touch->strong && past.touch->strong) &&
+      const bool is_certain = past.offset == access.offset && !access.is_one_of &&
+                              !past.is_one_of && !(access.group->strong && past.group->strong) &&
                               leak_->waits == Footprint::Waits::kNever;
       Verdict verdict =
-          conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, touch, past);
+          conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, access, past);
       verdict.between = leak_;
       raise(worst, verdict);
     };
@@ -155,21 +156,21 @@ void Chain::judge_late(const BoundTouch& touch, Verdict& worst) const {
       if (pasts.first) check(*pasts.first);
     };
     leaked(found->second.writes);
-    if (touch.touch->writes) leaked(found->second.reads);
+    if (access.group->writes) leaked(found->second.reads);
   }
-  const bool safe = touch.memory && is_constant_(*touch.memory) && !touch.touch->writes;
+  const bool safe = access.memory && is_constant_(*access.memory) && !access.group->writes;
   if (leaked_ == 0 || safe) return;
   // Something that is named nowhere, before the launch that does not wait.
   Verdict verdict;
   verdict.kind = Kind::kUnknown;
   verdict.cause = Cause::kLeak;
-  verdict.own = touch.touch;
-  verdict.memory = touch.memory;
+  verdict.own = access.group;
+  verdict.memory = access.memory;
   verdict.between = leak_;
-  if (!touch.memory || unnamed(!touch.touch->writes) != nullptr) raise(worst, verdict);
+  if (!access.memory || unnamed(!access.group->writes) != nullptr) raise(worst, verdict);
 }
 
-Verdict Chain::judge(const BoundLaunch& launch) const {
+Verdict LaunchChain::judge(const BoundLaunch& launch) const {
   Verdict worst;
   const Footprint& footprint = *launch.footprint;
   const auto say = [&](Cause cause) {
@@ -183,17 +184,17 @@ Verdict Chain::judge(const BoundLaunch& launch) const {
   if (footprint.waits == Footprint::Waits::kNever) say(Cause::kNoWait);
   if (!footprint.unknown.empty()) say(Cause::kUnseen);
   if (!launch.waits) say(Cause::kMayNotWait);
-  for (const BoundTouch& touch : launch.touches) {
-    if (touch.order == Order::kAfter) {
-      judge_late(touch, worst);
+  for (const BoundAccess& access : launch.accesses) {
+    if (access.order == Order::kAfter) {
+      judge_late(access, worst);
     } else {
-      judge_early(touch, worst);
+      judge_early(access, worst);
     }
   }
   return worst;
 }
 
-void Chain::cut() {
+void LaunchChain::cut() {
   memories_.clear();
   any_reads_ = any_writes_ = {};
   unseen_.reset();
@@ -201,7 +202,7 @@ void Chain::cut() {
   leak_ = nullptr;
 }
 
-void Chain::follow(const BoundLaunch& launch, bool programmatic) {
+void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   if (!programmatic) cut();
   const std::uint32_t position = length_++;
   const Footprint& footprint = *launch.footprint;
@@ -217,22 +218,22 @@ void Chain::follow(const BoundLaunch& launch, bool programmatic) {
             .position = position,
             .number = launch.number,
             .kernel = &footprint,
-            .touch = nullptr,
+            .group = nullptr,
             .reason = footprint.unknown.c_str(),
             .is_one_of = false};
   if (!footprint.unknown.empty()) unseen_ = past;
-  for (const BoundTouch& touch : launch.touches) {
-    past.offset = touch.offset;
-    past.touch = touch.touch;
-    past.reason = touch.reason;
-    past.is_one_of = touch.is_one_of;
-    if (touch.memory) {
-      Memory& memory = memories_[*touch.memory];
-      if (touch.touch->reads) memory.reads.add(past);
-      if (touch.touch->writes) memory.writes.add(past);
+  for (const BoundAccess& access : launch.accesses) {
+    past.offset = access.offset;
+    past.group = access.group;
+    past.reason = access.reason;
+    past.is_one_of = access.is_one_of;
+    if (access.memory) {
+      Memory& memory = memories_[*access.memory];
+      if (access.group->reads) memory.reads.add(past);
+      if (access.group->writes) memory.writes.add(past);
     } else {
-      if (touch.touch->reads) any_reads_.add(past);
-      if (touch.touch->writes) any_writes_.add(past);
+      if (access.group->reads) any_reads_.add(past);
+      if (access.group->writes) any_writes_.add(past);
     }
   }
 }

@@ -41,8 +41,8 @@ struct Verdict {
   };
   Kind kind = Kind::kProven;
   Cause cause = Cause::kHolds;
-  const Touch* own = nullptr;    // of the later launch
-  const Touch* other = nullptr;  // of an earlier one
+  const AccessGroup* own = nullptr;    // of the later launch
+  const AccessGroup* other = nullptr;  // of an earlier one
   std::uint32_t other_number = 0;
   const Footprint* other_kernel = nullptr;
   const Footprint* between = nullptr;  // kLeak: the kernel that does not wait
@@ -58,10 +58,10 @@ std::string describe(const Verdict& verdict, const Footprint& later,
                      const std::function<std::string(const Footprint&)>& kernel);
 
 // Not thread-safe. Footprints of launches that were followed must outlive it.
-class Chain {
+class LaunchChain {
  public:
   // Memory that no launch writes, by promise: what nobody can name lies elsewhere.
-  explicit Chain(std::function<bool(MemoryId)> is_constant)
+  explicit LaunchChain(std::function<bool(MemoryId)> is_constant)
       : is_constant_(std::move(is_constant)) {}
 
   // Of the edge from the last launch to this one, if it were programmatic.
@@ -82,7 +82,7 @@ class Chain {
     std::uint32_t position = 0;  // in the chain
     std::uint32_t number = 0;
     const Footprint* kernel = nullptr;
-    const Touch* touch = nullptr;
+    const AccessGroup* group = nullptr;
     const char* reason = "";
     bool is_one_of = false;
   };
@@ -97,14 +97,14 @@ class Chain {
     Pasts reads, writes;
   };
 
-  void judge_early(const BoundTouch& touch, Verdict& worst) const;
-  void judge_conflicts(const BoundTouch& touch, const Pasts& pasts, Verdict& worst) const;
-  void judge_late(const BoundTouch& touch, Verdict& worst) const;
-  void judge_non_coherent(const BoundTouch& touch, Verdict& worst) const;
-  void judge_unnamed(const BoundTouch& touch, Verdict& worst) const;
+  void judge_early(const BoundAccess& access, Verdict& worst) const;
+  void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Verdict& worst) const;
+  void judge_late(const BoundAccess& access, Verdict& worst) const;
+  void judge_non_coherent(const BoundAccess& access, Verdict& worst) const;
+  void judge_unnamed(const BoundAccess& access, Verdict& worst) const;
   const Past* unnamed(bool writes_only) const;
   static void raise(Verdict& worst, const Verdict& found);
-  static Verdict conflict(Verdict::Kind kind, Verdict::Cause cause, const BoundTouch& touch,
+  static Verdict conflict(Verdict::Kind kind, Verdict::Cause cause, const BoundAccess& access,
                           const Past& past);
 
   std::function<bool(MemoryId)> is_constant_;

@@ -69,7 +69,7 @@ class ChainTest : public testing::Test {
 
  private:
   std::deque<Footprint> footprints_;
-  Chain chain_{[](MemoryId id) { return id == kWeight; }};
+  LaunchChain chain_{[](MemoryId id) { return id == kWeight; }};
   std::uint32_t number_ = 0;
   std::string text_;
 };

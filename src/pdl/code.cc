@@ -13,7 +13,7 @@ namespace baton::overlap {
 namespace {
 
 using ptx::Instruction;
-using ptx::Operand;
+using ptx::InstructionOperand;
 using Kind = Operation::Kind;
 
 // All branches together: an indexed branch over a long list is text of little length.
@@ -44,9 +44,9 @@ std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* va
   return inside ? static_cast<std::uint32_t>(variable - first) : kNone;
 }
 
-class Reader {
+class CodeReader {
  public:
-  Reader(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel) {
+  CodeReader(std::shared_ptr<const ptx::ParsedModule> module, const ptx::Function& kernel) {
     code_.module = std::move(module);
     code_.kernel = &kernel;
   }
@@ -161,10 +161,10 @@ class Reader {
                 Operation& out) {
     const Instruction& i = *flat.instruction;
     for (std::size_t k = 0; k < i.operands.size(); ++k) {
-      const Operand& operand = i.operands[k];
+      const InstructionOperand& operand = i.operands[k];
       if (static_cast<int>(k) == shape.address) {
         out.address = source(f, flat.scope, operand);
-      } else if (k == 0 && shape.defines && operand.kind != Operand::Kind::kAddress) {
+      } else if (k == 0 && shape.defines && operand.kind != InstructionOperand::Kind::kAddress) {
         add_defines(f, flat.scope, operand, out);
       } else {
         add_sources(f, flat, operand, out);
@@ -182,18 +182,18 @@ class Reader {
     }
     const std::string_view opcode = flat.instruction->opcode;
     if (opcode != "ld" && opcode != "st") return;
-    const std::vector<Operand>& operands = flat.instruction->operands;
+    const std::vector<InstructionOperand>& operands = flat.instruction->operands;
     const std::size_t place = out.kind == Kind::kLoad ? 1 : 0;
     if (operands.size() <= place) return;
-    const Operand& at = operands[place];
-    if (at.kind != Operand::Kind::kAddress || at.children.empty()) return;
+    const InstructionOperand& at = operands[place];
+    if (at.kind != InstructionOperand::Kind::kAddress || at.children.empty()) return;
     const auto found = frames_[f].function->variable(flat.scope, at.children[0].text);
     if (!found || found->variable->space != ptx::StateSpace::kParam) return;
     if (frames_[f].caller == kNone && param_index(*code_.kernel, found->variable) != kNone) return;
     const std::uint32_t passed = register_id(f, found->variable, 0);
     keep_whole(passed);  // a part of it may be all that is passed here
     if (out.kind == Kind::kLoad) {
-      out.sources.push_back({Source::Kind::kRegister, passed, 0});
+      out.sources.push_back({ValueSource::Kind::kRegister, passed, 0});
     } else {
       out.defines.push_back(passed);
     }
@@ -205,23 +205,24 @@ class Reader {
   void call(std::uint32_t f, std::uint32_t index, const ptx::FlatInstruction& flat,
             Operation& out) {
     const Instruction& i = *flat.instruction;
-    const Operand* callee = nullptr;
-    const Operand* results = nullptr;
-    const Operand* arguments = nullptr;
-    for (const Operand& operand : i.operands) {
-      if (operand.kind == Operand::Kind::kGroup) {
+    const InstructionOperand* callee = nullptr;
+    const InstructionOperand* results = nullptr;
+    const InstructionOperand* arguments = nullptr;
+    for (const InstructionOperand& operand : i.operands) {
+      if (operand.kind == InstructionOperand::Kind::kGroup) {
         (callee == nullptr ? results : arguments) = &operand;
       } else if (callee == nullptr) {
         callee = &operand;
       }
     }
     if (results != nullptr) {
-      for (const Operand& result : results->children) add_defines(f, flat.scope, result, out);
+      for (const InstructionOperand& result : results->children)
+        add_defines(f, flat.scope, result, out);
     }
     out.kind = Kind::kOpen;
     out.open = "a call through a register";
     out.sources.push_back({});
-    if (callee == nullptr || callee->kind != Operand::Kind::kIdentifier) return;
+    if (callee == nullptr || callee->kind != InstructionOperand::Kind::kIdentifier) return;
     const ptx::Function* function = code_.module->function(callee->text);
     if (function == nullptr) return;
     if (!function->has_body) {
@@ -251,13 +252,13 @@ class Reader {
   }
 
   // The callee's parameters are other names for what the caller passes.
-  void bind(std::uint32_t f, std::uint32_t scope, const Operand* given,
+  void bind(std::uint32_t f, std::uint32_t scope, const InstructionOperand* given,
             const std::vector<ptx::Variable>& params, std::uint32_t inner) {
     if (given == nullptr) return;
     const std::size_t count = std::min(given->children.size(), params.size());
     for (std::size_t k = 0; k < count; ++k) {
-      const Operand& operand = given->children[k];
-      if (operand.kind != Operand::Kind::kIdentifier) continue;
+      const InstructionOperand& operand = given->children[k];
+      if (operand.kind != InstructionOperand::Kind::kIdentifier) continue;
       const std::uint32_t passed = register_of(f, scope, operand.text);
       frames_[inner].names[&params[k]][0] = passed;
       keep_whole(passed);  // what the callee does to its own is done to the caller's
@@ -281,8 +282,9 @@ class Reader {
     return found ? register_id(f, found->variable, found->index) : code_.registers++;
   }
 
-  void add_defines(std::uint32_t f, std::uint32_t scope, const Operand& operand, Operation& out) {
-    if (operand.kind == Operand::Kind::kIdentifier) {
+  void add_defines(std::uint32_t f, std::uint32_t scope, const InstructionOperand& operand,
+                   Operation& out) {
+    if (operand.kind == InstructionOperand::Kind::kIdentifier) {
       if (operand.text == "_") {
         // A register that nothing reads: what is named behind it stays the second.
         out.defines.push_back(code_.registers++);
@@ -293,14 +295,15 @@ class Reader {
       out.defines.push_back(register_of(f, scope, operand.text));
       return;
     }
-    for (const Operand& child : operand.children) add_defines(f, scope, child, out);
+    for (const InstructionOperand& child : operand.children) add_defines(f, scope, child, out);
   }
 
-  void add_sources(std::uint32_t f, const ptx::FlatInstruction& flat, const Operand& operand,
-                   Operation& out) {
-    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kPair ||
-        operand.kind == Operand::Kind::kGroup) {
-      for (const Operand& child : operand.children) add_sources(f, flat, child, out);
+  void add_sources(std::uint32_t f, const ptx::FlatInstruction& flat,
+                   const InstructionOperand& operand, Operation& out) {
+    if (operand.kind == InstructionOperand::Kind::kVector ||
+        operand.kind == InstructionOperand::Kind::kPair ||
+        operand.kind == InstructionOperand::Kind::kGroup) {
+      for (const InstructionOperand& child : operand.children) add_sources(f, flat, child, out);
       return;
     }
     // In local memory then, where what was passed is written and read by nobody that is followed.
@@ -309,27 +312,28 @@ class Reader {
   }
 
   // Whether it names a parameter that is not the kernel's own.
-  bool passes(std::uint32_t f, std::uint32_t scope, const Operand& operand) const {
-    const bool is_address = operand.kind == Operand::Kind::kAddress && !operand.children.empty();
+  bool passes(std::uint32_t f, std::uint32_t scope, const InstructionOperand& operand) const {
+    const bool is_address =
+        operand.kind == InstructionOperand::Kind::kAddress && !operand.children.empty();
     const std::string_view name = is_address ? operand.children[0].text : operand.text;
     const auto found = frames_[f].function->variable(scope, name);
     return found && found->variable->space == ptx::StateSpace::kParam &&
            (frames_[f].caller != kNone || param_index(*code_.kernel, found->variable) == kNone);
   }
 
-  Source source(std::uint32_t f, std::uint32_t scope, const Operand& operand) {
+  ValueSource source(std::uint32_t f, std::uint32_t scope, const InstructionOperand& operand) {
     switch (operand.kind) {
-      case Operand::Kind::kInteger:
-        return {Source::Kind::kConstant, 0, operand.bits};
-      case Operand::Kind::kAddress:
-        return operand.children.empty() ? Source{} : source(f, scope, operand.children[0]);
-      case Operand::Kind::kIdentifier:
+      case InstructionOperand::Kind::kInteger:
+        return {ValueSource::Kind::kConstant, 0, operand.bits};
+      case InstructionOperand::Kind::kAddress:
+        return operand.children.empty() ? ValueSource{} : source(f, scope, operand.children[0]);
+      case InstructionOperand::Kind::kIdentifier:
         break;
       default:
         return {};
     }
     if (const auto special = special_register(operand.text)) {
-      return {Source::Kind::kSpecial, static_cast<std::uint32_t>(*special), 0};
+      return {ValueSource::Kind::kSpecial, static_cast<std::uint32_t>(*special), 0};
     }
     const auto found = frames_[f].function->variable(scope, operand.text);
     if (!found) return module_variable(operand.text);
@@ -337,36 +341,36 @@ class Reader {
     if (operand.negated && operand.is_minus) return {};
     switch (found->variable->space) {
       case ptx::StateSpace::kReg:
-        return {Source::Kind::kRegister, register_id(f, found->variable, found->index), 0};
+        return {ValueSource::Kind::kRegister, register_id(f, found->variable, found->index), 0};
       case ptx::StateSpace::kParam: {
         const std::uint32_t index =
             frames_[f].caller == kNone ? param_index(*code_.kernel, found->variable) : kNone;
-        if (index != kNone) return {Source::Kind::kParam, index, 0};
-        return {Source::Kind::kLocal, 0, 0};
+        if (index != kNone) return {ValueSource::Kind::kParam, index, 0};
+        return {ValueSource::Kind::kLocal, 0, 0};
       }
       case ptx::StateSpace::kShared:
-        return {Source::Kind::kShared, 0, 0};
+        return {ValueSource::Kind::kShared, 0, 0};
       case ptx::StateSpace::kLocal:
-        return {Source::Kind::kLocal, 0, 0};
+        return {ValueSource::Kind::kLocal, 0, 0};
       case ptx::StateSpace::kGlobal:
-        return variable(Source::Kind::kVariable, found->variable->name);
+        return variable(ValueSource::Kind::kVariable, found->variable->name);
       case ptx::StateSpace::kConst:
-        return variable(Source::Kind::kConst, found->variable->name);
+        return variable(ValueSource::Kind::kConst, found->variable->name);
       default:
         return {};
     }
   }
 
-  Source module_variable(std::string_view name) {
+  ValueSource module_variable(std::string_view name) {
     const ptx::Variable* found = code_.module->variable(name);
     if (found == nullptr) return {};
-    if (found->space == ptx::StateSpace::kShared) return {Source::Kind::kShared, 0, 0};
-    if (found->space == ptx::StateSpace::kConst) return variable(Source::Kind::kConst, name);
+    if (found->space == ptx::StateSpace::kShared) return {ValueSource::Kind::kShared, 0, 0};
+    if (found->space == ptx::StateSpace::kConst) return variable(ValueSource::Kind::kConst, name);
     if (found->space != ptx::StateSpace::kGlobal) return {};
-    return variable(Source::Kind::kVariable, name);
+    return variable(ValueSource::Kind::kVariable, name);
   }
 
-  Source variable(Source::Kind kind, std::string_view name) {
+  ValueSource variable(ValueSource::Kind kind, std::string_view name) {
     const auto [entry, is_new] =
         variables_.try_emplace(name, static_cast<std::uint32_t>(code_.variables.size()));
     if (is_new) code_.variables.emplace_back(name);
@@ -383,7 +387,7 @@ class Reader {
   std::size_t operands_ = 0;
 };
 
-std::string file_place(const ptx::Module& module, std::uint32_t file, std::uint32_t line) {
+std::string file_place(const ptx::ParsedModule& module, std::uint32_t file, std::uint32_t line) {
   const std::string_view name = module.file(file);
   return fmt::format("{}:{}", name.empty() ? "?" : name, line);
 }
@@ -400,8 +404,8 @@ std::string Code::place(const Operation& operation) const {
   return fmt::format("{}:{}", module->name(), operation.instruction->position.line);
 }
 
-Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel) {
-  return Reader(std::move(module), kernel).read();
+Code read_code(std::shared_ptr<const ptx::ParsedModule> module, const ptx::Function& kernel) {
+  return CodeReader(std::move(module), kernel).read();
 }
 
 }  // namespace baton::overlap

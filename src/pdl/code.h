@@ -14,12 +14,12 @@
 namespace baton::overlap {
 
 // What an operation reads a value from.
-struct Source {
+struct ValueSource {
   enum class Kind : std::uint8_t {
     kOther,     // a value that is not followed
     kRegister,  // `id`, of Code::registers
     kConstant,  // `bits`
-    kSpecial,   // `id`, a Special
+    kSpecial,   // `id`, a SpecialRegister
     kParam,     // the address of the kernel's parameter `id`
     kVariable,  // the address of the module's variable `id` in global memory
     kConst,     // the address of the module's variable `id` in constant memory
@@ -31,7 +31,7 @@ struct Source {
   std::uint64_t bits = 0;
 };
 
-enum class Special : std::uint8_t {
+enum class SpecialRegister : std::uint8_t {
   kTidX,
   kTidY,
   kTidZ,
@@ -87,12 +87,12 @@ struct Operation {
   bool guard_negated = false;
   std::uint8_t width = 0;       // bits of a loaded or stored element
   std::uint32_t guard = kNone;  // register
-  Source address;
+  ValueSource address;
   std::vector<std::uint32_t> defines;
   // Of each that is defined, what it stays where the guard holds the operation back; empty without
   // a guard.
   std::vector<std::uint32_t> kept;
-  std::vector<Source> sources;
+  std::vector<ValueSource> sources;
   // Operations that may follow; of a guarded branch the first is the next in order.
   std::vector<std::uint32_t> next;
   const ptx::Instruction* instruction = nullptr;  // null for the end that paths share
@@ -102,13 +102,13 @@ struct Operation {
 
 // Owns the syntax tree that it points into. Immutable once built.
 struct Code {
-  std::shared_ptr<const ptx::Module> module;
+  std::shared_ptr<const ptx::ParsedModule> module;
   const ptx::Function* kernel = nullptr;
   std::vector<Operation> operations;  // execution begins with the first
   // Values rather than names: what no operation may read as one is told apart (web.h).
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
-  std::vector<std::string> variables;  // of the module, by Source::id
+  std::vector<std::string> variables;  // of the module, by ValueSource::id
 
   // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a
   // function that the compiler put into its caller is that of the call.
@@ -121,6 +121,6 @@ inline constexpr std::size_t kMaxOperations = std::size_t{1} << 18;
 // Calls of functions that the module has are put in place; recursion, calls through registers and
 // functions whose bodies are elsewhere become kOpen. Throws Error(kInvalidInput) where a body does
 // not parse or names no label, and above kMaxOperations.
-Code read_code(std::shared_ptr<const ptx::Module> module, const ptx::Function& kernel);
+Code read_code(std::shared_ptr<const ptx::ParsedModule> module, const ptx::Function& kernel);
 
 }  // namespace baton::overlap

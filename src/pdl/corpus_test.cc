@@ -22,18 +22,18 @@ namespace {
 
 using Kind = Verdict::Kind;
 
-const std::shared_ptr<const ptx::Module>& corpus() {
+const std::shared_ptr<const ptx::ParsedModule>& corpus() {
   static const auto kModule = [] {
     std::ifstream file(BATON_SOURCE_DIR "/src/pdl/testdata/corpus.ptx");
     std::ostringstream text;
     text << file.rdbuf();
-    return ptx::Module::parse(text.str(), "corpus.ptx");
+    return ptx::ParsedModule::parse(text.str(), "corpus.ptx");
   }();
   return kModule;
 }
 
 // The same, where every kernel that waits has been rewritten.
-const std::shared_ptr<const ptx::Module>& rewritten_corpus() {
+const std::shared_ptr<const ptx::ParsedModule>& rewritten_corpus() {
   static const auto kModule = [] {
     std::vector<RewriteRequest> requests;
     for (const ptx::Function* kernel : corpus()->entries()) {
@@ -45,16 +45,17 @@ const std::shared_ptr<const ptx::Module>& rewritten_corpus() {
   return kModule;
 }
 
-class Reader {
+class CorpusChain {
  public:
-  explicit Reader(const std::string& line, std::shared_ptr<const ptx::Module> module = corpus())
+  explicit CorpusChain(const std::string& line,
+                       std::shared_ptr<const ptx::ParsedModule> module = corpus())
       : module_(std::move(module)) {
     for (const CorpusLaunch& launch : corpus_launches(line)) read(launch);
   }
 
   // The worst over all edges, and its sentence.
   std::pair<Kind, std::string> judge() {
-    Chain chain([](MemoryId id) { return id == 'w'; });
+    LaunchChain chain([](MemoryId id) { return id == 'w'; });
     std::pair<Kind, std::string> worst = {Kind::kProven, ""};
     for (std::size_t k = 0; k < launches_.size(); ++k) {
       if (k > 0) {
@@ -103,31 +104,31 @@ class Reader {
         [](const Footprint& footprint) { return footprint.kernel; });
   }
 
-  const std::shared_ptr<const ptx::Module> module_;
+  const std::shared_ptr<const ptx::ParsedModule> module_;
   static constexpr std::array<std::uint32_t, 3> kBlock = {128, 1, 1}, kGrid = {4, 1, 1};
   std::deque<Footprint> footprints_;
   std::vector<std::vector<GivenArgument>> arguments_;
   std::vector<BoundLaunch> launches_;
 };
 
-class Right : public testing::TestWithParam<const char*> {};
-class Wrong : public testing::TestWithParam<const char*> {};
-class Doubtful : public testing::TestWithParam<const char*> {};
+class RightChains : public testing::TestWithParam<const char*> {};
+class WrongChains : public testing::TestWithParam<const char*> {};
+class DoubtfulChains : public testing::TestWithParam<const char*> {};
 
 std::string word(Kind kind) {
   return kind == Kind::kProven ? "proven" : kind == Kind::kUnsafe ? "unsafe" : "unknown";
 }
 
-TEST_P(Right, IsProven) {
-  const auto [kind, sentence] = Reader(GetParam()).judge();
+TEST_P(RightChains, IsProven) {
+  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
   EXPECT_EQ(word(kind), "proven") << sentence;
 }
-TEST_P(Wrong, HasAWitness) {
-  const auto [kind, sentence] = Reader(GetParam()).judge();
+TEST_P(WrongChains, HasAWitness) {
+  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
   EXPECT_EQ(word(kind), "unsafe") << sentence;
 }
-TEST_P(Doubtful, IsNotProven) {
-  const auto [kind, sentence] = Reader(GetParam()).judge();
+TEST_P(DoubtfulChains, IsNotProven) {
+  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
   EXPECT_EQ(word(kind), "unknown") << sentence;
 }
 
@@ -139,8 +140,8 @@ TEST(Corpus, RewritingKernelsThatWaitMendsTheirLoadsAlone) {
     for (const std::string line : lines) {
       const bool loads = line.find("; non_coherent") != std::string::npos;
       mended += loads ? 1 : 0;
-      const auto [kind, sentence] = Reader(line, rewritten_corpus()).judge();
-      EXPECT_EQ(word(kind), word(loads ? Kind::kProven : Reader(line).judge().first))
+      const auto [kind, sentence] = CorpusChain(line, rewritten_corpus()).judge();
+      EXPECT_EQ(word(kind), word(loads ? Kind::kProven : CorpusChain(line).judge().first))
           << line << ": " << sentence;
     }
   };
@@ -150,11 +151,11 @@ TEST(Corpus, RewritingKernelsThatWaitMendsTheirLoadsAlone) {
   EXPECT_GT(mended, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, Right, testing::ValuesIn(kRight));
+INSTANTIATE_TEST_SUITE_P(Corpus, RightChains, testing::ValuesIn(kRight));
 
-INSTANTIATE_TEST_SUITE_P(Corpus, Wrong, testing::ValuesIn(kWrong));
+INSTANTIATE_TEST_SUITE_P(Corpus, WrongChains, testing::ValuesIn(kWrong));
 
-INSTANTIATE_TEST_SUITE_P(Corpus, Doubtful, testing::ValuesIn(kDoubtful));
+INSTANTIATE_TEST_SUITE_P(Corpus, DoubtfulChains, testing::ValuesIn(kDoubtful));
 
 }  // namespace
 }  // namespace baton::overlap

@@ -26,7 +26,7 @@ Root unknown(std::string reason) {
   return root;
 }
 
-Root from_param(const Origin& origin) {
+Root from_param(const AddressOrigin& origin) {
   Root root;
   root.kind = Root::Kind::kParam;
   root.param = origin.id;
@@ -41,7 +41,7 @@ class Builder {
   Builder(const Code& code, Footprint& out) : code_(code), out_(out) {}
 
   void build(const std::array<std::uint32_t, 3>& block) {
-    Ordering order = find_order(code_, block);
+    WaitOrdering order = find_order(code_, block);
     const std::vector<Origins> origins = find_origins(code_);
     for (std::size_t at = 0; at < code_.operations.size(); ++at) {
       if (!order.reachable[at]) continue;
@@ -61,7 +61,7 @@ class Builder {
                  : out_.unknown.empty()                  ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
     out_.closed = std::move(order.closed);
-    for (auto& [key, found] : touches_) out_.touches.push_back(std::move(found));
+    for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 
  private:
@@ -81,7 +81,7 @@ class Builder {
     if (roots.empty()) return;
     std::sort(roots.begin(), roots.end());
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
-    Touch found;
+    AccessGroup found;
     found.reads = operation.kind != Kind::kStore;
     found.writes = operation.kind != Kind::kLoad;
     found.order = order;
@@ -94,7 +94,7 @@ class Builder {
     found.prefetches = operation.prefetches;
     auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, found.strong,
                           found.prefetches, order);
-    const auto [entry, is_new] = touches_.try_emplace(std::move(key), std::move(found));
+    const auto [entry, is_new] = accesses_.try_emplace(std::move(key), std::move(found));
     if (is_new) entry->second.where = code_.place(operation);
     entry->second.operations.push_back(number);
   }
@@ -103,34 +103,34 @@ class Builder {
   std::vector<Root> roots_of(const Origins& origins) const {
     std::vector<Root> roots;
     if (origins.empty()) return {unknown("its address has no known origin")};
-    for (const Origin& origin : origins) {
+    for (const AddressOrigin& origin : origins) {
       switch (origin.kind) {
-        case Origin::Kind::kParam:
+        case AddressOrigin::Kind::kParam:
           roots.push_back(from_param(origin));
           break;
-        case Origin::Kind::kVariable:
-        case Origin::Kind::kConst: {
+        case AddressOrigin::Kind::kVariable:
+        case AddressOrigin::Kind::kConst: {
           Root root;
           root.kind = Root::Kind::kVariable;
           root.variable = code_.variables[origin.id];
-          root.constant = origin.kind == Origin::Kind::kConst;
+          root.constant = origin.kind == AddressOrigin::Kind::kConst;
           roots.push_back(std::move(root));
           break;
         }
-        case Origin::Kind::kParams:
-        case Origin::Kind::kShared:
-        case Origin::Kind::kLocal:
+        case AddressOrigin::Kind::kParams:
+        case AddressOrigin::Kind::kShared:
+        case AddressOrigin::Kind::kLocal:
           break;
-        case Origin::Kind::kNull:
+        case AddressOrigin::Kind::kNull:
           if (origins.size() == 1) roots.push_back(unknown("its address is a constant"));
           break;
-        case Origin::Kind::kLoaded:
+        case AddressOrigin::Kind::kLoaded:
           roots.push_back(unknown("its address is loaded from memory"));
           break;
-        case Origin::Kind::kNumber:
+        case AddressOrigin::Kind::kNumber:
           roots.push_back(unknown("its address is computed from no pointer"));
           break;
-        case Origin::Kind::kUnknown:
+        case AddressOrigin::Kind::kUnknown:
           roots.push_back(unknown("its address has too many possible origins"));
           break;
       }
@@ -142,14 +142,15 @@ class Builder {
   // textures do: what it is then nobody knows.
   static std::vector<Root> behind_map(const Origins& origins) {
     std::vector<Root> roots;
-    for (const Origin& origin : origins) {
-      if (origin.kind == Origin::Kind::kParams || origin.kind == Origin::Kind::kParam) {
+    for (const AddressOrigin& origin : origins) {
+      if (origin.kind == AddressOrigin::Kind::kParams ||
+          origin.kind == AddressOrigin::Kind::kParam) {
         Root root;
         root.kind = Root::Kind::kParam;
         root.param = origin.id;
         root.offset = origin.offset;
         root.by_value = true;
-        root.with_loaded = origin.kind == Origin::Kind::kParam;
+        root.with_loaded = origin.kind == AddressOrigin::Kind::kParam;
         roots.push_back(std::move(root));
       } else {
         roots.push_back(unknown("it goes through a tensor map or a texture"));
@@ -162,12 +163,12 @@ class Builder {
   const Code& code_;
   Footprint& out_;
   using Key = std::tuple<std::vector<Root>, bool, bool, bool, bool, bool, Order>;
-  std::map<Key, Touch> touches_;
+  std::map<Key, AccessGroup> accesses_;
 };
 
 }  // namespace
 
-Footprint read_footprint(const std::shared_ptr<const ptx::Module>& module,
+Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
                          const ptx::Function& kernel, const std::array<std::uint32_t, 3>& block) {
   Footprint out;
   out.kernel = kernel.name;

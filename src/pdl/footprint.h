@@ -39,7 +39,7 @@ struct Root {
 };
 
 // A group of accesses of one kind to one place; `where` is that of the first.
-struct Touch {
+struct AccessGroup {
   bool reads = false;
   bool writes = false;
   bool non_coherent = false;  // a load that the wait does not order; also of constant memory
@@ -63,7 +63,7 @@ struct Footprint {
   Waits waits = Waits::kUnknown;
   bool triggers = false;
   bool triggers_before_wait = false;
-  std::vector<Touch> touches;
+  std::vector<AccessGroup> accesses;
   // Why it may do more than is listed: a call that cannot be followed, machine code without PTX.
   std::string unknown;
 
@@ -75,12 +75,12 @@ struct Footprint {
                          std::span<const std::optional<std::uint64_t>> params) const;
 
   std::shared_ptr<const Code> code;  // null where there is no PTX
-  std::vector<bool> closed;          // as in Ordering
+  std::vector<bool> closed;          // as in WaitOrdering
 };
 
 // From PTX. `block`: its extents where they are known, else zeros. What cannot be read is no error:
 // the footprint is then unknown, with the reason. Work and memory are bounded whatever the text is.
-Footprint read_footprint(const std::shared_ptr<const ptx::Module>& module,
+Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
                          const ptx::Function& kernel, const std::array<std::uint32_t, 3>& block);
 
 // Of machine code, of which an image's facts tell whether it waits and triggers.

@@ -29,8 +29,8 @@ TEST(Footprint, TellsEarlyFromLate) {
   const Footprint found = footprint_of(std::string(kReadA) + kWait + kReadB + kWriteC);
   EXPECT_EQ(text_of(found), "early read p0; read p1; write p2");
   EXPECT_EQ(found.waits, Waits::kAll);
-  EXPECT_EQ(found.touches[0].where, "k.ptx:14");
-  EXPECT_EQ(found.touches[1].where, "k.ptx:16");
+  EXPECT_EQ(found.accesses[0].where, "k.ptx:14");
+  EXPECT_EQ(found.accesses[1].where, "k.ptx:16");
   EXPECT_FALSE(found.triggers);
 }
 
@@ -310,8 +310,8 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
   const Footprint loaded = footprint_of(
       "griddepcontrol.wait; ld.shared.v2.u32 {%r3, %r4}, [shared];\n"
       "mov.b64 %d1, {%r3, %r4}; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2];");
-  ASSERT_EQ(loaded.touches.size(), 1u);
-  EXPECT_TRUE(loaded.touches[0].roots[0].with_loaded);
+  ASSERT_EQ(loaded.accesses.size(), 1u);
+  EXPECT_TRUE(loaded.accesses[0].roots[0].with_loaded);
   // A comparison of addresses leaves nothing of them.
   EXPECT_EQ(reads("setp.ne.u64 %p1, %a, 0; selp.u32 %r3, 1, 0, %p1;\n"
                   "mul.wide.u32 %d1, %r3, 4; add.s64 %d3, %b, %d1;"),
@@ -320,7 +320,7 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
 
 // What a map that is a parameter shows is told apart from what lies behind any other.
 TEST(Footprint, TensorMapsAreParameters) {
-  const auto module = ptx::Module::parse(R"(.version 8.7
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
 .target sm_90a
 .address_size 64
 .visible .entry k(.param .align 64 .b8 p0[128], .param .align 64 .b8 p1[128], .param .u64 p2) {
@@ -341,14 +341,14 @@ cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1
 cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d4, {%r2}], [bar];
 ret;
 })",
-                                         "k.ptx");
+                                               "k.ptx");
   const Footprint found = read_footprint(module, *module->function("k"), {});
   std::vector<std::string> touches;
-  for (const Touch& touch : found.touches) {
-    for (const Root& root : touch.roots) {
+  for (const AccessGroup& access : found.accesses) {
+    for (const Root& root : access.roots) {
       touches.push_back(
-          fmt::format("{}{}{} {}{}", touch.order == Order::kBefore ? "early " : "",
-                      touch.reads ? "r" : "", touch.writes ? "w" : "",
+          fmt::format("{}{}{} {}{}", access.order == Order::kBefore ? "early " : "",
+                      access.reads ? "r" : "", access.writes ? "w" : "",
                       root.kind == Root::Kind::kParam ? fmt::format("p{}", root.param) : "?",
                       !root.by_value     ? ""
                       : root.with_loaded ? " in memory"
@@ -364,12 +364,12 @@ ret;
   given[1] = {GivenArgument::Kind::kBytes, 0, 0, {}};
   given[2] = {GivenArgument::Kind::kMemory, 7, 0, {}};
   const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
-  for (const BoundTouch& touch : bound.touches) {
-    if (touch.touch->order == Order::kBefore) {
-      EXPECT_EQ(touch.memory, MemoryId{5});
-      EXPECT_EQ(touch.offset, 64u);
+  for (const BoundAccess& access : bound.accesses) {
+    if (access.group->order == Order::kBefore) {
+      EXPECT_EQ(access.memory, MemoryId{5});
+      EXPECT_EQ(access.offset, 64u);
     } else {
-      EXPECT_FALSE(touch.memory.has_value());
+      EXPECT_FALSE(access.memory.has_value());
     }
   }
 }
@@ -379,8 +379,8 @@ TEST(Footprint, AMapsBitsAreNoAddress) {
   std::vector<GivenArgument> given(4);
   for (GivenArgument& each : given) each = {GivenArgument::Kind::kTensorMap, 5, 0, {}};
   const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
-  ASSERT_EQ(bound.touches.size(), 2u);
-  for (const BoundTouch& touch : bound.touches) EXPECT_FALSE(touch.memory.has_value());
+  ASSERT_EQ(bound.accesses.size(), 2u);
+  for (const BoundAccess& access : bound.accesses) EXPECT_FALSE(access.memory.has_value());
 }
 
 // A producer waits and loads; consumers are told by an mbarrier and store.
@@ -459,7 +459,7 @@ TEST(Footprint, ReadsWhatCompilersMake) {
   int kernels = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(BATON_SOURCE_DIR "/src/ptx/testdata/ptx")) {
-    const auto module = ptx::Module::parse(read_file(entry.path()), entry.path().filename());
+    const auto module = ptx::ParsedModule::parse(read_file(entry.path()), entry.path().filename());
     for (const ptx::Function* kernel : module->entries()) {
       const Footprint found = read_footprint(module, *kernel, {});
       const bool waits = module->text().find("griddepcontrol.wait") != std::string::npos;

@@ -9,7 +9,7 @@ namespace {
 
 using ptx::Form;
 using ptx::Instruction;
-using ptx::Operand;
+using ptx::InstructionOperand;
 using Kind = Operation::Kind;
 using Space = Operation::Space;
 
@@ -58,7 +58,8 @@ Space space_of(const Instruction& i, const Form& form, std::size_t number) {
 // The address operand that `number` others come before, or -1.
 int address_of(const Instruction& i, std::size_t number) {
   for (std::size_t k = 0; k < i.operands.size(); ++k) {
-    if (i.operands[k].kind == Operand::Kind::kAddress && number-- == 0) return static_cast<int>(k);
+    if (i.operands[k].kind == InstructionOperand::Kind::kAddress && number-- == 0)
+      return static_cast<int>(k);
   }
   return -1;
 }
@@ -125,8 +126,8 @@ void accesses(const Instruction& i, const Form& form, Shape& shape) {
   }
 }
 
-bool is_constant(const Operand& operand, std::uint64_t bits) {
-  return operand.kind == Operand::Kind::kInteger && operand.bits == bits;
+bool is_constant(const InstructionOperand& operand, std::uint64_t bits) {
+  return operand.kind == InstructionOperand::Kind::kInteger && operand.bits == bits;
 }
 
 // bar{.red} [result,] barrier {, threads} {, predicate}
@@ -138,7 +139,8 @@ void barrier(const Instruction& i, const Form& form, Shape& shape) {
   const bool of_all = i.operands.size() == (form.destinations != 0 ? 3 : 1);
   if (is_constant(i.operands[id], 0) && of_all && !arrives) {
     shape.kind = Kind::kBarrier;
-  } else if (i.operands[id].kind != Operand::Kind::kInteger || is_constant(i.operands[id], 0)) {
+  } else if (i.operands[id].kind != InstructionOperand::Kind::kInteger ||
+             is_constant(i.operands[id], 0)) {
     shape.disturbs = true;
   }
 }
@@ -218,15 +220,15 @@ Shape shape_of(const Instruction& instruction, const Form* form) {
   return form == nullptr ? unknown(instruction) : known(instruction, *form);
 }
 
-std::optional<Special> special_register(std::string_view name) {
-  static const std::unordered_map<std::string_view, Special> kNames = {
-      {"%tid.x", Special::kTidX},       {"%tid.y", Special::kTidY},
-      {"%tid.z", Special::kTidZ},       {"%ntid.x", Special::kNtidX},
-      {"%ntid.y", Special::kNtidY},     {"%ntid.z", Special::kNtidZ},
-      {"%ctaid.x", Special::kCtaidX},   {"%ctaid.y", Special::kCtaidY},
-      {"%ctaid.z", Special::kCtaidZ},   {"%nctaid.x", Special::kNctaidX},
-      {"%nctaid.y", Special::kNctaidY}, {"%nctaid.z", Special::kNctaidZ},
-      {"%laneid", Special::kLaneId},    {"%warpid", Special::kWarpId},
+std::optional<SpecialRegister> special_register(std::string_view name) {
+  static const std::unordered_map<std::string_view, SpecialRegister> kNames = {
+      {"%tid.x", SpecialRegister::kTidX},       {"%tid.y", SpecialRegister::kTidY},
+      {"%tid.z", SpecialRegister::kTidZ},       {"%ntid.x", SpecialRegister::kNtidX},
+      {"%ntid.y", SpecialRegister::kNtidY},     {"%ntid.z", SpecialRegister::kNtidZ},
+      {"%ctaid.x", SpecialRegister::kCtaidX},   {"%ctaid.y", SpecialRegister::kCtaidY},
+      {"%ctaid.z", SpecialRegister::kCtaidZ},   {"%nctaid.x", SpecialRegister::kNctaidX},
+      {"%nctaid.y", SpecialRegister::kNctaidY}, {"%nctaid.z", SpecialRegister::kNctaidZ},
+      {"%laneid", SpecialRegister::kLaneId},    {"%warpid", SpecialRegister::kWarpId},
   };
   const auto found = kNames.find(name);
   return found == kNames.end() ? std::nullopt : std::optional(found->second);

@@ -24,10 +24,10 @@ struct Shape {
   std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value
 };
 
-// `form` is the instruction's row of the table. An instruction without one that has an address among
-// its operands is taken for one that reads and writes there.
+// `form` is the instruction's row of the table. An instruction without one that has an address
+// among its operands is taken for one that reads and writes there.
 Shape shape_of(const ptx::Instruction& instruction, const ptx::Form* form);
 
-std::optional<Special> special_register(std::string_view name);
+std::optional<SpecialRegister> special_register(std::string_view name);
 
 }  // namespace baton::overlap

@@ -12,11 +12,11 @@ using Kind = Operation::Kind;
 using Space = Operation::Space;
 using ptx::Form;
 using ptx::Instruction;
-using ptx::Operand;
+using ptx::InstructionOperand;
 
-Operand address() {
-  Operand result;
-  result.kind = Operand::Kind::kAddress;
+InstructionOperand address() {
+  InstructionOperand result;
+  result.kind = InstructionOperand::Kind::kAddress;
   result.children.emplace_back().text = "%rd1";
   return result;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using ptx::FlatFunction;
 using ptx::Instruction;
-using ptx::Operand;
+using ptx::InstructionOperand;
 
 // More is more than a trigger gains.
 constexpr std::size_t kMostRepeated = 8;
@@ -41,11 +41,12 @@ class Registers {
   }
 
   // All that the operand names.
-  void each(const Operand& operand, const std::function<void(const Register&)>& visit) const {
-    if (operand.kind == Operand::Kind::kIdentifier) {
+  void each(const InstructionOperand& operand,
+            const std::function<void(const Register&)>& visit) const {
+    if (operand.kind == InstructionOperand::Kind::kIdentifier) {
       if (const auto found = of(operand.text)) visit(*found);
     }
-    for (const Operand& child : operand.children) each(child, visit);
+    for (const InstructionOperand& child : operand.children) each(child, visit);
   }
 
  private:
@@ -53,8 +54,8 @@ class Registers {
   const std::uint32_t scope_;
 };
 
-bool reads_volatile(const Operand& operand) {
-  return operand.kind == Operand::Kind::kIdentifier
+bool reads_volatile(const InstructionOperand& operand) {
+  return operand.kind == InstructionOperand::Kind::kIdentifier
              ? ptx::is_volatile(operand.text)
              : std::any_of(operand.children.begin(), operand.children.end(), reads_volatile);
 }
@@ -106,13 +107,13 @@ class Repeater {
     return text;
   }
 
-  void rename(Operand& operand, const Registers& registers) const {
-    if (operand.kind == Operand::Kind::kIdentifier) {
+  void rename(InstructionOperand& operand, const Registers& registers) const {
+    if (operand.kind == InstructionOperand::Kind::kIdentifier) {
       const auto found = registers.of(operand.text);
       const auto own = found ? own_.find(*found) : own_.end();
       if (own != own_.end()) operand.text = own->second;
     }
-    for (Operand& child : operand.children) rename(child, registers);
+    for (InstructionOperand& child : operand.children) rename(child, registers);
   }
 
   const FlatFunction& body_;
@@ -142,10 +143,11 @@ class SameNames {
   }
 
  private:
-  bool hold(const Operand& operand, std::uint32_t written) const {
-    if (operand.kind == Operand::Kind::kIdentifier && !holds(operand.text, written)) return false;
+  bool hold(const InstructionOperand& operand, std::uint32_t written) const {
+    if (operand.kind == InstructionOperand::Kind::kIdentifier && !holds(operand.text, written))
+      return false;
     return std::all_of(operand.children.begin(), operand.children.end(),
-                       [&](const Operand& child) { return hold(child, written); });
+                       [&](const InstructionOperand& child) { return hold(child, written); });
   }
 
   bool holds(std::string_view name, std::uint32_t written) const {
@@ -177,9 +179,9 @@ std::optional<std::vector<std::uint32_t>> deciding(const FlatFunction& body,
     if (instruction.opcode == "call") return std::nullopt;
     if (instruction.operands.empty()) continue;
     const Registers registers(body, *each);
-    const Operand& first = instruction.operands[0];
+    const InstructionOperand& first = instruction.operands[0];
     bool gives = false;
-    if (first.kind != Operand::Kind::kAddress) {
+    if (first.kind != InstructionOperand::Kind::kAddress) {
       registers.each(first, [&](const Register& one) { gives |= needed.contains(one); });
     }
     if (!gives) continue;

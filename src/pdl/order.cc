@@ -21,13 +21,13 @@ struct Passed {
   std::uint32_t most = 0;
 };
 
-class Finder {
+class OrderFinder {
  public:
-  Finder(const Code& code, const std::array<std::uint32_t, 3>& block)
+  OrderFinder(const Code& code, const std::array<std::uint32_t, 3>& block)
       : code_(code), block_(block), passed_(code.operations.size()) {}
 
-  Ordering find() {
-    Ordering result;
+  WaitOrdering find() {
+    WaitOrdering result;
     count_barriers();
     const std::vector<bool> unwaited = find_unwaited();
     result.of.assign(code_.operations.size(), Order::kAfter);
@@ -44,7 +44,7 @@ class Finder {
     const std::uint32_t ordering_barrier = result.waits ? find_ordering_barrier(result) : kNone;
     const std::vector<bool> closed = find_closed(result.waits);
     const std::vector<bool> open = find_open(closed);
-    const Paths paths(code_);
+    const PathSearch paths(code_);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
       if (ordering_barrier != kNone && passed_[at].least >= ordering_barrier) continue;
@@ -142,7 +142,7 @@ class Finder {
   // kNone: it does not tell. A thread of the block is followed that waits for certain, and all take
   // part in each completion of the barrier: behind the first one that it comes to after its wait,
   // all are ordered.
-  std::uint32_t find_ordering_barrier(Ordering& result) const {
+  std::uint32_t find_ordering_barrier(WaitOrdering& result) const {
     bool disturbed = false;
     for (const Operation& operation : code_.operations) {
       disturbed |= operation.disturbs || operation.kind == Kind::kOpen;
@@ -178,8 +178,8 @@ class Finder {
 
 }  // namespace
 
-Ordering find_order(const Code& code, const std::array<std::uint32_t, 3>& block) {
-  return Finder(code, block).find();
+WaitOrdering find_order(const Code& code, const std::array<std::uint32_t, 3>& block) {
+  return OrderFinder(code, block).find();
 }
 
 }  // namespace baton::overlap

@@ -18,7 +18,7 @@ enum class Order : std::uint8_t {
   kBefore,   // there is a path on which nothing orders it behind a wait
 };
 
-struct Ordering {
+struct WaitOrdering {
   std::vector<Order> of;        // by operation
   std::vector<bool> reachable;  // by operation
   // By operation: waits, and what may order a thread behind the wait of another.
@@ -31,6 +31,6 @@ struct Ordering {
 };
 
 // `block`: its extents, zeros where they are not known; every block has a thread 0 all the same.
-Ordering find_order(const Code& code, const std::array<std::uint32_t, 3>& block);
+WaitOrdering find_order(const Code& code, const std::array<std::uint32_t, 3>& block);
 
 }  // namespace baton::overlap

@@ -5,14 +5,14 @@
 namespace baton::overlap {
 namespace {
 
-using Kind = Origin::Kind;
+using Kind = AddressOrigin::Kind;
 
 constexpr std::size_t kMaxOrigins = 16;
 
 // Whether anything was added.
 bool join(Origins& into, const Origins& more) {
   bool changed = false;
-  for (const Origin& origin : more) {
+  for (const AddressOrigin& origin : more) {
     const auto at = std::lower_bound(into.begin(), into.end(), origin);
     if (at != into.end() && *at == origin) continue;
     if (!into.empty() && into.back().kind == Kind::kUnknown) return changed;
@@ -34,12 +34,12 @@ bool is_place(Kind kind) {
 
 // One of two values that are added: an address and an index, whichever is which. Programs do not
 // add two addresses.
-void add(const Origin& a, const Origin& b, Origins& out) {
-  const auto give = [&out](Origin origin) { join(out, {origin}); };
+void add(const AddressOrigin& a, const AddressOrigin& b, Origins& out) {
+  const auto give = [&out](AddressOrigin origin) { join(out, {origin}); };
   if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return give({Kind::kUnknown});
   if (is_place(a.kind) || is_place(b.kind)) {
-    const Origin& place = is_place(a.kind) ? a : b;
-    const Origin& other = is_place(a.kind) ? b : a;
+    const AddressOrigin& place = is_place(a.kind) ? a : b;
+    const AddressOrigin& other = is_place(a.kind) ? b : a;
     give(place);
     // The other is an index, unless its parameter is given an address.
     if (place.kind == Kind::kVariable && other.kind == Kind::kParam) give(other);
@@ -51,12 +51,12 @@ void add(const Origin& a, const Origin& b, Origins& out) {
   if (!a_counts) return give(b);
   if (!b_counts) return give(a);
   if (a.kind == Kind::kLoaded && b.kind == Kind::kLoaded) return give(a);
-  Origin first = a, second = b;
+  AddressOrigin first = a, second = b;
   const bool loaded =
       a.kind == Kind::kLoaded || b.kind == Kind::kLoaded || a.with_loaded || b.with_loaded;
   const bool same = a.kind == b.kind && a.id == b.id && a.offset == b.offset;
   const bool both = a.kind == Kind::kParam && b.kind == Kind::kParam && !same;
-  for (Origin* origin : {&first, &second}) {
+  for (AddressOrigin* origin : {&first, &second}) {
     if (origin->kind != Kind::kParam) continue;
     origin->with_loaded = loaded;
     origin->with_param = origin->with_param || both;
@@ -113,33 +113,33 @@ class Solver {
 
   void note_users(std::uint32_t at) {
     const Operation& operation = code_.operations[at];
-    for (const Source& source : operation.sources) note_user(source, at);
+    for (const ValueSource& source : operation.sources) note_user(source, at);
     note_user(operation.address, at);
     for (std::uint32_t id : operation.kept) users_[id].push_back(at);
     if (operation.kind == Operation::Kind::kLoad) users_[memory()].push_back(at);
   }
-  void note_user(const Source& source, std::uint32_t at) {
-    if (source.kind == Source::Kind::kRegister) users_[source.id].push_back(at);
+  void note_user(const ValueSource& source, std::uint32_t at) {
+    if (source.kind == ValueSource::Kind::kRegister) users_[source.id].push_back(at);
   }
 
-  Origins of(const Source& source) const {
+  Origins of(const ValueSource& source) const {
     switch (source.kind) {
-      case Source::Kind::kRegister:
+      case ValueSource::Kind::kRegister:
         return values_[source.id];
-      case Source::Kind::kConstant:
+      case ValueSource::Kind::kConstant:
         return {{source.bits == 0 ? Kind::kNull : Kind::kNumber}};
-      case Source::Kind::kParam:
+      case ValueSource::Kind::kParam:
         return {{.kind = Kind::kParams, .id = source.id}};
-      case Source::Kind::kVariable:
+      case ValueSource::Kind::kVariable:
         return {{.kind = Kind::kVariable, .id = source.id}};
-      case Source::Kind::kConst:
+      case ValueSource::Kind::kConst:
         return {{.kind = Kind::kConst, .id = source.id}};
-      case Source::Kind::kShared:
+      case ValueSource::Kind::kShared:
         return {{Kind::kShared}};
-      case Source::Kind::kLocal:
+      case ValueSource::Kind::kLocal:
         return {{Kind::kLocal}};
-      case Source::Kind::kSpecial:
-      case Source::Kind::kOther:
+      case ValueSource::Kind::kSpecial:
+      case ValueSource::Kind::kOther:
         break;
     }
     return {{Kind::kNumber}};
@@ -164,7 +164,7 @@ class Solver {
     }
     switch (operation.kind) {
       case Operation::Kind::kPass:
-        for (const Source& source : operation.sources) define(operation, of(source));
+        for (const ValueSource& source : operation.sources) define(operation, of(source));
         return;
       case Operation::Kind::kLoad:
         return load(operation);
@@ -184,7 +184,7 @@ class Solver {
     if (operation.defines.empty()) return;
     if (operation.width != 64 && operation.width != 128) return define(operation, part(operation));
     bool elsewhere = false;
-    for (const Origin& from : of(operation.address)) {
+    for (const AddressOrigin& from : of(operation.address)) {
       if (from.kind == Kind::kParams) {
         load_param(operation, from.id);
       } else if (from.kind == Kind::kLocal) {
@@ -199,7 +199,7 @@ class Solver {
   // Of an address, where one stands there.
   Origins part(const Operation& operation) const {
     Origins result;
-    for (const Origin& from : of(operation.address)) {
+    for (const AddressOrigin& from : of(operation.address)) {
       if (from.kind == Kind::kLocal) join(result, left_of(values_[memory()]));
       if (from.kind == Kind::kParams && is_address(from.id)) {
         join(result, {{.kind = Kind::kParam, .id = from.id}});
@@ -216,7 +216,7 @@ class Solver {
   }
 
   void load_param(const Operation& operation, std::uint32_t id) {
-    const ptx::Operand& at = operation.instruction->operands[1];
+    const ptx::InstructionOperand& at = operation.instruction->operands[1];
     const std::uint32_t first = static_cast<std::uint32_t>(at.offset);
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
       define(
@@ -230,12 +230,13 @@ class Solver {
     const bool is_local = operation.space == Operation::Space::kLocal;
     if (!is_local && operation.space != Operation::Space::kGeneric) return;
     const Origins to = of(operation.address);
-    const bool reaches = is_local || std::any_of(to.begin(), to.end(), [](const Origin& origin) {
-                           return origin.kind == Kind::kLocal || origin.kind == Kind::kLoaded ||
-                                  origin.kind == Kind::kNumber || origin.kind == Kind::kUnknown;
-                         });
+    const bool reaches =
+        is_local || std::any_of(to.begin(), to.end(), [](const AddressOrigin& origin) {
+          return origin.kind == Kind::kLocal || origin.kind == Kind::kLoaded ||
+                 origin.kind == Kind::kNumber || origin.kind == Kind::kUnknown;
+        });
     if (!reaches) return;
-    for (const Source& source : operation.sources) {
+    for (const ValueSource& source : operation.sources) {
       define(memory(), operation.width == 64 ? of(source) : left_of(of(source)));
     }
   }
@@ -243,7 +244,7 @@ class Solver {
   void compute(const Operation& operation) {
     if (operation.defines.empty() || operation.instruction == nullptr) return;
     const std::string_view opcode = operation.instruction->opcode;
-    const std::vector<Source>& from = operation.sources;
+    const std::vector<ValueSource>& from = operation.sources;
     if (opcode == "setp" || operation.width == 1) {
       define(operation, {{Kind::kNumber}});
     } else if (opcode == "selp" && from.size() == 3 && operation.width != 64) {
@@ -273,17 +274,17 @@ class Solver {
 
   // What is left of addresses in a value that is computed from them: the difference of two is half
   // a way from the one to the other. A parameter that is given a number leaves nothing.
-  Origins traces(const std::vector<Source>& from) const {
+  Origins traces(const std::vector<ValueSource>& from) const {
     Origins result;
-    for (const Source& source : from) join(result, left_of(of(source)));
+    for (const ValueSource& source : from) join(result, left_of(of(source)));
     // Next to an address a number says nothing.
-    if (result.size() > 1) std::erase(result, Origin{Kind::kNumber});
+    if (result.size() > 1) std::erase(result, AddressOrigin{Kind::kNumber});
     if (result.empty()) result.push_back({Kind::kNumber});
     return result;
   }
   static Origins left_of(const Origins& from) {
     Origins result;
-    for (const Origin& origin : from) {
+    for (const AddressOrigin& origin : from) {
       const bool counts = origin.kind == Kind::kParam || origin.kind == Kind::kUnknown ||
                           origin.kind == Kind::kVariable || origin.kind == Kind::kConst;
       if (counts) join(result, {origin});
@@ -294,7 +295,7 @@ class Solver {
 
   // Two numbers may be the halves of an address that was loaded.
   void halves(const Operation& operation, const Origins& low, const Origins& high) {
-    const auto is_number = [](const Origin& origin) {
+    const auto is_number = [](const AddressOrigin& origin) {
       return origin.kind == Kind::kNumber || origin.kind == Kind::kNull;
     };
     const bool numbers =
@@ -317,8 +318,8 @@ class Solver {
 
   void sum(const Operation& operation, const Origins& a, const Origins& b) {
     Origins result;
-    for (const Origin& x : a) {
-      for (const Origin& y : b) add(x, y, result);
+    for (const AddressOrigin& x : a) {
+      for (const AddressOrigin& y : b) add(x, y, result);
     }
     define(operation, result);
   }

@@ -10,7 +10,7 @@
 
 namespace baton::overlap {
 
-struct Origin {
+struct AddressOrigin {
   enum class Kind : std::uint8_t {
     kNull,      // the constant 0, which nobody takes for an address
     kNumber,    // a value that comes from no address
@@ -31,11 +31,11 @@ struct Origin {
   std::uint32_t id = 0;
   std::uint32_t offset = 0;
 
-  friend auto operator<=>(const Origin&, const Origin&) = default;
+  friend auto operator<=>(const AddressOrigin&, const AddressOrigin&) = default;
 };
 
 // What a value may be, any one of these; sorted. Empty: it is never defined.
-using Origins = std::vector<Origin>;
+using Origins = std::vector<AddressOrigin>;
 
 // For each operation with an address, what that may be; else empty. The order of operations plays
 // no role: a register has all the origins that any of its definitions gives it.

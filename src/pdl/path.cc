@@ -18,9 +18,9 @@ constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 22;  // operations looked
 constexpr std::size_t kMaxForks = 4096;                     // of one search
 
 // Gives equal numbers to registers that are computed alike from equal registers.
-class Numbering {
+class ValueNumbering {
  public:
-  explicit Numbering(const Code& code) : result_(code.registers) {
+  explicit ValueNumbering(const Code& code) : result_(code.registers) {
     std::vector<std::uint32_t> definitions(code.registers, 0);
     for (const Operation& operation : code.operations) {
       for (std::uint32_t id : operation.defines) ++definitions[id];
@@ -53,17 +53,17 @@ class Numbering {
     return form != nullptr && form->kind == ptx::Form::Kind::kPure;
   }
 
-  bool append(const Source& source, Key& key) const {
+  bool append(const ValueSource& source, Key& key) const {
     switch (source.kind) {
-      case Source::Kind::kRegister:
+      case ValueSource::Kind::kRegister:
         key.push_back(1);
         key.push_back(result_[source.id].number * std::uint64_t{2} + result_[source.id].inverted);
         return true;
-      case Source::Kind::kConstant:
+      case ValueSource::Kind::kConstant:
         key.push_back(2);
         key.push_back(source.bits);
         return true;
-      case Source::Kind::kSpecial:
+      case ValueSource::Kind::kSpecial:
         key.push_back(3);
         key.push_back(source.id);
         return true;
@@ -75,7 +75,7 @@ class Numbering {
   void number(const Operation& operation) {
     Key key;
     bool inverted = false;
-    if (operation.kind == Kind::kLoad && operation.address.kind == Source::Kind::kParam &&
+    if (operation.kind == Kind::kLoad && operation.address.kind == ValueSource::Kind::kParam &&
         operation.guard == kNone) {
       key = {0, operation.address.id,
              static_cast<std::uint64_t>(operation.instruction->operands[1].offset),
@@ -83,7 +83,7 @@ class Numbering {
     } else if (is_pure(operation)) {
       const ptx::Instruction& i = *operation.instruction;
       if (i.opcode == "not" && i.has("pred") && operation.sources.size() == 1 &&
-          operation.sources[0].kind == Source::Kind::kRegister) {
+          operation.sources[0].kind == ValueSource::Kind::kRegister) {
         const Predicate of = result_[operation.sources[0].id];
         result_[operation.defines[0]] = {of.number, !of.inverted};
         return;
@@ -94,10 +94,10 @@ class Numbering {
         key.push_back(word(positive(i, modifier, inverted)));
       }
       key.push_back(UINT64_MAX);
-      for (const ptx::Operand& operand : i.operands) {
-        if (operand.negated && operand.kind == ptx::Operand::Kind::kIdentifier) return;
+      for (const ptx::InstructionOperand& operand : i.operands) {
+        if (operand.negated && operand.kind == ptx::InstructionOperand::Kind::kIdentifier) return;
       }
-      for (const Source& source : operation.sources) {
+      for (const ValueSource& source : operation.sources) {
         if (!append(source, key)) return;
       }
     } else {
@@ -139,14 +139,14 @@ struct Decision {
 
 }  // namespace
 
-Paths::Paths(const Code& code)
-    : code_(code), predicates_(Numbering(code).take()), before_(code.operations.size()) {
+PathSearch::PathSearch(const Code& code)
+    : code_(code), predicates_(ValueNumbering(code).take()), before_(code.operations.size()) {
   for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
     for (std::uint32_t to : code.operations[at].next) before_[to].push_back(at);
   }
 }
 
-bool Paths::reaches(std::uint32_t target, const std::vector<bool>& closed) const {
+bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& closed) const {
   // Only what can lead to the target is searched.
   std::vector<bool> leads(code_.operations.size());
   std::vector<std::uint32_t> open = {target};

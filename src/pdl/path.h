@@ -18,9 +18,9 @@ struct Predicate {
 };
 
 // Not thread-safe.
-class Paths {
+class PathSearch {
  public:
-  explicit Paths(const Code& code);
+  explicit PathSearch(const Code& code);
 
   // Whether there is such a path over operations that `closed` does not forbid to pass; a forbidden
   // one may be passed by those whom its guard holds back. No answer within the bounds on the search

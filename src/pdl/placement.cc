@@ -25,10 +25,10 @@ bool is_call(const Operation& operation) {
   return operation.instruction != nullptr && operation.instruction->opcode == "call";
 }
 
-std::string_view verb_of(const Touch& touch) {
-  return touch.reads && touch.writes ? "reads and writes memory"
-         : touch.reads               ? "reads memory"
-                                     : "writes memory";
+std::string_view verb_of(const AccessGroup& access) {
+  return access.reads && access.writes ? "reads and writes memory"
+         : access.reads                ? "reads memory"
+                                       : "writes memory";
 }
 
 class Placer {
@@ -37,11 +37,11 @@ class Placer {
       : code_(*footprint.code),
         body_(*code_.kernel),
         flow_(body_),
-        touch_of_(code_.operations.size(), nullptr),
+        access_of_(code_.operations.size(), nullptr),
         early_(early),
         deeds_(body_.instructions().size()) {
-    for (const Touch& touch : footprint.touches) {
-      for (std::uint32_t operation : touch.operations) touch_of_[operation] = &touch;
+    for (const AccessGroup& access : footprint.accesses) {
+      for (std::uint32_t operation : access.operations) access_of_[operation] = &access;
     }
     for (std::uint32_t at = 0; at < deeds_.size(); ++at) note(at);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
@@ -79,8 +79,8 @@ class Placer {
 
   // Whether it touches memory in a way that may not be early.
   bool depends(std::uint32_t at) const {
-    const Touch* touch = touch_of_[at];
-    return touch != nullptr && !may_be_early(code_, at, *touch, early_);
+    const AccessGroup* access = access_of_[at];
+    return access != nullptr && !may_be_early(code_, at, *access, early_);
   }
 
   // The call of a failed assertion. It ends the grid with an error whatever came before, as a trap
@@ -90,9 +90,11 @@ class Placer {
     const auto& operands = operation.instruction->operands;
     const ptx::Function* function = code_.module->function(kName);
     return function != nullptr && !function->has_body && function->linkage == "extern" &&
-           std::any_of(operands.begin(), operands.end(), [&](const ptx::Operand& operand) {
-             return operand.kind == ptx::Operand::Kind::kIdentifier && operand.text == kName;
-           });
+           std::any_of(operands.begin(), operands.end(),
+                       [&](const ptx::InstructionOperand& operand) {
+                         return operand.kind == ptx::InstructionOperand::Kind::kIdentifier &&
+                                operand.text == kName;
+                       });
   }
 
   // Whether the operation alone, whatever memory it touches, has to be behind the wait: functions
@@ -133,10 +135,10 @@ class Placer {
                  : "it has a trigger of its own, at " + place_of(own_trigger_) + ", and no wait";
     }
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
-      if (!depends(at) || touch_of_[at]->order == Order::kAfter) continue;
-      const std::string does = fmt::format("it {} at {}", verb_of(*touch_of_[at]), place_of(at));
+      if (!depends(at) || access_of_[at]->order == Order::kAfter) continue;
+      const std::string does = fmt::format("it {} at {}", verb_of(*access_of_[at]), place_of(at));
       const std::string wait = "its own wait, at " + place_of(own_wait_);
-      return touch_of_[at]->order == Order::kBefore
+      return access_of_[at]->order == Order::kBefore
                  ? does + ", which " + wait + ", does not precede"
                  : does + ", and nothing proves that " + wait + ", comes before";
     }
@@ -170,10 +172,10 @@ class Placer {
 
   void note(Deed& deed, std::uint32_t at) const {
     const Operation& operation = code_.operations[at];
-    const Touch* touch = touch_of_[at];
+    const AccessGroup* access = access_of_[at];
     if (is_side_effect(operation) || depends(at)) deed.dependent = std::min(deed.dependent, at);
     deed.loads |= operation.kind == Kind::kOpen || operation.kind == Kind::kWait ||
-                  (touch != nullptr && touch->reads);
+                  (access != nullptr && access->reads);
   }
 
   // Blocks that every thread comes by, in their order: what post-dominates the entry. Region k is
@@ -279,10 +281,10 @@ class Placer {
   std::string describe(std::uint32_t at) const {
     const std::uint32_t dependent = deeds_[at].dependent;
     const Operation& operation = code_.operations[dependent];
-    const Touch* touch = touch_of_[dependent];
+    const AccessGroup* access = access_of_[dependent];
     const std::string_view verb = is_side_effect(operation) ? "calls a function"
-                                  : touch == nullptr        ? "may end in a function"
-                                                            : verb_of(*touch);
+                                  : access == nullptr       ? "may end in a function"
+                                                            : verb_of(*access);
     return fmt::format("{} at {}", verb, code_.place(operation));
   }
 
@@ -382,7 +384,7 @@ class Placer {
     // Without a write there is little behind the load, and the trigger may as well stand behind the
     // loop.
     const bool writes = std::any_of(path.begin(), path.end(), [&](std::uint32_t each) {
-      return touch_of_[each] != nullptr && touch_of_[each]->writes;
+      return access_of_[each] != nullptr && access_of_[each]->writes;
     });
     if (!writes || leaves.kind != Kind::kBranch || leaves.instruction->guard.empty()) {
       return std::nullopt;
@@ -408,7 +410,7 @@ class Placer {
   const Code& code_;
   const ptx::FlatFunction body_;
   const ControlFlow flow_;
-  std::vector<const Touch*> touch_of_;  // by operation
+  std::vector<const AccessGroup*> access_of_;  // by operation
   const EarlyWork& early_;
   std::uint32_t own_wait_ = kNone, own_trigger_ = kNone;  // the first ones in the text
   std::vector<Deed> deeds_;                               // by instruction of the body
@@ -417,19 +419,19 @@ class Placer {
 
 }  // namespace
 
-bool may_be_early(const Code& code, std::uint32_t operation, const Touch& touch,
+bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& access,
                   const EarlyWork& early) {
-  if (touch.writes || code.operations[operation].orders) return false;
+  if (access.writes || code.operations[operation].orders) return false;
   bool is_memory = false;
-  for (const Root& root : touch.roots) {
+  for (const Root& root : access.roots) {
     if (root.kind == Root::Kind::kVariable && root.constant && early.constant_memory) {
       is_memory = true;
       continue;
     }
     if (root.kind != Root::Kind::kParam || root.param >= early.params.size()) return false;
-    const ParamUse use = early.params[root.param];
-    if (use == ParamUse::kAny || root.by_value || root.offset != 0) return false;
-    is_memory |= use == ParamUse::kConstantMemory;
+    const EarlyArgument use = early.params[root.param];
+    if (use == EarlyArgument::kAny || root.by_value || root.offset != 0) return false;
+    is_memory |= use == EarlyArgument::kConstantMemory;
   }
   return is_memory;
 }

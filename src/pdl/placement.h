@@ -15,7 +15,7 @@
 namespace baton::overlap {
 
 // What a parameter is given at every launch of the kernel.
-enum class ParamUse : std::uint8_t {
+enum class EarlyArgument : std::uint8_t {
   kAny,
   kConstantMemory,  // the address of memory that no launch writes, which may be read early
   kScalar,          // no address
@@ -23,8 +23,8 @@ enum class ParamUse : std::uint8_t {
 
 // What a kernel may do before it has waited.
 struct EarlyWork {
-  std::vector<ParamUse> params;  // by index; those left out may be anything
-  bool constant_memory = false;  // no launch writes variables in constant memory
+  std::vector<EarlyArgument> params;  // by index; those left out may be anything
+  bool constant_memory = false;       // no launch writes variables in constant memory
 };
 
 enum class TriggerPlace : std::uint8_t {
@@ -52,7 +52,7 @@ struct Placement {
 
 // Whether the access may come before the wait: it reads, in no way that others may answer to, what
 // no launch writes.
-bool may_be_early(const Code& code, std::uint32_t operation, const Touch& touch,
+bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& access,
                   const EarlyWork& early);
 
 // The wait stands at the latest place that every thread comes by, once, before anything that may

@@ -29,7 +29,7 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
-std::string target_obstacle(const ptx::Module& module) {
+std::string target_obstacle(const ptx::ParsedModule& module) {
   std::string_view digits = module.target();
   digits.remove_prefix(std::min(digits.size(), std::string_view("sm_").size()));
   int number = 0;
@@ -45,7 +45,7 @@ std::string target_obstacle(const ptx::Module& module) {
 
 class Editor {
  public:
-  Editor(const ptx::Module& module, const Code& code, const Placement& placement)
+  Editor(const ptx::ParsedModule& module, const Code& code, const Placement& placement)
       : text_(module.text()), code_(code) {
     if (placement.own.empty()) wait(placement);
     for (std::uint32_t at : placement.triggers) trigger(at);
@@ -152,7 +152,7 @@ std::string edited(std::string_view text, std::vector<Edit> edits) {
 }
 
 // Why what came out is not what was meant, or empty.
-std::string objection(const std::shared_ptr<const ptx::Module>& module,
+std::string objection(const std::shared_ptr<const ptx::ParsedModule>& module,
                       const RewriteRequest& request, std::size_t instructions,
                       Footprint::Waits waits) {
   const ptx::Function* kernel = module->function(request.kernel->name);
@@ -164,11 +164,11 @@ std::string objection(const std::shared_ptr<const ptx::Module>& module,
   const Footprint found = read_footprint(module, *kernel, {});
   if (!found.unknown.empty()) return found.unknown;
   if (found.waits != waits) return "not every thread that must wait passes its wait";
-  for (const Touch& touch : found.touches) {
-    for (std::uint32_t at : touch.operations) {
+  for (const AccessGroup& access : found.accesses) {
+    for (std::uint32_t at : access.operations) {
       const Operation& operation = found.code->operations[at];
-      if (may_be_early(*found.code, at, touch, request.early)) continue;
-      if (touch.order != Order::kAfter) {
+      if (may_be_early(*found.code, at, access, request.early)) continue;
+      if (access.order != Order::kAfter) {
         return "what it does at " + found.code->place(operation) + " is not after its wait";
       }
       const std::string_view opcode = operation.instruction->opcode;
@@ -193,7 +193,7 @@ std::string obstacle_of(const Step& step) {
 
 class Rewriter {
  public:
-  Rewriter(const std::shared_ptr<const ptx::Module>& module,
+  Rewriter(const std::shared_ptr<const ptx::ParsedModule>& module,
            std::span<const RewriteRequest> requests)
       : module_(module), requests_(requests) {
     const std::string obstacle = target_obstacle(*module);
@@ -247,7 +247,7 @@ class Rewriter {
   }
 
   // Whether all that is left to be changed can be; else what cannot is out.
-  bool holds(std::shared_ptr<const ptx::Module>& module) {
+  bool holds(std::shared_ptr<const ptx::ParsedModule>& module) {
     std::vector<Edit> edits;
     std::map<std::size_t, std::size_t> removals;  // by place: kernels may share a function
     module = nullptr;
@@ -261,7 +261,7 @@ class Rewriter {
     if (edits.empty()) return true;
     // Edits that do not parse are an obstacle, as is whatever else comes out wrong.
     const std::string unreadable = obstacle_of([&] {
-      module = ptx::Module::parse(edited(module_->text(), std::move(edits)), module_->name());
+      module = ptx::ParsedModule::parse(edited(module_->text(), std::move(edits)), module_->name());
       return std::string();
     });
     bool all = true;
@@ -276,14 +276,14 @@ class Rewriter {
     return all;
   }
 
-  const std::shared_ptr<const ptx::Module>& module_;
+  const std::shared_ptr<const ptx::ParsedModule>& module_;
   const std::span<const RewriteRequest> requests_;
   std::vector<Draft> drafts_;
 };
 
 }  // namespace
 
-Rewriting rewrite(const std::shared_ptr<const ptx::Module>& module,
+Rewriting rewrite(const std::shared_ptr<const ptx::ParsedModule>& module,
                   std::span<const RewriteRequest> requests) {
   return Rewriter(module, requests).take();
 }

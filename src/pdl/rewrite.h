@@ -37,8 +37,8 @@ struct RewrittenKernel {
 };
 
 struct Rewriting {
-  std::shared_ptr<const ptx::Module> module;  // null where all are left as they are
-  std::vector<RewrittenKernel> kernels;       // by request
+  std::shared_ptr<const ptx::ParsedModule> module;  // null where all are left as they are
+  std::vector<RewrittenKernel> kernels;             // by request
 };
 
 // The result is read again: in every kernel that was rewritten each thread waits on every path, or
@@ -46,7 +46,7 @@ struct Rewriting {
 // non-coherent load but those of textures. What cannot be read, or proven, is left as it is; the
 // bodies of functions that several kernels call may gain plain loads. Work and memory are bounded
 // whatever the text is.
-Rewriting rewrite(const std::shared_ptr<const ptx::Module>& module,
+Rewriting rewrite(const std::shared_ptr<const ptx::ParsedModule>& module,
                   std::span<const RewriteRequest> requests);
 
 }  // namespace baton::overlap

@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 // Of k(u64 p0, u64 p1, u64 p2, u32 p3): p0 is a weight, and the other pointers are written.
-constexpr ParamUse kUses[] = {ParamUse::kConstantMemory, ParamUse::kAny, ParamUse::kAny,
-                              ParamUse::kScalar};
+constexpr EarlyArgument kUses[] = {EarlyArgument::kConstantMemory, EarlyArgument::kAny,
+                                   EarlyArgument::kAny, EarlyArgument::kScalar};
 
 Rewriting rewritten(std::string_view body, TriggerPlace trigger = TriggerPlace::kNowhere,
                     std::string_view before = "") {
@@ -167,7 +167,7 @@ TEST(Rewrite, WaitsBeforeLoops) {
 }
 
 TEST(Rewrite, WaitsInFrontOfABodyThatIsALoop) {
-  const auto module = ptx::Module::parse(R"(.version 8.7
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 p0) {
@@ -176,7 +176,7 @@ L: ld.param.u64 %d, [p0];
 ld.global.f32 %f, [%d]; setp.eq.f32 %p, %f, 0f00000000; @%p bra L;
 st.global.f32 [%d], %f;
 ret; })",
-                                         "loop.ptx");
+                                               "loop.ptx");
   const RewriteRequest request{module->function("k"), {}, TriggerPlace::kAtTop};
   const Rewriting done = rewrite(module, std::span(&request, 1));
   ASSERT_NE(done.module, nullptr) << done.kernels[0].obstacle;
@@ -394,7 +394,7 @@ TEST(Rewrite, LeavesWhatItCannotChange) {
   EXPECT_EQ(text("griddepcontrol.launch_dependents; ret;"),
             "it has a trigger of its own, at k.ptx:14, and no wait");
   EXPECT_THAT(text("bra NOWHERE;"), HasSubstr("NOWHERE"));
-  const auto old = ptx::Module::parse(
+  const auto old = ptx::ParsedModule::parse(
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }", "old.ptx");
   const RewriteRequest request{old->function("k"), {}, TriggerPlace::kNowhere};
   const Rewriting done = rewrite(old, std::span(&request, 1));
@@ -567,7 +567,7 @@ TEST(Rewrite, TakesWhatCompilersMake) {
   int done = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(BATON_SOURCE_DIR "/src/ptx/testdata/ptx")) {
-    const auto module = ptx::Module::parse(read_file(entry.path()), entry.path().filename());
+    const auto module = ptx::ParsedModule::parse(read_file(entry.path()), entry.path().filename());
     for (const TriggerPlace trigger : {TriggerPlace::kNowhere, TriggerPlace::kBehindLoads,
                                        TriggerPlace::kAtExits, TriggerPlace::kAtTop}) {
       std::vector<RewriteRequest> requests;

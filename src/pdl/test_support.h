@@ -13,9 +13,9 @@ namespace baton::overlap {
 
 // A module with one kernel k(u64 p0, u64 p1, u64 p2, u32 p3) of that body; %a, %b and %c hold the
 // first three parameters as global addresses. The body begins at line 14 of "k.ptx".
-inline std::shared_ptr<const ptx::Module> module_of(std::string_view body,
-                                                    std::string_view before = "") {
-  return ptx::Module::parse(fmt::format(R"(.version 8.7
+inline std::shared_ptr<const ptx::ParsedModule> module_of(std::string_view body,
+                                                          std::string_view before = "") {
+  return ptx::ParsedModule::parse(fmt::format(R"(.version 8.7
 .target sm_90a
 .address_size 64
 {}
@@ -31,8 +31,8 @@ shl.b32 %r2, %r1, 2;
 {}
 }}
 )",
-                                        before, body),
-                            "k.ptx");
+                                              before, body),
+                                  "k.ptx");
 }
 
 inline Footprint footprint_of(std::string_view body, std::string_view before = "",
@@ -44,13 +44,13 @@ inline Footprint footprint_of(std::string_view body, std::string_view before = "
 // "early read p0; read p1; write p2": in the order of the touches.
 inline std::string text_of(const Footprint& footprint) {
   std::string text;
-  for (const Touch& touch : footprint.touches) {
+  for (const AccessGroup& access : footprint.accesses) {
     if (!text.empty()) text += "; ";
-    if (touch.order == Order::kBefore) text += "early ";
-    if (touch.order == Order::kUnclear) text += "unclear ";
-    if (touch.non_coherent) text += "non-coherent ";
-    text += touch.reads && touch.writes ? "update" : touch.reads ? "read" : "write";
-    for (const Root& root : touch.roots) {
+    if (access.order == Order::kBefore) text += "early ";
+    if (access.order == Order::kUnclear) text += "unclear ";
+    if (access.non_coherent) text += "non-coherent ";
+    text += access.reads && access.writes ? "update" : access.reads ? "read" : "write";
+    for (const Root& root : access.roots) {
       text += root.kind == Root::Kind::kParam      ? fmt::format(" p{}", root.param)
               : root.kind == Root::Kind::kVariable ? " " + root.variable
                                                    : " ?";

@@ -35,7 +35,7 @@ class Follower {
     give_up_parts();
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
       const Operation& operation = code.operations[at];
-      for (const Source& source : operation.sources) note_user(source, at);
+      for (const ValueSource& source : operation.sources) note_user(source, at);
       if (operation.guard != kNone) users_[operation.guard].push_back(at);
       for (std::uint32_t id : operation.kept) users_[id].push_back(at);
     }
@@ -138,8 +138,8 @@ class Follower {
     }
   }
 
-  void note_user(const Source& source, std::uint32_t at) {
-    if (source.kind == Source::Kind::kRegister) users_[source.id].push_back(at);
+  void note_user(const ValueSource& source, std::uint32_t at) {
+    if (source.kind == ValueSource::Kind::kRegister) users_[source.id].push_back(at);
   }
 
   void reach(std::uint32_t at) {
@@ -208,20 +208,20 @@ class Follower {
     }
   }
 
-  Value of(const Source& source) const {
+  Value of(const ValueSource& source) const {
     switch (source.kind) {
-      case Source::Kind::kRegister:
+      case ValueSource::Kind::kRegister:
         return values_[source.id];
-      case Source::Kind::kConstant:
+      case ValueSource::Kind::kConstant:
         return Value::constant(source.bits);
-      case Source::Kind::kSpecial:
-        return special(static_cast<Special>(source.id));
+      case ValueSource::Kind::kSpecial:
+        return special(static_cast<SpecialRegister>(source.id));
       default:
         return Value::varies();
     }
   }
 
-  Value special(Special name) const {
+  Value special(SpecialRegister name) const {
     const auto index = static_cast<std::size_t>(name);
     const auto known = [](const auto& extents, std::size_t k) {
       return extents ? Value::constant((*extents)[k]) : Value::varies();
@@ -230,15 +230,15 @@ class Follower {
     const auto below = [](const auto& extents, std::size_t k) {
       return extents && (*extents)[k] != 0 ? Value::range(0, (*extents)[k] - 1) : Value::varies();
     };
-    if (name <= Special::kTidZ) {
+    if (name <= SpecialRegister::kTidZ) {
       return thread_.tid ? known(thread_.tid, index) : below(thread_.block, index);
     }
-    if (name <= Special::kNtidZ) return known(thread_.block, index - 3);
-    if (name <= Special::kCtaidZ) {
+    if (name <= SpecialRegister::kNtidZ) return known(thread_.block, index - 3);
+    if (name <= SpecialRegister::kCtaidZ) {
       return thread_.index ? known(thread_.index, index - 6) : below(thread_.grid, index - 6);
     }
-    if (name <= Special::kNctaidZ) return known(thread_.grid, index - 9);
-    if (name == Special::kLaneId) return lane();
+    if (name <= SpecialRegister::kNctaidZ) return known(thread_.grid, index - 9);
+    if (name == SpecialRegister::kLaneId) return lane();
     return Value::varies();  // %warpid may change
   }
 
@@ -261,7 +261,7 @@ class Follower {
       return Value::varies();
     }
     std::vector<Value> from;
-    for (const Source& source : operation.sources) from.push_back(of(source));
+    for (const ValueSource& source : operation.sources) from.push_back(of(source));
     return result_of(operation, from, lane());
   }
 
@@ -280,7 +280,7 @@ class Follower {
   }
 
   Value loaded(const Operation& operation) const {
-    const bool whole = operation.address.kind == Source::Kind::kParam &&
+    const bool whole = operation.address.kind == ValueSource::Kind::kParam &&
                        operation.address.id < thread_.params.size() &&
                        operation.instruction->operands[1].offset == 0;
     if (!whole || !thread_.params[operation.address.id]) return Value::varies();

@@ -201,8 +201,8 @@ Value result_of(const Operation& operation, std::span<const Value> from, const V
   bool constant = true;
   for (const Value& each : from) constant = constant && each.is_constant();
   // Written "-x" or "!p" the operand is another value.
-  for (const ptx::Operand& operand : i.operands) {
-    if (operand.negated && operand.kind == ptx::Operand::Kind::kIdentifier) {
+  for (const ptx::InstructionOperand& operand : i.operands) {
+    if (operand.negated && operand.kind == ptx::InstructionOperand::Kind::kIdentifier) {
       return Value::varies();
     }
   }

@@ -7,7 +7,7 @@ namespace baton::overlap {
 namespace {
 
 // A place in an operation that names a register.
-struct Access {
+struct RegisterUse {
   std::uint32_t at = 0;  // the operation
   bool defines = false;
   std::uint32_t* name = nullptr;
@@ -16,11 +16,11 @@ struct Access {
 
 // Visits what an operation reads, and then what it writes.
 template <typename Visit>
-void each_access(Operation& operation, const Visit& visit) {
-  const auto read = [&](Source& source) {
-    if (source.kind == Source::Kind::kRegister) visit(source.id, false);
+void each_use(Operation& operation, const Visit& visit) {
+  const auto read = [&](ValueSource& source) {
+    if (source.kind == ValueSource::Kind::kRegister) visit(source.id, false);
   };
-  for (Source& source : operation.sources) read(source);
+  for (ValueSource& source : operation.sources) read(source);
   read(operation.address);
   if (operation.guard != kNone) visit(operation.guard, false);
   for (std::uint32_t& id : operation.kept) visit(id, false);
@@ -136,81 +136,81 @@ class Splitter {
     code_.unset.clear();
     std::uint32_t begin = 0;
     for (std::uint32_t id = 0; id < ends.size(); ++id) {
-      split(std::span(accesses_).subspan(begin, ends[id] - begin), whole[id]);
+      split(std::span(uses_).subspan(begin, ends[id] - begin), whole[id]);
       begin = ends[id];
     }
   }
 
  private:
-  // All accesses by register, those of one register in the order of operations. Returns where each
+  // All uses by register, those of one register in the order of operations. Returns where each
   // register's end.
   std::vector<std::uint32_t> collect() {
     std::vector<std::uint32_t> ends(code_.registers + 1);
     for (Operation& operation : code_.operations) {
-      each_access(operation, [&](std::uint32_t& name, bool) { ++ends[name + 1]; });
+      each_use(operation, [&](std::uint32_t& name, bool) { ++ends[name + 1]; });
     }
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    accesses_.resize(ends.back());
+    uses_.resize(ends.back());
     // Each begins where the one before ends; filled, it has come to its own end.
     ends.pop_back();
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
-      each_access(code_.operations[at], [&](std::uint32_t& name, bool defines) {
-        accesses_[ends[name]++] = {at, defines, &name};
+      each_use(code_.operations[at], [&](std::uint32_t& name, bool defines) {
+        uses_[ends[name]++] = {at, defines, &name};
       });
     }
     return ends;
   }
 
-  void split(std::span<Access> accesses, bool whole) {
+  void split(std::span<RegisterUse> uses, bool whole) {
     values_.begin();
-    number(accesses);
+    number(uses);
     const bool traced = values_.trace();
     // By value: what register it becomes.
     names_.assign(values_.count(), kNone);
     if (!traced || whole) {
-      keep_whole(accesses, !traced);
+      keep_whole(uses, !traced);
       return;
     }
     written_.assign(values_.count(), false);
-    for (const Access& access : accesses) {
-      if (access.defines) written_[values_.root(access.value)] = true;
+    for (const RegisterUse& use : uses) {
+      if (use.defines) written_[values_.root(use.value)] = true;
     }
     const std::uint32_t nothing = values_.root(0);
-    for (const Access& access : accesses) {
-      const std::uint32_t value = values_.root(access.value);
+    for (const RegisterUse& use : uses) {
+      const std::uint32_t value = values_.root(use.value);
       if (names_[value] == kNone) names_[value] = add(value == nothing || !written_[value]);
-      *access.name = names_[value];
+      *use.name = names_[value];
     }
   }
 
-  void number(std::span<Access> accesses) {
-    const Access* before = nullptr;
-    for (Access& access : accesses) {
-      const std::uint32_t block = blocks_.of(access.at);
+  void number(std::span<RegisterUse> uses) {
+    const RegisterUse* before = nullptr;
+    for (RegisterUse& use : uses) {
+      const std::uint32_t block = blocks_.of(use.at);
       const bool follows = before != nullptr && blocks_.of(before->at) == block;
-      if (access.defines) {
-        access.value = values_.fresh();
+      if (use.defines) {
+        use.value = values_.fresh();
         // Written twice at once, it may hold either.
-        if (follows && before->defines && before->at == access.at) {
-          values_.unite(access.value, before->value);
+        if (follows && before->defines && before->at == use.at) {
+          values_.unite(use.value, before->value);
         }
-        values_.leave(block, access.value);
+        values_.leave(block, use.value);
       } else {
-        access.value = follows ? before->value : values_.entering(block);
+        use.value = follows ? before->value : values_.entering(block);
       }
-      before = &access;
+      before = &use;
     }
   }
 
-  void keep_whole(std::span<Access> accesses, bool unset) {
+  void keep_whole(std::span<RegisterUse> uses, bool unset) {
     const std::uint32_t nothing = values_.root(0);
     bool written = false;
-    for (const Access& access : accesses) {
-      written |= access.defines;
-      unset |= !access.defines && values_.root(access.value) == nothing;
+    for (const RegisterUse& use : uses) {
+      written |= use.defines;
+      unset |= !use.defines && values_.root(use.value) == nothing;
     }
     const std::uint32_t name = add(unset || !written);
-    for (const Access& access : accesses) *access.name = name;
+    for (const RegisterUse& use : uses) *use.name = name;
   }
 
   std::uint32_t add(bool unset) {
@@ -221,7 +221,7 @@ class Splitter {
   Code& code_;
   const Blocks blocks_;
   Values values_;
-  std::vector<Access> accesses_;
+  std::vector<RegisterUse> uses_;
   std::vector<std::uint32_t> names_;
   std::vector<bool> written_;
 };

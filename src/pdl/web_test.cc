@@ -23,8 +23,8 @@ class Webs {
     EXPECT_EQ(code_.unset.size(), code_.registers);
     for (const Operation& operation : code_.operations) {
       for (std::uint32_t id : operation.defines) EXPECT_LT(id, code_.registers);
-      for (const Source& source : operation.sources) {
-        EXPECT_TRUE(source.kind != Source::Kind::kRegister || source.id < code_.registers);
+      for (const ValueSource& source : operation.sources) {
+        EXPECT_TRUE(source.kind != ValueSource::Kind::kRegister || source.id < code_.registers);
       }
       EXPECT_EQ(operation.kept.size(), operation.guard == kNone ? 0 : operation.defines.size());
     }
@@ -40,8 +40,8 @@ class Webs {
   }
   std::uint32_t written(std::uint32_t number) const { return line(number).defines.at(0); }
   std::uint32_t read(std::uint32_t number, std::size_t source = 0) const {
-    const Source& found = line(number).sources.at(source);
-    EXPECT_EQ(found.kind, Source::Kind::kRegister);
+    const ValueSource& found = line(number).sources.at(source);
+    EXPECT_EQ(found.kind, ValueSource::Kind::kRegister);
     return found.id;
   }
   bool is_unset(std::uint32_t id) const { return code_.unset[id]; }
@@ -49,7 +49,7 @@ class Webs {
 
  private:
   static constexpr std::uint32_t kFirstLine = 14;
-  std::shared_ptr<const ptx::Module> module_;
+  std::shared_ptr<const ptx::ParsedModule> module_;
   Code code_;
 };
 
@@ -145,7 +145,7 @@ ret;)");
 }
 
 TEST(Webs, ALoopFromTheTopReadsWhatNothingWrote) {
-  const auto module = ptx::Module::parse(R"(.version 8.7
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
 .target sm_90a
 .address_size 64
 .visible .entry k() {
@@ -155,7 +155,7 @@ setp.lt.u32 %p, %r1, 9;
 @%p bra L;
 ret;
 })",
-                                         "k.ptx");
+                                               "k.ptx");
   const Code code = read_code(module, *module->function("k"));
   EXPECT_EQ(code.operations[0].defines[0], code.operations[0].sources[0].id);
   EXPECT_TRUE(code.unset[code.operations[0].defines[0]]);

@@ -4,9 +4,10 @@
 // that was written: instructions and modifiers that nobody knows are kept as text, so a printer can
 // give them back and only whoever executes one has to refuse it.
 //
-// Every string_view points into storage that the Module owns (the text itself, or strings interned
-// later), so a tree lives as long as its Module. A Module is immutable once parsed, but for
-// function bodies, which are parsed at the first call of `body()`; that first call is thread-safe.
+// Every string_view points into storage that the ParsedModule owns (the text itself, or strings
+// interned later), so a tree lives as long as its ParsedModule. A ParsedModule is immutable once
+// parsed, but for function bodies, which are parsed at the first call of `body()`; that first call
+// is thread-safe.
 
 #include <cstdint>
 #include <deque>
@@ -41,7 +42,7 @@ enum class StateSpace : std::uint8_t {
   kTex
 };
 
-struct Operand {
+struct InstructionOperand {
   enum class Kind : std::uint8_t {
     kIdentifier,  // register, special register with its member (%tid.x), symbol, label, or "_";
                   // with `offset` where "symbol+4" was written
@@ -66,7 +67,7 @@ struct Operand {
   std::string_view text;   // the name, or the literal as written
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
-  std::vector<Operand> children;
+  std::vector<InstructionOperand> children;
   Position position;
 };
 
@@ -76,7 +77,7 @@ struct Instruction {
   bool guard_negated = false;
   std::string_view opcode;                  // "ld"
   std::vector<std::string_view> modifiers;  // "global", "v4", "f32", "L2::128B": without the dots
-  std::vector<Operand> operands;
+  std::vector<InstructionOperand> operands;
 
   bool has(std::string_view modifier) const {
     for (std::string_view m : modifiers) {
@@ -120,7 +121,7 @@ struct Variable {
   std::uint32_t range = 0;  // N of %r<N>: declares name0 … name(N-1); 0 otherwise
   // [4][8]; an extent of -1 stands for the empty brackets of "[]".
   std::vector<std::int64_t> extents;
-  std::vector<Operand>
+  std::vector<InstructionOperand>
       initialiser;  // empty, or one operand: a literal, a symbol or a nested kVector
   // ".ptr .global .align 16" of a kernel parameter.
   bool is_pointer = false;
@@ -132,7 +133,7 @@ struct Variable {
 // A directive between a function's parameters and its body: maxntid 256, 1, 1.
 struct FunctionDirective {
   std::string_view name;  // without the dot: "maxntid", "reqntid", "minnctapersm", "noreturn", …
-  std::vector<Operand> operands;
+  std::vector<InstructionOperand> operands;
 };
 
 // label: .callprototype (ret) _ (params) directives;
@@ -157,7 +158,7 @@ struct TargetList {
 struct Directive {
   Position position;
   std::string_view name;  // without the dot
-  std::vector<Operand> operands;
+  std::vector<InstructionOperand> operands;
 };
 
 struct Statement;
@@ -172,7 +173,7 @@ struct Statement {
   std::variant<Instruction, Label, Loc, Variable, CallPrototype, TargetList, Directive, Block> node;
 };
 
-class Module;
+class ParsedModule;
 
 class Function {
  public:
@@ -203,8 +204,8 @@ class Function {
 
  private:
   friend class Parser;
-  friend class Module;
-  const Module* module_ = nullptr;
+  friend class ParsedModule;
+  const ParsedModule* module_ = nullptr;
   std::string_view body_text_;
   Position body_position_;
   struct Lazy;
@@ -215,7 +216,7 @@ class Function {
 struct FileEntry {
   std::uint32_t index = 0;
   std::string_view name;
-  std::vector<Operand> extra;
+  std::vector<InstructionOperand> extra;
 };
 
 // .section .debug_… { … }: kept as text.
@@ -226,22 +227,22 @@ struct Section {
 
 using TopLevel = std::variant<Variable, Function, FileEntry, Section, Directive>;
 
-class Module {
+class ParsedModule {
  public:
   // Parses a module, or gives the one that was last parsed from an equal text, where that has the
   // same name and is still alive. `name` is what messages call it: a path, or "<ptx of norm.cu>".
   // One module a text: anything after the first NUL is refused unless it is the trailing NUL that
   // compilers count. Throws Error(kInvalidInput) at name:line:column. Function bodies are only
   // delimited here. Thread-safe.
-  static std::shared_ptr<const Module> parse(std::string text, std::string name);
+  static std::shared_ptr<const ParsedModule> parse(std::string text, std::string name);
 
   // The same for a text that crosses an interface as bytes, without its name: the live module has
   // the name that it was parsed with, and a new one gets `name`.
-  static std::shared_ptr<const Module> of(std::string text, std::string name);
+  static std::shared_ptr<const ParsedModule> of(std::string text, std::string name);
 
-  Module(const Module&) = delete;
-  Module& operator=(const Module&) = delete;
-  ~Module();
+  ParsedModule(const ParsedModule&) = delete;
+  ParsedModule& operator=(const ParsedModule&) = delete;
+  ~ParsedModule();
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
@@ -267,7 +268,7 @@ class Module {
 
  private:
   friend class Parser;
-  Module() = default;
+  ParsedModule() = default;
 
   std::string name_;
   std::string text_;

@@ -17,9 +17,9 @@ TEST(PtxCorpus, IsThere) {
 
 TEST(PtxCorpus, PrintsToAnEqualTree) {
   for (const auto& path : corpus()) {
-    const auto first = Module::parse(read_text(path), path.filename());
+    const auto first = ParsedModule::parse(read_text(path), path.filename());
     const std::string printed = print(*first);
-    const auto second = Module::parse(printed, "printed " + path.filename().string());
+    const auto second = ParsedModule::parse(printed, "printed " + path.filename().string());
     EXPECT_TRUE(equal(*first, *second)) << path;
     EXPECT_EQ(printed, print(*second)) << path;
   }
@@ -27,7 +27,7 @@ TEST(PtxCorpus, PrintsToAnEqualTree) {
 
 TEST(PtxCorpus, EveryKernelHasAControlFlowGraph) {
   for (const auto& path : corpus()) {
-    const auto module = Module::parse(read_text(path), path.filename());
+    const auto module = ParsedModule::parse(read_text(path), path.filename());
     ASSERT_FALSE(module->entries().empty()) << path;
     for (const Function* entry : module->entries()) {
       const FlatFunction flat(*entry);
@@ -43,7 +43,7 @@ TEST(PtxCorpus, EveryKernelHasAControlFlowGraph) {
 // Parses what may be damaged: anything but an Error fails the test (or crashes it).
 void survive(std::string text) {
   try {
-    const auto module = Module::parse(std::move(text), "damaged");
+    const auto module = ParsedModule::parse(std::move(text), "damaged");
     for (const TopLevel& item : module->items()) {
       const auto* function = std::get_if<Function>(&item);
       if (function == nullptr) continue;

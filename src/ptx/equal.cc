@@ -8,7 +8,7 @@ namespace baton::ptx {
 namespace {
 
 // What of each node is compared.
-auto parts(const Operand& x) {
+auto parts(const InstructionOperand& x) {
   return std::tie(x.kind, x.negated, x.is_minus, x.is_single, x.text, x.bits, x.offset, x.children);
 }
 auto parts(const Instruction& x) {
@@ -95,14 +95,14 @@ bool same(const T& a, const T& b) {
 
 }  // namespace
 
-bool equal(const Operand& a, const Operand& b) {
+bool equal(const InstructionOperand& a, const InstructionOperand& b) {
   return same(a, b);
 }
 bool equal(const Statement& a, const Statement& b) {
   return same(a, b);
 }
 
-bool equal(const Module& a, const Module& b) {
+bool equal(const ParsedModule& a, const ParsedModule& b) {
   return a.version_major() == b.version_major() && a.version_minor() == b.version_minor() &&
          a.targets() == b.targets() && a.address_size() == b.address_size() &&
          std::equal(a.items().begin(), a.items().end(), b.items().begin(), b.items().end(),

@@ -8,8 +8,8 @@
 namespace baton::ptx {
 
 // Parses the bodies that are not parsed yet, and throws what that throws.
-bool equal(const Module& a, const Module& b);
+bool equal(const ParsedModule& a, const ParsedModule& b);
 bool equal(const Statement& a, const Statement& b);
-bool equal(const Operand& a, const Operand& b);
+bool equal(const InstructionOperand& a, const InstructionOperand& b);
 
 }  // namespace baton::ptx

@@ -142,12 +142,12 @@ std::vector<std::uint32_t> FlatFunction::branch_targets(const FlatInstruction& b
   const bool is_indexed = instruction.opcode == "brx";
   const std::size_t count = is_indexed ? 2 : 1;
   if (instruction.operands.size() != count ||
-      instruction.operands.back().kind != Operand::Kind::kIdentifier) {
+      instruction.operands.back().kind != InstructionOperand::Kind::kIdentifier) {
     throw function_->error(instruction.position,
                            is_indexed ? "\"brx\" takes a register and the name of a .branchtargets"
                                       : "\"bra\" takes one label");
   }
-  const Operand& operand = instruction.operands.back();
+  const InstructionOperand& operand = instruction.operands.back();
   if (!is_indexed) return {target(branch, operand.text, operand.position)};
   const TargetList* list = targets(branch.scope, operand.text);
   if (list == nullptr || list->calls) {

@@ -14,19 +14,19 @@ using Proxy = Form::Proxy;
 
 constexpr std::string_view kNotSimulated = "not_simulated";
 
-struct Target {
+struct LeastTarget {
   int architecture;
   bool is_specific;
-  constexpr Target(int sm, bool needs_specific = false)  // NOLINT: a plain number is a target
+  constexpr LeastTarget(int sm, bool needs_specific = false)  // NOLINT: a plain number is a target
       : architecture(sm), is_specific(needs_specific) {}
 };
 constexpr int kAll = 0;
-constexpr Target specific(int sm) {
+constexpr LeastTarget specific(int sm) {
   return {sm, true};
 }
 
 Form make(std::string_view name, std::size_t destinations, Kind kind, Access access, Place place,
-          Proxy proxy, int ptx_version, Target target, std::string_view family) {
+          Proxy proxy, int ptx_version, LeastTarget target, std::string_view family) {
   Form form;
   form.name = name;
   form.opcode = name.substr(0, name.find('.'));
@@ -47,12 +47,12 @@ Form make(std::string_view name, std::size_t destinations, Kind kind, Access acc
   return form;
 }
 
-struct Table {
+struct FormTable {
   std::vector<Form> forms;
   // Rows [first, last) of an opcode.
   std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> of_opcode;
 
-  Table() {
+  FormTable() {
 #define BATON_PTX_FORM(form, destinations, kind, access, place, proxy, ptx, sm, family)            \
   forms.push_back(make(form, destinations, Kind::kind, Access::access, Place::place, Proxy::proxy, \
                        ptx, sm, #family));
@@ -67,8 +67,8 @@ struct Table {
   }
 };
 
-const Table& table() {
-  static const Table kTable;
+const FormTable& table() {
+  static const FormTable kTable;
   return kTable;
 }
 
@@ -100,13 +100,14 @@ const Form* form_of(const Instruction& instruction) {
 
 bool writes_operand(const Instruction& instruction, std::size_t operand) {
   if (operand >= instruction.operands.size()) return false;
-  const Operand::Kind what = instruction.operands[operand].kind;
-  if (what == Operand::Kind::kAddress) return false;
+  const InstructionOperand::Kind what = instruction.operands[operand].kind;
+  if (what == InstructionOperand::Kind::kAddress) return false;
   const Form* form = form_of(instruction);
   if (form == nullptr) return operand == 0;
   if (form->kind == Kind::kCall) {
     // call (results), name, …: a single group before the name.
-    return operand == 0 && what == Operand::Kind::kGroup && instruction.operands.size() > 1;
+    return operand == 0 && what == InstructionOperand::Kind::kGroup &&
+           instruction.operands.size() > 1;
   }
   return operand < form->destinations;
 }

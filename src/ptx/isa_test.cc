@@ -29,7 +29,7 @@ struct Parsed {
       : module(parse(kernel(body))), flat(*module->entries()[0]) {}
   const Instruction& operator*() const { return *flat.instructions()[0].instruction; }
   const Form* form() const { return flat.instructions()[0].form; }
-  std::shared_ptr<const Module> module;
+  std::shared_ptr<const ParsedModule> module;
   FlatFunction flat;
 };
 
@@ -130,7 +130,7 @@ TEST(Isa, KnowsEveryInstructionOfTheCorpora) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".ptx") continue;
       ++files;
-      const auto module = Module::parse(read_text(entry.path()), entry.path().filename());
+      const auto module = ParsedModule::parse(read_text(entry.path()), entry.path().filename());
       for (const TopLevel& item : module->items()) {
         const auto* function = std::get_if<Function>(&item);
         if (function == nullptr || !function->has_body) continue;

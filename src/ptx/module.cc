@@ -9,7 +9,7 @@
 
 namespace baton::ptx {
 
-const Function* Module::Index::add(const Function& function) {
+const Function* ParsedModule::Index::add(const Function& function) {
   const auto [at, is_new] = functions.try_emplace(function.name, &function);
   if (is_new || !function.has_body) return nullptr;
   if (at->second->has_body) return at->second;
@@ -17,7 +17,7 @@ const Function* Module::Index::add(const Function& function) {
   return nullptr;
 }
 
-const Variable* Module::Index::add(const Variable& variable) {
+const Variable* ParsedModule::Index::add(const Variable& variable) {
   const auto [at, is_new] = variables.try_emplace(variable.name, &variable);
   if (is_new || variable.linkage == "extern") return nullptr;
   if (at->second->linkage != "extern") return at->second;
@@ -25,7 +25,7 @@ const Variable* Module::Index::add(const Variable& variable) {
   return nullptr;
 }
 
-Module::~Module() = default;
+ParsedModule::~ParsedModule() = default;
 
 namespace {
 
@@ -42,7 +42,7 @@ class LiveModules {
     return modules;
   }
 
-  void add(const std::shared_ptr<const Module>& module) {
+  void add(const std::shared_ptr<const ParsedModule>& module) {
     const std::uint64_t key = xxh3(module->text());
     std::lock_guard lock(mutex_);
     if (modules_.size() >= kMost) {
@@ -52,7 +52,7 @@ class LiveModules {
     modules_.insert_or_assign(key, module);
   }
 
-  std::shared_ptr<const Module> find(std::string_view text) {
+  std::shared_ptr<const ParsedModule> find(std::string_view text) {
     const std::string_view whole = until_nul(text);
     // What follows a NUL is judged where the text is parsed.
     if (text.find_first_not_of('\0', whole.size()) != std::string_view::npos) return nullptr;
@@ -60,26 +60,26 @@ class LiveModules {
     std::lock_guard lock(mutex_);
     const auto found = modules_.find(key);
     if (found == modules_.end()) return nullptr;
-    std::shared_ptr<const Module> module = found->second.lock();
+    std::shared_ptr<const ParsedModule> module = found->second.lock();
     return module != nullptr && module->text() == whole ? module : nullptr;
   }
 
  private:
   static constexpr std::size_t kMost = 1024;
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::weak_ptr<const Module>> modules_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<const ParsedModule>> modules_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Module> Module::of(std::string text, std::string name) {
+std::shared_ptr<const ParsedModule> ParsedModule::of(std::string text, std::string name) {
   if (auto alive = LiveModules::instance().find(text)) return alive;
   return parse(std::move(text), std::move(name));
 }
 
-std::shared_ptr<const Module> Module::parse(std::string text, std::string name) {
+std::shared_ptr<const ParsedModule> ParsedModule::parse(std::string text, std::string name) {
   if (auto alive = LiveModules::instance().find(text); alive && alive->name() == name) return alive;
-  const std::shared_ptr<Module> module(new Module);
+  const std::shared_ptr<ParsedModule> module(new ParsedModule);
   module->name_ = std::move(name);
   module->text_ = std::move(text);
   module->index_ = std::make_unique<Index>();
@@ -111,23 +111,23 @@ std::shared_ptr<const Module> Module::parse(std::string text, std::string name) 
   return module;
 }
 
-const Function* Module::function(std::string_view function_name) const {
+const Function* ParsedModule::function(std::string_view function_name) const {
   const auto alias = index_->aliases.find(function_name);
   if (alias != index_->aliases.end()) function_name = alias->second;
   const auto found = index_->functions.find(function_name);
   return found == index_->functions.end() ? nullptr : found->second;
 }
 
-const Variable* Module::variable(std::string_view variable_name) const {
+const Variable* ParsedModule::variable(std::string_view variable_name) const {
   const auto found = index_->variables.find(variable_name);
   return found == index_->variables.end() ? nullptr : found->second;
 }
 
-Error Module::error(Position at, const std::string& message) const {
+Error ParsedModule::error(Position at, const std::string& message) const {
   return syntax_error(text_, name_, at, message);
 }
 
-std::vector<const Function*> Module::entries() const {
+std::vector<const Function*> ParsedModule::entries() const {
   std::vector<const Function*> result;
   for (const TopLevel& item : items_) {
     const auto* entry = std::get_if<Function>(&item);
@@ -136,7 +136,7 @@ std::vector<const Function*> Module::entries() const {
   return result;
 }
 
-std::string_view Module::file(std::uint32_t index) const {
+std::string_view ParsedModule::file(std::uint32_t index) const {
   const auto found = index_->files.find(index);
   return found == index_->files.end() ? std::string_view() : found->second;
 }
@@ -154,8 +154,8 @@ std::optional<std::vector<std::int64_t>> Function::integers(std::string_view dir
   const FunctionDirective* found = directive(directive_name);
   if (found == nullptr) return std::nullopt;
   std::vector<std::int64_t> result;
-  for (const Operand& operand : found->operands) {
-    if (operand.kind == Operand::Kind::kInteger) {
+  for (const InstructionOperand& operand : found->operands) {
+    if (operand.kind == InstructionOperand::Kind::kInteger) {
       result.push_back(static_cast<std::int64_t>(operand.bits));
     }
   }

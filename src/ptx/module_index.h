@@ -13,7 +13,7 @@
 
 namespace baton::ptx {
 
-struct Module::Index {
+struct ParsedModule::Index {
   std::unordered_map<std::string_view, const Function*> functions;
   std::unordered_map<std::string_view, const Variable*> variables;
   std::unordered_map<std::string_view, std::string_view> aliases;  // .alias name, function

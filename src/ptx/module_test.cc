@@ -7,50 +7,50 @@
 namespace baton::ptx {
 namespace {
 
-TEST(Module, OfFindsTheLiveModuleOfAnEqualText) {
+TEST(ParsedModule, OfFindsTheLiveModuleOfAnEqualText) {
   const std::string text = kernel("ret; // of one");
-  const auto first = Module::parse(text, "a.ptx");
-  EXPECT_EQ(Module::of(text, "<ptx>"), first);
+  const auto first = ParsedModule::parse(text, "a.ptx");
+  EXPECT_EQ(ParsedModule::of(text, "<ptx>"), first);
   // Compilers and containers put NULs behind a text.
-  EXPECT_EQ(Module::of(text + std::string(3, '\0'), "<ptx>"), first);
-  EXPECT_NE(Module::of(text + "\n", "<ptx>"), first);
-  EXPECT_EQ(Module::parse(text, "a.ptx"), first);
+  EXPECT_EQ(ParsedModule::of(text + std::string(3, '\0'), "<ptx>"), first);
+  EXPECT_NE(ParsedModule::of(text + "\n", "<ptx>"), first);
+  EXPECT_EQ(ParsedModule::parse(text, "a.ptx"), first);
   // Messages show the name that the text was given here; the last one parsed decides elsewhere.
-  const auto second = Module::parse(text, "b.ptx");
+  const auto second = ParsedModule::parse(text, "b.ptx");
   EXPECT_EQ(second->name(), "b.ptx");
   EXPECT_NE(second, first);
-  EXPECT_EQ(Module::of(text, "<ptx>"), second);
+  EXPECT_EQ(ParsedModule::of(text, "<ptx>"), second);
 }
 
-TEST(Module, OfKeepsNoModuleAlive) {
+TEST(ParsedModule, OfKeepsNoModuleAlive) {
   const std::string text = kernel("ret; // kept by nothing");
-  std::weak_ptr<const Module> seen = Module::parse(text, "a.ptx");
+  std::weak_ptr<const ParsedModule> seen = ParsedModule::parse(text, "a.ptx");
   EXPECT_TRUE(seen.expired());
-  EXPECT_EQ(Module::of(text, "<ptx>")->name(), "<ptx>");
+  EXPECT_EQ(ParsedModule::of(text, "<ptx>")->name(), "<ptx>");
 }
 
-TEST(Module, OfRefusesWhatParseRefuses) {
+TEST(ParsedModule, OfRefusesWhatParseRefuses) {
   const std::string text = kernel("ret; // two modules");
-  const auto alive = Module::parse(text, "a.ptx");
-  EXPECT_THROW(Module::of(text + '\0' + text, "<ptx>"), Error);
-  EXPECT_THROW(Module::of("no PTX", "<ptx>"), Error);
+  const auto alive = ParsedModule::parse(text, "a.ptx");
+  EXPECT_THROW(ParsedModule::of(text + '\0' + text, "<ptx>"), Error);
+  EXPECT_THROW(ParsedModule::of("no PTX", "<ptx>"), Error);
 }
 
-TEST(Module, OfForgetsTextsRatherThanGrowing) {
-  std::vector<std::shared_ptr<const Module>> alive;
+TEST(ParsedModule, OfForgetsTextsRatherThanGrowing) {
+  std::vector<std::shared_ptr<const ParsedModule>> alive;
   for (int i = 0; i < 3000; ++i) {
     const std::string text = kernel("ret; // " + std::to_string(i));
-    alive.push_back(Module::parse(text, "many.ptx"));
-    EXPECT_EQ(Module::of(text, "<ptx>"), alive.back());
+    alive.push_back(ParsedModule::parse(text, "many.ptx"));
+    EXPECT_EQ(ParsedModule::of(text, "<ptx>"), alive.back());
   }
 }
 
-TEST(Module, ThreadsMayParseAndFindAtOnce) {
+TEST(ParsedModule, ThreadsMayParseAndFindAtOnce) {
   const std::string text = kernel("ret; // of many threads");
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (int i = 0; i < 50; ++i) EXPECT_EQ(Module::of(text, "<ptx>")->entries().size(), 1u);
+      for (int i = 0; i < 50; ++i) EXPECT_EQ(ParsedModule::of(text, "<ptx>")->entries().size(), 1u);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -24,7 +24,7 @@ class Parser {
   static constexpr std::size_t kMaxNodesOfTop = std::size_t{1} << 24;
 
   // Fills a module whose name and text are set.
-  static void parse_module(Module& module);
+  static void parse_module(ParsedModule& module);
   static Block parse_body(const Function& function);
 
  private:
@@ -56,11 +56,11 @@ class Parser {
   }
 
   // parser_module.cc: the top level
-  void header(Module& module);
-  void top_level(Module& module);
-  void file_entry(Module& module);
-  void section(Module& module);
-  void function(Module& module, std::string_view linkage);
+  void header(ParsedModule& module);
+  void top_level(ParsedModule& module);
+  void file_entry(ParsedModule& module);
+  void section(ParsedModule& module);
+  void function(ParsedModule& module, std::string_view linkage);
   Function head(std::string_view linkage);
 
   // parser_declaration.cc: variables, parameters and what stands between them and a body
@@ -86,16 +86,16 @@ class Parser {
   Loc loc();
 
   // parser_operand.cc: operands and constant expressions
-  Operand operand();
-  Operand name();
-  Operand named_operand();
-  Operand address();
-  Operand sequence(Operand::Kind kind, char close);
-  Operand call(Operand callee);
-  Operand float_operand(bool is_signed);
-  Operand constant_operand();
+  InstructionOperand operand();
+  InstructionOperand name();
+  InstructionOperand named_operand();
+  InstructionOperand address();
+  InstructionOperand sequence(InstructionOperand::Kind kind, char close);
+  InstructionOperand call(InstructionOperand callee);
+  InstructionOperand float_operand(bool is_signed);
+  InstructionOperand constant_operand();
   // The operands from `base` of scratch_ on, taken out of it.
-  std::vector<Operand> take(std::size_t base);
+  std::vector<InstructionOperand> take(std::size_t base);
   std::int64_t offset();
   std::int64_t constant(std::string_view what);
   Constant constant_ternary();
@@ -110,7 +110,7 @@ class Parser {
   int depth_ = 0;
   std::size_t nodes_left_;
   Context context_ = Context::kPlain;
-  std::vector<Operand> scratch_;  // operands of lists that are still open
+  std::vector<InstructionOperand> scratch_;  // operands of lists that are still open
   std::vector<std::string_view> modifiers_;
 };
 

@@ -15,7 +15,7 @@ void append(std::vector<Statement>& out, Node&& node) {
 }  // namespace
 
 Block Parser::parse_body(const Function& function) {
-  const Module& module = *function.module_;
+  const ParsedModule& module = *function.module_;
   Parser parser(Lexer(module.text_, module.name_, function.body_text_, function.body_position_),
                 kMaxNodesOfBody);
   std::vector<Block> open(1);
@@ -90,7 +90,7 @@ void Parser::instruction(std::vector<Statement>& out, Instruction result, const 
   if (!token_.is(';')) {
     context_ = result.opcode == "call" ? Context::kCall : Context::kPlain;
     do {
-      Operand next = operand();
+      InstructionOperand next = operand();
       scratch_.push_back(std::move(next));
     } while (accept(','));
     context_ = Context::kPlain;

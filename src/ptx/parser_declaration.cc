@@ -150,8 +150,8 @@ void Parser::check_arity(const FunctionDirective& directive, Position position) 
       fail(position, fmt::format("\".{}\" takes {}{} integers, but has {}", arity.name, range,
                                  arity.most, directive.operands.size()));
     }
-    for (const Operand& operand : directive.operands) {
-      if (operand.kind != Operand::Kind::kInteger || (operand.bits >> 63) != 0) {
+    for (const InstructionOperand& operand : directive.operands) {
+      if (operand.kind != InstructionOperand::Kind::kInteger || (operand.bits >> 63) != 0) {
         fail(operand.position,
              fmt::format("\".{}\" takes integers that are not negative", arity.name));
       }

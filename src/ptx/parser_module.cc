@@ -19,7 +19,7 @@ int parse_int(std::string_view text) {
 
 }  // namespace
 
-void Parser::parse_module(Module& module) {
+void Parser::parse_module(ParsedModule& module) {
   const std::string_view text = module.text_;
   Parser parser(Lexer(text, module.name_, text, {1, 1}), kMaxNodesOfTop);
   parser.header(module);
@@ -27,7 +27,7 @@ void Parser::parse_module(Module& module) {
 }
 
 // .version 9.0  .target sm_90a, debug  .address_size 64
-void Parser::header(Module& module) {
+void Parser::header(ParsedModule& module) {
   if (!token_.is_dot("version")) unexpected("\".version\", which begins a module of PTX");
   advance();
   const std::size_t dot = token_.text.find('.');
@@ -52,7 +52,7 @@ void Parser::header(Module& module) {
   }
 }
 
-void Parser::top_level(Module& module) {
+void Parser::top_level(ParsedModule& module) {
   std::string_view linkage;
   if (token_.kind == TokenKind::kDot && is_linkage(token_.text.substr(1))) {
     linkage = advance().text.substr(1);
@@ -88,7 +88,7 @@ void Parser::top_level(Module& module) {
 }
 
 // .file 1 "name", timestamp, size
-void Parser::file_entry(Module& module) {
+void Parser::file_entry(ParsedModule& module) {
   advance();
   FileEntry result;
   result.index = number32("a file index");
@@ -99,7 +99,7 @@ void Parser::file_entry(Module& module) {
   module.items_.emplace_back(std::in_place_type<FileEntry>, std::move(result));
 }
 
-void Parser::section(Module& module) {
+void Parser::section(ParsedModule& module) {
   advance();
   if (token_.kind != TokenKind::kDot) unexpected("a section name such as \".debug_info\"");
   Section result;
@@ -127,7 +127,7 @@ Function Parser::head(std::string_view linkage) {
   return result;
 }
 
-void Parser::function(Module& module, std::string_view linkage) {
+void Parser::function(ParsedModule& module, std::string_view linkage) {
   module.items_.emplace_back(std::in_place_type<Function>, head(linkage));
   auto& result = std::get<Function>(module.items_.back());
   result.module_ = &module;

@@ -61,24 +61,25 @@ class Parser::Nesting {
   Parser& parser_;
 };
 
-std::vector<Operand> Parser::take(std::size_t base) {
+std::vector<InstructionOperand> Parser::take(std::size_t base) {
   const auto begin = scratch_.begin() + static_cast<std::ptrdiff_t>(base);
-  std::vector<Operand> result(std::make_move_iterator(begin),
-                              std::make_move_iterator(scratch_.end()));
+  std::vector<InstructionOperand> result(std::make_move_iterator(begin),
+                                         std::make_move_iterator(scratch_.end()));
   scratch_.erase(begin, scratch_.end());
   return result;
 }
 
-Operand Parser::operand() {
+InstructionOperand Parser::operand() {
   const Nesting nesting(*this);
   count_node();
   if (token_.kind == TokenKind::kIdentifier && token_.text != kWarpSize) return named_operand();
   if (token_.is('[')) return address();
-  if (token_.is('{')) return sequence(Operand::Kind::kVector, '}');
-  if (token_.is('(') && context_ == Context::kCall) return sequence(Operand::Kind::kGroup, ')');
+  if (token_.is('{')) return sequence(InstructionOperand::Kind::kVector, '}');
+  if (token_.is('(') && context_ == Context::kCall)
+    return sequence(InstructionOperand::Kind::kGroup, ')');
   if (token_.kind == TokenKind::kString) {
-    Operand result;
-    result.kind = Operand::Kind::kString;
+    InstructionOperand result;
+    result.kind = InstructionOperand::Kind::kString;
     result.position = token_.position;
     result.text = advance().text;
     return result;
@@ -89,7 +90,7 @@ Operand Parser::operand() {
     const Token next = peek();
     if (next.kind == TokenKind::kIdentifier && next.text != kWarpSize && !token_.is('+')) {
       const Token sign = advance();
-      Operand result = name();
+      InstructionOperand result = name();
       result.negated = true;
       result.is_minus = sign.is('-');
       result.position = sign.position;
@@ -103,8 +104,8 @@ Operand Parser::operand() {
 }
 
 // name or name.member
-Operand Parser::name() {
-  Operand result;
+InstructionOperand Parser::name() {
+  InstructionOperand result;
   result.position = token_.position;
   const Token first = advance();
   result.text = first.text;
@@ -115,13 +116,13 @@ Operand Parser::name() {
 }
 
 // name, name + offset, name|name, and in an initialiser name(…) and name = value
-Operand Parser::named_operand() {
-  Operand result = name();
+InstructionOperand Parser::named_operand() {
+  InstructionOperand result = name();
   if (token_.is('|')) {
     advance();
     if (token_.kind != TokenKind::kIdentifier) unexpected("a register or \"_\" after \"|\"");
-    Operand pair;
-    pair.kind = Operand::Kind::kPair;
+    InstructionOperand pair;
+    pair.kind = InstructionOperand::Kind::kPair;
     pair.position = result.position;
     pair.children.reserve(2);
     pair.children.push_back(std::move(result));
@@ -131,7 +132,7 @@ Operand Parser::named_operand() {
   if (context_ == Context::kInitialiser) {
     if (token_.is('(')) return call(std::move(result));
     if (accept('=')) {
-      result.kind = Operand::Kind::kField;
+      result.kind = InstructionOperand::Kind::kField;
       result.children.push_back(operand());
       return result;
     }
@@ -150,19 +151,19 @@ std::int64_t Parser::offset() {
 }
 
 // generic(symbol), 0xFF00(symbol), with an offset behind it.
-Operand Parser::call(Operand callee) {
-  Operand list = sequence(Operand::Kind::kCall, ')');
-  callee.kind = Operand::Kind::kCall;
+InstructionOperand Parser::call(InstructionOperand callee) {
+  InstructionOperand list = sequence(InstructionOperand::Kind::kCall, ')');
+  callee.kind = InstructionOperand::Kind::kCall;
   callee.children = std::move(list.children);
   callee.offset = offset();
   return callee;
 }
 
-Operand Parser::address() {
-  Operand result = sequence(Operand::Kind::kAddress, ']');
+InstructionOperand Parser::address() {
+  InstructionOperand result = sequence(InstructionOperand::Kind::kAddress, ']');
   if (result.children.empty()) fail(result.position, "expected an address between \"[\" and \"]\"");
-  Operand& base = result.children.front();
-  using Kind = Operand::Kind;
+  InstructionOperand& base = result.children.front();
+  using Kind = InstructionOperand::Kind;
   if ((base.kind != Kind::kIdentifier && base.kind != Kind::kInteger) || base.negated) {
     fail(base.position, "expected a register, a symbol or an integer as the address");
   }
@@ -171,15 +172,15 @@ Operand Parser::address() {
 }
 
 // Operands between the bracket at token_ and `close`. Only a vector and a group may be empty.
-Operand Parser::sequence(Operand::Kind kind, char close) {
-  Operand result;
+InstructionOperand Parser::sequence(InstructionOperand::Kind kind, char close) {
+  InstructionOperand result;
   result.kind = kind;
   result.position = token_.position;
   advance();
   const std::size_t base = scratch_.size();
   if (!token_.is(close)) {
     do {
-      Operand element = operand();
+      InstructionOperand element = operand();
       scratch_.push_back(std::move(element));
     } while (accept(','));
   }
@@ -190,9 +191,9 @@ Operand Parser::sequence(Operand::Kind kind, char close) {
 }
 
 // A float literal, with its sign if `is_signed`.
-Operand Parser::float_operand(bool is_signed) {
-  Operand result;
-  result.kind = Operand::Kind::kFloat;
+InstructionOperand Parser::float_operand(bool is_signed) {
+  InstructionOperand result;
+  result.kind = InstructionOperand::Kind::kFloat;
   result.position = token_.position;
   const char* const begin = token_.text.data();
   const bool minus = is_signed && advance().is('-');
@@ -209,9 +210,9 @@ Operand Parser::float_operand(bool is_signed) {
 }
 
 // An integer, a constant expression, or the mask in front of a "(".
-Operand Parser::constant_operand() {
-  Operand result;
-  result.kind = Operand::Kind::kInteger;
+InstructionOperand Parser::constant_operand() {
+  InstructionOperand result;
+  result.kind = InstructionOperand::Kind::kInteger;
   result.position = token_.position;
   const char* const begin = token_.text.data();
   if (token_.kind == TokenKind::kInteger) {

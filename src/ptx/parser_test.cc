@@ -6,7 +6,7 @@
 namespace baton::ptx {
 namespace {
 
-using Kind = Operand::Kind;
+using Kind = InstructionOperand::Kind;
 
 // The statements of a kernel with that body.
 struct Body {
@@ -17,11 +17,11 @@ struct Body {
   const Node& node(std::size_t i) const {
     return std::get<Node>(statements.at(i).node);
   }
-  const Operand& operand(std::size_t i, std::size_t statement = 0) const {
+  const InstructionOperand& operand(std::size_t i, std::size_t statement = 0) const {
     return node<Instruction>(statement).operands.at(i);
   }
 
-  std::shared_ptr<const Module> module;
+  std::shared_ptr<const ParsedModule> module;
   const std::vector<Statement>& statements;
 };
 
@@ -82,7 +82,7 @@ TEST(PtxModule, FindsFunctionsVariablesAndFiles) {
   EXPECT_EQ(module->file(3), "a/b.cu");
   EXPECT_EQ(module->file(4), "");
 
-  const Operand& list = module->variable("x")->initialiser.at(0);
+  const InstructionOperand& list = module->variable("x")->initialiser.at(0);
   ASSERT_EQ(list.kind, Kind::kVector);
   EXPECT_EQ(list.children.at(0).kind, Kind::kCall);
   EXPECT_EQ(list.children.at(0).text, "generic");
@@ -119,7 +119,8 @@ TEST(PtxModule, BodiesAreParsedWhenAskedFor) {
 }
 
 TEST(PtxModule, FirstCallOfBodyMayComeFromManyThreads) {
-  const auto module = Module::parse(read_text(testdata() / "ptx/math.nvrtc.sm_90.ptx"), "math");
+  const auto module =
+      ParsedModule::parse(read_text(testdata() / "ptx/math.nvrtc.sm_90.ptx"), "math");
   const Function& function = *module->function("doubles");
   std::vector<const Block*> seen(4);
   std::vector<std::thread> threads;
@@ -160,7 +161,7 @@ TEST(PtxBody, ReadsEveryKindOfOperand) {
       "mov.u64 %rd1, symbol+4*2;\n"
       "ld.shared.u32 %r1, [16];\n"
       "ret;\n");
-  const Operand& pair = body.operand(0);
+  const InstructionOperand& pair = body.operand(0);
   EXPECT_EQ(pair.kind, Kind::kPair);
   EXPECT_EQ(pair.children.at(1).text, "%p2");
   EXPECT_TRUE(body.operand(3).negated);
@@ -237,7 +238,7 @@ TEST(PtxBody, ReadsLiterals) {
   };
   for (const Literal& literal : kLiterals) {
     const Body body(std::string("mov.x a, ") + literal.text + ";");
-    const Operand& operand = body.operand(1);
+    const InstructionOperand& operand = body.operand(1);
     EXPECT_EQ(operand.kind, literal.kind) << literal.text;
     EXPECT_EQ(operand.bits, literal.bits) << literal.text;
     EXPECT_EQ(operand.is_single, literal.is_single) << literal.text;

@@ -34,7 +34,7 @@ class Printer {
  public:
   std::string take() { return std::move(out_); }
 
-  void module(const Module& module) {
+  void module(const ParsedModule& module) {
     put(".version {}.{}\n.target ", module.version_major(), module.version_minor());
     list(module.targets(), [&](std::string_view target) { out_ += target; });
     put("\n.address_size {}\n\n", module.address_size());
@@ -114,44 +114,44 @@ class Printer {
     out_ += '}';
   }
 
-  void operand(const Operand& operand) {
+  void operand(const InstructionOperand& operand) {
     if (operand.negated) out_ += operand.is_minus ? '-' : '!';
     switch (operand.kind) {
-      case Operand::Kind::kIdentifier:
+      case InstructionOperand::Kind::kIdentifier:
         out_ += operand.text;
         break;
-      case Operand::Kind::kInteger:
+      case InstructionOperand::Kind::kInteger:
         number(operand, "{}", static_cast<std::int64_t>(operand.bits));
         break;
-      case Operand::Kind::kFloat:
+      case InstructionOperand::Kind::kFloat:
         if (operand.is_single) {
           number(operand, "0f{:08X}", operand.bits);
         } else {
           number(operand, "0d{:016X}", operand.bits);
         }
         break;
-      case Operand::Kind::kString:
+      case InstructionOperand::Kind::kString:
         put("\"{}\"", operand.text);
         break;
-      case Operand::Kind::kAddress:
+      case InstructionOperand::Kind::kAddress:
         address(operand);
         return;
-      case Operand::Kind::kVector:
+      case InstructionOperand::Kind::kVector:
         bracketed('{', operand, '}');
         break;
-      case Operand::Kind::kGroup:
+      case InstructionOperand::Kind::kGroup:
         bracketed('(', operand, ')');
         break;
-      case Operand::Kind::kPair:
+      case InstructionOperand::Kind::kPair:
         this->operand(operand.children.at(0));
         out_ += '|';
         this->operand(operand.children.at(1));
         break;
-      case Operand::Kind::kCall:
+      case InstructionOperand::Kind::kCall:
         out_ += operand.text;
         bracketed('(', operand, ')');
         break;
-      case Operand::Kind::kField:
+      case InstructionOperand::Kind::kField:
         put("{} = ", operand.text);
         this->operand(operand.children.at(0));
         break;
@@ -204,11 +204,11 @@ class Printer {
     }
   }
 
-  void operands(const std::vector<Operand>& operands) {
-    list(operands, [&](const Operand& each) { operand(each); });
+  void operands(const std::vector<InstructionOperand>& operands) {
+    list(operands, [&](const InstructionOperand& each) { operand(each); });
   }
 
-  void bracketed(char open, const Operand& operand, char close) {
+  void bracketed(char open, const InstructionOperand& operand, char close) {
     out_ += open;
     operands(operand.children);
     out_ += close;
@@ -216,7 +216,7 @@ class Printer {
 
   // As it was written, or, in a tree that was made, from its value.
   template <typename T>
-  void number(const Operand& operand, fmt::format_string<T> format, T value) {
+  void number(const InstructionOperand& operand, fmt::format_string<T> format, T value) {
     if (operand.text.empty()) {
       put(format, std::move(value));
     } else {
@@ -229,10 +229,10 @@ class Printer {
     if (value != 0) put("+{}", value);
   }
 
-  void address(const Operand& operand) {
+  void address(const InstructionOperand& operand) {
     out_ += '[';
     bool is_first = true;
-    list(operand.children, [&](const Operand& each) {
+    list(operand.children, [&](const InstructionOperand& each) {
       this->operand(each);
       if (is_first) offset(operand.offset);
       is_first = false;
@@ -269,7 +269,7 @@ class Printer {
 
   void top_level(const FileEntry& file) {
     put(".file {} \"{}\"", file.index, file.name);
-    for (const Operand& each : file.extra) {
+    for (const InstructionOperand& each : file.extra) {
       out_ += ", ";
       operand(each);
     }
@@ -311,7 +311,7 @@ std::string print_node(const Node& node) {
 
 }  // namespace
 
-std::string print(const Module& module) {
+std::string print(const ParsedModule& module) {
   Printer printer;
   printer.module(module);
   return printer.take();
@@ -330,7 +330,7 @@ std::string print(const Variable& variable) {
   return print_node(variable);
 }
 
-std::string print(const Operand& operand) {
+std::string print(const InstructionOperand& operand) {
   Printer printer;
   printer.operand(operand);
   return printer.take();

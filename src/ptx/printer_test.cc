@@ -63,12 +63,12 @@ loop:
 }
 
 TEST(PtxPrinter, WritesLiteralsOfTreesThatWereMade) {
-  Operand integer;
-  integer.kind = Operand::Kind::kInteger;
+  InstructionOperand integer;
+  integer.kind = InstructionOperand::Kind::kInteger;
   integer.bits = static_cast<std::uint64_t>(-7);
   EXPECT_EQ(print(integer), "-7");
-  Operand single;
-  single.kind = Operand::Kind::kFloat;
+  InstructionOperand single;
+  single.kind = InstructionOperand::Kind::kFloat;
   single.is_single = true;
   single.bits = 0x3F800000;
   EXPECT_EQ(print(single), "0f3F800000");

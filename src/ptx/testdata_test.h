@@ -46,12 +46,12 @@ inline std::string kernel(std::string_view body) {
   return std::string(kHeader) + ".visible .entry k()\n{\n" + std::string(body) + "\n}\n";
 }
 
-inline std::shared_ptr<const Module> parse(std::string text) {
-  return Module::parse(std::move(text), "test.ptx");
+inline std::shared_ptr<const ParsedModule> parse(std::string text) {
+  return ParsedModule::parse(std::move(text), "test.ptx");
 }
 
 // Parses all bodies too.
-inline void parse_all(const Module& module) {
+inline void parse_all(const ParsedModule& module) {
   for (const TopLevel& item : module.items()) {
     if (const auto* function = std::get_if<Function>(&item)) function->body();
   }

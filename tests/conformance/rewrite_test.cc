@@ -71,7 +71,8 @@ class Rewritten : public Conformance, public testing::WithParamInterface<Work> {
     }
     Compiled image = compiled->second;
     if (trigger) {
-      const auto module = ptx::Module::parse(std::string(image.ptx.bytes()), image.ptx.name());
+      const auto module =
+          ptx::ParsedModule::parse(std::string(image.ptx.bytes()), image.ptx.name());
       const overlap::RewriteRequest request = {module->function(name), {}, *trigger};
       const overlap::Rewriting done = overlap::rewrite(module, std::span(&request, 1));
       obstacle_ = done.kernels[0].obstacle;

@@ -40,7 +40,7 @@ CUresult OccupancyMaxActiveClusters(int* clusters, CUfunction function,
   return with_config(
       function, config, clusters,
       [](const LaunchRequest& request, const KernelView& view, const chip::BlockNeeds& needs) {
-        const Dim3 cluster = cluster_of(request, view).value_or(Dim3{});
+        const Extent3 cluster = cluster_of(request, view).value_or(Extent3{});
         return resident_clusters(view.profile, needs, static_cast<std::uint32_t>(cluster.count()));
       });
 }

@@ -11,7 +11,7 @@ namespace {
 using Setter = void (*)(const KernelView& view, int value, KernelSettings& settings);
 
 // The number in "sm_90a".
-int target_architecture(const ptx::Module& ptx) {
+int target_architecture(const ptx::ParsedModule& ptx) {
   int number = 0;
   for (char c : ptx.target()) {
     if (c >= '0' && c <= '9') number = number * 10 + (c - '0');

@@ -12,7 +12,7 @@ namespace baton::sim {
 struct KernelView {
   const Profile& profile;
   const LoadedKernel& kernel;
-  const ptx::Module& ptx;
+  const ptx::ParsedModule& ptx;
   const KernelSettings& settings;
 };
 

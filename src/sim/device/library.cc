@@ -22,8 +22,8 @@ DeviceMemory& facts_memory() {
 
 // Parses a module with all its bodies: a driver's compiler reads the whole module, so a body that
 // does not parse is refused here too, where the caller's log takes the reason.
-std::shared_ptr<const ptx::Module> parse(std::string text) {
-  auto module = ptx::Module::of(std::move(text), "<ptx>");
+std::shared_ptr<const ptx::ParsedModule> parse(std::string text) {
+  auto module = ptx::ParsedModule::of(std::move(text), "<ptx>");
   for (const ptx::TopLevel& item : module->items()) {
     const auto* function = std::get_if<ptx::Function>(&item);
     if (function != nullptr && function->has_body) function->body();

@@ -91,7 +91,7 @@ class SimFunction {
 
 // What one chip runs of an image: of a fatbin, the PTX that suits it best.
 struct LibraryCode {
-  std::shared_ptr<const ptx::Module> ptx;
+  std::shared_ptr<const ptx::ParsedModule> ptx;
   std::shared_ptr<LoadedModule> facts;  // placed in memory that no device has
   bool may_wait = false;                // a kernel of it may wait for the grids before it
 };

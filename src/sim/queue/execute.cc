@@ -108,47 +108,47 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
 CUresult execute(Work& work, const Command& command) noexcept {
   FindingLog& findings = command.notes->findings;
   return contained(findings, [&] {
-    const auto look = [&](const CopySide& place, std::uint64_t bytes, Touch touch) {
+    const auto look = [&](const CopySide& place, std::uint64_t bytes, AccessKind touch) {
       if (place.heap == nullptr) return;
       if (command.notes->options.watch == driver::Simulator::Watch::kOff) return;
       watch_host(place.heap->memory(), findings, command.number, place.address, bytes, touch);
     };
-    return std::visit(Overloaded{
-                          [](const Join&) { return CUDA_SUCCESS; },
-                          [](const Record&) { return CUDA_SUCCESS; },
-                          [](const Setting&) { return CUDA_ERROR_UNKNOWN; },
-                          [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
-                          [&](const Copy& copy) {
-                            look(copy.source, copy.bytes, Touch::kRead);
-                            look(copy.target, copy.bytes, Touch::kWrite);
-                            if (run(copy)) return CUDA_SUCCESS;
-                            const CopySide& dead =
-                                alive(copy.target, copy.bytes) ? copy.source : copy.target;
-                            return freed_meanwhile("copy", dead, findings);
-                          },
-                          [&](const Fill& fill) {
-                            for (std::uint64_t row = 0; row < fill.rows; ++row) {
-                              const std::uint64_t at = fill.target.address + row * fill.pitch;
-                              look({fill.target.heap, at}, fill.count * fill.width, Touch::kWrite);
-                              if (fill_row(fill, at)) continue;
-                              return freed_meanwhile("fill", fill.target, findings);
-                            }
-                            return CUDA_SUCCESS;
-                          },
-                          [&](const Free& free) {
-                            std::uint64_t base = 0;
-                            std::uint64_t bytes = 0;
-                            free.heap->memory().range(free.address, &base, &bytes);
-                            look({free.heap, free.address}, bytes, Touch::kWrite);
-                            free.heap->finish_free(free.address);
-                            return CUDA_SUCCESS;
-                          },
-                          [](const HostCall& call) {
-                            call.function(call.argument);
-                            return CUDA_SUCCESS;
-                          },
-                      },
-                      work);
+    return std::visit(
+        Overloaded{
+            [](const Join&) { return CUDA_SUCCESS; },
+            [](const Record&) { return CUDA_SUCCESS; },
+            [](const Setting&) { return CUDA_ERROR_UNKNOWN; },
+            [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
+            [&](const Copy& copy) {
+              look(copy.source, copy.bytes, AccessKind::kRead);
+              look(copy.target, copy.bytes, AccessKind::kWrite);
+              if (run(copy)) return CUDA_SUCCESS;
+              const CopySide& dead = alive(copy.target, copy.bytes) ? copy.source : copy.target;
+              return freed_meanwhile("copy", dead, findings);
+            },
+            [&](const Fill& fill) {
+              for (std::uint64_t row = 0; row < fill.rows; ++row) {
+                const std::uint64_t at = fill.target.address + row * fill.pitch;
+                look({fill.target.heap, at}, fill.count * fill.width, AccessKind::kWrite);
+                if (fill_row(fill, at)) continue;
+                return freed_meanwhile("fill", fill.target, findings);
+              }
+              return CUDA_SUCCESS;
+            },
+            [&](const Free& free) {
+              std::uint64_t base = 0;
+              std::uint64_t bytes = 0;
+              free.heap->memory().range(free.address, &base, &bytes);
+              look({free.heap, free.address}, bytes, AccessKind::kWrite);
+              free.heap->finish_free(free.address);
+              return CUDA_SUCCESS;
+            },
+            [](const HostCall& call) {
+              call.function(call.argument);
+              return CUDA_SUCCESS;
+            },
+        },
+        work);
   });
 }
 

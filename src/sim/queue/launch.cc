@@ -43,7 +43,7 @@ void check_threads(const LaunchRequest& request, const KernelView& view) {
 
 // The grid in blocks of a kernel whose launches count it in clusters. An extent beyond 32 bits is
 // beyond the device's limit too, and stays so.
-Dim3 blocks_of_clusters(const Dim3& clusters, const KernelView& view) {
+Extent3 blocks_of_clusters(const Extent3& clusters, const KernelView& view) {
   const std::uint32_t* size = view.kernel.required_cluster;
   const auto times = [](std::uint32_t count, std::uint32_t each) {
     const std::uint64_t blocks = std::uint64_t{count} * std::max(each, 1u);
@@ -54,7 +54,7 @@ Dim3 blocks_of_clusters(const Dim3& clusters, const KernelView& view) {
 
 // Blocks of a cluster run at the same time, and all blocks of a cooperative launch do.
 void check_residency(const LaunchRequest& request, const KernelView& view,
-                     const std::optional<Dim3>& cluster) {
+                     const std::optional<Extent3>& cluster) {
   const chip::BlockNeeds needs = needs_of(request, view);
   std::uint64_t resident = 0;
   if (cluster) {
@@ -130,7 +130,7 @@ GridLaunch make_grid(const LaunchRequest& asked, const SimFunction& function) {
   check_threads(request, view);
   require(request.dynamic_shared <= static_cast<std::uint32_t>(max_dynamic_shared(view)),
           CUDA_ERROR_INVALID_VALUE);
-  const std::optional<Dim3> cluster = cluster_of(request, view);
+  const std::optional<Extent3> cluster = cluster_of(request, view);
   check_cluster(request, cluster);
   check_residency(request, view, cluster);
   GridLaunch launch;
@@ -138,7 +138,7 @@ GridLaunch make_grid(const LaunchRequest& asked, const SimFunction& function) {
   launch.kernel = &function.loaded();
   launch.grid = request.grid;
   launch.block = request.block;
-  launch.cluster = cluster.value_or(Dim3{});
+  launch.cluster = cluster.value_or(Extent3{});
   launch.explicit_cluster = cluster.has_value();
   launch.cooperative = request.cooperative;
   launch.dynamic_shared = request.dynamic_shared;

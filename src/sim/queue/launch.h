@@ -18,12 +18,12 @@ namespace baton::sim {
 
 // A launch as a caller asks for it, before it is held against kernel and device.
 struct LaunchRequest {
-  Dim3 grid;
-  Dim3 block;
+  Extent3 grid;
+  Extent3 block;
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  std::optional<Dim3> cluster;
-  std::optional<Dim3> preferred_cluster;
+  std::optional<Extent3> cluster;
+  std::optional<Extent3> preferred_cluster;
   bool is_dependent = false;      // need not wait for its predecessor in the stream to complete
   bool device_updatable = false;  // for nodes of graphs alone
   // To be recorded when all blocks have begun, or triggered.
@@ -56,8 +56,8 @@ std::uint32_t largest_cluster(const KernelView& view);
 // The cluster of a launch: what the image requires, else what the launch or the kernel's settings
 // ask for; nothing without any. Throws Refusal(CUDA_ERROR_INVALID_CLUSTER_SIZE) where they
 // contradict each other or have more blocks than the kernel may.
-std::optional<Dim3> cluster_of(const LaunchRequest& request, const KernelView& view);
+std::optional<Extent3> cluster_of(const LaunchRequest& request, const KernelView& view);
 // Checks the cluster against the grid, and the preferred cluster against both. Throws Refusal.
-void check_cluster(const LaunchRequest& request, const std::optional<Dim3>& cluster);
+void check_cluster(const LaunchRequest& request, const std::optional<Extent3>& cluster);
 
 }  // namespace baton::sim

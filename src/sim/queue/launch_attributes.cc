@@ -40,13 +40,13 @@ void cooperative(const CUlaunchAttributeValue& value, const Context&, LaunchRequ
 
 void cluster_dimension(const CUlaunchAttributeValue& value, const Context&,
                        LaunchRequest& request) {
-  request.cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+  request.cluster = Extent3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
 }
 
 void preferred_cluster_dimension(const CUlaunchAttributeValue& value, const Context&,
                                  LaunchRequest& request) {
   const auto& dim = value.preferredClusterDim;
-  request.preferred_cluster = Dim3{dim.x, dim.y, dim.z};
+  request.preferred_cluster = Extent3{dim.x, dim.y, dim.z};
 }
 
 void cluster_scheduling_policy(const CUlaunchAttributeValue& value, const Context&,

@@ -36,7 +36,7 @@ WarpAsync& warp_async(BlockState& block, std::uint32_t warp) {
   return async.warps[warp];
 }
 
-const Function* function_of(Exec* x) {
+const DecodedFunction* function_of(Exec* x) {
   const Warp& warp = *x->warp;
   return warp.frames[warp.fragments[warp.current].frame].function;
 }
@@ -160,7 +160,7 @@ bool goes_through_cluster(Exec* x, const Insn* i, int lane) {
 }
 
 // One thread's part of a copy in bulk, in the shared memory that the span lies in.
-SharedWatch::Access bulk_access(const Insn* i, int lane, const Span& span, Touch touch) {
+SharedWatch::Access bulk_access(const Insn* i, int lane, const Span& span, AccessKind touch) {
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(span.address & ((1u << kRankShift) - 1));
@@ -175,14 +175,14 @@ void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPl
   SharedWatch* watch = x->block->watch;
   if (watch == nullptr) return;
   const SharedWatch::Place awaits{mbarrier.block->rank, mbarrier.offset};
-  const auto note = [&](const Span& span, Touch touch) {
+  const auto note = [&](const Span& span, AccessKind touch) {
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
     if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
     copy->ticket =
         watch->note_bulk(x, rank_of(span.address), bulk_access(i, lane, span, touch), awaits);
   };
-  note(copy->from, Touch::kRead);
-  note(copy->to, copy->reduce == nullptr ? Touch::kWrite : Touch::kUpdate);
+  note(copy->from, AccessKind::kRead);
+  note(copy->to, copy->reduce == nullptr ? AccessKind::kWrite : AccessKind::kUpdate);
 }
 
 // Hands a copy to the mbarrier that awaits it.
@@ -232,7 +232,7 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
 
 void send_to_global(Exec* x, int lane, BulkCopy copy) {
   if (x->block->watch != nullptr) {
-    x->block->watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, Touch::kRead));
+    x->block->watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, AccessKind::kRead));
   }
   copy.mark = warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];
   std::vector<BulkCopy>& leaving = x->block->async.leaving;
@@ -283,7 +283,7 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
       source = span_place(x, span, false);
     }
     if (x->regions[i->cache].shadow != nullptr) {
-      watch_span(x, i, lane, {Space::kGlobal, from, count, bytes}, Touch::kRead);
+      watch_span(x, i, lane, {Space::kGlobal, from, count, bytes}, AccessKind::kRead);
     }
     std::memcpy(copy.data[l].data(), source, count);
   }
@@ -366,7 +366,7 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     copy.to = {form.to_shared ? Space::kGeneric : Space::kGlobal,
                slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, kBulkUnit};
     if (!check_span(x, i, lane, copy.from, false)) return nullptr;
-    watch_span(x, i, lane, copy.from, Touch::kRead);
+    watch_span(x, i, lane, copy.from, AccessKind::kRead);
     if (form.to_shared) {
       std::optional<std::uint32_t> ranks;
       if (form.multicast) ranks = slot_at<std::uint32_t>(x, i->r[4])[lane];
@@ -375,7 +375,7 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
       continue;
     }
     if (!check_span(x, i, lane, copy.to, true)) return nullptr;
-    watch_span(x, i, lane, copy.to, form.reduces ? Touch::kUpdate : Touch::kWrite);
+    watch_span(x, i, lane, copy.to, form.reduces ? AccessKind::kUpdate : AccessKind::kWrite);
     if (form.masked) copy.byte_mask = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff;
     send_to_global(x, lane, std::move(copy));
   }

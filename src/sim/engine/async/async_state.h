@@ -22,7 +22,7 @@ namespace baton::sim {
 // cp.async, or cp.async.mbarrier.arrive, by lanes of one warp that executed it together.
 struct ThreadCopy {
   const Insn* insn = nullptr;
-  const Function* function = nullptr;
+  const DecodedFunction* function = nullptr;
   std::uint32_t lanes = 0;                       // for which it has not happened
   std::uint8_t bytes = 0;                        // copied by each; 0: an arrival
   bool no_inc = false;                           // of an arrival
@@ -34,7 +34,7 @@ struct ThreadCopy {
 // cp.async.bulk, cp.reduce.async.bulk, also of tensors, st.async and red.async by one thread.
 struct BulkCopy {
   const Insn* insn = nullptr;
-  const Function* function = nullptr;
+  const DecodedFunction* function = nullptr;
   std::uint32_t rank = 0;    // of the thread's block in the cluster
   std::uint32_t thread = 0;  // in its block
   Span from;                 // no bytes: the data are here already

@@ -7,7 +7,7 @@
 
 namespace baton::sim {
 
-struct Function;
+struct DecodedFunction;
 struct ClusterState;
 
 // An mbarrier object (PTX ISA 9.0, "mbarrier"): 64 bits of shared memory that count a phase's
@@ -30,7 +30,7 @@ struct MbarrierRecord {
   std::uint64_t phase = 0;     // phases that were completed
   bool ordered = false;        // some thread that arrived was (Warp::ordered)
   const Insn* init = nullptr;  // who made it
-  const Function* function = nullptr;
+  const DecodedFunction* function = nullptr;
 };
 
 enum class MbarrierOp : std::uint8_t {

@@ -89,7 +89,9 @@ bool is_whole(const TensorTile& tile) {
 }
 
 bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
-  const Touch touch = form.to_shared ? Touch::kRead : form.reduces ? Touch::kUpdate : Touch::kWrite;
+  const AccessKind touch = form.to_shared ? AccessKind::kRead
+                           : form.reduces ? AccessKind::kUpdate
+                                          : AccessKind::kWrite;
   for (const TensorTile::Run& run : tile.runs) {
     const Span span{Space::kGlobal, run.address, run.bytes, 1};
     if (!check_span(x, i, lane, span, !form.to_shared)) return false;

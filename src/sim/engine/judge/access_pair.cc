@@ -15,7 +15,7 @@ using driver::FindingKind;
 using Relation = Ordering::Relation;
 
 struct CodePlace {
-  const Function* function = nullptr;
+  const DecodedFunction* function = nullptr;
   const Insn* insn = nullptr;
 };
 
@@ -85,13 +85,13 @@ std::string names_of(const std::vector<Ordering::Number>& grids) {
   return names;
 }
 
-struct Verdict {
+struct RaceDiagnosis {
   FindingKind kind;
   std::string why;
 };
 
 // What is wrong between two accesses, the second of which was submitted later.
-Verdict judge(const Party& earlier, const Party& later) {
+RaceDiagnosis judge(const Party& earlier, const Party& later) {
   if (!earlier.is_grid() || !later.is_grid()) {
     return {later.frees() || earlier.frees() ? FindingKind::kFreeRace : FindingKind::kHostRace,
             "nothing orders the two: record an event after the one and let the other's stream "
@@ -144,10 +144,10 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
   // Findings are about the later grid; or the only one.
   const Party one = make_party(a.number > b.number ? b : a);
   const Party other = make_party(a.number > b.number ? a : b);
-  const Verdict verdict = judge(one, other);
+  const RaceDiagnosis diagnosis = judge(one, other);
   const Party& subject = other.is_grid() ? other : one;
   const Party& rival = other.is_grid() ? one : other;
-  driver::Finding finding(verdict.kind);
+  driver::Finding finding(diagnosis.kind);
   if (subject.is_grid()) finding.kernel = subject.operation.name;
   finding.where = subject.where();
   if (subject.is_grid()) {
@@ -157,7 +157,7 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
   finding.message = fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
                                 subject.is_grid() ? "" : subject.text() + " ",
                                 verb_of(subject.writes), bytes, address, memory.describe(address),
-                                rival.text(), verb_of(rival.writes), verdict.why);
+                                rival.text(), verb_of(rival.writes), diagnosis.why);
   return finding;
 }
 

@@ -15,7 +15,7 @@ namespace baton::sim {
 
 using driver::FindingKind;
 
-const char* name_of(const Place& place) {
+const char* name_of(const SpaceAddress& place) {
   switch (place.space) {
     case Space::kShared:
       return "shared";
@@ -30,7 +30,7 @@ const char* name_of(const Place& place) {
   return is_global && is_constant_address(place.address) ? "constant" : "global";
 }
 
-Place resolve(Space space, std::uint64_t address) {
+SpaceAddress resolve(Space space, std::uint64_t address) {
   if (space == Space::kConst) return {Space::kGlobal, address, false};
   if (space != Space::kGeneric) return {space, address, false};
   switch (window_of(address)) {
@@ -45,7 +45,7 @@ Place resolve(Space space, std::uint64_t address) {
   }
 }
 
-bool misaligned(const Access& a, const Place& place) {
+bool misaligned(const CheckedAccess& a, const SpaceAddress& place) {
   if (place.address % a.aligned == 0) return false;
   fault(a.x, a.i, a.lane, CUDA_ERROR_MISALIGNED_ADDRESS, FindingKind::kMisaligned,
         fmt::format("{} {} bytes of {} memory at {:#x}, which is not a multiple of {}", a.verb,
@@ -53,7 +53,7 @@ bool misaligned(const Access& a, const Place& place) {
   return true;
 }
 
-void outside(const Access& a, const Place& place) {
+void outside(const CheckedAccess& a, const SpaceAddress& place) {
   if (place.space == Space::kGlobal) {
     const DeviceMemory::Impl& memory = a.x->grid->memory->impl();
     auto kind = FindingKind::kOutOfBounds;
@@ -90,7 +90,7 @@ void outside(const Access& a, const Place& place) {
                     size, advice));
 }
 
-void warn_unwritten(const Access& a, const Place& place) {
+void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {
   report(a.x, a.i, a.lane, FindingKind::kUninitialized,
          place.space == Space::kGlobal
              ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
@@ -102,7 +102,7 @@ void warn_unwritten(const Access& a, const Place& place) {
 namespace {
 
 // The owner must not exit before the phase of the cluster's barrier that covers the access.
-void note_remote(const Access& a, BlockState* owner) {
+void note_remote(const CheckedAccess& a, BlockState* owner) {
   const std::uint32_t phase = covering_phase(*a.x->warp, a.lane, a.x->block->cluster->barrier);
   RemoteTouch& last = owner->remote;
   if (last.insn != nullptr && last.phase >= phase) return;
@@ -114,7 +114,7 @@ void note_remote(const Access& a, BlockState* owner) {
 }
 
 // The shared memory of another block of the cluster, or false after a fault.
-bool find_remote(const Access& a, const Place& place, Region* region) {
+bool find_remote(const CheckedAccess& a, const SpaceAddress& place, Region* region) {
   const ClusterState& cluster = *a.x->block->cluster;
   const std::uint32_t rank = rank_of(place.address);
   if (place.address >> (kRankShift + kRankBits) != 0 || rank >= cluster.blocks.size()) {
@@ -143,7 +143,7 @@ bool find_remote(const Access& a, const Place& place, Region* region) {
 
 }  // namespace
 
-const Region* region_of(const Access& a, const Place& place, Region* remote) {
+const Region* region_of(const CheckedAccess& a, const SpaceAddress& place, Region* remote) {
   const Region* region = nullptr;
   if (place.space == Space::kShared) {
     region = &a.x->shared;
@@ -164,7 +164,7 @@ const Region* region_of(const Access& a, const Place& place, Region* remote) {
   return region;
 }
 
-void check_written(const Access& a, const Place& place, const Region& region,
+void check_written(const CheckedAccess& a, const SpaceAddress& place, const Region& region,
                    std::uint64_t offset) {
   // Of shared memory words are known, of global memory bytes.
   const bool is_global = place.space == Space::kGlobal;
@@ -175,7 +175,7 @@ void check_written(const Access& a, const Place& place, const Region& region,
   }
 }
 
-void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offset,
+void mark(Exec* x, const SpaceAddress& place, const Region& region, std::uint64_t offset,
           std::uint32_t bytes) {
   if (region.written == nullptr) return;
   if (place.space != Space::kShared) {

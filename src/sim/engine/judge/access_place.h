@@ -12,17 +12,17 @@ namespace baton::sim {
 // span_access.h). What is wrong is recorded as a fault.
 
 // An address with its space and the offset there.
-struct Place {
+struct SpaceAddress {
   Space space = Space::kGlobal;
   std::uint64_t address = 0;
   bool of_cluster = false;  // shared memory of any block of the cluster
 };
 
 // What an address means in a space.
-Place resolve(Space space, std::uint64_t address);
-const char* name_of(const Place& place);  // "global"
+SpaceAddress resolve(Space space, std::uint64_t address);
+const char* name_of(const SpaceAddress& place);  // "global"
 
-struct Access {
+struct CheckedAccess {
   Exec* x;
   const Insn* i;
   int lane;
@@ -32,18 +32,19 @@ struct Access {
 };
 
 // True after a fault.
-bool misaligned(const Access& a, const Place& place);
+bool misaligned(const CheckedAccess& a, const SpaceAddress& place);
 // Records that the place is not in any memory.
-void outside(const Access& a, const Place& place);
+void outside(const CheckedAccess& a, const SpaceAddress& place);
 // The linear memory behind a place, or null after a fault. `remote` holds what is not kept.
-const Region* region_of(const Access& a, const Place& place, Region* remote);
+const Region* region_of(const CheckedAccess& a, const SpaceAddress& place, Region* remote);
 
 // Warns of a read that finds nothing written in the region, at that offset. A copy of a structure
 // may read its padding: only what nothing wrote any byte of is worth a warning.
-void check_written(const Access& a, const Place& place, const Region& region, std::uint64_t offset);
+void check_written(const CheckedAccess& a, const SpaceAddress& place, const Region& region,
+                   std::uint64_t offset);
 // Marks what is written there.
-void mark(Exec* x, const Place& place, const Region& region, std::uint64_t offset,
+void mark(Exec* x, const SpaceAddress& place, const Region& region, std::uint64_t offset,
           std::uint32_t bytes);
-void warn_unwritten(const Access& a, const Place& place);
+void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place);
 
 }  // namespace baton::sim

@@ -25,7 +25,7 @@ void begin_watch(GridState* grid) {
 }
 
 GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
-                         Touch touch, bool strong)
+                         AccessKind touch, bool strong)
     : x_(x),
       i_(i),
       region_(region),
@@ -90,7 +90,7 @@ void GlobalWatch::report() {
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), found_.other.low_number(),
                                    found_.other.insn(), found_.other_writes ? 1u : 0u};
   grid.logged.add(*grid.log, key, found_.count, [&] {
-    return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != Touch::kRead},
+    return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != AccessKind::kRead},
                         {number, found_.other, found_.other_writes}, region_.base + found_.offset,
                         bytes_);
   });
@@ -142,7 +142,7 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   const auto is_noted = [&](Toucher mine) {
     return mine.is_any() && mine.low_number() == own_ && (strong_ || !mine.is_strong());
   };
-  if (touch_ == Touch::kRead) {
+  if (touch_ == AccessKind::kRead) {
     if (is_noted(reader)) return;
     if (!is_harmless(reader, lane, &reader_before_)) keep(cell, reader);
     return Shadow::store(cell->read, me());
@@ -231,7 +231,7 @@ void GlobalWatch::learn(const Shadow::Cell& cell, int lane) {
 }
 
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
-  const bool reads = touch_ == Touch::kRead;
+  const bool reads = touch_ == AccessKind::kRead;
   const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
                         (reads || (!shadow_->is_read_only && !shadow_->has_readers()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
@@ -275,7 +275,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {
-  if (shadow_->is_read_only && touch_ != Touch::kRead) {
+  if (shadow_->is_read_only && touch_ != AccessKind::kRead) {
     if (forbidden_++ == 0) {
       forbidden_lane_ = lane;
       forbidden_offset_ = offset;
@@ -288,7 +288,7 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
     look(layout->cells + k, lane, offset);
   }
-  if (touch_ != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
+  if (touch_ != AccessKind::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

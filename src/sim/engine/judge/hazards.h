@@ -19,7 +19,7 @@ void begin_watch(GridState* grid);
 // The present fragment's lanes touch global memory at these offsets of the region.
 class GlobalWatch {
  public:
-  GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, Touch touch,
+  GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, AccessKind touch,
               bool strong);
   ~GlobalWatch();
   void touch(int lane, std::uint64_t offset);
@@ -59,7 +59,7 @@ class GlobalWatch {
   const Region& region_;
   Shadow* shadow_;
   const std::uint32_t bytes_;
-  const Touch touch_;
+  const AccessKind touch_;
   const bool strong_;
   const std::uint64_t own_;   // the grid's number, as touchers have it
   const std::uint64_t mine_;  // the toucher that the warp's first thread is

@@ -13,7 +13,7 @@ namespace {
 // One operation of the host.
 class HostWatch {
  public:
-  HostWatch(DeviceMemory& memory, FindingLog& log, Ordering::Number number, Touch touch,
+  HostWatch(DeviceMemory& memory, FindingLog& log, Ordering::Number number, AccessKind touch,
             Shadow* shadow, const Shadow::Layout* layout)
       : memory_(memory),
         log_(log),
@@ -27,7 +27,7 @@ class HostWatch {
   void look(Shadow::Cell* cell, std::uint64_t address) {
     check(Toucher(Shadow::load(cell->write)), true, address);
     const Toucher reader(Shadow::load(cell->read));
-    if (touch_ == Touch::kRead) {
+    if (touch_ == AccessKind::kRead) {
       if (reader.is_any() && !comes_after(reader)) {
         shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
           return Ordering::instance().relation(reader.number(last_), other.number(last_)) ==
@@ -60,14 +60,14 @@ class HostWatch {
     const std::uint64_t key = rival * 2 + (writes ? 1 : 0);
     if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
     reported_.push_back(key);
-    log_.add(pair_finding(memory_, {number_, me_, touch_ != Touch::kRead}, {rival, other, writes},
-                          address, bytes_));
+    log_.add(pair_finding(memory_, {number_, me_, touch_ != AccessKind::kRead},
+                          {rival, other, writes}, address, bytes_));
   }
 
   DeviceMemory& memory_;
   FindingLog& log_;
   const Ordering::Number number_;
-  const Touch touch_;
+  const AccessKind touch_;
   Shadow* const shadow_;
   const std::uint32_t bytes_;
   const Ordering::Number last_;
@@ -80,7 +80,7 @@ class HostWatch {
 }  // namespace
 
 void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
-                std::uint64_t address, std::uint64_t bytes, Touch touch) {
+                std::uint64_t address, std::uint64_t bytes, AccessKind touch) {
   const auto snapshot = memory.impl().snapshot();
   const Region* region = snapshot->find(address);
   if (region == nullptr || region->shadow == nullptr || bytes == 0) return;
@@ -94,7 +94,7 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
     watch.look(layout->cells + k, region->base + (k << layout->shift));
   }
-  if (touch != Touch::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
+  if (touch != AccessKind::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

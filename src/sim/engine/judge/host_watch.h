@@ -12,6 +12,6 @@ namespace baton::sim {
 // A copy or a fill, or the end of an allocation (which counts as a write of all of it): holds the
 // range against what was noted, and notes it.
 void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
-                std::uint64_t address, std::uint64_t bytes, Touch touch);
+                std::uint64_t address, std::uint64_t bytes, AccessKind touch);
 
 }  // namespace baton::sim

@@ -19,7 +19,7 @@ namespace {
 
 // Local memory keeps words of all lanes side by side. `copy` gets each word's place in turn.
 template <class F>
-bool each_local_word(const Access& a, const Place& place, F&& copy) {
+bool each_local_word(const CheckedAccess& a, const SpaceAddress& place, F&& copy) {
   Exec* x = a.x;
   if (place.address > x->local_size || x->local_size - place.address < a.bytes) {
     outside(a, place);
@@ -40,17 +40,17 @@ bool each_local_word(const Access& a, const Place& place, F&& copy) {
 
 // Order passes from a thread to another through memory that the one writes and the other reads by
 // strong operations, which wait for each other; those are no hazards themselves.
-std::uint64_t flag_of(const Exec* x, const Place& place) {
+std::uint64_t flag_of(const Exec* x, const SpaceAddress& place) {
   if (place.space != Space::kShared) return place.address;
   // Shared memory of different blocks; no global address is so small.
   return x->block->number << 32 | (place.address & 0xffff'ffff);
 }
-void take_flag(Exec* x, int lane, const Place& place) {
+void take_flag(Exec* x, int lane, const SpaceAddress& place) {
   x->block->remote = {};  // it may have learnt so that the others are done with its memory
   if (!x->grid->launch.is_programmatic) return;
   if (x->grid->flags.contains(flag_of(x, place))) x->warp->ordered |= std::uint32_t{1} << lane;
 }
-void give_flag(Exec* x, int lane, const Place& place) {
+void give_flag(Exec* x, int lane, const SpaceAddress& place) {
   if (place.of_cluster) {
     // It may tell the owner so what this block has seen, and that it is done with its memory.
     x->block->cluster->blocks[rank_of(place.address)]->remote = {};
@@ -60,12 +60,12 @@ void give_flag(Exec* x, int lane, const Place& place) {
 }
 
 // Which accesses order each other, as SharedWatch::synchronize takes it.
-std::uint32_t object_of(const Exec* x, const Place& place) {
+std::uint32_t object_of(const Exec* x, const SpaceAddress& place) {
   if (place.space != Space::kShared) return SharedWatch::kGlobal;
   return place.of_cluster ? rank_of(place.address) : x->block->rank;
 }
 
-void pass_flag(Exec* x, int lane, const Place& place, bool takes, bool gives) {
+void pass_flag(Exec* x, int lane, const SpaceAddress& place, bool takes, bool gives) {
   if (x->block->watch != nullptr) x->block->watch->synchronize(x, object_of(x, place));
   if (takes) take_flag(x, lane, place);
   if (gives) give_flag(x, lane, place);
@@ -78,16 +78,16 @@ void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::u
   // Of one instruction the lanes need not be told apart: the first orders the warp.
   const bool first = lane == std::countr_zero(x->mask);
   if (first) x->block->watch->synchronize(x, x->block->rank);
-  const Place place{Space::kShared, region.base + offset, false};
+  const SpaceAddress place{Space::kShared, region.base + offset, false};
   take_flag(x, lane, place);
   give_flag(x, lane, place);
-  watch_lane(x, i, lane, region, true, offset, bytes, Touch::kUpdate, true);
+  watch_lane(x, i, lane, region, true, offset, bytes, AccessKind::kUpdate, true);
 }
 
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
                std::uint32_t bytes, bool strong) {
-  const Access access{x, i, lane, "reads", bytes, bytes};
-  const Place place = resolve(space, address);
+  const CheckedAccess access{x, i, lane, "reads", bytes, bytes};
+  const SpaceAddress place = resolve(space, address);
   if (misaligned(access, place)) return false;
   if (place.space == Space::kLocal) {
     bool known = false;
@@ -108,7 +108,7 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
   if (region->written != nullptr) check_written(access, place, *region, offset);
   if (strong) pass_flag(x, lane, place, true, false);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kRead, strong);
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, strong);
   }
   if (strong) {
     load_strong(region->host + offset, buffer, bytes);
@@ -121,8 +121,8 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
 
 bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
                 const void* buffer, std::uint32_t bytes, bool strong) {
-  const Access access{x, i, lane, "writes", bytes, bytes};
-  const Place place = resolve(space, address);
+  const CheckedAccess access{x, i, lane, "writes", bytes, bytes};
+  const SpaceAddress place = resolve(space, address);
   if (misaligned(access, place)) return false;
   if (place.space == Space::kLocal) {
     return each_local_word(
@@ -144,7 +144,7 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   const std::uint64_t offset = place.address - region->base;
   if (strong) pass_flag(x, lane, place, false, true);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kWrite, strong,
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, strong,
                {{static_cast<const std::byte*>(buffer)}, 0, bytes});
   }
   if (strong) {
@@ -159,8 +159,8 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
 
 std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
                        std::uint32_t bytes, std::uint32_t aligned) {
-  const Access access{x, i, lane, "updates", bytes, aligned == 0 ? bytes : aligned};
-  const Place place = resolve(space, address);
+  const CheckedAccess access{x, i, lane, "updates", bytes, aligned == 0 ? bytes : aligned};
+  const SpaceAddress place = resolve(space, address);
   if (misaligned(access, place)) return nullptr;
   if (place.space == Space::kLocal || place.space == Space::kParam) {
     fault(x, i, lane, CUDA_ERROR_INVALID_ADDRESS_SPACE, driver::FindingKind::kBadAtomic,
@@ -178,7 +178,7 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
   }
   pass_flag(x, lane, place, true, true);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, Touch::kUpdate, true);
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kUpdate, true);
   }
   if (is_global) {
     x->bytes_read += bytes;

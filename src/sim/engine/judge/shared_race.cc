@@ -40,8 +40,8 @@ bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) 
 }
 
 bool conflicts(const SharedWatch::Access& a, const SharedWatch::Access& b) {
-  if (a.touch == Touch::kRead && b.touch == Touch::kRead) return false;
-  if (a.touch == Touch::kUpdate && b.touch == Touch::kUpdate) return false;
+  if (a.touch == AccessKind::kRead && b.touch == AccessKind::kRead) return false;
+  if (a.touch == AccessKind::kUpdate && b.touch == AccessKind::kUpdate) return false;
   return !write_the_same(a, b);
 }
 
@@ -49,8 +49,8 @@ std::string index_text(const std::array<std::uint32_t, 3>& index) {
   return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
 
-const char* verb_of(Touch touch) {
-  return touch == Touch::kRead ? "reads" : touch == Touch::kWrite ? "writes" : "updates";
+const char* verb_of(AccessKind touch) {
+  return touch == AccessKind::kRead ? "reads" : touch == AccessKind::kWrite ? "writes" : "updates";
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
         ++reported;
         // About the one that reads, if one does, and about a thread rather than a copy.
         const auto rank = [&](const Access& access, const Segment& segment) {
-          return std::tuple(segment.party >= watch_.all_, access.touch != Touch::kRead,
+          return std::tuple(segment.party >= watch_.all_, access.touch != AccessKind::kRead,
                             segment.warp);
         };
         if (rank(*rival, other) < rank(mine, one)) {
@@ -103,7 +103,7 @@ void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
     return thread_index(grid, segment.warp % watch_.warps_ * kLanes + lane);
   };
   const auto block_of = [&](std::uint32_t rank) -> std::array<std::uint32_t, 3> {
-    const Dim3& index = x->block->cluster->blocks[rank]->index;
+    const Extent3& index = x->block->cluster->blocks[rank]->index;
     return {index.x, index.y, index.z};
   };
   grid.logged.add(*grid.log, key, 1, [&] {

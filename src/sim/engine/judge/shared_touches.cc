@@ -125,9 +125,9 @@ void SharedWatch::Memory::refine() {
 }
 
 void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
-  Bits& bits = access.touch == Touch::kRead    ? touched.read
-               : access.touch == Touch::kWrite ? touched.write
-                                               : touched.update;
+  Bits& bits = access.touch == AccessKind::kRead    ? touched.read
+               : access.touch == AccessKind::kWrite ? touched.write
+                                                    : touched.update;
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;

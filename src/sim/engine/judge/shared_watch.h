@@ -54,7 +54,7 @@ class SharedWatch {
     // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
     // is touched 4 * k bytes behind the offset. 0: none.
     std::uint64_t shape = 0;
-    Touch touch = Touch::kRead;
+    AccessKind touch = AccessKind::kRead;
     bool one_value = false;
 
     bool operator==(const Access&) const = default;
@@ -87,7 +87,7 @@ class SharedWatch {
     // its bytes and whether it writes; what it writes to one place is not looked at.
     bool note_again(const Insn* insn, std::uint32_t offset, std::uint64_t shape) {
       if (next_ == end_ || next_->insn != insn || next_->offset != offset ||
-          next_->shape != shape || (next_->stride == 0 && next_->touch != Touch::kRead)) {
+          next_->shape != shape || (next_->stride == 0 && next_->touch != AccessKind::kRead)) {
         return false;
       }
       ++next_;

@@ -13,14 +13,14 @@ namespace {
 constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
 
 // Whether there is anything to look at in an access of global memory.
-bool concerns(const Region& region, Touch touch) {
+bool concerns(const Region& region, AccessKind touch) {
   const Shadow& shadow = *static_cast<const Shadow*>(region.shadow);
-  return shadow.notes || (shadow.is_read_only && touch != Touch::kRead);
+  return shadow.notes || (shadow.is_read_only && touch != AccessKind::kRead);
 }
 
 template <class Offset>
 void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
-                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, Touch touch) {
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, AccessKind touch) {
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
   if (mask == kAllLanes) {  // nearly always a row
@@ -72,7 +72,7 @@ void set_value(const StoredValues& values, std::uint32_t lanes, SharedWatch::Acc
 // Neighbouring lanes at even distances are one access: calls `note` with each and its lanes.
 template <class Offset, class Note>
 void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uint64_t base,
-              std::uint32_t bytes, Touch touch, Note note) {
+              std::uint32_t bytes, AccessKind touch, Note note) {
   const auto at = [&](int lane) { return static_cast<std::uint32_t>(base + offsets[lane]); };
   const auto executes = [&](int lane) { return lane < kLanes && (mask >> lane & 1) != 0; };
   for (int lane = 0; lane < kLanes;) {
@@ -101,7 +101,7 @@ void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uin
 
 template <class Offset>
 void watch_shared(const Insn* i, const Region& region, const Offset* offsets, std::uint32_t mask,
-                  std::uint64_t base, std::uint32_t bytes, Touch touch, StoredValues values) {
+                  std::uint64_t base, std::uint32_t bytes, AccessKind touch, StoredValues values) {
   each_run(i, offsets, mask, base, bytes, touch,
            [&](SharedWatch::Access& access, std::uint32_t lanes) {
              if (access.stride == 0) set_value(values, lanes, &access);
@@ -110,11 +110,11 @@ void watch_shared(const Insn* i, const Region& region, const Offset* offsets, st
 }
 
 // Distinct places of a pattern, and how many lanes lie from one to the next.
-struct Places {
+struct PatternPlaces {
   std::uint32_t count = kLanes;
   std::uint32_t apart = 1;
 };
-Places places_of(const Pattern& p) {
+PatternPlaces places_of(const Pattern& p) {
   if (p.kind == Pattern::Kind::kGroups) {
     // As in a block whose rows have 16 threads.
     if (p.at[8] == p.at[0] && p.at[24] == p.at[16]) return {2, 16};
@@ -125,7 +125,7 @@ Places places_of(const Pattern& p) {
 }
 
 // SharedWatch::Access::shape, or kIrregular.
-std::uint64_t shape_of(const Pattern& p, const Places& places) {
+std::uint64_t shape_of(const Pattern& p, const PatternPlaces& places) {
   const std::uint32_t stride = p.at[places.apart] - p.at[0];
   if (p.at[0] != 0 || ((p.bits | stride) & 3) != 0) return kIrregular;
   std::uint64_t footprint = 0;
@@ -141,7 +141,7 @@ std::uint64_t shape_of(const Pattern& p, const Places& places) {
 }  // namespace
 
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, Touch touch) {
+               std::uint32_t bytes, AccessKind touch) {
   if (is_shared) {
     SharedWatch::Access access;
     access.insn = i;
@@ -159,9 +159,9 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
 namespace {
 
 [[gnu::noinline]] void watch_new_pattern(const Insn* i, const Region& region, std::uint64_t offset,
-                                         Pattern& p, std::uint32_t bytes, Touch touch,
+                                         Pattern& p, std::uint32_t bytes, AccessKind touch,
                                          const StoredValues& values) {
-  const Places places = places_of(p);
+  const PatternPlaces places = places_of(p);
   if (p.footprint == 0) p.footprint = shape_of(p, places);
   if (p.footprint == kIrregular || (offset & 3) != 0 || bytes < 4) {
     return watch_shared(i, region, p.at, kAllLanes, offset, bytes, touch, values);
@@ -182,7 +182,7 @@ namespace {
 }  // namespace
 
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
                    StoredValues values) {
   if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
   SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
@@ -193,21 +193,21 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                 const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
+                 const std::uint32_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                 const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
+                 const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
 }
 
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
-                std::uint64_t offset, std::uint32_t bytes, Touch touch, bool strong,
+                std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
                 StoredValues values) {
   if (!is_shared) {
     if (concerns(region, touch)) {
@@ -215,7 +215,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
     }
     return;
   }
-  if (strong && touch != Touch::kUpdate) return;  // only orders (SharedWatch::synchronize)
+  if (strong && touch != AccessKind::kUpdate) return;  // only orders (SharedWatch::synchronize)
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(offset);
@@ -228,7 +228,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
 
 void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
                   std::uint32_t bytes) {
-  each_run(i, offsets, mask, 0, bytes, Touch::kWrite,
+  each_run(i, offsets, mask, 0, bytes, AccessKind::kWrite,
            [&](const SharedWatch::Access& access, std::uint32_t) {
              x->block->watch->note_copy(x, access);
            });

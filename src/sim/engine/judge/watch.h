@@ -12,7 +12,7 @@ namespace baton::sim {
 // watched for accesses of grids that nothing orders (hazards.h), shared memory for those of warps
 // (shared_watch.h). Offsets are in bytes from the region's start, and known to lie inside.
 
-enum class Touch : std::uint8_t { kRead, kWrite, kUpdate };
+enum class AccessKind : std::uint8_t { kRead, kWrite, kUpdate };
 
 // What is stored: the values of lane 0 in up to four registers, the bytes from one lane's to the
 // next lane's, and the bytes that are stored of each.
@@ -24,22 +24,22 @@ struct StoredValues {
 
 // All 32 lanes, lane l the `bytes` at offset + l * bytes.
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, Touch touch);
+               std::uint32_t bytes, AccessKind touch);
 // All 32 lanes; lane l is at offset + p.at[l].
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, Touch touch,
+                   std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
                    StoredValues values = {});
 // The lanes of x->mask.
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                 const std::uint32_t* offsets, std::uint32_t bytes, Touch touch,
+                 const std::uint32_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values = {});
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
-                 const std::uint64_t* offsets, std::uint32_t bytes, Touch touch,
+                 const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values = {});
 // `strong`: an atomic, volatile, acquiring or releasing access, which is no race against another
 // such.
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
-                std::uint64_t offset, std::uint32_t bytes, Touch touch, bool strong,
+                std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
                 StoredValues values = {});
 
 // An atomic of one lane on its own block's shared memory: it also orders threads.

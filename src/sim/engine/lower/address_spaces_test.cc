@@ -11,18 +11,18 @@
 namespace baton::sim {
 namespace {
 
-struct Case {
+struct AddressCase {
   const char* name;
   const char* body;  // leaves its result in %rd9
   std::uint64_t right;
 };
 
-void PrintTo(const Case& one, std::ostream* stream) {
+void PrintTo(const AddressCase& one, std::ostream* stream) {
   *stream << one.name;
 }
 
 // p is {101, 102}, c is {301, 302}, second is {401, 402}.
-constexpr Case kCases[] = {
+constexpr AddressCase kCases[] = {
     {"ParamBy32Bits", R"(
   mov.b32 %r1, p; cvt.u64.u32 %rd1, %r1; cvta.param.u64 %rd2, %rd1; ld.u64 %rd9, [%rd2+8];)",
      102},
@@ -141,16 +141,16 @@ std::string kernel(const char* body) {
          body + "\n  st.global.u64 [%out], %rd9;\n  ret;\n}\n";
 }
 
-struct Pair {
+struct ParamPair {
   std::uint64_t first, second;
 };
 
-struct Result {
+struct AddressRun {
   std::uint64_t value;
   std::vector<driver::Finding> findings;
 };
 
-Result run(const char* body) {
+AddressRun run(const char* body) {
   TestDevice device;
   // Another module's constants come first.
   const auto other = device.load(kernel(kCases[0].body), "other.ptx");
@@ -159,14 +159,14 @@ Result run(const char* body) {
   EXPECT_TRUE(other->global("c", &address, &bytes));
   const auto module = device.load(kernel(body));
   const std::uint64_t out = device.upload(std::vector<std::uint64_t>{99});
-  const auto grid = device.run(module, "k", {1}, {1}, Pair{101, 102}, std::uint64_t{7}, out);
+  const auto grid = device.run(module, "k", {1}, {1}, ParamPair{101, 102}, std::uint64_t{7}, out);
   return {device.download<std::uint64_t>(out, 1)[0], device.engine.findings()};
 }
 
-class AddressSpaces : public testing::TestWithParam<Case> {};
+class AddressSpaces : public testing::TestWithParam<AddressCase> {};
 
 TEST_P(AddressSpaces, ReadWhatTheAddressMeans) {
-  const Result result = run(GetParam().body);
+  const AddressRun result = run(GetParam().body);
   for (const driver::Finding& finding : result.findings) ADD_FAILURE() << finding.message;
   EXPECT_EQ(result.value, GetParam().right);
 }
@@ -231,7 +231,7 @@ std::string without_addresses(const std::string& message) {
 class AddressSpaceFaults : public testing::TestWithParam<Fault> {};
 
 TEST_P(AddressSpaceFaults, AreFound) {
-  const Result result = run(GetParam().body);
+  const AddressRun result = run(GetParam().body);
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(to_string(result.findings[0].kind), GetParam().kind);
   EXPECT_EQ(without_addresses(result.findings[0].message), GetParam().message);
@@ -249,7 +249,7 @@ TEST(AddressSpaces, TheHostHasTheGenericAddress) {
   EXPECT_EQ(bytes, 16u);
   EXPECT_EQ(device.download<std::uint64_t>(address, 2), (std::vector<std::uint64_t>{401, 402}));
   const std::uint64_t out = device.upload(std::vector<std::uint64_t>{0});
-  device.run(module, "k", {1}, {1}, Pair{}, std::uint64_t{0}, out);
+  device.run(module, "k", {1}, {1}, ParamPair{}, std::uint64_t{0}, out);
   EXPECT_EQ(device.download<std::uint64_t>(out, 1)[0], address);
 }
 

@@ -11,18 +11,18 @@
 namespace baton::sim {
 namespace {
 
-struct Case {
+struct AliasCase {
   const char* name;
   const char* body;
   std::uint64_t right;
 };
 
-void PrintTo(const Case& one, std::ostream* stream) {
+void PrintTo(const AliasCase& one, std::ostream* stream) {
   *stream << one.name;
 }
 
 // Each body leaves its result in %rd8. %out is the address of the result.
-constexpr Case kCases[] = {
+constexpr AliasCase kCases[] = {
     {"Constant", R"(
   bra.uni B2;
 B1: add.u64 %rd8, %rd1, 5; bra.uni END;
@@ -125,7 +125,7 @@ END:)",
      1},
 };
 
-std::string kernel(const Case& one) {
+std::string kernel(const AliasCase& one) {
   return std::string(R"(.version 8.0
 .target sm_90
 .address_size 64
@@ -139,7 +139,7 @@ std::string kernel(const Case& one) {
          one.body + "\n  st.global.u64 [%out], %rd8;\n  ret;\n}\n";
 }
 
-class Alias : public testing::TestWithParam<Case> {};
+class Alias : public testing::TestWithParam<AliasCase> {};
 
 TEST_P(Alias, HasItsValueInBlocksThatStandAboveTheCopy) {
   TestDevice device;

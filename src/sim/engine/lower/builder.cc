@@ -7,7 +7,7 @@
 
 namespace baton::sim {
 
-FunctionBuilder::FunctionBuilder(Function* function) : function_(function) {
+FunctionBuilder::FunctionBuilder(DecodedFunction* function) : function_(function) {
   slots_.push_back({Kind::kNowhere, 16, 0, 0, 0});
 }
 
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> FunctionBuilder::constant_in(SlotId slot) const {
   if (slots_[slot].kind != Kind::kConstant) return std::nullopt;
   return slots_[slot].a;
 }
-SlotId FunctionBuilder::special(std::uint8_t width, Special special, std::uint8_t index) {
+SlotId FunctionBuilder::special(std::uint8_t width, SpecialValue special, std::uint8_t index) {
   return fixed(Kind::kSpecial, width, index, static_cast<std::uint32_t>(special));
 }
 SlotId FunctionBuilder::param(std::uint8_t width, std::uint32_t at, std::uint8_t bytes,
@@ -61,7 +61,7 @@ void FunctionBuilder::begin_flat(std::uint32_t flat) {
 }
 
 void FunctionBuilder::place_fixed(std::vector<Late>* late) {
-  Function& f = *function_;
+  DecodedFunction& f = *function_;
   for (Slot& slot : slots_) {
     if (slot.kind == Kind::kRegister || slot.kind == Kind::kNowhere) continue;
     slot.offset = frame_bytes_;
@@ -77,7 +77,7 @@ void FunctionBuilder::place_fixed(std::vector<Late>* late) {
         f.constants.push_back({slot.offset, slot.width, slot.a, true});
         break;
       case Kind::kSpecial:
-        f.specials.push_back({slot.offset, slot.width, static_cast<Special>(slot.b),
+        f.specials.push_back({slot.offset, slot.width, static_cast<SpecialValue>(slot.b),
                               static_cast<std::uint8_t>(slot.a)});
         break;
       case Kind::kParam:
@@ -138,7 +138,7 @@ void FunctionBuilder::place_registers() {
 }
 
 void FunctionBuilder::write_code(const std::vector<Site>& flat_sites) {
-  Function& f = *function_;
+  DecodedFunction& f = *function_;
   f.code.resize(protos_.size());
   f.sites.resize(protos_.size());
   for (std::size_t k = 0; k < protos_.size(); ++k) {

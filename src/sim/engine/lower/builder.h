@@ -46,11 +46,11 @@ struct Proto {
 // same time the same place and writes the executable form.
 class FunctionBuilder {
  public:
-  explicit FunctionBuilder(Function* function);
+  explicit FunctionBuilder(DecodedFunction* function);
 
   SlotId add_register(std::uint8_t width);  // 1 (predicate), 4, 8, 16 bytes a lane
   SlotId constant(std::uint8_t width, std::uint64_t bits);
-  SlotId special(std::uint8_t width, Special special, std::uint8_t index);
+  SlotId special(std::uint8_t width, SpecialValue special, std::uint8_t index);
   SlotId param(std::uint8_t width, std::uint32_t at, std::uint8_t bytes, bool is_signed);
   SlotId local_address(std::uint8_t width, std::uint32_t at, bool generic);
   // An offset in the block's shared memory as an address.
@@ -67,7 +67,7 @@ class FunctionBuilder {
   std::vector<Proto>& protos() { return protos_; }
 
   struct Late {
-    std::size_t constant;  // index in Function::constants
+    std::size_t constant;  // index in DecodedFunction::constants
     std::uint64_t addend;
   };
   // Appends a return, for what runs off the end, and writes the function's code. `late` receives
@@ -100,7 +100,7 @@ class FunctionBuilder {
   void write_code(const std::vector<Site>& flat_sites);
   std::vector<std::uint32_t> successors(std::size_t proto) const;
 
-  Function* function_;
+  DecodedFunction* function_;
   std::vector<Slot> slots_;
   std::map<Key, SlotId> fixed_;
   std::vector<Proto> protos_;

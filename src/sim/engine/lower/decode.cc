@@ -38,7 +38,7 @@ std::uint64_t bytes_of(const ptx::Variable& variable) {
     if (extent < 0) {
       // "[]": as many as the initialiser has, or dynamic.
       const bool filled = !variable.initialiser.empty() &&
-                          variable.initialiser[0].kind == ptx::Operand::Kind::kVector;
+                          variable.initialiser[0].kind == ptx::InstructionOperand::Kind::kVector;
       extent = filled ? static_cast<std::int64_t>(variable.initialiser[0].children.size()) : 0;
     }
     if (extent != 0 && bytes > kLimit / static_cast<std::uint64_t>(extent)) {

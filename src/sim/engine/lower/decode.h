@@ -16,7 +16,7 @@ namespace baton::sim {
 // What decoding a kernel needs to know of the module it is in. Global variables get their memory
 // when `address_of` is first asked for them.
 struct ModuleFacts {
-  std::shared_ptr<const ptx::Module> ptx;
+  std::shared_ptr<const ptx::ParsedModule> ptx;
   const chip::Chip* chip = nullptr;                               // of the device
   int architecture = 0;                                           // of the module's .target
   bool arch_specific = false;                                     // sm_90a

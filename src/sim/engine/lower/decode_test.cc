@@ -27,7 +27,7 @@ TEST(Decode, WholeCorpus) {
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     DeviceMemory memory(0, std::uint64_t{1} << 32);
     const bool blackwell = entry.path().filename().string().find("sm_100") != std::string::npos;
-    const auto module = LoadedModule::load(ptx::Module::parse(text, entry.path().filename()),
+    const auto module = LoadedModule::load(ptx::ParsedModule::parse(text, entry.path().filename()),
                                            memory, *chip::find(blackwell ? 100 : 90));
     for (const std::string& name : module->kernel_names()) {
       SCOPED_TRACE(entry.path().filename().string() + ": " + name);
@@ -64,10 +64,10 @@ TEST(Decode, WholeCorpus) {
 TEST(Decode, CallsAnAliasAsTheFunctionItNames) {
   DeviceMemory memory(0, std::uint64_t{1} << 32);
   const auto module = LoadedModule::load(
-      ptx::Module::parse(".version 8.0\n.target sm_90\n.address_size 64\n"
-                         ".visible .func f() { ret; }\n.visible .func a();\n.alias a, f;\n"
-                         ".visible .entry k() { call a; ret; }\n",
-                         "alias.ptx"),
+      ptx::ParsedModule::parse(".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .func f() { ret; }\n.visible .func a();\n.alias a, f;\n"
+                               ".visible .entry k() { call a; ret; }\n",
+                               "alias.ptx"),
       memory, *chip::find(90));
   const LoadedKernel* kernel = module->kernel("k");
   ASSERT_NE(kernel, nullptr);

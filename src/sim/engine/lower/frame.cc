@@ -26,21 +26,21 @@ void broadcast(std::byte* slot, std::uint8_t width, std::uint64_t bits) {
   }
 }
 
-bool of_block(Special special) {
+bool of_block(SpecialValue special) {
   switch (special) {
-    case Special::kCtaidX:
-    case Special::kCtaidY:
-    case Special::kCtaidZ:
-    case Special::kSmid:
-    case Special::kClusteridX:
-    case Special::kClusteridY:
-    case Special::kClusteridZ:
-    case Special::kClusterCtaidX:
-    case Special::kClusterCtaidY:
-    case Special::kClusterCtaidZ:
-    case Special::kClusterCtarank:
-    case Special::kReservedSmem:
-    case Special::kReservedSmemEnd:
+    case SpecialValue::kCtaidX:
+    case SpecialValue::kCtaidY:
+    case SpecialValue::kCtaidZ:
+    case SpecialValue::kSmid:
+    case SpecialValue::kClusteridX:
+    case SpecialValue::kClusteridY:
+    case SpecialValue::kClusteridZ:
+    case SpecialValue::kClusterCtaidX:
+    case SpecialValue::kClusterCtaidY:
+    case SpecialValue::kClusterCtaidZ:
+    case SpecialValue::kClusterCtarank:
+    case SpecialValue::kReservedSmem:
+    case SpecialValue::kReservedSmemEnd:
       return true;
     default:
       return false;
@@ -50,74 +50,74 @@ bool of_block(Special special) {
 // The value for one lane; the block is not looked at.
 std::uint64_t grid_value(const GridState& grid, const SpecialSlot& slot, std::uint32_t warp,
                          std::uint32_t lane) {
-  const Dim3& block = grid.launch.block;
-  const Dim3& blocks = grid.launch.grid;
-  const Dim3& cluster = grid.launch.cluster;
+  const Extent3& block = grid.launch.block;
+  const Extent3& blocks = grid.launch.grid;
+  const Extent3& cluster = grid.launch.cluster;
   const std::uint32_t thread = warp * kLanes + lane;
   const std::uint32_t bit = std::uint32_t{1} << lane;
   switch (slot.special) {
-    case Special::kTidX:
+    case SpecialValue::kTidX:
       return thread % block.x;
-    case Special::kTidY:
+    case SpecialValue::kTidY:
       return thread / block.x % block.y;
-    case Special::kTidZ:
+    case SpecialValue::kTidZ:
       return thread / block.x / block.y;
-    case Special::kNtidX:
+    case SpecialValue::kNtidX:
       return block.x;
-    case Special::kNtidY:
+    case SpecialValue::kNtidY:
       return block.y;
-    case Special::kNtidZ:
+    case SpecialValue::kNtidZ:
       return block.z;
-    case Special::kNctaidX:
+    case SpecialValue::kNctaidX:
       return blocks.x;
-    case Special::kNctaidY:
+    case SpecialValue::kNctaidY:
       return blocks.y;
-    case Special::kNctaidZ:
+    case SpecialValue::kNctaidZ:
       return blocks.z;
-    case Special::kNclusteridX:
+    case SpecialValue::kNclusteridX:
       return blocks.x / cluster.x;
-    case Special::kNclusteridY:
+    case SpecialValue::kNclusteridY:
       return blocks.y / cluster.y;
-    case Special::kNclusteridZ:
+    case SpecialValue::kNclusteridZ:
       return blocks.z / cluster.z;
-    case Special::kLaneid:
+    case SpecialValue::kLaneid:
       return lane;
-    case Special::kWarpid:
+    case SpecialValue::kWarpid:
       return warp;
-    case Special::kNwarpid:
+    case SpecialValue::kNwarpid:
       return 64;  // warps an SM holds
-    case Special::kNsmid:
+    case SpecialValue::kNsmid:
       return static_cast<std::uint64_t>(grid.sm_count);
-    case Special::kGridid:
+    case SpecialValue::kGridid:
       return grid.id;
-    case Special::kLanemaskEq:
+    case SpecialValue::kLanemaskEq:
       return bit;
-    case Special::kLanemaskLe:
+    case SpecialValue::kLanemaskLe:
       return bit | (bit - 1);
-    case Special::kLanemaskLt:
+    case SpecialValue::kLanemaskLt:
       return bit - 1;
-    case Special::kLanemaskGe:
+    case SpecialValue::kLanemaskGe:
       return ~(bit - 1);
-    case Special::kLanemaskGt:
+    case SpecialValue::kLanemaskGt:
       return ~(bit | (bit - 1));
-    case Special::kDynamicSmemSize:
+    case SpecialValue::kDynamicSmemSize:
       return grid.launch.dynamic_shared;
-    case Special::kTotalSmemSize:
-    case Special::kAggrSmemSize:
+    case SpecialValue::kTotalSmemSize:
+    case SpecialValue::kAggrSmemSize:
       return grid.shared_bytes;
-    case Special::kClusterNctaidX:
+    case SpecialValue::kClusterNctaidX:
       return cluster.x;
-    case Special::kClusterNctaidY:
+    case SpecialValue::kClusterNctaidY:
       return cluster.y;
-    case Special::kClusterNctaidZ:
+    case SpecialValue::kClusterNctaidZ:
       return cluster.z;
-    case Special::kClusterNctarank:
+    case SpecialValue::kClusterNctarank:
       return cluster.count();
-    case Special::kIsExplicitCluster:
+    case SpecialValue::kIsExplicitCluster:
       return grid.launch.explicit_cluster ? 1 : 0;
     // Cooperative launches alone are given a workspace: its address is in %envreg1 and 2, the upper
     // half first (as cooperative_groups/details/helpers.h of CUDA 13.0 reads it).
-    case Special::kEnvreg:
+    case SpecialValue::kEnvreg:
       return slot.index == 1   ? grid.workspace.address() >> 32
              : slot.index == 2 ? grid.workspace.address() & 0xffffffff
                                : 0;
@@ -126,41 +126,41 @@ std::uint64_t grid_value(const GridState& grid, const SpecialSlot& slot, std::ui
   }
 }
 
-std::uint64_t block_value(const GridState& grid, const BlockState& block, Special special) {
-  const Dim3& cluster = grid.launch.cluster;
+std::uint64_t block_value(const GridState& grid, const BlockState& block, SpecialValue special) {
+  const Extent3& cluster = grid.launch.cluster;
   switch (special) {
-    case Special::kCtaidX:
+    case SpecialValue::kCtaidX:
       return block.index.x;
-    case Special::kCtaidY:
+    case SpecialValue::kCtaidY:
       return block.index.y;
-    case Special::kCtaidZ:
+    case SpecialValue::kCtaidZ:
       return block.index.z;
-    case Special::kClusteridX:
+    case SpecialValue::kClusteridX:
       return block.index.x / cluster.x;
-    case Special::kClusteridY:
+    case SpecialValue::kClusteridY:
       return block.index.y / cluster.y;
-    case Special::kClusteridZ:
+    case SpecialValue::kClusteridZ:
       return block.index.z / cluster.z;
-    case Special::kClusterCtaidX:
+    case SpecialValue::kClusterCtaidX:
       return block.index.x % cluster.x;
-    case Special::kClusterCtaidY:
+    case SpecialValue::kClusterCtaidY:
       return block.index.y % cluster.y;
-    case Special::kClusterCtaidZ:
+    case SpecialValue::kClusterCtaidZ:
       return block.index.z % cluster.z;
-    case Special::kClusterCtarank:
+    case SpecialValue::kClusterCtarank:
       return block.rank;
-    case Special::kReservedSmem:
-    case Special::kReservedSmemEnd: {
+    case SpecialValue::kReservedSmem:
+    case SpecialValue::kReservedSmemEnd: {
       const std::uint64_t base = std::uint64_t{block.rank} << kRankShift;
       const std::uint64_t end = base + block.shared.size();
-      return special == Special::kReservedSmemEnd ? end : end - grid.kernel->reserved_shared;
+      return special == SpecialValue::kReservedSmemEnd ? end : end - grid.kernel->reserved_shared;
     }
     default:
       return block.number % static_cast<std::uint64_t>(grid.sm_count);  // %smid
   }
 }
 
-std::uint64_t param_value(const GridState& grid, const ParamSlot& slot) {
+std::uint64_t param_value(const GridState& grid, const FrameParamSlot& slot) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, grid.launch.params.data() + slot.at, slot.bytes);
   if (slot.is_signed && slot.bytes < 8) {
@@ -203,13 +203,13 @@ void point_at_local(Exec* x) {
 
 }  // namespace
 
-void fill_frame(const GridState& grid, const BlockState& block, const Function& function,
+void fill_frame(const GridState& grid, const BlockState& block, const DecodedFunction& function,
                 std::uint32_t warp_index, std::uint32_t local_base, std::byte* frame) {
   const std::uint64_t shared_base = std::uint64_t{block.rank} << kRankShift;
   for (const ConstantSlot& slot : function.constants) {
     broadcast(frame + slot.offset, slot.width, slot.bits + (slot.is_shared ? shared_base : 0));
   }
-  for (const ParamSlot& slot : function.params) {
+  for (const FrameParamSlot& slot : function.params) {
     broadcast(frame + slot.offset, slot.width, param_value(grid, slot));
   }
   for (const LocalSlot& slot : function.locals) {
@@ -229,8 +229,8 @@ void fill_frame(const GridState& grid, const BlockState& block, const Function& 
   }
 }
 
-void fill_block_slots(const GridState& grid, const BlockState& block, const Function& function,
-                      std::byte* frame) {
+void fill_block_slots(const GridState& grid, const BlockState& block,
+                      const DecodedFunction& function, std::byte* frame) {
   for (const SpecialSlot& slot : function.specials) {
     if (!of_block(slot.special)) continue;
     broadcast(frame + slot.offset, slot.width, block_value(grid, block, slot.special));
@@ -245,11 +245,12 @@ void grow_local(Warp& warp, std::uint32_t bytes) {
   warp.local_written.resize(words);
 }
 
-bool arguments_match(const Function& callee, const CallSite& call) {
+bool arguments_match(const DecodedFunction& callee, const CallSite& call) {
   return callee.param_bytes == call.param_bytes && callee.result_bytes == call.result_bytes;
 }
 
-const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const Function& callee) {
+const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call,
+                       const DecodedFunction& callee) {
   Warp& warp = *x->warp;
   const std::uint32_t caller_index = warp.fragment().frame;
   const std::uint32_t index = free_frame(warp);

@@ -8,18 +8,18 @@ namespace baton::sim {
 
 // Fills the slots of a fresh frame that no instruction writes. What changes from block to block of
 // one rank (%ctaid) is left to fill_block_slots.
-void fill_frame(const GridState& grid, const BlockState& block, const Function& function,
+void fill_frame(const GridState& grid, const BlockState& block, const DecodedFunction& function,
                 std::uint32_t warp_index, std::uint32_t local_base, std::byte* frame);
 // What changes from block to block, and the registers that must start at zero.
-void fill_block_slots(const GridState& grid, const BlockState& block, const Function& function,
-                      std::byte* frame);
+void fill_block_slots(const GridState& grid, const BlockState& block,
+                      const DecodedFunction& function, std::byte* frame);
 
 // Gives the warp local memory of at least `bytes` a lane; what is new counts as never written.
 void grow_local(Warp& warp, std::uint32_t bytes);
 
-bool arguments_match(const Function& callee, const CallSite& call);
+bool arguments_match(const DecodedFunction& callee, const CallSite& call);
 // Begins the callee for the present lanes; the instruction behind `i` is where they return to.
-const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const Function& callee);
+const Insn* enter_call(Exec* x, const Insn* i, const CallSite& call, const DecodedFunction& callee);
 // The present lanes return to their caller.
 const Insn* leave_call(Exec* x);
 

@@ -5,7 +5,7 @@
 namespace baton::sim {
 namespace {
 
-std::string file_place(const ptx::Module& module, std::uint32_t file, std::uint32_t line,
+std::string file_place(const ptx::ParsedModule& module, std::uint32_t file, std::uint32_t line,
                        std::uint32_t column) {
   std::string_view name = module.file(file);
   if (name.empty()) name = "?";
@@ -15,7 +15,7 @@ std::string file_place(const ptx::Module& module, std::uint32_t file, std::uint3
 
 }  // namespace
 
-std::string place_of(const ptx::Module& module, const Site& site) {
+std::string place_of(const ptx::ParsedModule& module, const Site& site) {
   if (site.loc != nullptr && site.loc->line != 0) {
     std::string place = file_place(module, site.loc->file, site.loc->line, site.loc->column);
     if (site.loc->inlined) {
@@ -31,8 +31,8 @@ std::string place_of(const ptx::Module& module, const Site& site) {
 
 namespace {
 
-void write_operand(const ptx::Operand& operand, std::string* out) {
-  using Kind = ptx::Operand::Kind;
+void write_operand(const ptx::InstructionOperand& operand, std::string* out) {
+  using Kind = ptx::InstructionOperand::Kind;
   const auto list = [&](const char* open, const char* separator, const char* close) {
     *out += open;
     for (std::size_t k = 0; k < operand.children.size(); ++k) {

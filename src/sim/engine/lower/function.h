@@ -15,7 +15,7 @@
 namespace baton::sim {
 
 // Special registers that keep their value while a block runs.
-enum class Special : std::uint8_t {
+enum class SpecialValue : std::uint8_t {
   kTidX,
   kTidY,
   kTidZ,
@@ -72,11 +72,11 @@ struct ConstantSlot {
 struct SpecialSlot {
   std::uint32_t offset = 0;
   std::uint8_t width = 4;
-  Special special = Special::kTidX;
+  SpecialValue special = SpecialValue::kTidX;
   std::uint8_t index = 0;  // of %envreg
 };
 // A kernel parameter that is read at a fixed place, the same for all threads.
-struct ParamSlot {
+struct FrameParamSlot {
   std::uint32_t offset = 0;
   std::uint8_t width = 4;
   std::uint32_t at = 0;    // byte of the parameter block
@@ -97,7 +97,7 @@ struct Site {
   const ptx::Loc* loc = nullptr;
 };
 
-struct Function;
+struct DecodedFunction;
 
 // What a call instruction refers to: the callee, and which bytes of local memory are copied where.
 struct CallSite {
@@ -106,15 +106,15 @@ struct CallSite {
     std::uint32_t to = 0;
     std::uint32_t bytes = 0;
   };
-  const Function* callee = nullptr;   // null for an indirect call
-  std::vector<std::uint32_t> params;  // the caller's variables: offsets in its local memory
+  const DecodedFunction* callee = nullptr;  // null for an indirect call
+  std::vector<std::uint32_t> params;        // the caller's variables: offsets in its local memory
   std::vector<std::uint32_t> param_bytes;
   std::vector<std::uint32_t> results;
   std::vector<std::uint32_t> result_bytes;
 };
 
 // A function in executable form. Immutable once decoded; shared by all threads.
-struct Function {
+struct DecodedFunction {
   std::string name;
   const ptx::Function* source = nullptr;
   std::vector<Insn> code;   // ends with an instruction that returns
@@ -127,7 +127,7 @@ struct Function {
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;
   std::vector<SpecialSlot> specials;
-  std::vector<ParamSlot> params;
+  std::vector<FrameParamSlot> params;
   std::vector<LocalSlot> locals;
   // Slots that some path reads before any writes them: cleared when a frame begins.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> cleared;  // offset, bytes
@@ -142,10 +142,10 @@ struct Function {
 
 // A kernel with all functions that it may call.
 struct DecodedKernel {
-  std::shared_ptr<const ptx::Module> ptx;
-  const Function* entry = nullptr;
-  std::vector<std::unique_ptr<Function>> functions;
-  std::unordered_map<std::uint32_t, const Function*> by_index;  // for indirect calls
+  std::shared_ptr<const ptx::ParsedModule> ptx;
+  const DecodedFunction* entry = nullptr;
+  std::vector<std::unique_ptr<DecodedFunction>> functions;
+  std::unordered_map<std::uint32_t, const DecodedFunction*> by_index;  // for indirect calls
   std::uint32_t static_shared = 0;
   std::uint32_t shared_align = 16;
   std::uint32_t reserved_shared = 0;  // bytes of the system's part, where the kernel names it
@@ -155,7 +155,7 @@ struct DecodedKernel {
 };
 
 // "norm.cu:12:7", with the place it was inlined into; else "line 34 of <ptx of norm.cu>".
-std::string place_of(const ptx::Module& module, const Site& site);
+std::string place_of(const ptx::ParsedModule& module, const Site& site);
 // The instruction as it would be written.
 std::string text_of(const ptx::Instruction& instruction);
 

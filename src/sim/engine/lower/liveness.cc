@@ -29,7 +29,7 @@ struct Run {
 
 // Slots that more than one run touches get a bit each; the others, which are most, live and die in
 // their run.
-struct Numbering {
+struct SlotNumbering {
   std::vector<std::uint32_t> bit_of;   // by slot; kNoBit for those without
   std::vector<std::uint32_t> slot_of;  // by bit
 };
@@ -59,9 +59,9 @@ std::vector<Run> split_runs(const std::vector<LiveStep>& steps,
   return runs;
 }
 
-Numbering number_slots(const std::vector<LiveStep>& steps, const std::vector<std::uint32_t>& run_of,
-                       std::size_t slots) {
-  Numbering numbering;
+SlotNumbering number_slots(const std::vector<LiveStep>& steps,
+                           const std::vector<std::uint32_t>& run_of, std::size_t slots) {
+  SlotNumbering numbering;
   numbering.bit_of.assign(slots, kNoBit);
   std::vector<std::uint32_t> first_run(slots, kNoBit);
   std::vector<bool> written(slots, false);
@@ -88,7 +88,7 @@ Numbering number_slots(const std::vector<LiveStep>& steps, const std::vector<std
   return numbering;
 }
 
-void gather_bits(const std::vector<LiveStep>& steps, const Numbering& numbering,
+void gather_bits(const std::vector<LiveStep>& steps, const SlotNumbering& numbering,
                  std::vector<Run>& runs) {
   const std::size_t words = (numbering.slot_of.size() + 63) / 64;
   if (words * runs.size() > kMostWords) {
@@ -139,7 +139,7 @@ struct Interval {
 
 // The hull of the places where each slot is alive.
 std::vector<Interval> hulls(const std::vector<Run>& runs, const std::vector<LiveStep>& steps,
-                            const Numbering& numbering) {
+                            const SlotNumbering& numbering) {
   const std::size_t slots = numbering.bit_of.size();
   std::vector<Interval> all(slots);
   std::vector<bool> used(slots, false);
@@ -200,7 +200,7 @@ LiveResult place_live(std::vector<LiveSlot>& slots, const std::vector<LiveStep>&
   if (steps.empty()) return result;
   std::vector<std::uint32_t> run_of;
   std::vector<Run> runs = split_runs(steps, &run_of);
-  const Numbering numbering = number_slots(steps, run_of, slots.size());
+  const SlotNumbering numbering = number_slots(steps, run_of, slots.size());
   gather_bits(steps, numbering, runs);
   solve(runs, steps, run_of);
 

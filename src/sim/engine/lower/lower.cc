@@ -11,7 +11,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 // Instructions that work on registers alone and never suspend their fragment.
 bool is_plain(const ptx::FlatInstruction& flat) {
@@ -20,11 +20,11 @@ bool is_plain(const ptx::FlatInstruction& flat) {
 
 }  // namespace
 
-Function* KernelLowering::need(const ptx::Function& function) {
+DecodedFunction* KernelLowering::need(const ptx::Function& function) {
   const auto found = functions.find(&function);
   if (found != functions.end()) return found->second;
-  kernel.functions.push_back(std::make_unique<Function>());
-  Function* made = kernel.functions.back().get();
+  kernel.functions.push_back(std::make_unique<DecodedFunction>());
+  DecodedFunction* made = kernel.functions.back().get();
   made->name = function.name;
   made->source = &function;
   functions.emplace(&function, made);
@@ -49,7 +49,7 @@ Function* KernelLowering::need(const ptx::Function& function) {
   return made;
 }
 
-Lowering::Lowering(KernelLowering& shared, const ptx::Function& source, Function* target)
+Lowering::Lowering(KernelLowering& shared, const ptx::Function& source, DecodedFunction* target)
     : shared_(shared),
       source_(source),
       target_(target),
@@ -108,7 +108,8 @@ void Lowering::survey() {
       const std::uint32_t meet = flow_.reconvergence(k);
       if (meet < list.size()) joins_[meet] = true;
     }
-    const auto visit = [&](auto&& self, const ptx::Operand& operand, bool writes) -> void {
+    const auto visit = [&](auto&& self, const ptx::InstructionOperand& operand,
+                           bool writes) -> void {
       if (operand.kind == Kind::kIdentifier) {
         const auto reg = flat_.variable(list[k].scope, operand.text);
         if (!reg || reg->variable->space != ptx::StateSpace::kReg) return;
@@ -121,7 +122,7 @@ void Lowering::survey() {
         }
         return;
       }
-      for (const ptx::Operand& child : operand.children) {
+      for (const ptx::InstructionOperand& child : operand.children) {
         self(self, child, writes && operand.kind != Kind::kAddress);
       }
     };
@@ -231,7 +232,7 @@ void Lowering::raw(Proto& proto, int k, std::uint32_t value) {
   proto.raw[k] = true;
 }
 
-void Lowering::use_predicate(Proto& proto, int k, const ptx::Operand& o) {
+void Lowering::use_predicate(Proto& proto, int k, const ptx::InstructionOperand& o) {
   proto.r[k] = source(o, Type::kPred);
   if (o.negated) proto.negated |= static_cast<std::uint8_t>(1 << k);
 }

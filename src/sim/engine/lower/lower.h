@@ -28,23 +28,23 @@ struct KernelLowering {
   const ModuleFacts& facts;
   DecodedKernel& kernel;
   SharedLayout shared;
-  std::unordered_map<const ptx::Function*, Function*> functions;
+  std::unordered_map<const ptx::Function*, DecodedFunction*> functions;
   std::vector<const ptx::Function*> pending;  // to be decoded still
   struct Late {
-    Function* function;
+    DecodedFunction* function;
     FunctionBuilder::Late constant;
   };
   std::vector<Late> late;
   bool calls_indirectly = false;
 
   // The function in executable form; decoded later where it is new.
-  Function* need(const ptx::Function& function);
+  DecodedFunction* need(const ptx::Function& function);
 };
 
 // Decodes one function: its instructions become handlers over frame slots.
 class Lowering {
  public:
-  Lowering(KernelLowering& shared, const ptx::Function& source, Function* target);
+  Lowering(KernelLowering& shared, const ptx::Function& source, DecodedFunction* target);
   void run();
 
  private:
@@ -62,7 +62,7 @@ class Lowering {
   void def(Proto& proto, int k, SlotId slot);
   void use(Proto& proto, int k, SlotId slot) { proto.r[k] = slot; }
   void raw(Proto& proto, int k, std::uint32_t value);
-  void use_predicate(Proto& proto, int k, const ptx::Operand& operand);
+  void use_predicate(Proto& proto, int k, const ptx::InstructionOperand& operand);
   SlotId temporary(unsigned bits);
   [[noreturn]] void invalid(std::string message) const;
   void require(int architecture, bool specific = false) const;
@@ -77,17 +77,17 @@ class Lowering {
 
   // lower_operand.cc: what operands name
   // A register to write: `bits` wide exactly, or, for `at_least`, that wide or wider.
-  SlotId target(const ptx::Operand& operand, unsigned bits, bool at_least = false);
+  SlotId target(const ptx::InstructionOperand& operand, unsigned bits, bool at_least = false);
   // A value to read: register, immediate, special register or the address of a symbol.
-  SlotId source(const ptx::Operand& operand, Type type, bool at_least = false);
-  SlotId predicate_target(const ptx::Operand& operand);
-  std::uint64_t literal(const ptx::Operand& operand, Type type) const;
+  SlotId source(const ptx::InstructionOperand& operand, Type type, bool at_least = false);
+  SlotId predicate_target(const ptx::InstructionOperand& operand);
+  std::uint64_t literal(const ptx::InstructionOperand& operand, Type type) const;
   std::optional<SlotId> special_source(std::string_view name, unsigned bits);
-  std::optional<SlotId> symbol_source(const ptx::Operand& operand, std::uint8_t width);
-  const ptx::Operand& operand(std::size_t k) const;
+  std::optional<SlotId> symbol_source(const ptx::InstructionOperand& operand, std::uint8_t width);
+  const ptx::InstructionOperand& operand(std::size_t k) const;
   void need_operands(std::size_t least, std::size_t most) const;
   // Makes the written register stand for the slot, where that cannot be told apart from copying.
-  bool alias(const ptx::Operand& written, SlotId slot);
+  bool alias(const ptx::InstructionOperand& written, SlotId slot);
 
   // lower_alu.cc
   void alu_add_sub();
@@ -143,12 +143,12 @@ class Lowering {
   void create_policy();
   void fence();
   Space take_space(Modifiers& modifiers) const;
-  Address address(const ptx::Operand& operand, Space space);
-  Address address_in_space(const ptx::Operand& operand, Space space);
+  Address address(const ptx::InstructionOperand& operand, Space space);
+  Address address_in_space(const ptx::InstructionOperand& operand, Space space);
   // What an address in the space and the generic address differ by.
   std::uint64_t window(Space space) const;
-  bool load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
-                  unsigned elements);
+  bool load_param(const ptx::InstructionOperand& destination, const ptx::InstructionOperand& from,
+                  Type type, unsigned elements);
   std::uint16_t next_region();
 
   // Accesses of one basic block that use one address register, with nothing between them that
@@ -173,7 +173,7 @@ class Lowering {
   void wait_bulk() { wait_async(true); }
   void wait_async(bool bulk);
   void async_store();
-  SlotId generic_address(const ptx::Operand& operand, Space space);
+  SlotId generic_address(const ptx::InstructionOperand& operand, Space space);
 
   // lower_matrix.cc
   struct MatrixWords {
@@ -184,8 +184,8 @@ class Lowering {
     std::uint8_t mode = 0;
   };
   MatrixWords matrix_words() const;
-  std::vector<SlotId> matrix_registers(const ptx::Operand& operand, unsigned count, Type type,
-                                       bool writes);
+  std::vector<SlotId> matrix_registers(const ptx::InstructionOperand& operand, unsigned count,
+                                       Type type, bool writes);
   void matrix_multiply(bool fragments);
   void mma();
   void wmma();
@@ -199,8 +199,8 @@ class Lowering {
   void ret();
   void call();
   void call_builtin(Handler handler, const CallSite& site);
-  void bind_arguments(const ptx::Operand* group, const std::vector<ptx::Variable>* declared,
-                      bool passes, CallSite* site);
+  void bind_arguments(const ptx::InstructionOperand* group,
+                      const std::vector<ptx::Variable>* declared, bool passes, CallSite* site);
   std::uint32_t reserve_local(std::uint32_t bytes, std::uint32_t align);
   void transfer_local(SlotId slot, std::uint32_t place, bool is_store);
   void transfer_declared(const std::vector<ptx::Variable>& list,
@@ -231,7 +231,7 @@ class Lowering {
 
   KernelLowering& shared_;
   const ptx::Function& source_;
-  Function* target_;
+  DecodedFunction* target_;
   ptx::FlatFunction flat_;
   ptx::ControlFlow flow_;
   FunctionBuilder builder_;

@@ -288,16 +288,17 @@ void Lowering::alu_lop3() {
   m.finish();
   need_operands(combine ? 6 : 5, combine ? 6 : 5);
   if (spec.type != Type::kB32) throw Unsupported{"it is for .b32 alone"};
-  const ptx::Operand& table = operand(4);
-  if (table.kind != ptx::Operand::Kind::kInteger || table.bits > 255) {
+  const ptx::InstructionOperand& table = operand(4);
+  if (table.kind != ptx::InstructionOperand::Kind::kInteger || table.bits > 255) {
     invalid("the truth table of lop3 must be a number from 0 to 255");
   }
   spec.prmt = static_cast<std::uint8_t>(table.bits);
   const SlotId a = source(operand(1), spec.type);
   const SlotId b = source(operand(2), spec.type);
   const SlotId c = source(operand(3), spec.type);
-  const ptx::Operand& result = operand(0);
-  const bool pair = result.kind == ptx::Operand::Kind::kPair && result.children.size() == 2;
+  const ptx::InstructionOperand& result = operand(0);
+  const bool pair =
+      result.kind == ptx::InstructionOperand::Kind::kPair && result.children.size() == 2;
   if (pair != combine.has_value()) {
     invalid("lop3.and and lop3.or write a register and a predicate, lop3 a register");
   }

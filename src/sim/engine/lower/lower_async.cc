@@ -17,7 +17,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 // Memory is sequentially consistent here, so orders and scopes make no difference.
 void drop_order(Modifiers& m) {
@@ -36,7 +36,7 @@ AtomOp take_reduction(Modifiers& m) {
 }  // namespace
 
 // The address with its offset added; generic for shared memory.
-SlotId Lowering::generic_address(const ptx::Operand& o, Space space) {
+SlotId Lowering::generic_address(const ptx::InstructionOperand& o, Space space) {
   Address where = address(o, space);
   const bool shared = where.space == Space::kShared || where.space == Space::kSharedCluster;
   if (shared) {
@@ -185,7 +185,7 @@ void Lowering::copy_thread() {
   m.finish();
   const std::size_t most = has_policy ? 5 : 4;
   need_operands(3, most);
-  const ptx::Operand& size = operand(2);
+  const ptx::InstructionOperand& size = operand(2);
   const bool known =
       size.kind == Kind::kInteger && (size.bits == 4 || size.bits == 8 || size.bits == 16);
   if (!known) invalid("cp.async copies 4, 8 or 16 bytes");
@@ -308,7 +308,7 @@ void Lowering::copy_tensor() {
   const std::size_t count = least + (form.multicast ? 1 : 0) + (has_policy ? 1 : 0);
   need_operands(count, count);
   const std::size_t map_at = form.to_shared ? 1 : 0;
-  ptx::Operand map = operand(map_at);
+  ptx::InstructionOperand map = operand(map_at);
   if (map.kind != Kind::kAddress || map.children.size() != 2 ||
       map.children[1].kind != Kind::kVector || map.children[1].children.size() != form.rank) {
     invalid(
@@ -316,7 +316,7 @@ void Lowering::copy_tensor() {
                     form.rank, form.rank));
   }
   std::vector<SlotId> coordinates;
-  for (const ptx::Operand& each : map.children[1].children) {
+  for (const ptx::InstructionOperand& each : map.children[1].children) {
     coordinates.push_back(source(each, Type::kS32));
   }
   map.children.pop_back();
@@ -362,7 +362,7 @@ void Lowering::async_store() {
     throw Unsupported{"there is no such reduction of this type"};
   }
   need_operands(3, 3);
-  const ptx::Operand& values = operand(1);
+  const ptx::InstructionOperand& values = operand(1);
   if ((values.kind == Kind::kVector) != vector.has_value() ||
       (vector && values.children.size() != form.elements)) {
     invalid(fmt::format("it stores {} elements, the operand has another number", form.elements));

@@ -12,7 +12,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 }  // namespace
 
@@ -104,10 +104,10 @@ void Lowering::call() {
   m.take("uni");
   m.finish();
   std::size_t at = 0;
-  const ptx::Operand* results = nullptr;
-  const ptx::Operand* params = nullptr;
+  const ptx::InstructionOperand* results = nullptr;
+  const ptx::InstructionOperand* params = nullptr;
   if (at < insn_->operands.size() && operand(at).kind == Kind::kGroup) results = &operand(at++);
-  const ptx::Operand& name = operand(at++);
+  const ptx::InstructionOperand& name = operand(at++);
   if (at < insn_->operands.size() && operand(at).kind == Kind::kGroup) params = &operand(at++);
   if (name.kind != Kind::kIdentifier) invalid("call names neither a function nor a register");
 
@@ -129,7 +129,7 @@ void Lowering::call() {
     if (const Handler builtin = find_builtin(name.text)) return call_builtin(builtin, site);
     throw Unsupported{fmt::format("the function {} is not defined in the module", name.text)};
   } else {
-    Function* function = shared_.need(*callee);
+    DecodedFunction* function = shared_.need(*callee);
     if (function->param_bytes != site.param_bytes || function->result_bytes != site.result_bytes) {
       invalid(fmt::format("the parameters do not fit those of \"{}\"", name.text));
     }
@@ -147,13 +147,14 @@ void Lowering::call() {
 
 // Notes where the arguments, or results, of a call stand in local memory. Registers and numbers,
 // where the callee declares its parameters in register space, are given a place there.
-void Lowering::bind_arguments(const ptx::Operand* group, const std::vector<ptx::Variable>* declared,
-                              bool passes, CallSite* site) {
+void Lowering::bind_arguments(const ptx::InstructionOperand* group,
+                              const std::vector<ptx::Variable>* declared, bool passes,
+                              CallSite* site) {
   if (group == nullptr) return;
   std::vector<std::uint32_t>& offsets = passes ? site->params : site->results;
   std::vector<std::uint32_t>& sizes = passes ? site->param_bytes : site->result_bytes;
   for (std::size_t k = 0; k < group->children.size(); ++k) {
-    const ptx::Operand& one = group->children[k];
+    const ptx::InstructionOperand& one = group->children[k];
     const auto variable = flat_.variable(at_->scope, one.text);
     if (variable && variable->variable->space == ptx::StateSpace::kParam) {
       static_cast<void>(symbol_source(one, 8));  // gives it its place

@@ -13,7 +13,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 std::optional<MatrixType> matrix_type(std::string_view name) {
   static constexpr std::pair<std::string_view, MatrixType> kTypes[] = {
@@ -157,8 +157,8 @@ Lowering::MatrixWords Lowering::matrix_words() const {
   return words;
 }
 
-std::vector<SlotId> Lowering::matrix_registers(const ptx::Operand& o, unsigned count, Type type,
-                                               bool writes) {
+std::vector<SlotId> Lowering::matrix_registers(const ptx::InstructionOperand& o, unsigned count,
+                                               Type type, bool writes) {
   const bool vector = o.kind == Kind::kVector;
   if ((vector ? o.children.size() : 1) != count) {
     invalid(fmt::format("the operand has {} registers; this part of the matrix takes {}",
@@ -166,7 +166,7 @@ std::vector<SlotId> Lowering::matrix_registers(const ptx::Operand& o, unsigned c
   }
   std::vector<SlotId> slots;
   for (unsigned k = 0; k < count; ++k) {
-    const ptx::Operand& one = vector ? o.children[k] : o;
+    const ptx::InstructionOperand& one = vector ? o.children[k] : o;
     slots.push_back(writes ? target(one, bits_of(type)) : source(one, type));
   }
   return slots;
@@ -258,7 +258,7 @@ void Lowering::wmma() {
   form.registers = static_cast<std::uint8_t>(registers_of(shape, part, true, form.type));
   need_operands(2, 3);
   form.has_stride = insn_->operands.size() == 3;
-  const ptx::Operand& place = operand(store ? 0 : 1);
+  const ptx::InstructionOperand& place = operand(store ? 0 : 1);
   const bool global = insn_->has("global");
   const bool shared = insn_->has("shared") || insn_->has("shared::cta");
   const Space space = global ? Space::kGlobal : shared ? Space::kShared : Space::kGeneric;

@@ -13,7 +13,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 bool drop_scope(Modifiers& m) {
   return m.take_one_of({"cta", "cluster", "gpu", "sys"}).has_value();
@@ -33,7 +33,7 @@ Space Lowering::take_space(Modifiers& m) const {
 }
 
 // [register + offset] or [symbol + offset]. Constants are read by their generic addresses.
-Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
+Lowering::Address Lowering::address(const ptx::InstructionOperand& o, Space space) {
   Address result = address_in_space(o, space);
   if (result.space != Space::kConst) return result;
   if (builder_.width(result.slot) != 8) {
@@ -45,11 +45,11 @@ Lowering::Address Lowering::address(const ptx::Operand& o, Space space) {
   return result;
 }
 
-Lowering::Address Lowering::address_in_space(const ptx::Operand& o, Space space) {
+Lowering::Address Lowering::address_in_space(const ptx::InstructionOperand& o, Space space) {
   if (o.kind != Kind::kAddress || o.children.size() != 1) {
     invalid("the address must be one register or symbol in brackets, with an offset");
   }
-  const ptx::Operand& base = o.children[0];
+  const ptx::InstructionOperand& base = o.children[0];
   Address result;
   result.space = space;
   result.offset = o.offset;
@@ -160,10 +160,10 @@ std::uint16_t Lowering::next_region() {
 
 // ld.param at a fixed place of a kernel's parameters: the value is the same for all threads, so it
 // is ready in the frame and the load disappears.
-bool Lowering::load_param(const ptx::Operand& destination, const ptx::Operand& from, Type type,
-                          unsigned elements) {
+bool Lowering::load_param(const ptx::InstructionOperand& destination,
+                          const ptx::InstructionOperand& from, Type type, unsigned elements) {
   if (from.kind != Kind::kAddress || from.children.size() != 1) return false;
-  const ptx::Operand& base = from.children[0];
+  const ptx::InstructionOperand& base = from.children[0];
   const auto variable = flat_.variable(at_->scope, base.text);
   if (!variable) return false;
   const auto found = kernel_params_.find(variable->variable);
@@ -179,7 +179,7 @@ bool Lowering::load_param(const ptx::Operand& destination, const ptx::Operand& f
   if (at % (bytes * elements) != 0) return false;  // faults when executed
   const bool vector = destination.kind == Kind::kVector;
   for (unsigned k = 0; k < elements; ++k) {
-    const ptx::Operand& one = vector ? destination.children[k] : destination;
+    const ptx::InstructionOperand& one = vector ? destination.children[k] : destination;
     const SlotId to = target(one, bits, true);
     if (to == kSink) continue;
     const SlotId slot =
@@ -222,10 +222,10 @@ void Lowering::access(bool is_store) {
   if (is_store && (space == Space::kConst)) throw Unsupported{"constant memory is not written"};
 
   // Braces around a single register are as good as none: compilers (Triton) write them.
-  const ptx::Operand& written = operand(is_store ? 1 : 0);
+  const ptx::InstructionOperand& written = operand(is_store ? 1 : 0);
   const bool braced_one = !vector && written.kind == Kind::kVector && written.children.size() == 1;
-  const ptx::Operand& values = braced_one ? written.children[0] : written;
-  const ptx::Operand& place = operand(is_store ? 0 : 1);
+  const ptx::InstructionOperand& values = braced_one ? written.children[0] : written;
+  const ptx::InstructionOperand& place = operand(is_store ? 0 : 1);
   if ((values.kind == Kind::kVector) != vector.has_value() ||
       (vector && values.children.size() != spec.elements)) {
     invalid(fmt::format("it moves {} elements, the operand has another number", spec.elements));
@@ -241,7 +241,7 @@ void Lowering::access(bool is_store) {
   spec.slot = 0;
   bool mixed = false;
   for (unsigned k = 0; k < spec.elements; ++k) {
-    const ptx::Operand& one = vector ? values.children[k] : values;
+    const ptx::InstructionOperand& one = vector ? values.children[k] : values;
     slots[k] = is_store ? source(one, type, true) : target(one, bits_of(type), true);
     if (slots[k] == kSink) {
       sinks = true;
@@ -354,8 +354,8 @@ void Lowering::atomic_vector(const AtomSpec& spec, Address where, unsigned eleme
     throw Unsupported{"there is no vector form of this operation and type"};
   }
   const std::size_t first = spec.returns ? 1 : 0;
-  const ptx::Operand& values = operand(first + 1);
-  const auto check = [&](const ptx::Operand& o) {
+  const ptx::InstructionOperand& values = operand(first + 1);
+  const auto check = [&](const ptx::InstructionOperand& o) {
     if (o.kind == Kind::kVector && o.children.size() == elements) return;
     invalid(fmt::format("it works on {} elements, the operand has another number", elements));
   };

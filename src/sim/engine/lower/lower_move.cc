@@ -12,7 +12,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 OpSpec spec_of(Op op, Type type, Type from) {
   OpSpec spec;
@@ -63,7 +63,7 @@ void Lowering::move() {
   m.finish();
   need_operands(2, 2);
   if (pack_or_unpack(type)) return;
-  const ptx::Operand& from = operand(1);
+  const ptx::InstructionOperand& from = operand(1);
   if (type == Type::kPred) {
     const SlotId to = predicate_target(operand(0));
     Proto& proto = emit(ops_.move(spec_of(Op::kMov, type, type)));
@@ -114,7 +114,7 @@ bool Lowering::pack_or_unpack(Type type) {
   const bool unpacks = operand(0).kind == Kind::kVector;
   if (!packs && !unpacks) return false;
   if (packs && unpacks) throw Unsupported{"mov between two vectors"};
-  const std::vector<ptx::Operand>& parts = operand(packs ? 1 : 0).children;
+  const std::vector<ptx::InstructionOperand>& parts = operand(packs ? 1 : 0).children;
   const unsigned bits = bits_of(type);
   if (parts.empty() || parts.size() > 4 || bits % parts.size() != 0) {
     invalid(fmt::format("{} bits cannot be divided into {} parts", bits, parts.size()));
@@ -339,7 +339,7 @@ void Lowering::set_predicate() {
   spec.from = m.need_type();
   m.finish();
   need_operands(combine == Combine::kNone ? 3 : 4, combine == Combine::kNone ? 3 : 4);
-  const ptx::Operand& result = operand(0);
+  const ptx::InstructionOperand& result = operand(0);
   const bool two = result.kind == Kind::kPair;
   if (two && result.children.size() != 2) invalid("setp writes one or two predicates");
   const SlotId a = source(operand(1), spec.from);

@@ -12,9 +12,9 @@
 
 namespace baton::sim {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
-SlotId Lowering::target(const ptx::Operand& o, unsigned bits, bool at_least) {
+SlotId Lowering::target(const ptx::InstructionOperand& o, unsigned bits, bool at_least) {
   if (o.kind == Kind::kIdentifier && o.text == "_") return kSink;
   if (o.kind == Kind::kIdentifier) {
     const auto reg = flat_.variable(at_->scope, o.text);
@@ -31,11 +31,11 @@ SlotId Lowering::target(const ptx::Operand& o, unsigned bits, bool at_least) {
   invalid(fmt::format("\"{}\" is not a declared register", printable(o.text)));
 }
 
-SlotId Lowering::predicate_target(const ptx::Operand& o) {
+SlotId Lowering::predicate_target(const ptx::InstructionOperand& o) {
   return target(o, 1);
 }
 
-SlotId Lowering::source(const ptx::Operand& o, Type type, bool at_least) {
+SlotId Lowering::source(const ptx::InstructionOperand& o, Type type, bool at_least) {
   const unsigned bits = bits_of(type);
   const std::uint8_t width = width_for(bits);
   if (o.kind == Kind::kInteger || o.kind == Kind::kFloat) {
@@ -68,7 +68,7 @@ SlotId Lowering::source(const ptx::Operand& o, Type type, bool at_least) {
   invalid(fmt::format("\"{}\" is not declared", printable(o.text)));
 }
 
-std::uint64_t Lowering::literal(const ptx::Operand& o, Type type) const {
+std::uint64_t Lowering::literal(const ptx::InstructionOperand& o, Type type) const {
   if (o.kind == Kind::kInteger) return o.bits;
   const bool want_single = bits_of(type) == 32;
   // 0f… is its bits whatever the type is, as ptxas has it; a double is rounded to single precision.
@@ -79,54 +79,54 @@ std::uint64_t Lowering::literal(const ptx::Operand& o, Type type) const {
 std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned bits) {
   struct Name {
     std::string_view name;
-    Special special;
+    SpecialValue special;
   };
   static constexpr Name kNames[] = {
-      {"%tid.x", Special::kTidX},
-      {"%tid.y", Special::kTidY},
-      {"%tid.z", Special::kTidZ},
-      {"%ntid.x", Special::kNtidX},
-      {"%ntid.y", Special::kNtidY},
-      {"%ntid.z", Special::kNtidZ},
-      {"%ctaid.x", Special::kCtaidX},
-      {"%ctaid.y", Special::kCtaidY},
-      {"%ctaid.z", Special::kCtaidZ},
-      {"%nctaid.x", Special::kNctaidX},
-      {"%nctaid.y", Special::kNctaidY},
-      {"%nctaid.z", Special::kNctaidZ},
-      {"%laneid", Special::kLaneid},
-      {"%warpid", Special::kWarpid},
-      {"%nwarpid", Special::kNwarpid},
-      {"%smid", Special::kSmid},
-      {"%nsmid", Special::kNsmid},
-      {"%gridid", Special::kGridid},
-      {"%lanemask_eq", Special::kLanemaskEq},
-      {"%lanemask_le", Special::kLanemaskLe},
-      {"%lanemask_lt", Special::kLanemaskLt},
-      {"%lanemask_ge", Special::kLanemaskGe},
-      {"%lanemask_gt", Special::kLanemaskGt},
-      {"%dynamic_smem_size", Special::kDynamicSmemSize},
-      {"%total_smem_size", Special::kTotalSmemSize},
-      {"%aggr_smem_size", Special::kAggrSmemSize},
-      {"%clusterid.x", Special::kClusteridX},
-      {"%clusterid.y", Special::kClusteridY},
-      {"%clusterid.z", Special::kClusteridZ},
-      {"%nclusterid.x", Special::kNclusteridX},
-      {"%nclusterid.y", Special::kNclusteridY},
-      {"%nclusterid.z", Special::kNclusteridZ},
-      {"%cluster_ctaid.x", Special::kClusterCtaidX},
-      {"%cluster_ctaid.y", Special::kClusterCtaidY},
-      {"%cluster_ctaid.z", Special::kClusterCtaidZ},
-      {"%cluster_nctaid.x", Special::kClusterNctaidX},
-      {"%cluster_nctaid.y", Special::kClusterNctaidY},
-      {"%cluster_nctaid.z", Special::kClusterNctaidZ},
-      {"%cluster_ctarank", Special::kClusterCtarank},
-      {"%cluster_nctarank", Special::kClusterNctarank},
-      {"%is_explicit_cluster", Special::kIsExplicitCluster},
+      {"%tid.x", SpecialValue::kTidX},
+      {"%tid.y", SpecialValue::kTidY},
+      {"%tid.z", SpecialValue::kTidZ},
+      {"%ntid.x", SpecialValue::kNtidX},
+      {"%ntid.y", SpecialValue::kNtidY},
+      {"%ntid.z", SpecialValue::kNtidZ},
+      {"%ctaid.x", SpecialValue::kCtaidX},
+      {"%ctaid.y", SpecialValue::kCtaidY},
+      {"%ctaid.z", SpecialValue::kCtaidZ},
+      {"%nctaid.x", SpecialValue::kNctaidX},
+      {"%nctaid.y", SpecialValue::kNctaidY},
+      {"%nctaid.z", SpecialValue::kNctaidZ},
+      {"%laneid", SpecialValue::kLaneid},
+      {"%warpid", SpecialValue::kWarpid},
+      {"%nwarpid", SpecialValue::kNwarpid},
+      {"%smid", SpecialValue::kSmid},
+      {"%nsmid", SpecialValue::kNsmid},
+      {"%gridid", SpecialValue::kGridid},
+      {"%lanemask_eq", SpecialValue::kLanemaskEq},
+      {"%lanemask_le", SpecialValue::kLanemaskLe},
+      {"%lanemask_lt", SpecialValue::kLanemaskLt},
+      {"%lanemask_ge", SpecialValue::kLanemaskGe},
+      {"%lanemask_gt", SpecialValue::kLanemaskGt},
+      {"%dynamic_smem_size", SpecialValue::kDynamicSmemSize},
+      {"%total_smem_size", SpecialValue::kTotalSmemSize},
+      {"%aggr_smem_size", SpecialValue::kAggrSmemSize},
+      {"%clusterid.x", SpecialValue::kClusteridX},
+      {"%clusterid.y", SpecialValue::kClusteridY},
+      {"%clusterid.z", SpecialValue::kClusteridZ},
+      {"%nclusterid.x", SpecialValue::kNclusteridX},
+      {"%nclusterid.y", SpecialValue::kNclusteridY},
+      {"%nclusterid.z", SpecialValue::kNclusteridZ},
+      {"%cluster_ctaid.x", SpecialValue::kClusterCtaidX},
+      {"%cluster_ctaid.y", SpecialValue::kClusterCtaidY},
+      {"%cluster_ctaid.z", SpecialValue::kClusterCtaidZ},
+      {"%cluster_nctaid.x", SpecialValue::kClusterNctaidX},
+      {"%cluster_nctaid.y", SpecialValue::kClusterNctaidY},
+      {"%cluster_nctaid.z", SpecialValue::kClusterNctaidZ},
+      {"%cluster_ctarank", SpecialValue::kClusterCtarank},
+      {"%cluster_nctarank", SpecialValue::kClusterNctarank},
+      {"%is_explicit_cluster", SpecialValue::kIsExplicitCluster},
   };
   for (const Name& row : kNames) {
     if (row.name != name) continue;
-    if (bits == 1 && row.special != Special::kIsExplicitCluster) break;
+    if (bits == 1 && row.special != SpecialValue::kIsExplicitCluster) break;
     return fixed(builder_.special(bits == 1 ? 1 : width_for(bits), row.special, 0));
   }
   if (constexpr std::string_view kEnvreg = "%envreg"; name.starts_with(kEnvreg)) {
@@ -135,17 +135,17 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
     const auto [end, failure] = std::from_chars(digits.begin(), digits.end(), number);
     constexpr std::uint8_t kEnvregs = 32;
     if (failure != std::errc() || end != digits.end() || number >= kEnvregs) return std::nullopt;
-    return fixed(builder_.special(width_for(bits), Special::kEnvreg, number));
+    return fixed(builder_.special(width_for(bits), SpecialValue::kEnvreg, number));
   }
   if (name.starts_with("%reserved_smem_offset_")) {
     // The memory that the system reserves in each block lies behind the kernel's own here. Its
     // parts are not told apart: cooperative groups, which use part 1, are all that uses it.
-    static constexpr std::pair<std::string_view, Special> kPlaces[] = {
-        {"%reserved_smem_offset_begin", Special::kReservedSmem},
-        {"%reserved_smem_offset_0", Special::kReservedSmem},
-        {"%reserved_smem_offset_1", Special::kReservedSmem},
-        {"%reserved_smem_offset_cap", Special::kReservedSmemEnd},
-        {"%reserved_smem_offset_end", Special::kReservedSmemEnd}};
+    static constexpr std::pair<std::string_view, SpecialValue> kPlaces[] = {
+        {"%reserved_smem_offset_begin", SpecialValue::kReservedSmem},
+        {"%reserved_smem_offset_0", SpecialValue::kReservedSmem},
+        {"%reserved_smem_offset_1", SpecialValue::kReservedSmem},
+        {"%reserved_smem_offset_cap", SpecialValue::kReservedSmemEnd},
+        {"%reserved_smem_offset_end", SpecialValue::kReservedSmemEnd}};
     for (const auto& [place, special] : kPlaces) {
       if (name != place || bits == 1) continue;
       shared_.kernel.reserved_shared = shared_.facts.chip->multiprocessor.reserved_shared;
@@ -156,7 +156,8 @@ std::optional<SlotId> Lowering::special_source(std::string_view name, unsigned b
   return std::nullopt;
 }
 
-std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_t width) {
+std::optional<SlotId> Lowering::symbol_source(const ptx::InstructionOperand& o,
+                                              std::uint8_t width) {
   const auto offset = static_cast<std::uint64_t>(o.offset);
   const auto local = flat_.variable(at_->scope, o.text);
   const ptx::Variable* variable = local ? local->variable : shared_.facts.ptx->variable(o.text);
@@ -207,7 +208,7 @@ std::optional<SlotId> Lowering::symbol_source(const ptx::Operand& o, std::uint8_
   }
 }
 
-bool Lowering::alias(const ptx::Operand& written, SlotId slot) {
+bool Lowering::alias(const ptx::InstructionOperand& written, SlotId slot) {
   if (written.kind != Kind::kIdentifier || written.text == "_" || !insn_->guard.empty()) {
     return false;
   }
@@ -232,7 +233,7 @@ bool Lowering::alias(const ptx::Operand& written, SlotId slot) {
   return true;
 }
 
-const ptx::Operand& Lowering::operand(std::size_t k) const {
+const ptx::InstructionOperand& Lowering::operand(std::size_t k) const {
   if (k >= insn_->operands.size()) {
     invalid(fmt::format("{} has {} operands, too few", insn_->opcode, insn_->operands.size()));
   }

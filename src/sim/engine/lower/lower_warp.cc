@@ -8,7 +8,7 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void Lowering::shuffle() {
   if (!sync) throw Unsupported{"the form without .sync is not for this target"};
   if (bits_of(type) != 32) throw Unsupported{"it moves 32 bits"};
   need_operands(5, 5);
-  const ptx::Operand& result = operand(0);
+  const ptx::InstructionOperand& result = operand(0);
   const bool two = result.kind == Kind::kPair;
   const SlotId a = source(operand(1), type);
   const SlotId b = source(operand(2), Type::kB32);
@@ -90,7 +90,7 @@ void Lowering::match() {
   m.finish();
   need_operands(3, 3);
   const bool wide = bits_of(type) == 64;
-  const ptx::Operand& result = operand(0);
+  const ptx::InstructionOperand& result = operand(0);
   const bool two = result.kind == Kind::kPair;
   const SlotId a = source(operand(1), type);
   const SlotId members = source(operand(2), Type::kB32);
@@ -139,7 +139,7 @@ void Lowering::elect() {
   if (!m.take("sync")) throw Unsupported{"it needs .sync"};
   m.finish();
   need_operands(2, 2);
-  const ptx::Operand& result = operand(0);
+  const ptx::InstructionOperand& result = operand(0);
   if (result.kind != Kind::kPair || result.children.size() != 2) {
     invalid("elect.sync writes a register and a predicate");
   }

@@ -20,16 +20,16 @@
 namespace baton::sim {
 namespace {
 
-using Kind = ptx::Operand::Kind;
+using Kind = ptx::InstructionOperand::Kind;
 
-struct Target {
+struct ModuleTarget {
   int number = 0;
   bool specific = false;  // sm_90a, sm_100f
 };
 
-Target parse_target(const ptx::Module& module) {
+ModuleTarget parse_target(const ptx::ParsedModule& module) {
   const std::string_view name = module.target();
-  Target target;
+  ModuleTarget target;
   const char* begin = name.data() + std::min<std::size_t>(name.size(), 3);
   const char* end = name.data() + name.size();
   const auto [at, error_code] = std::from_chars(begin, end, target.number);
@@ -41,7 +41,7 @@ Target parse_target(const ptx::Module& module) {
   return target;
 }
 
-std::uint32_t constant_bytes_of(const ptx::Module& module) {
+std::uint32_t constant_bytes_of(const ptx::ParsedModule& module) {
   std::uint32_t bytes = 0;
   for (const ptx::TopLevel& item : module.items()) {
     const auto* variable = std::get_if<ptx::Variable>(&item);
@@ -55,7 +55,7 @@ std::uint32_t constant_bytes_of(const ptx::Module& module) {
 }  // namespace
 
 struct LoadedModule::Impl {
-  std::shared_ptr<const ptx::Module> ptx;
+  std::shared_ptr<const ptx::ParsedModule> ptx;
   DeviceMemory* memory = nullptr;
   ModuleFacts facts;
   std::uint32_t constant_bytes = 0;  // of all .const variables: each kernel has them
@@ -74,9 +74,10 @@ struct LoadedModule::Impl {
   std::uint32_t index_of(const ptx::Function& function);
   std::vector<const ptx::Function*> addressed();
   void initialise(const ptx::Variable& variable, std::uint64_t bytes, std::uint64_t address);
-  void fill(const ptx::Variable& variable, const ptx::Operand& value, std::size_t dimension,
-            std::uint64_t at, std::vector<std::byte>* image);
-  std::uint64_t value_of(const ptx::Variable& variable, const ptx::Operand& value, Type type);
+  void fill(const ptx::Variable& variable, const ptx::InstructionOperand& value,
+            std::size_t dimension, std::uint64_t at, std::vector<std::byte>* image);
+  std::uint64_t value_of(const ptx::Variable& variable, const ptx::InstructionOperand& value,
+                         Type type);
   LoadedKernel make_kernel(const ptx::Function& function);
 };
 
@@ -140,7 +141,7 @@ void LoadedModule::Impl::initialise(const ptx::Variable& variable, std::uint64_t
 }
 
 // Writes a literal, or a nested list of them, at byte `at` of the variable's image.
-void LoadedModule::Impl::fill(const ptx::Variable& variable, const ptx::Operand& value,
+void LoadedModule::Impl::fill(const ptx::Variable& variable, const ptx::InstructionOperand& value,
                               std::size_t dimension, std::uint64_t at,
                               std::vector<std::byte>* image) {
   const std::optional<Type> type = parse_type(variable.type);
@@ -152,7 +153,7 @@ void LoadedModule::Impl::fill(const ptx::Variable& variable, const ptx::Operand&
     for (std::size_t d = dimension + 1; d < variable.extents.size(); ++d) {
       stride *= static_cast<std::uint64_t>(std::max<std::int64_t>(variable.extents[d], 1));
     }
-    for (const ptx::Operand& child : value.children) {
+    for (const ptx::InstructionOperand& child : value.children) {
       fill(variable, child, dimension + 1, at, image);
       at += stride;
     }
@@ -168,8 +169,8 @@ void LoadedModule::Impl::fill(const ptx::Variable& variable, const ptx::Operand&
   std::memcpy(image->data() + at, &bits, std::min(bytes, 8u));
 }
 
-std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable, const ptx::Operand& value,
-                                           Type type) {
+std::uint64_t LoadedModule::Impl::value_of(const ptx::Variable& variable,
+                                           const ptx::InstructionOperand& value, Type type) {
   switch (value.kind) {
     case Kind::kInteger:
       return value.bits;
@@ -231,19 +232,19 @@ std::uint32_t LoadedModule::Impl::index_of(const ptx::Function& function) {
 
 std::vector<const ptx::Function*> LoadedModule::Impl::addressed() {
   std::vector<const ptx::Function*> found;
-  const auto visit = [&](auto&& self, const ptx::Operand& operand) -> void {
+  const auto visit = [&](auto&& self, const ptx::InstructionOperand& operand) -> void {
     if (operand.kind == Kind::kIdentifier) {
       const ptx::Function* function = ptx->function(operand.text);
       if (function != nullptr && function->has_body && !function->is_entry) {
         found.push_back(function);
       }
     }
-    for (const ptx::Operand& child : operand.children) self(self, child);
+    for (const ptx::InstructionOperand& child : operand.children) self(self, child);
   };
   for (const ptx::TopLevel& item : ptx->items()) {
     const auto* variable = std::get_if<ptx::Variable>(&item);
     if (variable == nullptr) continue;
-    for (const ptx::Operand& operand : variable->initialiser) visit(visit, operand);
+    for (const ptx::InstructionOperand& operand : variable->initialiser) visit(visit, operand);
   }
   return found;
 }
@@ -301,9 +302,9 @@ LoadedModule::~LoadedModule() {
   for (std::uint64_t address : impl_->owned) impl_->memory->free(address);
 }
 
-std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::Module> module,
+std::shared_ptr<LoadedModule> LoadedModule::load(std::shared_ptr<const ptx::ParsedModule> module,
                                                  DeviceMemory& memory, const chip::Chip& chip) {
-  const Target target = parse_target(*module);
+  const ModuleTarget target = parse_target(*module);
   const bool runs =
       target.specific ? target.number == chip.architecture : target.number <= chip.architecture;
   if (!runs) {
@@ -359,7 +360,7 @@ bool LoadedModule::global(std::string_view name, std::uint64_t* address, std::ui
   return true;
 }
 
-const ptx::Module& LoadedModule::ptx() const {
+const ptx::ParsedModule& LoadedModule::ptx() const {
   return *impl_->ptx;
 }
 

@@ -50,7 +50,7 @@ class LoadedModule {
   // Throws Error(kInvalidInput) where the module does not suit the device: a target newer than its
   // chip (or, for sm_90a and its like, not the chip's own), address size 32, an unresolved extern.
   // `module` must have been parsed already; `chip` is one of the table.
-  static std::shared_ptr<LoadedModule> load(std::shared_ptr<const ptx::Module> module,
+  static std::shared_ptr<LoadedModule> load(std::shared_ptr<const ptx::ParsedModule> module,
                                             DeviceMemory& memory, const chip::Chip& chip);
   ~LoadedModule();
 
@@ -63,7 +63,7 @@ class LoadedModule {
   // Address and size of a .global or .const variable; false where there is none.
   bool global(std::string_view name, std::uint64_t* address, std::uint64_t* bytes);
 
-  const ptx::Module& ptx() const;
+  const ptx::ParsedModule& ptx() const;
 
   struct Impl;
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t kFullTank = 12;
 class Maker {
  public:
   Maker(std::mt19937_64& random, int blocks) : random_(random) { made_.blocks.resize(blocks); }
-  Program make();
+  RandomProgram make();
 
  private:
   int below(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
@@ -36,13 +36,13 @@ class Maker {
 
   Reg fresh(RegKind kind) { return {kind, made_.registers[static_cast<int>(kind)]++}; }
   Reg any(RegKind kind);
-  Reg target(RegKind kind, Op* op);
-  void maybe_guard(Op* op);
-  void add(Op op) { made_.blocks[static_cast<std::size_t>(at_)].ops.push_back(op); }
+  Reg target(RegKind kind, RandomOp* op);
+  void maybe_guard(RandomOp* op);
+  void add(RandomOp op) { made_.blocks[static_cast<std::size_t>(at_)].ops.push_back(op); }
   RegKind number_kind() { return chance(60) ? RegKind::kWord : RegKind::kLong; }
 
   std::mt19937_64& random_;
-  Program made_;
+  RandomProgram made_;
   std::vector<std::vector<bool>> dominates_;
   struct Once {
     Reg reg;
@@ -61,9 +61,9 @@ void Maker::connect() {
     made_.blocks[static_cast<std::size_t>(parent)].to.push_back(b);
   }
   for (int b = 0; b < blocks(); ++b) {
-    Block& block = made_.blocks[static_cast<std::size_t>(b)];
+    RandomBlock& block = made_.blocks[static_cast<std::size_t>(b)];
     if (b == blocks() - 1) {
-      block.end = Block::End::kLeave;
+      block.end = RandomBlock::End::kLeave;
       continue;
     }
     const auto forward = [&] { return b + 1 + below(blocks() - b - 1); };
@@ -71,24 +71,24 @@ void Maker::connect() {
     if (block.to.size() == 1) {
       const int kind = below(10);
       if (kind < 2) {
-        block.end = Block::End::kGoto;
+        block.end = RandomBlock::End::kGoto;
       } else if (kind < 3) {
-        block.end = Block::End::kLeaveIf;
+        block.end = RandomBlock::End::kLeaveIf;
       } else {
-        block.end = Block::End::kBranch;
+        block.end = RandomBlock::End::kBranch;
         block.to.push_back(forward());
         // Backwards: see leave_backwards().
         if (kind < 7 && b > 0) block.to.insert(block.to.begin(), 1 + below(b));
         block.to.resize(2);
       }
     } else {
-      block.end = Block::End::kBranch;
+      block.end = RandomBlock::End::kBranch;
     }
-    if (block.end == Block::End::kBranch && block.to[0] > b && chance(15)) {
-      block.end = Block::End::kIndexed;
+    if (block.end == RandomBlock::End::kBranch && block.to[0] > b && chance(15)) {
+      block.end = RandomBlock::End::kIndexed;
       while (block.to.size() < 4) block.to.push_back(forward());
     }
-    if (block.end == Block::End::kBranch && block.to[0] > b && chance(50)) {
+    if (block.end == RandomBlock::End::kBranch && block.to[0] > b && chance(50)) {
       std::swap(block.to[0], block.to[1]);
     }
   }
@@ -135,7 +135,7 @@ Reg Maker::any(RegKind kind) {
   return {kind, below(kCounts[static_cast<int>(kind)])};
 }
 
-void Maker::maybe_guard(Op* op) {
+void Maker::maybe_guard(RandomOp* op) {
   if (!chance(30)) return;
   op->guard = any(RegKind::kPredicate).index;
   op->negated = chance(50);
@@ -143,7 +143,7 @@ void Maker::maybe_guard(Op* op) {
 
 // What the operation writes: a register of its own, or one that others write too, then perhaps
 // under a guard.
-Reg Maker::target(RegKind kind, Op* op) {
+Reg Maker::target(RegKind kind, RandomOp* op) {
   if (chance(60)) return fresh(kind);
   maybe_guard(op);
   constexpr int kCounts[] = {kWords, kLongs, kPredicates, kAddresses};
@@ -152,7 +152,7 @@ Reg Maker::target(RegKind kind, Op* op) {
 
 void Maker::begin() {
   const auto set = [&](Do what, Reg d, std::uint64_t number = 0) {
-    Op op;
+    RandomOp op;
     op.what = what;
     op.d = d;
     op.number = number;
@@ -170,7 +170,7 @@ void Maker::begin() {
   set(Do::kParameter, {RegKind::kLong, 0});
   set(Do::kConstant, {RegKind::kLong, 1}, random_());
   for (int k = 0; k < kPredicates; ++k) {
-    Op op;
+    RandomOp op;
     op.what = Do::kLess;
     op.d = {RegKind::kPredicate, k};
     op.a = {RegKind::kWord, below(kWords)};
@@ -199,7 +199,7 @@ void Maker::random_op() {
   const Choice* choice = kChoices;
   while (drawn >= choice->weight) drawn -= (choice++)->weight;
 
-  Op op;
+  RandomOp op;
   op.what = choice->what;
   const auto word = [&] { return any(RegKind::kWord); };
   switch (op.what) {
@@ -323,19 +323,19 @@ void Maker::random_op() {
 
 // A jump backwards takes fuel, so that it ends some day.
 void Maker::leave_backwards(int at) {
-  Block& block = made_.blocks[static_cast<std::size_t>(at)];
-  Op filled;
+  RandomBlock& block = made_.blocks[static_cast<std::size_t>(at)];
+  RandomOp filled;
   filled.what = Do::kNotZero;
   filled.d = fresh(RegKind::kPredicate);
   filled.a = kFuel;
   add(filled);
-  Op both;
+  RandomOp both;
   both.what = Do::kBoth;
   both.d = fresh(RegKind::kPredicate);
   both.p = filled.d;
   both.a = {RegKind::kPredicate, block.predicate};
   add(both);
-  Op burn;
+  RandomOp burn;
   burn.what = Do::kAddNumber;
   burn.d = burn.a = kFuel;
   burn.number = UINT32_MAX;
@@ -346,9 +346,9 @@ void Maker::leave_backwards(int at) {
 }
 
 void Maker::finish(int at) {
-  Block& block = made_.blocks[static_cast<std::size_t>(at)];
-  if (block.end == Block::End::kIndexed) {
-    Op op;
+  RandomBlock& block = made_.blocks[static_cast<std::size_t>(at)];
+  if (block.end == RandomBlock::End::kIndexed) {
+    RandomOp op;
     op.what = Do::kAndNumber;
     op.d = fresh(RegKind::kWord);
     op.a = any(RegKind::kWord);
@@ -356,26 +356,26 @@ void Maker::finish(int at) {
     block.selector = op.d.index;
     add(op);
   }
-  if (block.end == Block::End::kBranch || block.end == Block::End::kLeaveIf) {
+  if (block.end == RandomBlock::End::kBranch || block.end == RandomBlock::End::kLeaveIf) {
     block.predicate = any(RegKind::kPredicate).index;
     block.negated = chance(50);
-    if (block.end == Block::End::kBranch && block.to[0] <= at) leave_backwards(at);
+    if (block.end == RandomBlock::End::kBranch && block.to[0] <= at) leave_backwards(at);
   }
-  if (block.end != Block::End::kLeave) return;
+  if (block.end != RandomBlock::End::kLeave) return;
   // All that has a value here is told.
   const auto tell = [&](Reg reg) {
-    Op op;
+    RandomOp op;
     op.what = Do::kOut;
     op.a = reg;
     if (reg.kind == RegKind::kPredicate) {
-      Op flag;
+      RandomOp flag;
       flag.what = Do::kFlag;
       flag.d = op.a = fresh(RegKind::kWord);
       flag.p = reg;
       add(flag);
     }
     if (reg.kind == RegKind::kAddress) {
-      Op load;
+      RandomOp load;
       load.what = Do::kLoad;
       load.d = op.a = fresh(RegKind::kWord);
       load.a = reg;
@@ -400,7 +400,7 @@ void Maker::finish(int at) {
 void Maker::fill(int at) {
   at_ = at;
   if (at == 0) begin();
-  Op trace;
+  RandomOp trace;
   trace.what = Do::kMix;
   trace.d = trace.a = kTrace;
   trace.number = static_cast<std::uint64_t>(at) + 1;
@@ -409,7 +409,7 @@ void Maker::fill(int at) {
   finish(at);
 }
 
-Program Maker::make() {
+RandomProgram Maker::make() {
   constexpr int kFirst[] = {kWords + 2, kLongs, kPredicates, kAddresses};
   std::copy(std::begin(kFirst), std::end(kFirst), made_.registers);
   made_.scratch = static_cast<Scratch>(below(3));
@@ -421,7 +421,7 @@ Program Maker::make() {
 
 }  // namespace
 
-Program random_program(std::mt19937_64& random, int blocks) {
+RandomProgram random_program(std::mt19937_64& random, int blocks) {
   return Maker(random, blocks).make();
 }
 

@@ -54,7 +54,7 @@ enum class Do : std::uint8_t {
   kOut,        // output cell `number` = a
 };
 
-struct Op {
+struct RandomOp {
   Do what = Do::kConstant;
   Reg d, d2, a, b, p;
   std::uint64_t number = 0;
@@ -63,9 +63,9 @@ struct Op {
   bool negated = false;
 };
 
-struct Block {
+struct RandomBlock {
   enum class End : std::uint8_t { kGoto, kBranch, kIndexed, kLeaveIf, kLeave };
-  std::vector<Op> ops;
+  std::vector<RandomOp> ops;
   End end = End::kGoto;
   // kBranch: to[0] where the predicate holds, else to[1]. kLeaveIf: to[0] where it does not hold.
   // kIndexed: to[selector], which is below the number of targets.
@@ -78,14 +78,14 @@ struct Block {
 enum class Scratch : std::uint8_t { kShared, kGlobal, kLocal };
 
 // Threads begin at block 0, have 32 bytes of zeroed memory each and write `cells` words of 64 bits.
-struct Program {
-  std::vector<Block> blocks;
+struct RandomProgram {
+  std::vector<RandomBlock> blocks;
   int registers[kRegKinds] = {};
   int cells = 0;
   Scratch scratch = Scratch::kShared;
 };
 
-struct Input {
+struct RandomInput {
   std::uint32_t threads = 0;  // of a block
   std::uint32_t word = 0;     // parameters
   std::uint64_t number = 0;
@@ -93,13 +93,13 @@ struct Input {
 
 // The same program for the same seed everywhere. Every path through it ends; every register is
 // written before it is read.
-Program random_program(std::mt19937_64& random, int blocks);
+RandomProgram random_program(std::mt19937_64& random, int blocks);
 
 // A kernel `k(out, scratch, word, number)` whose blocks stand in the order given.
-std::string ptx_of(const Program& program, const std::vector<int>& order);
+std::string ptx_of(const RandomProgram& program, const std::vector<int>& order);
 
 // The cells that one thread writes.
-std::vector<std::uint64_t> run_thread(const Program& program, const Input& input,
+std::vector<std::uint64_t> run_thread(const RandomProgram& program, const RandomInput& input,
                                       std::uint32_t block, std::uint32_t thread);
 
 }  // namespace baton::sim::programs

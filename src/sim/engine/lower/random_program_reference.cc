@@ -10,8 +10,8 @@ namespace {
 
 // The state of one thread of the interpreter.
 struct Thread {
-  const Program& program;
-  const Input& input;
+  const RandomProgram& program;
+  const RandomInput& input;
   std::uint32_t block;
   std::uint32_t thread;
   std::vector<std::uint64_t> registers[kRegKinds] = {};
@@ -24,11 +24,11 @@ struct Thread {
   bool holds(int predicate, bool negated) {
     return (at({RegKind::kPredicate, predicate}) != 0) != negated;
   }
-  void perform(const Op& op);
-  int next(const Block& block);  // -1 where it leaves
+  void perform(const RandomOp& op);
+  int next(const RandomBlock& block);  // -1 where it leaves
 };
 
-void Thread::perform(const Op& op) {
+void Thread::perform(const RandomOp& op) {
   if (op.guard >= 0 && !holds(op.guard, op.negated)) return;
   const auto a = [&] { return at(op.a); };
   const auto b = [&] { return at(op.b); };
@@ -112,17 +112,17 @@ void Thread::perform(const Op& op) {
   }
 }
 
-int Thread::next(const Block& end) {
+int Thread::next(const RandomBlock& end) {
   switch (end.end) {
-    case Block::End::kGoto:
+    case RandomBlock::End::kGoto:
       return end.to[0];
-    case Block::End::kBranch:
+    case RandomBlock::End::kBranch:
       return end.to[holds(end.predicate, end.negated) ? 0 : 1];
-    case Block::End::kIndexed:
+    case RandomBlock::End::kIndexed:
       return end.to[at({RegKind::kWord, end.selector})];
-    case Block::End::kLeaveIf:
+    case RandomBlock::End::kLeaveIf:
       return holds(end.predicate, end.negated) ? -1 : end.to[0];
-    case Block::End::kLeave:
+    case RandomBlock::End::kLeave:
       return -1;
   }
   return -1;
@@ -130,7 +130,7 @@ int Thread::next(const Block& end) {
 
 }  // namespace
 
-std::vector<std::uint64_t> run_thread(const Program& program, const Input& input,
+std::vector<std::uint64_t> run_thread(const RandomProgram& program, const RandomInput& input,
                                       std::uint32_t block, std::uint32_t thread) {
   Thread state{program, input, block, thread};
   for (int k = 0; k < kRegKinds; ++k) {
@@ -138,8 +138,8 @@ std::vector<std::uint64_t> run_thread(const Program& program, const Input& input
   }
   state.cells.resize(static_cast<std::size_t>(program.cells));
   for (int at = 0; at >= 0;) {
-    const Block& here = program.blocks[static_cast<std::size_t>(at)];
-    for (const Op& op : here.ops) state.perform(op);
+    const RandomBlock& here = program.blocks[static_cast<std::size_t>(at)];
+    for (const RandomOp& op : here.ops) state.perform(op);
     at = state.next(here);
   }
   return std::move(state.cells);

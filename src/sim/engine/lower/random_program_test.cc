@@ -25,7 +25,7 @@ constexpr std::uint32_t kBlocks = 2;
 class RandomPrograms : public testing::Test {
  protected:
   // False, with the program's text, where something is not as the interpreter has it.
-  bool agrees(const Program& program, const Input& input, const std::vector<int>& order,
+  bool agrees(const RandomProgram& program, const RandomInput& input, const std::vector<int>& order,
               const std::vector<std::uint64_t>& right) {
     const std::string text = ptx_of(program, order);
     const auto module = device_.load(text);
@@ -55,10 +55,10 @@ class RandomPrograms : public testing::Test {
   }
 
   // Whether the program runs right in all of these orders of its blocks.
-  bool check(const Program& program, std::mt19937_64& random,
+  bool check(const RandomProgram& program, std::mt19937_64& random,
              const std::vector<std::vector<int>>& orders) {
-    const Input input{static_cast<std::uint32_t>(1 + random() % 70),
-                      static_cast<std::uint32_t>(random() % 50), random()};
+    const RandomInput input{static_cast<std::uint32_t>(1 + random() % 70),
+                            static_cast<std::uint32_t>(random() % 50), random()};
     std::vector<std::uint64_t> right;
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
       for (std::uint32_t thread = 0; thread < input.threads; ++thread) {
@@ -79,7 +79,7 @@ TEST_F(RandomPrograms, OfFewBlocksRunRightInEveryOrder) {
   const std::uint64_t programs = number_from("BATON_SIM_PROGRAMS", 1000) / 10;
   for (std::uint64_t k = 0; k < programs; ++k) {
     std::mt19937_64 random(seed << 32 | k);
-    const Program program = random_program(random, 4);
+    const RandomProgram program = random_program(random, 4);
     std::vector<int> order = {0, 1, 2, 3};
     std::vector<std::vector<int>> orders;
     do {
@@ -95,7 +95,7 @@ TEST_F(RandomPrograms, OfManyBlocksRunRightInRandomOrders) {
   for (std::uint64_t k = 0; k < programs; ++k) {
     std::mt19937_64 random(~seed << 32 | k);
     const int blocks = static_cast<int>(5 + random() % 12);
-    const Program program = random_program(random, blocks);
+    const RandomProgram program = random_program(random, blocks);
     std::vector<int> order(static_cast<std::size_t>(blocks));
     std::iota(order.begin(), order.end(), 0);
     std::vector<std::vector<int>> orders = {order};

@@ -9,9 +9,9 @@
 namespace baton::sim::programs {
 namespace {
 
-class Writer {
+class RandomProgramWriter {
  public:
-  explicit Writer(const Program& program) : program_(program) {}
+  explicit RandomProgramWriter(const RandomProgram& program) : program_(program) {}
   std::string write(const std::vector<int>& order);
 
  private:
@@ -37,16 +37,16 @@ class Writer {
   }
   void declare();
   void prologue();
-  void op(const Op& op);
-  void end(const Block& block, int next);
+  void op(const RandomOp& op);
+  void end(const RandomBlock& block, int next);
   void go(int to, int next);
 
-  const Program& program_;
+  const RandomProgram& program_;
   std::string text_;
   std::string lists_;  // of the targets of indexed branches
 };
 
-void Writer::declare() {
+void RandomProgramWriter::declare() {
   static constexpr const char* kTypes[] = {".b32 %w", ".b64 %l", ".pred %p"};
   for (int k = 0; k < 3; ++k) {
     line(".reg {}<{}>", kTypes[k], program_.registers[k] + 1);
@@ -60,7 +60,7 @@ void Writer::declare() {
 }
 
 // The thread's cells and its memory, which it clears.
-void Writer::prologue() {
+void RandomProgramWriter::prologue() {
   line("mov.u32 %thread, %tid.x");
   line("mov.u32 %size, %ntid.x");
   line("mov.u32 %index, %ctaid.x");
@@ -84,7 +84,7 @@ void Writer::prologue() {
   for (int k = 0; k < 8; ++k) line("st.{}.u32 [%base+{}], 0", space(), 4 * k);
 }
 
-void Writer::op(const Op& o) {
+void RandomProgramWriter::op(const RandomOp& o) {
   const std::string d = o.d.index < 0 ? "" : name(o.d);
   const std::string a = o.a.index < 0 ? "" : name(o.a);
   const std::string b = o.b.index < 0 ? "" : name(o.b);
@@ -165,41 +165,41 @@ void Writer::op(const Op& o) {
 }
 
 // What stands next in the text needs no jump.
-void Writer::go(int to, int next) {
+void RandomProgramWriter::go(int to, int next) {
   if (to != next) line("bra B{}", to);
 }
 
-void Writer::end(const Block& block, int next) {
+void RandomProgramWriter::end(const RandomBlock& block, int next) {
   const char* sign = block.negated ? "!" : "";
   switch (block.end) {
-    case Block::End::kGoto:
+    case RandomBlock::End::kGoto:
       return go(block.to[0], next);
-    case Block::End::kBranch:
+    case RandomBlock::End::kBranch:
       line("@{}%p{} bra B{}", sign, block.predicate, block.to[0]);
       return go(block.to[1], next);
-    case Block::End::kIndexed: {
+    case RandomBlock::End::kIndexed: {
       const std::size_t list = lists_.size();
       std::string targets;
       for (int to : block.to) targets += fmt::format("{}B{}", targets.empty() ? "" : ", ", to);
       lists_ += fmt::format("T{}: .branchtargets {};\n", list, targets);
       return line("brx.idx %w{}, T{}", block.selector, list);
     }
-    case Block::End::kLeaveIf:
+    case RandomBlock::End::kLeaveIf:
       line("@{}%p{} exit", sign, block.predicate);
       return go(block.to[0], next);
-    case Block::End::kLeave:
+    case RandomBlock::End::kLeave:
       return line("ret");
   }
 }
 
-std::string Writer::write(const std::vector<int>& order) {
+std::string RandomProgramWriter::write(const std::vector<int>& order) {
   declare();
   if (order.front() != 0) line("bra.uni B0");
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const Block& block = program_.blocks[static_cast<std::size_t>(order[k])];
+    const RandomBlock& block = program_.blocks[static_cast<std::size_t>(order[k])];
     text_ += fmt::format("B{}:\n", order[k]);
     if (order[k] == 0) prologue();
-    for (const Op& one : block.ops) op(one);
+    for (const RandomOp& one : block.ops) op(one);
     end(block, k + 1 < order.size() ? order[k + 1] : -1);
   }
   return ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, "
@@ -209,8 +209,8 @@ std::string Writer::write(const std::vector<int>& order) {
 
 }  // namespace
 
-std::string ptx_of(const Program& program, const std::vector<int>& order) {
-  return Writer(program).write(order);
+std::string ptx_of(const RandomProgram& program, const std::vector<int>& order) {
+  return RandomProgramWriter(program).write(order);
 }
 
 }  // namespace baton::sim::programs

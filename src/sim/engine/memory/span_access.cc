@@ -19,8 +19,8 @@ void mark_shared(Exec* x, BlockState& block, std::uint64_t offset, std::uint64_t
 }
 
 bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes) {
-  const Access access{x, i, lane, writes ? "writes" : "reads", span.bytes, span.aligned};
-  const Place place = resolve(span.space, span.address);
+  const CheckedAccess access{x, i, lane, writes ? "writes" : "reads", span.bytes, span.aligned};
+  const SpaceAddress place = resolve(span.space, span.address);
   if (misaligned(access, place)) return false;
   if (place.space == Space::kLocal || place.space == Space::kParam) {
     outside(access, place);
@@ -37,17 +37,17 @@ bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes)
   return true;
 }
 
-void watch_span(Exec* x, const Insn* i, int lane, const Span& span, Touch touch) {
-  const Place place = resolve(span.space, span.address);
+void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind touch) {
+  const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
   const Region* region = x->grid->snapshot->find(place.address);
   if (region == nullptr || region->shadow == nullptr) return;
   watch_lane(x, i, lane, *region, false, place.address - region->base, span.bytes, touch,
-             touch == Touch::kUpdate);
+             touch == AccessKind::kUpdate);
 }
 
 std::byte* span_place(Exec* x, const Span& span, bool writes) {
-  const Place place = resolve(span.space, span.address);
+  const SpaceAddress place = resolve(span.space, span.address);
   if (place.space == Space::kShared) {
     const ClusterState& cluster = *x->block->cluster;
     const std::uint32_t rank = place.of_cluster ? rank_of(place.address) : x->block->rank;

@@ -24,7 +24,7 @@ bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes)
 
 // Shows a span of global memory that was checked to who looks for races. An update is one that may
 // be beside others.
-void watch_span(Exec* x, const Insn* i, int lane, const Span& span, Touch touch);
+void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind touch);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:
 // freed, or of a block that exited. Marks what is to be written.

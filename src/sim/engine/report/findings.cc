@@ -86,7 +86,7 @@ std::string where_of(const GridState& grid, const Insn* insn) {
 }
 
 std::array<std::uint32_t, 3> thread_index(const GridState& grid, std::uint32_t number) {
-  const Dim3& block = grid.launch.block;
+  const Extent3& block = grid.launch.block;
   return {number % block.x, number / block.x % block.y, number / block.x / block.y};
 }
 
@@ -94,7 +94,7 @@ driver::Finding finding_at(Exec* x, const Insn* i, int lane, driver::FindingKind
   const GridState& grid = *x->grid;
   const BlockState& block = *x->block;
   const Warp& warp = *x->warp;
-  const Function& function = *warp.frames[warp.fragments[warp.current].frame].function;
+  const DecodedFunction& function = *warp.frames[warp.fragments[warp.current].frame].function;
   driver::Finding finding(kind);
   finding.kernel = grid.launch.kernel->name;
   finding.block = {block.index.x, block.index.y, block.index.z};

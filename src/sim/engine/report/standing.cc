@@ -81,7 +81,7 @@ std::string Standing::line(const Group& group) const {
   const auto at =
       static_cast<std::size_t>(place_in_code(*group.fragment) - group.function->code.data());
   const Site site = at < group.function->sites.size() ? group.function->sites[at] : Site{};
-  const Dim3& index = group.block->index;
+  const Extent3& index = group.block->index;
   const std::string block = fmt::format("block ({}, {}, {})", index.x, index.y, index.z);
   std::string who;
   if (group.blocks > 1) {

@@ -32,7 +32,7 @@ class Standing {
   // The place, what is waited for there, and which barrier or lanes.
   using Key = std::tuple<const Insn*, Wait, std::uint32_t>;
   struct Group {
-    const Function* function = nullptr;
+    const DecodedFunction* function = nullptr;
     const Fragment* fragment = nullptr;  // one of them
     const BlockState* block = nullptr;   // the first
     const BlockState* latest = nullptr;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kWarpSlice = 1 << 16;
 
-void begin_warp(Warp* warp, const Function& entry, std::uint32_t live, bool ordered) {
+void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bool ordered) {
   warp->live = live;
   warp->ordered = ordered ? kAllLanes : 0;
   warp->count = 1;
@@ -147,7 +147,7 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
 }
 
 std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank) {
-  const Function& entry = *grid.kernel->entry;
+  const DecodedFunction& entry = *grid.kernel->entry;
   auto block = std::make_unique<BlockState>();
   block->rank = rank;
   block->frame_stride = (entry.frame_bytes + 63) / 64 * 64;
@@ -172,8 +172,8 @@ std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank
   return block;
 }
 
-void begin_block(const GridState& grid, const Dim3& index, BlockState* block) {
-  const Dim3& blocks = grid.launch.grid;
+void begin_block(const GridState& grid, const Extent3& index, BlockState* block) {
+  const Extent3& blocks = grid.launch.grid;
   block->index = index;
   block->number = index.x + blocks.x * (index.y + std::uint64_t{blocks.y} * index.z);
   block->live_threads = grid.threads;

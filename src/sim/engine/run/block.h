@@ -21,7 +21,7 @@ enum class BlockStop : std::uint8_t {
 // them all is filled in.
 std::unique_ptr<BlockState> make_block(const GridState& grid, std::uint32_t rank);
 // Makes it the block `index` of the grid, at its beginning.
-void begin_block(const GridState& grid, const Dim3& index, BlockState* block);
+void begin_block(const GridState& grid, const Extent3& index, BlockState* block);
 // Runs the block for about `budget` warp instructions. `x` supplies grid and regions; its counters
 // are added to.
 BlockStop run_block(Exec* x, BlockState* block, std::int64_t budget);

@@ -18,9 +18,9 @@ namespace {
 constexpr std::size_t kLongestText = 8192;
 
 // Reads for one lane; each read is checked like any other, and false means a fault.
-class Reader {
+class LaneReader {
  public:
-  Reader(Exec* x, const Insn* i, int lane) : x_(x), i_(i), lane_(lane) {}
+  LaneReader(Exec* x, const Insn* i, int lane) : x_(x), i_(i), lane_(lane) {}
 
   template <class T>
   bool param(int k, T* value) {
@@ -50,7 +50,7 @@ class Reader {
 // The arguments of vprintf lie one after another, each aligned to its size.
 class Arguments {
  public:
-  Arguments(Reader* reader, std::uint64_t address) : reader_(reader), at_(address) {}
+  Arguments(LaneReader* reader, std::uint64_t address) : reader_(reader), at_(address) {}
   template <class T>
   bool next(T* value) {
     at_ = (at_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
@@ -60,7 +60,7 @@ class Arguments {
   }
 
  private:
-  Reader* reader_;
+  LaneReader* reader_;
   std::uint64_t at_;
 };
 
@@ -72,7 +72,7 @@ void append(std::string* out, const std::string& specification, T value) {
 }
 
 // One conversion, from behind the "%". False after a fault.
-bool convert(Reader* reader, Arguments* arguments, const std::string& format, std::size_t* at,
+bool convert(LaneReader* reader, Arguments* arguments, const std::string& format, std::size_t* at,
              std::string* out) {
   std::string flags = "%";
   const auto number = [&] {
@@ -194,7 +194,7 @@ Handler find_builtin(std::string_view name) {
 const Insn* op_vprintf(Exec* x, const Insn* i) {
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    Reader reader(x, i, lane);
+    LaneReader reader(x, i, lane);
     std::uint64_t format_at = 0;
     std::uint64_t arguments_at = 0;
     std::string format;
@@ -223,7 +223,7 @@ const Insn* op_vprintf(Exec* x, const Insn* i) {
 // __assertfail(message, file, line, function, size of a character)
 const Insn* op_assertfail(Exec* x, const Insn* i) {
   const int lane = std::countr_zero(x->mask);
-  Reader reader(x, i, lane);
+  LaneReader reader(x, i, lane);
   std::uint64_t message_at = 0;
   std::uint64_t file_at = 0;
   std::uint64_t function_at = 0;

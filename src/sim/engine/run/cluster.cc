@@ -44,12 +44,12 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
 }
 
 void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cluster) {
-  const Dim3& size = grid.launch.cluster;
+  const Extent3& size = grid.launch.cluster;
   const std::uint32_t across = grid.launch.grid.x / size.x;
   const std::uint32_t down = grid.launch.grid.y / size.y;
-  const Dim3 first{static_cast<std::uint32_t>(number % across) * size.x,
-                   static_cast<std::uint32_t>(number / across % down) * size.y,
-                   static_cast<std::uint32_t>(number / across / down) * size.z};
+  const Extent3 first{static_cast<std::uint32_t>(number % across) * size.x,
+                      static_cast<std::uint32_t>(number / across % down) * size.y,
+                      static_cast<std::uint32_t>(number / across / down) * size.z};
   for (const auto& block : cluster->blocks) {
     const std::uint32_t rank = block->rank;
     begin_block(grid,

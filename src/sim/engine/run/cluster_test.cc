@@ -212,7 +212,7 @@ OTHER:
 
 class ClusterTest : public testing::Test {
  protected:
-  std::unique_ptr<Grid> begin(const char* name, Dim3 grid, Dim3 block, Dim3 cluster,
+  std::unique_ptr<Grid> begin(const char* name, Extent3 grid, Extent3 block, Extent3 cluster,
                               const std::string& params, bool cooperative = false) {
     GridLaunch launch;
     launch.module = module;
@@ -231,14 +231,15 @@ class ClusterTest : public testing::Test {
   static std::string bytes_of(T value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  std::unique_ptr<Grid> run(const char* name, Dim3 grid, Dim3 block, Dim3 cluster,
+  std::unique_ptr<Grid> run(const char* name, Extent3 grid, Extent3 block, Extent3 cluster,
                             const std::string& params = {}) {
     auto made = begin(name, grid, block, cluster, params);
     device.finish(*made);
     return made;
   }
   // The kind of the one finding that the run ends with.
-  std::string refused(const char* name, Dim3 grid, Dim3 cluster, const std::string& params = {}) {
+  std::string refused(const char* name, Extent3 grid, Extent3 cluster,
+                      const std::string& params = {}) {
     const auto made = run(name, grid, {32}, cluster, params);
     EXPECT_EQ(made->state(), Grid::State::kFaulted);
     const auto findings = device.engine.take_findings();

@@ -18,7 +18,7 @@ const Insn* take(Exec* x, const Insn* i) {
   return i->u.target;
 }
 
-const Function& function_of(Exec* x) {
+const DecodedFunction& function_of(Exec* x) {
   const Warp& warp = *x->warp;
   return *warp.frames[warp.fragments[warp.current].frame].function;
 }
@@ -110,7 +110,7 @@ const Insn* op_exit(Exec* x, const Insn* i) {
 
 const Insn* op_call(Exec* x, const Insn* i) {
   const CallSite& call = *static_cast<const CallSite*>(i->u.data);
-  const Function* callee = call.callee;
+  const DecodedFunction* callee = call.callee;
   if (callee == nullptr) {
     // Lanes that call another function wait at this same instruction for their turn.
     const std::uint64_t* target = slot_at<std::uint64_t>(x, i->r[0]);
@@ -154,7 +154,7 @@ const Insn* op_trap(Exec* x, const Insn* i) {
 }
 
 const Insn* op_unsupported(Exec* x, const Insn* i) {
-  const Function& function = function_of(x);
+  const DecodedFunction& function = function_of(x);
   const Site& site = function.sites[static_cast<std::size_t>(i - function.code.data())];
   return fault(
       x, i, std::countr_zero(x->mask), CUDA_ERROR_NOT_SUPPORTED,

@@ -75,7 +75,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
     throw error(ErrorCode::kLimit, "a launch of {} blocks of {} threads; a block has 1 to {}",
                 launch.grid.count(), threads, chip.threads_per_block);
   }
-  const Dim3& cluster = launch.cluster;
+  const Extent3& cluster = launch.cluster;
   const std::uint32_t largest_cluster = std::max(chip.largest_cluster, 1u);
   if (cluster.count() == 0 || cluster.count() > largest_cluster || launch.grid.x % cluster.x != 0 ||
       launch.grid.y % cluster.y != 0 || launch.grid.z % cluster.z != 0) {
@@ -118,7 +118,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->memory = &impl_->memory;
   begin_watch(grid.get());
   if (grid->launch.trace != nullptr) {
-    const Dim3& blocks = grid->launch.grid;
+    const Extent3& blocks = grid->launch.grid;
     grid->trace = grid->launch.trace;
     grid->trace->begin_grid(
         grid->id, grid->launch.kernel->name,

@@ -23,7 +23,7 @@ namespace baton::sim {
 class FindingLog;
 class Trace;
 
-struct Dim3 {
+struct Extent3 {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
@@ -43,9 +43,9 @@ struct EngineConfig {
 struct GridLaunch {
   std::shared_ptr<LoadedModule> module;
   const LoadedKernel* kernel = nullptr;
-  Dim3 grid;
-  Dim3 block;
-  Dim3 cluster;                   // blocks, which divide the grid's; 1, 1, 1 without clusters
+  Extent3 grid;
+  Extent3 block;
+  Extent3 cluster;                // blocks, which divide the grid's; 1, 1, 1 without clusters
   bool explicit_cluster = false;  // %is_explicit_cluster
   // All blocks are resident at once and share a barrier (grid.sync of cooperative groups).
   bool cooperative = false;

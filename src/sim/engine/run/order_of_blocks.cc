@@ -91,7 +91,7 @@ std::unique_ptr<ClusterState> BlockOrder::next(GridState* grid) {
   begin_cluster(*grid, number_of(*grid, turn), cluster.get());
   for (const auto& block : cluster->blocks) {
     if (grid->trace == nullptr) break;
-    const Dim3& index = block->index;
+    const Extent3& index = block->index;
     grid->trace->begin_block(block.get(), grid->launch.kernel->name,
                              fmt::format("({}, {}, {})", index.x, index.y, index.z));
   }

@@ -28,7 +28,7 @@ namespace baton::sim {
 // One activation of a function by some lanes of a warp. Lanes that called together share it.
 struct CallFrame {
   std::byte* base = nullptr;  // registers
-  const Function* function = nullptr;
+  const DecodedFunction* function = nullptr;
   const Insn* return_to = nullptr;  // null for the kernel itself
   const CallSite* call = nullptr;
   std::uint32_t parent = 0;
@@ -114,7 +114,7 @@ struct RemoteTouch {
   const Insn* insn = nullptr;  // null: none
   std::uint32_t phase = 0;     // of the cluster's barrier that covers it
   std::uint32_t bytes = 0;
-  Dim3 block;  // whose thread it was
+  Extent3 block;  // whose thread it was
   std::uint32_t thread = 0;
 };
 
@@ -127,7 +127,7 @@ struct SharedWatchDeleter {
 struct BlockState {
   ClusterState* cluster = nullptr;  // owns this
   std::uint32_t rank = 0;           // in the cluster
-  Dim3 index;
+  Extent3 index;
   std::uint64_t number = 0;
   std::vector<Warp> warps;
   std::unique_ptr<std::byte[]> frames;  // of all warps

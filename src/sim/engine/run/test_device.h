@@ -34,7 +34,8 @@ class TestDevice {
   }
 
   std::shared_ptr<LoadedModule> load(std::string text, const std::string& name = "test.ptx") {
-    return LoadedModule::load(ptx::Module::parse(std::move(text), name), memory, chip_of_tests());
+    return LoadedModule::load(ptx::ParsedModule::parse(std::move(text), name), memory,
+                              chip_of_tests());
   }
 
   template <class T>
@@ -53,7 +54,8 @@ class TestDevice {
   // Arguments in the order of the kernel's parameters, each of the parameter's size.
   template <class... Args>
   std::unique_ptr<Grid> begin(const std::shared_ptr<LoadedModule>& module, const char* name,
-                              Dim3 grid, Dim3 block, std::uint32_t dynamic_shared, Args... args) {
+                              Extent3 grid, Extent3 block, std::uint32_t dynamic_shared,
+                              Args... args) {
     GridLaunch launch;
     launch.module = module;
     launch.kernel = module->kernel(name);
@@ -85,7 +87,7 @@ class TestDevice {
 
   template <class... Args>
   std::unique_ptr<Grid> run(const std::shared_ptr<LoadedModule>& module, const char* name,
-                            Dim3 grid, Dim3 block, Args... args) {
+                            Extent3 grid, Extent3 block, Args... args) {
     auto made = begin(module, name, grid, block, 0, args...);
     finish(*made);
     return made;

@@ -10,11 +10,11 @@
 namespace baton::sim {
 namespace {
 
-class Paths {
+class WaitSearch {
  public:
-  explicit Paths(const DecodedKernel& kernel) : kernel_(kernel) {}
+  explicit WaitSearch(const DecodedKernel& kernel) : kernel_(kernel) {}
 
-  bool find_wait(const Function& from, const Insn& insn) {
+  bool find_wait(const DecodedFunction& from, const Insn& insn) {
     open(from, static_cast<std::size_t>(&insn - from.code.data()) + 1);
     while (!open_.empty()) {
       const auto [function, at] = open_.back();
@@ -26,7 +26,7 @@ class Paths {
   }
 
  private:
-  void open(const Function& function, std::size_t at) {
+  void open(const DecodedFunction& function, std::size_t at) {
     std::vector<bool>& seen = seen_[&function];
     seen.resize(function.code.size());
     if (at >= seen.size() || seen[at]) return;
@@ -34,7 +34,7 @@ class Paths {
     open_.emplace_back(&function, at);
   }
 
-  void follow(const Function& function, std::size_t at) {
+  void follow(const DecodedFunction& function, std::size_t at) {
     const Insn& insn = function.code[at];
     if (insn.fn == op_exit || insn.fn == op_trap) return;
     if (insn.fn == op_ret) return follow_return(function);
@@ -48,7 +48,7 @@ class Paths {
       return;
     }
     if (insn.fn == op_call) {
-      const Function* callee = static_cast<const CallSite*>(insn.u.data)->callee;
+      const DecodedFunction* callee = static_cast<const CallSite*>(insn.u.data)->callee;
       for (const auto& other : kernel_.functions) {
         if (callee == nullptr || callee == other.get()) open(*other, 0);
       }
@@ -59,26 +59,28 @@ class Paths {
   }
 
   // Behind each call that may be one of this function.
-  void follow_return(const Function& function) {
+  void follow_return(const DecodedFunction& function) {
     if (&function == kernel_.entry) return;
     for (const auto& caller : kernel_.functions) {
       for (std::size_t k = 0; k < caller->code.size(); ++k) {
         if (caller->code[k].fn != op_call) continue;
-        const Function* callee = static_cast<const CallSite*>(caller->code[k].u.data)->callee;
+        const DecodedFunction* callee =
+            static_cast<const CallSite*>(caller->code[k].u.data)->callee;
         if (callee == nullptr || callee == &function) open(*caller, k + 1);
       }
     }
   }
 
   const DecodedKernel& kernel_;
-  std::unordered_map<const Function*, std::vector<bool>> seen_;
-  std::vector<std::pair<const Function*, std::size_t>> open_;
+  std::unordered_map<const DecodedFunction*, std::vector<bool>> seen_;
+  std::vector<std::pair<const DecodedFunction*, std::size_t>> open_;
 };
 
 }  // namespace
 
-bool may_wait_after(const DecodedKernel& kernel, const Function& function, const Insn& insn) {
-  return Paths(kernel).find_wait(function, insn);
+bool may_wait_after(const DecodedKernel& kernel, const DecodedFunction& function,
+                    const Insn& insn) {
+  return WaitSearch(kernel).find_wait(function, insn);
 }
 
 }  // namespace baton::sim

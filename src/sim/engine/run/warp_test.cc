@@ -32,13 +32,13 @@ std::string kernel(const std::string& body, const std::string& before = "") {
          "\n  ret;\n}\n";
 }
 
-struct Result {
+struct WarpRun {
   Grid::State state;
   std::vector<std::uint32_t> words;
   std::vector<driver::Finding> findings;
 };
 
-Result run(const std::string& text, std::uint32_t threads, std::uint32_t blocks = 1) {
+WarpRun run(const std::string& text, std::uint32_t threads, std::uint32_t blocks = 1) {
   TestDevice device;
   const auto module = device.load(text);
   const std::uint64_t out = device.upload(std::vector<std::uint32_t>(1024, 0));
@@ -47,7 +47,7 @@ Result run(const std::string& text, std::uint32_t threads, std::uint32_t blocks 
 }
 
 TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     and.b32 %r2, %r1, 1;
     setp.eq.u32 %p1, %r2, 0;
     @%p1 bra EVEN;
@@ -62,7 +62,7 @@ TEST(Warp, LanesTakeBothWaysAndMeetAgain) {
     add.u32 %r3, %r3, %r5;
     st.global.u32 [%rd1], %r3;
   )"),
-                            32);
+                             32);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t % 2 == 0 ? 201u : 101u) << t;
 }
 
@@ -88,13 +88,13 @@ TEST(Warp, WaitingLanesKeepWideRegisters) {
     setp.eq.u32 %p2, %r19, 12345;
     @%p2 trap;
   END:)";
-  const Result result = run(kernel(body), 32);
+  const WarpRun result = run(kernel(body), 32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], t < 16 ? 1u : 2u) << t;
 }
 
 TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     mov.u32 %r2, 0;
     mov.u32 %r3, 0;
   LOOP:
@@ -106,13 +106,13 @@ TEST(Warp, LoopsWithAnEndOfTheirOwnForEachLane) {
   END:
     st.global.u32 [%rd1], %r3;
   )"),
-                            64);
+                             64);
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], t * (t - 1) / 2) << t;
 }
 
 // On a machine that runs one side of a branch to its end first, this never ends.
 TEST(Warp, SpinLockWithinAWarp) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     add.u64 %rd2, %out, 2048;
   LOCK:
     atom.global.cas.b32 %r2, [%rd2], 0, 1;
@@ -125,14 +125,14 @@ TEST(Warp, SpinLockWithinAWarp) {
     membar.gl;
     atom.global.exch.b32 %r4, [%rd2], 0;
   )"),
-                            128);
+                             128);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[513], 128u);
 }
 
 TEST(Warp, LanesWaitForWhatOthersWrite) {
   // Lane 0 waits for lane 31, which stands behind it in the text.
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     add.u64 %rd2, %out, 2048;
     setp.ne.u32 %p1, %r1, 0;
     @%p1 bra OTHERS;
@@ -148,13 +148,13 @@ TEST(Warp, LanesWaitForWhatOthersWrite) {
     st.release.gpu.global.u32 [%rd2], 7;
   END:
   )"),
-                            32);
+                             32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[0], 7u);
 }
 
 TEST(Warp, BlocksWaitForLaterBlocks) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     mov.u32 %r2, %ctaid.x;
     add.u64 %rd2, %out, 2048;
     setp.eq.u32 %p1, %r2, 2;
@@ -170,14 +170,14 @@ TEST(Warp, BlocksWaitForLaterBlocks) {
   LAST:
     st.volatile.global.u32 [%rd2], 5;
   )"),
-                            32, 3);
+                             32, 3);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   EXPECT_EQ(result.words[0], 5u);
   EXPECT_EQ(result.words[1], 5u);
 }
 
 TEST(Warp, ShufflesGatherLanesThatParted) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     and.b32 %r2, %r1, 3;
     setp.eq.u32 %p1, %r2, 0;
     mov.u32 %r3, %r1;
@@ -192,7 +192,7 @@ TEST(Warp, ShufflesGatherLanesThatParted) {
     mad.lo.u32 %r4, %r5, 10000, %r4;
     st.global.u32 [%rd1], %r4;
   )"),
-                            32);
+                             32);
   for (std::uint32_t t = 0; t < 32; ++t) {
     const std::uint32_t from = t < 31 ? t + 1 : t;
     const std::uint32_t value = from + (from % 4 == 0 ? 2000 : 1000);
@@ -201,7 +201,7 @@ TEST(Warp, ShufflesGatherLanesThatParted) {
 }
 
 TEST(Warp, BarrierOfTheWarpInBothArms) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     add.u64 %rd2, %out, 2048;
     setp.lt.u32 %p1, %r1, 16;
     @%p1 bra LOW;
@@ -214,13 +214,13 @@ TEST(Warp, BarrierOfTheWarpInBothArms) {
     st.global.u32 [%rd1], %r2;
   END:
   )"),
-                            32);
+                             32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (int t = 0; t < 16; ++t) EXPECT_EQ(result.words[t], 9u);
 }
 
 TEST(Warp, BlockBarriersCountLanesNotWarps) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     setp.lt.u32 %p1, %r1, 40;
     @%p1 bra FIRST;
     bar.sync 0;
@@ -235,7 +235,7 @@ TEST(Warp, BlockBarriersCountLanesNotWarps) {
     bar.sync 0;  // lane 3 is not waited for
     st.global.u32 [%rd1+512], 5;
   )"),
-                            100);
+                             100);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 100; ++t) {
     EXPECT_EQ(result.words[t], t < 40 ? 2u : 1u) << t;
@@ -244,7 +244,7 @@ TEST(Warp, BlockBarriersCountLanesNotWarps) {
 }
 
 TEST(Warp, ProducerAndConsumerWarps) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     .shared .align 4 .u32 box;
     setp.ge.u32 %p1, %r1, 32;
     @%p1 bra CONSUMER;
@@ -258,13 +258,13 @@ TEST(Warp, ProducerAndConsumerWarps) {
     st.global.u32 [%rd1], %r2;
   END:
   )"),
-                            64);
+                             64);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (int t = 32; t < 64; ++t) EXPECT_EQ(result.words[t], 42u);
 }
 
 TEST(Warp, BarrierReductions) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     setp.lt.u32 %p1, %r1, 70;
     bar.red.popc.u32 %r2, 0, %p1;
     bar.red.and.pred %p2, 0, %p1;
@@ -275,12 +275,12 @@ TEST(Warp, BarrierReductions) {
     add.u32 %r2, %r2, %r4;
     st.global.u32 [%rd1], %r2;
   )"),
-                            96);
+                             96);
   for (int t = 0; t < 96; ++t) EXPECT_EQ(result.words[t], 2070u) << t;
 }
 
 TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     setp.lt.u32 %p1, %r1, 32;
     @%p1 bra ONE;
     bar.sync 1;
@@ -289,7 +289,7 @@ TEST(Warp, ABarrierThatNobodyElseReachesIsADeadlock) {
     bar.sync 2;
   END:
   )"),
-                            64);
+                             64);
   EXPECT_EQ(result.state, Grid::State::kFaulted);
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kDeadlock);
@@ -317,12 +317,12 @@ TEST(Warp, ABarrierForAnotherNumberOfThreadsIsADivergence) {
        "threads"}};
   for (const Case& one : cases) {
     SCOPED_TRACE(std::string(one.first) + " and " + one.second);
-    const Result result = run(kernel(std::string(R"(
+    const WarpRun result = run(kernel(std::string(R"(
     setp.lt.u32 %p1, %r1, 32;
     @%p1 bra FIRST;
     )") + one.second + "\n    bra END;\n  FIRST:\n    " +
-                                     one.first + "\n  END:\n"),
-                              64);
+                                      one.first + "\n  END:\n"),
+                               64);
     const driver::Finding* found = nullptr;
     for (const driver::Finding& finding : result.findings) {
       if (finding.kind == driver::FindingKind::kBarrierDivergence) found = &finding;
@@ -354,13 +354,13 @@ TEST(Warp, AMemberMaskOf0IsAFault) {
       SCOPED_TRACE(instruction + " with " + mask.text);
       std::string text = instruction;
       text.replace(text.find("MASK"), 4, mask.text);
-      const Result result = run(kernel(R"(
+      const WarpRun result = run(kernel(R"(
     setp.lt.u32 %p1, %r1, 9;
     and.b32 %r8, %r1, 0;
     setp.eq.u32 %p3, %r1, 7;
     selp.b32 %r9, 0, 0xffffff7f, %p3;
     )" + text),
-                                32);
+                                 32);
       EXPECT_EQ(result.state, Grid::State::kFaulted);
       ASSERT_EQ(result.findings.size(), 1u);
       const driver::Finding& finding = result.findings[0];
@@ -399,7 +399,7 @@ MORE:
 )";
 
 TEST(Warp, RecursionToADepthOfItsOwnForEachLane) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     and.b32 %r2, %r1, 7;
     {
       .param .b32 a;
@@ -410,8 +410,8 @@ TEST(Warp, RecursionToADepthOfItsOwnForEachLane) {
     }
     st.global.u32 [%rd1], %r3;
   )",
-                                   kFactorial),
-                            64);
+                                    kFactorial),
+                             64);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   const std::uint32_t expected[] = {1, 1, 2, 6, 24, 120, 720, 5040};
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(result.words[t], expected[t % 8]) << t;
@@ -419,7 +419,7 @@ TEST(Warp, RecursionToADepthOfItsOwnForEachLane) {
 }
 
 TEST(Warp, EndlessRecursionExhaustsTheStack) {
-  const Result result = run(kernel("call forever;", R"(
+  const WarpRun result = run(kernel("call forever;", R"(
 .func forever() {
   .local .align 8 .b8 room[4096];
   .reg .b64 %rd<2>;
@@ -429,14 +429,14 @@ TEST(Warp, EndlessRecursionExhaustsTheStack) {
   ret;
 }
 )"),
-                            1);
+                             1);
   EXPECT_EQ(result.state, Grid::State::kFaulted);
   ASSERT_EQ(result.findings.size(), 1u);
   EXPECT_EQ(result.findings[0].kind, driver::FindingKind::kStackOverflow);
 }
 
 TEST(Warp, LanesCallDifferentFunctions) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     and.b32 %r2, %r1, 1;
     mul.wide.u32 %rd3, %r2, 8;
     mov.u64 %rd4, table;
@@ -452,7 +452,7 @@ TEST(Warp, LanesCallDifferentFunctions) {
     }
     st.global.u32 [%rd1], %r3;
   )",
-                                   R"(
+                                    R"(
 .func (.param .b32 result) twice(.param .b32 n) {
   .reg .b32 %r<3>;
   ld.param.u32 %r1, [n];
@@ -469,14 +469,14 @@ TEST(Warp, LanesCallDifferentFunctions) {
 }
 .global .align 8 .u64 table[2] = {twice, square};
 )"),
-                            64);
+                             64);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 64; ++t)
     EXPECT_EQ(result.words[t], t % 2 == 0 ? 2 * t : t * t) << t;
 }
 
 TEST(Warp, IndexedBranches) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     and.b32 %r2, %r1, 3;
     ways: .branchtargets A, B, C, D;
     brx.idx %r2, ways;
@@ -487,13 +487,13 @@ TEST(Warp, IndexedBranches) {
   END:
     st.global.u32 [%rd1], %r3;
   )"),
-                            32);
+                             32);
   ASSERT_EQ(result.state, Grid::State::kFinished);
   for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(result.words[t], 10 * (t % 4 + 1)) << t;
 }
 
 TEST(Warp, GuardsLeaveOtherLanesAlone) {
-  const Result result = run(kernel(R"(
+  const WarpRun result = run(kernel(R"(
     mov.u32 %r2, 5;
     setp.lt.u32 %p1, %r1, 7;
     @%p1 mov.u32 %r2, 6;
@@ -503,7 +503,7 @@ TEST(Warp, GuardsLeaveOtherLanesAlone) {
   SKIP:
     st.global.u32 [%rd1], %r2;
   )"),
-                            32);
+                             32);
   for (std::uint32_t t = 0; t < 32; ++t) {
     EXPECT_EQ(result.words[t], t < 7 ? 6u : 105u) << t;
     EXPECT_EQ(result.words[128 + t], t < 7 ? 0u : 5u) << t;
