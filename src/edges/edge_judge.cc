@@ -307,8 +307,8 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
       [&](const overlap::Root& root) { return variable(execution.step.label, root); });
   bound.number = launch.number;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
-  decision.handover.triggers |= bound.footprint->triggers;
-  decision.handover.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
+  decision.trigger_facts.triggers |= bound.footprint->triggers;
+  decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   check_writes(execution, bound, site.arguments);
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
@@ -379,9 +379,9 @@ std::vector<bind::LaunchDecision> EdgeJudge::decisions() const {
   return result;
 }
 
-std::vector<Handover> EdgeJudge::handovers() const {
-  std::vector<Handover> result;
-  for (const Decision& decision : decisions_) result.push_back(decision.handover);
+std::vector<TriggerFacts> EdgeJudge::trigger_facts() const {
+  std::vector<TriggerFacts> result;
+  for (const Decision& decision : decisions_) result.push_back(decision.trigger_facts);
   return result;
 }
 

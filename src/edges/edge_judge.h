@@ -18,7 +18,7 @@
 namespace baton::edges {
 
 // How a launch lets the next one start, over all its executions.
-struct Handover {
+struct TriggerFacts {
   bool triggers = false;       // false: its blocks have ended when the next one starts
   bool lets_in_early = false;  // the launches that it started early after may still run then
 };
@@ -37,7 +37,7 @@ class EdgeJudge : public bind::LaunchObserver {
   void skip(const bind::PlannedLaunch& launch, bind::Before before) override;
   void other() override { chain_.cut(); }
   // The next wait may cover less than all that came before.
-  bool looks_further_back() const override { return chain_.leaks(); }
+  bool looks_further_back() const override { return chain_.has_transitive_gap(); }
 
   // The results, once all launches were seen.
 
@@ -47,7 +47,7 @@ class EdgeJudge : public bind::LaunchObserver {
   // certainly waits, so that its end is the end of the launch that it started early after.
   std::vector<bind::LaunchDecision> decisions() const;
   // By launch.
-  std::vector<Handover> handovers() const;
+  std::vector<TriggerFacts> trigger_facts() const;
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
   // or its kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -66,7 +66,7 @@ class EdgeJudge : public bind::LaunchObserver {
     std::optional<EdgeDecision> full;   // the first reason for full edges
     std::optional<EdgeDecision> early;  // the reason for an early start, where nothing forbids it
     bool waits = true;                  // in all executions
-    Handover handover;
+    TriggerFacts trigger_facts;
 
     bool is_early() const { return early && !full; }
   };

@@ -24,23 +24,23 @@ constexpr int kMostRounds = 64;
 
 // Ways back through a program from one launch that are looked at: there are several only where a
 // group begins.
-constexpr std::size_t kMostWays = 16;
-// And launches of one way: a multiprocessor has places for 32 blocks.
-constexpr std::size_t kLongestWay = 32;
+constexpr std::size_t kMaxPaths = 16;
+// And launches of one path: a multiprocessor has places for 32 blocks.
+constexpr std::size_t kMaxPathLength = 32;
 
 constexpr int kAllShared = 100;  // percent
 
 // Launches whose blocks may stand together, by number, the latest first; never empty.
-using Company = std::vector<std::uint32_t>;
+using CoResident = std::vector<std::uint32_t>;
 
 class EvenPlacement {
  public:
   EvenPlacement(const Device& device, std::span<const bind::PlannedLaunch* const> launches,
-                const std::vector<Handover>& handovers, std::vector<EdgeReport>& edges,
+                const std::vector<TriggerFacts>& trigger_facts, std::vector<EdgeReport>& edges,
                 std::vector<LaunchReport>& reports, std::vector<bind::LaunchDecision>& decisions)
       : device_(device),
         launches_(launches),
-        handovers_(handovers),
+        trigger_facts_(trigger_facts),
         edges_(edges),
         reports_(reports),
         sites_(reports.size()),
@@ -51,7 +51,7 @@ class EvenPlacement {
                                  [](const EdgeReport& edge) { return edge.programmatic; });
     if (any) {
       multiprocessor_ = launch::multiprocessor_of(device_);
-      divide_alike();
+      match_carveout();
       bool changed = true;
       for (int round = 0; changed && round < kMostRounds; ++round) {
         changed = false;
@@ -114,52 +114,57 @@ class EvenPlacement {
   // in before it has waited, what it came early behind, back to the nearest launch that is spread
   // evenly, which is kept to its share by those before; of these, those that trigger, since the
   // others have ended. None where all have; several where it has several launches before it.
-  std::vector<Company> companies(const EdgeReport& edge) const {
-    using Way = std::vector<std::uint32_t>;
-    std::vector<Way> open = {{edge.from}};
-    std::vector<Company> out;
+  std::vector<CoResident> co_residents(const EdgeReport& edge) const {
+    using Path = std::vector<std::uint32_t>;
+    std::vector<Path> open = {{edge.from}};
+    std::vector<CoResident> out;
     while (!open.empty()) {
-      Way way = std::move(open.back());
+      Path path = std::move(open.back());
       open.pop_back();
-      const std::uint32_t last = way.back();
-      const bool keeps_out = is_even(reports_[last]) && handovers_[last].triggers;
+      const std::uint32_t last = path.back();
+      const bool keeps_out = is_even(reports_[last]) && trigger_facts_[last].triggers;
       bool goes_on = false;
       for (const EdgeReport& before : into(last)) {
-        const bool joins = before.programmatic && handovers_[last].lets_in_early && !keeps_out &&
-                           std::find(way.begin(), way.end(), before.from) == way.end();
-        if (!joins || way.size() == kLongestWay || open.size() + out.size() >= kMostWays) continue;
+        const bool joins = before.programmatic && trigger_facts_[last].lets_in_early &&
+                           !keeps_out &&
+                           std::find(path.begin(), path.end(), before.from) == path.end();
+        if (!joins || path.size() == kMaxPathLength || open.size() + out.size() >= kMaxPaths)
+          continue;
         goes_on = true;
-        open.push_back(way);
+        open.push_back(path);
         open.back().push_back(before.from);
       }
       if (goes_on) continue;
-      std::erase_if(way, [&](std::uint32_t number) { return !handovers_[number].triggers; });
-      if (!way.empty()) out.push_back(std::move(way));
+      std::erase_if(path, [&](std::uint32_t number) { return !trigger_facts_[number].triggers; });
+      if (!path.empty()) out.push_back(std::move(path));
     }
     return out;
   }
 
   // On the multiprocessors that hold the fewest, or the most, of each.
-  std::vector<Standing> standing(const Company& company, std::uint32_t launch::Held::*how_many) {
+  std::vector<Standing> residents(const CoResident& co_resident,
+                                  std::uint32_t launch::Held::*how_many) {
     std::vector<Standing> out;
-    for (const std::uint32_t number : company) {
+    for (const std::uint32_t number : co_resident) {
       out.push_back({site(number).needs, held(number).*how_many});
     }
     return out;
   }
 
-  Fit fit(const EdgeReport& edge, const Company& company, std::uint32_t launch::Held::*how_many) {
-    return launch::fit_beside(multiprocessor_, standing(company, how_many), site(edge.to).needs);
+  Fit fit(const EdgeReport& edge, const CoResident& co_resident,
+          std::uint32_t launch::Held::*how_many) {
+    return launch::fit_beside(multiprocessor_, residents(co_resident, how_many),
+                              site(edge.to).needs);
   }
 
   // None where nothing can stand any more.
   std::optional<EarlyRoom> room(const EdgeReport& edge) {
-    const std::vector<Company> all = companies(edge);
+    const std::vector<CoResident> all = co_residents(edge);
     if (all.empty()) return std::nullopt;
-    const std::uint32_t from = handovers_[edge.from].triggers ? held(edge.from).most : 0;
+    const std::uint32_t from = trigger_facts_[edge.from].triggers ? held(edge.from).most : 0;
     EarlyRoom room{from, UINT32_MAX, share(edge.to), {}};
-    for (const Company& company : all) {
-      const Fit found = fit(edge, company, &launch::Held::most);
+    for (const CoResident& co_resident : all) {
+      const Fit found = fit(edge, co_resident, &launch::Held::most);
       if (found.blocks >= room.beside) continue;
       room.beside = found.blocks;
       room.limit = found.limit;
@@ -169,17 +174,17 @@ class EvenPlacement {
 
   // Every launch that is to stand beside blocks of an even one asks for the division that it does,
   // the one with the most shared memory, unless the program says otherwise.
-  void divide_alike() {
+  void match_carveout() {
     const auto* row = launch::find_row(AttributeId::kPreferredSharedMemoryCarveout);
     if (device_.driver_version() < row->driver) return;
     std::vector<bool> alike(reports_.size());
     for (const EdgeReport& edge : edges_) {
       if (!edge.programmatic) continue;
-      for (const Company& company : companies(edge)) {
-        const bool any = is_even(reports_[edge.to]) || is_even(reports_[company.back()]);
+      for (const CoResident& co_resident : co_residents(edge)) {
+        const bool any = is_even(reports_[edge.to]) || is_even(reports_[co_resident.back()]);
         if (!any) continue;
         alike[edge.to] = true;
-        for (const std::uint32_t number : company) alike[number] = true;
+        for (const std::uint32_t number : co_resident) alike[number] = true;
       }
     }
     for (LaunchReport& report : reports_) {
@@ -205,10 +210,10 @@ class EvenPlacement {
     std::optional<SharedRange> all;
     for (const EdgeReport& edge : into(report.number)) {
       if (!edge.programmatic) continue;
-      for (const Company& company : companies(edge)) {
+      for (const CoResident& co_resident : co_residents(edge)) {
         const auto range =
-            launch::even_range(multiprocessor_, standing(company, &launch::Held::least),
-                               standing(company, &launch::Held::most), bare, share(edge.to));
+            launch::even_range(multiprocessor_, residents(co_resident, &launch::Held::least),
+                               residents(co_resident, &launch::Held::most), bare, share(edge.to));
         if (!range) continue;
         all =
             all ? SharedRange{std::max(all->least, range->least), std::min(all->most, range->most)}
@@ -251,8 +256,8 @@ class EvenPlacement {
       return fmt::format("launch {} never triggers, so its blocks have ended when this one starts",
                          edge.from);
     }
-    // The company that leaves the least room, and the one that leaves the most.
-    const std::vector<Company> all = companies(edge);
+    // The set that leaves the least room, and the one that leaves the most.
+    const std::vector<CoResident> all = co_residents(edge);
     const auto roomiest =
         std::max_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
           return fit(edge, a, &launch::Held::least).blocks <
@@ -274,9 +279,9 @@ class EvenPlacement {
   }
 
   // "1 of launch 2 and 0 or 1 of launch 1"
-  std::string described(const Company& company) {
+  std::string described(const CoResident& co_resident) {
     std::string text;
-    for (const std::uint32_t number : company) {
+    for (const std::uint32_t number : co_resident) {
       const launch::Held blocks = held(number);
       if (!text.empty()) text += " and ";
       if (blocks.least != blocks.most) text += fmt::format("{} or ", blocks.least);
@@ -287,7 +292,7 @@ class EvenPlacement {
 
   const Device& device_;
   const std::span<const bind::PlannedLaunch* const> launches_;
-  const std::vector<Handover>& handovers_;
+  const std::vector<TriggerFacts>& trigger_facts_;
   std::vector<EdgeReport>& edges_;
   std::vector<LaunchReport>& reports_;
   std::vector<std::optional<Site>> sites_;  // by launch, with its shared memory as it is now
@@ -298,10 +303,10 @@ class EvenPlacement {
 }  // namespace
 
 void place_evenly(const Device& device, std::span<const bind::PlannedLaunch* const> launches,
-                  const std::vector<Handover>& handovers, std::vector<EdgeReport>& edges,
+                  const std::vector<TriggerFacts>& trigger_facts, std::vector<EdgeReport>& edges,
                   std::vector<LaunchReport>& reports,
                   std::vector<bind::LaunchDecision>& decisions) {
-  EvenPlacement(device, launches, handovers, edges, reports, decisions).run();
+  EvenPlacement(device, launches, trigger_facts, edges, reports, decisions).run();
 }
 
 }  // namespace baton::edges

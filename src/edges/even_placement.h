@@ -25,7 +25,7 @@ namespace baton::edges {
 // blocks of earlier launches can still be resident, sets the decisions' shared memory and
 // carve-out, changes the reported configs and describes the result. Throws what the driver throws.
 void place_evenly(const Device& device, std::span<const bind::PlannedLaunch* const> launches,
-                  const std::vector<Handover>& handovers, std::vector<EdgeReport>& edges,
+                  const std::vector<TriggerFacts>& trigger_facts, std::vector<EdgeReport>& edges,
                   std::vector<LaunchReport>& reports, std::vector<bind::LaunchDecision>& decisions);
 
 }  // namespace baton::edges

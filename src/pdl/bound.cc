@@ -167,7 +167,7 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
     return std::any_of(access.group->operations.begin(), access.group->operations.end(),
                        [&](std::uint32_t operation) { return operations[operation]; });
   };
-  const std::vector<bool> unwaited = find_open(code, thread, waits);
+  const std::vector<bool> unwaited = find_reachable_unordered(code, thread, waits);
   std::vector<BoundAccess*> early;  // that look like a witness
   for (BoundAccess& access : launch.accesses) {
     if (!any_of(access, unwaited)) access.order = Order::kAfter;
@@ -178,7 +178,7 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
     if (early.empty() || (work += code.operations.size()) > kMaxWork) break;
     thread.tid = position.tid;
     thread.index = position.block;
-    const std::vector<bool> sure = find_sure(code, thread, footprint.closed);
+    const std::vector<bool> sure = find_certainly_unordered(code, thread, footprint.ordering_ops);
     std::erase_if(early, [&](const BoundAccess* access) { return any_of(*access, sure); });
   }
   for (BoundAccess* access : early) access->order = Order::kUnclear;
@@ -202,7 +202,7 @@ bool is_certain(const BoundLaunch& launch, const BoundAccess& access,
     thread.tid = position.tid;
     thread.index = position.block;
     // The thread makes the access if it can neither end nor leave the known code without it.
-    const std::vector<bool> without = find_open(code, thread, accesses);
+    const std::vector<bool> without = find_reachable_unordered(code, thread, accesses);
     bool escapes = false, comes_there = false;
     for (std::size_t at = 0; at < without.size(); ++at) {
       if (!without[at]) continue;

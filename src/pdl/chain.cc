@@ -145,10 +145,10 @@ void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
       if (past.position >= leaked_) return;
       const bool is_certain = past.offset == access.offset && !access.is_one_of &&
                               !past.is_one_of && !(access.group->strong && past.group->strong) &&
-                              leak_->waits == Footprint::Waits::kNever;
-      Verdict verdict =
-          conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kLeak, access, past);
-      verdict.between = leak_;
+                              gap_->waits == Footprint::Waits::kNever;
+      Verdict verdict = conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kTransitiveGap,
+                                 access, past);
+      verdict.between = gap_;
       raise(worst, verdict);
     };
     const auto leaked = [&](const Pasts& pasts) {
@@ -163,10 +163,10 @@ void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
   // Something that is named nowhere, before the launch that does not wait.
   Verdict verdict;
   verdict.kind = Kind::kUnknown;
-  verdict.cause = Cause::kLeak;
+  verdict.cause = Cause::kTransitiveGap;
   verdict.own = access.group;
   verdict.memory = access.memory;
-  verdict.between = leak_;
+  verdict.between = gap_;
   if (!access.memory || unnamed(!access.group->writes) != nullptr) raise(worst, verdict);
 }
 
@@ -199,7 +199,7 @@ void LaunchChain::cut() {
   any_reads_ = any_writes_ = {};
   unseen_.reset();
   length_ = exposed_ = leaked_ = 0;
-  leak_ = nullptr;
+  gap_ = nullptr;
 }
 
 void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
@@ -212,7 +212,7 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   if (programmatic && (holds_back || !footprint.unknown.empty())) exposed_ = position;
   if (programmatic && !launch.waits) {
     leaked_ = position;
-    leak_ = &footprint;
+    gap_ = &footprint;
   }
   Past past{.offset = 0,
             .position = position,
@@ -322,7 +322,7 @@ std::string describe(const Verdict& verdict, const Footprint& later,
           "{}, before it has waited, while {}; whether a thread comes there was not checked: the "
           "program has more launches than are checked with their own values",
           own(), other());
-    case Cause::kLeak:
+    case Cause::kTransitiveGap:
       if (verdict.other == nullptr) {
         return fmt::format(
             "{}, and {} between {}, so that this wait may not cover the launches before it", own(),

@@ -33,11 +33,11 @@ struct Verdict {
     kStale,       // the same by a prefetch into a cache that the wait may leave as it is
     kEither,      // the same, or one of the two is of other memory
     kNotVisible,  // the same, with a launch that may be complete by then, but never waited for
-    kUnknownEarly,  // it touches early what nobody can name
-    kUnknownOther,  // an earlier launch does
-    kNonCoherent,   // behind its wait it loads what an earlier launch writes, non-coherently
-    kNotRefined,    // a witness was found, and not checked with the launch's own values
-    kLeak,          // the launch between the two does not wait, so that its wait covers too little
+    kUnknownEarly,   // it touches early what nobody can name
+    kUnknownOther,   // an earlier launch does
+    kNonCoherent,    // behind its wait it loads what an earlier launch writes, non-coherently
+    kNotRefined,     // a witness was found, and not checked with the launch's own values
+    kTransitiveGap,  // the launch between the two does not wait, so that its wait covers too little
   };
   Kind kind = Kind::kProven;
   Cause cause = Cause::kHolds;
@@ -45,7 +45,7 @@ struct Verdict {
   const AccessGroup* other = nullptr;  // of an earlier one
   std::uint32_t other_number = 0;
   const Footprint* other_kernel = nullptr;
-  const Footprint* between = nullptr;  // kLeak: the kernel that does not wait
+  const Footprint* between = nullptr;  // kTransitiveGap: the kernel that does not wait
   std::optional<MemoryId> memory;
   const char* reason = "";  // kUnknown…: why
 
@@ -74,7 +74,7 @@ class LaunchChain {
   void cut();
 
   // Whether the next launch's wait may cover less than all that came before.
-  bool leaks() const { return leak_ != nullptr; }
+  bool has_transitive_gap() const { return gap_ != nullptr; }
 
  private:
   struct Past {
@@ -116,7 +116,7 @@ class LaunchChain {
   // or nobody can tell.
   std::uint32_t exposed_ = 0;
   std::uint32_t leaked_ = 0;  // before it, launches may run when the next one's wait is over
-  const Footprint* leak_ = nullptr;
+  const Footprint* gap_ = nullptr;
 };
 
 }  // namespace baton::overlap

@@ -112,7 +112,7 @@ TEST_F(ChainTest, AKernelWithoutAWaitIsNeverProven) {
 TEST_F(ChainTest, AMiddleKernelThatDoesNotWaitLeaksTheOneBefore) {
   first(launch(kGood, kX, kWeight, kY));
   next(launch(kIdle, kZ, kWeight, kZ));
-  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnsafe, Cause::kLeak);
+  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnsafe, Cause::kTransitiveGap);
   EXPECT_THAT(text(), HasSubstr("between never waits"));
   EXPECT_THAT(text(), HasSubstr("H200"));
   // A full edge in between ends it.
@@ -182,7 +182,7 @@ TEST_F(ChainTest, AMiddleKernelThatMayNotWaitLeaksForAllThatIsKnown) {
   BoundLaunch middle = launch(may_return, kZ, kWeight, kZ);
   middle.waits = false;
   expect(next(middle), Kind::kUnknown, Cause::kMayNotWait);
-  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnknown, Cause::kLeak);
+  expect(next(launch(kGood, kY, kWeight, kZ)), Kind::kUnknown, Cause::kTransitiveGap);
   EXPECT_THAT(text(), HasSubstr("may end without a wait"));
 }
 

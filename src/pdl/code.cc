@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "pdl/instruction.h"
-#include "pdl/web.h"
+#include "pdl/register_webs.h"
 #include "ptx/flat.h"
 
 namespace baton::overlap {
@@ -56,7 +56,7 @@ class CodeReader {
     open_frame(*code_.kernel, kNone, kNone);
     for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
     whole_.resize(code_.registers);
-    tell_apart(code_, whole_);
+    split_webs(code_, whole_);
     return std::move(code_);
   }
 

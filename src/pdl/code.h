@@ -105,7 +105,7 @@ struct Code {
   std::shared_ptr<const ptx::ParsedModule> module;
   const ptx::Function* kernel = nullptr;
   std::vector<Operation> operations;  // execution begins with the first
-  // Values rather than names: what no operation may read as one is told apart (web.h).
+  // Values rather than names: what no operation may read as one is told apart (register_webs.h).
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id

@@ -60,7 +60,7 @@ class Builder {
                  : order.waits                           ? Footprint::Waits::kSometimes
                  : out_.unknown.empty()                  ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
-    out_.closed = std::move(order.closed);
+    out_.ordering_ops = std::move(order.ordering_ops);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 

@@ -75,7 +75,7 @@ struct Footprint {
                          std::span<const std::optional<std::uint64_t>> params) const;
 
   std::shared_ptr<const Code> code;  // null where there is no PTX
-  std::vector<bool> closed;          // as in WaitOrdering
+  std::vector<bool> ordering_ops;    // as in WaitOrdering
 };
 
 // From PTX. `block`: its extents where they are known, else zeros. What cannot be read is no error:

@@ -42,8 +42,8 @@ class OrderFinder {
     }
     result.a_thread_waits = result.every_thread_waits;
     const std::uint32_t ordering_barrier = result.waits ? find_ordering_barrier(result) : kNone;
-    const std::vector<bool> closed = find_closed(result.waits);
-    const std::vector<bool> open = find_open(closed);
+    const std::vector<bool> ordering_ops = find_ordering_ops(result.waits);
+    const std::vector<bool> open = find_open(ordering_ops);
     const PathSearch paths(code_);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
@@ -53,11 +53,11 @@ class OrderFinder {
       const bool counts = kind == Kind::kLoad || kind == Kind::kStore || kind == Kind::kAtomic;
       // What a thread decided before may keep it from coming here.
       if (open[at] && counts && code_.operations[at].space != Operation::Space::kParam &&
-          !paths.reaches(at, closed)) {
+          !paths.reaches(at, ordering_ops)) {
         result.of[at] = Order::kUnclear;
       }
     }
-    result.closed = closed;
+    result.ordering_ops = ordering_ops;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || code_.operations[at].kind != Kind::kTrigger) continue;
       result.triggers = true;
@@ -93,8 +93,8 @@ class OrderFinder {
     }
   }
 
-  // What can be reached over operations that are not closed.
-  std::vector<bool> flood(const std::vector<bool>& closed) const {
+  // What can be reached without passing one of `stops`.
+  std::vector<bool> flood(const std::vector<bool>& ordering_ops) const {
     std::vector<bool> seen(code_.operations.size());
     std::vector<std::uint32_t> queue = {0};
     seen[0] = true;
@@ -102,7 +102,7 @@ class OrderFinder {
       const std::uint32_t at = queue.back();
       queue.pop_back();
       const Operation& operation = code_.operations[at];
-      if (is_certain(operation) && (closed[at] || operation.kind == Kind::kTrap)) continue;
+      if (is_certain(operation) && (ordering_ops[at] || operation.kind == Kind::kTrap)) continue;
       for (std::uint32_t to : operation.next) {
         if (!seen[to]) queue.push_back(to);
         seen[to] = true;
@@ -121,22 +121,25 @@ class OrderFinder {
 
   // Waits, and all that may order a thread behind the wait of another. A barrier that comes before
   // anyone can have waited does not.
-  std::vector<bool> find_closed(bool waits) const {
+  std::vector<bool> find_ordering_ops(bool waits) const {
     std::uint32_t fewest = kNone;  // barriers that a thread passes before it waits
     for (std::size_t at = 0; at < passed_.size(); ++at) {
       if (code_.operations[at].kind == Kind::kWait) fewest = std::min(fewest, passed_[at].least);
     }
-    std::vector<bool> closed(code_.operations.size());
-    for (std::size_t at = 0; at < closed.size(); ++at) {
+    std::vector<bool> ordering_ops(code_.operations.size());
+    for (std::size_t at = 0; at < ordering_ops.size(); ++at) {
       const Operation& operation = code_.operations[at];
       const bool by_barrier = operation.kind == Kind::kBarrier && passed_[at].least != kNone &&
                               passed_[at].most + 1 > fewest;
-      closed[at] = operation.kind == Kind::kWait || (waits && (operation.orders || by_barrier));
+      ordering_ops[at] =
+          operation.kind == Kind::kWait || (waits && (operation.orders || by_barrier));
     }
-    return closed;
+    return ordering_ops;
   }
 
-  std::vector<bool> find_open(const std::vector<bool>& closed) const { return flood(closed); }
+  std::vector<bool> find_open(const std::vector<bool>& ordering_ops) const {
+    return flood(ordering_ops);
+  }
 
   // The number of times that barrier 0 must have been passed for a thread to be behind a wait;
   // kNone: it does not tell. A thread of the block is followed that waits for certain, and all take

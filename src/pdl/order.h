@@ -22,7 +22,7 @@ struct WaitOrdering {
   std::vector<Order> of;        // by operation
   std::vector<bool> reachable;  // by operation
   // By operation: waits, and what may order a thread behind the wait of another.
-  std::vector<bool> closed;
+  std::vector<bool> ordering_ops;
   bool waits = false;  // some path has a wait
   bool every_thread_waits = false;
   bool a_thread_waits = false;  // of every block, one for certain; so does every thread, if so

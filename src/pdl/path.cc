@@ -146,7 +146,7 @@ PathSearch::PathSearch(const Code& code)
   }
 }
 
-bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& closed) const {
+bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& stops) const {
   // Only what can lead to the target is searched.
   std::vector<bool> leads(code_.operations.size());
   std::vector<std::uint32_t> open = {target};
@@ -156,7 +156,7 @@ bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& closed) 
     open.pop_back();
     ++work_;
     for (std::uint32_t from : before_[at]) {
-      if (leads[from] || (closed[from] && code_.operations[from].guard == kNone)) continue;
+      if (leads[from] || (stops[from] && code_.operations[from].guard == kNone)) continue;
       leads[from] = true;
       open.push_back(from);
     }
@@ -186,7 +186,7 @@ bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& closed) 
       if (++work_ > kMaxWork) return false;
       const Operation& operation = code_.operations[state.at];
       const bool is_target = state.at == target;
-      const bool is_closed = !is_target && closed[state.at];
+      const bool is_closed = !is_target && stops[state.at];
       const bool forks_here =
           operation.guard != kNone && (is_target || is_closed || operation.next.size() > 1);
       if (!forks_here) {

@@ -22,10 +22,10 @@ class PathSearch {
  public:
   explicit PathSearch(const Code& code);
 
-  // Whether there is such a path over operations that `closed` does not forbid to pass; a forbidden
+  // Whether there is such a path over operations that `stops` does not forbid to pass; a forbidden
   // one may be passed by those whom its guard holds back. No answer within the bounds on the search
   // counts as none.
-  bool reaches(std::uint32_t target, const std::vector<bool>& closed) const;
+  bool reaches(std::uint32_t target, const std::vector<bool>& stops) const;
 
  private:
   const Code& code_;

@@ -124,7 +124,8 @@ class Placer {
     const std::vector<Order> order = find_order(code_, {}).of;
     const auto is_early = [&](std::uint32_t at) { return order[at] != Order::kAfter; };
     std::erase_if(out.triggers, is_early);
-    std::erase_if(out.last_turns, [&](const LastTurn& turn) { return is_early(turn.at); });
+    std::erase_if(out.last_iterations,
+                  [&](const LastIteration& iteration) { return is_early(iteration.at); });
   }
 
   std::string obstacle() const {
@@ -336,13 +337,13 @@ class Placer {
       const auto& next = flow_.successors(b);
       return std::any_of(next.begin(), next.end(), [&](std::uint32_t to) { return leads[to]; });
     };
-    // Blocks that end a loop whose last turn triggers: who leaves them has done so.
+    // Blocks that end a loop whose last iteration triggers: who leaves them has done so.
     std::vector<bool> knows(count);
     for (std::uint32_t b = 0; b < count; ++b) {
       if (!flow_.is_reachable(b) || !loads[b] || !goes_on(b)) continue;
-      if (const auto turn = last_turn(b, done[b], loads, leads)) {
-        knows[flow_.block_of(turn->branch)] = true;
-        out.last_turns.push_back(*turn);
+      if (const auto iteration = last_iteration(b, done[b], loads, leads)) {
+        knows[flow_.block_of(iteration->branch)] = true;
+        out.last_iterations.push_back(*iteration);
       }
     }
     for (std::uint32_t b = 0; b < count; ++b) {
@@ -361,11 +362,11 @@ class Placer {
 
   // Where a thread that has done the block's loads, in front of `done`, goes straight on, by a
   // write, to a branch that leads to more of them or to none, and can tell which: there.
-  std::optional<LastTurn> last_turn(std::uint32_t block, std::uint32_t done,
-                                    const std::vector<bool>& loads,
-                                    const std::vector<bool>& leads) const {
+  std::optional<LastIteration> last_iteration(std::uint32_t block, std::uint32_t done,
+                                              const std::vector<bool>& loads,
+                                              const std::vector<bool>& leads) const {
     const std::uint32_t home = block;
-    constexpr std::size_t kLongest = 4096;  // instructions of a turn that are looked at
+    constexpr std::size_t kLongest = 4096;  // instructions of an iteration that are looked at
     std::vector<std::uint32_t> path;
     std::uint32_t at = done;
     for (;;) {
@@ -396,7 +397,7 @@ class Placer {
     if (leaves.next.size() != 2) return std::nullopt;
     const bool where_taken = goes_to_loads(leaves.next[1]);
     if (goes_to_loads(leaves.next[0]) == where_taken) return std::nullopt;
-    // Only back to where every turn begins, if need be by a jump.
+    // Only back to where every iteration begins, if need be by a jump.
     std::uint32_t again = flow_.block_of(leaves.next[where_taken ? 1 : 0]);
     const auto& jump = flow_.successors(again);
     const bool jumps = jump.size() == 1 && jump[0] != flow_.exit();
@@ -404,7 +405,7 @@ class Placer {
     if (!flow_.dominates(again, home)) return std::nullopt;
     auto repeated = deciding(body_, path, branch, done);
     if (!repeated) return std::nullopt;
-    return LastTurn{done, branch, !where_taken, std::move(*repeated)};
+    return LastIteration{done, branch, !where_taken, std::move(*repeated)};
   }
 
   const Code& code_;

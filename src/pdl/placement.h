@@ -10,7 +10,7 @@
 
 #include "pdl/code.h"
 #include "pdl/footprint.h"
-#include "pdl/last_turn.h"
+#include "pdl/last_iteration.h"
 
 namespace baton::overlap {
 
@@ -29,7 +29,8 @@ struct EarlyWork {
 
 enum class TriggerPlace : std::uint8_t {
   kNowhere,
-  kBehindLoads,  // behind the last load of global memory, also in a loop's last turn, and the wait
+  kBehindLoads,  // behind the last load of global memory, also in a loop's last iteration, and the
+                 // wait
   kAtExits,      // wherever the kernel ends
   kAtTop,        // as its first instruction
 };
@@ -46,7 +47,8 @@ struct Placement {
   std::uint32_t wait = kTop;  // the instruction of the kernel's own body that it stands before
   std::string because;        // why it stands there
   std::vector<std::uint32_t> triggers;
-  std::vector<LastTurn> last_turns;       // triggers of the threads whose last turn of a loop it is
+  std::vector<LastIteration>
+      last_iterations;  // triggers of the threads whose last iteration of a loop it is
   std::vector<std::uint32_t> incoherent;  // non-coherent loads that have to become plain ones
 };
 

@@ -50,7 +50,7 @@ class Editor {
     if (placement.own.empty()) wait(placement);
     for (std::uint32_t at : placement.triggers) trigger(at);
     const ptx::FlatFunction body(*code.kernel);
-    for (const LastTurn& turn : placement.last_turns) trigger(body, turn);
+    for (const LastIteration& iteration : placement.last_iterations) trigger(body, iteration);
     for (std::uint32_t at : placement.incoherent) make_plain(at);
   }
 
@@ -107,10 +107,10 @@ class Editor {
                                   : "nothing more is loaded after it"});
   }
 
-  void trigger(const ptx::FlatFunction& body, const LastTurn& turn) {
-    insert(turn.at, in_last_turn(body, turn, kTrigger));
-    inserted += static_cast<std::uint32_t>(turn.repeated.size());
-    changes.push_back({Change::Kind::kTrigger, where(turn.at),
+  void trigger(const ptx::FlatFunction& body, const LastIteration& iteration) {
+    insert(iteration.at, emit_in_last_iteration(body, iteration, kTrigger));
+    inserted += static_cast<std::uint32_t>(iteration.repeated.size());
+    changes.push_back({Change::Kind::kTrigger, where(iteration.at),
                        "it loads nothing more in a thread's last iteration of the loop"});
   }
 

@@ -73,25 +73,25 @@ class Follower {
     return facts;
   }
 
-  std::vector<bool> open(const std::vector<bool>& closed) const {
+  std::vector<bool> open(const std::vector<bool>& stops) const {
     return flood({0}, [&](const Operation& operation, std::uint32_t at) {
-      const bool ends = operation.kind == Kind::kTrap || closed[at];
+      const bool ends = operation.kind == Kind::kTrap || stops[at];
       return !ends || guard(operation) != Guard::kTrue;
     });
   }
 
-  std::vector<bool> sure(const std::vector<bool>& closed) const {
-    std::vector<bool> result = open(closed);
+  std::vector<bool> sure(const std::vector<bool>& stops) const {
+    std::vector<bool> result = open(stops);
     const std::vector<bool> decided = flood({0}, [&](const Operation& operation, std::uint32_t at) {
-      if (operation.kind == Kind::kTrap || closed[at]) {
+      if (operation.kind == Kind::kTrap || stops[at]) {
         return guard(operation) == Guard::kFalse;
       }
       return operation.next.size() < 2 || guard(operation) != Guard::kEither;
     });
     std::vector<std::uint32_t> behind;
-    for (std::uint32_t at = 0; at < closed.size(); ++at) {
+    for (std::uint32_t at = 0; at < stops.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      if (!closed[at] || !reached_[at] || guard(operation) == Guard::kFalse) continue;
+      if (!stops[at] || !reached_[at] || guard(operation) == Guard::kFalse) continue;
       const auto next = followers(operation);
       behind.insert(behind.end(), next.begin(), next.end());
     }
@@ -304,14 +304,14 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
   return Follower(code, thread).facts();
 }
 
-std::vector<bool> find_open(const Code& code, const KnownThread& thread,
-                            const std::vector<bool>& closed) {
-  return Follower(code, thread).open(closed);
+std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
+                                           const std::vector<bool>& stops) {
+  return Follower(code, thread).open(stops);
 }
 
-std::vector<bool> find_sure(const Code& code, const KnownThread& thread,
-                            const std::vector<bool>& closed) {
-  return Follower(code, thread).sure(closed);
+std::vector<bool> find_certainly_unordered(const Code& code, const KnownThread& thread,
+                                           const std::vector<bool>& stops) {
+  return Follower(code, thread).sure(stops);
 }
 
 }  // namespace baton::overlap

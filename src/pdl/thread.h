@@ -29,14 +29,14 @@ struct ThreadFacts {
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
 
-// By operation: whether the thread may come there past none of those that are `closed`.
-std::vector<bool> find_open(const Code& code, const KnownThread& thread,
-                            const std::vector<bool>& closed);
+// By operation: whether the thread may come there without passing one of `stops`.
+std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
+                                           const std::vector<bool>& stops);
 
-// Of these, by operation, the ones that the thread comes to before any that is closed whatever the
-// conditions come to that are not known: none of the closed ones leads there, or no such condition
-// stands on the way.
-std::vector<bool> find_sure(const Code& code, const KnownThread& thread,
-                            const std::vector<bool>& closed);
+// By operation: whether the thread certainly reaches it before any of `stops`, for every value of
+// the unknown conditions: no path from one of `stops` leads there, or no unknown condition is on
+// the way.
+std::vector<bool> find_certainly_unordered(const Code& code, const KnownThread& thread,
+                                           const std::vector<bool>& stops);
 
 }  // namespace baton::overlap

@@ -100,7 +100,7 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
     executed.push_back(is_executed ? &std::get<bind::PlannedLaunch>(steps[number]->action)
                                    : nullptr);
   }
-  edges::place_evenly(device, executed, judge.handovers(), resolved.edges, resolved.launches,
+  edges::place_evenly(device, executed, judge.trigger_facts(), resolved.edges, resolved.launches,
                       resolved.decisions);
   return resolved;
 }

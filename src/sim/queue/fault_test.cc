@@ -110,10 +110,10 @@ TEST_F(FaultTest, StopEndsAKernelThatLoopsForEver) {
   EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "forever"), stream));
   std::thread waiter(
       [&] { EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuStreamSynchronize(stream)); });
-  std::vector<std::string> standing = driver.simulator->stop(context);
+  std::vector<std::string> wait_report = driver.simulator->stop(context);
   waiter.join();
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());
-  for (const std::string& line : standing) {
+  for (const std::string& line : wait_report) {
     EXPECT_NE(line.find("forever"), std::string::npos) << line;
   }
 }
@@ -132,9 +132,9 @@ TEST_F(FaultTest, StopSaysWhereTheWarpsStand) {
                 launch(kernel(library, "store"), CU_STREAM_PER_THREAD, {&flag, &one}));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventRecord(event, CU_STREAM_PER_THREAD));
   EXPECT_RESULT(CUDA_SUCCESS, driver.cuEventSynchronize(event));
-  const std::vector<std::string> standing = driver.simulator->stop(context);
-  ASSERT_FALSE(standing.empty());
-  EXPECT_NE(standing[0].find("await"), std::string::npos) << standing[0];
+  const std::vector<std::string> wait_report = driver.simulator->stop(context);
+  ASSERT_FALSE(wait_report.empty());
+  EXPECT_NE(wait_report[0].find("await"), std::string::npos) << wait_report[0];
   EXPECT_RESULT(CUDA_ERROR_LAUNCH_TIMEOUT, driver.cuCtxSynchronize());
 }
 

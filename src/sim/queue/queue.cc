@@ -76,7 +76,7 @@ bool DeviceQueue::poll(Lock& lock, CommandPtr command) {
   }
   host_asks(lock, *command);
   DeviceQueue& queue = *command->queue;
-  if (queue.turns_.is_serial() || queue.in_host_function_) return false;
+  if (queue.scheduler_.is_serial() || queue.in_host_function_) return false;
   queue.asked_ = kTurnsPerQuestion;
   queue.work_.notify_all();
   Scheduler::instance().done.wait(lock, [&] { return command->done() || queue.asked_ == 0; });
@@ -134,7 +134,7 @@ std::vector<std::string> DeviceQueue::stop() {
   if (in_host_function_) return {"a host function launched on a stream has not returned"};
   engine_.interrupt();  // until the thread has halted
   scheduler.done.wait(lock, [&] { return !stop_requested_; });
-  return standing_;
+  return wait_report_;
 }
 
 void DeviceQueue::close() {
@@ -174,7 +174,7 @@ void DeviceQueue::run() {
 }
 
 bool DeviceQueue::may_execute(const Lock&) const {
-  return turns_.is_serial() || unasked_ || asked_ != 0 || Scheduler::instance().waiting != 0;
+  return scheduler_.is_serial() || unasked_ || asked_ != 0 || Scheduler::instance().waiting != 0;
 }
 
 void DeviceQueue::end_question() {
@@ -183,9 +183,9 @@ void DeviceQueue::end_question() {
 
 CommandPtr DeviceQueue::take_startable(const Lock&) {
   if (ready_.empty()) return nullptr;
-  if (!running_.empty() && !turns_.overlaps() && slices_ < kPatience) return nullptr;
+  if (!running_.empty() && !scheduler_.overlaps() && slices_ < kPatience) return nullptr;
   if (running_.size() >= engine_.chip().resident_grids) return nullptr;
-  const std::size_t chosen = turns_.start(ready_.size(), !running_.empty());
+  const std::size_t chosen = scheduler_.start(ready_.size(), !running_.empty());
   if (chosen >= ready_.size()) return nullptr;
   return ready_.extract(std::next(ready_.begin(), static_cast<std::ptrdiff_t>(chosen))).mapped();
 }
@@ -195,7 +195,7 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
   Work work = std::move(command->work);
   if (const auto* setting = std::get_if<Setting>(&work)) {
     // All that was submitted before is done and nothing else has begun: no grid is under way.
-    turns_ = Turns(setting->schedule);
+    scheduler_ = GridScheduler(setting->schedule);
     engine_.set_schedule(setting->schedule);
     return reach(lock, command, Milestone::kDone);
   }
@@ -273,7 +273,7 @@ void DeviceQueue::advance(Lock& lock) {
 // Advances the first grid, by the schedule's choice, that can go on. Where they do not take turns,
 // all have their part.
 CUresult DeviceQueue::take_turn() {
-  const std::vector<std::size_t> order = turns_.turn(running_.size());
+  const std::vector<std::size_t> order = scheduler_.turn(running_.size());
   std::vector<Grid*> grids;
   for (const std::size_t k : order) grids.push_back(running_[k].grid.get());
   CUresult result = CUDA_SUCCESS;
@@ -281,11 +281,11 @@ CUresult DeviceQueue::take_turn() {
   const auto advance = [&](std::span<Grid* const> some) {
     const Running& first = running_[order[static_cast<std::size_t>(some.data() - grids.data())]];
     Engine::Advance one;
-    result = advance_grids(engine_, some, turns_.slice(), first.command->notes->findings, &one);
+    result = advance_grids(engine_, some, scheduler_.slice(), first.command->notes->findings, &one);
     sum.executed += one.executed;
     sum.worked = sum.worked || one.worked;
   };
-  if (!turns_.overlaps()) {
+  if (!scheduler_.overlaps()) {
     advance(grids);
   } else {
     for (Grid*& grid : grids) {
@@ -335,7 +335,7 @@ void DeviceQueue::report_stuck(Lock& lock) {
     }
     // In the timeline each has a bar that begins here and does not end. The bytes are but the keys.
     const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());
-    for (const std::string& line : running.grid->standing()) {
+    for (const std::string& line : running.grid->wait_report()) {
       finding.message += (finding.message.ends_with(':') ? " " : "; ") + line;
       if (notes.trace != nullptr) notes.trace->begin_block(bar++, "livelock:", line);
     }
@@ -370,13 +370,13 @@ void DeviceQueue::fail(Lock& lock, CUresult result) {
 
 void DeviceQueue::halt(Lock& lock) {
   lock.unlock();
-  std::vector<std::string> standing;
+  std::vector<std::string> wait_report;
   for (const Running& running : running_) {
-    for (std::string& line : running.grid->standing()) standing.push_back(std::move(line));
+    for (std::string& line : running.grid->wait_report()) wait_report.push_back(std::move(line));
   }
   lock.lock();
   if (!unfinished_.empty()) fail(lock, CUDA_ERROR_LAUNCH_TIMEOUT);
-  standing_ = std::move(standing);
+  wait_report_ = std::move(wait_report);
   stop_requested_ = false;
   engine_.resume();
   Scheduler::instance().done.notify_all();

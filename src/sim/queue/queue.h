@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "sim/queue/command.h"
+#include "sim/queue/grid_scheduler.h"
 #include "sim/queue/session.h"
-#include "sim/queue/turns.h"
 
 namespace baton::sim {
 
@@ -33,11 +33,11 @@ struct Scheduler {
 //
 // Order. A command may start once all that it comes after have got as far as it asks. Which of
 // those that may starts, and which of the running grids goes on, is the schedule's matter
-// (turns.h). With kSerial the first by priority and then by order of submission starts, and while
-// grids run nothing new starts: so the order does not depend on how fast the host submits. Only
-// when the running grids have taken kPatience slices without one of them ending, as when they wait
-// for each other, does whatever is ready join them; copies and host functions then run between two
-// slices.
+// (grid_scheduler.h). With kSerial the first by priority and then by order of submission starts,
+// and while grids run nothing new starts: so the order does not depend on how fast the host
+// submits. Only when the running grids have taken kPatience slices without one of them ending, as
+// when they wait for each other, does whatever is ready join them; copies and host functions then
+// run between two slices.
 //
 // With any other schedule the device executes only while some thread of the host waits for it or
 // asks whether it is done, so that it does not matter either how fast the host submits. A host that
@@ -132,7 +132,7 @@ class DeviceQueue {
   std::uint64_t asked_ = 0;  // turns that the host asked for and waits for
   bool closing_ = false;
   bool in_host_function_ = false;
-  std::vector<std::string> standing_;  // what the last stop found
+  std::vector<std::string> wait_report_;  // what the last stop found
 
   // The thread's own.
   std::vector<Running> running_;
@@ -140,7 +140,7 @@ class DeviceQueue {
   std::uint64_t age_ = 0;          // of what is noted of memory, in kAge submissions
   std::uint64_t fingerprint_ = 0;  // of the running grids when they had polled for long
   std::uint64_t polled_ = 0;       // warp instructions since one did anything but poll
-  Turns turns_{Schedule{}};
+  GridScheduler scheduler_{Schedule{}};
   std::thread thread_;
 };
 

@@ -110,7 +110,7 @@ void GlobalWatch::report_forbidden() {
 }
 
 // The reader makes room for this grid.
-void GlobalWatch::keep(const Shadow::Cell* cell, Toucher reader) {
+void GlobalWatch::retain_reader(const Shadow::Cell* cell, Toucher reader) {
   const Ordering& ordering = Ordering::instance();
   const Ordering::Number last = ordering.last();
   shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
@@ -119,14 +119,14 @@ void GlobalWatch::keep(const Shadow::Cell* cell, Toucher reader) {
 }
 
 // Whether the other one is nobody, this grid or the operation that all lanes come after.
-inline bool GlobalWatch::is_quiet(std::uint64_t other, std::uint64_t before) const {
+inline bool GlobalWatch::is_ignorable(std::uint64_t other, std::uint64_t before) const {
   const std::uint64_t number = Toucher(other).low_number();
   return other == 0 || number == own_ || number == before;
 }
 
 // Whether there is nothing to be found between this access and the other one.
 bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
-  if (is_quiet(other.bits(), *before)) return true;
+  if (is_ignorable(other.bits(), *before)) return true;
   bool for_all_lanes = false;
   const bool ordered = is_ordered(other, lane, &for_all_lanes);
   if (for_all_lanes) *before = other.low_number();
@@ -144,7 +144,7 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   };
   if (touch_ == AccessKind::kRead) {
     if (is_noted(reader)) return;
-    if (!is_harmless(reader, lane, &reader_before_)) keep(cell, reader);
+    if (!is_harmless(reader, lane, &reader_before_)) retain_reader(cell, reader);
     return Shadow::store(cell->read, me());
   }
   if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
@@ -160,15 +160,15 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
 // Does what `look` does where there is nothing to find or to keep, which is nearly always; false
 // elsewhere.
 template <bool Reads>
-inline bool GlobalWatch::note_quietly(Shadow::Cell* cell, std::uint64_t me) const {
+inline bool GlobalWatch::try_record_fast(Shadow::Cell* cell, std::uint64_t me) const {
   const std::uint64_t writer = Shadow::load(cell->write);
   const std::uint64_t reader = Shadow::load(cell->read);
-  if (!is_quiet(writer, writer_before_)) return false;
+  if (!is_ignorable(writer, writer_before_)) return false;
   const auto is_noted = [&](std::uint64_t mine) {
     return Toucher(mine).low_number() == own_ && (strong_ || !Toucher(mine).is_strong());
   };
   if (Reads && is_noted(reader)) return true;
-  if (!is_quiet(reader, reader_before_)) return false;
+  if (!is_ignorable(reader, reader_before_)) return false;
   if (Reads) {
     Shadow::store(cell->read, me);
   } else if (!is_noted(writer)) {
@@ -219,13 +219,13 @@ void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
   for (; lane < end; ++lane, offset += bytes_) {
     const std::uint64_t me = mine_of(lane).bits();
     for (std::uint32_t k = 0; k < cells; ++k, ++cell) {
-      if (!note_quietly<Reads>(cell, me)) look(cell, lane, offset);
+      if (!try_record_fast<Reads>(cell, me)) look(cell, lane, offset);
     }
   }
 }
 
 // Knows afterwards whether all lanes come after who touched the cell last.
-void GlobalWatch::learn(const Shadow::Cell& cell, int lane) {
+void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
   is_harmless(Toucher(Shadow::load(cell.write)), lane, &writer_before_);
   is_harmless(Toucher(Shadow::load(cell.read)), lane, &reader_before_);
 }
@@ -253,7 +253,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
     __builtin_prefetch(cell + k, 1);
     __builtin_prefetch(cell + k + kAhead, 1);
   }
-  learn(*cell, lane);
+  cache_ordering(*cell, lane);
   if (!reads) {
     if (!note_alike<false>(cell, cells, lane, lanes)) {
       look_at_run<false>(cell, cells, lane, lanes, offset);
@@ -269,9 +269,10 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
   }
   look_at_run<true>(cell, cells, lane, lanes, offset);
   const std::uint64_t me = mine_of(lane).bits();
-  bool is_quiet = true;  // and noted
-  for (std::uint32_t k = 0; k < lanes * cells; ++k) is_quiet &= note_quietly<true>(cell + k, me);
-  if (is_quiet) groups.confirm(first, last, token, own_);
+  bool all_recorded = true;
+  for (std::uint32_t k = 0; k < lanes * cells; ++k)
+    all_recorded &= try_record_fast<true>(cell + k, me);
+  if (all_recorded) groups.confirm(first, last, token, own_);
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {

@@ -28,20 +28,20 @@ class GlobalWatch {
 
  private:
   template <bool Reads>
-  bool note_quietly(Shadow::Cell* cell, std::uint64_t me) const;
-  void learn(const Shadow::Cell& cell, int lane);
+  bool try_record_fast(Shadow::Cell* cell, std::uint64_t me) const;
+  void cache_ordering(const Shadow::Cell& cell, int lane);
   template <bool Reads>
   bool note_alike(Shadow::Cell* first, std::uint32_t cells, int lane, std::uint32_t lanes) const;
   template <bool Reads>
   void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
                    std::uint64_t offset);
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
-  void keep(const Shadow::Cell* cell, Toucher reader);
+  void retain_reader(const Shadow::Cell* cell, Toucher reader);
   // `for_all_lanes`: it does not depend on what the lane waited for.
   bool is_ordered(Toucher other, int lane, bool* for_all_lanes) const;
   Toucher mine_of(int lane) const;
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);
-  bool is_quiet(std::uint64_t other, std::uint64_t before) const;
+  bool is_ignorable(std::uint64_t other, std::uint64_t before) const;
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
   void report_forbidden();

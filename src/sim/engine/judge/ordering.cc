@@ -158,10 +158,10 @@ void Ordering::host_learns(Number done) {
   node.floor = search.run_to_floor();
   if (node.floor + 1 != number) return;
   // All that was ever submitted is done, so nothing will be told of it; it may hold much memory.
-  for (Number old = std::max(told_, first_); old < number; ++old) {
+  for (Number old = std::max(forgotten_before_, first_); old < number; ++old) {
     nodes_[old - first_].operation = {};
   }
-  told_ = number;
+  forgotten_before_ = number;
 }
 
 bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,

@@ -93,7 +93,7 @@ class Ordering {
   std::deque<Node> nodes_;
   Number first_ = 1;  // of nodes_
   Number host_ = 0;
-  Number told_ = 0;  // operations before it are empty
+  Number forgotten_before_ = 0;  // operations before it are empty
 };
 
 }  // namespace baton::sim

@@ -10,7 +10,7 @@
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/lower/frame.h"
 #include "sim/engine/memory/address.h"
-#include "sim/engine/report/standing.h"
+#include "sim/engine/report/wait_report.h"
 #include "sim/engine/run/warp.h"
 
 namespace baton::sim {
@@ -120,11 +120,11 @@ bool waits(const BlockState& block, Wait wait) {
 }
 
 void report_deadlock(Exec* x, const ClusterState& cluster) {
-  Standing standing(*x->grid);
-  standing.add(cluster);
-  const std::vector<std::string> lines = standing.lines();
+  WaitReport wait_report(*x->grid);
+  wait_report.add(cluster);
+  const std::vector<std::string> lines = wait_report.lines();
   // In the timeline each has a bar that begins here and does not end. Fragments are but the keys.
-  static_assert(Standing::kMostGroups < kLanes);
+  static_assert(WaitReport::kMostGroups < kLanes);
   if (Trace* trace = x->grid->trace) {
     const auto& bars = cluster.blocks.front()->warps.front().fragments;
     for (std::size_t k = 0; k < lines.size(); ++k) {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "chip/occupancy.h"
 #include "sim/engine/judge/hazards.h"
-#include "sim/engine/report/standing.h"
+#include "sim/engine/report/wait_report.h"
 #include "sim/engine/run/cluster.h"
 #include "sim/engine/run/fingerprint.h"
 #include "sim/engine/run/workers.h"
@@ -194,9 +194,9 @@ driver::Counters GridState::counters() const {
   return totals;
 }
 
-std::vector<std::string> GridState::standing() const {
+std::vector<std::string> GridState::wait_report() const {
   std::lock_guard lock(mutex);
-  Standing where(*this);
+  WaitReport where(*this);
   for (const auto& cluster : parked) where.add(*cluster);
   return where.lines();
 }

@@ -85,7 +85,7 @@ class Grid {
   virtual std::uint64_t fingerprint() const = 0;
   virtual driver::Counters counters() const = 0;
   // Where the resident warps stand, one line a group of warps at one place: for time-outs.
-  virtual std::vector<std::string> standing() const = 0;
+  virtual std::vector<std::string> wait_report() const = 0;
 };
 
 // Executes grids on one simulated device.

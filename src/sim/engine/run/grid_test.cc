@@ -113,9 +113,9 @@ TEST_F(Grids, StopAfterTheirBudgetAndSayWhereTheyStand) {
   const std::uint64_t executed = grid->counters().warp_instructions;
   EXPECT_GE(executed, 300'000u);
   EXPECT_LT(executed, 900'000u);
-  const auto standing = grid->standing();
-  ASSERT_EQ(standing.size(), 1u);
-  EXPECT_NE(standing[0].find("warps 0 to 1: 64 threads"), std::string::npos) << standing[0];
+  const auto wait_report = grid->wait_report();
+  ASSERT_EQ(wait_report.size(), 1u);
+  EXPECT_NE(wait_report[0].find("warps 0 to 1: 64 threads"), std::string::npos) << wait_report[0];
 }
 
 TEST_F(Grids, BlocksThatStandAtOnePlaceAreOneLine) {
@@ -123,11 +123,11 @@ TEST_F(Grids, BlocksThatStandAtOnePlaceAreOneLine) {
   const auto grid = device.begin(module, "wait", {500}, {64}, 0, flag);
   Grid* grids[] = {grid.get()};
   device.engine.advance(grids, 10'000'000);
-  const auto standing = grid->standing();
-  ASSERT_EQ(standing.size(), 1u);
-  EXPECT_NE(standing[0].find("wait, 500 blocks, block (0, 0, 0) first: 32000 threads"),
+  const auto wait_report = grid->wait_report();
+  ASSERT_EQ(wait_report.size(), 1u);
+  EXPECT_NE(wait_report[0].find("wait, 500 blocks, block (0, 0, 0) first: 32000 threads"),
             std::string::npos)
-      << standing[0];
+      << wait_report[0];
 }
 
 TEST_F(Grids, AreInterrupted) {

@@ -218,7 +218,7 @@ struct GridState final : public Grid {
   CUresult fault() const override;
   std::uint64_t fingerprint() const override;
   driver::Counters counters() const override;
-  std::vector<std::string> standing() const override;
+  std::vector<std::string> wait_report() const override;
   bool begun() const override {
     return next_cluster.load(std::memory_order_relaxed) == total_clusters;
   }

@@ -100,7 +100,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
   job_.worked = false;
-  const bool alone = !order_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
+  const bool alone = !scheduler_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);
@@ -133,10 +133,10 @@ void WorkerPool::work(Worker* worker) {
          !job_.interrupted->load(std::memory_order_relaxed)) {
     const std::int64_t left = job_.budget.load(std::memory_order_relaxed);
     if (left <= 0) break;
-    std::unique_ptr<ClusterState> cluster = order_.next(grid);
+    std::unique_ptr<ClusterState> cluster = scheduler_.next(grid);
     if (cluster == nullptr) break;
     const std::uint64_t before = x.warp_instructions;
-    const BlockStop stop = run_cluster(&x, cluster.get(), order_.slice(std::min(left, slice)));
+    const BlockStop stop = run_cluster(&x, cluster.get(), scheduler_.slice(std::min(left, slice)));
     // Even a cluster that did nothing costs something, or pollers could go round for ever.
     job_.budget.fetch_sub(static_cast<std::int64_t>(x.warp_instructions - before) + 64,
                           std::memory_order_relaxed);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/engine/run/order_of_blocks.h"
+#include "sim/engine/run/block_scheduler.h"
 #include "sim/engine/run/state.h"
 
 namespace baton::sim {
@@ -31,8 +31,8 @@ class WorkerPool {
                       std::uint64_t budget, const std::atomic<bool>& interrupted);
 
   // Not while grids are run.
-  void set_schedule(const Schedule& schedule) { order_ = BlockOrder(schedule); }
-  const Schedule& schedule() const { return order_.schedule(); }
+  void set_schedule(const Schedule& schedule) { scheduler_ = BlockScheduler(schedule); }
+  const Schedule& schedule() const { return scheduler_.schedule(); }
 
  private:
   struct Job {
@@ -54,7 +54,7 @@ class WorkerPool {
   void loop(std::stop_token stop, Worker* worker);
 
   Job job_;
-  BlockOrder order_{Schedule{}};
+  BlockScheduler scheduler_{Schedule{}};
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::condition_variable done_;

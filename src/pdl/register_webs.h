@@ -18,6 +18,6 @@ inline constexpr std::size_t kMaxWebSteps = std::size_t{1} << 24;
 // Gives each value a register of its own, which makes `registers` and `unset` of the code anew.
 // `whole`: by register of before, whether its definitions are to stay together, since one may leave
 // a part of another standing or names more than the one register.
-void tell_apart(Code& code, const std::vector<bool>& whole);
+void split_webs(Code& code, const std::vector<bool>& whole);
 
 }  // namespace baton::overlap

@@ -10,9 +10,9 @@ namespace baton::sim {
 
 // Which block of a grid runs next, by the schedule. Only the thread that advances grids calls it
 // where the schedule is not kSerial; any worker does where it is.
-class BlockOrder {
+class BlockScheduler {
  public:
-  explicit BlockOrder(const Schedule& schedule) : schedule_(schedule), state_(schedule.seed) {}
+  explicit BlockScheduler(const Schedule& schedule) : schedule_(schedule), state_(schedule.seed) {}
 
   const Schedule& schedule() const { return schedule_; }
   bool is_serial() const { return schedule_.kind == ScheduleKind::kSerial; }

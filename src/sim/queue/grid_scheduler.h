@@ -10,9 +10,9 @@ namespace baton::sim {
 
 // Which command starts and which grid goes on, by the schedule. A plain value; its queue's thread
 // alone uses it.
-class Turns {
+class GridScheduler {
  public:
-  explicit Turns(const Schedule& schedule) : schedule_(schedule), state_(~schedule.seed) {}
+  explicit GridScheduler(const Schedule& schedule) : schedule_(schedule), state_(~schedule.seed) {}
 
   const Schedule& schedule() const { return schedule_; }
   bool is_serial() const { return schedule_.kind == ScheduleKind::kSerial; }

@@ -1,4 +1,4 @@
-#include "sim/engine/report/standing.h"
+#include "sim/engine/report/wait_report.h"
 
 #include <fmt/core.h>
 
@@ -51,7 +51,7 @@ const Insn* place_in_code(const Fragment& fragment) {
   return behind ? fragment.pc - 1 : fragment.pc;
 }
 
-void Standing::add(const BlockState& block) {
+void WaitReport::add(const BlockState& block) {
   for (const Warp& warp : block.warps) {
     for (std::uint32_t k = 0; k < warp.count; ++k) {
       const Fragment& fragment = warp.fragments[k];
@@ -73,11 +73,11 @@ void Standing::add(const BlockState& block) {
   }
 }
 
-void Standing::add(const ClusterState& cluster) {
+void WaitReport::add(const ClusterState& cluster) {
   for (const auto& block : cluster.blocks) add(*block);
 }
 
-std::string Standing::line(const Group& group) const {
+std::string WaitReport::line(const Group& group) const {
   const auto at =
       static_cast<std::size_t>(place_in_code(*group.fragment) - group.function->code.data());
   const Site site = at < group.function->sites.size() ? group.function->sites[at] : Site{};
@@ -98,7 +98,7 @@ std::string Standing::line(const Group& group) const {
       site.instruction == nullptr ? "" : fmt::format(" (\"{}\")", text_of(*site.instruction)));
 }
 
-std::vector<std::string> Standing::lines() const {
+std::vector<std::string> WaitReport::lines() const {
   std::vector<const Group*> groups;
   for (const auto& [key, group] : groups_) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {

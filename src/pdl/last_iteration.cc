@@ -1,4 +1,4 @@
-#include "pdl/last_turn.h"
+#include "pdl/last_iteration.h"
 
 #include <fmt/core.h>
 
@@ -70,21 +70,21 @@ bool is_repeatable(const ptx::FlatInstruction& flat) {
   return std::none_of(instruction.operands.begin(), instruction.operands.end(), reads_volatile);
 }
 
-class Repeater {
+class GuardDuplicator {
  public:
-  explicit Repeater(const FlatFunction& body) : body_(body) {}
+  explicit GuardDuplicator(const FlatFunction& body) : body_(body) {}
 
-  std::string text(const LastTurn& turn, std::string_view instruction) {
+  std::string text(const LastIteration& iteration, std::string_view instruction) {
     std::string repeated;
-    for (std::uint32_t at : turn.repeated) repeated += again(at);
-    const Instruction& branch = *body_.instructions()[turn.branch].instruction;
-    const auto decides = Registers(body_, turn.branch).of(branch.guard);
+    for (std::uint32_t at : iteration.repeated) repeated += again(at);
+    const Instruction& branch = *body_.instructions()[iteration.branch].instruction;
+    const auto decides = Registers(body_, iteration.branch).of(branch.guard);
     const auto own = decides ? own_.find(*decides) : own_.end();
-    const bool negated = branch.guard_negated == turn.leaves_where_taken;
+    const bool negated = branch.guard_negated == iteration.leaves_where_taken;
     const std::string guarded =
         fmt::format("@{}{} {}", negated ? "!" : "",
                     own != own_.end() ? std::string_view(own->second) : branch.guard, instruction);
-    if (turn.repeated.empty()) return guarded;
+    if (iteration.repeated.empty()) return guarded;
     return fmt::format("{{ {}{}{}}} ", declared_, repeated, guarded);
   }
 
@@ -198,9 +198,9 @@ std::optional<std::vector<std::uint32_t>> deciding(const FlatFunction& body,
   return repeated;
 }
 
-std::string in_last_turn(const FlatFunction& body, const LastTurn& turn,
-                         std::string_view instruction) {
-  return Repeater(body).text(turn, instruction);
+std::string emit_in_last_iteration(const FlatFunction& body, const LastIteration& iteration,
+                                   std::string_view instruction) {
+  return GuardDuplicator(body).text(iteration, instruction);
 }
 
 }  // namespace baton::overlap

@@ -1,4 +1,4 @@
-#include "sim/engine/run/order_of_blocks.h"
+#include "sim/engine/run/block_scheduler.h"
 
 #include <fmt/core.h>
 
@@ -25,17 +25,17 @@ std::uint64_t mixed(std::uint64_t z) {
 
 }  // namespace
 
-std::uint64_t BlockOrder::draw() {
+std::uint64_t BlockScheduler::draw() {
   return mixed(state_ += 0x9e3779b97f4a7c15u);
 }
 
-std::int64_t BlockOrder::slice(std::int64_t most) {
+std::int64_t BlockScheduler::slice(std::int64_t most) {
   if (schedule_.kind != ScheduleKind::kRandom) return most;
   return std::min(most, std::int64_t{1} << (4 + draw() % 14));
 }
 
 // A grid's clusters begin in order; with a seed, in an order that visits each once.
-std::uint64_t BlockOrder::number_of(const GridState& grid, std::uint64_t turn) const {
+std::uint64_t BlockScheduler::number_of(const GridState& grid, std::uint64_t turn) const {
   const std::uint64_t total = grid.total_clusters;
   if (schedule_.kind == ScheduleKind::kReverse) return total - 1 - turn;
   if (schedule_.kind != ScheduleKind::kRandom) return turn;
@@ -45,7 +45,7 @@ std::uint64_t BlockOrder::number_of(const GridState& grid, std::uint64_t turn) c
   return static_cast<std::uint64_t>((Wide{step} * turn + schedule_.seed) % total);
 }
 
-std::size_t BlockOrder::choose(const GridState& grid, bool room) {
+std::size_t BlockScheduler::choose(const GridState& grid, bool room) {
   const std::size_t parked = grid.parked.size();
   if (parked == 0) return 0;
   switch (schedule_.kind) {
@@ -64,7 +64,7 @@ std::size_t BlockOrder::choose(const GridState& grid, bool room) {
   }
 }
 
-std::unique_ptr<ClusterState> BlockOrder::next(GridState* grid) {
+std::unique_ptr<ClusterState> BlockScheduler::next(GridState* grid) {
   std::unique_ptr<ClusterState> cluster;
   std::uint64_t turn = 0;
   {

@@ -16,10 +16,10 @@ const Insn* place_in_code(const Fragment& fragment);
 
 // Where the warps of a grid stand, as time-outs and deadlocks tell it: those at one place that wait
 // for the same are one group, over all blocks that are added.
-class Standing {
+class WaitReport {
  public:
   // The grid must outlive it.
-  explicit Standing(const GridState& grid) : grid_(grid) {}
+  explicit WaitReport(const GridState& grid) : grid_(grid) {}
 
   void add(const BlockState& block);
   void add(const ClusterState& cluster);

@@ -1,4 +1,4 @@
-#include "pdl/web.h"
+#include "pdl/register_webs.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

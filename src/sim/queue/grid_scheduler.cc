@@ -1,4 +1,4 @@
-#include "sim/queue/turns.h"
+#include "sim/queue/grid_scheduler.h"
 
 #include <algorithm>
 #include <numeric>
@@ -16,14 +16,14 @@ constexpr std::uint64_t kMercy = 64;
 }  // namespace
 
 // Vigna's SplitMix64 (2015, public domain).
-std::uint64_t Turns::draw() {
+std::uint64_t GridScheduler::draw() {
   std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
 
-std::size_t Turns::start(std::size_t count, bool any_runs) {
+std::size_t GridScheduler::start(std::size_t count, bool any_runs) {
   switch (schedule_.kind) {
     case ScheduleKind::kReverse:
       return count - 1;
@@ -34,7 +34,7 @@ std::size_t Turns::start(std::size_t count, bool any_runs) {
   }
 }
 
-std::vector<std::size_t> Turns::turn(std::size_t count) {
+std::vector<std::size_t> GridScheduler::turn(std::size_t count) {
   ++turns_;
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -56,7 +56,7 @@ std::vector<std::size_t> Turns::turn(std::size_t count) {
   return order;
 }
 
-std::uint64_t Turns::slice() {
+std::uint64_t GridScheduler::slice() {
   switch (schedule_.kind) {
     case ScheduleKind::kReverse:
       return kShortSlice;

@@ -1,4 +1,4 @@
-#include "pdl/web.h"
+#include "pdl/register_webs.h"
 
 #include <numeric>
 #include <span>
@@ -228,7 +228,7 @@ class Splitter {
 
 }  // namespace
 
-void tell_apart(Code& code, const std::vector<bool>& whole) {
+void split_webs(Code& code, const std::vector<bool>& whole) {
   Splitter(code).split(whole);
 }
 
