@@ -57,10 +57,33 @@ class CodeReader {
     for (std::size_t f = 0; f < frames_.size(); ++f) lower(static_cast<std::uint32_t>(f));
     whole_.resize(code_.registers);
     split_webs(code_, whole_);
+    index();
     return std::move(code_);
   }
 
  private:
+  // Everything that analyses share.
+  void index() {
+    const std::vector<Operation>& operations = code_.operations;
+    const auto count = static_cast<std::uint32_t>(operations.size());
+    const std::uint32_t begin = 0;
+    code_.order = ptx::VisitOrder(
+        count,
+        std::span(&begin, 1), [&](std::uint32_t at) -> const auto& { return operations[at].next; });
+    const auto each_use = [&](std::uint32_t at, const auto& visit) {
+      const Operation& operation = operations[at];
+      const auto read = [&](const ValueSource& source) {
+        if (source.kind == ValueSource::Kind::kRegister) visit(source.id);
+      };
+      for (const ValueSource& source : operation.sources) read(source);
+      read(operation.address);
+      if (operation.guard != kNone) visit(operation.guard);
+      for (const std::uint32_t id : operation.kept) visit(id);
+      if (operation.kind == Kind::kLoad) visit(code_.local_memory());
+    };
+    code_.users = ptx::UseLists(code_.registers + 1, count, each_use);
+  }
+
   // Makes room for the function's operations. The kernel's own are followed by one end that all
   // paths off it share.
   std::uint32_t open_frame(const ptx::Function& function, std::uint32_t caller,

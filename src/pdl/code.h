@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ptx/ast.h"
+#include "ptx/dataflow.h"
 
 namespace baton::overlap {
 
@@ -109,6 +110,12 @@ struct Code {
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id
+  ptx::VisitOrder order;               // of the operations, for dataflow analyses
+  // By register: the operations that read it, in whatever way; under `local_memory()`, loads.
+  ptx::UseLists users;
+
+  // Stands for all of local memory among the registers: the one after the last.
+  std::uint32_t local_memory() const { return registers; }
 
   // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a
   // function that the compiler put into its caller is that of the call.

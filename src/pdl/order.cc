@@ -1,9 +1,10 @@
 #include "pdl/order.h"
 
 #include <algorithm>
-#include <limits>
+#include <span>
 
 #include "pdl/path.h"
+#include "ptx/dataflow.h"
 
 namespace baton::overlap {
 namespace {
@@ -21,21 +22,55 @@ struct Passed {
   std::uint32_t most = 0;
 };
 
+// Whether every thread that comes to the operation executes it.
+bool is_certain(const Operation& operation) {
+  return operation.guard == kNone;
+}
+
+class BarrierCount {
+ public:
+  using State = Passed;
+  explicit BarrierCount(const Code& code) : code_(code) {}
+
+  static bool join(Passed& into, const Passed& from) {
+    const Passed joined = {std::min(into.least, from.least), std::max(into.most, from.most)};
+    if (joined.least == into.least && joined.most == into.most) return false;
+    into = joined;
+    return true;
+  }
+
+  template <typename Emit>
+  void flow(std::uint32_t at, Passed after, const Emit& emit) const {
+    const Operation& operation = code_.operations[at];
+    if (operation.kind == Kind::kTrap && is_certain(operation)) return;
+    if (operation.kind == Kind::kBarrier) {
+      after.most = std::min(after.most + 1, kManyBarriers);
+      if (is_certain(operation)) after.least = std::min(after.least + 1, kManyBarriers);
+    }
+    for (const std::uint32_t to : operation.next) emit(to, after);
+  }
+
+ private:
+  const Code& code_;
+};
+
 class OrderFinder {
  public:
   OrderFinder(const Code& code, const std::array<std::uint32_t, 3>& block)
-      : code_(code), block_(block), passed_(code.operations.size()) {}
+      : code_(code), block_(block), barriers_(code), passed_(barriers_, code.order) {
+    passed_.seed(0, {0, 0});
+    passed_.run();
+  }
 
   WaitOrdering find() {
     WaitOrdering result;
-    count_barriers();
     const std::vector<bool> unwaited = find_unwaited();
     result.of.assign(code_.operations.size(), Order::kAfter);
     result.reachable.resize(code_.operations.size());
     result.every_thread_waits = true;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      result.reachable[at] = passed_[at].least != kNone;
+      result.reachable[at] = passed_.is_reached(at);
       if (!result.reachable[at]) continue;
       result.waits |= operation.kind == Kind::kWait;
       if (operation.kind == Kind::kEnd && unwaited[at]) result.every_thread_waits = false;
@@ -43,16 +78,16 @@ class OrderFinder {
     result.a_thread_waits = result.every_thread_waits;
     const std::uint32_t ordering_barrier = result.waits ? find_ordering_barrier(result) : kNone;
     const std::vector<bool> ordering_ops = find_ordering_ops(result.waits);
-    const std::vector<bool> open = find_open(ordering_ops);
+    const std::vector<bool> unordered = flood(ordering_ops);
     const PathSearch paths(code_);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
-      if (ordering_barrier != kNone && passed_[at].least >= ordering_barrier) continue;
-      result.of[at] = open[at] ? Order::kBefore : Order::kUnclear;
+      if (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) continue;
+      result.of[at] = unordered[at] ? Order::kBefore : Order::kUnclear;
       const Kind kind = code_.operations[at].kind;
       const bool counts = kind == Kind::kLoad || kind == Kind::kStore || kind == Kind::kAtomic;
       // What a thread decided before may keep it from coming here.
-      if (open[at] && counts && code_.operations[at].space != Operation::Space::kParam &&
+      if (unordered[at] && counts && code_.operations[at].space != Operation::Space::kParam &&
           !paths.reaches(at, ordering_ops)) {
         result.of[at] = Order::kUnclear;
       }
@@ -67,48 +102,16 @@ class OrderFinder {
   }
 
  private:
-  static bool is_certain(const Operation& operation) { return operation.guard == kNone; }
-
-  void count_barriers() {
-    passed_[0] = {0, 0};
-    std::vector<std::uint32_t> queue = {0};
-    while (!queue.empty()) {
-      const std::uint32_t at = queue.back();
-      queue.pop_back();
-      const Operation& operation = code_.operations[at];
-      Passed after = passed_[at];
-      if (operation.kind == Kind::kTrap && is_certain(operation)) continue;
-      if (operation.kind == Kind::kBarrier) {
-        after.most = std::min(after.most + 1, kManyBarriers);
-        if (is_certain(operation)) after.least = std::min(after.least + 1, kManyBarriers);
-      }
-      for (std::uint32_t to : operation.next) {
-        Passed& there = passed_[to];
-        const Passed joined = {std::min(there.least, after.least),
-                               std::max(there.most, after.most)};
-        if (joined.least == there.least && joined.most == there.most) continue;
-        there = joined;
-        queue.push_back(to);
-      }
-    }
-  }
-
-  // What can be reached without passing one of `stops`.
-  std::vector<bool> flood(const std::vector<bool>& ordering_ops) const {
-    std::vector<bool> seen(code_.operations.size());
-    std::vector<std::uint32_t> queue = {0};
-    seen[0] = true;
-    while (!queue.empty()) {
-      const std::uint32_t at = queue.back();
-      queue.pop_back();
-      const Operation& operation = code_.operations[at];
-      if (is_certain(operation) && (ordering_ops[at] || operation.kind == Kind::kTrap)) continue;
-      for (std::uint32_t to : operation.next) {
-        if (!seen[to]) queue.push_back(to);
-        seen[to] = true;
-      }
-    }
-    return seen;
+  // By operation: whether a path leads there that passes none of `stops`, but those whose guard may
+  // hold a thread back.
+  std::vector<bool> flood(const std::vector<bool>& stops) const {
+    const std::uint32_t begin = 0;
+    return ptx::reachable(
+        code_.operations.size(), std::span(&begin, 1), [&](std::uint32_t at, const auto& go) {
+          const Operation& operation = code_.operations[at];
+          if (is_certain(operation) && (stops[at] || operation.kind == Kind::kTrap)) return;
+          for (const std::uint32_t to : operation.next) go(to);
+        });
   }
 
   std::vector<bool> find_unwaited() const {
@@ -123,22 +126,19 @@ class OrderFinder {
   // anyone can have waited does not.
   std::vector<bool> find_ordering_ops(bool waits) const {
     std::uint32_t fewest = kNone;  // barriers that a thread passes before it waits
-    for (std::size_t at = 0; at < passed_.size(); ++at) {
-      if (code_.operations[at].kind == Kind::kWait) fewest = std::min(fewest, passed_[at].least);
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (code_.operations[at].kind != Kind::kWait) continue;
+      fewest = std::min(fewest, passed_.state(at).least);
     }
     std::vector<bool> ordering_ops(code_.operations.size());
-    for (std::size_t at = 0; at < ordering_ops.size(); ++at) {
+    for (std::uint32_t at = 0; at < ordering_ops.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      const bool by_barrier = operation.kind == Kind::kBarrier && passed_[at].least != kNone &&
-                              passed_[at].most + 1 > fewest;
+      const bool by_barrier = operation.kind == Kind::kBarrier && passed_.is_reached(at) &&
+                              passed_.state(at).most + 1 > fewest;
       ordering_ops[at] =
           operation.kind == Kind::kWait || (waits && (operation.orders || by_barrier));
     }
     return ordering_ops;
-  }
-
-  std::vector<bool> find_open(const std::vector<bool>& ordering_ops) const {
-    return flood(ordering_ops);
   }
 
   // The number of times that barrier 0 must have been passed for a thread to be behind a wait;
@@ -176,7 +176,8 @@ class OrderFinder {
 
   const Code& code_;
   const std::array<std::uint32_t, 3> block_;
-  std::vector<Passed> passed_;
+  BarrierCount barriers_;
+  ptx::DataflowSolver<BarrierCount> passed_;
 };
 
 }  // namespace

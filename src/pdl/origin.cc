@@ -10,7 +10,7 @@ using Kind = AddressOrigin::Kind;
 constexpr std::size_t kMaxOrigins = 16;
 
 // Whether anything was added.
-bool join(Origins& into, const Origins& more) {
+bool join_origins(Origins& into, const Origins& more) {
   bool changed = false;
   for (const AddressOrigin& origin : more) {
     const auto at = std::lower_bound(into.begin(), into.end(), origin);
@@ -35,7 +35,7 @@ bool is_place(Kind kind) {
 // One of two values that are added: an address and an index, whichever is which. Programs do not
 // add two addresses.
 void add(const AddressOrigin& a, const AddressOrigin& b, Origins& out) {
-  const auto give = [&out](AddressOrigin origin) { join(out, {origin}); };
+  const auto give = [&out](AddressOrigin origin) { join_origins(out, {origin}); };
   if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return give({Kind::kUnknown});
   if (is_place(a.kind) || is_place(b.kind)) {
     const AddressOrigin& place = is_place(a.kind) ? a : b;
@@ -64,23 +64,25 @@ void add(const AddressOrigin& a, const AddressOrigin& b, Origins& out) {
   }
 }
 
-class Solver {
+// The values of all registers, and as one value that of local memory: a sparse analysis that takes
+// every operation as reached.
+class OriginAnalysis {
  public:
-  explicit Solver(const Code& code)
-      : code_(code), values_(code.registers + 1), users_(code.registers + 1) {
-    // The register behind the last stands for all of local memory.
-    for (std::uint32_t at = 0; at < code.operations.size(); ++at) note_users(at);
+  using Value = Origins;
+  using Solver = ptx::SparseSolver<OriginAnalysis>;
+
+  explicit OriginAnalysis(const Code& code) : code_(code), values_(code.registers + 1) {
     give_what_is_never_written();
-    queued_.assign(code.operations.size(), true);
-    for (std::uint32_t at = static_cast<std::uint32_t>(code.operations.size()); at-- > 0;) {
-      queue_.push_back(at);
-    }
-    while (!queue_.empty()) {
-      const std::uint32_t at = queue_.back();
-      queue_.pop_back();
-      queued_[at] = false;
-      evaluate(at);
-    }
+    Solver solver(*this, code.order, code.users, values_);
+    for (std::uint32_t at = 0; at < code.operations.size(); ++at) solver.reach(at);
+    solver.run();
+  }
+
+  static bool join(Origins& into, const Origins& from) { return join_origins(into, from); }
+
+  void evaluate(std::uint32_t at, Solver& solver) {
+    solver_ = &solver;
+    evaluate(code_.operations[at]);
   }
 
   std::vector<Origins> addresses() const {
@@ -98,8 +100,6 @@ class Solver {
            operation.kind == Operation::Kind::kAtomic;
   }
 
-  std::uint32_t memory() const { return code_.registers; }
-
   // Whatever it holds comes from no address.
   void give_what_is_never_written() {
     std::vector<bool> written(code_.registers);
@@ -109,17 +109,6 @@ class Solver {
     for (std::uint32_t id = 0; id < code_.registers; ++id) {
       if (!written[id]) values_[id] = {{Kind::kNumber}};
     }
-  }
-
-  void note_users(std::uint32_t at) {
-    const Operation& operation = code_.operations[at];
-    for (const ValueSource& source : operation.sources) note_user(source, at);
-    note_user(operation.address, at);
-    for (std::uint32_t id : operation.kept) users_[id].push_back(at);
-    if (operation.kind == Operation::Kind::kLoad) users_[memory()].push_back(at);
-  }
-  void note_user(const ValueSource& source, std::uint32_t at) {
-    if (source.kind == ValueSource::Kind::kRegister) users_[source.id].push_back(at);
   }
 
   Origins of(const ValueSource& source) const {
@@ -148,17 +137,9 @@ class Solver {
   void define(const Operation& operation, const Origins& value) {
     for (std::uint32_t id : operation.defines) define(id, value);
   }
-  void define(std::uint32_t id, const Origins& value) {
-    if (!join(values_[id], value)) return;
-    for (std::uint32_t user : users_[id]) {
-      if (queued_[user]) continue;
-      queued_[user] = true;
-      queue_.push_back(user);
-    }
-  }
+  void define(std::uint32_t id, const Origins& value) { solver_->define(id, value); }
 
-  void evaluate(std::uint32_t at) {
-    const Operation& operation = code_.operations[at];
+  void evaluate(const Operation& operation) {
     for (std::size_t k = 0; k < operation.kept.size(); ++k) {
       define(operation.defines[k], Origins(values_[operation.kept[k]]));
     }
@@ -188,7 +169,7 @@ class Solver {
       if (from.kind == Kind::kParams) {
         load_param(operation, from.id);
       } else if (from.kind == Kind::kLocal) {
-        define(operation, values_[memory()]);
+        define(operation, values_[code_.local_memory()]);
       } else {
         elsewhere = true;
       }
@@ -200,9 +181,9 @@ class Solver {
   Origins part(const Operation& operation) const {
     Origins result;
     for (const AddressOrigin& from : of(operation.address)) {
-      if (from.kind == Kind::kLocal) join(result, left_of(values_[memory()]));
+      if (from.kind == Kind::kLocal) join_origins(result, left_of(values_[code_.local_memory()]));
       if (from.kind == Kind::kParams && is_address(from.id)) {
-        join(result, {{.kind = Kind::kParam, .id = from.id}});
+        join_origins(result, {{.kind = Kind::kParam, .id = from.id}});
       }
     }
     if (result.empty()) result.push_back({Kind::kNumber});
@@ -237,7 +218,7 @@ class Solver {
         });
     if (!reaches) return;
     for (const ValueSource& source : operation.sources) {
-      define(memory(), operation.width == 64 ? of(source) : left_of(of(source)));
+      define(code_.local_memory(), operation.width == 64 ? of(source) : left_of(of(source)));
     }
   }
 
@@ -276,7 +257,7 @@ class Solver {
   // a way from the one to the other. A parameter that is given a number leaves nothing.
   Origins traces(const std::vector<ValueSource>& from) const {
     Origins result;
-    for (const ValueSource& source : from) join(result, left_of(of(source)));
+    for (const ValueSource& source : from) join_origins(result, left_of(of(source)));
     // Next to an address a number says nothing.
     if (result.size() > 1) std::erase(result, AddressOrigin{Kind::kNumber});
     if (result.empty()) result.push_back({Kind::kNumber});
@@ -287,7 +268,7 @@ class Solver {
     for (const AddressOrigin& origin : from) {
       const bool counts = origin.kind == Kind::kParam || origin.kind == Kind::kUnknown ||
                           origin.kind == Kind::kVariable || origin.kind == Kind::kConst;
-      if (counts) join(result, {origin});
+      if (counts) join_origins(result, {origin});
     }
     if (result.empty()) result.push_back({Kind::kNumber});
     return result;
@@ -325,16 +306,14 @@ class Solver {
   }
 
   const Code& code_;
-  std::vector<Origins> values_;  // by register
-  std::vector<std::vector<std::uint32_t>> users_;
-  std::vector<std::uint32_t> queue_;
-  std::vector<bool> queued_;
+  std::vector<Origins> values_;  // by register; the last is that of local memory
+  Solver* solver_ = nullptr;     // that evaluates
 };
 
 }  // namespace
 
 std::vector<Origins> find_origins(const Code& code) {
-  return Solver(code).addresses();
+  return OriginAnalysis(code).addresses();
 }
 
 }  // namespace baton::overlap

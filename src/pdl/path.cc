@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ptx/isa.h"
+#include "ptx/traversal.h"
 
 namespace baton::overlap {
 namespace {
@@ -148,21 +150,18 @@ PathSearch::PathSearch(const Code& code)
 
 bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& stops) const {
   // Only what can lead to the target is searched.
-  std::vector<bool> leads(code_.operations.size());
-  std::vector<std::uint32_t> open = {target};
-  leads[target] = true;
-  while (!open.empty()) {
-    const std::uint32_t at = open.back();
-    open.pop_back();
+  const auto visit = [&](std::uint32_t at, const auto& go) {
     ++work_;
-    for (std::uint32_t from : before_[at]) {
-      if (leads[from] || (stops[from] && code_.operations[from].guard == kNone)) continue;
-      leads[from] = true;
-      open.push_back(from);
+    for (const std::uint32_t from : before_[at]) {
+      if (!stops[from] || code_.operations[from].guard != kNone) go(from);
     }
-  }
+  };
+  const std::vector<bool> leads =
+      ptx::reachable(code_.operations.size(), std::span(&target, 1), visit);
   if (!leads[0]) return false;
 
+  // A search over paths, each with its own decisions. Joined where paths meet, as in a dataflow
+  // analysis, the decisions would be lost.
   std::vector<Decision> decisions;
   const auto decided = [&](std::uint32_t last, std::uint32_t number) -> std::optional<bool> {
     for (; last != kNone; last = decisions[last].before) {

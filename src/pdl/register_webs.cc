@@ -87,7 +87,9 @@ class Values {
 
   void leave(std::uint32_t block, std::uint32_t value) { leaving_[block] = {round_, value}; }
 
-  // Unites what enters blocks with what leaves those before them. False: that is too much.
+  // Unites what enters blocks with what leaves those before them. False: that is too much. This is
+  // union-find over the blocks that one register is alive in, found on the way. A dataflow analysis
+  // would need the states of all blocks for each register.
   bool trace() {
     while (!open_.empty()) {
       const std::uint32_t block = open_.back();

@@ -1,11 +1,13 @@
 #include "pdl/thread.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "pdl/value.h"
+#include "ptx/dataflow.h"
 
 namespace baton::overlap {
 namespace {
@@ -15,79 +17,82 @@ using Kind = Operation::Kind;
 constexpr std::uint32_t kManyBarriers = 8;  // more are not counted
 
 // How often a range may grow, as in a loop, before it is given up.
-constexpr std::uint8_t kMaxGrowth = 4;
+constexpr std::uint32_t kMaxGrowth = 4;
+
+constexpr std::uint32_t kBegin[] = {0};
 
 // Sparse propagation of constants and ranges: operations and branches count once they can be
 // reached. What an operation reads has by then been written on the way there, or is unset, which
 // may hold anything.
 class Follower {
  public:
+  using Solver = ptx::SparseSolver<Follower>;
+  using Value = overlap::Value;
+
   Follower(const Code& code, const KnownThread& thread)
-      : code_(code),
-        thread_(thread),
-        values_(code.registers),
-        growth_(code.registers),
-        users_(code.registers),
-        reached_(code.operations.size()) {
+      : code_(code), thread_(thread), values_(code.registers + 1) {
     for (std::uint32_t id = 0; id < code.registers; ++id) {
       if (code.unset[id]) values_[id] = Value::varies();
     }
     give_up_parts();
-    for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
-      const Operation& operation = code.operations[at];
-      for (const ValueSource& source : operation.sources) note_user(source, at);
-      if (operation.guard != kNone) users_[operation.guard].push_back(at);
-      for (std::uint32_t id : operation.kept) users_[id].push_back(at);
+    Solver solver(*this, code.order, code.users, values_);
+    solver.reach(0);
+    solver.run();
+    reached_ = solver.reached();
+  }
+
+  void evaluate(std::uint32_t at, Solver& solver) const {
+    const Operation& operation = code_.operations[at];
+    define(operation, solver);
+    if (operation.kind == Kind::kTrap && guard(operation) == Guard::kTrue) return;
+    for (const std::uint32_t to : followers(operation)) solver.reach(to);
+  }
+
+  // Ranges grow to their hull, a few times.
+  static bool widen(Value& old, const Value& value, std::uint32_t changes) {
+    if (value.state == Value::State::kNothing || old.state == Value::State::kVaries) return false;
+    if (!old.is_range() || !value.is_range()) {
+      old = value;
+      return true;
     }
-    reach(0);
-    while (!queue_.empty()) {
-      const std::uint32_t at = queue_.back();
-      queue_.pop_back();
-      evaluate(at);
-    }
+    const Value hull = Value::range(std::min(old.bits, value.bits), std::max(old.most, value.most));
+    if (hull.bits == old.bits && hull.most == old.most) return false;
+    old = changes > kMaxGrowth ? Value::varies() : hull;
+    return true;
   }
 
   ThreadFacts facts() const {
-    // The most barriers passed on a path without a wait; kNone: no such path.
-    std::vector<std::uint32_t> passed(code_.operations.size(), kNone);
-    std::vector<std::uint32_t> queue = {0};
-    passed[0] = 0;
+    BarriersBeforeWait barriers{*this};
+    ptx::DataflowSolver<BarriersBeforeWait> solver(barriers, code_.order);
+    solver.seed(0, 0);
+    solver.run();
     ThreadFacts facts{.always_waits = true, .barriers_before_wait = 0};
-    while (!queue.empty()) {
-      const std::uint32_t at = queue.back();
-      queue.pop_back();
-      const Operation& operation = code_.operations[at];
-      if (operation.kind == Kind::kEnd) facts.always_waits = false;
-      if (operation.kind == Kind::kTrap && guard(operation) == Guard::kTrue) continue;
-      if (operation.kind == Kind::kWait && guard(operation) == Guard::kTrue) continue;
-      const bool arrives = operation.kind == Kind::kBarrier || operation.disturbs;
-      const std::uint32_t after = std::min(passed[at] + (arrives ? 1 : 0), kManyBarriers);
-      facts.barriers_before_wait = std::max(facts.barriers_before_wait, after);
-      for (std::uint32_t to : followers(operation)) {
-        if (passed[to] != kNone && passed[to] >= after) continue;
-        passed[to] = after;
-        queue.push_back(to);
-      }
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (!solver.is_reached(at)) continue;
+      if (code_.operations[at].kind == Kind::kEnd) facts.always_waits = false;
+      facts.barriers_before_wait =
+          std::max(facts.barriers_before_wait, barriers.after(at, solver.state(at)));
     }
     if (facts.barriers_before_wait >= kManyBarriers) facts.barriers_before_wait = kNone;
     return facts;
   }
 
-  std::vector<bool> open(const std::vector<bool>& stops) const {
-    return flood({0}, [&](const Operation& operation, std::uint32_t at) {
+  std::vector<bool> reachable_unordered(const std::vector<bool>& stops) const {
+    return flood(kBegin, [&](const Operation& operation, std::uint32_t at) {
       const bool ends = operation.kind == Kind::kTrap || stops[at];
       return !ends || guard(operation) != Guard::kTrue;
     });
   }
 
-  std::vector<bool> sure(const std::vector<bool>& stops) const {
-    std::vector<bool> result = open(stops);
-    const std::vector<bool> decided = flood({0}, [&](const Operation& operation, std::uint32_t at) {
-      if (operation.kind == Kind::kTrap || stops[at]) {
-        return guard(operation) == Guard::kFalse;
-      }
-      return operation.next.size() < 2 || guard(operation) != Guard::kEither;
-    });
+  std::vector<bool> certainly_unordered(const std::vector<bool>& stops) const {
+    std::vector<bool> result = reachable_unordered(stops);
+    const std::vector<bool> decided =
+        flood(kBegin, [&](const Operation& operation, std::uint32_t at) {
+          if (operation.kind == Kind::kTrap || stops[at]) {
+            return guard(operation) == Guard::kFalse;
+          }
+          return operation.next.size() < 2 || guard(operation) != Guard::kEither;
+        });
     std::vector<std::uint32_t> behind;
     for (std::uint32_t at = 0; at < stops.size(); ++at) {
       const Operation& operation = code_.operations[at];
@@ -96,7 +101,7 @@ class Follower {
       behind.insert(behind.end(), next.begin(), next.end());
     }
     const std::vector<bool> after =
-        flood(std::move(behind), [](const Operation&, std::uint32_t) { return true; });
+        flood(behind, [](const Operation&, std::uint32_t) { return true; });
     for (std::size_t at = 0; at < result.size(); ++at) {
       result[at] = result[at] && (decided[at] || !after[at]);
     }
@@ -106,22 +111,47 @@ class Follower {
  private:
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
-  // What can be reached from those in the queue over operations that are passed.
-  template <typename Passes>
-  std::vector<bool> flood(std::vector<std::uint32_t> queue, Passes passes) const {
-    std::vector<bool> seen(code_.operations.size());
-    for (std::uint32_t at : queue) seen[at] = true;
-    while (!queue.empty()) {
-      const std::uint32_t at = queue.back();
-      queue.pop_back();
-      const Operation& operation = code_.operations[at];
-      if (!passes(operation, at)) continue;
-      for (std::uint32_t to : followers(operation)) {
-        if (!seen[to]) queue.push_back(to);
-        seen[to] = true;
+  // The most barriers that a path without a wait comes to.
+  struct BarriersBeforeWait {
+    using State = std::uint32_t;
+    const Follower& follower;
+
+    static bool join(State& into, State from) {
+      if (from <= into) return false;
+      into = from;
+      return true;
+    }
+    template <typename Emit>
+    void flow(std::uint32_t at, State passed, const Emit& emit) const {
+      if (follower.stops(at)) return;
+      const State behind = after(at, passed);
+      for (const std::uint32_t to : follower.followers(follower.code_.operations[at])) {
+        emit(to, behind);
       }
     }
-    return seen;
+    State after(std::uint32_t at, State passed) const {
+      if (follower.stops(at)) return passed;
+      const Operation& operation = follower.code_.operations[at];
+      const bool arrives = operation.kind == Kind::kBarrier || operation.disturbs;
+      return std::min(passed + (arrives ? 1 : 0), kManyBarriers);
+    }
+  };
+
+  // Whether no path without a wait goes on from there.
+  bool stops(std::uint32_t at) const {
+    const Operation& operation = code_.operations[at];
+    return (operation.kind == Kind::kTrap || operation.kind == Kind::kWait) &&
+           guard(operation) == Guard::kTrue;
+  }
+
+  // What can be reached from `roots` over operations that are passed.
+  template <typename Passes>
+  std::vector<bool> flood(std::span<const std::uint32_t> roots, Passes passes) const {
+    return ptx::reachable(code_.operations.size(), roots, [&](std::uint32_t at, const auto& go) {
+      const Operation& operation = code_.operations[at];
+      if (!passes(operation, at)) return;
+      for (const std::uint32_t to : followers(operation)) go(to);
+    });
   }
 
   // What calls pass in several parts, or take as other parts than they were given.
@@ -136,16 +166,6 @@ class Follower {
       const auto known = parts.try_emplace(passed, part).first;
       if (known->second != part) values_[passed] = Value::varies();
     }
-  }
-
-  void note_user(const ValueSource& source, std::uint32_t at) {
-    if (source.kind == ValueSource::Kind::kRegister) users_[source.id].push_back(at);
-  }
-
-  void reach(std::uint32_t at) {
-    if (reached_[at]) return;
-    reached_[at] = true;
-    queue_.push_back(at);
   }
 
   Guard guard(const Operation& operation) const {
@@ -170,41 +190,19 @@ class Follower {
     return next;
   }
 
-  void evaluate(std::uint32_t at) {
-    const Operation& operation = code_.operations[at];
-    define(operation);
-    if (operation.kind == Kind::kTrap && guard(operation) == Guard::kTrue) return;
-    for (std::uint32_t to : followers(operation)) reach(to);
-  }
-
-  void define(const Operation& operation) {
+  void define(const Operation& operation, Solver& solver) const {
     if (operation.defines.empty()) return;
     const Guard passes = guard(operation);
     if (passes != Guard::kTrue) {
       for (std::size_t k = 0; k < operation.kept.size(); ++k) {
-        join(operation.defines[k], Value(values_[operation.kept[k]]));
+        solver.define(operation.defines[k], Value(values_[operation.kept[k]]));
       }
     }
     if (passes == Guard::kFalse) return;
     const Value value = operation.defines.size() == 1 || gives_first(operation) ? result(operation)
                                                                                 : Value::varies();
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
-      join(operation.defines[k], k == 0 ? value : Value::varies());
-    }
-  }
-
-  void join(std::uint32_t id, const Value& value) {
-    Value& old = values_[id];
-    if (value.state == Value::State::kNothing || old.state == Value::State::kVaries) return;
-    Value joined = value;
-    if (old.is_range() && value.is_range()) {
-      joined = Value::range(std::min(old.bits, value.bits), std::max(old.most, value.most));
-      if (joined.bits == old.bits && joined.most == old.most) return;
-      if (++growth_[id] > kMaxGrowth) joined = Value::varies();
-    }
-    old = joined;
-    for (std::uint32_t user : users_[id]) {
-      if (reached_[user]) queue_.push_back(user);
+      solver.define(operation.defines[k], k == 0 ? value : Value::varies());
     }
   }
 
@@ -291,11 +289,8 @@ class Follower {
 
   const Code& code_;
   const KnownThread& thread_;
-  std::vector<Value> values_;
-  std::vector<std::uint8_t> growth_;  // how often a register's range grew
-  std::vector<std::vector<std::uint32_t>> users_;
-  std::vector<bool> reached_;
-  std::vector<std::uint32_t> queue_;
+  std::vector<Value> values_;  // by register
+  std::vector<bool> reached_;  // by operation
 };
 
 }  // namespace
@@ -306,12 +301,12 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
 
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
                                            const std::vector<bool>& stops) {
-  return Follower(code, thread).open(stops);
+  return Follower(code, thread).reachable_unordered(stops);
 }
 
 std::vector<bool> find_certainly_unordered(const Code& code, const KnownThread& thread,
                                            const std::vector<bool>& stops) {
-  return Follower(code, thread).sure(stops);
+  return Follower(code, thread).certainly_unordered(stops);
 }
 
 }  // namespace baton::overlap

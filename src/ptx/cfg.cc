@@ -1,8 +1,10 @@
 #include "ptx/cfg.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
+#include "ptx/traversal.h"
 
 namespace baton::ptx {
 namespace {
@@ -87,18 +89,10 @@ void ControlFlow::connect(const FlatFunction& function, const Edges& targets) {
 Edges ControlFlow::reversed_with_exits() const {
   Edges result = predecessors_;
   std::vector<bool> seen(result.size(), false);
-  std::vector<std::uint32_t> open;
   const auto mark = [&](std::uint32_t root) {
-    open.push_back(root);
-    seen[root] = true;
-    while (!open.empty()) {
-      const std::uint32_t at = open.back();
-      open.pop_back();
-      for (std::uint32_t before : predecessors_[at]) {
-        if (!seen[before]) open.push_back(before);
-        seen[before] = true;
-      }
-    }
+    mark_reachable(seen, std::span(&root, 1), [&](std::uint32_t block, const auto& go) {
+      for (std::uint32_t before : predecessors_[block]) go(before);
+    });
   };
   mark(exit());
   for (std::uint32_t b = exit(); b-- > 0;) {
@@ -121,17 +115,14 @@ ControlFlow::Intervals::Intervals(const std::vector<std::uint32_t>& parents, std
     if (parents[node] != kNoNode) children[parents[node]].push_back(node);
   }
   std::uint32_t time = 0;
-  std::vector<std::uint32_t> open = {root};
-  while (!open.empty()) {
-    const std::uint32_t node = open.back();
-    if (enter[node] == 0) {
-      enter[node] = ++time;
-      open.insert(open.end(), children[node].begin(), children[node].end());
-    } else {
-      open.pop_back();
-      leave[node] = ++time;
-    }
-  }
+  const auto children_of = [&](std::uint32_t node) -> const auto& {
+    return children[node];
+  };
+  const auto note_entry = [&](std::uint32_t node, std::uint32_t) {
+    enter[node] = ++time;
+    return true;
+  };
+  walk_depth_first(root, children_of, note_entry, [&](std::uint32_t n) { leave[n] = ++time; });
 }
 
 }  // namespace baton::ptx

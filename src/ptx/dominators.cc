@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/traversal.h"
+
 namespace baton::ptx {
 namespace {
 
@@ -28,27 +30,17 @@ class LengauerTarjan {
 
  private:
   void search(const Edges& successors, std::uint32_t root) {
-    struct Open {
-      std::uint32_t number;
-      std::size_t next;
+    const auto edges_of = [&](std::uint32_t node) -> const auto& {
+      return successors[node];
     };
-    std::vector<Open> open;
     const auto enter = [&](std::uint32_t node, std::uint32_t parent) {
+      if (number_[node] != kNoNode) return false;
       number_[node] = static_cast<std::uint32_t>(node_.size());
-      open.push_back({number_[node], 0});
       node_.push_back(node);
-      parent_.push_back(parent);
+      parent_.push_back(number_[parent]);
+      return true;
     };
-    enter(root, 0);
-    while (!open.empty()) {
-      const auto& edges = successors[node_[open.back().number]];
-      if (open.back().next == edges.size()) {
-        open.pop_back();
-        continue;
-      }
-      const std::uint32_t to = edges[open.back().next++];
-      if (number_[to] == kNoNode) enter(to, open.back().number);
-    }
+    walk_depth_first(root, edges_of, enter, [](std::uint32_t) {});
   }
 
   void solve(const Edges& successors) {

@@ -34,6 +34,8 @@ void FlatFunction::declare(std::uint32_t scope, std::string_view name, Meaning m
   }
 }
 
+// A walk over nested blocks in the order of the text: a traversal of a tree, not a dataflow
+// analysis.
 void FlatFunction::walk(const Block& body) {
   struct Open {
     const Block* block;

@@ -63,7 +63,8 @@ void Ordering::note_early_trigger(Number grid) {
   if (const Node* node = find(grid)) const_cast<Node*>(node)->early_trigger = true;
 }
 
-// Goes back from a grid over what is known to have begun, or to be done, before it.
+// Goes back from a grid over what is known to have begun, or to be done, before it. A search for
+// one operation, which ends when it is found and tells the way: not a dataflow analysis.
 struct Ordering::Search {
   struct Step {
     Number number;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
+#include "ptx/dataflow.h"
 #include "sim/engine/isa/insn.h"
 
 namespace baton::sim {
@@ -97,7 +99,7 @@ void gather_bits(const std::vector<LiveStep>& steps, const SlotNumbering& number
                 runs.size(), numbering.slot_of.size());
   }
   for (Run& run : runs) {
-    run.in = run.out = run.reads = run.writes = Bits(words);
+    run.reads = run.writes = Bits(words);
     for (std::uint32_t k = run.begin; k < run.end; ++k) {
       for (std::uint32_t slot : steps[k].reads) {
         const std::uint32_t bit = numbering.bit_of[slot];
@@ -112,22 +114,71 @@ void gather_bits(const std::vector<LiveStep>& steps, const SlotNumbering& number
   }
 }
 
-void solve(std::vector<Run>& runs, const std::vector<LiveStep>& steps,
-           const std::vector<std::uint32_t>& run_of) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t r = runs.size(); r-- > 0;) {
-      Run& run = runs[r];
-      for (std::uint32_t next : steps[run.end - 1].successors) {
-        const Bits& in = runs[run_of[next]].in;
-        for (std::size_t w = 0; w < in.size(); ++w) run.out[w] |= in[w];
-      }
-      for (std::size_t w = 0; w < run.in.size(); ++w) {
-        const std::uint64_t in = run.reads[w] | (run.out[w] & ~run.writes[w]);
-        changed = changed || in != run.in[w];
-        run.in[w] = in;
+// What is alive at the end of each run: a backward analysis, whose states are sets of slots.
+class Liveness {
+ public:
+  using State = Bits;
+
+  Liveness(const std::vector<Run>& runs, const std::vector<LiveStep>& steps,
+           const std::vector<std::uint32_t>& run_of)
+      : runs_(runs), before_(runs.size()) {
+    for (std::uint32_t r = 0; r < runs.size(); ++r) {
+      for (std::uint32_t next : steps[runs[r].end - 1].successors) {
+        before_[run_of[next]].push_back(r);
       }
     }
+  }
+
+  const std::vector<std::uint32_t>& before(std::uint32_t run) const { return before_[run]; }
+
+  static bool join(Bits& into, const Bits& from) {
+    if (into.empty()) into.resize(from.size());
+    std::uint64_t added = 0;
+    for (std::size_t w = 0; w < from.size(); ++w) {
+      added |= from[w] & ~into[w];
+      into[w] |= from[w];
+    }
+    return added != 0;
+  }
+
+  template <typename Emit>
+  void flow(std::uint32_t run, const Bits& out, const Emit& emit) {
+    pass(run, out);
+    for (std::uint32_t before : before_[run]) emit(before, in_);
+  }
+
+  // What is alive at the run's beginning.
+  const Bits& pass(std::uint32_t run, const Bits& out) {
+    const Run& passed = runs_[run];
+    in_.resize(out.size());
+    for (std::size_t w = 0; w < out.size(); ++w) {
+      in_[w] = passed.reads[w] | (out[w] & ~passed.writes[w]);
+    }
+    return in_;
+  }
+
+ private:
+  const std::vector<Run>& runs_;
+  std::vector<std::vector<std::uint32_t>> before_;
+  Bits in_;
+};
+
+void solve(std::vector<Run>& runs, const std::vector<LiveStep>& steps,
+           const std::vector<std::uint32_t>& run_of) {
+  Liveness liveness(runs, steps, run_of);
+  std::vector<std::uint32_t> last_first(runs.size());
+  std::iota(last_first.rbegin(), last_first.rend(), 0);
+  const ptx::VisitOrder order(
+      runs.size(),
+      last_first, [&](std::uint32_t run) -> const auto& { return liveness.before(run); });
+  ptx::DataflowSolver<Liveness> solver(liveness, order);
+  const Bits none(runs[0].reads.size());
+  for (std::uint32_t run : last_first) solver.seed(run, none);
+  solver.run();
+  std::vector<Bits> out = std::move(solver).states();
+  for (std::uint32_t r = 0; r < runs.size(); ++r) {
+    runs[r].in = liveness.pass(r, out[r]);
+    runs[r].out = std::move(out[r]);
   }
 }
 

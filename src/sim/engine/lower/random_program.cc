@@ -1,7 +1,10 @@
 #include "sim/engine/lower/random_program.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+
+#include "ptx/traversal.h"
 
 namespace baton::sim::programs {
 namespace {
@@ -96,20 +99,15 @@ void Maker::connect() {
 
 // Whether a path from the begin leads to a block without passing another.
 bool Maker::avoids(int without, int to) const {
-  std::vector<bool> seen(made_.blocks.size(), false);
-  std::vector<int> open;
-  const auto reach = [&](int block) {
-    if (block == without || seen[static_cast<std::size_t>(block)]) return;
-    seen[static_cast<std::size_t>(block)] = true;
-    open.push_back(block);
+  if (without == 0) return false;
+  const std::uint32_t begin = 0;
+  const auto visit = [&](std::uint32_t block, const auto& go) {
+    for (int next : made_.blocks[block].to) {
+      if (next != without) go(static_cast<std::uint32_t>(next));
+    }
   };
-  reach(0);
-  while (!open.empty()) {
-    const int block = open.back();
-    open.pop_back();
-    for (int next : made_.blocks[static_cast<std::size_t>(block)].to) reach(next);
-  }
-  return seen[static_cast<std::size_t>(to)];
+  return ptx::reachable(made_.blocks.size(), std::span(&begin, 1),
+                        visit)[static_cast<std::size_t>(to)];
 }
 
 void Maker::find_dominators() {
