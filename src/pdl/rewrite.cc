@@ -48,9 +48,11 @@ class Editor {
   Editor(const ptx::ParsedModule& module, const Code& code, const Placement& placement)
       : text_(module.text()), code_(code) {
     if (placement.own.empty()) wait(placement);
-    for (std::uint32_t at : placement.triggers) trigger(at);
+    for (std::uint32_t at : placement.triggers.before) trigger(at);
     const ptx::FlatFunction body(*code.kernel);
-    for (const LastIteration& iteration : placement.last_iterations) trigger(body, iteration);
+    for (const LastIteration& iteration : placement.triggers.last_iterations) {
+      trigger(body, iteration);
+    }
     for (std::uint32_t at : placement.incoherent) make_plain(at);
   }
 
