@@ -41,8 +41,7 @@ bool BodyEffects::depends(std::uint32_t operation) const {
   return access != nullptr && !may_be_early(code_, operation, *access, early_);
 }
 
-// The call of a failed assertion. It ends the grid with an error whatever came before, as a trap
-// does, so nothing of it has to wait.
+// The call of a failed assertion ends the grid with an error, as a trap does, so it need not wait.
 bool BodyEffects::is_failed_assertion(const Operation& operation) const {
   constexpr std::string_view kName = "__assertfail";
   const auto& operands = operation.instruction->operands;
@@ -66,7 +65,7 @@ void BodyEffects::note_call(std::uint32_t at, std::vector<bool>& seen) {
   const auto follow = [&](std::uint32_t from, const auto& go) {
     for (std::uint32_t to : code_.operations[from].next) {
       if (to > end) go(to);
-      // A callee may end the thread, which then never comes to what is behind the call.
+      // A callee may end the thread, which then executes nothing after the call.
       if (to == end && from != at) effect.dependent = std::min(effect.dependent, from);
     }
   };

@@ -27,7 +27,7 @@ class BodyEffects {
  public:
   struct Effect {
     std::uint32_t dependent = kNone;  // the first operation that may not be early
-    bool loads = false;               // from global memory, or waits: a trigger comes behind that
+    bool loads = false;               // from global memory, or waits: a trigger comes after it
   };
 
   BodyEffects(const Footprint& footprint, const EarlyWork& early);
@@ -40,12 +40,12 @@ class BodyEffects {
   std::uint32_t size() const { return static_cast<std::uint32_t>(effects_.size()); }
   const Effect& operator[](std::uint32_t at) const { return effects_[at]; }
 
-  // Of any operation: null where it touches no memory that others see.
+  // For any operation: null if it accesses no memory that other launches see.
   const AccessGroup* access(std::uint32_t operation) const { return access_of_[operation]; }
-  // Whether it touches memory in a way that may not be early.
+  // Whether it accesses memory in a way that must come after the wait.
   bool depends(std::uint32_t operation) const;
-  // Whether the operation alone, whatever memory it touches, has to be behind the wait: functions
-  // of the runtime print and take memory in the order of launches.
+  // Whether the operation must come after the wait, whatever memory it accesses: functions of the
+  // runtime print and allocate in the order of launches.
   bool is_side_effect(const Operation& operation) const;
 
   std::string place_of(std::uint32_t operation) const {

@@ -22,8 +22,8 @@ struct EarlyWork {
   bool constant_memory = false;       // no launch writes variables in constant memory
 };
 
-// Whether the access may come before the wait: it reads, in no way that others may answer to, what
-// no launch writes.
+// Whether the access may come before the wait: it only reads, it takes part in no synchronisation,
+// and no launch writes that memory.
 bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& access,
                   const EarlyWork& early);
 

@@ -26,22 +26,21 @@ std::optional<LastIteration> find_last_iteration(const BodyEffects& effects, std
   }
   const std::uint32_t branch = flow.blocks()[block].end - 1;
   const Operation& leaves = effects.code().operations[branch];
-  // Without a write there is little behind the load, and the trigger may as well stand behind the
-  // loop.
+  // Without a write there is little work after the load, so a trigger after the loop is as good.
   const bool writes = std::any_of(path.begin(), path.end(), [&](std::uint32_t each) {
     return effects.access(each) != nullptr && effects.access(each)->writes;
   });
   if (!writes || leaves.kind != Operation::Kind::kBranch || leaves.instruction->guard.empty()) {
     return std::nullopt;
   }
-  // Of a guarded branch the first is the next in order.
+  // The first successor of a guarded branch is the next instruction.
   const auto goes_to_loads = [&](std::uint32_t operation) {
     return operation < effects.size() && leads[flow.block_of(operation)];
   };
   if (leaves.next.size() != 2) return std::nullopt;
   const bool where_taken = goes_to_loads(leaves.next[1]);
   if (goes_to_loads(leaves.next[0]) == where_taken) return std::nullopt;
-  // Only back to where every iteration begins, if need be by a jump.
+  // The edge must lead to where every iteration begins, directly or by a jump.
   std::uint32_t again = flow.block_of(leaves.next[where_taken ? 1 : 0]);
   const auto& jump = flow.successors(again);
   const bool jumps = jump.size() == 1 && jump[0] != flow.exit();

@@ -12,9 +12,10 @@
 
 namespace baton::overlap {
 
-// Where a thread that has done the block's loads, in front of `done`, goes straight on, by a
-// write, to a branch that leads to more of them or to none, and can tell which: there. By block:
-// whether it `loads`, and whether it `leads` to a load.
+// A block has done its loads before instruction `done`. If it goes straight on from there, over a
+// write, to a branch of which one edge leads to more loads and the other to none, and a thread can
+// tell at `done` which it will take: the trigger there. By block: whether it `loads`, and whether
+// it `leads` to a load.
 std::optional<LastIteration> find_last_iteration(const BodyEffects& effects, std::uint32_t block,
                                                  std::uint32_t done, const std::vector<bool>& loads,
                                                  const std::vector<bool>& leads);

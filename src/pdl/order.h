@@ -1,7 +1,7 @@
 #pragma once
 
-// Which operations of a kernel come behind its wait, for the thread that executes them: because
-// it waited itself, or because a barrier of its block orders it behind one that did.
+// Which operations of a kernel come after its wait, for the thread that executes them: because it
+// waited itself, or because a barrier of its block orders it after a thread that did.
 
 #include <cstdint>
 #include <vector>
@@ -12,16 +12,16 @@
 namespace baton::overlap {
 
 enum class Order : std::uint8_t {
-  kAfter,    // on every path behind the wait
-  kUnclear,  // behind some synchronisation that may or may not order it, or on no path that is
-             // found
-  kBefore,   // there is a path on which nothing orders it behind a wait
+  kAfter,    // on every path after the wait
+  kUnclear,  // after a synchronisation that may or may not order it, or on no path that the search
+             // finds
+  kBefore,   // there is a path on which nothing orders it after a wait
 };
 
 struct WaitOrdering {
   std::vector<Order> of;        // by operation
   std::vector<bool> reachable;  // by operation
-  // By operation: waits, and what may order a thread behind the wait of another.
+  // By operation: waits, and operations that may order a thread after the wait of another.
   std::vector<bool> ordering_ops;
   bool waits = false;  // some path has a wait
   bool every_thread_waits = false;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Whether a thread can get from a kernel's beginning to an operation without passing certain
-// others, when what it decided at one branch holds at the next.
+// others, if each decision at a branch holds at later branches with the same condition.
 
 #include <cstdint>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace baton::overlap {
 
-// Predicates by what they are computed from: equal numbers are equal or, where one of the two is
-// `inverted`, opposite. Not told apart are the rounds of a loop.
+// Predicates by what they are computed from: equal numbers mean equal values or, if one of the two
+// is `inverted`, opposite ones. Iterations of a loop are not distinguished.
 struct Predicate {
   std::uint32_t number = 0;
   bool inverted = false;
@@ -22,9 +22,8 @@ class PathSearch {
  public:
   explicit PathSearch(const Code& code);
 
-  // Whether there is such a path over operations that `stops` does not forbid to pass; a forbidden
-  // one may be passed by those whom its guard holds back. No answer within the bounds on the search
-  // counts as none.
+  // Whether there is such a path that passes none of `stops`. A thread passes a stop whose guard
+  // holds it back. The result is false if the search exceeds its bounds.
   bool reaches(std::uint32_t target, const std::vector<bool>& stops) const;
 
  private:

@@ -22,7 +22,7 @@ OwnPlaces find_own(const Footprint& footprint) {
   const std::vector<Operation>& operations = footprint.code->operations;
   OwnPlaces own;
   for (std::uint32_t at = 0; at < operations.size(); ++at) {
-    // What no path comes by does not count.
+    // A wait or trigger that no path reaches does not count.
     if (operations[at].kind == Kind::kWait && footprint.waits != Footprint::Waits::kNever) {
       own.wait = std::min(own.wait, at);
     }
@@ -68,7 +68,7 @@ TriggerPlaces triggers_of(const BodyEffects& effects, TriggerPlace trigger,
   return {};
 }
 
-// The first thread to trigger does so for its block, so none may that has not waited.
+// The first thread to trigger does so for its block, so a thread may only trigger after its wait.
 void drop_early(const Code& code, TriggerPlaces& triggers) {
   const std::vector<Order> order = find_order(code, {}).of;
   const auto is_early = [&](std::uint32_t at) { return order[at] != Order::kAfter; };

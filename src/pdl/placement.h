@@ -1,8 +1,8 @@
 #pragma once
 
-// Where a wait for the launch before (griddepcontrol.wait), and the trigger of the launch behind
-// (griddepcontrol.launch_dependents), go in a kernel that lacks them, and which of its loads have
-// to become others for the wait to order them.
+// The places of a wait (griddepcontrol.wait) and of triggers (griddepcontrol.launch_dependents) in
+// a kernel that lacks them, and the loads that have to become plain ones for the wait to order
+// them.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ namespace baton::overlap {
 
 enum class TriggerPlace : std::uint8_t {
   kNowhere,
-  // Behind the last load of global memory, also in a loop's last iteration, and the wait.
+  // After the wait and the last load of global memory, also in a loop's last iteration.
   kBehindLoads,
   kAtExits,  // wherever the kernel ends
   kAtTop,    // as its first instruction
@@ -29,15 +29,14 @@ struct Placement {
   // "its own wait, at norm.cu:12, and its own trigger, at norm.cu:30": what the kernel has and
   // keeps. Empty where it gets a wait.
   std::string own;
-  std::uint32_t wait = kTop;  // the instruction of the kernel's own body that it stands before
-  std::string because;        // why it stands there
+  std::uint32_t wait = kTop;  // it is before this instruction of the kernel's own body
+  std::string because;        // the reason for that place
   TriggerPlaces triggers;
   std::vector<std::uint32_t> incoherent;  // non-coherent loads that have to become plain ones
 };
 
-// The wait stands at the latest place that every thread comes by, once, before anything that may
-// not be early. A kernel that waits itself gets none, and a trigger only where it has none either;
-// what may not be early has to be behind its wait as it is. `footprint` has code.
+// A kernel that waits itself gets no wait, and a trigger only if it has none. What may not be early
+// then has to come after its own wait already. `footprint` has code.
 Placement place(const Footprint& footprint, const EarlyWork& early, TriggerPlace trigger);
 
 }  // namespace baton::overlap

@@ -1,7 +1,7 @@
 #pragma once
 
-// What one thread of a kernel is certain to do, with as much as is known of its indexes and of the
-// kernel's arguments: of an index that may be any of the launch's, the range.
+// What one thread of a kernel certainly does, given what is known of its indexes and of the
+// kernel's arguments. An index that may be any of the launch's is a range.
 
 #include <array>
 #include <cstdint>

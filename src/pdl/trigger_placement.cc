@@ -17,7 +17,7 @@ bool is_end(const BodyEffects& effects, std::uint32_t at) {
 struct BlockLoads {
   std::vector<std::uint32_t> done;  // after which instruction the last load is done, or its begin
   std::vector<bool> loads;
-  std::vector<bool> leads;  // to a load, in it or behind it; also for the exit
+  std::vector<bool> leads;  // to a load, in the block or after it; also for the exit
 };
 
 BlockLoads find_loads(const BodyEffects& effects, std::optional<std::uint32_t> inserted_wait) {
@@ -68,7 +68,7 @@ TriggerPlaces find_ends_of_loads(const BodyEffects& effects,
                        [&](std::uint32_t to) { return blocks.leads[to]; });
   };
   TriggerPlaces out;
-  // Blocks that end a loop whose last iteration triggers: who leaves them has done so.
+  // Blocks that end a loop whose last iteration triggers: a thread that leaves them has triggered.
   std::vector<bool> knows(count);
   for (std::uint32_t b = 0; b < count; ++b) {
     if (!flow.is_reachable(b) || !blocks.loads[b] || !goes_on(b)) continue;

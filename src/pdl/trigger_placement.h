@@ -13,14 +13,15 @@ namespace baton::overlap {
 
 struct TriggerPlaces {
   std::vector<std::uint32_t> before;           // instructions of the body, ascending
-  std::vector<LastIteration> last_iterations;  // for threads whose last iteration of a loop it is
+  std::vector<LastIteration> last_iterations;  // for threads in their last iteration of a loop
 };
 
-// Where the kernel ends.
+// Before each instruction that ends the kernel.
 TriggerPlaces find_exits(const BodyEffects& effects);
 
-// Where nothing more is loaded, and before that something may be. A thread that ends triggers by
-// that. `inserted_wait`: the instruction that a new wait comes before, which counts as a load.
+// Where a path that may have loaded something loads nothing more. The end of a thread is a trigger,
+// so none is placed there. `inserted_wait`: the instruction after a new wait, which counts as a
+// load.
 TriggerPlaces find_ends_of_loads(const BodyEffects& effects,
                                  std::optional<std::uint32_t> inserted_wait);
 

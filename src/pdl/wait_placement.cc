@@ -11,10 +11,10 @@
 namespace baton::overlap {
 namespace {
 
-// A block that every thread comes by, and the region from there to the next such block.
+// A block that every thread passes, and the region from there to the next such block.
 struct Stretch {
   std::uint32_t block = 0;
-  bool loops = false;               // the block may come again
+  bool loops = false;               // a thread may pass the block again
   std::uint32_t dependent = kNone;  // the first instruction that may not be early, in the block
   std::uint32_t beyond = kNone;     // or else in its region
 };
@@ -25,7 +25,7 @@ class WaitPlacer {
 
   WaitPlace place() const {
     const std::vector<Stretch> all = stretches();
-    // The first that has something to wait for, in it or behind it.
+    // The first that has something to wait for, in its block or in its region.
     std::size_t last = 0;
     while (last + 1 < all.size() && all[last].dependent == kNone && all[last].beyond == kNone) {
       ++last;
@@ -56,8 +56,8 @@ class WaitPlacer {
   }
 
  private:
-  // In their order: what post-dominates the entry. Region k is what lies between the k-th of them
-  // and the next one.
+  // The blocks that post-dominate the entry, in their order. Region k is between the k-th and the
+  // next one.
   std::vector<Stretch> stretches() const {
     std::vector<Stretch> result;
     std::vector<bool> seen(flow_.exit() + 1);
@@ -78,7 +78,7 @@ class WaitPlacer {
             result[k].beyond = std::min(result[k].beyond, first_dependent(to));
             go(to);
           } else if (number[to] <= k && (is_first[to] || number[to] < k)) {
-            // A way back: what all paths from there come by, up to here, comes again.
+            // A way back: every stretch from there to here may be passed again.
             ++ways_back[number[to] + (is_first[to] ? 0 : 1)];
             --ways_back[k + 1];
           }
@@ -101,7 +101,7 @@ class WaitPlacer {
     return kNone;
   }
 
-  // In front of a call, what it is passed stands together with it.
+  // A call's arguments are stored directly before it, and stay together with it.
   std::uint32_t before_arguments(std::uint32_t at) const {
     const std::vector<Operation>& operations = effects_.code().operations;
     if (!is_call(operations[at])) return at;

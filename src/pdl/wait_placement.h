@@ -14,7 +14,7 @@ struct WaitPlace {
   std::string because;
 };
 
-// The latest place that every thread comes by, once, before anything that may not be early.
+// The latest place that every thread passes exactly once before anything that may not be early.
 WaitPlace find_wait_place(const BodyEffects& effects);
 
 }  // namespace baton::overlap
