@@ -46,13 +46,10 @@ GlobalWatch::~GlobalWatch() {
   if (forbidden_ != 0) report_forbidden();
 }
 
-bool GlobalWatch::is_ordered(Toucher other, int lane, bool* for_all_lanes) const {
+Relation GlobalWatch::relation_to(Toucher other) const {
   const GridState& grid = *x_->grid;
   const std::uint64_t age = (grid.launch.number - other.low_number()) & Toucher::kNumbers;
-  if (age >= Ordering::kRemembered && age <= Toucher::kNumbers / 2) {
-    *for_all_lanes = true;
-    return true;
-  }
+  if (age >= Ordering::kRemembered && age <= Toucher::kNumbers / 2) return Relation::kBefore;
   std::atomic<std::uint8_t>& known = grid.relations[other.low_number() % kRelations];
   auto relation = static_cast<Relation>(known.load(std::memory_order_relaxed));
   if (relation == Relation::kUnknown) {
@@ -64,8 +61,7 @@ bool GlobalWatch::is_ordered(Toucher other, int lane, bool* for_all_lanes) const
                           grid.prerequisites_done.load(std::memory_order_relaxed);
     if (is_final) known.store(static_cast<std::uint8_t>(relation), std::memory_order_relaxed);
   }
-  *for_all_lanes = relation == Relation::kBefore;
-  return *for_all_lanes || (relation == Relation::kAwaited && (x_->warp->ordered >> lane & 1) != 0);
+  return relation;
 }
 
 void GlobalWatch::found(Toucher other, bool other_writes, int lane, std::uint64_t offset) {
@@ -118,7 +114,7 @@ void GlobalWatch::retain_reader(const Shadow::Cell* cell, Toucher reader) {
   });
 }
 
-// Whether the other one is nobody, this grid or the operation that all lanes come after.
+// Whether the other one is empty, this grid, or the operation that all lanes come after.
 inline bool GlobalWatch::is_ignorable(std::uint64_t other, std::uint64_t before) const {
   const std::uint64_t number = Toucher(other).low_number();
   return other == 0 || number == own_ || number == before;
@@ -127,10 +123,12 @@ inline bool GlobalWatch::is_ignorable(std::uint64_t other, std::uint64_t before)
 // Whether there is nothing to be found between this access and the other one.
 bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
   if (is_ignorable(other.bits(), *before)) return true;
-  bool for_all_lanes = false;
-  const bool ordered = is_ordered(other, lane, &for_all_lanes);
-  if (for_all_lanes) *before = other.low_number();
-  return ordered;
+  const Relation relation = relation_to(other);
+  if (relation == Relation::kBefore) {
+    *before = other.low_number();  // for all lanes, whatever they waited for
+    return true;
+  }
+  return relation == Relation::kAwaited && (x_->warp->ordered >> lane & 1) != 0;
 }
 
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
@@ -224,7 +222,7 @@ void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
   }
 }
 
-// Knows afterwards whether all lanes come after who touched the cell last.
+// Records whether all lanes come after the last accesses of the cell.
 void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
   is_harmless(Toucher(Shadow::load(cell.write)), lane, &writer_before_);
   is_harmless(Toucher(Shadow::load(cell.read)), lane, &reader_before_);

@@ -37,8 +37,7 @@ class GlobalWatch {
                    std::uint64_t offset);
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
   void retain_reader(const Shadow::Cell* cell, Toucher reader);
-  // `for_all_lanes`: it does not depend on what the lane waited for.
-  bool is_ordered(Toucher other, int lane, bool* for_all_lanes) const;
+  Ordering::Relation relation_to(Toucher other) const;
   Toucher mine_of(int lane) const;
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);
   bool is_ignorable(std::uint64_t other, std::uint64_t before) const;
