@@ -17,6 +17,9 @@ struct FindingReport {
   std::string where;                                  // "norm.cu:12:7"
   std::string message;
   std::uint64_t count = 1;
+  // In an Executable's run: the launch of the first occurrence, with the indexes of the groups
+  // around it: "launch 14 (topk), layer = 2, at decode.toml:40:1". Otherwise empty.
+  std::string launch;
 };
 
 // The treatment of findings in work that a program enqueues itself. It applies when the program

@@ -31,13 +31,6 @@ bool is_integer_size(std::uint32_t size) {
 
 }  // namespace
 
-std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name) {
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].definition->name == name) return static_cast<std::uint32_t>(i);
-  }
-  throw error(ErrorCode::kInternal, "the buffer {} was checked and is not there", name);
-}
-
 template <typename... Args>
 void ArgumentPart::fail(fmt::format_string<Args...> format, Args&&... args) const {
   throw error_at(where_, ErrorCode::kInvalidInput, "{} {} (the parameter is {})", what_,

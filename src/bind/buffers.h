@@ -27,5 +27,7 @@ struct BoundBuffer {
 using BufferTable = std::vector<BoundBuffer>;
 
 std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name);
+// "buffer y (f32 [64])", as the device names it in findings.
+std::string title_of(const BoundBuffer& buffer);
 
 }  // namespace baton::bind

@@ -97,7 +97,8 @@ Json json_of(const FindingReport& finding) {
           {"thread", finding.thread},
           {"where", finding.where},
           {"message", finding.message},
-          {"count", finding.count}};
+          {"count", finding.count},
+          {"launch", finding.launch.empty() ? Json() : Json(finding.launch)}};
 }
 
 Json json_of(const KernelFacts& kernel) {

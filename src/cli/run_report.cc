@@ -246,9 +246,10 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
     const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
     output.diagnostic(
         finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
-        fmt::format("kernel {}, block ({}), thread ({}): {}{}{}",
-                    with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
-                    fmt::join(finding.thread, ", "), finding.message, times, where));
+        fmt::format("{}{}kernel {}, block ({}), thread ({}): {}{}{}", finding.launch,
+                    finding.launch.empty() ? "" : ": ", with_readable_names(finding.kernel),
+                    fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
+                    finding.message, times, where));
   }
 }
 

@@ -35,11 +35,30 @@ struct Finding {
   std::string where;    // "norm.cu:12:7", or the PTX line where there is no source
   std::string message;  // with the address and the nearest allocation
   std::uint64_t count = 1;
-  bool is_fault = false;  // it ended its grid, and all other work of the context
+  bool is_fault = false;             // it ended its grid, and all other work of the context
+  std::optional<std::uint64_t> tag;  // LaunchNote::tag of the launch of the first occurrence
 };
 
 // "kernel k, block (0, 0, 0), thread (3, 0, 0): reads …", without the place.
 std::string describe(const Finding& finding);
+
+// What the caller of one kernel launch tells about it beyond what a CUDA driver is told.
+struct LaunchNote {
+  // Bytes of an allocation that the launch may access. If a launch has ranges in an allocation,
+  // its accesses of all other bytes of that allocation are out of bounds. Ranges may overlap.
+  struct Range {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::string name;  // for messages: "buffer x (f32 [1024])"
+  };
+
+  std::uint64_t tag = 0;  // the caller's own; findings of the launch have it
+  std::vector<Range> ranges;
+};
+
+inline std::optional<std::uint64_t> tag_of(const LaunchNote* note) {
+  return note == nullptr ? std::nullopt : std::optional(note->tag);
+}
 
 // What a simulated GPU executed.
 struct Counters {
@@ -105,6 +124,13 @@ class Simulator {
   virtual std::vector<Finding> take_findings(CUcontext context) = 0;
   // What poisoned the context, whoever submitted it; nothing where it is healthy or was stopped.
   virtual std::optional<Finding> fault(CUcontext context) = 0;
+
+  // Applies to the next kernel launch of the calling thread, whether the launch succeeds or not.
+  virtual void note_next_launch(LaunchNote note) = 0;
+  // Takes back a note that no launch has used.
+  virtual void forget_note() = 0;
+  // Applies to the launches of a kernel node. Graphs that are instantiated from now on have it.
+  virtual void note_node(CUgraphNode node, LaunchNote note) = 0;
 
   // Notes from now on what each kernel that is launched into the stream does, or, for false, stops
   // that and forgets what was noted.

@@ -42,6 +42,8 @@ class Layouter {
       context_.watch.check();
       context_.log.next(at, action, walk.slots());
       add(at, action);
+      note(action, walk.slots());
+      ++step_;
     });
     if (unmarked_ != 0) mark();
   }
@@ -63,6 +65,16 @@ class Layouter {
     if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
     added(at);
   }
+
+  // A simulated GPU is told of each launch which one it is, and what it may access.
+  void note(const bind::TapeLaunch& launch, std::span<const std::int64_t> slots) {
+    driver::Simulator* const simulator = context_.device.driver().simulator;
+    if (simulator == nullptr || graph_ == nullptr || launch.form == nullptr) return;
+    simulator->note_node(graph_->launches().back(),
+                         note_of(launch, step_, slots, context_.buffers, context_.tags));
+  }
+  template <typename Move>
+  void note(const Move&, std::span<const std::int64_t>) {}
 
   void nothing(const bind::RunStep& at) {
     layout_.idle.push_back(at.row);
@@ -92,6 +104,7 @@ class Layouter {
   std::vector<Event>& events_;
   Layout& layout_;
   std::uint64_t unmarked_ = 0;
+  std::uint64_t step_ = 0;
 };
 
 class GraphPlayer : public Player {

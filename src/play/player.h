@@ -6,6 +6,7 @@
 #include "baton/device.h"
 #include "baton/stream.h"
 #include "bind/tape.h"
+#include "play/launch_tags.h"
 #include "play/run_log.h"
 #include "play/run_watch.h"
 
@@ -21,6 +22,7 @@ struct PlayContext {
   std::uint64_t steps = 0;           // of this run, repeats unrolled
   RunLog& log;
   const RunWatch& watch;
+  const LaunchTags& tags;
   std::uint64_t& steps_done;  // of this run, counted while it goes on
   bool time_steps = true;
   bool steps_apart = false;  // an event after each step, even where that keeps launches apart

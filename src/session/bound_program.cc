@@ -182,8 +182,7 @@ void BoundProgram::allocate(bind::BufferTable& table, const std::vector<bool>& k
       throw;
     }
     if (definition.variable || buffer.given) continue;  // its module or its owner has named it
-    buffer.memory->set_name(fmt::format("buffer {} ({} {})", definition.name,
-                                        to_string(definition.dtype), shape_text(buffer.shape)));
+    buffer.memory->set_name(bind::title_of(buffer));
   }
 }
 
@@ -230,10 +229,11 @@ void BoundProgram::run(const RunOptions& options) {
     play(options);
   } catch (Error& failure) {
     stopped_ = failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kInterrupted;
-    simulated.collect();
+    play::name_launch(failure, state_->device, *tape_, tags_);
+    simulated.collect(*tape_, tags_);
     throw;
   }
-  const std::vector<std::string> errors = simulated.collect();
+  const std::vector<std::string> errors = simulated.collect(*tape_, tags_);
   if (errors.empty()) return;
   Error failure = error(ErrorCode::kFault, "the device found {} error{} in the program's kernels",
                         errors.size(), errors.size() == 1 ? "" : "s");
@@ -262,7 +262,7 @@ void BoundProgram::play(const RunOptions& options) {
       progress.run = run;
       progress.steps_done = 0;
       player_->play({state_->device, stream_, *tape_, *buffers_, binding_, steps_, run_log, watch,
-                     progress.steps_done, options.time_steps, options.steps_apart});
+                     tags_, progress.steps_done, options.time_steps, options.steps_apart});
       if (run == 0) {
         download(watch);
         note_unwritten();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/executable.h"
+#include "play/launch_tags.h"
 #include "play/player.h"
 #include "session/loaded_program.h"
 
@@ -55,6 +56,7 @@ class BoundProgram {
   const std::shared_ptr<const LoadedProgramState> state_;
   // The members are in the order in which they are made. Memory is freed before the stream and the
   // modules go.
+  const play::LaunchTags tags_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
   std::unique_ptr<bind::BufferTable> buffers_;  // the tape refers to it

@@ -24,6 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 using ExecutableTest = DeviceTest;
 
@@ -643,8 +644,7 @@ TEST_F(ExecutableFaultTest, AFaultNamesKernelBufferAndLine) {
     EXPECT_EQ(failure.code(), ErrorCode::kFault);
     EXPECT_THAT(failure.what(), HasSubstr("buffer x (f32 [10]"));
     EXPECT_THAT(failure.what(), HasSubstr("kernels.cu:"));
-    EXPECT_THAT(failure.what(),
-                HasSubstr("the first step not known to have completed: out_of_bounds"));
+    EXPECT_THAT(failure.message(), StartsWith("launch 0 (out_of_bounds), at test.toml:"));
   }
   ASSERT_THAT(executable.report().findings, SizeIs(1));
   EXPECT_TRUE(executable.report().findings[0].error);

@@ -62,14 +62,22 @@ SimulatedRun::~SimulatedRun() {
   }
 }
 
-std::vector<std::string> SimulatedRun::collect() {
+std::vector<std::string> SimulatedRun::collect(bind::Tape& tape, const play::LaunchTags& tags) {
   std::vector<std::string> errors;
   if (session_ == nullptr) return errors;
-  for (driver::Finding& finding : session_->take_findings()) {
-    const FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));
+  std::vector<driver::Finding> findings = session_->take_findings();
+  std::vector<std::uint64_t> wanted;
+  for (const driver::Finding& finding : findings) {
+    if (finding.tag) wanted.push_back(*finding.tag);
+  }
+  const auto launches = play::launch_texts(tape, tags, wanted);
+  for (driver::Finding& finding : findings) {
+    const auto launch = launches.find(finding.tag.value_or(0));
+    FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));
+    if (launch != launches.end()) added.launch = launch->second;
     if (!added.error) continue;
-    errors.push_back(
-        fmt::format("{}{}{}", added.where, added.where.empty() ? "" : ": ", added.message));
+    errors.push_back(fmt::format("{}{}{}{}{}", added.where, added.where.empty() ? "" : ": ",
+                                 added.launch, added.launch.empty() ? "" : ": ", added.message));
   }
   return errors;
 }

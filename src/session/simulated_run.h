@@ -8,6 +8,7 @@
 #include "baton/executable.h"
 #include "bind/buffers.h"
 #include "driver/simulator.h"
+#include "play/launch_tags.h"
 
 namespace baton {
 
@@ -25,8 +26,9 @@ class SimulatedRun {
   SimulatedRun& operator=(const SimulatedRun&) = delete;
   ~SimulatedRun();
 
-  // Moves what the device found into the report. Returns the texts of the errors.
-  std::vector<std::string> collect();
+  // Moves what the device found into the report, with the launches of the tape. Returns the texts
+  // of the errors.
+  std::vector<std::string> collect(bind::Tape& tape, const play::LaunchTags& tags);
 
  private:
   const RunOptions& options_;

@@ -316,6 +316,14 @@ class WrongResults(Case):
         self.assertIn("out_of_bounds", finding["kind"])
         self.assertIn("k.cu:3", finding["where"])
         self.assertIn("y", finding["message"])
+        self.assertRegex(finding["launch"], r"^launch 0 \(scale\), at p\.toml:\d+")
+        error = result.json()["error"]
+        self.assertTrue(error["what"].startswith(finding["launch"] + ": kernel scale, block ("), error)
+        self.assertNotIn("notes", error)
+        texts = [self.baton("run", "p.toml", "--device", "sim", "--executor", executor).err
+                 for executor in ("stream", "graph", "stream")]
+        self.assertEqual(len(set(texts)), 1, "the same every time")
+        self.assertNotIn("not known to have completed", texts[0])
 
     def test_kernel_writes_weight(self):
         self.write("k.cu", SOURCE)

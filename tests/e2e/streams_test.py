@@ -61,7 +61,8 @@ class Streams(Case):
         result = self.baton("run", "guess.toml")
         self.check(result, 0)
         self.assertNotIn("warning", result.out)
-        self.assertRegex(result.err, r"(?m)^warning: kernel guess, block \(0, 0, 0\), thread ")
+        self.assertRegex(result.err, r"(?m)^warning: launch 0 \(guess\), at guess\.toml:\d+:1: kernel guess, block "
+                                     r"\(0, 0, 0\), thread ")
         result = self.baton("run", "guess.toml", "--json")
         self.assertEqual(result.json()["status"], "warnings")
         self.assertEqual([f["severity"] for f in result.json()["findings"]], ["warning"])

@@ -95,7 +95,9 @@ KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
   request.extra = extra;
   apply_attributes(attributes, *work.function->context(), request);
-  return {make_grid(request, *work.function), work.function, std::move(attributes)};
+  KernelWork changed{make_grid(request, *work.function), work.function, std::move(attributes)};
+  changed.launch.note = launch.note;
+  return changed;
 }
 
 // What concerns streams alone is no attribute of a node (as an H200's driver 580.159 answers).

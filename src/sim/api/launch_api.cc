@@ -2,6 +2,7 @@
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/launch_note.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
 #include "sim/queue/launch.h"
@@ -11,11 +12,14 @@ namespace {
 
 CUresult launch(LaunchRequest& request, std::span<CUlaunchAttribute> attributes, CUfunction handle,
                 CUstream stream_handle) {
+  // Taken first: it is not for the launch after one that is refused.
+  std::shared_ptr<const driver::LaunchNote> note = take_next_note();
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<SimStream> stream = usable_stream(stream_handle);
   const std::shared_ptr<SimFunction> function = place_function(*stream->context, handle);
   apply_attributes(attributes, *stream->context, request);
   KernelWork work{make_grid(request, *function), function, {}};
+  work.launch.note = std::move(note);
   for (const CUlaunchAttribute& attribute : attributes) {
     const bool is_event = attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
                           attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "sim/api/current.h"
+#include "sim/api/launch_note.h"
 #include "sim/device/objects.h"
 #include "sim/engine/memory/memory_impl.h"
 
@@ -72,6 +73,19 @@ class DeviceSession final : public driver::Simulator::Session {
 
 class SimulatedDevices : public driver::Simulator {
  public:
+  void note_next_launch(driver::LaunchNote note) override { set_next_note(std::move(note)); }
+  void forget_note() override { take_next_note(); }
+
+  void note_node(CUgraphNode handle, driver::LaunchNote note) override {
+    const std::shared_ptr<GraphNode> node = Objects::instance().graph_nodes.find(handle);
+    auto* const kernel = node == nullptr ? nullptr : std::get_if<KernelWork>(&node->work);
+    if (kernel == nullptr) {
+      throw error(ErrorCode::kInvalidInput, "{} is not a kernel node of the simulated GPU",
+                  static_cast<const void*>(handle));
+    }
+    kernel->launch.note = std::make_shared<const driver::LaunchNote>(std::move(note));
+  }
+
   void count_launches(CUstream handle, bool on) override {
     const std::shared_ptr<SimStream> stream = live_stream(handle);
     std::lock_guard lock(Scheduler::instance().mutex);

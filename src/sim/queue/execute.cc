@@ -82,7 +82,8 @@ bool alive(const CopySide& place, std::uint64_t bytes) {
 
 // Runs `action`, and turns what it throws into the error that a CUDA driver would give.
 template <typename Action>
-CUresult contained(FindingLog& findings, Action action) noexcept {
+CUresult contained(FindingLog& findings, Action action,
+                   const driver::LaunchNote* note = nullptr) noexcept {
   try {
     return action();
   } catch (const std::bad_alloc&) {
@@ -93,6 +94,7 @@ CUresult contained(FindingLog& findings, Action action) noexcept {
                                 : driver::FindingKind::kLaunchFailed);
     finding.is_fault = true;
     finding.where = failure.where().to_string();
+    finding.tag = driver::tag_of(note);
     finding.message = failure.message();
     findings.add(std::move(finding));
     return failure.code() == ErrorCode::kUnsupported ? CUDA_ERROR_NOT_SUPPORTED
@@ -154,10 +156,12 @@ CUresult execute(Work& work, const Command& command) noexcept {
 
 CUresult begin_grid(Engine& engine, GridLaunch launch, FindingLog& findings,
                     std::unique_ptr<Grid>* grid) noexcept {
-  return contained(findings, [&] {
+  const std::shared_ptr<const driver::LaunchNote> note = launch.note;
+  const auto begin = [&] {
     *grid = engine.begin(std::move(launch));
     return CUDA_SUCCESS;
-  });
+  };
+  return contained(findings, begin, note.get());
 }
 
 CUresult advance_grids(Engine& engine, std::span<Grid* const> grids, std::uint64_t budget,

@@ -331,7 +331,9 @@ void DeviceQueue::report_stuck(Lock& lock) {
     Notes& notes = *running.command->notes;
     whose.insert(&notes);
     if (finding.kernel.empty()) {
-      finding.kernel = Ordering::instance().operation(running.command->number).name;
+      const auto operation = Ordering::instance().operation(running.command->number);
+      finding.kernel = operation.name;
+      finding.tag = driver::tag_of(operation.note.get());
     }
     // In the timeline each has a bar that begins here and does not end. The bytes are but the keys.
     const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());

@@ -26,7 +26,8 @@ Ordering::Operation operation_of(const Work& work) {
     return {launch->kernel->name,
             launch->kernel->decoded,
             {launch->grid.x, launch->grid.y, launch->grid.z},
-            {launch->block.x, launch->block.y, launch->block.z}};
+            {launch->block.x, launch->block.y, launch->block.z},
+            launch->note};
   }
   if (std::holds_alternative<Copy>(work)) return {"copy"};
   if (std::holds_alternative<Fill>(work)) return {"fill"};

@@ -272,6 +272,7 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
     const Region& known = x->regions[i->cache];
     const std::uint64_t offset = from - known.base;
     const std::byte* source = nullptr;
+    bool is_known = true;
     if (known.written == nullptr && offset < known.size && known.size - offset >= count &&
         from % bytes == 0) {
       source = known.host + offset;
@@ -279,10 +280,10 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
     } else {
       const Span span{Space::kGlobal, from, count, bytes};
       if (!check_span(x, i, lane, span, false)) return nullptr;
-      refill_region(x, i, from);
+      is_known = refill_region(x, i, from);
       source = span_place(x, span, false);
     }
-    if (x->regions[i->cache].shadow != nullptr) {
+    if (!is_known || x->regions[i->cache].shadow != nullptr) {
       watch_span(x, i, lane, {Space::kGlobal, from, count, bytes}, AccessKind::kRead);
     }
     std::memcpy(copy.data[l].data(), source, count);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/run/wait_paths.h"
 
 namespace baton::sim {
@@ -150,14 +151,16 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
   driver::Finding finding(diagnosis.kind);
   if (subject.is_grid()) finding.kernel = subject.operation.name;
   finding.where = subject.where();
+  finding.tag = driver::tag_of(subject.operation.note.get());
   if (subject.is_grid()) {
     finding.block = subject.block();
     finding.thread = subject.thread();
   }
-  finding.message = fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
-                                subject.is_grid() ? "" : subject.text() + " ",
-                                verb_of(subject.writes), bytes, address, memory.describe(address),
-                                rival.text(), verb_of(rival.writes), diagnosis.why);
+  finding.message =
+      fmt::format("{}{} {} bytes at {:#x}, {}, that {} {}; {}",
+                  subject.is_grid() ? "" : subject.text() + " ", verb_of(subject.writes), bytes,
+                  address, describe(memory, subject.operation.note.get(), address), rival.text(),
+                  verb_of(rival.writes), diagnosis.why);
   return finding;
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/memory/address.h"
+#include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/memory/span_access.h"
 #include "sim/engine/run/cluster_barrier.h"
 #include "sim/engine/run/warp.h"
@@ -72,7 +73,8 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
     }
     fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, kind,
           fmt::format("{} {} bytes of {} memory at {:#x}: {}", a.verb, a.bytes, name_of(place),
-                      place.address, memory.describe(place.address)));
+                      place.address,
+                      describe(*a.x->grid->memory, a.x->grid->launch.note.get(), place.address)));
     return;
   }
   const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
@@ -91,12 +93,14 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
 }
 
 void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {
-  report(a.x, a.i, a.lane, FindingKind::kUninitialized,
-         place.space == Space::kGlobal
-             ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}",
-                           a.bytes, place.address, a.x->grid->memory->describe(place.address))
-             : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
-                           name_of(place), place.address));
+  report(
+      a.x, a.i, a.lane, FindingKind::kUninitialized,
+      place.space == Space::kGlobal
+          ? fmt::format("reads {} bytes of global memory that nothing wrote, at {:#x}: {}", a.bytes,
+                        place.address,
+                        describe(*a.x->grid->memory, a.x->grid->launch.note.get(), place.address))
+          : fmt::format("reads {} bytes of {} memory that nothing wrote, at {:#x}", a.bytes,
+                        name_of(place), place.address));
 }
 
 namespace {

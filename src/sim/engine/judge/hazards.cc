@@ -4,6 +4,7 @@
 
 #include "sim/engine/judge/access_pair.h"
 #include "sim/engine/judge/shadow_groups.h"
+#include "sim/engine/memory/launch_ranges.h"
 
 namespace baton::sim {
 namespace {
@@ -21,14 +22,16 @@ void begin_watch(GridState* grid) {
     grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);
   }
   if (!grid->launch.is_programmatic || grid->kernel->has_grid_wait) return;
-  grid->log->add(no_wait_finding(grid->launch.kernel->name, *grid->kernel));
+  driver::Finding finding = no_wait_finding(grid->launch.kernel->name, *grid->kernel);
+  finding.tag = driver::tag_of(grid->launch.note.get());
+  grid->log->add(std::move(finding));
 }
 
 GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes,
                          AccessKind touch, bool strong)
     : x_(x),
       i_(i),
-      region_(region),
+      start_(region.base - region.within),
       shadow_(static_cast<Shadow*>(region.shadow)),
       bytes_(bytes),
       touch_(touch),
@@ -87,7 +90,7 @@ void GlobalWatch::report() {
                                    found_.other.insn(), found_.other_writes ? 1u : 0u};
   grid.logged.add(*grid.log, key, found_.count, [&] {
     return pair_finding(*grid.memory, {grid.launch.number, mine, touch_ != AccessKind::kRead},
-                        {number, found_.other, found_.other_writes}, region_.base + found_.offset,
+                        {number, found_.other, found_.other_writes}, start_ + found_.offset,
                         bytes_);
   });
 }
@@ -96,11 +99,11 @@ void GlobalWatch::report_forbidden() {
   GridState& grid = *x_->grid;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), 0, 0, 2};
   grid.logged.add(*grid.log, key, forbidden_, [&] {
-    const std::uint64_t address = region_.base + forbidden_offset_;
+    const std::uint64_t address = start_ + forbidden_offset_;
     driver::Finding finding =
         finding_at(x_, i_, forbidden_lane_, driver::FindingKind::kWeightWritten);
     finding.message = fmt::format("writes {} bytes at {:#x}, {}, which no kernel may write", bytes_,
-                                  address, grid.memory->describe(address));
+                                  address, describe(*grid.memory, grid.launch.note.get(), address));
     return finding;
   });
 }

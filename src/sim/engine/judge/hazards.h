@@ -16,7 +16,7 @@ namespace baton::sim {
 // Prepares a grid to be watched. Reports a programmatic grid whose kernel cannot wait.
 void begin_watch(GridState* grid);
 
-// The present fragment's lanes touch global memory at these offsets of the region.
+// The present fragment's lanes touch global memory at these offsets of the region's allocation.
 class GlobalWatch {
  public:
   GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint32_t bytes, AccessKind touch,
@@ -55,7 +55,7 @@ class GlobalWatch {
 
   Exec* x_;
   const Insn* i_;
-  const Region& region_;
+  const std::uint64_t start_;  // the allocation's address
   Shadow* shadow_;
   const std::uint32_t bytes_;
   const AccessKind touch_;

@@ -190,7 +190,7 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
 
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
   const Region* region = x->grid->snapshot->find(address);
-  if (region == nullptr) return false;
+  if (region == nullptr || region->base % kRegionAlignment != 0) return false;
   Region& cached = x->regions[i->cache];
   cached = *region;
   const bool is_watched = x->grid->relations != nullptr;

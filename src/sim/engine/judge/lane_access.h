@@ -29,7 +29,8 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
 const Insn* op_exchange_wide(Exec* x, const Insn* i);
 const Insn* op_swap_wide(Exec* x, const Insn* i);
 
-// Makes x->regions[i->cache] the allocation that holds the address; false where there is none.
+// Makes x->regions[i->cache] the region that holds the address. Returns false where there is none,
+// and where its start suits no quick path.
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address);
 
 // For instructions that all lanes of `members` execute together: true where they are all here, so

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "driver/simulator.h"
+
 namespace baton::sim {
 
 struct DecodedKernel;
@@ -45,7 +47,8 @@ class Ordering {
     std::string name;  // "copy", "fill", "free", a kernel's name
     std::shared_ptr<const DecodedKernel> kernel = nullptr;  // null for what is no grid
     std::array<std::uint32_t, 3> blocks = {};
-    std::array<std::uint32_t, 3> threads = {};  // of a block
+    std::array<std::uint32_t, 3> threads = {};                 // of a block
+    std::shared_ptr<const driver::LaunchNote> note = nullptr;  // null: without one
   };
 
   Number add(std::span<const Edge> after, Operation operation);

@@ -111,6 +111,7 @@ void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
     const std::uint32_t their_rank = theirs.warp / watch_.warps_;
     driver::Finding finding(is_copy ? driver::FindingKind::kAsyncRace
                                     : driver::FindingKind::kSharedRace);
+    finding.tag = driver::tag_of(grid.launch.note.get());
     finding.kernel = grid.launch.kernel->name;
     finding.block = block_of(my_rank);
     finding.thread = thread_of(a, mine);

@@ -22,6 +22,7 @@ template <class Offset>
 void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
                   std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, AccessKind touch) {
   if (!concerns(region, touch)) return;
+  base += region.within;
   GlobalWatch watch(x, i, region, bytes, touch, false);
   if (mask == kAllLanes) {  // nearly always a row
     Offset apart = 0;
@@ -153,7 +154,7 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
   }
   if (!concerns(region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
-  watch.touch_run(0, kLanes, offset);
+  watch.touch_run(0, kLanes, region.within + offset);
 }
 
 namespace {
@@ -211,7 +212,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
                 StoredValues values) {
   if (!is_shared) {
     if (concerns(region, touch)) {
-      GlobalWatch(x, i, region, bytes, touch, strong).touch(lane, offset);
+      GlobalWatch(x, i, region, bytes, touch, strong).touch(lane, region.within + offset);
     }
     return;
   }

@@ -43,20 +43,20 @@ void* map(std::uint64_t bytes) {
   return begin + before;
 }
 
-// "buffer y (f32 [256], 1024 bytes at 0x…)", or "an allocation of 1024 bytes at 0x…".
 std::string name_of(std::uint64_t base, const DeviceMemory::Impl::Allocation& allocation) {
-  if (allocation.name.empty()) {
-    return fmt::format("an allocation of {} bytes at {:#x}", allocation.size, base);
-  }
-  if (allocation.name.back() == ')') {
-    return fmt::format("{}, {} bytes at {:#x})",
-                       allocation.name.substr(0, allocation.name.size() - 1), allocation.size,
-                       base);
-  }
-  return fmt::format("{} ({} bytes at {:#x})", allocation.name, allocation.size, base);
+  return range_text(allocation.name, base, allocation.size);
 }
 
 }  // namespace
+
+std::string range_text(std::string_view name, std::uint64_t base, std::uint64_t bytes) {
+  if (name.empty()) return fmt::format("an allocation of {} bytes at {:#x}", bytes, base);
+  if (name.back() == ')') {
+    name.remove_suffix(1);
+    return fmt::format("{}, {} bytes at {:#x})", name, bytes, base);
+  }
+  return fmt::format("{} ({} bytes at {:#x})", name, bytes, base);
+}
 
 std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
   std::shared_ptr<Backing> backing(new Backing(bytes));
@@ -227,26 +227,27 @@ std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   if (address < window_begin || address >= window_end) {
     return "an address that no memory of this device has";
   }
+  const auto found = nearest(address);
+  if (found == allocations.end()) return "global memory that was never allocated";
+  const auto& [base, allocation] = *found;
+  const std::string name = name_of(base, allocation);
+  if (address < base) return fmt::format("{} bytes before {}", base - address, name);
+  const std::uint64_t offset = address - base;
+  const bool is_inside = offset < allocation.size;
+  return fmt::format("{} bytes {} {}{}", is_inside ? offset : offset - allocation.size,
+                     is_inside ? "inside" : "past the end of", name,
+                     allocation.backing == nullptr ? ", which was freed" : "");
+}
+
+DeviceMemory::Impl::Allocations::const_iterator DeviceMemory::Impl::nearest(
+    std::uint64_t address) const {
   const auto below = before(address);
   const auto above = allocations.upper_bound(address);
-  if (below == allocations.end()) {
-    if (above == allocations.end()) return "global memory that was never allocated";
-    return fmt::format("{} bytes before {}", above->first - address,
-                       name_of(above->first, above->second));
+  if (below == allocations.end() || above == allocations.end()) {
+    return below == allocations.end() ? above : below;
   }
-  const std::uint64_t offset = address - below->first;
-  const std::string name = name_of(below->first, below->second);
-  if (offset < below->second.size) {
-    return fmt::format("{} bytes inside {}{}", offset, name,
-                       below->second.backing == nullptr ? ", which was freed" : "");
-  }
-  const std::uint64_t past = offset - below->second.size;
-  if (above != allocations.end() && above->first - address < past) {
-    return fmt::format("{} bytes before {}", above->first - address,
-                       name_of(above->first, above->second));
-  }
-  return fmt::format("{} bytes past the end of {}{}", past, name,
-                     below->second.backing == nullptr ? ", which was freed" : "");
+  const std::uint64_t end = below->first + below->second.size;
+  return address >= end && above->first - address < address - end ? above : below;
 }
 
 DeviceMemory::DeviceMemory(int ordinal, std::uint64_t capacity)

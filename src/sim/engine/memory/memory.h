@@ -52,6 +52,7 @@ class DeviceMemory {
   // The engine's own view: allocations and their shadow, reached without a lock.
   struct Impl;
   Impl& impl() { return *impl_; }
+  const Impl& impl() const { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/engine/judge/shadow.h"
@@ -36,6 +37,10 @@ class Backing {
   std::uint8_t* written_ = nullptr;
   std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
 };
+
+// "buffer y (f32 [256], 1024 bytes at 0x…)", or, without a name, "an allocation of 1024 bytes at
+// 0x…".
+std::string range_text(std::string_view name, std::uint64_t base, std::uint64_t bytes);
 
 // Why no live allocation holds an address.
 enum class AddressKind { kLive, kFreed, kNull, kHost, kNone };
@@ -94,6 +99,8 @@ struct DeviceMemory::Impl {
   Allocations::const_iterator holding(std::uint64_t address, std::uint64_t bytes) const;
   // The last allocation, live or freed, that starts at or before the address, or end().
   Allocations::const_iterator before(std::uint64_t address) const;
+  // The allocation, live or freed, that holds the address or is the nearest to it, or end().
+  Allocations::const_iterator nearest(std::uint64_t address) const;
   void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
   void forget_oldest_freed();
   // As allocate_at(), under the lock.

@@ -5,6 +5,10 @@
 
 namespace baton::sim {
 
+// The quick paths to memory check offsets for alignment, so the regions that they use start at a
+// multiple of the largest access, in bytes.
+inline constexpr std::uint64_t kRegionAlignment = 32;
+
 // A run of device addresses and the host memory behind it. A plain value: the instruction loops,
 // which are compiled for several processors, share it without sharing code.
 struct Region {
@@ -14,8 +18,10 @@ struct Region {
   // What was written, not zero where something was: a byte for each byte in global memory, a byte
   // for each word of four in shared memory. Null where all of it was.
   std::uint8_t* written = nullptr;
-  // Where accesses are noted (watch.h); null where nobody looks for races.
+  // Where accesses are noted (watch.h); null where nobody looks for races. It is that of the whole
+  // allocation, in which the region lies so many bytes from the start.
   void* shadow = nullptr;
+  std::uint64_t within = 0;
 };
 
 }  // namespace baton::sim

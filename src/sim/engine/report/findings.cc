@@ -96,6 +96,7 @@ driver::Finding finding_at(Exec* x, const Insn* i, int lane, driver::FindingKind
   const Warp& warp = *x->warp;
   const DecodedFunction& function = *warp.frames[warp.fragments[warp.current].frame].function;
   driver::Finding finding(kind);
+  finding.tag = driver::tag_of(grid.launch.note.get());
   finding.kernel = grid.launch.kernel->name;
   finding.block = {block.index.x, block.index.y, block.index.z};
   finding.thread = thread_index(grid, warp.index * kLanes + static_cast<std::uint32_t>(lane));
@@ -118,8 +119,7 @@ const Insn* fault(Exec* x, const Insn* i, int lane, CUresult code, driver::Findi
   driver::Finding finding = finding_at(x, i, lane, kind);
   finding.message = message;
   finding.is_fault = true;
-  x->grid->log->add(std::move(finding));
-  x->grid->set_fault(code);
+  x->grid->set_fault(x->block->cluster->number, code, std::move(finding));
   x->stop = Stop::kFault;
   return nullptr;
 }

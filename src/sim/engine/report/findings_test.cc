@@ -216,5 +216,28 @@ TEST_F(Findings, AtomicsInLocalMemoryAreRefused) {
   EXPECT_EQ(found[0].kind, driver::FindingKind::kBadAtomic);
 }
 
+// Several workers execute blocks at once. The first block reaches its fault last.
+TEST(FaultsOfManyBlocks, AreThatOfTheFirstBlock) {
+  TestDevice device(4);
+  const auto module = device.load(kernel(R"(  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, 200000;
+  setp.ne.u32 %p1, %r2, 0;
+  @%p1 bra wrong;
+again:
+  sub.u32 %r3, %r3, 1;
+  setp.ne.u32 %p2, %r3, 0;
+  @%p2 bra again;
+wrong:
+  st.global.u32 [%rd4], %r1;)"));
+  for (int run = 0; run < 20; ++run) {
+    const auto grid = device.run(module, "k", {256}, {64}, std::uint64_t{8}, std::uint64_t{0});
+    EXPECT_EQ(grid->state(), Grid::State::kFaulted);
+    const auto found = device.engine.take_findings();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].block[0], 0u);
+    EXPECT_EQ(found[0].count, 1u);
+  }
+}
+
 }  // namespace
 }  // namespace baton::sim

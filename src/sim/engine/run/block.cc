@@ -57,6 +57,7 @@ void check_exit(Exec* x, const BlockState& block) {
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(touch.insn), 0, 0, 4};
   grid.logged.add(*grid.log, key, 1, [&] {
     driver::Finding finding(driver::FindingKind::kExitedBlock);
+    finding.tag = driver::tag_of(grid.launch.note.get());
     finding.kernel = grid.launch.kernel->name;
     finding.block = {touch.block.x, touch.block.y, touch.block.z};
     finding.thread = thread_index(grid, touch.thread);

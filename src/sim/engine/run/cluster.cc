@@ -44,6 +44,7 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
 }
 
 void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cluster) {
+  cluster->number = number;
   const Extent3& size = grid.launch.cluster;
   const std::uint32_t across = grid.launch.grid.x / size.x;
   const std::uint32_t down = grid.launch.grid.y / size.y;

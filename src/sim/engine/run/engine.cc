@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "chip/occupancy.h"
 #include "sim/engine/judge/hazards.h"
+#include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/report/wait_report.h"
 #include "sim/engine/run/cluster.h"
 #include "sim/engine/run/fingerprint.h"
@@ -24,6 +25,20 @@ std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) 
       std::max(chip::fit_beside(config.chip->multiprocessor, {}, needs).blocks, 1u);
   const std::uint64_t blocks = std::uint64_t{per_sm} * static_cast<std::uint64_t>(config.sm_count);
   return std::max<std::uint64_t>(blocks / grid.launch.cluster.count(), 1);
+}
+
+using Snapshot = DeviceMemory::Impl::Snapshot;
+
+// What the grid may access of all memory.
+std::shared_ptr<const Snapshot> memory_of(GridState* grid,
+                                          const std::shared_ptr<const Snapshot>& all) {
+  const driver::LaunchNote* const note = grid->launch.note.get();
+  if (note == nullptr || note->ranges.empty()) return all;
+  if (grid->restricted_from != all) {
+    grid->restricted = restrict_to(*all, note->ranges);
+    grid->restricted_from = all;
+  }
+  return grid->restricted;
 }
 
 }  // namespace
@@ -140,7 +155,8 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
   const std::uint64_t share = std::max<std::uint64_t>(budget / running.size(), 1);
   for (GridState* grid : running) {
     if (impl_->interrupted.load(std::memory_order_relaxed)) break;
-    const Advance one = impl_->workers.run(grid, snapshot, share, impl_->interrupted);
+    const Advance one =
+        impl_->workers.run(grid, memory_of(grid, snapshot), share, impl_->interrupted);
     sum.executed += one.executed;
     sum.worked = sum.worked || one.worked;
     if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
@@ -209,10 +225,22 @@ void GridState::release_wait() {
   if (waited && launch.is_programmatic) Ordering::instance().note_wait(launch.number);
 }
 
-void GridState::set_fault(CUresult code) {
+void GridState::set_fault(std::uint64_t cluster, CUresult code, driver::Finding finding) {
   std::lock_guard lock(mutex);
-  if (error == CUDA_SUCCESS) error = code;
   now.store(State::kFaulted, std::memory_order_release);
+  if (error != CUDA_SUCCESS && cluster >= faulted_cluster) return;
+  error = code;
+  faulted_cluster = cluster;
+  fault_found = std::move(finding);
+}
+
+void GridState::log_fault() {
+  std::optional<driver::Finding> finding;
+  {
+    std::lock_guard lock(mutex);
+    finding.swap(fault_found);
+  }
+  if (finding) log->add(std::move(*finding));
 }
 
 void GridState::add(const driver::Counters& counted) {

@@ -61,6 +61,7 @@ struct GridLaunch {
   FindingLog* log = nullptr;
   Trace* trace = nullptr;
   bool watched = true;  // whether its accesses of global memory are checked, where any are
+  std::shared_ptr<const driver::LaunchNote> note;  // null: the caller told nothing
 };
 
 // One launched grid: which blocks are still to start, which are resident, and the whole state of

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -161,6 +162,7 @@ struct ClusterBarrier {
 
 // The blocks of a resident cluster, one alone in grids without clusters, or storage of one.
 struct ClusterState {
+  std::uint64_t number = 0;                         // in its grid
   std::vector<std::unique_ptr<BlockState>> blocks;  // by rank
   // Of all blocks' shared memory; null where there is nothing to race for.
   std::unique_ptr<SharedWatch, SharedWatchDeleter> watch;
@@ -191,6 +193,8 @@ struct GridState final : public Grid {
   Workspaces::Hold workspace;  // of a cooperative launch
   DeviceMemory* memory = nullptr;
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced
+  // Of a launch with ranges: what it may access, and the snapshot that this was made from.
+  std::shared_ptr<const DeviceMemory::Impl::Snapshot> restricted, restricted_from;
 
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> finished_clusters{0};
@@ -212,6 +216,9 @@ struct GridState final : public Grid {
   std::vector<std::unique_ptr<ClusterState>> spare;
   std::uint64_t resident = 0;
   CUresult error = CUDA_SUCCESS;
+  // Of several faults that of the cluster with the least number counts, whichever came first.
+  std::uint64_t faulted_cluster = UINT64_MAX;
+  std::optional<driver::Finding> fault_found;  // until it is logged
   driver::Counters totals;
 
   State state() const override { return now.load(std::memory_order_acquire); }
@@ -227,8 +234,9 @@ struct GridState final : public Grid {
   }
   void release_wait() override;
 
-  // The first fault counts.
-  void set_fault(CUresult code);
+  void set_fault(std::uint64_t cluster, CUresult code, driver::Finding finding);
+  // After the workers stopped.
+  void log_fault();
   void add(const driver::Counters& counters);
 };
 

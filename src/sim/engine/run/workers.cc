@@ -51,6 +51,18 @@ void finish(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   }
 }
 
+// A cluster that comes before the one that faulted and has not ended, or null.
+std::unique_ptr<ClusterState> take_before_fault(GridState* grid) {
+  std::lock_guard lock(grid->mutex);
+  const auto found =
+      std::find_if(grid->parked.begin(), grid->parked.end(),
+                   [&](const auto& cluster) { return cluster->number < grid->faulted_cluster; });
+  if (grid->error == CUDA_SUCCESS || found == grid->parked.end()) return nullptr;
+  std::unique_ptr<ClusterState> cluster = std::move(*found);
+  grid->parked.erase(found);
+  return cluster;
+}
+
 }  // namespace
 
 WorkerPool::WorkerPool(unsigned count) {
@@ -113,6 +125,7 @@ Engine::Advance WorkerPool::run(GridState* grid,
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return busy_ == 0; });
   }
+  grid->log_fault();
   grid->snapshot = nullptr;
   for (auto& worker : workers_) worker->snapshot = nullptr;
   return {job_.executed, job_.worked || grid->reads_time};
@@ -158,6 +171,13 @@ void WorkerPool::work(Worker* worker) {
     const std::uint64_t parked = park(grid, std::move(cluster));
     if (stop == BlockStop::kFault || waiting > parked) break;
     if (grid->stops_at_trigger && !triggered && grid->triggered()) break;
+  }
+  // Clusters begin in order, so one before the first that faulted has begun. It may fault too:
+  // which fault is told does not depend on how fast each worker is.
+  while (scheduler_.is_serial()) {
+    const std::unique_ptr<ClusterState> cluster = take_before_fault(grid);
+    if (cluster == nullptr) break;
+    run_cluster(&x, cluster.get(), kBlockSlice);
   }
   driver::Counters counted;
   counted.warp_instructions = x.warp_instructions;
