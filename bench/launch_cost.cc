@@ -52,6 +52,7 @@ Device open_device(const std::string& spec) {
   static driver::Driver table = *simulated.driver(nullptr);
   table.cuLaunchKernel = launch_nothing;
   table.cuLaunchKernelEx = launch_nothing_ex;
+  table.simulator = nullptr;  // a GPU has none, and is told nothing of its launches
   return DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("h200")));
 }
 
