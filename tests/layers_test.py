@@ -49,7 +49,7 @@ PUBLIC = {
     "program.h": "program",
     "kernel_module.h": "load",
     "bindings.h": "bind",
-    "check.h": "edges", "report.h": "play",
+    "edge.h": "pdl", "check.h": "edges", "report.h": "play",
     "compare.h": "report",
     "loaded_program.h": "session", "executable.h": "session",
     "baton.h": "cli",

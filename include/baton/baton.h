@@ -11,6 +11,7 @@
 #include "baton/device.h"
 #include "baton/dim3.h"
 #include "baton/dtype.h"
+#include "baton/edge.h"
 #include "baton/embed.h"
 #include "baton/error.h"
 #include "baton/executable.h"

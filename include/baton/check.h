@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/edge.h"
 #include "baton/error.h"
 #include "baton/export.h"
 #include "baton/launch.h"
@@ -26,12 +27,6 @@ struct KernelLimits {
 };
 BATON_API KernelLimits kernel_limits(const Kernel& kernel, const LaunchConfig& config);
 
-// The verdict about an edge between consecutive launches of a program: may the later launch start
-// before the earlier one has completed? Launches are numbered from 0 in the program's order. In a
-// repeated group the first launch also follows the last one.
-enum class EdgeVerdict : std::uint8_t { kProven, kUnsafe, kUnknown };
-BATON_API std::string_view to_string(EdgeVerdict verdict) noexcept;
-
 // The reason why the later launch of an edge may, or may not, start early.
 enum class EdgeDecision : std::uint8_t {
   // It may start early.
@@ -48,7 +43,7 @@ enum class EdgeDecision : std::uint8_t {
   kCooperative,  // a cooperative grid must fit on the device as a whole
   kEmptyGrid,    // one of the two launches has an empty grid
 };
-// "proven", "not_proven": the enumerator in snake case.
+// "proven", "not_proven": stable names.
 BATON_API std::string_view to_string(EdgeDecision decision) noexcept;
 
 // The blocks of a PDL launch that can be resident on a multiprocessor together with blocks of the
@@ -63,7 +58,8 @@ struct EarlyRoom {
 struct EdgeReport {
   std::uint32_t from = 0, to = 0;
   EdgeVerdict verdict = EdgeVerdict::kUnknown;
-  std::string reason;
+  EdgeCause cause = EdgeCause::kUnseen;
+  std::string reason;         // the cause in words, with the accesses that it is about
   bool programmatic = false;  // the later launch may overlap the earlier one
   EdgeDecision decision = EdgeDecision::kNotProven;
   std::string decision_reason;  // in words: "it is proven", "the program says off"

@@ -171,9 +171,10 @@ class CutlassAdapter : public cutlass::CudaHostAdapter {
 
   static void require_wait(const KernelFacts& facts) {
     if (facts.waits.value_or(true)) return;
+    const std::optional<std::string> cause = missing_wait_cause(facts);
     throw Error(ErrorCode::kInvalidInput, "PDL was asked for, but the kernel " + facts.demangled +
-                                              " never waits (griddepcontrol.wait); " +
-                                              missing_wait_cause(facts));
+                                              " never waits (griddepcontrol.wait)" +
+                                              (cause ? "; " + *cause : ""));
   }
 
   template <typename Work>

@@ -36,8 +36,9 @@ struct PrepareOptions {
   bool use_cache = true;
   PdlMode pdl = PdlMode::kAuto;
   RewriteMode rewrite = RewriteMode::kOff;
+  bool assemble = false;
 
-  LoadOptions load() const { return {use_cache, pdl, rewrite}; }
+  LoadOptions load() const { return {use_cache, pdl, rewrite, assemble}; }
 };
 
 // The progress of a run: the completed steps, and all steps of the run.

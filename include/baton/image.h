@@ -201,9 +201,9 @@ struct Compatibility {
 BATON_API Compatibility runs_on(const ImageFacts& facts, int architecture, int driver_version = 0);
 
 // The reason why a kernel has no wait (griddepcontrol.wait) although its source may have one:
-// CUTLASS compiled it out, or the target is before sm_90. Empty if the kernel waits, and if the
+// CUTLASS compiled it out, or the target is before sm_90. Nothing if the kernel waits, and if the
 // reason is unknown.
-BATON_API std::string missing_wait_cause(const KernelFacts& kernel);
+BATON_API std::optional<std::string> missing_wait_cause(const KernelFacts& kernel);
 
 // Finds the kernel that `entry` names: by an exact symbol, a full demangled name, or a plain name
 // ("rmsnorm", "ns::rmsnorm<float>") that matches one kernel only. An empty entry names the only

@@ -24,6 +24,10 @@ struct LoadOptions {
   // The rewriting of kernels that name none. A kernel is left alone if BATON_PDL or `pdl` lets no
   // launch of it start early.
   RewriteMode rewrite = RewriteMode::kOff;
+  // Registers of kernels that come as PTX alone, or are rewritten, on the simulated GPU: from
+  // nvJitLink where it is installed, not an estimate. A program with placement = "even" always has
+  // them.
+  bool assemble = false;
 };
 
 // The changes in a kernel that let its launches start early (docs/pdl.md).

@@ -50,7 +50,8 @@ class BATON_API Module {
   // The joined facts of the images from which the module was loaded.
   const ImageFacts& facts() const;
 
-  // Returns the address and the bytes of a __device__ or __constant__ variable. Every device has
+  // Returns the address and the bytes of a __device__ or __constant__ variable, by its symbol or
+  // its name in the source ("ns::table"). Every device has
   // its own copy; the default is the module's device. Throws kNotFound with the available names.
   std::pair<DeviceAddress, std::size_t> global(std::string_view name) const;
   std::pair<DeviceAddress, std::size_t> global(std::string_view name, const Device& on) const;

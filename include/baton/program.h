@@ -25,10 +25,10 @@ class ExpressionCode;
 // for overflow. An immutable, cheap value. Thread-safe.
 class BATON_API Expression {
  public:
-  // A literal.
+  // A literal. Throws kInvalidInput for an unsigned value above 2^63 - 1.
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   Expression(T value)  // NOLINT: implicit by design
-      : Expression(Literal{}, static_cast<std::int64_t>(value)) {}
+      : Expression(Literal{}, literal_of(value)) {}
   // Parses a text. `where` is the place of its first character, for messages. Throws kInvalidInput
   // with the place inside the text.
   Expression(std::string_view text, SourceLocation where = {});  // NOLINT: implicit by design
@@ -62,6 +62,12 @@ class BATON_API Expression {
  private:
   struct Literal {};
   Expression(Literal, std::int64_t value);
+  template <typename T>
+  static std::int64_t literal_of(T value) {
+    if constexpr (std::is_unsigned_v<T>) require_signed(value);
+    return static_cast<std::int64_t>(value);
+  }
+  static void require_signed(std::uint64_t value);
   explicit Expression(std::shared_ptr<const ExpressionCode> code) : code_(std::move(code)) {}
   std::shared_ptr<const ExpressionCode> code_;
 };
@@ -301,7 +307,7 @@ struct ProgramKernel {
   KernelOrigin origin = KernelOrigin::kText;
   std::filesystem::path file = {};  // the source or the image
   std::string text = {};            // kText: CUDA source
-  std::string entry = {};           // empty: the image's only kernel
+  std::string entry = {};           // empty: of the name `name`, or the image's only kernel
   std::string prelude = {};
   std::vector<std::filesystem::path> include = {};
   std::vector<std::string> options = {};
@@ -377,6 +383,8 @@ class BATON_API Program {
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }
   const std::vector<ProgramStep>& steps() const { return definition_->steps; }
+  // One sentence for each kernel, buffer and symbol that nothing uses, with its place.
+  const std::vector<std::string>& warnings() const { return *warnings_; }
 
   // Null where there is none of that name.
   const ProgramSymbol* symbol(std::string_view name) const;
@@ -388,6 +396,7 @@ class BATON_API Program {
 
  private:
   std::shared_ptr<const ProgramDefinition> definition_;
+  std::shared_ptr<const std::vector<std::string>> warnings_;
 };
 
 // Builds a program in C++, through the same checks as a program file:

@@ -23,28 +23,27 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
   edge.where = attributes.pdl_where;
   edge.mode = attributes.pdl.value_or(PdlMode::kAuto);
   edge.insisted = edge.mode != PdlMode::kAuto;
-  edge.because = fmt::format("the program says {}", to_string(edge.mode));
   if (edge.mode == PdlMode::kAuto && autos != PdlMode::kAuto) {
     edge.mode = autos;
-    edge.because = fmt::format("--pdl {}", to_string(autos));
+    edge.source = EdgeSource::kCaller;
   }
   if (off) {
     edge.mode = PdlMode::kOff;
-    edge.because = "BATON_PDL=off";
+    edge.source = EdgeSource::kEnvironment;
   }
   const bool never_waits = !kernel.facts().waits.value_or(true);
   if (edge.mode != PdlMode::kOn || !never_waits) return edge;
   if (!edge.insisted) {
     edge.mode = PdlMode::kOff;
-    edge.because = "the kernel never waits";
+    edge.cannot_wait = true;
     return edge;
   }
-  const std::string cause = missing_wait_cause(kernel.facts());
+  const auto cause = missing_wait_cause(kernel.facts());
   throw error_at(edge.where, ErrorCode::kInvalidInput,
                  "pdl = \"on\", but the kernel {} never waits for the step before "
                  "(griddepcontrol.wait){}: call cudaGridDependencySynchronize() in it, or write "
                  "pdl = \"off\"; \"force\" takes it as it is",
-                 kernel.facts().demangled, cause.empty() ? "" : "; " + cause);
+                 kernel.facts().demangled, cause ? "; " + *cause : "");
 }
 
 void check_edge(const PlannedEdge& edge, Before before, bool in_group) {

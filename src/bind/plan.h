@@ -24,12 +24,16 @@ namespace baton::bind {
 // arguments checked against parameters, names turned into slots. Immutable once made; threads may
 // share it.
 
+// Who set the mode of an edge.
+enum class EdgeSource : std::uint8_t { kProgram, kCaller, kEnvironment };
+
 // The PDL mode of the edge from the step before a launch.
 struct PlannedEdge {
   PdlMode mode = PdlMode::kAuto;  // after everything that overrides the step
   bool insisted = false;          // the program itself gives the mode: what cannot be is an error
-  std::string because;            // the source of the mode: "BATON_PDL=off", "the step says on"
-  SourceLocation where;           // of the step's pdl
+  EdgeSource source = EdgeSource::kProgram;
+  bool cannot_wait = false;  // the caller says "on", and the kernel never waits: the mode is off
+  SourceLocation where;      // of the step's pdl
 };
 
 struct PlannedLaunch {

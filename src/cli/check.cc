@@ -77,6 +77,7 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
+  options.assemble = true;
   if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);
   Bindings bindings;

@@ -204,8 +204,8 @@ std::string_view decision_of(const EdgeReport& edge) {
 void show_missing_waits(const ImageFacts& facts, Output& output) {
   std::map<std::string, std::vector<std::string>> kernels;  // by cause
   for (const KernelFacts& kernel : facts.kernels) {
-    std::string cause = missing_wait_cause(kernel);
-    if (!cause.empty()) kernels[std::move(cause)].push_back(printable(kernel.demangled));
+    const auto cause = missing_wait_cause(kernel);
+    if (cause) kernels[*cause].push_back(printable(kernel.demangled));
   }
   for (const auto& [cause, without] : kernels) {
     output.line("\nno programmatic dependent launch of {}{}, which never wait{}: {}",
@@ -309,8 +309,7 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
   for (const KernelFacts& kernel : facts.kernels) {
     Json json = cli::json_of(kernel);
     json["image"] = images.size() - 1;
-    const std::string cause = missing_wait_cause(kernel);
-    json["missing_wait_cause"] = cause.empty() ? Json() : Json(cause);
+    json["missing_wait_cause"] = or_null(missing_wait_cause(kernel));
     json["limits"] = nullptr;
     if (module) {
       const Kernel loaded = module->kernel(kernel.name);
@@ -375,8 +374,10 @@ void add_edges(const std::vector<EdgeReport>& edges, Output& output) {
     json.push_back({{"from", edge.from},
                     {"to", edge.to},
                     {"verdict", baton::to_string(edge.verdict)},
+                    {"cause", baton::to_string(edge.cause)},
                     {"reason", edge.reason},
                     {"decision", decision_of(edge)},
+                    {"decision_cause", baton::to_string(edge.decision)},
                     {"decision_reason", edge.decision_reason},
                     {"room", edge.room ? json_of(*edge.room) : Json()}});
   }

@@ -226,6 +226,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
   json["program"] = program.name();
   output.line("{}: program {}, {} kernel{}", command.image.string(), printable(program.name()),
               program.kernels().size(), program.kernels().size() == 1 ? "" : "s");
+  for (const std::string& warning : program.warnings()) output.warning(warning);
   const std::string arch = Device::open().compile_arch();
   json["arch"] = arch;
   output.progress("compile");

@@ -114,14 +114,18 @@ TEST(RunReport, EdgesSayWhatIsDoneWithThem) {
   EdgeReport edge;
   edge.from = 2;
   edge.to = 3;
+  edge.cause = EdgeCause::kMayNotWait;
   edge.reason = "k may end without having waited";
   edge.programmatic = true;
+  edge.decision = EdgeDecision::kAsked;
   edge.decision_reason = "the program says on";
   Output output(true, "run");
   show_steps(RunReport(), {edge}, output);
   EXPECT_EQ(output.result()["edges"].dump(),
-            "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"reason\":\"k may end without having "
-            "waited\",\"decision\":\"programmatic\",\"decision_reason\":\"the program says on\","
+            "[{\"from\":2,\"to\":3,\"verdict\":\"unknown\",\"cause\":\"may_not_wait\",\"reason\":"
+            "\"k may end without having "
+            "waited\",\"decision\":\"programmatic\",\"decision_cause\":\"asked\",\"decision_"
+            "reason\":\"the program says on\","
             "\"room\":null}]");
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "edges/edge_words.h"
 
 namespace baton::edges {
 namespace {
@@ -15,47 +16,8 @@ using overlap::Verdict;
 // kernel's code. More than any program has that is not unrolled by its thousands.
 constexpr std::uint32_t kMaxRefined = 4096;
 
-EdgeVerdict public_verdict(Verdict::Kind kind) {
-  switch (kind) {
-    case Verdict::Kind::kProven:
-      return EdgeVerdict::kProven;
-    case Verdict::Kind::kUnsafe:
-      return EdgeVerdict::kUnsafe;
-    case Verdict::Kind::kUnknown:
-      break;
-  }
-  return EdgeVerdict::kUnknown;
-}
-
 std::array<std::uint32_t, 3> extents(const Dim3& dim) {
   return {dim.x, dim.y, dim.z};
-}
-
-// `because` names who set the mode of the edge.
-std::string describe(EdgeDecision decision, const std::string& because) {
-  switch (decision) {
-    case EdgeDecision::kProven:
-      return "it is proven";
-    case EdgeDecision::kAsked:
-    case EdgeDecision::kForced:
-    case EdgeDecision::kOff:
-      return because;
-    case EdgeDecision::kUnsafe:
-      return "it is unsafe";
-    case EdgeDecision::kNoWait:
-      return "the kernel never waits";
-    case EdgeDecision::kNotProven:
-      return "it is not proven";
-    case EdgeDecision::kOtherEdge:
-      return "another edge of the launch is not proven";
-    case EdgeDecision::kNoPdl:
-      return "the device has no programmatic dependent launch";
-    case EdgeDecision::kCooperative:
-      return "nothing shows that a cooperative grid fits beside the launch before it";
-    case EdgeDecision::kEmptyGrid:
-      break;
-  }
-  return "a grid is empty";
 }
 
 struct GivenRange {
@@ -104,7 +66,8 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
     const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
     BufferStart start{fresh, 0};
     if (const std::optional<ModuleVariable>& variable = definition.variable) {
-      start.memory = variable_id(variable->kernel, variable->name, fresh);
+      const auto symbol = footprints_.variable_symbol(variable->kernel, variable->name);
+      start.memory = variable_id(variable->kernel, std::string(symbol), fresh);
     } else if (buffers[i].given && buffers[i].bytes != 0) {
       const DeviceAddress begin = range_of(ranges, *buffers[i].given).begin;
       start = {joined.try_emplace(begin, fresh).first->second, *buffers[i].given - begin};
@@ -183,12 +146,12 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound,
                          std::span<const overlap::GivenArgument> arguments,
                          const LaunchConfig& config) {
   Verdict verdict = chain_.judge(bound);
-  if (verdict.kind == Verdict::Kind::kProven) return verdict;
+  if (verdict.kind == EdgeVerdict::kProven) return verdict;
   if (refined_ >= kMaxRefined) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
-    if (verdict.kind == Verdict::Kind::kUnsafe) {
-      verdict.kind = Verdict::Kind::kUnknown;
-      verdict.cause = Verdict::Cause::kNotRefined;
+    if (verdict.kind == EdgeVerdict::kUnsafe) {
+      verdict.kind = EdgeVerdict::kUnknown;
+      verdict.cause = EdgeCause::kNotRefined;
     }
     return verdict;
   }
@@ -221,11 +184,11 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
   const auto full = [&](EdgeDecision why) {
     if (!decision.full) decision.full = why;
   };
-  const bool is_unsafe = verdict.kind == Verdict::Kind::kUnsafe;
+  const bool is_unsafe = verdict.kind == EdgeVerdict::kUnsafe;
   if (is_unsafe) note_unsafe(execution, reason);
   switch (edge.mode) {
     case PdlMode::kOff:
-      return full(EdgeDecision::kOff);
+      return full(edge.cannot_wait ? EdgeDecision::kNoWait : EdgeDecision::kOff);
     case PdlMode::kForce:
       decision.early = EdgeDecision::kForced;
       return;
@@ -238,7 +201,7 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
                               "takes it as it is",
                               reason);
         }
-      } else if (verdict.cause == Verdict::Cause::kNoWait) {
+      } else if (verdict.cause == EdgeCause::kNoWait) {
         full(EdgeDecision::kNoWait);
         if (edge.insisted && !refusal_) {
           refusal_ = error_at(edge.where, ErrorCode::kInvalidInput,
@@ -252,7 +215,7 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
       return;
     case PdlMode::kAuto:
       if (!has_pdl_) return full(EdgeDecision::kNoPdl);
-      if (verdict.kind != Verdict::Kind::kProven) return full(EdgeDecision::kNotProven);
+      if (verdict.kind != EdgeVerdict::kProven) return full(EdgeDecision::kNotProven);
       // Nothing shows that a cooperative grid fits with the launch before it.
       if (execution.config.cooperative()) return full(EdgeDecision::kCooperative);
       decision.early = EdgeDecision::kProven;
@@ -288,12 +251,24 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
   }
 }
 
-void EdgeJudge::note_empty_grid(std::uint32_t launch, const char* reason) {
+void EdgeJudge::set_verdict(Edge& edge, const Verdict& verdict) const {
+  edge.is_judged = true;
+  edge.report.verdict = verdict.kind;
+  edge.report.cause = verdict.cause;
+  edge.report.reason = describe(
+      verdict,
+      {.memory = [this](overlap::MemoryId id) { return memories_[id].name; },
+       .kernel =
+           [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); }});
+}
+
+void EdgeJudge::note_empty_grid(std::uint32_t launch, EdgeCause cause) {
   Edge& edge = edge_to(launch);
-  if (!edge.report.reason.empty()) return;
-  edge.worst = Verdict::Kind::kUnknown;
-  edge.report.verdict = EdgeVerdict::kUnknown;
-  edge.report.reason = reason;
+  if (edge.is_judged) return;
+  Verdict verdict;
+  verdict.kind = EdgeVerdict::kUnknown;
+  verdict.cause = cause;
+  set_verdict(edge, verdict);
 }
 
 bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
@@ -312,25 +287,22 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   check_writes(execution, bound, site.arguments);
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
-    note_empty_grid(launch.number, "the launch before it has an empty grid");
+    note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
   } else if (execution.before == bind::Before::kLaunch) {
     Verdict verdict = judge(bound, site.arguments, config);
     const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
     if (never_waits && launch.edge.mode != PdlMode::kForce) {
       // A kernel without a wait was not made for early starts, and is not wrong.
       verdict = Verdict();
-      verdict.kind = Verdict::Kind::kUnknown;
-      verdict.cause = Verdict::Cause::kNoWait;
+      verdict.kind = EdgeVerdict::kUnknown;
+      verdict.cause = EdgeCause::kNoWait;
+      verdict.own_kernel = bound.footprint;
     }
     Edge& edge = edge_to(launch.number);
-    if (edge.report.reason.empty() || verdict.kind > edge.worst || !edge.overlaps) {
-      edge.worst = verdict.kind;
-      edge.report.verdict = public_verdict(verdict.kind);
-      edge.report.reason = overlap::describe(
-          verdict, *bound.footprint, [this](overlap::MemoryId id) { return memories_[id].name; },
-          [this](const overlap::Footprint& footprint) { return footprints_.name(footprint); });
-      const std::string cause = missing_wait_cause(launch.kernel.facts());
-      if (never_waits && !cause.empty()) edge.report.reason += "; " + cause;
+    if (!edge.overlaps || verdict.kind > edge.report.verdict) {
+      set_verdict(edge, verdict);
+      const auto cause = missing_wait_cause(launch.kernel.facts());
+      if (never_waits && cause) edge.report.reason += "; " + *cause;
     }
     edge.overlaps = true;
     decide(execution, verdict, edge.report.reason);
@@ -344,7 +316,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
 void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
   decisions_[launch.number].edge = &launch.edge;
   if (before == bind::Before::kLaunch || before == bind::Before::kSkippedLaunch) {
-    note_empty_grid(launch.number, "its grid is empty");
+    note_empty_grid(launch.number, EdgeCause::kEmptyGrid);
   }
   chain_.cut();
   last_ = launch.number;
@@ -364,7 +336,7 @@ std::vector<EdgeReport> EdgeJudge::reports() const {
     }
     report.decision_reason = report.decision == EdgeDecision::kEmptyGrid
                                  ? report.reason
-                                 : describe(report.decision, decision.edge->because);
+                                 : describe(report.decision, *decision.edge);
   }
   return result;
 }

@@ -88,7 +88,7 @@ class EdgeJudge : public bind::LaunchObserver {
   };
   struct Edge {
     EdgeReport report;
-    overlap::Verdict::Kind worst = overlap::Verdict::Kind::kProven;
+    bool is_judged = false;
     bool overlaps = false;  // in some execution a launch stands before it
   };
 
@@ -102,8 +102,9 @@ class EdgeJudge : public bind::LaunchObserver {
                                 overlap::MemoryId fresh);
   overlap::MemoryId variable(const std::string& kernel, const overlap::Root& root);
   Edge& edge_to(std::uint32_t launch);
+  void set_verdict(Edge& edge, const overlap::Verdict& verdict) const;
   // The edge to a launch that follows, or is, one with an empty grid.
-  void note_empty_grid(std::uint32_t launch, const char* reason);
+  void note_empty_grid(std::uint32_t launch, EdgeCause cause);
   // Whether it may start early, with the reason; the same for an error that the program gets.
   void decide(const bind::LaunchExecution& execution, const overlap::Verdict& verdict,
               const std::string& reason);

@@ -174,6 +174,26 @@ const KernelIndex::Loose& KernelIndex::loose() const {
   return *loose_;
 }
 
+std::vector<const KernelFacts*> KernelIndex::matches(std::string_view entry) const {
+  if (const KernelFacts* exact = symbol(entry)) return {exact};
+  std::string wanted = normalised(entry);
+  if (wanted.starts_with("::")) wanted.erase(0, 2);
+  for (const auto& reading : loose().readings) {
+    const auto found = reading.find(wanted);
+    if (found != reading.end()) return found->second;
+  }
+  return {};
+}
+
+const KernelFacts& KernelIndex::find_or_only(std::string_view name,
+                                             std::string_view image_name) const {
+  if (facts_.kernels.size() <= 1) return find("", image_name);
+  const std::vector<const KernelFacts*> found = matches(name);
+  if (found.empty()) return find("", image_name);
+  if (found.size() > 1) throw_ambiguous(name, image_name, found);
+  return *found[0];
+}
+
 const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view image_name) const {
   if (facts_.kernels.empty()) {
     throw error(ErrorCode::kNotFound,
@@ -189,16 +209,9 @@ const KernelFacts& KernelIndex::find(std::string_view entry, std::string_view im
                 "them",
                 image_name, facts_.kernels.size(), listed(names), names.front());
   }
-  if (const KernelFacts* exact = symbol(entry)) return *exact;
-
-  std::string wanted = normalised(entry);
-  if (wanted.starts_with("::")) wanted.erase(0, 2);
-  for (const auto& reading : loose().readings) {
-    const auto found = reading.find(wanted);
-    if (found == reading.end()) continue;
-    if (found->second.size() == 1) return *found->second[0];
-    throw_ambiguous(entry, image_name, found->second);
-  }
+  const std::vector<const KernelFacts*> found = matches(entry);
+  if (found.size() == 1) return *found[0];
+  if (found.size() > 1) throw_ambiguous(entry, image_name, found);
   const std::vector<std::string> available = entry_names(facts_);
   const std::vector<std::string_view> views(available.begin(), available.end());
   const std::string_view near = nearest(entry, {views.data(), views.size()});

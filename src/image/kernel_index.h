@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "baton/image.h"
 
@@ -23,10 +24,15 @@ class KernelIndex {
   const KernelFacts* symbol(std::string_view name) const;
   // As find_kernel.
   const KernelFacts& find(std::string_view entry, std::string_view image_name) const;
+  // The kernel that answers to the name, which nothing insists on, else the only kernel. Throws as
+  // `find` does without an entry.
+  const KernelFacts& find_or_only(std::string_view name, std::string_view image_name) const;
 
  private:
   struct Loose;
   const Loose& loose() const;
+  // The kernels that the strictest reading with any gives.
+  std::vector<const KernelFacts*> matches(std::string_view entry) const;
 
   const ImageFacts& facts_;
   std::unordered_map<std::string_view, const KernelFacts*> by_symbol_;

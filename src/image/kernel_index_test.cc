@@ -66,5 +66,15 @@ TEST(KernelIndex, TheStricterReadingWins) {
   EXPECT_THROW(KernelIndex(equal).find("a", "image"), Error);
 }
 
+TEST(KernelIndex, ANameThatNothingInsistsOnYieldsToTheOnlyKernel) {
+  const ImageFacts one = named({{"b", "ns::b(int)"}});
+  EXPECT_EQ(&KernelIndex(one).find_or_only("a", "image"), &one.kernels[0]);
+  const ImageFacts two = named({{"a", "a(int)"}, {"b", "ns::b(int)"}});
+  EXPECT_EQ(&KernelIndex(two).find_or_only("b", "image"), &two.kernels[1]);
+  EXPECT_THROW(KernelIndex(two).find_or_only("c", "image"), Error);
+  const ImageFacts overloads = named({{"x", "a(int)"}, {"y", "a(float)"}});
+  EXPECT_THROW(KernelIndex(overloads).find_or_only("a", "image"), Error);
+}
+
 }  // namespace
 }  // namespace baton::image

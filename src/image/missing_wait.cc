@@ -8,8 +8,8 @@ namespace baton {
 
 // CUTLASS: include/cutlass/arch/grid_dependency_control.h, 4.2; the SM90 macro counts only where
 // the compiler sets __CUDA_ARCH_FEAT_SM90_ALL, which it does for sm_90a.
-std::string missing_wait_cause(const KernelFacts& facts) {
-  if (facts.waits.value_or(true)) return {};
+std::optional<std::string> missing_wait_cause(const KernelFacts& facts) {
+  if (facts.waits.value_or(true)) return std::nullopt;
   if (facts.demangled.find("cutlass::") != std::string::npos) {
     return fmt::format(
         "CUTLASS compiles its waits only where CUTLASS_ENABLE_GDC_FOR_SM90 is defined and the "
@@ -21,7 +21,7 @@ std::string missing_wait_cause(const KernelFacts& facts) {
     return fmt::format("it is for {}, and only sm_{} and later have a wait", facts.arch,
                        chip::kFirstWithPdl);
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace baton

@@ -78,11 +78,11 @@ bool all_available(const LaunchAttributes& attributes, const Device& device) {
 // That is for the caller to know: a program file refuses it, a launch says so once.
 void note_missing_wait(const ResolvedKernel& kernel, std::uint32_t new_attributes) {
   if ((new_attributes & bit(AttributeId::kPdl)) == 0 || kernel.facts().waits != false) return;
-  const std::string cause = missing_wait_cause(kernel.facts());
+  const auto cause = missing_wait_cause(kernel.facts());
   log(LogLevel::kWarning,
       "kernel {} is launched with pdl() and never waits for the launch before it "
       "(griddepcontrol.wait){}{}: leave pdl() out unless it needs nothing of that launch",
-      kernel.facts().name, cause.empty() ? "" : ": ", cause);
+      kernel.facts().name, cause ? ": " : "", cause.value_or(""));
 }
 
 bool company_fits(const ResolvedKernel& kernel, const LaunchConfig& config) {

@@ -1,6 +1,7 @@
 #include "load/footprints.h"
 
 #include "baton/error.h"
+#include "image/find_variable.h"
 
 namespace baton::load {
 namespace {
@@ -29,13 +30,17 @@ const std::string& Footprints::name(const overlap::Footprint& footprint) const {
   return found == names_.end() ? footprint.kernel : found->second;
 }
 
+std::string_view Footprints::variable_symbol(const std::string& kernel,
+                                             std::string_view name) const {
+  return image::find_variable(kernels_.module(kernel).facts(), name);
+}
+
 overlap::Footprint Footprints::read(const std::string& kernel, const Block& block) {
   const KernelFacts& facts = kernels_.kernel(kernel).facts();
   const Image* image = kernels_.ptx(kernel);
   if (image == nullptr) {
-    return overlap::unknown_footprint(
-        facts.name, facts.waits, facts.triggers,
-        "it is machine code, and no PTX that it was made from is at hand");
+    return overlap::unknown_footprint(facts.name, facts.waits, facts.triggers,
+                                      {overlap::UnseenCause::kMachineCode});
   }
   auto& module = modules_[kernels_.module_number(kernel)];
   try {
@@ -43,12 +48,12 @@ overlap::Footprint Footprints::read(const std::string& kernel, const Block& bloc
       module = ptx::ParsedModule::parse(std::string(image->bytes()), image->name());
   } catch (const Error& unreadable) {
     return overlap::unknown_footprint(facts.name, facts.waits, facts.triggers,
-                                      unreadable.message());
+                                      {overlap::UnseenCause::kUnreadable, unreadable.message()});
   }
   const ptx::Function* function = module->function(facts.name);
   if (function == nullptr || !function->has_body) {
     return overlap::unknown_footprint(facts.name, facts.waits, facts.triggers,
-                                      "its PTX has no such kernel");
+                                      {overlap::UnseenCause::kNoKernel});
   }
   return overlap::read_footprint(module, *function, block);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,9 @@ class Footprints {
   std::size_t module_number(const std::string& kernel) const {
     return kernels_.module_number(kernel);
   }
+
+  // The symbol of the variable of the kernel's module that answers to the name.
+  std::string_view variable_symbol(const std::string& kernel, std::string_view name) const;
 
   // The name in the program of what `of` gave.
   const std::string& name(const overlap::Footprint& footprint) const;

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "image/kernel_index.h"
+#include "load/kernel_entries.h"
 
 namespace baton::load {
 namespace {
@@ -160,19 +160,10 @@ KernelModule describe(KernelDefinition definition, const std::string& arch, bool
     module.compiled = compile(definition, arch, use_cache);
     return read_facts(*module.compiled);
   });
-  const image::KernelIndex index(facts);
-  std::unordered_map<std::string_view, std::string_view> symbols;
-  if (module.compiled) {
-    symbols.insert(module.compiled->symbols.begin(), module.compiled->symbols.end());
-  }
+  const KernelEntries entries(facts, module.compiled ? &*module.compiled : nullptr,
+                              definition.name());
   for (const ProgramKernel* kernel : definition.kernels) {
-    at_kernel(*kernel, [&] {
-      const auto symbol = symbols.find(kernel->entry);
-      const std::string_view entry = symbol == symbols.end() ? kernel->entry : symbol->second;
-      const std::string& name =
-          definition.image ? definition.image->name() : definition.source->name;
-      module.kernels.emplace_back(kernel->name, index.find(entry, name));
-    });
+    at_kernel(*kernel, [&] { module.kernels.emplace_back(kernel->name, entries.of(*kernel)); });
   }
   module.source = std::move(definition.source);
   module.image = std::move(definition.image);

@@ -17,6 +17,9 @@ struct KernelDefinition {
   std::optional<Source> source;  // else an image
   std::optional<Image> image;
   std::vector<const ProgramKernel*> kernels;  // owned by the program; at least one
+
+  // Of the file, or "<kernel k>".
+  const std::string& name() const { return image ? image->name() : source->name; }
 };
 
 // Reads every file that the program's kernels name. In the order of the first kernel of each.

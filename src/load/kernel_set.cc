@@ -4,19 +4,25 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "load/assembled.h"
+#include "load/kernel_entries.h"
 
 namespace baton::load {
 namespace {
 
 // The rewritten PTX, which the driver compiles; or what it was made from, where that does not load.
-Module load_module(const Device& device, KernelModule& report) {
+Module load_module(const Device& device, KernelModule& report, bool assemble) {
   if (report.rewritten) {
     try {
-      if (!report.compiled) return Module::load(device, *report.rewritten);
+      if (!report.compiled) {
+        return assemble ? load_assembled(device, *report.rewritten)
+                        : Module::load(device, *report.rewritten);
+      }
       Compiled compiled = *report.compiled;
       compiled.ptx = *report.rewritten;
       compiled.cubin.reset();
-      return Module::load(device, compiled);
+      return assemble ? load_assembled(device, std::move(compiled))
+                      : Module::load(device, compiled);
     } catch (const Error& refusal) {
       const ErrorCode code = refusal.code();
       if (code != ErrorCode::kInvalidInput && code != ErrorCode::kUnsupported) throw;
@@ -30,6 +36,9 @@ Module load_module(const Device& device, KernelModule& report) {
     }
   }
   if (report.compiled) return Module::load(device, *report.compiled);
+  if (assemble && report.image->kind() == ImageKind::kPtx) {
+    return load_assembled(device, *report.image);
+  }
   return Module::load(device, *report.image);
 }
 
@@ -37,6 +46,7 @@ Module load_module(const Device& device, KernelModule& report) {
 
 KernelSet::KernelSet(const Program& program, const Device& device, const LoadOptions& options) {
   const Rewrites rewrites(program, device, options);
+  assemble_ = options.assemble || needs_registers(program);
   for (KernelDefinition& definition : read_definitions(program)) {
     load(std::move(definition), device, options, rewrites);
   }
@@ -51,7 +61,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
     }
     rewrites.apply(definition, report);
     report.image = definition.image;
-    modules_.push_back(load_module(device, report));
+    modules_.push_back(load_module(device, report, assemble_));
     rewrites.insist(definition, report);
   });
   const Module& module = modules_.back();
@@ -62,9 +72,11 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
       spills.emplace(kernel.symbol, kernel.spill_store_bytes);
     }
   }
+  const KernelEntries entries(module.facts(), report.compiled ? &*report.compiled : nullptr,
+                              definition.name());
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] {
-      const Kernel loaded = module.kernel(kernel->entry);
+      const Kernel loaded = module.kernel(entries.of(*kernel).name);
       KernelFacts& facts = report.kernels.emplace_back(kernel->name, loaded.facts()).second;
       const auto spilled = spills.find(facts.name);
       if (spilled != spills.end()) facts.spill_bytes = spilled->second;

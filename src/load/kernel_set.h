@@ -40,6 +40,7 @@ class KernelSet {
   void load(KernelDefinition definition, const Device& device, const LoadOptions& options,
             const Rewrites& rewrites);
 
+  bool assemble_ = false;
   std::vector<Module> modules_;
   std::unordered_map<std::string, Loaded> kernels_;
   std::vector<KernelModule> reports_;  // of each module

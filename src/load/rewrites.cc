@@ -10,7 +10,7 @@
 #include "base/overloaded.h"
 #include "bind/edge_mode.h"
 #include "chip/chip.h"
-#include "image/kernel_index.h"
+#include "load/kernel_entries.h"
 
 namespace baton::load {
 namespace {
@@ -146,18 +146,12 @@ std::vector<Rewrites::Wanted> Rewrites::wanted_of(const KernelDefinition& defini
                                                   const KernelModule& module,
                                                   const Image& ptx) const {
   const ImageFacts facts = read_facts(ptx);
-  const image::KernelIndex index(facts);
+  const KernelEntries entries(facts, module.compiled ? &*module.compiled : nullptr, ptx.name());
   std::vector<Wanted> result;
   for (const ProgramKernel* kernel : definition.kernels) {
     const auto use = uses_.find(kernel->name);
     if (use == uses_.end()) continue;  // never launched
-    std::string symbol;
-    if (module.compiled) {
-      for (const auto& [expression, found] : module.compiled->symbols) {
-        if (expression == kernel->entry) symbol = found;
-      }
-    }
-    if (symbol.empty()) symbol = index.find(kernel->entry, ptx.name()).name;
+    const std::string& symbol = entries.of(*kernel).name;
     const auto same = [&](const Wanted& wanted) { return wanted.symbol == symbol; };
     auto at = std::find_if(result.begin(), result.end(), same);
     if (at == result.end()) {

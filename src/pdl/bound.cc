@@ -15,58 +15,58 @@ class FootprintBinder {
 
   void bind(const AccessGroup& access) {
     first_ = out_.accesses.size();
-    const char* reason = nullptr;
+    std::optional<UnknownAddress> unknown;
     is_null_ = false;
     for (const Root& root : access.roots) {
-      if (const char* why = bind(access, root)) reason = why;
+      if (const auto why = bind(access, root)) unknown = why;
     }
     // Scalars count as indexes where something else is the address.
-    if (reason == nullptr && out_.accesses.size() == first_ && !is_null_) {
-      reason = "its address does not come from a buffer";
+    if (!unknown && out_.accesses.size() == first_ && !is_null_) {
+      unknown = UnknownAddress::kNoBuffer;
     }
-    if (reason != nullptr) add(access, std::nullopt, 0, reason);
+    if (unknown) add(access, std::nullopt, 0, *unknown);
     const std::span<BoundAccess> bound = std::span(out_.accesses).subspan(first_);
     for (BoundAccess& each : bound) each.is_one_of = bound.size() > 1;
   }
 
  private:
   void add(const AccessGroup& access, std::optional<MemoryId> memory, std::uint64_t offset,
-           const char* reason) {
+           UnknownAddress why = UnknownAddress::kNoOrigin) {
     const auto bound = std::span(out_.accesses).subspan(first_);
     const bool is_there = std::ranges::any_of(bound, [&](const BoundAccess& other) {
       return other.memory == memory && other.offset == offset;
     });
-    if (!is_there) out_.accesses.push_back({&access, access.order, memory, offset, reason});
+    if (!is_there) out_.accesses.push_back({&access, access.order, memory, offset, why});
   }
 
-  // Why the root may be anything, or null.
-  const char* bind(const AccessGroup& access, const Root& root) {
+  // Why the root may be anything, or nothing.
+  std::optional<UnknownAddress> bind(const AccessGroup& access, const Root& root) {
     if (root.kind == Root::Kind::kVariable) {
-      add(access, variable_(root), 0, "");
-      return nullptr;
+      add(access, variable_(root), 0);
+      return std::nullopt;
     }
-    if (root.kind == Root::Kind::kUnknown) return root.reason.c_str();
-    if (root.param >= arguments_.size()) return "its address does not come from a parameter";
+    if (root.kind == Root::Kind::kUnknown) return root.why;
+    if (root.param >= arguments_.size()) return UnknownAddress::kNoParameter;
     const GivenArgument& given = arguments_[root.param];
     // What a tensor map touches is its buffer's, and its bits are no address.
     const auto wanted =
         root.by_value ? GivenArgument::Kind::kTensorMap : GivenArgument::Kind::kMemory;
     const bool is_its_own = !root.by_value || !root.with_loaded;
     if (given.kind == wanted && root.offset == 0 && is_its_own) {
-      add(access, given.memory, given.offset, "");
-      return nullptr;
+      add(access, given.memory, given.offset);
+      return std::nullopt;
     }
     if (given.kind == GivenArgument::Kind::kBytes ||
         given.kind == GivenArgument::Kind::kTensorMap || root.by_value) {
-      return "its address is in a struct that is passed by value";
+      return UnknownAddress::kStruct;
     }
-    if (root.with_loaded) return "its address is loaded from memory";
+    if (root.with_loaded) return UnknownAddress::kLoaded;
     // No buffer was given: whoever looks at it first does not come here.
     is_null_ = is_null_ || (given.bits == 0 && !root.with_param);
     if (root.with_param && !another_is_memory(access)) {
-      return "its address does not come from a buffer";
+      return UnknownAddress::kNoBuffer;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   bool another_is_memory(const AccessGroup& access) const {

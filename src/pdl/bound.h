@@ -36,8 +36,8 @@ struct BoundAccess {
   Order order = Order::kAfter;     // in this launch
   std::optional<MemoryId> memory;  // nothing: any
   std::uint64_t offset = 0;        // that the kernel is given; how far it reaches is not known
-  const char* reason = "";         // why nobody can tell the memory
-  bool is_one_of = false;          // the same access may be of other memory instead
+  UnknownAddress why = UnknownAddress::kNoOrigin;  // where `memory` is nothing
+  bool is_one_of = false;                          // the same access may be of other memory instead
 };
 
 // Refers to the footprint, which must outlive it.

@@ -1,27 +1,14 @@
 #include "pdl/chain.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 namespace baton::overlap {
 namespace {
 
-using Kind = Verdict::Kind;
-using Cause = Verdict::Cause;
+using Kind = EdgeVerdict;
+using Cause = EdgeCause;
 
 constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
-
-// "reads", "writes", "reads and writes".
-std::string_view verb(const AccessGroup& access) {
-  if (access.prefetches) return "prefetches";
-  if (access.reads && access.writes) return "reads and writes";
-  return access.reads ? "reads" : "writes";
-}
-
-std::string_view hardly(const Footprint& leak) {
-  return leak.waits == Footprint::Waits::kNever ? "never waits" : "may end without a wait";
-}
 
 }  // namespace
 
@@ -55,7 +42,7 @@ Verdict LaunchChain::conflict(Kind kind, Cause cause, const BoundAccess& access,
   verdict.other = past.group;
   verdict.other_number = past.number;
   verdict.other_kernel = past.kernel;
-  verdict.reason = past.reason;
+  verdict.why = past.why;
   return verdict;
 }
 
@@ -122,7 +109,7 @@ void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const
   }
   if (latest == nullptr) return;
   Verdict verdict = conflict(Kind::kUnknown, Cause::kUnknownEarly, access, *latest);
-  verdict.reason = access.reason;
+  verdict.why = access.why;
   raise(worst, verdict);
 }
 
@@ -177,12 +164,11 @@ Verdict LaunchChain::judge(const BoundLaunch& launch) const {
     Verdict verdict;
     verdict.kind = Kind::kUnknown;
     verdict.cause = cause;
-    verdict.reason = footprint.unknown.c_str();
     raise(worst, verdict);
   };
   // Of what is unknown, the reason that helps most comes first.
   if (footprint.waits == Footprint::Waits::kNever) say(Cause::kNoWait);
-  if (!footprint.unknown.empty()) say(Cause::kUnseen);
+  if (footprint.unseen) say(Cause::kUnseen);
   if (!launch.waits) say(Cause::kMayNotWait);
   for (const BoundAccess& access : launch.accesses) {
     if (access.order == Order::kAfter) {
@@ -191,6 +177,7 @@ Verdict LaunchChain::judge(const BoundLaunch& launch) const {
       judge_early(access, worst);
     }
   }
+  worst.own_kernel = &footprint;
   return worst;
 }
 
@@ -209,7 +196,7 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   // A launch that triggers before it waited, or ends without, lets the next one start while those
   // before it still run.
   const bool holds_back = !footprint.triggers_before_wait && launch.waits;
-  if (programmatic && (holds_back || !footprint.unknown.empty())) exposed_ = position;
+  if (programmatic && (holds_back || footprint.unseen)) exposed_ = position;
   if (programmatic && !launch.waits) {
     leaked_ = position;
     gap_ = &footprint;
@@ -219,13 +206,12 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
             .number = launch.number,
             .kernel = &footprint,
             .group = nullptr,
-            .reason = footprint.unknown.c_str(),
             .is_one_of = false};
-  if (!footprint.unknown.empty()) unseen_ = past;
+  if (footprint.unseen) unseen_ = past;
   for (const BoundAccess& access : launch.accesses) {
     past.offset = access.offset;
     past.group = access.group;
-    past.reason = access.reason;
+    past.why = access.why;
     past.is_one_of = access.is_one_of;
     if (access.memory) {
       Memory& memory = memories_[*access.memory];
@@ -236,104 +222,6 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
       if (access.group->writes) any_writes_.add(past);
     }
   }
-}
-
-std::string describe(const Verdict& verdict, const Footprint& later,
-                     const std::function<std::string(MemoryId)>& name,
-                     const std::function<std::string(const Footprint&)>& kernel) {
-  const std::string own_kernel = kernel(later);
-  const auto what = [&] { return verdict.memory ? name(*verdict.memory) : "memory"; };
-  const auto own = [&] {
-    return fmt::format("{} {} {} at {}", own_kernel, verb(*verdict.own), what(),
-                       verdict.own->where);
-  };
-  const auto other = [&] {
-    if (verdict.other == nullptr) {
-      return fmt::format("{} (launch {}) may touch anything: {}", kernel(*verdict.other_kernel),
-                         verdict.other_number, verdict.reason);
-    }
-    return fmt::format("{} (launch {}) {} it at {}", kernel(*verdict.other_kernel),
-                       verdict.other_number, verb(*verdict.other), verdict.other->where);
-  };
-  switch (verdict.cause) {
-    case Cause::kHolds:
-      return own_kernel + " waits before it touches what an earlier launch touches";
-    case Cause::kUnseen:
-      return fmt::format("not all of {} can be seen: {}", own_kernel, verdict.reason);
-    case Cause::kNoWait:
-      return fmt::format("{} never waits for the launch before it (griddepcontrol.wait)",
-                         own_kernel);
-    case Cause::kMayNotWait:
-      return fmt::format(
-          "{} may end without having waited, and then the wait of a later launch does not cover "
-          "the launch before it",
-          own_kernel);
-    case Cause::kConflict:
-      return fmt::format("{}, before it has waited, while {}", own(), other());
-    case Cause::kOffsets:
-      return fmt::format(
-          "{}, before it has waited, while {}, at another offset, and the "
-          "extent of the accesses is not known",
-          own(), other());
-    case Cause::kUnordered:
-      return fmt::format(
-          "{}, where nothing proves that it has waited or that another thread's wait orders it, "
-          "while {}",
-          own(), other());
-    case Cause::kAtomic:
-      return fmt::format(
-          "{}, before it has waited, while {}, both atomically: no update is lost, but "
-          "their order is open",
-          own(), other());
-    case Cause::kStale:
-      return fmt::format(
-          "{}, before it has waited, while {}: it is not documented whether a wait "
-          "discards lines that are in the L1 cache by then; prefetch.global.L2 is safe",
-          own(), other());
-    case Cause::kEither:
-      return fmt::format(
-          "{}, before it has waited, while {}, or one of them touches other memory instead", own(),
-          other());
-    case Cause::kNotVisible:
-      return fmt::format(
-          "{}, before it has waited, while {}, and may be complete by then, but only a wait makes "
-          "that visible",
-          own(), other());
-    case Cause::kUnknownEarly:
-      return fmt::format("{}, before it has waited, and the memory is not known: {}", own(),
-                         verdict.reason);
-    case Cause::kUnknownOther:
-      if (verdict.other == nullptr) {
-        return fmt::format("{}, before it has waited, while {}", own(), other());
-      }
-      return fmt::format(
-          "{}, before it has waited, while {} (launch {}) {} memory at {}, and that memory is "
-          "not known: {}",
-          own(), kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
-          verdict.other->where, verdict.reason);
-    case Cause::kNonCoherent:
-      return fmt::format(
-          "{} by a non-coherent load, which the wait does not order, while {}{}", own(), other(),
-          verdict.own->roots[0].constant ? ""
-                                         : "; take __restrict__ off it, or load it with "
-                                           "baton::device::pdl_load");
-    case Cause::kNotRefined:
-      return fmt::format(
-          "{}, before it has waited, while {}; whether a thread comes there was not checked: the "
-          "program has more launches than are checked with their own values",
-          own(), other());
-    case Cause::kTransitiveGap:
-      if (verdict.other == nullptr) {
-        return fmt::format(
-            "{}, and {} between {}, so that this wait may not cover the launches before it", own(),
-            kernel(*verdict.between), hardly(*verdict.between));
-      }
-      return fmt::format(
-          "{}, and its wait does not cover that: {}, and {} between {} (an H200 showed no stale "
-          "value in 200 tries, but nothing promises that)",
-          own(), other(), kernel(*verdict.between), hardly(*verdict.between));
-  }
-  return {};
 }
 
 }  // namespace baton::overlap

@@ -12,50 +12,28 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "baton/edge.h"
 #include "pdl/bound.h"
 
 namespace baton::overlap {
 
+// Of an edge, with the accesses that it is about. edges/edge_words.h has the sentences.
 struct Verdict {
-  enum class Kind : std::uint8_t { kProven, kUnknown, kUnsafe };  // by severity
-  enum class Cause : std::uint8_t {
-    kHolds,       // proven
-    kUnseen,      // the later kernel is known as machine code only, or calls what is not there
-    kNoWait,      // the later kernel never waits
-    kMayNotWait,  // it waits on some paths only
-    kConflict,    // it touches early what an earlier launch touches
-    kOffsets,     // the same in one buffer at different offsets: it may be elsewhere
-    kUnordered,   // the same behind a synchronisation that may order it, or where no path is found
-    kAtomic,      // the same, both of them atomically
-    kStale,       // the same by a prefetch into a cache that the wait may leave as it is
-    kEither,      // the same, or one of the two is of other memory
-    kNotVisible,  // the same, with a launch that may be complete by then, but never waited for
-    kUnknownEarly,   // it touches early what nobody can name
-    kUnknownOther,   // an earlier launch does
-    kNonCoherent,    // behind its wait it loads what an earlier launch writes, non-coherently
-    kNotRefined,     // a witness was found, and not checked with the launch's own values
-    kTransitiveGap,  // the launch between the two does not wait, so that its wait covers too little
-  };
-  Kind kind = Kind::kProven;
-  Cause cause = Cause::kHolds;
-  const AccessGroup* own = nullptr;    // of the later launch
-  const AccessGroup* other = nullptr;  // of an earlier one
+  EdgeVerdict kind = EdgeVerdict::kProven;
+  EdgeCause cause = EdgeCause::kHolds;
+  const Footprint* own_kernel = nullptr;  // of the later launch
+  const AccessGroup* own = nullptr;
+  const AccessGroup* other = nullptr;  // of an earlier one; null: of one that may touch anything
   std::uint32_t other_number = 0;
   const Footprint* other_kernel = nullptr;
   const Footprint* between = nullptr;  // kTransitiveGap: the kernel that does not wait
   std::optional<MemoryId> memory;
-  const char* reason = "";  // kUnknown…: why
+  UnknownAddress why = UnknownAddress::kNoOrigin;  // kUnknown…: of the access without memory
 
   bool is_worse_than(const Verdict& other_verdict) const { return kind > other_verdict.kind; }
 };
-
-// The sentence for it. `name` names memory ("y", "W + 4096"), `kernel` a kernel.
-std::string describe(const Verdict& verdict, const Footprint& later,
-                     const std::function<std::string(MemoryId)>& name,
-                     const std::function<std::string(const Footprint&)>& kernel);
 
 // Not thread-safe. Footprints of launches that were followed must outlive it.
 class LaunchChain {
@@ -83,7 +61,7 @@ class LaunchChain {
     std::uint32_t number = 0;
     const Footprint* kernel = nullptr;
     const AccessGroup* group = nullptr;
-    const char* reason = "";
+    UnknownAddress why = UnknownAddress::kNoOrigin;  // where the memory is not known
     bool is_one_of = false;
   };
   // Accesses of one kind to one piece of memory: of each offset the last, the latest at the end.
@@ -104,7 +82,7 @@ class LaunchChain {
   void judge_unnamed(const BoundAccess& access, Verdict& worst) const;
   const Past* unnamed(bool writes_only) const;
   static void raise(Verdict& worst, const Verdict& found);
-  static Verdict conflict(Verdict::Kind kind, Verdict::Cause cause, const BoundAccess& access,
+  static Verdict conflict(EdgeVerdict kind, EdgeCause cause, const BoundAccess& access,
                           const Past& past);
 
   std::function<bool(MemoryId)> is_constant_;

@@ -194,7 +194,7 @@ class CodeReader {
       }
     }
     pass_params(f, flat, out);
-    if (out.open != nullptr) out.kind = Kind::kOpen;
+    if (out.open) out.kind = Kind::kOpen;
   }
 
   // ld.param and st.param of anything but the kernel's own parameters move arguments and results.
@@ -243,7 +243,7 @@ class CodeReader {
         add_defines(f, flat.scope, result, out);
     }
     out.kind = Kind::kOpen;
-    out.open = "a call through a register";
+    out.open = UnseenCause::kRegisterCall;
     out.sources.push_back({});
     if (callee == nullptr || callee->kind != InstructionOperand::Kind::kIdentifier) return;
     const ptx::Function* function = code_.module->function(callee->text);
@@ -252,14 +252,14 @@ class CodeReader {
       if (is_runtime_helper(function->name)) {
         out.kind = Kind::kCompute;
       } else {
-        out.open = "a call of a function whose body is elsewhere";
+        out.open = UnseenCause::kForeignCall;
       }
       return;
     }
     std::size_t depth = 0;
     for (std::uint32_t at = f; at != kNone; at = frames_[at].caller) {
       if (&frames_[at].function->function() == function || ++depth > kMaxDepth) {
-        out.open = "a recursive call";
+        out.open = UnseenCause::kRecursion;
         return;
       }
     }
@@ -267,7 +267,7 @@ class CodeReader {
     bind(f, flat.scope, arguments, function->params, inner);
     bind(f, flat.scope, results, function->results, inner);
     out.kind = Kind::kBranch;
-    out.open = nullptr;
+    out.open.reset();
     out.sources.clear();
     out.defines.clear();
     if (i.guard.empty()) out.next.clear();
@@ -314,7 +314,7 @@ class CodeReader {
         return;
       }
       const bool is_part = operand.text.find('.') != std::string_view::npos;
-      if (is_part) out.open = "a write to a part of a vector register";
+      if (is_part) out.open = UnseenCause::kPartOfRegister;
       out.defines.push_back(register_of(f, scope, operand.text));
       return;
     }
@@ -330,7 +330,7 @@ class CodeReader {
       return;
     }
     // In local memory then, where what was passed is written and read by nobody that is followed.
-    if (passes(f, flat.scope, operand)) out.open = "taking the address of what a call passes";
+    if (passes(f, flat.scope, operand)) out.open = UnseenCause::kAddressOfArgument;
     out.sources.push_back(source(f, flat.scope, operand));
   }
 

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "pdl/unseen.h"
 #include "ptx/ast.h"
 #include "ptx/dataflow.h"
 
@@ -98,7 +100,7 @@ struct Operation {
   std::vector<std::uint32_t> next;
   const ptx::Instruction* instruction = nullptr;  // null for the end that paths share
   const ptx::Loc* loc = nullptr;
-  const char* open = nullptr;  // kOpen: why
+  std::optional<UnseenCause> open;  // kOpen: why
 };
 
 // Owns the syntax tree that it points into. Immutable once built.

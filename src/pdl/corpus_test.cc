@@ -20,7 +20,7 @@
 namespace baton::overlap {
 namespace {
 
-using Kind = Verdict::Kind;
+using Kind = EdgeVerdict;
 
 const std::shared_ptr<const ptx::ParsedModule>& corpus() {
   static const auto kModule = [] {
@@ -53,7 +53,7 @@ class CorpusChain {
     for (const CorpusLaunch& launch : corpus_launches(line)) read(launch);
   }
 
-  // The worst over all edges, and its sentence.
+  // The worst over all edges, and its text.
   std::pair<Kind, std::string> judge() {
     LaunchChain chain([](MemoryId id) { return id == 'w'; });
     std::pair<Kind, std::string> worst = {Kind::kProven, ""};
@@ -61,7 +61,7 @@ class CorpusChain {
       if (k > 0) {
         refine(launches_[k], arguments_[k], kBlock, kGrid);
         const Verdict verdict = chain.judge(launches_[k]);
-        if (verdict.kind > worst.first) worst = {verdict.kind, sentence(k, verdict)};
+        if (verdict.kind > worst.first) worst = {verdict.kind, text_of(verdict)};
       }
       chain.follow(launches_[k], k > 0);
     }
@@ -97,11 +97,10 @@ class CorpusChain {
     return out;
   }
 
-  std::string sentence(std::size_t k, const Verdict& verdict) const {
-    return describe(
-        verdict, *launches_[k].footprint,
-        [](MemoryId id) { return std::string(1, static_cast<char>(id % 1000)); },
-        [](const Footprint& footprint) { return footprint.kernel; });
+  // "conflict: at corpus.ptx:14"
+  static std::string text_of(const Verdict& verdict) {
+    const std::string where = verdict.own == nullptr ? "" : ": at " + verdict.own->where;
+    return std::string(to_string(verdict.cause)) + where;
   }
 
   const std::shared_ptr<const ptx::ParsedModule> module_;
@@ -120,16 +119,16 @@ std::string word(Kind kind) {
 }
 
 TEST_P(RightChains, IsProven) {
-  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
-  EXPECT_EQ(word(kind), "proven") << sentence;
+  const auto [kind, text] = CorpusChain(GetParam()).judge();
+  EXPECT_EQ(word(kind), "proven") << text;
 }
 TEST_P(WrongChains, HasAWitness) {
-  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
-  EXPECT_EQ(word(kind), "unsafe") << sentence;
+  const auto [kind, text] = CorpusChain(GetParam()).judge();
+  EXPECT_EQ(word(kind), "unsafe") << text;
 }
 TEST_P(DoubtfulChains, IsNotProven) {
-  const auto [kind, sentence] = CorpusChain(GetParam()).judge();
-  EXPECT_EQ(word(kind), "unknown") << sentence;
+  const auto [kind, text] = CorpusChain(GetParam()).judge();
+  EXPECT_EQ(word(kind), "unknown") << text;
 }
 
 // Plain loads in place of the non-coherent ones behind waits prove what those alone stood in the
@@ -140,9 +139,9 @@ TEST(Corpus, RewritingKernelsThatWaitMendsTheirLoadsAlone) {
     for (const std::string line : lines) {
       const bool loads = line.find("; non_coherent") != std::string::npos;
       mended += loads ? 1 : 0;
-      const auto [kind, sentence] = CorpusChain(line, rewritten_corpus()).judge();
+      const auto [kind, text] = CorpusChain(line, rewritten_corpus()).judge();
       EXPECT_EQ(word(kind), word(loads ? Kind::kProven : CorpusChain(line).judge().first))
-          << line << ": " << sentence;
+          << line << ": " << text;
     }
   };
   hold(kRight);

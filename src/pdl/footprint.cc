@@ -20,9 +20,9 @@ bool is_access(const Operation& operation) {
          operation.kind == Kind::kAtomic;
 }
 
-Root unknown(std::string reason) {
+Root unknown(UnknownAddress why) {
   Root root;
-  root.reason = std::move(reason);
+  root.why = why;
   return root;
 }
 
@@ -46,10 +46,8 @@ class Builder {
     for (std::size_t at = 0; at < code_.operations.size(); ++at) {
       if (!order.reachable[at]) continue;
       const Operation& operation = code_.operations[at];
-      if (operation.kind == Kind::kOpen && out_.unknown.empty()) {
-        out_.unknown =
-            fmt::format("{} is at {}", operation.open == nullptr ? "a call" : operation.open,
-                        code_.place(operation));
+      if (operation.kind == Kind::kOpen && !out_.unseen) {
+        out_.unseen = {operation.open.value_or(UnseenCause::kCall), code_.place(operation)};
       }
       if (is_access(operation)) touch(static_cast<std::uint32_t>(at), origins[at], order.of[at]);
     }
@@ -58,7 +56,7 @@ class Builder {
     out_.waits = order.every_thread_waits && order.waits ? Footprint::Waits::kAll
                  : order.a_thread_waits && order.waits   ? Footprint::Waits::kOne
                  : order.waits                           ? Footprint::Waits::kSometimes
-                 : out_.unknown.empty()                  ? Footprint::Waits::kNever
+                 : !out_.unseen                          ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
     out_.ordering_ops = std::move(order.ordering_ops);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
@@ -75,7 +73,7 @@ class Builder {
       if (operation.space == Space::kParam) return;
       roots = roots_of(origins);
       if (roots.empty() && operation.space != Space::kGeneric) {
-        roots.push_back(unknown("its address is not in the memory that the instruction names"));
+        roots.push_back(unknown(UnknownAddress::kOtherSpace));
       }
     }
     if (roots.empty()) return;
@@ -102,7 +100,7 @@ class Builder {
   // Empty where the address lies in no global memory.
   std::vector<Root> roots_of(const Origins& origins) const {
     std::vector<Root> roots;
-    if (origins.empty()) return {unknown("its address has no known origin")};
+    if (origins.empty()) return {unknown(UnknownAddress::kNoOrigin)};
     for (const AddressOrigin& origin : origins) {
       switch (origin.kind) {
         case AddressOrigin::Kind::kParam:
@@ -122,16 +120,16 @@ class Builder {
         case AddressOrigin::Kind::kLocal:
           break;
         case AddressOrigin::Kind::kNull:
-          if (origins.size() == 1) roots.push_back(unknown("its address is a constant"));
+          if (origins.size() == 1) roots.push_back(unknown(UnknownAddress::kConstant));
           break;
         case AddressOrigin::Kind::kLoaded:
-          roots.push_back(unknown("its address is loaded from memory"));
+          roots.push_back(unknown(UnknownAddress::kLoaded));
           break;
         case AddressOrigin::Kind::kNumber:
-          roots.push_back(unknown("its address is computed from no pointer"));
+          roots.push_back(unknown(UnknownAddress::kComputed));
           break;
         case AddressOrigin::Kind::kUnknown:
-          roots.push_back(unknown("its address has too many possible origins"));
+          roots.push_back(unknown(UnknownAddress::kManyOrigins));
           break;
       }
     }
@@ -153,10 +151,10 @@ class Builder {
         root.with_loaded = origin.kind == AddressOrigin::Kind::kParam;
         roots.push_back(std::move(root));
       } else {
-        roots.push_back(unknown("it goes through a tensor map or a texture"));
+        roots.push_back(unknown(UnknownAddress::kMap));
       }
     }
-    if (roots.empty()) roots.push_back(unknown("it goes through a tensor map or a texture"));
+    if (roots.empty()) roots.push_back(unknown(UnknownAddress::kMap));
     return roots;
   }
 
@@ -174,7 +172,7 @@ Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
   out.kernel = kernel.name;
   if (module->address_size() != 64) {
     return unknown_footprint(out.kernel, std::nullopt, std::nullopt,
-                             "its PTX has addresses of 32 bits");
+                             {UnseenCause::kShortAddresses});
   }
   try {
     const auto code = std::make_shared<const Code>(read_code(module, kernel));
@@ -182,19 +180,20 @@ Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
     out.code = code;
   } catch (const Error& failure) {
     if (failure.code() != ErrorCode::kInvalidInput) throw;
-    return unknown_footprint(out.kernel, std::nullopt, std::nullopt, failure.message());
+    return unknown_footprint(out.kernel, std::nullopt, std::nullopt,
+                             {UnseenCause::kUnreadable, failure.message()});
   }
   return out;
 }
 
 Footprint unknown_footprint(std::string kernel, std::optional<bool> waits,
-                            std::optional<bool> triggers, std::string reason) {
+                            std::optional<bool> triggers, Unseen unseen) {
   Footprint out;
   out.kernel = std::move(kernel);
   if (waits == false) out.waits = Footprint::Waits::kNever;
   out.triggers = triggers.value_or(true);
   out.triggers_before_wait = out.triggers;
-  out.unknown = std::move(reason);
+  out.unseen = std::move(unseen);
   return out;
 }
 

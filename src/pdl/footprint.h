@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pdl/order.h"
+#include "pdl/unseen.h"
 #include "ptx/ast.h"
 
 namespace baton::overlap {
@@ -31,9 +32,9 @@ struct Root {
   bool with_param = false;
   // The address stands in a struct, or the root is a tensor map; with_loaded: one in memory.
   bool by_value = false;
-  std::string variable;   // kVariable: its name in the module
-  bool constant = false;  // kVariable: in constant memory
-  std::string reason;     // kUnknown: why
+  std::string variable;                            // kVariable: its name in the module
+  bool constant = false;                           // kVariable: in constant memory
+  UnknownAddress why = UnknownAddress::kNoOrigin;  // kUnknown
 
   friend auto operator<=>(const Root&, const Root&) = default;
 };
@@ -64,8 +65,7 @@ struct Footprint {
   bool triggers = false;
   bool triggers_before_wait = false;
   std::vector<AccessGroup> accesses;
-  // Why it may do more than is listed: a call that cannot be followed, machine code without PTX.
-  std::string unknown;
+  std::optional<Unseen> unseen;  // why it may do more than is listed; nothing: it does not
 
   // Whether some thread of the grid waits for certain, which keeps the grid from ending before the
   // launch that it depends on; for kSometimes it takes the launch to tell. `params`: the values of
@@ -85,6 +85,6 @@ Footprint read_footprint(const std::shared_ptr<const ptx::ParsedModule>& module,
 
 // Of machine code, of which an image's facts tell whether it waits and triggers.
 Footprint unknown_footprint(std::string kernel, std::optional<bool> waits,
-                            std::optional<bool> triggers, std::string reason);
+                            std::optional<bool> triggers, Unseen unseen);
 
 }  // namespace baton::overlap

@@ -164,7 +164,7 @@ std::string objection(const std::shared_ptr<const ptx::ParsedModule>& module,
     return fmt::format("it has {} instructions and should have {}", count, instructions);
   }
   const Footprint found = read_footprint(module, *kernel, {});
-  if (!found.unknown.empty()) return found.unknown;
+  if (found.unseen) return describe(*found.unseen);
   if (found.waits != waits) return "not every thread that must wait passes its wait";
   for (const AccessGroup& access : found.accesses) {
     for (std::uint32_t at : access.operations) {
@@ -236,7 +236,7 @@ class Rewriter {
   // What there is to change, or why nothing is.
   std::string plan(const RewriteRequest& request, Draft& draft) const {
     const Footprint found = read_footprint(module_, *request.kernel, {});
-    if (!found.unknown.empty()) return found.unknown;
+    if (found.unseen) return describe(*found.unseen);
     const Placement placement = place(found, request.early, request.trigger);
     if (!placement.obstacle.empty()) return placement.obstacle;
     draft.result.own = placement.own;

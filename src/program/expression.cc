@@ -1,5 +1,8 @@
+#include <cstdint>
+#include <limits>
 #include <string>
 
+#include "base/error.h"
 #include "baton/program.h"
 #include "program/expression_code.h"
 
@@ -52,6 +55,15 @@ Expression call(const char* function, const Expression& a, const Expression& b) 
 
 Expression::Expression(std::string_view text, SourceLocation where)
     : code_(parse_expression(Kind::kInteger, text, where)) {}
+
+void Expression::require_signed(std::uint64_t value) {
+  constexpr std::uint64_t kGreatest = std::numeric_limits<std::int64_t>::max();
+  if (value <= kGreatest) return;
+  throw error(ErrorCode::kInvalidInput,
+              "the number {} is greater than {}, the greatest value of an expression; an argument "
+              "of type u64 takes its bits as a negative number, {}",
+              value, kGreatest, static_cast<std::int64_t>(value));
+}
 
 Expression::Expression(Literal, std::int64_t value) {
   auto code = std::make_shared<ExpressionCode>();

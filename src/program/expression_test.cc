@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -33,6 +34,18 @@ Error refusal(const std::string& text, std::vector<std::int64_t> values = {}) {
   }
   ADD_FAILURE() << text << " was not refused";
   return Error(ErrorCode::kInternal, "");
+}
+
+TEST(Expression, NumbersAreSigned) {
+  EXPECT_EQ(Expression(std::uint64_t{9223372036854775807u}).literal(), 9223372036854775807);
+  try {
+    const Expression expression(std::uint64_t{9223372036854775808u});
+    FAIL() << *expression.literal();
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.what(), HasSubstr("the number 9223372036854775808 is greater than "
+                                          "9223372036854775807"));
+  }
 }
 
 TEST(Expression, Precedence) {

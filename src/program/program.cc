@@ -45,7 +45,7 @@ std::string_view to_string(BlockPlacement placement) noexcept {
 }
 
 Program::Program(ProgramDefinition definition) {
-  validate(definition);
+  warnings_ = std::make_shared<const std::vector<std::string>>(validate(definition));
   definition_ = std::make_shared<const ProgramDefinition>(std::move(definition));
 }
 

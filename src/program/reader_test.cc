@@ -259,6 +259,43 @@ fill = { buffer = "z", value = 0 }
   EXPECT_EQ(program.steps()[0].where.to_string(), "plain:5:1");
 }
 
+// A name that nothing uses is mostly a slip. Extents, offsets, attributes and variables are uses.
+TEST(ProgramReader, NamesThatNothingUsesAreWarnings) {
+  const Program program = Program::from_text(R"([symbols]
+N = 4
+M = 4
+S = 0
+spare = 1
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+[buffers.lost]
+dtype = "f32"
+shape = ["M"]
+[buffers.table]
+dtype = "f32"
+shape = [4]
+variable = "holder.table"
+[kernels.k]
+text = "k"
+[kernels.holder]
+text = "holder"
+[kernels.idle]
+text = "idle"
+[[steps]]
+launch = "k"
+grid = [1]
+block = [32]
+shared = "S"
+args = ["x", "table"]
+)",
+                                             "p.toml");
+  EXPECT_THAT(program.warnings(),
+              testing::ElementsAre("p.toml:5:1: the symbol spare is never used; remove it",
+                                   "p.toml:9:10: the buffer lost is never used; remove it",
+                                   "p.toml:20:10: the kernel idle is never launched; remove it"));
+}
+
 TEST(ProgramReader, OneExtentNeedsNoBrackets) {
   const auto read = [](const std::string& x, const std::string& grid, const std::string& cluster) {
     return Program::from_text(

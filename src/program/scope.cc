@@ -62,6 +62,12 @@ bool ProgramScope::is_buffer(std::string_view name) const {
   return found != names_.end() && found->second.buffer != nullptr;
 }
 
+bool ProgramScope::has_kernel(const std::string& name) const {
+  if (!kernels_.contains(name)) return false;
+  used_.kernels.insert(name);
+  return true;
+}
+
 void ProgramScope::check_kernel(const std::string& name, const SourceLocation& where) const {
   if (has_kernel(name)) return;
   std::vector<std::string_view> known;
@@ -73,7 +79,10 @@ void ProgramScope::check_kernel(const std::string& name, const SourceLocation& w
 const ProgramBuffer& ProgramScope::buffer(const std::string& name,
                                           const SourceLocation& where) const {
   const auto found = names_.find(name);
-  if (found != names_.end() && found->second.buffer != nullptr) return *found->second.buffer;
+  if (found != names_.end() && found->second.buffer != nullptr) {
+    used_.names.insert(name);
+    return *found->second.buffer;
+  }
   std::vector<std::string_view> known;
   for (const ProgramBuffer& candidate : program_.buffers) known.push_back(candidate.name);
   if (found != names_.end()) {
@@ -90,7 +99,10 @@ void ProgramScope::check_names(const ExpressionCode& code) const {
     if (node.op != ExpressionCode::Op::kName) continue;
     const std::string& name = code.names[static_cast<std::size_t>(node.value)];
     const auto found = names_.find(name);
-    if (found != names_.end() && found->second.buffer == nullptr) continue;
+    if (found != names_.end() && found->second.buffer == nullptr) {
+      used_.names.insert(name);
+      continue;
+    }
     if (found != names_.end()) {
       throw error_at(code.place(node.begin), ErrorCode::kInvalidInput,
                      "{} is a buffer, in the expression \"{}\"; a buffer comes first, as in "

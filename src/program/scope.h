@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "baton/program.h"
+#include "program/used_names.h"
 
 namespace baton {
 
@@ -42,10 +43,12 @@ class ProgramScope {
   void close_group(const RepeatStep& step);
 
   bool is_buffer(std::string_view name) const;
-  bool has_kernel(const std::string& name) const { return kernels_.count(name) != 0; }
+  bool has_kernel(const std::string& name) const;
   const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
     return kernels_;
   }
+  // The names that the checks so far met.
+  const UsedNames& used() const { return used_; }
   // The kernel of a step at `where`.
   void check_kernel(const std::string& name, const SourceLocation& where) const;
   // The buffer of a name that is used at `where`.
@@ -75,6 +78,7 @@ class ProgramScope {
   std::map<std::string, Declared, std::less<>> names_;
   std::map<std::string, const ProgramKernel*, std::less<>> kernels_;
   std::size_t depth_ = 0;
+  mutable UsedNames used_;
 };
 
 }  // namespace baton

@@ -88,7 +88,7 @@ void check(ProgramKernel& kernel, ProgramScope& scope) {
 
 }  // namespace
 
-void validate(ProgramDefinition& program) {
+std::vector<std::string> validate(ProgramDefinition& program) {
   if (trim(program.name).empty()) {
     throw error(ErrorCode::kInvalidInput, "the program's name is empty");
   }
@@ -106,6 +106,7 @@ void validate(ProgramDefinition& program) {
                 printable(program.name));
   }
   check_steps(program.steps, scope);
+  return warnings_about(program, scope.used());
 }
 
 }  // namespace baton

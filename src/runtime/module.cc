@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "image/find_variable.h"
 #include "runtime/context.h"
 #include "runtime/module_state.h"
 
@@ -57,11 +58,14 @@ std::pair<DeviceAddress, std::size_t> Module::global(std::string_view name,
   ContextGuard guard(on);
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
-  const CUresult result = driver.cuLibraryGetGlobal(&address, &bytes, state_->library().handle(),
-                                                    std::string(name).c_str());
+  const std::string symbol(image::find_variable(facts(), name));
+  const CUresult result =
+      driver.cuLibraryGetGlobal(&address, &bytes, state_->library().handle(), symbol.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) {
     std::vector<std::string> known;
-    for (const VariableFacts& variable : facts().variables) known.push_back(variable.name);
+    for (const VariableFacts& variable : facts().variables) {
+      known.push_back(image::source_name(variable));
+    }
     throw error(ErrorCode::kNotFound, "{} has no variable \"{}\"{}", state_->name(), name,
                 suggestion(name, known));
   }

@@ -57,7 +57,17 @@ LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
       kernels(program, device, options),
       plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
                            [this](const std::string& name) { return kernels.kernel(name); })),
-      footprints_(kernels) {}
+      footprints_(kernels) {
+  for (const ProgramBuffer& buffer : program.buffers()) {
+    if (!buffer.variable) continue;
+    try {
+      kernels.module(buffer.variable->kernel).global(buffer.variable->name);
+    } catch (Error& failure) {
+      failure.at(buffer.where);
+      throw;
+    }
+  }
+}
 
 ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
   std::vector<BoundSymbol> symbols = bind::bind_symbols(program, given);

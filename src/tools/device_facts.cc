@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "compile/link/nvjitlink.h"
 #include "driver/driver.h"
+#include "load/assembled.h"
 
 namespace baton::tools {
 
@@ -23,16 +23,7 @@ Compatibility runs_on_device(ImageFacts facts, const Device& device) {
 }
 
 Module load_to_ask(const Device& device, const Image& image) {
-  if (is_simulated(device) && image.kind() == ImageKind::kPtx) {
-    if (const auto code = compiler::assemble(image, device.compile_arch())) {
-      const Image both[] = {image, *code};
-      try {
-        return Module::load(device, both);
-      } catch (const Error&) {
-        // What it says of the PTX alone is clearer.
-      }
-    }
-  }
+  if (image.kind() == ImageKind::kPtx) return load::load_assembled(device, image);
   return Module::load(device, image);
 }
 

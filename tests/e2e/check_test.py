@@ -191,9 +191,10 @@ class Check(Case):
                          first["limits"]["max_cooperative_blocks"] - 8)
         self.assertEqual(second["attributes"], {"pdl": True})
         self.assertEqual(json["edges"], [{
-            "from": 0, "to": 1, "verdict": "proven",
+            "from": 0, "to": 1, "verdict": "proven", "cause": "holds",
             "reason": "after waits before it touches what an earlier launch touches",
-            "decision": "programmatic", "decision_reason": "the program says on", "room": None}])
+            "decision": "programmatic", "decision_cause": "asked",
+            "decision_reason": "the program says on", "room": None}])
         # A run does what the check says.
         run = self.baton("run", "p.toml", "--json").json()
         self.assertEqual(run["edges"], json["edges"])
