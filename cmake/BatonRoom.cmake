@@ -9,6 +9,7 @@ function(baton_room name)
   target_include_directories(baton_${name} PUBLIC
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(baton_${name} PUBLIC baton_flags Threads::Threads ${ROOM_LIBRARIES})
+  baton_batches(baton_${name})
   # Object libraries do not pass their objects on: a room links its dependencies' usage
   # requirements, and whatever is finally linked names every room it needs.
   set(closure ${name})
@@ -29,6 +30,12 @@ function(baton_room name)
       BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     baton_discover_tests(baton_${name}_test ${name})
   endif()
+endfunction()
+
+# Compiles the sources of TARGET in batches of eight (BATON_UNITY): names in unnamed namespaces must
+# then be unique within a room. Sources with flags of their own are compiled alone.
+function(baton_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BATON_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # Registers every case of a GoogleTest executable with ctest as ROOM/Suite.Case.

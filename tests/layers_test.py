@@ -61,6 +61,12 @@ ONE_API = {"compile", "runtime", "launch"}
 # What the tests of several rooms share: whole programs on a device.
 TEST_SUPPORT = {"session/test_program.h"}
 
+# A class, struct, union or enumeration that a namespace defines. Nested ones are indented.
+TYPE = re.compile(r"^(?:class|struct|union|enum(?: class)?) (?:\[\[\w+\]\] )?(?:alignas\([^)]*\) )?(?:BATON_API )?"
+                  r"([A-Z]\w*)(?: final)?(?: *:[^:;{][^;{]*)? ?\{")
+# What a program for the device includes is no type of Baton's own.
+DEVICE_CODE = ("include/baton/device", "src/compile/headers")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -129,6 +135,22 @@ class Layers(unittest.TestCase):
                     elif not (allowed(room, owner, private=False) or {room, owner} <= ONE_API):
                         wrong.append(f"{place}: {room} includes {name}")
         self.assertEqual(wrong, [], "\n".join(wrong))
+
+    def test_a_type_name_is_defined_once(self):
+        """One name, one type: in headers and sources of all rooms, private types included."""
+        places = {}
+        for folder in ("include", "src"):
+            for path in sources(ROOT / folder):
+                relative = path.relative_to(ROOT).as_posix()
+                if relative.startswith(DEVICE_CODE) or "/testdata/" in relative or "_test." in relative:
+                    continue
+                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                    if match := TYPE.match(line):
+                        places.setdefault(match.group(1), []).append(f"{relative}:{number}")
+        self.assertGreater(len(places), 500, "the pattern finds no types any more")
+        twice = [f"{name}: {', '.join(where)}" for name, where in sorted(places.items())
+                 if len(where) > 1]
+        self.assertEqual(twice, [], "give each a name of its own:\n" + "\n".join(twice))
 
     def test_the_public_api_needs_no_private_header(self):
         """No header of include/ names a private header or one of CUDA's, but for those for interoperation."""

@@ -13,7 +13,7 @@
 namespace baton {
 namespace {
 
-constexpr std::string_view kNames[] = {"error", "warning", "info", "debug"};
+constexpr std::string_view kLevelNames[] = {"error", "warning", "info", "debug"};
 
 struct Sink {
   std::mutex mutex;
@@ -27,15 +27,16 @@ Sink& sink() {
 }
 
 void write_to_stderr(LogLevel level, std::string_view message) {
-  const std::string line = fmt::format("baton: {}: {}\n", kNames[static_cast<int>(level)], message);
+  const std::string line =
+      fmt::format("baton: {}: {}\n", kLevelNames[static_cast<int>(level)], message);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 LogLevel level_from_environment() {
   const std::optional<std::string> value = read_environment("BATON_LOG");
   if (!value) return LogLevel::kWarning;
-  for (std::size_t i = 0; i < std::size(kNames); ++i) {
-    if (*value == kNames[i]) return static_cast<LogLevel>(i);
+  for (std::size_t i = 0; i < std::size(kLevelNames); ++i) {
+    if (*value == kLevelNames[i]) return static_cast<LogLevel>(i);
   }
   write_to_stderr(LogLevel::kWarning,
                   fmt::format("BATON_LOG is \"{}\": expected error, warning, info or debug; "

@@ -14,6 +14,7 @@
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/kernel_table.h"
+#include "cli/or_null.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/device_facts.h"
@@ -29,15 +30,6 @@ constexpr std::uint32_t kTypicalThreads = 256;
 
 // More rows of launches and edges than this only --verbose shows.
 constexpr std::size_t kMostRows = 40;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-template <typename T>
-std::string number(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
 
 Json extents_json(const Dim3& extent) {
   return Json::array({extent.x, extent.y, extent.z});
@@ -156,7 +148,7 @@ std::vector<std::string> row_of(const LaunchReport& launch, bool estimated) {
               share(config.block.count(), limits.max_threads),
               fmt::format("{} of {}", format_bytes(config.shared),
                           format_bytes(limits.max_dynamic_shared)),
-              registers_text(limits, estimated), number(limits.blocks_per_multiprocessor),
+              registers_text(limits, estimated), format_known(limits.blocks_per_multiprocessor),
               cooperative ? share(config.grid.count(), *limits.max_cooperative_blocks) : "",
               format_attributes(config.attributes.all())});
   return row;
@@ -321,8 +313,8 @@ void show_image(const FoundImage& found, const Device& device, Output& output) {
       json["limits"]["block"] = extents_json(config.block);
       table.add({printable(signature_of(kernel)), std::to_string(limits.max_threads),
                  format_bytes(limits.max_dynamic_shared), registers_text(limits, estimated),
-                 format_extent(config.block), number(limits.blocks_per_multiprocessor),
-                 number(limits.max_cluster), number(limits.max_cooperative_blocks)});
+                 format_extent(config.block), format_known(limits.blocks_per_multiprocessor),
+                 format_known(limits.max_cluster), format_known(limits.max_cooperative_blocks)});
     }
     kernels.push_back(std::move(json));
   }

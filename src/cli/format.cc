@@ -82,4 +82,8 @@ std::string format_elements(const Array& array, std::int64_t most) {
   return text;
 }
 
+std::string format_known_bytes(const std::optional<std::uint32_t>& bytes) {
+  return bytes ? format_bytes(*bytes) : "";
+}
+
 }  // namespace baton::cli

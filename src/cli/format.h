@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,13 @@ std::string format_count(std::uint64_t count);
 // How long ago, in whole units: "< 1 s", "119 s", "119 min", "47 h", "12 days". What lies in the
 // future, where two machines' clocks differ, is "< 1 s" too.
 std::string format_age(std::chrono::seconds age);
+// "1.5 KiB"; nothing where it is unknown.
+std::string format_known_bytes(const std::optional<std::uint32_t>& bytes);
+// An integer; nothing where it is unknown.
+template <typename Integer>
+std::string format_known(const std::optional<Integer>& value) {
+  return value ? std::to_string(*value) : "";
+}
 // "4.27 TB/s", of bytes in a second; powers of 1000.
 std::string format_rate(double bytes_per_second);
 // One element as a number, floats to six digits.

@@ -18,6 +18,7 @@
 #include "cli/json.h"
 #include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
+#include "cli/or_null.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/cache_entry.h"
@@ -35,10 +36,6 @@ constexpr std::size_t kMostVariables = 8;
 
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
-}
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 // What holds for the image as a whole.

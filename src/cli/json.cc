@@ -3,17 +3,13 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "cli/or_null.h"
 #include "tools/json_values.h"
 
 namespace baton::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 Json extent(const Dim3& value) {
   return Json::array({value.x, value.y, value.z});

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cli/format.h"
 #include "cli/json.h"
 #include "cli/table.h"
 #include "tools/basics.h"
@@ -19,15 +20,7 @@ using Json = nlohmann::ordered_json;
 using KernelModule = Executable::KernelModule;
 
 // More rows than this are not read.
-constexpr std::size_t kMostRows = 40;
-
-template <typename T>
-std::string number(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-std::string bytes(const std::optional<std::uint32_t>& value) {
-  return value ? format_bytes(*value) : "";
-}
+constexpr std::size_t kMostModules = 40;
 
 std::string compiled_text(const KernelModule& module) {
   if (!module.compiled) return std::string(to_string(module.image->kind()));
@@ -69,9 +62,10 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
       Json kernel = {{"kernel", name}, {"module", module_list.size()}};
       kernel.update(cli::json_of(facts));
       kernel_list.push_back(std::move(kernel));
-      if (++rows <= kMostRows) {
-        table.add({printable(name), printable(tools::name_of(module)), number(facts.registers),
-                   bytes(facts.spill_bytes), bytes(facts.local_bytes), bytes(facts.static_shared),
+      if (++rows <= kMostModules) {
+        table.add({printable(name), printable(tools::name_of(module)),
+                   format_known(facts.registers), format_known_bytes(facts.spill_bytes),
+                   format_known_bytes(facts.local_bytes), format_known_bytes(facts.static_shared),
                    first ? compiled_text(module) : "the same"});
       }
       first = false;
@@ -82,7 +76,7 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
   output.result()["kernels"] = std::move(kernel_list);
   if (rows == 0) return;
   output.text(fmt::format("\n{}", table.format(output.terminal())));
-  if (rows > kMostRows) output.line("  and {} more", rows - kMostRows);
+  if (rows > kMostModules) output.line("  and {} more", rows - kMostModules);
   for (const KernelModule& module : modules) {
     if (module.compiled && !module.compiled->log.empty()) {
       output.text(fmt::format("\n{}\n", module.compiled->log));

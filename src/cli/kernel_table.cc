@@ -13,20 +13,13 @@
 namespace baton::cli {
 namespace {
 
-template <typename T>
-std::string number(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-std::string bytes(const std::optional<std::uint32_t>& value) {
-  return value ? format_bytes(*value) : "";
-}
 std::string yes_or_no(const std::optional<bool>& value) {
   return !value ? "" : *value ? "yes" : "no";
 }
 
 // The most threads a block may have, or the one block that the kernel takes.
 std::string block_of(const KernelFacts& kernel) {
-  if (!kernel.required_block) return number(kernel.max_threads);
+  if (!kernel.required_block) return format_known(kernel.max_threads);
   const auto& block = *kernel.required_block;
   return "exactly " + format_extent({block[0], block[1], block[2]});
 }
@@ -99,9 +92,10 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
                {"compiled in", kRight}});
   for (const KernelFacts& kernel : facts.kernels) {
     const CompiledKernel* build = builds.find(kernel);
-    table.add({shortened(signature_of(kernel)), number(kernel.registers), bytes(kernel.spill_bytes),
-               bytes(kernel.local_bytes), bytes(kernel.static_shared),
-               bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
+    table.add({shortened(signature_of(kernel)), format_known(kernel.registers),
+               format_known_bytes(kernel.spill_bytes), format_known_bytes(kernel.local_bytes),
+               format_known_bytes(kernel.static_shared),
+               format_known_bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
                yes_or_no(kernel.waits), yes_or_no(kernel.triggers), yes_or_no(kernel.grid_sync),
                build == nullptr ? "" : format_duration(build->seconds)});
   }

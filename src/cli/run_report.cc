@@ -27,7 +27,7 @@ using tools::with_readable_names;
 using Json = nlohmann::ordered_json;
 
 // More rows than this are put together, one for each step of the program.
-constexpr std::size_t kMostRows = 40;
+constexpr std::size_t kMostStepRows = 40;
 constexpr std::int64_t kShownElements = 4;
 
 void add(std::optional<double>& sum, const std::optional<double>& value) {
@@ -195,7 +195,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   if (report.graph) json["graph"] = cli::json_of(*report.graph);
   if (report.steps.empty()) return;
 
-  const bool together = report.steps.size() > kMostRows;
+  const bool together = report.steps.size() > kMostStepRows;
   const std::vector<StepReport> steps = together ? by_program_step(report.steps) : report.steps;
   using enum Table::Align;
   Table table({{"step"},

@@ -9,7 +9,7 @@
 namespace baton::image {
 namespace {
 
-constexpr std::string_view kMagic = "!<arch>\n";
+constexpr std::string_view kArchiveMagic = "!<arch>\n";
 constexpr std::string_view kThinMagic = "!<thin>\n";
 constexpr std::size_t kHeader = 60;
 constexpr std::size_t kNameField = 16;
@@ -37,7 +37,7 @@ std::string_view gnu_name(std::string_view field, std::string_view long_names) {
 }  // namespace
 
 bool is_archive(std::string_view bytes) {
-  return bytes.starts_with(kMagic) || bytes.starts_with(kThinMagic);
+  return bytes.starts_with(kArchiveMagic) || bytes.starts_with(kThinMagic);
 }
 
 Archive read_archive(std::string_view bytes, std::string_view name) {
@@ -47,7 +47,7 @@ Archive read_archive(std::string_view bytes, std::string_view name) {
   }
   Archive archive;
   std::string_view long_names;
-  std::uint64_t at = kMagic.size();
+  std::uint64_t at = kArchiveMagic.size();
   while (at < bytes.size()) {
     const auto header = slice(bytes, at, kHeader);
     const auto size = header ? decimal(header->substr(48, 10)) : std::nullopt;

@@ -12,7 +12,6 @@
 namespace baton::image {
 namespace {
 
-constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::size_t kContainerHeader = 16;
 constexpr std::size_t kMemberHeader = 64;
 constexpr std::size_t kAlign = 8;
@@ -59,13 +58,13 @@ std::string string_at(std::string_view header, std::uint32_t offset, std::uint32
 
 std::uint64_t Fatbin::size_of(const void* bytes) {
   const std::string_view header(static_cast<const char*>(bytes), kContainerHeader);
-  if (load_or_zero<std::uint32_t>(header, 0) != kMagic) return 0;
+  if (load_or_zero<std::uint32_t>(header, 0) != kFatbinMagic) return 0;
   return load_or_zero<std::uint16_t>(header, 6) + load_or_zero<std::uint64_t>(header, 8);
 }
 
 std::uint64_t Fatbin::container_at(std::string_view bytes) {
   constexpr std::uint16_t kVersion = 1;
-  if (load<std::uint32_t>(bytes, 0) != kMagic || load<std::uint16_t>(bytes, 4) != kVersion)
+  if (load<std::uint32_t>(bytes, 0) != kFatbinMagic || load<std::uint16_t>(bytes, 4) != kVersion)
     return 0;
   const auto header = load_or_zero<std::uint16_t>(bytes, 6);
   const auto size = load_or_zero<std::uint64_t>(bytes, 8);
@@ -78,12 +77,13 @@ std::uint64_t Fatbin::container_at(std::string_view bytes) {
 }
 
 Fatbin::Fatbin(std::string_view bytes, std::string_view name) : name_(name) {
-  if (bytes.size() < kContainerHeader || load_or_zero<std::uint32_t>(bytes, 0) != kMagic) {
+  if (bytes.size() < kContainerHeader || load_or_zero<std::uint32_t>(bytes, 0) != kFatbinMagic) {
     throw error(ErrorCode::kInvalidInput, "{} is truncated: {} bytes, and a fatbin's header has {}",
                 name, bytes.size(), kContainerHeader);
   }
   // Several containers may follow one another.
-  while (bytes.size() >= kContainerHeader && load_or_zero<std::uint32_t>(bytes, 0) == kMagic) {
+  while (bytes.size() >= kContainerHeader &&
+         load_or_zero<std::uint32_t>(bytes, 0) == kFatbinMagic) {
     const auto header = load_or_zero<std::uint16_t>(bytes, 6);
     const auto size = load_or_zero<std::uint64_t>(bytes, 8);
     if (header < kContainerHeader || header > bytes.size()) {

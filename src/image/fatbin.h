@@ -12,6 +12,9 @@
 
 namespace baton::image {
 
+// The first word of a container.
+inline constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
+
 struct FatbinMember {
   using Kind = MemberFacts::Kind;
   using Packing = MemberFacts::Packing;

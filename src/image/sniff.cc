@@ -5,11 +5,10 @@
 #include "base/error.h"
 #include "image/bytes.h"
 #include "image/elf.h"
+#include "image/fatbin.h"
 
 namespace baton::image {
 namespace {
-
-constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
 
 // What is often taken for an image, by its first bytes.
 struct Mistaken {

@@ -18,7 +18,7 @@ constexpr double kMaxI32 = 2147483647.0;
 constexpr double kMaxU64 = 9223372036854774784.0;
 
 // Three extents in blocks; y and z may be left out.
-constexpr std::array<AttributeField, 3> extents(std::size_t offset) {
+constexpr std::array<AttributeField, 3> extent_fields(std::size_t offset) {
   const auto at = [offset](int axis) { return static_cast<std::uint8_t>(offset + 4u * axis); };
   return {{{"x", FieldKind::kUnsigned, at(0), 4, 1, kMaxU32},
            {"y", FieldKind::kUnsigned, at(1), 4, 1, kMaxU32, {}, false, 1},
@@ -33,8 +33,8 @@ constexpr std::string_view kSharedModes[] = {"default", "require_portable", "all
                                              "allow_oversized", "prefer_oversized"};
 constexpr int kSharedModeDrivers[] = {0, 0, 0, 13040, 13040};
 
-constexpr auto kCluster = extents(offsetof(Value, clusterDim));
-constexpr auto kPreferredCluster = extents(offsetof(Value, preferredClusterDim));
+constexpr auto kCluster = extent_fields(offsetof(Value, clusterDim));
+constexpr auto kPreferredCluster = extent_fields(offsetof(Value, preferredClusterDim));
 constexpr AttributeField kFlag[] = {{"", FieldKind::kFlag, 0, 4, 0, 1}};
 constexpr AttributeField kPolicy[] = {{"", FieldKind::kChoice, 0, 4, 0, 2, kPolicies}};
 constexpr AttributeField kDomain[] = {{"", FieldKind::kChoice, 0, 4, 0, 1, kDomains}};

@@ -22,13 +22,13 @@ std::size_t align(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-struct alignas(kLargeAlignment) Line {
-  std::byte bytes[kLargeAlignment];
-};
-
 }  // namespace
 
 struct LaunchPlan::State {
+  struct alignas(kLargeAlignment) Line {
+    std::byte bytes[kLargeAlignment];
+  };
+
   State(const Kernel& of, const LaunchConfig& with) : kernel(of), config(with) {}
 
   Kernel kernel;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "base/error.h"
 #include "image/bytes.h"
@@ -49,6 +50,15 @@ class ByteReader {
                   *name_, what, place() - sizeof(items), items, item_bytes, remaining());
     }
     return items;
+  }
+
+  // A 64-bit count, then as many counted parts.
+  std::vector<std::string> counted_strings(const char* what) {
+    std::vector<std::string> strings;
+    for (std::uint64_t left = count(sizeof(std::uint64_t), what); left > 0; --left) {
+      strings.emplace_back(counted_bytes(what));
+    }
+    return strings;
   }
 
   void expect_end(const char* what) const {

@@ -30,14 +30,6 @@ void write_strings(ByteWriter& out, std::span<const std::string_view> strings) {
   for (const std::string_view text : strings) out.counted_bytes(text);
 }
 
-std::vector<std::string> read_strings(ByteReader& reader, const char* what) {
-  std::vector<std::string> strings;
-  for (std::uint64_t left = reader.count(8, what); left > 0; --left) {
-    strings.emplace_back(reader.counted_bytes(what));
-  }
-  return strings;
-}
-
 void write_function(ByteWriter& out, const FunctionMetadata& function) {
   out.counted_bytes(function.symbol());
   out.count(function.parameters().size());
@@ -56,12 +48,12 @@ FunctionMetadata read_function(ByteReader& reader) {
   FunctionMetadata::Parts parts;
   parts.symbol = reader.counted_bytes("a symbol");
   const std::string where = fmt::format("{}: function {}", reader.name(), printable(parts.symbol));
-  for (const std::string& text : read_strings(reader, "a parameter")) {
+  for (const std::string& text : reader.counted_strings("a parameter")) {
     parts.parameters.push_back(
         parse_parameter(text, fmt::format("{}, parameter {}", where, parts.parameters.size() + 1)));
   }
-  parts.operands = read_strings(reader, "a launch value");
-  parts.flags = read_strings(reader, "a flag");
+  parts.operands = reader.counted_strings("a launch value");
+  parts.flags = reader.counted_strings("a flag");
   parts.rules = parse_rules(reader.counted_bytes("the rules"), where + ", rules");
   for (std::uint64_t left = reader.count(16, "the kernel attributes"); left > 0; --left) {
     std::string name(reader.counted_bytes("a kernel attribute's name"));

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kModuleKeys[] = {kCanonicalKey, "requires", "functions", "code",
                                             "sources"};
-constexpr std::string_view kFunctionKeys[] = {"symbol", "requires", "parameters",       "operands",
-                                              "flags",  "rules",    "kernel_attributes"};
+constexpr std::string_view kCanonicalKeys[] = {"symbol", "requires", "parameters",       "operands",
+                                               "flags",  "rules",    "kernel_attributes"};
 constexpr std::string_view kCodeKeys[] = {"label", "requires", "base64"};
 
 // Keys that are unknown are passed over, unless the object itself says that they are required.
@@ -46,7 +46,7 @@ const Json& member(const Json& object, std::string_view key, const std::string& 
 
 FunctionMetadata read_function(const Json& info, const std::string& where,
                                std::vector<std::string>& remarks) {
-  check_keys(require_object(info, where), kFunctionKeys, where, remarks);
+  check_keys(require_object(info, where), kCanonicalKeys, where, remarks);
   FunctionMetadata::Parts parts;
   parts.symbol = require_string(member(info, "symbol", where), where + ".symbol");
   for (const std::string& text : string_list(info, "parameters", where)) {

@@ -21,7 +21,7 @@ struct Tag {
 constexpr std::string_view kShared = "dynamic_smem_bytes";
 
 // "programtic" is how the format spells it. The first that fits a field is the one that is written.
-constexpr Tag kTags[] = {
+constexpr Tag kTagRows[] = {
     {"blockIdx.x", "grid.x"},
     {"blockIdx.y", "grid.y"},
     {"blockIdx.z", "grid.z"},
@@ -54,12 +54,12 @@ const Tag* find_tag(std::string_view text) {
   for (const std::string_view prefix : kPrefixes) {
     if (!text.starts_with(prefix)) continue;
     const std::string_view name = text.substr(prefix.size());
-    for (const Tag& tag : kTags) {
+    for (const Tag& tag : kTagRows) {
       if (tag.prefixed && tag.name == name) return &tag;
     }
     return nullptr;
   }
-  for (const Tag& tag : kTags) {
+  for (const Tag& tag : kTagRows) {
     if (!tag.prefixed && tag.name == text) return &tag;
   }
   return nullptr;
@@ -72,15 +72,15 @@ const Tag* find_tag(std::string_view text) {
                 parts.symbol, printable(text));
   }
   std::vector<std::string> known;
-  for (const Tag& tag : kTags) known.push_back(full_name(tag, "tirx."));
+  for (const Tag& tag : kTagRows) known.push_back(full_name(tag, "tirx."));
   throw error(ErrorCode::kInvalidInput, "function {}: the launch-parameter tag \"{}\" is unknown{}",
               parts.symbol, printable(text), suggestion(text, known));
 }
 
 const Tag* tag_of(std::string_view field) {
-  const auto* found = std::find_if(std::begin(kTags), std::end(kTags),
+  const auto* found = std::find_if(std::begin(kTagRows), std::end(kTagRows),
                                    [&](const Tag& tag) { return tag.field == field; });
-  return found == std::end(kTags) ? nullptr : found;
+  return found == std::end(kTagRows) ? nullptr : found;
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::vector<std::string> encode_tags(const FunctionMetadata& function, TagPrefix
     }
     if (fork) {
       // That fork has its own tags for the cluster.
-      for (const Tag& own : kTags) {
+      for (const Tag& own : kTagRows) {
         if (own.fork && own.field == field) tag = &own;
       }
     }

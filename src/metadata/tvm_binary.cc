@@ -29,14 +29,6 @@ struct RawModule {
   std::string format;
 };
 
-std::vector<std::string> read_strings(ByteReader& reader, const char* what) {
-  std::vector<std::string> strings;
-  for (std::uint64_t left = reader.count(8, what); left > 0; --left) {
-    strings.emplace_back(reader.counted_bytes(what));
-  }
-  return strings;
-}
-
 // The type that TileLang's TVM gives a `const __grid_constant__ CUtensorMap` (kDLGridConstant of
 // its pack_args.h): a handle whose code says what a tag says elsewhere.
 constexpr std::uint8_t kGridConstant = 30;
@@ -90,12 +82,12 @@ TvmFunction read_function(ByteReader& reader, Fields fields, int& count) {
   if (second) name = reader.counted_bytes("a function's name");
   function.name = name;
   read_types(reader, function);
-  function.tags = read_strings(reader, "the launch-parameter tags");
+  function.tags = reader.counted_strings("the launch-parameter tags");
   if (second || fields == Fields::kFour) {
     read_extra_tags(reader, function);
   }
   if (second) {
-    function.fields = read_strings(reader, "the launch fields");
+    function.fields = reader.counted_strings("the launch fields");
     for (std::uint64_t left = reader.count(16, "the kernel attributes"); left > 0; --left) {
       std::string key(reader.counted_bytes("a kernel attribute's name"));
       const auto value = reader.number<std::int64_t>("a kernel attribute");

@@ -5,7 +5,7 @@
 namespace baton::overlap {
 namespace {
 
-using Kind = EdgeVerdict;
+using VerdictKind = EdgeVerdict;
 using Cause = EdgeCause;
 
 constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
@@ -33,7 +33,8 @@ void LaunchChain::raise(Verdict& worst, const Verdict& found) {
   if (found.is_worse_than(worst)) worst = found;
 }
 
-Verdict LaunchChain::conflict(Kind kind, Cause cause, const BoundAccess& access, const Past& past) {
+Verdict LaunchChain::conflict(VerdictKind kind, Cause cause, const BoundAccess& access,
+                              const Past& past) {
   Verdict verdict;
   verdict.kind = kind;
   verdict.cause = cause;
@@ -63,23 +64,23 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
                                   Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
     if (past->position < exposed_) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kNotVisible, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kNotVisible, access, *past));
     } else if (past->offset != access.offset) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *past));
     } else if (access.order == Order::kUnclear) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kUnordered, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kUnordered, access, *past));
     } else if (access.group->strong && past->group->strong) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kAtomic, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kAtomic, access, *past));
     } else if (access.group->prefetches || past->group->prefetches) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kStale, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kStale, access, *past));
     } else if (access.is_one_of || past->is_one_of) {
-      raise(worst, conflict(Kind::kUnknown, Cause::kEither, access, *past));
+      raise(worst, conflict(VerdictKind::kUnknown, Cause::kEither, access, *past));
     } else {
-      raise(worst, conflict(Kind::kUnsafe, Cause::kConflict, access, *past));
+      raise(worst, conflict(VerdictKind::kUnsafe, Cause::kConflict, access, *past));
     }
   }
   if (pasts.dropped) {
-    raise(worst, conflict(Kind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
+    raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
   }
 }
 
@@ -92,7 +93,7 @@ void LaunchChain::judge_early(const BoundAccess& access, Verdict& worst) const {
   }
   if (is_constant_(*access.memory) && !access.group->writes) return;
   if (const Past* past = unnamed(!access.group->writes)) {
-    raise(worst, conflict(Kind::kUnknown, Cause::kUnknownOther, access, *past));
+    raise(worst, conflict(VerdictKind::kUnknown, Cause::kUnknownOther, access, *past));
   }
 }
 
@@ -108,7 +109,7 @@ void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const
     }
   }
   if (latest == nullptr) return;
-  Verdict verdict = conflict(Kind::kUnknown, Cause::kUnknownEarly, access, *latest);
+  Verdict verdict = conflict(VerdictKind::kUnknown, Cause::kUnknownEarly, access, *latest);
   verdict.why = access.why;
   raise(worst, verdict);
 }
@@ -121,7 +122,8 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) 
     if ((access.memory && *access.memory != id) || memory.writes.list.empty()) continue;
     write = &memory.writes.list.back();
   }
-  if (write != nullptr) raise(worst, conflict(Kind::kUnknown, Cause::kNonCoherent, access, *write));
+  if (write != nullptr)
+    raise(worst, conflict(VerdictKind::kUnknown, Cause::kNonCoherent, access, *write));
 }
 
 void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
@@ -133,8 +135,8 @@ void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
       const bool is_certain = past.offset == access.offset && !access.is_one_of &&
                               !past.is_one_of && !(access.group->strong && past.group->strong) &&
                               gap_->waits == Footprint::Waits::kNever;
-      Verdict verdict = conflict(is_certain ? Kind::kUnsafe : Kind::kUnknown, Cause::kTransitiveGap,
-                                 access, past);
+      Verdict verdict = conflict(is_certain ? VerdictKind::kUnsafe : VerdictKind::kUnknown,
+                                 Cause::kTransitiveGap, access, past);
       verdict.between = gap_;
       raise(worst, verdict);
     };
@@ -149,7 +151,7 @@ void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
   if (leaked_ == 0 || safe) return;
   // Something that is named nowhere, before the launch that does not wait.
   Verdict verdict;
-  verdict.kind = Kind::kUnknown;
+  verdict.kind = VerdictKind::kUnknown;
   verdict.cause = Cause::kTransitiveGap;
   verdict.own = access.group;
   verdict.memory = access.memory;
@@ -162,7 +164,7 @@ Verdict LaunchChain::judge(const BoundLaunch& launch) const {
   const Footprint& footprint = *launch.footprint;
   const auto say = [&](Cause cause) {
     Verdict verdict;
-    verdict.kind = Kind::kUnknown;
+    verdict.kind = VerdictKind::kUnknown;
     verdict.cause = cause;
     raise(worst, verdict);
   };

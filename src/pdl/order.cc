@@ -13,7 +13,7 @@ using Kind = Operation::Kind;
 
 constexpr std::uint32_t kManyBarriers = 16;  // no more are counted
 constexpr std::uint32_t kMaxThreads = 32;    // that are followed in search of one that waits
-constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t kWarpThreads = 32;
 constexpr std::size_t kFewOperations = std::size_t{1} << 16;  // of larger code one thread is
 
 // How often a thread has passed barrier 0 when it comes to an operation, on any path.
@@ -154,9 +154,9 @@ class OrderFinder {
         std::uint64_t{std::max(block_[0], 1u)} * std::max(block_[1], 1u) * std::max(block_[2], 1u);
     const std::uint32_t most = code_.operations.size() <= kFewOperations ? kMaxThreads : 1;
     std::uint32_t best = kNone;
-    for (std::uint32_t n = 0; n < most && std::uint64_t{n} * kWarp < count; ++n) {
+    for (std::uint32_t n = 0; n < most && std::uint64_t{n} * kWarpThreads < count; ++n) {
       KnownThread thread;
-      const std::uint32_t number = n * kWarp;  // in the block, x first
+      const std::uint32_t number = n * kWarpThreads;  // in the block, x first
       if (block_[0] != 0) {
         thread.block = block_;
         const std::uint32_t row = number / block_[0];

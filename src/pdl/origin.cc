@@ -5,7 +5,7 @@
 namespace baton::overlap {
 namespace {
 
-using Kind = AddressOrigin::Kind;
+using OriginKind = AddressOrigin::Kind;
 
 constexpr std::size_t kMaxOrigins = 16;
 
@@ -15,11 +15,11 @@ bool join_origins(Origins& into, const Origins& more) {
   for (const AddressOrigin& origin : more) {
     const auto at = std::lower_bound(into.begin(), into.end(), origin);
     if (at != into.end() && *at == origin) continue;
-    if (!into.empty() && into.back().kind == Kind::kUnknown) return changed;
+    if (!into.empty() && into.back().kind == OriginKind::kUnknown) return changed;
     into.insert(at, origin);
     changed = true;
     if (into.size() > kMaxOrigins) {
-      into = {{Kind::kUnknown}};
+      into = {{OriginKind::kUnknown}};
       return true;
     }
   }
@@ -27,37 +27,38 @@ bool join_origins(Origins& into, const Origins& more) {
 }
 
 // What is told from an address wherever it is added: where it lies.
-bool is_place(Kind kind) {
-  return kind == Kind::kParams || kind == Kind::kVariable || kind == Kind::kConst ||
-         kind == Kind::kShared || kind == Kind::kLocal;
+bool is_place(OriginKind kind) {
+  return kind == OriginKind::kParams || kind == OriginKind::kVariable ||
+         kind == OriginKind::kConst || kind == OriginKind::kShared || kind == OriginKind::kLocal;
 }
 
 // One of two values that are added: an address and an index, whichever is which. Programs do not
 // add two addresses.
 void add(const AddressOrigin& a, const AddressOrigin& b, Origins& out) {
   const auto give = [&out](AddressOrigin origin) { join_origins(out, {origin}); };
-  if (a.kind == Kind::kUnknown || b.kind == Kind::kUnknown) return give({Kind::kUnknown});
+  if (a.kind == OriginKind::kUnknown || b.kind == OriginKind::kUnknown)
+    return give({OriginKind::kUnknown});
   if (is_place(a.kind) || is_place(b.kind)) {
     const AddressOrigin& place = is_place(a.kind) ? a : b;
     const AddressOrigin& other = is_place(a.kind) ? b : a;
     give(place);
     // The other is an index, unless its parameter is given an address.
-    if (place.kind == Kind::kVariable && other.kind == Kind::kParam) give(other);
+    if (place.kind == OriginKind::kVariable && other.kind == OriginKind::kParam) give(other);
     return;
   }
-  const bool a_counts = a.kind == Kind::kParam || a.kind == Kind::kLoaded;
-  const bool b_counts = b.kind == Kind::kParam || b.kind == Kind::kLoaded;
-  if (!a_counts && !b_counts) return give({Kind::kNumber});
+  const bool a_counts = a.kind == OriginKind::kParam || a.kind == OriginKind::kLoaded;
+  const bool b_counts = b.kind == OriginKind::kParam || b.kind == OriginKind::kLoaded;
+  if (!a_counts && !b_counts) return give({OriginKind::kNumber});
   if (!a_counts) return give(b);
   if (!b_counts) return give(a);
-  if (a.kind == Kind::kLoaded && b.kind == Kind::kLoaded) return give(a);
+  if (a.kind == OriginKind::kLoaded && b.kind == OriginKind::kLoaded) return give(a);
   AddressOrigin first = a, second = b;
-  const bool loaded =
-      a.kind == Kind::kLoaded || b.kind == Kind::kLoaded || a.with_loaded || b.with_loaded;
+  const bool loaded = a.kind == OriginKind::kLoaded || b.kind == OriginKind::kLoaded ||
+                      a.with_loaded || b.with_loaded;
   const bool same = a.kind == b.kind && a.id == b.id && a.offset == b.offset;
-  const bool both = a.kind == Kind::kParam && b.kind == Kind::kParam && !same;
+  const bool both = a.kind == OriginKind::kParam && b.kind == OriginKind::kParam && !same;
   for (AddressOrigin* origin : {&first, &second}) {
-    if (origin->kind != Kind::kParam) continue;
+    if (origin->kind != OriginKind::kParam) continue;
     origin->with_loaded = loaded;
     origin->with_param = origin->with_param || both;
     give(*origin);
@@ -107,7 +108,7 @@ class OriginAnalysis {
       for (std::uint32_t id : operation.defines) written[id] = true;
     }
     for (std::uint32_t id = 0; id < code_.registers; ++id) {
-      if (!written[id]) values_[id] = {{Kind::kNumber}};
+      if (!written[id]) values_[id] = {{OriginKind::kNumber}};
     }
   }
 
@@ -116,22 +117,22 @@ class OriginAnalysis {
       case ValueSource::Kind::kRegister:
         return values_[source.id];
       case ValueSource::Kind::kConstant:
-        return {{source.bits == 0 ? Kind::kNull : Kind::kNumber}};
+        return {{source.bits == 0 ? OriginKind::kNull : OriginKind::kNumber}};
       case ValueSource::Kind::kParam:
-        return {{.kind = Kind::kParams, .id = source.id}};
+        return {{.kind = OriginKind::kParams, .id = source.id}};
       case ValueSource::Kind::kVariable:
-        return {{.kind = Kind::kVariable, .id = source.id}};
+        return {{.kind = OriginKind::kVariable, .id = source.id}};
       case ValueSource::Kind::kConst:
-        return {{.kind = Kind::kConst, .id = source.id}};
+        return {{.kind = OriginKind::kConst, .id = source.id}};
       case ValueSource::Kind::kShared:
-        return {{Kind::kShared}};
+        return {{OriginKind::kShared}};
       case ValueSource::Kind::kLocal:
-        return {{Kind::kLocal}};
+        return {{OriginKind::kLocal}};
       case ValueSource::Kind::kSpecial:
       case ValueSource::Kind::kOther:
         break;
     }
-    return {{Kind::kNumber}};
+    return {{OriginKind::kNumber}};
   }
 
   void define(const Operation& operation, const Origins& value) {
@@ -153,9 +154,9 @@ class OriginAnalysis {
         return store(operation);
       case Operation::Kind::kAtomic:
         store(operation);
-        return define(operation, {{Kind::kLoaded}});
+        return define(operation, {{OriginKind::kLoaded}});
       case Operation::Kind::kOpen:
-        return define(operation, {{Kind::kUnknown}});
+        return define(operation, {{OriginKind::kUnknown}});
       default:
         return compute(operation);
     }
@@ -166,27 +167,28 @@ class OriginAnalysis {
     if (operation.width != 64 && operation.width != 128) return define(operation, part(operation));
     bool elsewhere = false;
     for (const AddressOrigin& from : of(operation.address)) {
-      if (from.kind == Kind::kParams) {
+      if (from.kind == OriginKind::kParams) {
         load_param(operation, from.id);
-      } else if (from.kind == Kind::kLocal) {
+      } else if (from.kind == OriginKind::kLocal) {
         define(operation, values_[code_.local_memory()]);
       } else {
         elsewhere = true;
       }
     }
-    if (elsewhere) define(operation, {{Kind::kLoaded}});
+    if (elsewhere) define(operation, {{OriginKind::kLoaded}});
   }
 
   // Of an address, where one stands there.
   Origins part(const Operation& operation) const {
     Origins result;
     for (const AddressOrigin& from : of(operation.address)) {
-      if (from.kind == Kind::kLocal) join_origins(result, left_of(values_[code_.local_memory()]));
-      if (from.kind == Kind::kParams && is_address(from.id)) {
-        join_origins(result, {{.kind = Kind::kParam, .id = from.id}});
+      if (from.kind == OriginKind::kLocal)
+        join_origins(result, left_of(values_[code_.local_memory()]));
+      if (from.kind == OriginKind::kParams && is_address(from.id)) {
+        join_origins(result, {{.kind = OriginKind::kParam, .id = from.id}});
       }
     }
-    if (result.empty()) result.push_back({Kind::kNumber});
+    if (result.empty()) result.push_back({OriginKind::kNumber});
     return result;
   }
 
@@ -200,9 +202,9 @@ class OriginAnalysis {
     const ptx::InstructionOperand& at = operation.instruction->operands[1];
     const std::uint32_t first = static_cast<std::uint32_t>(at.offset);
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
-      define(
-          operation.defines[k],
-          {{.kind = Kind::kParam, .id = id, .offset = first + 8 * static_cast<std::uint32_t>(k)}});
+      define(operation.defines[k], {{.kind = OriginKind::kParam,
+                                     .id = id,
+                                     .offset = first + 8 * static_cast<std::uint32_t>(k)}});
     }
   }
 
@@ -213,8 +215,8 @@ class OriginAnalysis {
     const Origins to = of(operation.address);
     const bool reaches =
         is_local || std::any_of(to.begin(), to.end(), [](const AddressOrigin& origin) {
-          return origin.kind == Kind::kLocal || origin.kind == Kind::kLoaded ||
-                 origin.kind == Kind::kNumber || origin.kind == Kind::kUnknown;
+          return origin.kind == OriginKind::kLocal || origin.kind == OriginKind::kLoaded ||
+                 origin.kind == OriginKind::kNumber || origin.kind == OriginKind::kUnknown;
         });
     if (!reaches) return;
     for (const ValueSource& source : operation.sources) {
@@ -227,7 +229,7 @@ class OriginAnalysis {
     const std::string_view opcode = operation.instruction->opcode;
     const std::vector<ValueSource>& from = operation.sources;
     if (opcode == "setp" || operation.width == 1) {
-      define(operation, {{Kind::kNumber}});
+      define(operation, {{OriginKind::kNumber}});
     } else if (opcode == "selp" && from.size() == 3 && operation.width != 64) {
       define(operation, traces({from[0], from[1]}));
     } else if (operation.width != 64) {
@@ -259,31 +261,32 @@ class OriginAnalysis {
     Origins result;
     for (const ValueSource& source : from) join_origins(result, left_of(of(source)));
     // Next to an address a number says nothing.
-    if (result.size() > 1) std::erase(result, AddressOrigin{Kind::kNumber});
-    if (result.empty()) result.push_back({Kind::kNumber});
+    if (result.size() > 1) std::erase(result, AddressOrigin{OriginKind::kNumber});
+    if (result.empty()) result.push_back({OriginKind::kNumber});
     return result;
   }
   static Origins left_of(const Origins& from) {
     Origins result;
     for (const AddressOrigin& origin : from) {
-      const bool counts = origin.kind == Kind::kParam || origin.kind == Kind::kUnknown ||
-                          origin.kind == Kind::kVariable || origin.kind == Kind::kConst;
+      const bool counts = origin.kind == OriginKind::kParam ||
+                          origin.kind == OriginKind::kUnknown ||
+                          origin.kind == OriginKind::kVariable || origin.kind == OriginKind::kConst;
       if (counts) join_origins(result, {origin});
     }
-    if (result.empty()) result.push_back({Kind::kNumber});
+    if (result.empty()) result.push_back({OriginKind::kNumber});
     return result;
   }
 
   // Two numbers may be the halves of an address that was loaded.
   void halves(const Operation& operation, const Origins& low, const Origins& high) {
     const auto is_number = [](const AddressOrigin& origin) {
-      return origin.kind == Kind::kNumber || origin.kind == Kind::kNull;
+      return origin.kind == OriginKind::kNumber || origin.kind == OriginKind::kNull;
     };
     const bool numbers =
         std::ranges::all_of(low, is_number) && std::ranges::all_of(high, is_number);
     const bool found = !low.empty() && !high.empty();  // else they come later
-    if (found && numbers && high != Origins{{Kind::kNull}}) {
-      return define(operation, {{Kind::kLoaded}});
+    if (found && numbers && high != Origins{{OriginKind::kNull}}) {
+      return define(operation, {{OriginKind::kLoaded}});
     }
     sum(operation, low, high);
   }
@@ -294,7 +297,7 @@ class OriginAnalysis {
     if (operation.instruction->opcode != "cvt") return from;
     const std::string_view type = modifiers.empty() ? std::string_view() : modifiers.back();
     if (type == "u64" || type == "s64" || type == "b64") return from;
-    return {{Kind::kNumber}};
+    return {{OriginKind::kNumber}};
   }
 
   void sum(const Operation& operation, const Origins& a, const Origins& b) {

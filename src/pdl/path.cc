@@ -16,8 +16,9 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 22;  // operations looked at, of all searches
-constexpr std::size_t kMaxForks = 4096;                     // of one search
+constexpr std::uint64_t kMaxPathWork = std::uint64_t{1}
+                                       << 22;  // operations looked at, of all searches
+constexpr std::size_t kMaxForks = 4096;        // of one search
 
 // Gives equal numbers to registers that are computed alike from equal registers.
 class ValueNumbering {
@@ -182,7 +183,7 @@ bool PathSearch::reaches(std::uint32_t target, const std::vector<bool>& stops) c
     State state = states.back();
     states.pop_back();
     while (leads[state.at]) {
-      if (++work_ > kMaxWork) return false;
+      if (++work_ > kMaxPathWork) return false;
       const Operation& operation = code_.operations[state.at];
       const bool is_target = state.at == target;
       const bool is_closed = !is_target && stops[state.at];

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::uint32_t kManyBarriers = 8;  // more are not counted
+constexpr std::uint32_t kMostBarriersCounted = 8;  // more are not counted
 
 // How often a range may grow, as in a loop, before it is given up.
 constexpr std::uint32_t kMaxGrowth = 4;
@@ -73,7 +73,7 @@ class Follower {
       facts.barriers_before_wait =
           std::max(facts.barriers_before_wait, barriers.after(at, solver.state(at)));
     }
-    if (facts.barriers_before_wait >= kManyBarriers) facts.barriers_before_wait = kNone;
+    if (facts.barriers_before_wait >= kMostBarriersCounted) facts.barriers_before_wait = kNone;
     return facts;
   }
 
@@ -133,7 +133,7 @@ class Follower {
       if (follower.stops(at)) return passed;
       const Operation& operation = follower.code_.operations[at];
       const bool arrives = operation.kind == Kind::kBarrier || operation.disturbs;
-      return std::min(passed + (arrives ? 1 : 0), kManyBarriers);
+      return std::min(passed + (arrives ? 1 : 0), kMostBarriersCounted);
     }
   };
 

@@ -101,7 +101,6 @@ void set_place(const toml::source_position& from, int& line, int& column) {
 }
 
 DocumentNode convert(const toml::node& from) {
-  using Kind = DocumentNode::Kind;
   DocumentNode node;
   set_place(from.source().begin, node.line, node.column);
   switch (from.type()) {
@@ -118,27 +117,27 @@ DocumentNode convert(const toml::node& from) {
       break;
     }
     case toml::node_type::array:
-      node.kind = Kind::kArray;
+      node.kind = DocumentNode::Kind::kArray;
       for (const toml::node& item : *from.as_array()) node.items.push_back(convert(item));
       break;
     case toml::node_type::string:
-      node.kind = Kind::kString;
+      node.kind = DocumentNode::Kind::kString;
       node.string = from.as_string()->get();
       break;
     case toml::node_type::integer:
-      node.kind = Kind::kInteger;
+      node.kind = DocumentNode::Kind::kInteger;
       node.integer = from.as_integer()->get();
       break;
     case toml::node_type::floating_point:
-      node.kind = Kind::kFloat;
+      node.kind = DocumentNode::Kind::kFloat;
       node.real = from.as_floating_point()->get();
       break;
     case toml::node_type::boolean:
-      node.kind = Kind::kBool;
+      node.kind = DocumentNode::Kind::kBool;
       node.integer = from.as_boolean()->get() ? 1 : 0;
       break;
     default:
-      node.kind = Kind::kTime;
+      node.kind = DocumentNode::Kind::kTime;
       break;
   }
   return node;

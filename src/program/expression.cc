@@ -9,7 +9,7 @@
 namespace baton {
 namespace {
 
-using Kind = ExpressionCode::Kind;
+using ExpressionKind = ExpressionCode::Kind;
 using Op = ExpressionCode::Op;
 
 bool same_structure(const ExpressionCode& a, const ExpressionCode& b) {
@@ -54,7 +54,7 @@ Expression call(const char* function, const Expression& a, const Expression& b) 
 }  // namespace
 
 Expression::Expression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(Kind::kInteger, text, where)) {}
+    : code_(parse_expression(ExpressionKind::kInteger, text, where)) {}
 
 void Expression::require_signed(std::uint64_t value) {
   constexpr std::uint64_t kGreatest = std::numeric_limits<std::int64_t>::max();
@@ -125,7 +125,7 @@ Expression floordiv(const Expression& a, const Expression& b) {
 }
 
 FloatExpression::FloatExpression(std::string_view text, SourceLocation where)
-    : code_(parse_expression(Kind::kFloat, text, where)) {}
+    : code_(parse_expression(ExpressionKind::kFloat, text, where)) {}
 
 const std::string& FloatExpression::text() const {
   return code_->text;

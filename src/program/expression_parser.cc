@@ -10,7 +10,7 @@
 namespace baton {
 namespace {
 
-using Kind = ExpressionCode::Kind;
+using ExpressionKind = ExpressionCode::Kind;
 using Op = ExpressionCode::Op;
 
 constexpr std::size_t kMaxLength = 4096;
@@ -153,7 +153,7 @@ class ExpressionParser {
   void parse_call(std::string_view name, std::size_t begin) {
     const BuiltinFunction* function = nullptr;
     for (const BuiltinFunction& known : kFunctions) {
-      if (known.name == name && (!known.float_only || code_.kind == Kind::kFloat)) {
+      if (known.name == name && (!known.float_only || code_.kind == ExpressionKind::kFloat)) {
         function = &known;
       }
     }
@@ -184,7 +184,7 @@ class ExpressionParser {
   [[noreturn]] void fail_unknown_function(std::string_view name, std::size_t begin) {
     std::vector<std::string_view> known;
     for (const BuiltinFunction& function : kFunctions) {
-      if (function.float_only && code_.kind == Kind::kInteger) {
+      if (function.float_only && code_.kind == ExpressionKind::kInteger) {
         if (function.name == name) {
           fail(begin, "{} is known in float expressions only, such as {{ f32 = \"{}(...)\" }}",
                name, name);
@@ -221,7 +221,7 @@ class ExpressionParser {
     const char* const last = first + number.size();
     std::int64_t value = 0;
     std::from_chars_result result{};
-    if (code_.kind == Kind::kFloat) {
+    if (code_.kind == ExpressionKind::kFloat) {
       double real = 0;
       result = std::from_chars(first, last, real);
       value = std::bit_cast<std::int64_t>(real);
@@ -231,7 +231,7 @@ class ExpressionParser {
     }
     if (result.ec == std::errc::result_out_of_range) {
       fail(begin, "{} does not fit {}", number,
-           code_.kind == Kind::kFloat ? "a double" : "64 bits");
+           code_.kind == ExpressionKind::kFloat ? "a double" : "64 bits");
     }
     if (result.ec != std::errc() || result.ptr != last) fail(begin, "{} is not a number", number);
     advance(length);
@@ -283,7 +283,7 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && leading_word(text) == text && !is_function_name(text);
 }
 
-std::shared_ptr<const ExpressionCode> parse_expression(Kind kind, std::string_view text,
+std::shared_ptr<const ExpressionCode> parse_expression(ExpressionKind kind, std::string_view text,
                                                        const SourceLocation& where) {
   if (text.size() > kMaxLength) {
     throw error_at(where, ErrorCode::kInvalidInput,

@@ -16,7 +16,7 @@ using launch::AttributeRow;
 using launch::FieldKind;
 
 // A program says it of the edge.
-std::string name_of(const LaunchAttribute& attribute) {
+std::string attribute_name(const LaunchAttribute& attribute) {
   return attribute.id() == AttributeId::kPdl ? "pdl" : attribute.name();
 }
 
@@ -58,7 +58,7 @@ Json json_of(std::span<const LaunchAttribute> attributes) {
   Json json = Json::object();
   for (const LaunchAttribute& attribute : attributes) {
     const AttributeRow* row = launch::find_row(attribute.id());
-    json[name_of(attribute)] = row == nullptr ? Json() : json_of(attribute, *row);
+    json[attribute_name(attribute)] = row == nullptr ? Json() : json_of(attribute, *row);
   }
   return json;
 }

@@ -15,34 +15,28 @@
 #include "base/text.h"
 #include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
+#include "compile/required_symbol.h"
 
 namespace baton::compiler {
 namespace {
 
-template <typename Function>
-void resolve(const DynamicLibrary& library, Function& function, const char* symbol) {
-  function = reinterpret_cast<Function>(library.symbol(symbol));
-  if (function == nullptr) {
-    throw error(ErrorCode::kNotFound, "{} has no {}; nvJitLink of CUDA 12.4 or later is needed",
-                library.path(), symbol);
-  }
-}
+constexpr std::string_view kNeededNvJitLink = "nvJitLink of CUDA 12.4";
 
-std::unique_ptr<const NvJitLink> open(const std::filesystem::path& path) {
+std::unique_ptr<const NvJitLink> open_nvjitlink(const std::filesystem::path& path) {
   const std::array<std::string, 1> names = {path.string()};
   std::string why;
   auto library = DynamicLibrary::open(names, &why);
   if (!library) throw error(ErrorCode::kNotFound, "nvJitLink does not load: {}", why);
   auto table = std::make_unique<NvJitLink>();
-  resolve(*library, table->version, "nvJitLinkVersion");
-  resolve(*library, table->create, "nvJitLinkCreate");
-  resolve(*library, table->destroy, "nvJitLinkDestroy");
-  resolve(*library, table->add_data, "nvJitLinkAddData");
-  resolve(*library, table->complete, "nvJitLinkComplete");
-  resolve(*library, table->cubin_size, "nvJitLinkGetLinkedCubinSize");
-  resolve(*library, table->cubin, "nvJitLinkGetLinkedCubin");
-  resolve(*library, table->log_size, "nvJitLinkGetErrorLogSize");
-  resolve(*library, table->log, "nvJitLinkGetErrorLog");
+  require_symbol(*library, table->version, "nvJitLinkVersion", kNeededNvJitLink);
+  require_symbol(*library, table->create, "nvJitLinkCreate", kNeededNvJitLink);
+  require_symbol(*library, table->destroy, "nvJitLinkDestroy", kNeededNvJitLink);
+  require_symbol(*library, table->add_data, "nvJitLinkAddData", kNeededNvJitLink);
+  require_symbol(*library, table->complete, "nvJitLinkComplete", kNeededNvJitLink);
+  require_symbol(*library, table->cubin_size, "nvJitLinkGetLinkedCubinSize", kNeededNvJitLink);
+  require_symbol(*library, table->cubin, "nvJitLinkGetLinkedCubin", kNeededNvJitLink);
+  require_symbol(*library, table->log_size, "nvJitLinkGetErrorLogSize", kNeededNvJitLink);
+  require_symbol(*library, table->log, "nvJitLinkGetErrorLog", kNeededNvJitLink);
   // A C++ runtime is linked into it, whose memory does not come back at a close.
   library->leak();
   return table;
@@ -119,7 +113,7 @@ const NvJitLink& NvJitLink::load(const std::filesystem::path& library) {
   static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const NvJitLink>>;
   const std::lock_guard lock(mutex);
   auto& entry = loaded[library];
-  if (entry == nullptr) entry = open(library);
+  if (entry == nullptr) entry = open_nvjitlink(library);
   return *entry;
 }
 

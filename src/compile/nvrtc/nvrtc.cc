@@ -7,18 +7,12 @@
 
 #include "base/dynamic_library.h"
 #include "base/error.h"
+#include "compile/required_symbol.h"
 
 namespace baton::compiler {
 namespace {
 
-template <typename Function>
-void resolve(const DynamicLibrary& library, Function& function, const char* symbol) {
-  function = reinterpret_cast<Function>(library.symbol(symbol));
-  if (function == nullptr) {
-    throw error(ErrorCode::kNotFound, "{} has no {}: NVRTC of CUDA 12.0 or later is needed",
-                library.path(), symbol);
-  }
-}
+constexpr std::string_view kNeededNvrtc = "NVRTC of CUDA 12.0";
 
 // NVRTC asks the loader for its builtins by name alone, and the loader does not look beside NVRTC:
 // in the folder of a wheel it finds them only where they are loaded already.
@@ -29,28 +23,28 @@ void load_builtins(const Nvrtc& nvrtc) {
   if (auto builtins = DynamicLibrary::open(names)) builtins->leak();
 }
 
-std::unique_ptr<const Nvrtc> open(const std::filesystem::path& path) {
+std::unique_ptr<const Nvrtc> open_nvrtc(const std::filesystem::path& path) {
   const std::array<std::string, 1> names = {path.string()};
   std::string why;
   auto library = DynamicLibrary::open(names, &why);
   if (!library) throw error(ErrorCode::kNotFound, "NVRTC does not load: {}", why);
   auto table = std::make_unique<Nvrtc>();
   table->path = library->path();
-  resolve(*library, table->error_string, "nvrtcGetErrorString");
-  resolve(*library, table->version, "nvrtcVersion");
-  resolve(*library, table->supported_archs_count, "nvrtcGetNumSupportedArchs");
-  resolve(*library, table->supported_archs, "nvrtcGetSupportedArchs");
-  resolve(*library, table->create, "nvrtcCreateProgram");
-  resolve(*library, table->destroy, "nvrtcDestroyProgram");
-  resolve(*library, table->compile, "nvrtcCompileProgram");
-  resolve(*library, table->ptx_size, "nvrtcGetPTXSize");
-  resolve(*library, table->ptx, "nvrtcGetPTX");
-  resolve(*library, table->cubin_size, "nvrtcGetCUBINSize");
-  resolve(*library, table->cubin, "nvrtcGetCUBIN");
-  resolve(*library, table->log_size, "nvrtcGetProgramLogSize");
-  resolve(*library, table->log, "nvrtcGetProgramLog");
-  resolve(*library, table->add_name, "nvrtcAddNameExpression");
-  resolve(*library, table->lowered_name, "nvrtcGetLoweredName");
+  require_symbol(*library, table->error_string, "nvrtcGetErrorString", kNeededNvrtc);
+  require_symbol(*library, table->version, "nvrtcVersion", kNeededNvrtc);
+  require_symbol(*library, table->supported_archs_count, "nvrtcGetNumSupportedArchs", kNeededNvrtc);
+  require_symbol(*library, table->supported_archs, "nvrtcGetSupportedArchs", kNeededNvrtc);
+  require_symbol(*library, table->create, "nvrtcCreateProgram", kNeededNvrtc);
+  require_symbol(*library, table->destroy, "nvrtcDestroyProgram", kNeededNvrtc);
+  require_symbol(*library, table->compile, "nvrtcCompileProgram", kNeededNvrtc);
+  require_symbol(*library, table->ptx_size, "nvrtcGetPTXSize", kNeededNvrtc);
+  require_symbol(*library, table->ptx, "nvrtcGetPTX", kNeededNvrtc);
+  require_symbol(*library, table->cubin_size, "nvrtcGetCUBINSize", kNeededNvrtc);
+  require_symbol(*library, table->cubin, "nvrtcGetCUBIN", kNeededNvrtc);
+  require_symbol(*library, table->log_size, "nvrtcGetProgramLogSize", kNeededNvrtc);
+  require_symbol(*library, table->log, "nvrtcGetProgramLog", kNeededNvrtc);
+  require_symbol(*library, table->add_name, "nvrtcAddNameExpression", kNeededNvrtc);
+  require_symbol(*library, table->lowered_name, "nvrtcGetLoweredName", kNeededNvrtc);
   // It keeps state for the life of the process; nobody supports unloading it.
   library->leak();
   load_builtins(*table);
@@ -65,7 +59,7 @@ const Nvrtc& Nvrtc::load(const std::filesystem::path& library) {
   static auto& loaded = *new std::map<std::filesystem::path, std::unique_ptr<const Nvrtc>>;
   const std::lock_guard lock(mutex);
   auto& entry = loaded[library];
-  if (entry == nullptr) entry = open(library);
+  if (entry == nullptr) entry = open_nvrtc(library);
   return *entry;
 }
 

@@ -8,7 +8,7 @@
 namespace baton::compiler {
 namespace {
 
-using Kind = SourceToken::Kind;
+using TokenKind = SourceToken::Kind;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -120,7 +120,7 @@ class Tokenizer {
     const char c = peek();
     if (is_word(c) && !is_digit(c)) {
       while (is_word(peek())) ++at_;
-      token.kind = Kind::kWord;
+      token.kind = TokenKind::kWord;
       const std::string_view word = text_.substr(token.begin, at_ - token.begin);
       const bool is_prefix = word == "L" || word == "u" || word == "U" || word == "u8";
       const bool is_raw =
@@ -128,23 +128,23 @@ class Tokenizer {
           (word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R");
       if (peek() == '"' && is_raw) {
         raw_string();
-        token.kind = Kind::kQuoted;
+        token.kind = TokenKind::kQuoted;
       } else if ((peek() == '"' || peek() == '\'') && is_prefix) {
         quoted();
-        token.kind = Kind::kQuoted;
+        token.kind = TokenKind::kQuoted;
       }
     } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
       number();
-      token.kind = Kind::kNumber;
+      token.kind = TokenKind::kNumber;
     } else if (c == '"' || c == '\'') {
       quoted();
-      token.kind = Kind::kQuoted;
+      token.kind = TokenKind::kQuoted;
     } else {
       at_ += c == ':' && peek(1) == ':' ? 2 : 1;
     }
     token.end = at_;
     if (is_hidden()) return;
-    if (token.kind == Kind::kSymbol) {
+    if (token.kind == TokenKind::kSymbol) {
       if (c == '(' || c == '[' || c == '{') ++depth_;
       if (c == ')' || c == ']' || c == '}') --depth_;
     }

@@ -10,12 +10,13 @@
 namespace baton {
 namespace {
 
-constexpr std::array<std::string_view, 1> kStepKeys = {"copy"};
-constexpr std::array<std::string_view, 3> kKeys = {"from", "to", "count"};
+constexpr std::array<std::string_view, 1> kCopyStepKeys = {"copy"};
+constexpr std::array<std::string_view, 3> kCopyKeys = {"from", "to", "count"};
 
 StepAction read_copy(const StepSource& source) {
-  const TableReader step(source.document, source.node, source.what, kStepKeys);
-  const TableReader table(source.document, step.require("copy"), "copy of " + source.what, kKeys);
+  const TableReader step(source.document, source.node, source.what, kCopyStepKeys);
+  const TableReader table(source.document, step.require("copy"), "copy of " + source.what,
+                          kCopyKeys);
   return CopyStep{read_place(table, "from"), read_place(table, "to"), table.expression("count")};
 }
 

@@ -13,12 +13,13 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-constexpr std::array<std::string_view, 1> kStepKeys = {"fill"};
-constexpr std::array<std::string_view, 2> kKeys = {"buffer", "value"};
+constexpr std::array<std::string_view, 1> kFillStepKeys = {"fill"};
+constexpr std::array<std::string_view, 2> kFillKeys = {"buffer", "value"};
 
 StepAction read_fill(const StepSource& source) {
-  const TableReader step(source.document, source.node, source.what, kStepKeys);
-  const TableReader table(source.document, step.require("fill"), "fill of " + source.what, kKeys);
+  const TableReader step(source.document, source.node, source.what, kFillStepKeys);
+  const TableReader table(source.document, step.require("fill"), "fill of " + source.what,
+                          kFillKeys);
   FillStep fill;
   fill.buffer = table.required_string("buffer");
   const DocumentNode& value = table.require("value");

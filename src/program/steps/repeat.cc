@@ -10,10 +10,10 @@
 namespace baton {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKeys = {"repeat", "index", "steps"};
+constexpr std::array<std::string_view, 3> kRepeatKeys = {"repeat", "index", "steps"};
 
 StepAction read_repeat(const StepSource& source) {
-  const TableReader table(source.document, source.node, source.what, kKeys);
+  const TableReader table(source.document, source.node, source.what, kRepeatKeys);
   RepeatStep repeat;
   repeat.count = *table.expression("repeat");
   repeat.index = table.string("index").value_or("");

@@ -111,7 +111,7 @@ void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Contex
 }
 
 // All that a launch takes, with the values that an H200 takes (driver 580.159).
-constexpr LaunchAttributeRow kRows[] = {
+constexpr LaunchAttributeRow kLaunchAttributeRows[] = {
     {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
     {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},
     {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, cooperative},
@@ -135,9 +135,9 @@ void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Conte
                       LaunchRequest& request) {
   for (const CUlaunchAttribute& attribute : attributes) {
     const auto row =
-        std::find_if(std::begin(kRows), std::end(kRows),
+        std::find_if(std::begin(kLaunchAttributeRows), std::end(kLaunchAttributeRows),
                      [&](const LaunchAttributeRow& each) { return each.id == attribute.id; });
-    require(row != std::end(kRows), CUDA_ERROR_INVALID_VALUE);
+    require(row != std::end(kLaunchAttributeRows), CUDA_ERROR_INVALID_VALUE);
     row->handle(attribute.value, context, request);
   }
 }

@@ -26,7 +26,7 @@ std::uint64_t* word_of(BlockState& block, std::uint32_t offset) {
   return reinterpret_cast<std::uint64_t*>(block.shared.data() + offset);
 }
 
-const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
+const Insn* bad_mbarrier(Exec* x, const Insn* i, int lane, const std::string& message) {
   return fault(x, i, lane, CUDA_ERROR_LAUNCH_FAILED, driver::FindingKind::kBadMbarrier, message);
 }
 
@@ -42,16 +42,16 @@ MbarrierRecord* find(Exec* x, const Insn* i, int lane, BlockState& block, std::u
   const auto found = std::find_if(records.begin(), records.end(),
                                   [&](const MbarrierRecord& one) { return one.offset == offset; });
   if (found == records.end()) {
-    wrong(x, i, lane,
-          fmt::format("uses {}, which was never initialized (or was invalidated)",
-                      name_of(block, offset)));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("uses {}, which was never initialized (or was invalidated)",
+                             name_of(block, offset)));
     return nullptr;
   }
   if (*word_of(block, offset) != found->bits) {
-    wrong(x, i, lane,
-          fmt::format("uses {}, whose bytes were overwritten by something other than an "
-                      "operation on an mbarrier",
-                      name_of(block, offset)));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("uses {}, whose bytes were overwritten by something other than an "
+                             "operation on an mbarrier",
+                             name_of(block, offset)));
     return nullptr;
   }
   return &*found;
@@ -82,17 +82,18 @@ bool arrive(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t o
   if (record == nullptr) return false;
   Mbarrier state = Mbarrier::of(record->bits);
   if (count == 0 || count > state.pending) {
-    wrong(x, i, lane,
-          fmt::format("arrives {} times at {}, whose phase {} awaits {} of {} arrivals", count,
-                      name_of(block, offset), record->phase, state.pending, state.expected));
+    bad_mbarrier(
+        x, i, lane,
+        fmt::format("arrives {} times at {}, whose phase {} awaits {} of {} arrivals", count,
+                    name_of(block, offset), record->phase, state.pending, state.expected));
     return false;
   }
   state.pending -= count;
   if (drops) state.expected -= count;
   if (!completes && state.pending == 0) {
-    wrong(x, i, lane,
-          fmt::format("arrives by .noComplete at {} as the last of its phase {}",
-                      name_of(block, offset), record->phase));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("arrives by .noComplete at {} as the last of its phase {}",
+                             name_of(block, offset), record->phase));
     return false;
   }
   settle(block, *record, state);
@@ -107,10 +108,10 @@ bool count_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::uint3
   Mbarrier state = Mbarrier::of(record->bits);
   const std::int64_t sum = state.bytes + bytes;
   if (std::abs(sum) > std::int64_t{kMostArrivals}) {
-    wrong(x, i, lane,
-          fmt::format("{} {} bytes at {}, of which {} are to come: the count goes to {}",
-                      bytes > 0 ? "announces" : "completes", std::abs(bytes),
-                      name_of(block, offset), state.bytes, kMostArrivals));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("{} {} bytes at {}, of which {} are to come: the count goes to {}",
+                             bytes > 0 ? "announces" : "completes", std::abs(bytes),
+                             name_of(block, offset), state.bytes, kMostArrivals));
     return false;
   }
   state.bytes = static_cast<std::int32_t>(sum);
@@ -125,9 +126,9 @@ bool count_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::uint3
 bool initialize(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset,
                 std::uint32_t count) {
   if (count == 0 || count > kMostArrivals) {
-    wrong(x, i, lane,
-          fmt::format("initializes {} with {} arrivals; 1 to {} are possible",
-                      name_of(block, offset), count, kMostArrivals));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("initializes {} with {} arrivals; 1 to {} are possible",
+                             name_of(block, offset), count, kMostArrivals));
     return false;
   }
   auto& records = block.async.mbarriers;
@@ -212,9 +213,9 @@ const Insn* test(Exec* x, const Insn* i, MbarrierOp op) {
     const SharedPlace place = mbarrier_place(x, i, lane, operands.address);
     if (place.block == nullptr) return nullptr;
     if (place.block != x->block) {
-      return wrong(x, i, lane,
-                   fmt::format("waits at {}: only a block's own mbarriers can be waited for",
-                               name_of(*place.block, place.offset)));
+      return bad_mbarrier(x, i, lane,
+                          fmt::format("waits at {}: only a block's own mbarriers can be waited for",
+                                      name_of(*place.block, place.offset)));
     }
     same = same && (last.block == nullptr || last.offset == place.offset);
     // All lanes may wait for one; what it awaits happens when the first looks.
@@ -304,9 +305,9 @@ bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
   if (record == nullptr) return false;
   Mbarrier state = Mbarrier::of(record->bits);
   if (state.pending == kMostArrivals) {
-    wrong(x, i, lane,
-          fmt::format("{} awaits {} arrivals, and no more are possible", name_of(block, offset),
-                      state.pending));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("{} awaits {} arrivals, and no more are possible",
+                             name_of(block, offset), state.pending));
     return false;
   }
   ++state.pending;
@@ -317,7 +318,8 @@ bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 SharedPlace mbarrier_place(Exec* x, const Insn* i, int lane, std::uint64_t address) {
   constexpr std::uint32_t kBytes = 8;
   if (window_of(address) != window_number(kSharedWindow)) {
-    wrong(x, i, lane, fmt::format("an mbarrier at {:#x}, which is not shared memory", address));
+    bad_mbarrier(x, i, lane,
+                 fmt::format("an mbarrier at {:#x}, which is not shared memory", address));
     return {};
   }
   if (!check_span(x, i, lane, {Space::kGeneric, address, kBytes, kBytes}, true)) return {};

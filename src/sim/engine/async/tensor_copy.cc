@@ -16,11 +16,10 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::uint32_t kChunk = 16;           // bytes that swizzling keeps together
 constexpr std::uint32_t kTileAlignment = 128;  // in shared memory
 constexpr std::uint32_t kMapAlignment = 64;
 
-const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
+const Insn* bad_tensor_copy(Exec* x, const Insn* i, int lane, const std::string& message) {
   return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
 }
 
@@ -29,10 +28,11 @@ std::optional<TileMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t 
                                 std::uint32_t rank) {
   const unsigned window = window_of(address);
   if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
-    wrong(x, i, lane,
-          fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
-                      "or be in constant or global memory",
-                      address));
+    bad_tensor_copy(
+        x, i, lane,
+        fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
+                    "or be in constant or global memory",
+                    address));
     return std::nullopt;
   }
   TensorMapBytes bytes;
@@ -44,12 +44,13 @@ std::optional<TileMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t 
   }
   const std::optional<TileMap> map = unpack_tensor_map(bytes);
   if (!map) {
-    wrong(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
+    bad_tensor_copy(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
     return std::nullopt;
   }
   if (map->rank != rank) {
-    wrong(x, i, lane,
-          fmt::format("takes a tensor of {} dimensions, the map has {}", rank, map->rank));
+    bad_tensor_copy(
+        x, i, lane,
+        fmt::format("takes a tensor of {} dimensions, the map has {}", rank, map->rank));
     return std::nullopt;
   }
   return map;
@@ -85,7 +86,7 @@ std::uint32_t shared_offset(std::uint64_t address) {
 
 // Whether no row of it ends within a chunk.
 bool is_whole(const TensorTile& tile) {
-  return tile.runs.empty() || tile.runs[0].bytes % kChunk == 0;
+  return tile.runs.empty() || tile.runs[0].bytes % kSwizzleChunk == 0;
 }
 
 bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
@@ -110,28 +111,30 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     coordinates[k] = slot_at<std::int32_t>(x, i->u.list[k])[lane];
   }
   // Both measured on an H200 (driver 580.159); PTX ISA 9.0 does not say it.
-  if (std::int64_t{coordinates[0]} * map->element_size() % kChunk != 0) {
-    wrong(
+  if (std::int64_t{coordinates[0]} * map->element_size() % kSwizzleChunk != 0) {
+    bad_tensor_copy(
         x, i, lane,
         fmt::format("begins at element {} of the innermost dimension, {} bytes each: a box begins "
                     "at a multiple of {} bytes",
-                    coordinates[0], map->element_size(), kChunk));
+                    coordinates[0], map->element_size(), kSwizzleChunk));
     return false;
   }
   if (form.prefetches) return true;
   for (std::size_t k = 0; k < form.rank && !form.to_shared; ++k) {
     if (coordinates[k] >= 0) continue;
-    wrong(x, i, lane,
-          fmt::format("writes to a tensor from element {} on, of dimension {} counted from the "
-                      "innermost: only loads begin below 0",
-                      coordinates[k], k));
+    bad_tensor_copy(
+        x, i, lane,
+        fmt::format("writes to a tensor from element {} on, of dimension {} counted from the "
+                    "innermost: only loads begin below 0",
+                    coordinates[k], k));
     return false;
   }
   const std::uint64_t extent = tile_extent(*map);
   if (extent > x->shared.size) {
-    wrong(x, i, lane,
-          fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
-                      extent, x->shared.size));
+    bad_tensor_copy(
+        x, i, lane,
+        fmt::format("moves a tile of {} bytes, where the block has {} bytes of shared memory",
+                    extent, x->shared.size));
     return false;
   }
   const bool stores = !form.to_shared && !form.reduces;
@@ -141,13 +144,13 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     fault(x, i, lane, CUDA_ERROR_NOT_SUPPORTED, driver::FindingKind::kUnsupported,
           fmt::format("reduces into rows of {} bytes: the effect on the {} bytes after their "
                       "end is not documented; make rows a multiple of {} bytes",
-                      map->extents[0] * map->element_size(), kChunk - tile->runs[0].bytes % kChunk,
-                      kChunk));
+                      map->extents[0] * map->element_size(),
+                      kSwizzleChunk - tile->runs[0].bytes % kSwizzleChunk, kSwizzleChunk));
     return false;
   }
   BulkCopy copy = begin_copy(x, i, lane);
   // Swizzling takes whole lines of shared memory.
-  const std::uint32_t unit = tile->swizzle_bits == 0 ? kChunk : kTileAlignment;
+  const std::uint32_t unit = tile->swizzle_bits == 0 ? kSwizzleChunk : kTileAlignment;
   const std::uint32_t taken = (tile->extent() + unit - 1) / unit * unit;
   const Span shared{Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], taken,
                     kTileAlignment};
@@ -163,7 +166,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     const std::optional<Type> type = type_of(map->type, form.op);
     if (type) copy.reduce = find_reduction(form.op, *type);
     if (copy.reduce == nullptr) {
-      wrong(x, i, lane, "there is no such reduction of the tensor map's type");
+      bad_tensor_copy(x, i, lane, "there is no such reduction of the tensor map's type");
       return false;
     }
   }
@@ -194,7 +197,7 @@ void perform_tile(Exec* x, BulkCopy& copy) {
   std::vector<std::byte> plain(tile.extent());  // not swizzled
   const auto each_chunk = [&](auto move) {
     for (std::uint32_t row = 0; row < tile.extent(); row += tile.pitch) {
-      for (std::uint32_t at = row; at < row + tile.row; at += kChunk) {
+      for (std::uint32_t at = row; at < row + tile.row; at += kSwizzleChunk) {
         move(shared + swizzled(tile, address, at), plain.data() + at);
       }
     }
@@ -207,10 +210,10 @@ void perform_tile(Exec* x, BulkCopy& copy) {
       std::memcpy(plain.data() + run.at, from, run.bytes);
       convert_loaded(tile.type, {plain.data() + run.at, run.bytes});
     }
-    each_chunk([](std::byte* in, const std::byte* out) { std::memcpy(in, out, kChunk); });
+    each_chunk([](std::byte* in, const std::byte* out) { std::memcpy(in, out, kSwizzleChunk); });
     return;
   }
-  each_chunk([](const std::byte* in, std::byte* out) { std::memcpy(out, in, kChunk); });
+  each_chunk([](const std::byte* in, std::byte* out) { std::memcpy(out, in, kSwizzleChunk); });
   for (const TensorTile::Run& run : tile.runs) {
     std::byte* to = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, true);
     if (to == nullptr) continue;

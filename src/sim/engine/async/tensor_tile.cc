@@ -10,7 +10,6 @@ namespace {
 constexpr std::uint32_t kExponent = 0x7f80'0000;  // of f32
 constexpr std::uint32_t kSign = 0x8000'0000;
 constexpr std::uint32_t kDropped = 0x1fff;  // the bits that f32 has and tf32 has not
-constexpr std::uint32_t kChunk = 16;        // bytes that swizzling keeps together
 
 // Of a box along one dimension: its elements that are moved.
 std::uint32_t count(const TileMap& map, std::size_t dimension) {
@@ -29,7 +28,7 @@ std::uint32_t row_bytes(const TileMap& map) {
 }
 
 std::uint32_t row_pitch(const TileMap& map) {
-  return map.swizzle_bits == 0 ? row_bytes(map) : kChunk << map.swizzle_bits;
+  return map.swizzle_bits == 0 ? row_bytes(map) : kSwizzleChunk << map.swizzle_bits;
 }
 
 template <typename T>
@@ -69,7 +68,7 @@ TensorTile make_tile(const TileMap& map, std::span<const std::int32_t> coordinat
   const std::uint32_t from = static_cast<std::uint32_t>(first) * size;
   std::uint32_t to = static_cast<std::uint32_t>(last) * size;
   // Rows begin at multiples of 16 bytes in global memory, and their widths are such.
-  if (end == TileEnd::kChunk) to = (to + kChunk - 1) / kChunk * kChunk;
+  if (end == TileEnd::kChunk) to = (to + kSwizzleChunk - 1) / kSwizzleChunk * kSwizzleChunk;
 
   std::array<std::uint32_t, kMaxTensorRank> index = {};
   for (std::uint32_t row = 0; row < tile.rows; ++row) {

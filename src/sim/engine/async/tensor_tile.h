@@ -9,6 +9,9 @@
 
 namespace baton::sim {
 
+// The bytes that swizzling keeps together.
+inline constexpr std::uint32_t kSwizzleChunk = 16;
+
 // The box of a tensor at some coordinates: how it lies in global memory, and in shared memory, row
 // behind row. A plain value.
 //
