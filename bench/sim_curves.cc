@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -191,9 +192,11 @@ int main(int argc, char** argv) try {
   const Curves curves(options.text("--device", "sim"), options.number("--rounds", 3));
   curves.count_blocks(static_cast<unsigned>(options.number("--blocks", 1'000'000)));
   curves.count_nodes(static_cast<unsigned>(options.number("--nodes", 10'000)));
+  std::unique_ptr<driver::Simulator::Session> session;
   if (driver::Simulator* simulator = curves.device.driver().simulator) {
     const ContextGuard guard(curves.device);
-    simulator->set_schedule(curves.device.native_context(), {ScheduleKind::kReverse, 0});
+    session = simulator->begin(curves.device.native_context(),
+                               {.schedule = Schedule{ScheduleKind::kReverse, 0}});
   }
   curves.count_grids(options.number("--grids", 10));
   return 0;

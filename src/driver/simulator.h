@@ -150,13 +150,6 @@ class Simulator {
   // No kernel may write the allocation at the address: one that does is found.
   virtual void protect(CUdeviceptr address) = 0;
 
-  // What sessions replace; a caller that uses them has the context to itself.
-  virtual void set_schedule(CUcontext context, Schedule schedule) = 0;
-  virtual void watch(CUcontext context, Watch mode) = 0;
-  virtual void expect_no_help(CUcontext context, bool alone) = 0;
-  virtual void start_trace(CUcontext context) = 0;
-  virtual std::string take_trace(CUcontext context) = 0;
-
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;
 

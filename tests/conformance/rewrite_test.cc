@@ -185,16 +185,18 @@ TEST_P(Rewritten, LeavesWhatItLeftBefore) {
     for (const Schedule& schedule : schedules(device())) {
       SCOPED_TRACE(testing::Message()
                    << "trigger " << static_cast<int>(trigger) << ", " << to_string(schedule));
-      if (simulator != nullptr) simulator->set_schedule(device().native_context(), schedule);
+      std::unique_ptr<driver::Simulator::Session> session;
+      if (simulator != nullptr) {
+        session = simulator->begin(device().native_context(), {.schedule = schedule});
+      }
       EXPECT_EQ(run(trigger), want);
-      if (simulator == nullptr) continue;
-      for (const driver::Finding& finding : simulator->take_findings(device().native_context())) {
+      if (session == nullptr) continue;
+      for (const driver::Finding& finding : session->take_findings()) {
         ADD_FAILURE() << finding.where << ": " << finding.message;
       }
     }
     EXPECT_EQ(obstacle_.substr(0, obstacle_.find(" is at ")), GetParam().obstacle);
   }
-  if (simulator != nullptr) simulator->set_schedule(device().native_context(), Schedule{});
 }
 
 constexpr unsigned kFlag = 2;  // 0 or 1

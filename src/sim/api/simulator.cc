@@ -1,8 +1,6 @@
 #include "sim/api/simulator.h"
 
-#include <map>
 #include <mutex>
-#include <thread>
 
 #include "base/error.h"
 #include "sim/api/current.h"
@@ -61,10 +59,6 @@ class DeviceSession final : public driver::Simulator::Session {
 
   std::vector<driver::Finding> take_findings() override { return notes_->findings.take(); }
   std::string trace() const override { return notes_->trace ? notes_->trace->json() : ""; }
-  void start_trace() {
-    std::lock_guard lock(Scheduler::instance().mutex);
-    notes_->trace = std::make_shared<Trace>();
-  }
 
  private:
   const std::shared_ptr<Context> context_;
@@ -125,7 +119,9 @@ class SimulatedDevices : public driver::Simulator {
   }
 
   std::unique_ptr<Session> begin(CUcontext context, const Options& options) override {
-    return begin_session(context, options);
+    std::shared_ptr<Context> owner = live_context(context);
+    if (options.watch == Watch::kOn) owner->expect_overlap();
+    return std::make_unique<DeviceSession>(std::move(owner), options);
   }
 
   bool in_session(CUcontext handle) override {
@@ -135,7 +131,6 @@ class SimulatedDevices : public driver::Simulator {
   }
 
   std::vector<driver::Finding> take_findings(CUcontext context) override {
-    if (DeviceSession* session = switched(context)) return session->take_findings();
     return live_context(context)->queue().sessions().common()->findings.take();
   }
 
@@ -147,40 +142,11 @@ class SimulatedDevices : public driver::Simulator {
     return live_context(context)->queue().stop();
   }
 
-  void set_schedule(CUcontext context, Schedule schedule) override {
-    live_context(context)->queue().set_schedule(schedule);
-  }
-
-  void watch(CUcontext context, Watch mode) override {
-    std::lock_guard lock(switched_mutex_);
-    asked_[{context, std::this_thread::get_id()}].watch = mode;
-  }
-
-  void expect_no_help(CUcontext context, bool alone) override {
-    std::lock_guard lock(switched_mutex_);
-    const Key key{context, std::this_thread::get_id()};
-    switched_.erase(key);
-    if (!alone) return;
-    Options options = asked_[key];
-    options.alone = true;
-    switched_.emplace(key, begin_session(context, options));
-  }
-
   void protect(CUdeviceptr address) override {
     const std::shared_ptr<Context> owner = live_owner(address);
     if (owner == nullptr) return;
     owner->queue().drain();
     owner->heap()->memory().impl().protect(address);
-  }
-
-  void start_trace(CUcontext context) override {
-    if (DeviceSession* session = switched(context)) session->start_trace();
-  }
-  std::string take_trace(CUcontext context) override {
-    DeviceSession* session = switched(context);
-    if (session == nullptr) return {};
-    live_context(context)->queue().drain();
-    return session->trace();
   }
 
   void name_allocation(CUdeviceptr address, std::string_view name) override {
@@ -199,26 +165,6 @@ class SimulatedDevices : public driver::Simulator {
     const std::shared_ptr<Context> owner = live_owner(address);
     return owner != nullptr && owner->heap()->memory().untouched(address, bytes);
   }
-
- private:
-  using Key = std::pair<CUcontext, std::thread::id>;
-
-  static std::unique_ptr<DeviceSession> begin_session(CUcontext handle, const Options& options) {
-    std::shared_ptr<Context> context = live_context(handle);
-    if (options.watch == Watch::kOn) context->expect_overlap();
-    return std::make_unique<DeviceSession>(std::move(context), options);
-  }
-
-  // The session that the calling thread began by `expect_no_help`, or null.
-  DeviceSession* switched(CUcontext context) {
-    std::lock_guard lock(switched_mutex_);
-    const auto found = switched_.find({context, std::this_thread::get_id()});
-    return found == switched_.end() ? nullptr : found->second.get();
-  }
-
-  std::mutex switched_mutex_;
-  std::map<Key, Options> asked_;
-  std::map<Key, std::unique_ptr<DeviceSession>> switched_;
 };
 
 }  // namespace

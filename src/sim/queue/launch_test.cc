@@ -242,7 +242,7 @@ TEST_F(LaunchTest, OccupancyFollowsTheKernel) {
 // poll: with 127 of them it begins, with 128 it never does.
 TEST_F(LaunchTest, AtMost128GridsAreResident) {
   SIMULATED_ONLY();
-  driver.simulator->set_schedule(context, {ScheduleKind::kReverse, 0});
+  set_schedule({ScheduleKind::kReverse, 0});
   const CUdeviceptr out = upload(std::vector<int>{0});
   for (const int pollers : {127, 128}) {
     CUdeviceptr flag = upload(std::vector<int>{0});

@@ -144,14 +144,14 @@ TEST_F(PdlTest, FreesMustNotRaceGrids) {
   const CUstream other = make_stream();
   // With an order that frees first, the grid meets freed memory, which is a fault; here it is done.
   for (const ScheduleKind kind : {ScheduleKind::kSerial, ScheduleKind::kLate}) {
-    simulator->set_schedule(context, {kind, 0});
-    simulator->take_findings(context);
+    set_schedule({kind, 0});
+    take_findings();
     const CUdeviceptr mine = allocate(kThreads * 4);
     primary("produce", mine, std::uint32_t{9});
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuMemFreeAsync(mine, other));
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(other));
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
-    const auto found = simulator->take_findings(context);
+    const auto found = take_findings();
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].kind, driver::FindingKind::kFreeRace);
   }
@@ -159,15 +159,15 @@ TEST_F(PdlTest, FreesMustNotRaceGrids) {
 
 TEST_F(PdlTest, ARunCanBeHadAgain) {
   const auto run = [&](std::uint64_t seed) {
-    simulator->set_schedule(context, {ScheduleKind::kRandom, seed});
-    simulator->take_findings(context);
+    set_schedule({ScheduleKind::kRandom, seed});
+    take_findings();
     std::string trace;
     for (std::uint32_t k = 0; k < 8; ++k) {
       primary("produce", a, k);
       secondary("hasty", a, b);
       for (const std::uint32_t value : values(b)) trace += std::to_string(value) + " ";
     }
-    for (const driver::Finding& finding : simulator->take_findings(context)) {
+    for (const driver::Finding& finding : take_findings()) {
       trace += finding.message + std::to_string(finding.count);
     }
     // Allocations stay where they are; only the numbers of operations go on.

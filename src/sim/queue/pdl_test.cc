@@ -17,7 +17,7 @@ TEST_F(PdlTest, AKernelThatWaitsReadsWhatItsPrimaryWrote) {
 
 TEST_F(PdlTest, EarlyShowsStaleValuesAndLateDoesNot) {
   for (const ScheduleKind kind : {ScheduleKind::kEarly, ScheduleKind::kLate}) {
-    simulator->set_schedule(context, {kind, 0});
+    set_schedule({kind, 0});
     primary("produce_plainly", a, std::uint32_t{5});
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
     primary("produce", a, std::uint32_t{9});
@@ -143,13 +143,13 @@ TEST_F(PdlTest, TimedEventsBetweenTwoLaunchesChangeNothing) {
 TEST_F(PdlTest, GridsRunBesideEachOther) {
   for (const ScheduleKind kind : {ScheduleKind::kSerial, ScheduleKind::kEarly,
                                   ScheduleKind::kReverse, ScheduleKind::kRandom}) {
-    simulator->set_schedule(context, {kind, 4});
+    set_schedule({kind, 4});
     const CUdeviceptr flag = upload(std::vector<std::uint32_t>{0});
     primary("await_flag", flag);
     secondary("set_flag", flag);
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream)) << static_cast<int>(kind);
   }
-  EXPECT_TRUE(simulator->take_findings(context).empty());
+  EXPECT_TRUE(take_findings().empty());
 }
 
 }  // namespace

@@ -98,11 +98,6 @@ void DeviceQueue::end_session(const NotesPtr& notes) {
   if (sessions_.schedule() != schedule_) submit_setting(lock, sessions_.schedule());
 }
 
-void DeviceQueue::set_schedule(const Schedule& schedule) {
-  Lock lock(Scheduler::instance().mutex);
-  wait(lock, submit_setting(lock, schedule));
-}
-
 // Also begins the schedule that is in force from its start again.
 CommandPtr DeviceQueue::submit_setting(const Lock& lock, const Schedule& schedule) {
   schedule_ = schedule;

@@ -74,9 +74,6 @@ class DeviceQueue {
   Sessions& sessions() { return sessions_; }
   NotesPtr begin_session(const driver::Simulator::Options& options);
   void end_session(const NotesPtr& notes);
-  // For what is submitted from then on; waits for what was before. No effect where the queue has
-  // failed.
-  void set_schedule(const Schedule& schedule);
 
   // Ends what runs with CUDA_ERROR_LAUNCH_TIMEOUT and says where the warps stand. Without effect
   // where nothing is outstanding. Returns once the grids ended, unless a host function keeps the

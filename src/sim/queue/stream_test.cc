@@ -211,7 +211,7 @@ TEST_F(StreamTest, QueriesDoNotWaitForHostFunctions) {
   const CUevent event = make_event();
   for (const ScheduleKind kind : {ScheduleKind::kSerial, ScheduleKind::kLate, ScheduleKind::kEarly,
                                   ScheduleKind::kReverse, ScheduleKind::kRandom}) {
-    driver.simulator->set_schedule(context, {kind, 1});
+    set_schedule({kind, 1});
     std::atomic<bool> go{false};
     const auto wait_for_go = [](void* flag) {
       while (!static_cast<std::atomic<bool>*>(flag)->load()) std::this_thread::yield();
@@ -224,7 +224,6 @@ TEST_F(StreamTest, QueriesDoNotWaitForHostFunctions) {
     }
     EXPECT_TRUE(go);
   }
-  driver.simulator->set_schedule(context, {});
 }
 
 TEST_F(StreamTest, TheScheduleChangesWhileOthersLaunch) {
@@ -248,10 +247,9 @@ TEST_F(StreamTest, TheScheduleChangesWhileOthersLaunch) {
   });
   for (int round = 0; round < kRounds; ++round) {
     const auto kind = round % 2 == 0 ? ScheduleKind::kReverse : ScheduleKind::kSerial;
-    driver.simulator->set_schedule(context, {kind, 0});
+    set_schedule({kind, 0});
   }
   other.join();
-  driver.simulator->set_schedule(context, {});
   EXPECT_EQ(download<int>(memory, 256), std::vector<int>(256, kRounds));
 }
 

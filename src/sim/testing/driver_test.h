@@ -70,8 +70,20 @@ class DriverTest : public testing::Test {
     ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
   }
   void TearDown() override {
+    session_.reset();
     driver.cuCtxSetCurrent(nullptr);
     driver.cuDevicePrimaryCtxRelease(0);
+  }
+
+  // The test's own session with that schedule, from its start, in place of an earlier one.
+  void set_schedule(const Schedule& schedule) {
+    session_.reset();
+    session_ = driver.simulator->begin(context, {.schedule = schedule});
+  }
+  // The findings of the session if there is one, else those of work in none.
+  std::vector<driver::Finding> take_findings() {
+    return session_ != nullptr ? session_->take_findings()
+                               : driver.simulator->take_findings(context);
   }
 
   CUdeviceptr allocate(std::size_t bytes) {
@@ -131,6 +143,9 @@ class DriverTest : public testing::Test {
 
   const driver::Driver& driver = driver_under_test();
   CUcontext context = nullptr;
+
+ private:
+  std::unique_ptr<driver::Simulator::Session> session_;
 };
 
 }  // namespace baton::sim

@@ -188,9 +188,7 @@ class PdlTest : public DriverTest {
     c = upload(std::vector<std::uint32_t>(kThreads, 0));
   }
   void TearDown() override {
-    if (simulator == nullptr) return;
-    simulator->set_schedule(context, Schedule{});
-    DriverTest::TearDown();
+    if (simulator != nullptr) DriverTest::TearDown();
   }
 
   static CUlaunchAttribute dependent() {
@@ -227,12 +225,12 @@ class PdlTest : public DriverTest {
   template <class Program>
   void expect_findings(const Kinds& want, Program program) {
     for (const Schedule& schedule : kPdlSchedules) {
-      simulator->set_schedule(context, schedule);
-      simulator->take_findings(context);
+      set_schedule(schedule);
+      take_findings();
       program();
       EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamSynchronize(stream));
       Kinds found;
-      for (const driver::Finding& finding : simulator->take_findings(context)) {
+      for (const driver::Finding& finding : take_findings()) {
         found[std::string(to_string(finding.kind))] = finding.kernel;
         last.insert_or_assign(finding.kind, finding);
       }
