@@ -29,7 +29,7 @@ std::string text_of(const bind::PlannedStep& step, const std::string& indexes) {
 }
 
 // Ends a walk.
-struct Found {};
+struct AllStepsSeen {};
 
 }  // namespace
 
@@ -62,9 +62,9 @@ std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const Launch
       if (number != *open.begin()) return;
       texts.emplace(tags.tag(number), text_of(*at.step, walk.indexes()));
       open.erase(open.begin());
-      if (open.empty()) throw Found();
+      if (open.empty()) throw AllStepsSeen();
     });
-  } catch (const Found&) {
+  } catch (const AllStepsSeen&) {
     // The rest of the run has no step that is wanted.
   }
   return texts;
