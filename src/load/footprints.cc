@@ -12,6 +12,7 @@ constexpr std::size_t kMaxBlocks = 64;
 }  // namespace
 
 const overlap::Footprint& Footprints::of(const std::string& kernel, const Dim3& extent) {
+  const std::lock_guard lock(mutex_);
   Block block = {extent.x, extent.y, extent.z};
   auto found = known_.find({kernel, block});
   if (found != known_.end()) return *found->second;
@@ -26,6 +27,7 @@ const overlap::Footprint& Footprints::of(const std::string& kernel, const Dim3& 
 }
 
 const std::string& Footprints::name(const overlap::Footprint& footprint) const {
+  const std::lock_guard lock(mutex_);
   const auto found = names_.find(&footprint);
   return found == names_.end() ? footprint.kernel : found->second;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,8 @@
 namespace baton::load {
 
 // The footprints of a program's kernels, read when they are asked for and kept. Only PTX that the
-// kernel's machine code is made from counts: compiled from source, or compiled by the driver. Not
-// thread-safe.
+// kernel's machine code is made from counts: compiled from source, or compiled by the driver.
+// Thread-safe: what is kept stays where it is.
 class Footprints {
  public:
   // The kernels must outlive it.
@@ -38,9 +39,10 @@ class Footprints {
 
  private:
   using Block = std::array<std::uint32_t, 3>;
-  overlap::Footprint read(const std::string& kernel, const Block& block);
+  overlap::Footprint read(const std::string& kernel, const Block& block);  // with the mutex held
 
   const KernelSet& kernels_;
+  mutable std::mutex mutex_;  // guards what follows
   std::map<std::pair<std::string, Block>, std::unique_ptr<const overlap::Footprint>> known_;
   std::map<const overlap::Footprint*, std::string> names_;
   std::map<std::string, std::size_t> blocks_;                                // kept, by kernel
