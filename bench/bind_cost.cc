@@ -82,7 +82,7 @@ void measure(const Device& device, int layers, int launches, bool waits, int rou
 
 int main(int argc, char** argv) {
   const bench::Options options(argc, argv);
-  const Device device = Device::open(options.text("--device", ""));
+  const Device device = Device::open(options.text("--device", "sim"));
   const int layers = options.number("--layers", 68);
   const int launches = options.number("--launches", 13);
   const int rounds = options.number("--rounds", 21);

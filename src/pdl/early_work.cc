@@ -14,6 +14,8 @@ bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& 
     if (root.kind != Root::Kind::kParam || root.param >= early.params.size()) return false;
     const EarlyArgument use = early.params[root.param];
     if (use == EarlyArgument::kAny || root.by_value || root.offset != 0) return false;
+    // With a number for the parameter, the address is what was loaded: it may be anywhere.
+    if (use == EarlyArgument::kScalar && root.with_loaded) return false;
     is_memory |= use == EarlyArgument::kConstantMemory;
   }
   return is_memory;

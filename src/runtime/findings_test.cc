@@ -23,7 +23,10 @@ namespace baton {
 namespace {
 
 using testing::AllOf;
+using testing::Each;
+using testing::Ge;
 using testing::HasSubstr;
+using testing::Le;
 using testing::Not;
 
 constexpr const char* kKernels = R"(
@@ -126,7 +129,8 @@ TEST_F(FindingsTest, TwoStreamsWithoutAnEvent) {
   EXPECT_THAT(failure.where().to_string(), HasSubstr("ptx"));
   // Once told, it is over: the context is healthy.
   wait_for_both();
-  EXPECT_EQ(words_.download(), std::vector<std::uint32_t>(kCount, 2));
+  // Each grid adds 1, and one may overwrite what the other one stored.
+  EXPECT_THAT(words_.download(), Each(AllOf(Ge(1u), Le(2u))));
   EXPECT_TRUE(device_.findings().empty());
 }
 
