@@ -52,9 +52,7 @@ class BATON_API LaunchAttribute {
   LaunchAttribute(AttributeId id, const T& value) : id_(id), pad_(0), words_(words(value)) {}
 
   AttributeId id() const { return id_; }
-  std::span<const std::byte, kValueBytes> value() const {
-    return std::as_bytes(std::span(words_));
-  }
+  std::span<const std::byte, kValueBytes> value() const { return std::as_bytes(std::span(words_)); }
   // The value's first bytes as a T.
   template <typename T>
   T as() const {
@@ -190,7 +188,8 @@ class BATON_API LaunchAttributes {
   LaunchAttributes() {}  // NOLINT: leaves the slots unwritten
   // Makes each attribute in its slot. An initializer list would be made first and then copied.
   template <std::same_as<LaunchAttribute>... More>
-  LaunchAttributes(const LaunchAttribute& first, const More&... more) {  // NOLINT: implicit
+  [[gnu::always_inline]] LaunchAttributes(  // NOLINT: implicit
+      const LaunchAttribute& first, const More&... more) {
     set(first);
     (set(more), ...);
   }
@@ -201,8 +200,9 @@ class BATON_API LaunchAttributes {
   }
 
   // Replaces the attribute of the same id. A flag that is off (pdl(false)) removes its attribute.
-  // Throws kInvalidInput if all slots are in use.
-  void set(const LaunchAttribute& attribute) {
+  // Throws kInvalidInput if all slots are in use. Always inline: the id is nearly always a
+  // constant, which leaves a few stores of it.
+  [[gnu::always_inline]] void set(const LaunchAttribute& attribute) {
     if (is_off(attribute)) return remove(attribute.id());
     std::uint32_t slot = count_;
     if (const LaunchAttribute* old = find(attribute.id())) {
