@@ -18,7 +18,7 @@ struct KernelDefinition {
   std::optional<Image> image;
   std::vector<const ProgramKernel*> kernels;  // owned by the program; at least one
 
-  // Of the file, or "<kernel k>".
+  // The path of the file, or "<kernel k>" for text in the program.
   const std::string& name() const { return image ? image->name() : source->name; }
 };
 

@@ -36,7 +36,7 @@ struct BoundAccess {
   Order order = Order::kAfter;     // in this launch
   std::optional<MemoryId> memory;  // nothing: any
   std::uint64_t offset = 0;        // that the kernel is given; how far it reaches is not known
-  UnknownAddress why = UnknownAddress::kNoOrigin;  // where `memory` is nothing
+  UnknownAddress why = UnknownAddress::kNoOrigin;  // the reason, if `memory` is empty
   bool is_one_of = false;                          // the same access may be of other memory instead
 };
 

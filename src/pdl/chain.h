@@ -19,13 +19,14 @@
 
 namespace baton::overlap {
 
-// Of an edge, with the accesses that it is about. edges/edge_words.h has the sentences.
+// The verdict about an edge, with the accesses that decide it. edges/edge_words.h has the
+// sentences.
 struct Verdict {
   EdgeVerdict kind = EdgeVerdict::kProven;
   EdgeCause cause = EdgeCause::kHolds;
-  const Footprint* own_kernel = nullptr;  // of the later launch
-  const AccessGroup* own = nullptr;
-  const AccessGroup* other = nullptr;  // of an earlier one; null: of one that may touch anything
+  const Footprint* own_kernel = nullptr;  // the later launch's kernel
+  const AccessGroup* own = nullptr;       // its access
+  const AccessGroup* other = nullptr;  // an earlier launch's; null: that launch may touch anything
   std::uint32_t other_number = 0;
   const Footprint* other_kernel = nullptr;
   const Footprint* between = nullptr;  // kTransitiveGap: the kernel that does not wait

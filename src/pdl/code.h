@@ -112,7 +112,7 @@ struct Code {
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id
-  ptx::VisitOrder order;               // of the operations, for dataflow analyses
+  ptx::VisitOrder order;               // the order in which dataflow analyses visit the operations
   // By register: the operations that read it, in whatever way; under `local_memory()`, loads.
   ptx::UseLists users;
 

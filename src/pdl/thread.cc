@@ -144,7 +144,7 @@ class Follower {
            guard(operation) == Guard::kTrue;
   }
 
-  // What can be reached from `roots` over operations that are passed.
+  // Returns, by operation, whether a path from `roots` over passed operations reaches it.
   template <typename Passes>
   std::vector<bool> flood(std::span<const std::uint32_t> roots, Passes passes) const {
     return ptx::reachable(code_.operations.size(), roots, [&](std::uint32_t at, const auto& go) {

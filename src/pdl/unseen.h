@@ -16,9 +16,9 @@ enum class UnseenCause : std::uint8_t {
   kShortAddresses,  // its PTX has addresses of 32 bits
   // An operation that cannot be followed; detail: its place.
   kCall,
-  kRegisterCall,       // through a register
-  kForeignCall,        // of a function whose body is elsewhere
-  kRecursion,          // of a function that is being called
+  kRegisterCall,       // a call through a register
+  kForeignCall,        // a call to a function that the module only declares
+  kRecursion,          // a call to a function that is being called
   kPartOfRegister,     // writes a part of a vector register
   kAddressOfArgument,  // takes the address of what a call passes
 };

@@ -245,7 +245,8 @@ struct Counter {
   static void flow(std::uint32_t node, const Range& in, const Emit& emit) {
     if (node == 0) emit(1, Range{0, 0});
     if (node == 1) {
-      emit(2, Range{in.least, std::min<std::int64_t>(in.most, 999)});  // where it is below 1000
+      emit(2, Range{in.least,
+                    std::min<std::int64_t>(in.most, 999)});  // taken if the value is below 1000
       if (in.most >= 1000) emit(3, Range{std::max<std::int64_t>(in.least, 1000), in.most});
     }
     if (node == 2) emit(1, Range{in.least + 1, in.most + 1});

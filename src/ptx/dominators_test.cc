@@ -9,7 +9,7 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-// What can be reached from the root without passing through a node.
+// Returns, by node, whether a path from the root reaches it without passing `without`.
 std::vector<bool> reach(const Edges& edges, std::uint32_t root, std::uint32_t without) {
   std::vector<bool> seen(edges.size(), false);
   Nodes open;

@@ -14,8 +14,7 @@ namespace {
 
 using Tags = std::vector<std::optional<std::uint64_t>>;
 
-// Findings that are no faults come from reads of memory that nothing wrote: `add` reads
-// `unwritten`.
+// `add` reads the buffer `unwritten`, which nothing wrote. That is a warning, not a fault.
 class LaunchNoteTest : public DriverTest {
  protected:
   void SetUp() override {
