@@ -10,6 +10,9 @@ std::vector<Program> block_programs() {
   const auto run_in_clusters = [](const char* kernel) {
     return [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); };
   };
+  const auto run_by_warps = [](const char* kernel) {
+    return [kernel](B& b) { b.by_warps(kernel, b.y, b.x); };
+  };
   const auto ring = [](const char* kernel) {
     return [kernel](B& b) { b.launch(kernel, b.y, b.x, b.w); };
   };
@@ -38,6 +41,31 @@ std::vector<Program> block_programs() {
       {"cluster_sends_round_unasked",
        {"shared_race"},
        run_in_clusters("cluster_sends_round_unasked")},
+      {"one_warp_swaps_in_cluster_unordered",
+       {"shared_race"},
+       [](B& b) { b.by_warps("one_warp_swaps_in_cluster_unordered", b.y, b.x, 2); }},
+      {"leaves_unasked", {"shared_race"}, run("leaves_unasked")},
+      {"leaves_reading", {"shared_race"}, run("leaves_reading")},
+      // --- Flags, atomics and fences ---
+      {"counts_unordered", {"shared_race"}, run("counts_unordered")},
+      {"counts_unordered_by_last", {"shared_race"}, run("counts_unordered_by_last")},
+      {"polls_unwritten_flag", {"shared_race"}, run("polls_unwritten_flag")},
+      {"initializes_mbarrier_unordered",
+       {"shared_race"},
+       run("initializes_mbarrier_unordered"),
+       "bad_mbarrier"},
+      {"tells_relaxed", {"shared_race"}, run("tells_relaxed")},
+      {"tells_without_acquire", {"shared_race"}, run("tells_without_acquire")},
+      {"tells_without_fence_before", {"shared_race"}, run("tells_without_fence_before")},
+      {"tells_without_fence_behind", {"shared_race"}, run("tells_without_fence_behind")},
+      {"tells_elsewhere", {"shared_race"}, run("tells_elsewhere")},
+      {"tells_elsewhere_global", {"shared_race"}, run("tells_elsewhere_global")},
+      {"counts_apart", {"shared_race"}, run("counts_apart")},
+      {"counts_apart_global", {"shared_race"}, run("counts_apart_global")},
+      {"cluster_arrives_relaxed", {"shared_race"}, run_in_clusters("cluster_arrives_relaxed")},
+      {"cluster_makes_mbarrier_unfenced",
+       {"shared_race"},
+       run_in_clusters("cluster_makes_mbarrier_unfenced")},
       // --- Asynchronous copies ---
       {"copies_never_waited_for", {"async_race"}, run("copies_never_waited_for")},
       {"copies_waited_for_too_late", {"async_race"}, run("copies_waited_for_too_late")},
@@ -47,10 +75,29 @@ std::vector<Program> block_programs() {
       {"copies_bulk_out_overwritten", {"async_race"}, run("copies_bulk_out_overwritten")},
       {"ring_releases_early", {"async_race"}, ring("ring_releases_early")},
       {"ring_one_releases", {"async_race"}, ring("ring_one_releases")},
+      {"one_warp_copies_never_waited_for",
+       {"async_race"},
+       run_by_warps("one_warp_copies_never_waited_for")},
+      {"one_warp_copies_one_group_short",
+       {"async_race"},
+       run_by_warps("one_warp_copies_one_group_short")},
+      {"one_warp_writes_under_copy", {"async_race"}, run_by_warps("one_warp_writes_under_copy")},
+      {"one_warp_reads_under_bulk", {"async_race"}, run_by_warps("one_warp_reads_under_bulk")},
+      {"one_warp_writes_under_bulk_store",
+       {"async_race"},
+       run_by_warps("one_warp_writes_under_bulk_store")},
+      {"announces_half", {"async_race"}, run("announces_half")},
+      {"announces_half_afterwards", {"async_race"}, run("announces_half_afterwards")},
+      {"announces_nothing", {"async_race"}, run("announces_nothing")},
+      {"announces_one_phase_late", {"async_race"}, run("announces_one_phase_late")},
+      {"copies_twice", {"async_race"}, run("copies_twice")},
+      {"copies_twice_in_groups", {"async_race"}, run("copies_twice_in_groups")},
+      {"copies_bulk_twice", {"async_race"}, run("copies_bulk_twice")},
+      {"copies_bulk_overlapping", {"async_race"}, run("copies_bulk_overlapping")},
       // --- Barriers ---
       {"parts_in_warp", {"barrier_divergence"}, run("parts_in_warp")},
       {"parts_in_three", {"barrier_divergence"}, run("parts_in_three")},
-      {"counts_differ", {"barrier_divergence"}, run("counts_differ")},
+      {"counts_differ", {"barrier_divergence"}, run("counts_differ"), "deadlock"},
       // --- Nobody goes on ---
       {"waits_alone", {"deadlock"}, run("waits_alone")},
       {"waits_crosswise", {"deadlock"}, run("waits_crosswise")},

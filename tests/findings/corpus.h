@@ -52,6 +52,9 @@ class Bench {
   void in_clusters(std::string_view kernel, const Floats& out, const Floats& in);
   void in_clusters(std::string_view kernel, const Floats& out, const Floats& in, int rank);
 
+  // In blocks of one warp.
+  void by_warps(std::string_view kernel, const Floats& out, const Floats& in, unsigned cluster = 1);
+
   // Captures what `work` submits to `stream`, and runs it so many times.
   void as_graph(int times, const std::function<void()>& work);
   // No kernel may write it from now on.

@@ -114,6 +114,13 @@ void Bench::in_clusters(std::string_view kernel, const Floats& out, const Floats
   launch_on(stream, attributes, kernel, out, in, rank);
 }
 
+void Bench::by_warps(std::string_view kernel, const Floats& out, const Floats& in,
+                     unsigned blocks) {
+  LaunchConfig config{.grid = kCount / 32, .block = 32, .stream = stream};
+  if (blocks > 1) config.attributes.set(cluster(blocks));
+  module.kernel(kernel).launch(config, out, in);
+}
+
 void Bench::as_graph(int times, const std::function<void()>& work) {
   ASSERT_EQ(driver.cuStreamBeginCapture(stream.native(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
             CUDA_SUCCESS);

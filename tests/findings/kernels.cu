@@ -663,16 +663,29 @@ __device__ void wait_for(unsigned long long* mbarrier, unsigned parity) {
       "r"(parity)
       : "memory");
 }
-__device__ void copy_bulk(float* to, const float* from, unsigned bytes,
-                          unsigned long long* mbarrier) {
+__device__ void expect_bytes(unsigned long long* mbarrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address_of(mbarrier)),
                "r"(bytes)
                : "memory");
+}
+__device__ void send_bulk(float* to, const float* from, unsigned bytes,
+                          unsigned long long* mbarrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
           "r"(address_of(to)),
       "l"(from), "r"(bytes), "r"(address_of(mbarrier))
       : "memory");
+}
+__device__ void copy_bulk(float* to, const float* from, unsigned bytes,
+                          unsigned long long* mbarrier) {
+  expect_bytes(mbarrier, bytes);
+  send_bulk(to, from, bytes, mbarrier);
+}
+__device__ void store_bulk(float* to, const float* from, unsigned bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+               "r"(address_of(from)), "r"(bytes)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 KERNEL copies(float* y, const float* x) {
   INDEX;
@@ -1318,3 +1331,6 @@ KERNEL reduces_by_map(const __grid_constant__ Map map) {
       : "memory");
   asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
 }
+
+#include "async_kernels.cuh"
+#include "flag_kernels.cuh"

@@ -229,16 +229,39 @@ std::vector<Program> right_programs() {
                              "copies_bulk_stages",
                              "copies_bulk_out",
                              "plays_ping_pong",
-                             "normalizes"}) {
+                             "normalizes",
+                             "leaves_behind_arrival",
+                             "leaves_behind_mbarrier",
+                             "leaves_and_others_meet",
+                             "announces_all",
+                             "announces_all_afterwards",
+                             "copies_twice_waiting",
+                             "copies_side_by_side",
+                             "copies_bulk_side_by_side",
+                             "copies_bulk_twice_waiting",
+                             "counts_from_zero",
+                             "initializes_mbarrier",
+                             "tells_by_release",
+                             "tells_by_fences",
+                             "tells_by_count",
+                             "tells_by_exchange",
+                             "tells_through_another"}) {
     add(kernel, alone(kernel));
+  }
+  for (const char* kernel : {"one_warp_copies", "one_warp_loads_bulk", "one_warp_stores_bulk"}) {
+    add(kernel, [kernel](B& b) { b.by_warps(kernel, b.y, b.x); });
   }
   add("exits_before_barrier", [](B& b) { b.launch("exits_before_barrier", b.y, b.x, 140); });
 
   // --- Clusters and cooperative grids ---
-  for (const char* kernel : {"cluster_swaps", "cluster_counts", "cluster_tells_when_done",
-                             "cluster_reuses", "cluster_sends", "cluster_sends_round"}) {
+  for (const char* kernel :
+       {"cluster_swaps", "cluster_counts", "cluster_tells_when_done", "cluster_reuses",
+        "cluster_sends", "cluster_sends_round", "cluster_arrives_releasing",
+        "cluster_arrives_behind_fence", "cluster_makes_mbarrier"}) {
     add(kernel, [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); });
   }
+  add("one_warp_swaps_in_cluster",
+      [](B& b) { b.by_warps("one_warp_swaps_in_cluster", b.y, b.x, 2); });
   add("grid_syncs",
       [](B& b) { b.launch_on(b.stream, with(cooperative()), "grid_syncs", b.y, b.x); });
 

@@ -438,18 +438,18 @@ const Insn* op_async_store(Exec* x, const Insn* i) {
 
 bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {
   AsyncState& async = block.async;
+  const std::uint64_t phase = phase_of(block, offset);
   if (async.arrivals != 0) {
     for (WarpAsync& warp : async.warps) {
       if (!perform_arrivals(x, i, lane, block, warp, offset)) return false;
     }
   }
-  if (async.arriving.empty()) return true;
-  const auto due = std::stable_partition(async.arriving.begin(), async.arriving.end(),
-                                         [&](const BulkCopy& copy) { return copy.mark != offset; });
-  std::vector<BulkCopy> copies(std::make_move_iterator(due),
-                               std::make_move_iterator(async.arriving.end()));
-  async.arriving.erase(due, async.arriving.end());
-  for (BulkCopy& copy : copies) {
+  while (phase_of(block, offset) == phase) {
+    const auto due = std::find_if(async.arriving.begin(), async.arriving.end(),
+                                  [&](const BulkCopy& copy) { return copy.mark == offset; });
+    if (due == async.arriving.end()) break;
+    BulkCopy copy = std::move(*due);
+    async.arriving.erase(due);
     perform(x, copy);
     if (block.watch != nullptr) block.watch->complete_bulk({block.rank, offset}, copy.ticket);
     const std::uint32_t bytes = copy.tile != nullptr ? copy.tile->bytes() : copy.to.bytes;

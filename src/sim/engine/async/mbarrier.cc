@@ -69,6 +69,7 @@ void settle(BlockState& block, MbarrierRecord& record, Mbarrier state) {
     state.pending = state.expected;
     ++record.phase;
     block.cluster->time_outs = 0;
+    if (block.watch != nullptr) block.watch->complete_mbarrier({block.rank, record.offset});
     store(block, record, state);
     wake_waiters(block, record.offset);
     return;
@@ -161,10 +162,24 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
   return operands;
 }
 
-void take_order(Exec* x, std::uint32_t lanes, const MbarrierRecord& record) {
+void take_order(Exec* x, const Insn* i, std::uint32_t lanes, const MbarrierRecord& record) {
   x->block->remote = {};  // it may have learnt that the others are done with its memory
   if (record.ordered) x->warp->ordered |= lanes;
-  if (x->block->watch != nullptr) x->block->watch->leave_mbarrier(x, record.offset);
+  if (x->block->watch != nullptr) {
+    x->block->watch->leave_mbarrier(x, record.offset, (i->mode & kMbarrierRelaxed) != 0);
+  }
+}
+
+// The object is memory, too: it must be initialised before anybody uses it.
+void watch_object(Exec* x, const Insn* i, int lane, const SharedPlace& place, AccessKind touch) {
+  if (x->block->watch == nullptr) return;
+  SharedWatch::Access access;
+  access.insn = i;
+  access.offset = place.offset;
+  access.bytes = 8;
+  access.first_lane = static_cast<std::uint8_t>(lane);
+  access.touch = touch;
+  x->block->watch->open(place.block->rank, x).note(access);
 }
 
 bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& operands) {
@@ -172,6 +187,8 @@ bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& ope
   if (place.block == nullptr) return false;
   BlockState& block = *place.block;
   const auto value = static_cast<std::uint32_t>(operands.value);
+  const bool makes = op == MbarrierOp::kInit || op == MbarrierOp::kInval;
+  watch_object(x, i, lane, place, makes ? AccessKind::kWrite : AccessKind::kUpdate);
   switch (op) {
     case MbarrierOp::kInit:
       return initialize(x, i, lane, block, place.offset, value);
@@ -195,7 +212,7 @@ bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& ope
   if (i->r[0] != 0) {
     slot_at<std::uint64_t>(x, i->r[0])[lane] = *word_of(block, place.offset);
   }
-  order_arrival(x, lane, block, place.offset);
+  order_arrival(x, lane, block, place.offset, (i->mode & kMbarrierRelaxed) != 0);
   return arrive(x, i, lane, block, place.offset, value, op == MbarrierOp::kArriveDrop,
                 (i->mode & kMbarrierNoComplete) == 0);
 }
@@ -218,18 +235,24 @@ const Insn* test(Exec* x, const Insn* i, MbarrierOp op) {
                                       name_of(*place.block, place.offset)));
     }
     same = same && (last.block == nullptr || last.offset == place.offset);
-    // All lanes may wait for one; what it awaits happens when the first looks.
-    if (last.block == nullptr || last.offset != place.offset) {
-      if (!perform_awaited(x, i, lane, *place.block, place.offset)) return nullptr;
-    }
+    const bool is_first = last.block == nullptr || last.offset != place.offset;
+    if (is_first) watch_object(x, i, lane, place, AccessKind::kStrongRead);
     last = place;
+    const bool of_odd = by_parity ? (operands.value & 1) != 0 : Mbarrier::of(operands.value).odd;
+    const auto is_under_way = [&](const MbarrierRecord& record) {
+      return Mbarrier::of(record.bits).odd == of_odd;
+    };
     const MbarrierRecord* record = find(x, i, lane, *place.block, place.offset);
     if (record == nullptr) return nullptr;
-    const bool odd = Mbarrier::of(record->bits).odd;
-    const bool of_odd = by_parity ? (operands.value & 1) != 0 : Mbarrier::of(operands.value).odd;
-    if (odd == of_odd) continue;
+    // All lanes may wait for one; what the phase awaits happens when the first looks.
+    if (is_first && is_under_way(*record)) {
+      if (!perform_awaited(x, i, lane, *place.block, place.offset)) return nullptr;
+      record = find(x, i, lane, *place.block, place.offset);
+      if (record == nullptr) return nullptr;
+    }
+    if (is_under_way(*record)) continue;
     over |= std::uint32_t{1} << lane;
-    take_order(x, std::uint32_t{1} << lane, *record);
+    take_order(x, i, std::uint32_t{1} << lane, *record);
   }
   Fragment& fragment = x->warp->fragment();
   const bool timed_out = fragment.timed_out;
@@ -291,13 +314,20 @@ bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
   return count_bytes(x, i, lane, block, offset, -std::int64_t{bytes}, true);
 }
 
-void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset) {
+void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset, bool is_relaxed) {
   if ((x->warp->ordered >> lane & 1) != 0) {
     for (MbarrierRecord& record : block.async.mbarriers) {
       if (record.offset == offset) record.ordered = true;
     }
   }
-  if (block.watch != nullptr) block.watch->arrive_mbarrier(x, {block.rank, offset});
+  if (block.watch != nullptr) block.watch->arrive_mbarrier(x, {block.rank, offset}, is_relaxed);
+}
+
+std::uint64_t phase_of(const BlockState& block, std::uint32_t offset) {
+  for (const MbarrierRecord& record : block.async.mbarriers) {
+    if (record.offset == offset) return record.phase;
+  }
+  return 0;
 }
 
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {

@@ -50,6 +50,7 @@ enum class MbarrierOp : std::uint8_t {
 // Insn::mode of op_mbarrier: a MbarrierOp with these flags.
 inline constexpr std::uint8_t kMbarrierNoComplete = 0x20;  // the arrival must not end the phase
 inline constexpr std::uint8_t kMbarrierExpects = 0x40;     // the arrival announces bytes first
+inline constexpr std::uint8_t kMbarrierRelaxed = 0x80;     // it orders nothing itself
 
 // r[0] is the result: a state, a predicate or a count, or offset 0 for none. r[1] is the generic
 // address; of kPendingCount the state. r[2] is the operand: a count, bytes, a state
@@ -65,8 +66,13 @@ bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 // One more arrival is to come in the present phase (cp.async.mbarrier.arrive without .noinc).
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset);
 
-// What the lane did before comes before what those do that wait for its arrival at the mbarrier.
-void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset);
+// What the lane did before comes before what those do that wait for its arrival at the mbarrier. A
+// relaxed one orders what a fence has released.
+void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset,
+                   bool is_relaxed = false);
+
+// Phases that were completed at the mbarrier there; 0 where there is none.
+std::uint64_t phase_of(const BlockState& block, std::uint32_t offset);
 
 // Where a generic address lies in the shared memory of a block of the cluster; null after a fault.
 struct SharedPlace {

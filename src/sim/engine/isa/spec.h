@@ -230,6 +230,28 @@ enum class Space : std::uint8_t {
   kSharedCluster,
 };
 
+// What an atomic or other strong access orders besides itself (PTX ISA 9.0, 8.7 "Release and
+// Acquire Patterns"): the acquiring half is bit 0, the releasing half bit 1.
+enum class MemoryOrder : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
+constexpr bool acquires(MemoryOrder order) {
+  return (static_cast<unsigned>(order) & 1) != 0;
+}
+constexpr bool releases(MemoryOrder order) {
+  return (static_cast<unsigned>(order) & 2) != 0;
+}
+
+// Insn::mode of what accesses memory has both: the space in its lower half, the order above.
+constexpr std::uint8_t access_mode(Space space, MemoryOrder order) {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(space) | static_cast<unsigned>(order)
+                                                                      << 4);
+}
+constexpr Space space_of_mode(std::uint8_t mode) {
+  return static_cast<Space>(mode & 0xf);
+}
+constexpr MemoryOrder order_of_mode(std::uint8_t mode) {
+  return static_cast<MemoryOrder>(mode >> 4);
+}
+
 // Whether an access shares its address register with others of its basic block.
 enum class Sharing : std::uint8_t { kAlone, kFirst, kAgain };
 
@@ -263,6 +285,7 @@ struct AtomSpec {
   AtomOp op = AtomOp::kAdd;
   Type type = Type::kU32;
   Space space = Space::kGeneric;
+  MemoryOrder order = MemoryOrder::kRelaxed;
   bool returns = true;  // atom, not red
   bool ftz = false;
   std::uint8_t address_slot = 8;

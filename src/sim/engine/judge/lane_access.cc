@@ -59,28 +59,27 @@ void give_flag(Exec* x, int lane, const SpaceAddress& place) {
   x->grid->flags.insert(flag_of(x, place));
 }
 
-// Which accesses order each other, as SharedWatch::synchronize takes it.
-std::uint32_t object_of(const Exec* x, const SpaceAddress& place) {
-  if (place.space != Space::kShared) return SharedWatch::kGlobal;
-  return place.of_cluster ? rank_of(place.address) : x->block->rank;
+// The address of a flag as all warps of a cluster have it.
+std::uint64_t generic_address(const Exec* x, const SpaceAddress& place) {
+  if (place.space != Space::kShared) return place.address;
+  const std::uint64_t offset = place.address & ((1u << kRankShift) - 1);
+  const std::uint64_t rank = place.of_cluster ? rank_of(place.address) : x->block->rank;
+  return kSharedWindow | rank << kRankShift | offset;
 }
 
-void pass_flag(Exec* x, int lane, const SpaceAddress& place, bool takes, bool gives) {
-  if (x->block->watch != nullptr) x->block->watch->synchronize(x, object_of(x, place));
-  if (takes) take_flag(x, lane, place);
-  if (gives) give_flag(x, lane, place);
+void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, AccessKind touch) {
+  if (x->block->watch != nullptr) {
+    x->block->watch->access_flag(x, generic_address(x, place), touch, order_of_mode(i->mode));
+  }
+  if (touch != AccessKind::kWrite) take_flag(x, lane, place);
+  if (touch != AccessKind::kRead) give_flag(x, lane, place);
 }
 
 }  // namespace
 
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                   std::uint32_t bytes) {
-  // Of one instruction the lanes need not be told apart: the first orders the warp.
-  const bool first = lane == std::countr_zero(x->mask);
-  if (first) x->block->watch->synchronize(x, x->block->rank);
-  const SpaceAddress place{Space::kShared, region.base + offset, false};
-  take_flag(x, lane, place);
-  give_flag(x, lane, place);
+  pass_flag(x, i, lane, {Space::kShared, region.base + offset, false}, AccessKind::kUpdate);
   watch_lane(x, i, lane, region, true, offset, bytes, AccessKind::kUpdate, true);
 }
 
@@ -106,7 +105,7 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
   const bool is_global = place.space == Space::kGlobal;
   const std::uint64_t offset = place.address - region->base;
   if (region->written != nullptr) check_written(access, place, *region, offset);
-  if (strong) pass_flag(x, lane, place, true, false);
+  if (strong) pass_flag(x, i, lane, place, AccessKind::kRead);
   if (region->shadow != nullptr) {
     watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, strong);
   }
@@ -142,7 +141,7 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   if (region == nullptr) return false;
   const bool is_global = place.space == Space::kGlobal;
   const std::uint64_t offset = place.address - region->base;
-  if (strong) pass_flag(x, lane, place, false, true);
+  if (strong) pass_flag(x, i, lane, place, AccessKind::kWrite);
   if (region->shadow != nullptr) {
     watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, strong,
                {{static_cast<const std::byte*>(buffer)}, 0, bytes});
@@ -176,7 +175,7 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
     check_written(access, place, *region, offset);
     mark(x, place, *region, offset, bytes);
   }
-  pass_flag(x, lane, place, true, true);
+  pass_flag(x, i, lane, place, AccessKind::kUpdate);
   if (region->shadow != nullptr) {
     watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kUpdate, true);
   }

@@ -12,22 +12,28 @@ constexpr std::size_t kMostGroups = 64;  // of which it is remembered where they
 
 }  // namespace
 
-void SharedWatch::note_copies(Exec* x, AllCopies& all, const Access& access) {
+void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses) {
   const std::uint32_t warp = warp_of(x);
   Memory& memory = memories_[x->block->rank];
   Copies& copies = all[warp];
   if (copies.party == 0) copies.party = parties_++;
   // What the warp did so far comes before the copy, and what it does from here on does not.
   if (memory.open_[warp].touched_ != nullptr) close(x, warp);
-  if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
-    memory.refine();
+  for (const Access& access : accesses) {
+    if (memory.shift_ != 0 && ((access.offset | access.bytes | access.stride) & 3) != 0) {
+      memory.refine();
+    }
+    // Copies that write the same place are held against each other, as segments are.
+    if (copies.open != nullptr && memory.is_written(*copies.open, access)) {
+      close_copies(x, copies, warp);
+    }
   }
   if (copies.open == nullptr) {
     copies.open = memory.take();
     copies.start = clocks_[warp];
     raise(copies.start, warp, index_[warp]);
   }
-  memory.touch(*copies.open, access);
+  for (const Access& access : accesses) memory.touch(*copies.open, access);
 }
 
 void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp) {
@@ -59,8 +65,8 @@ void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
   raise(clocks_[found->first], copies.party, over);
 }
 
-void SharedWatch::note_copy(Exec* x, const Access& access) {
-  note_copies(x, copies_, access);
+void SharedWatch::note_copies(Exec* x, std::span<const Access> accesses) {
+  note_copies(x, copies_, accesses);
 }
 
 void SharedWatch::commit_copies(Exec* x) {
@@ -75,11 +81,11 @@ void SharedWatch::arrive_copies(Exec* x, std::uint32_t offset) {
   const auto found = copies_.find(warp_of(x));
   if (found == copies_.end()) return;
   close_copies(x, found->second, found->first);
-  raise(mbarriers_[{x->block->rank, offset}].clock, found->second.party, found->second.index);
+  raise(mbarriers_[{x->block->rank, offset}].arriving, found->second.party, found->second.index);
 }
 
 void SharedWatch::note_bulk_read(Exec* x, const Access& access) {
-  note_copies(x, reads_, access);
+  note_copies(x, reads_, {&access, 1});
 }
 
 void SharedWatch::commit_bulk(Exec* x) {
@@ -108,7 +114,7 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
 
 void SharedWatch::complete_bulk(const Place& mbarrier, std::uint32_t ticket) {
   Mbarrier& awaiting = mbarriers_[mbarrier];
-  raise(awaiting.clock, awaiting.party, ticket);
+  raise(awaiting.arriving, awaiting.party, ticket);
 }
 
 }  // namespace baton::sim

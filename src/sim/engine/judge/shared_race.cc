@@ -40,8 +40,8 @@ bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) 
 }
 
 bool conflicts(const SharedWatch::Access& a, const SharedWatch::Access& b) {
-  if (a.touch == AccessKind::kRead && b.touch == AccessKind::kRead) return false;
-  if (a.touch == AccessKind::kUpdate && b.touch == AccessKind::kUpdate) return false;
+  if (reads_only(a.touch) && reads_only(b.touch)) return false;
+  if (is_strong(a.touch) && is_strong(b.touch)) return false;
   return !write_the_same(a, b);
 }
 
@@ -50,7 +50,7 @@ std::string index_text(const std::array<std::uint32_t, 3>& index) {
 }
 
 const char* verb_of(AccessKind touch) {
-  return touch == AccessKind::kRead ? "reads" : touch == AccessKind::kWrite ? "writes" : "updates";
+  return reads_only(touch) ? "reads" : touch == AccessKind::kUpdate ? "updates" : "writes";
 }
 
 }  // namespace
@@ -60,9 +60,7 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
   const Footprint& b = *other.touched;
   std::uint32_t reported = 0;
   for (std::uint32_t word = std::max(a.low, b.low); word < std::min(a.high, b.high); ++word) {
-    const std::uint64_t changed = b.write[word] | b.update[word];
-    std::uint64_t bits = (a.write[word] & (b.read[word] | changed)) | (a.read[word] & changed) |
-                         (a.update[word] & (b.read[word] | b.write[word]));
+    std::uint64_t bits = conflicts_in(a, b, word);
     for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
       const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))
                                << shift_;
@@ -78,8 +76,7 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
         ++reported;
         // About the one that reads, if one does, and about a thread rather than a copy.
         const auto rank = [&](const Access& access, const Segment& segment) {
-          return std::tuple(segment.party >= watch_.all_, access.touch != AccessKind::kRead,
-                            segment.warp);
+          return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
         };
         if (rank(*rival, other) < rank(mine, one)) {
           report(x, other, *rival, one, mine, at);

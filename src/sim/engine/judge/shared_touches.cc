@@ -33,8 +33,28 @@ std::uint64_t spread(std::uint64_t sixteen) {
   return wide;
 }
 
-std::array<Bits*, 3> sets_of(SharedWatch::Footprint& footprint) {
-  return {&footprint.read, &footprint.write, &footprint.update};
+std::array<Bits*, 4> sets_of(SharedWatch::Footprint& footprint) {
+  return {&footprint.read, &footprint.write, &footprint.strong_read, &footprint.strong_write};
+}
+
+Bits& set_of(SharedWatch::Footprint& footprint, AccessKind touch) {
+  switch (touch) {
+    case AccessKind::kRead:
+      return footprint.read;
+    case AccessKind::kWrite:
+      return footprint.write;
+    case AccessKind::kStrongRead:
+      return footprint.strong_read;
+    default:
+      return footprint.strong_write;
+  }
+}
+
+bool has_any(const Bits& bits, std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t k = first; k < end; ++k) {
+    if ((bits[k >> 6] >> (k & 63) & 1) != 0) return true;
+  }
+  return false;
 }
 
 struct Hash {
@@ -125,9 +145,7 @@ void SharedWatch::Memory::refine() {
 }
 
 void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
-  Bits& bits = access.touch == AccessKind::kRead    ? touched.read
-               : access.touch == AccessKind::kWrite ? touched.write
-                                                    : touched.update;
+  Bits& bits = set_of(touched, access.touch);
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
@@ -158,6 +176,16 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
                 access) == touched.log.end()) {
     touched.log.push_back(access);
   }
+}
+
+bool SharedWatch::Memory::is_written(const Footprint& touched, const Access& access) const {
+  for (std::uint32_t k = 0; k < access.places; ++k) {
+    const std::uint32_t place = access.offset + k * access.stride;
+    if (has_any(touched.write, place >> shift_, ((place + access.bytes - 1) >> shift_) + 1)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void SharedWatch::Open::replay(std::shared_ptr<Footprint> past) {
@@ -215,7 +243,8 @@ void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
   for (std::uint32_t k = from.low; k < from.high; ++k) {
     to.read[k] |= from.read[k];
     to.write[k] |= from.write[k];
-    to.update[k] |= from.update[k];
+    to.strong_read[k] |= from.strong_read[k];
+    to.strong_write[k] |= from.strong_write[k];
   }
   to.low = std::min(to.low, from.low);
   to.high = std::max(to.high, from.high);
@@ -228,14 +257,10 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   const std::uint32_t from = std::max(mine.low, all.low);
   const std::uint32_t to = std::min(mine.high, all.high);
   std::uint64_t suspicious = 0;
-  for (std::uint32_t k = from; k < to; ++k) {
-    const std::uint64_t changed = mine.write[k] | mine.update[k];
-    suspicious |= (all.write[k] & (mine.read[k] | changed)) | (all.read[k] & changed) |
-                  (all.update[k] & (mine.read[k] | mine.write[k]));
-  }
+  for (std::uint32_t k = from; k < to; ++k) suspicious |= conflicts_in(mine, all, k);
   for (std::size_t k = 0; k < closed_.size() && suspicious != 0; ++k) {
     const Segment& other = closed_[k];
-    if (other.party == segment.party) continue;
+    if (other.party == segment.party && other.party < watch_.all_) continue;
     if (at(segment.start, other.party) <= other.index) compare(x, segment, other);
   }
   add(mine, *all_closed_);

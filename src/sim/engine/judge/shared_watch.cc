@@ -17,7 +17,6 @@ SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t
     barriers_.emplace_back();
   }
   live_.resize(blocks);
-  objects_.resize(blocks + 1);
 }
 
 void SharedWatch::begin() {
@@ -26,7 +25,9 @@ void SharedWatch::begin() {
   index_.assign(all_, 0);
   clocks_.assign(all_, Clock(all_));
   for (auto& barriers : barriers_) barriers.fill({});
-  for (Clock& object : objects_) object.clear();
+  exited_.assign(memories_.size(), {});
+  fences_.assign(all_, {});
+  flags_.clear();
   cluster_.clear();
   cluster_done_.clear();
   mbarriers_.clear();
@@ -34,20 +35,6 @@ void SharedWatch::begin() {
   reads_.clear();
   parties_ = all_;
   patience_ = 0;
-}
-
-std::uint32_t SharedWatch::at(const Clock& clock, std::uint32_t party) {
-  return party < clock.size() ? clock[party] : 0;
-}
-
-void SharedWatch::raise(Clock& clock, std::uint32_t party, std::uint32_t index) {
-  if (clock.size() <= party) clock.resize(party + 1);
-  clock[party] = std::max(clock[party], index);
-}
-
-void SharedWatch::merge(Clock& into, const Clock& from) {
-  if (into.size() < from.size()) into.resize(from.size());
-  for (std::size_t p = 0; p < from.size(); ++p) into[p] = std::max(into[p], from[p]);
 }
 
 // What the warp did, and knows of others, becomes known to who merges the object.
@@ -72,19 +59,28 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
   }
 }
 
-void SharedWatch::arrive(Exec* x, std::uint32_t barrier) {
+// What is relaxed releases no more than the latest fence did.
+void SharedWatch::arrive(Exec* x, Clock& object, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
+  if (is_relaxed) return merge(object, fences_[warp].released);
   close(x, warp);
-  join(barriers_[x->block->rank][barrier], warp);
+  join(object, warp);
 }
 
-void SharedWatch::release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps) {
+void SharedWatch::arrive(Exec* x, std::uint32_t barrier) {
+  arrive(x, barriers_[x->block->rank][barrier], false);
+}
+
+void SharedWatch::release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps,
+                          bool of_all) {
   Clock& object = barriers_[rank][barrier];
+  if (of_all) merge(object, exited_[rank]);
   for (std::uint32_t left = warps; left != 0; left &= left - 1) {
     merge(clocks_[rank * warps_ + static_cast<std::uint32_t>(std::countr_zero(left))], object);
   }
   object.clear();
-  if (memories_.size() == 1 && warps == live_[0] && parties_ == all_) {
+  const bool knows_exited = of_all || exited_[rank].empty();
+  if (memories_.size() == 1 && warps == live_[0] && parties_ == all_ && knows_exited) {
     memories_[0].forget(index_);  // all know of all
   } else {
     forget_ordered();
@@ -112,31 +108,26 @@ void SharedWatch::forget_ordered() {
   patience_ = memories_.size() == 1 ? 0 : 2 * kept + all_;
 }
 
-void SharedWatch::synchronize(Exec* x, std::uint32_t object) {
-  const std::uint32_t warp = warp_of(x);
-  Clock& clock = objects_[std::min<std::size_t>(object, objects_.size() - 1)];
-  close(x, warp);
-  merge(clocks_[warp], clock);
-  join(clock, warp);
+void SharedWatch::arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed) {
+  arrive(x, mbarriers_[mbarrier].arriving, is_relaxed);
 }
 
-void SharedWatch::arrive_mbarrier(Exec* x, const Place& mbarrier) {
-  const std::uint32_t warp = warp_of(x);
-  close(x, warp);
-  join(mbarriers_[mbarrier].clock, warp);
+void SharedWatch::complete_mbarrier(const Place& mbarrier) {
+  Mbarrier& completed = mbarriers_[mbarrier];
+  merge(completed.done, completed.arriving);
+  completed.arriving.clear();
 }
 
-void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset) {
+void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
-  close(x, warp);
-  merge(clocks_[warp], mbarriers_[{x->block->rank, offset}].clock);
+  const Clock& done = mbarriers_[{x->block->rank, offset}].done;
+  if (is_relaxed) return merge(fences_[warp].seen, done);
+  learn(x, warp, done);
   forget_ordered();
 }
 
-void SharedWatch::arrive_cluster(Exec* x) {
-  const std::uint32_t warp = warp_of(x);
-  close(x, warp);
-  join(cluster_, warp);
+void SharedWatch::arrive_cluster(Exec* x, bool is_relaxed) {
+  arrive(x, cluster_, is_relaxed);
 }
 
 void SharedWatch::complete_cluster() {
@@ -145,15 +136,14 @@ void SharedWatch::complete_cluster() {
 }
 
 void SharedWatch::leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp) {
-  const std::uint32_t one = rank * warps_ + warp;
-  close(x, one);
-  merge(clocks_[one], cluster_done_);
+  learn(x, rank * warps_ + warp, cluster_done_);
   forget_ordered();
 }
 
 void SharedWatch::exit(Exec* x) {
   const std::uint32_t warp = warp_of(x);
   close(x, warp);
+  join(exited_[x->block->rank], warp);
   live_[x->block->rank] &= ~(1u << x->warp->index);
 }
 

@@ -6,8 +6,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "sim/engine/judge/clock.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
 
@@ -18,7 +21,7 @@ namespace baton::sim {
 // an asynchronous copy that nobody waited for.
 //
 // Each warp's time is cut into segments by what it does to be ordered with others: barriers,
-// atomics, volatile and releasing accesses. What a segment touched of one block's memory is a
+// fences, releasing and acquiring accesses. What a segment touched of one block's memory is a
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
 // that nothing orders are held against each other when the later of them ends; what is ordered
 // before all warps that still run is forgotten. Lanes of one warp are not held against each other.
@@ -29,9 +32,9 @@ namespace baton::sim {
 // Two writes of one and the same value to one place are none: whichever comes first, nothing
 // differs.
 //
-// Atomics and strong accesses on one block's shared memory order as if they were all on one
-// address, and those on global memory likewise: that may hide a race and never reports one that is
-// none. One thread at a time.
+// Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
+// and another one acquires, by the access itself or by a fence beside it (access_flag). Scopes are
+// taken to be wide enough. One thread at a time.
 class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block.
@@ -63,7 +66,7 @@ class SharedWatch {
   // What a segment touched of one block's memory. `log`, which says who touched what, is all that
   // it did, in order, as long as that is not too much; then equal accesses are kept once.
   struct Footprint {
-    std::vector<std::uint64_t> read, write, update;
+    std::vector<std::uint64_t> read, write, strong_read, strong_write;
     std::uint32_t low = UINT32_MAX, high = 0;  // words of the sets that are in use
     int shift = 2;                             // log2 of the bytes of a bit
     bool is_whole = true;                      // of the log
@@ -112,6 +115,15 @@ class SharedWatch {
     std::uint32_t oldest_ = 0;  // of `past_`
   };
 
+  // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
+  // race with each other, nor are reads.
+  static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
+    const std::uint64_t changed = b.write[word] | b.strong_write[word];
+    return (a.write[word] & (b.read[word] | b.strong_read[word] | changed)) |
+           (a.read[word] & changed) | (a.strong_read[word] & b.write[word]) |
+           (a.strong_write[word] & (b.read[word] | b.write[word]));
+  }
+
   // What is touched of one block's memory.
   class Memory {
    private:
@@ -121,13 +133,14 @@ class SharedWatch {
       std::uint32_t party = 0;
       std::uint32_t warp = 0;  // whose threads its accesses name, of all in the cluster
       std::uint32_t index = 0;
-      std::vector<std::uint32_t> start;
+      Clock start;
       std::shared_ptr<Footprint> touched;
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
     void diverge(Open& open);
     void touch(Footprint& footprint, const Access& access);
+    bool is_written(const Footprint& footprint, const Access& access) const;
     void refine();
     void refine(Footprint& footprint);
     std::shared_ptr<Footprint> take();
@@ -138,7 +151,7 @@ class SharedWatch {
     void compare(Exec* x, const Segment& one, const Segment& other) const;
     void report(Exec* x, const Segment& mine, const Access& a, const Segment& theirs,
                 const Access& b, std::uint32_t at) const;
-    void forget(const std::vector<std::uint32_t>& floor);
+    void forget(const Clock& floor);
     void begin();
 
     SharedWatch& watch_;
@@ -155,8 +168,9 @@ class SharedWatch {
   std::uint32_t warp_of(const Exec* x) const { return x->block->rank * warps_ + x->warp->index; }
 
   // --- Asynchronous copies. What the executing warp did before comes before them ---
-  // cp.async of the warp writes there, and is over once the warp waited for its group.
-  void note_copy(Exec* x, const Access& access);
+  // cp.async of the warp's lanes, in one instruction, writes there. It is over once the warp waited
+  // for its group.
+  void note_copies(Exec* x, std::span<const Access> accesses);
   void commit_copies(Exec* x);
   static constexpr std::uint32_t kAllGroups = UINT32_MAX;
   // All groups are over but the last `left`; with kAllGroups those too that were not committed.
@@ -172,33 +186,34 @@ class SharedWatch {
     std::uint32_t rank = 0, offset = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // A bulk copy touches the memory of the block of that rank. It is over for those who wait at the
-  // mbarrier, which is told the ticket when it is.
+  // A bulk copy touches the memory of the block of that rank, beside all others that are under way.
+  // It is over for those who wait for the phase of the mbarrier in which that is told the ticket.
   std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
   void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
 
   // --- What orders the executing warp and others. `x` is also for the findings ---
   void arrive(Exec* x, std::uint32_t barrier);
-  // The barrier of the block of that rank is complete, and the warps of the mask go on.
-  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps);
-  // An atomic or a strong access; everything before it is ordered before everything that comes
-  // behind the next such. `object`: the rank whose shared memory it is on, or kGlobal.
-  static constexpr std::uint32_t kGlobal = UINT32_MAX;
-  void synchronize(Exec* x, std::uint32_t object);
-  // An arrival at an mbarrier, and the end of a successful wait for one of the own block.
-  void arrive_mbarrier(Exec* x, const Place& mbarrier);
-  void leave_mbarrier(Exec* x, std::uint32_t offset);
-  void arrive_cluster(Exec* x);
+  // The barrier of the block of that rank is complete, and the warps of the mask go on. One
+  // `of_all` threads waited for those that exited, too.
+  void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps, bool of_all);
+  // An atomic or another strong access of a generic address.
+  void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
+  void fence(Exec* x);
+  // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
+  // block. What is relaxed orders by fences alone.
+  void arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed);
+  void complete_mbarrier(const Place& mbarrier);
+  void leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed);
+  void arrive_cluster(Exec* x, bool is_relaxed);
   void complete_cluster();
   void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
   void exit(Exec* x);
 
  private:
-  // Segments of each party that are done; those it does not reach have none. Parties are the warps
-  // of the cluster and, from the first asynchronous copy on, what copies for one warp, by cp.async
-  // or by bulk copies out of shared memory, and what copies in bulk for one mbarrier.
-  using Clock = std::vector<std::uint32_t>;
-  // Copies that one warp asks for, of one kind.
+  // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
+  // copies for one warp, by cp.async or by bulk copies out of shared memory, and what copies in
+  // bulk for one mbarrier. Copies of one party are not ordered with each other before they are
+  // over. Copies that one warp asks for, of one kind.
   struct Copies {
     std::uint32_t party = 0;
     std::shared_ptr<Footprint> open;
@@ -207,21 +222,29 @@ class SharedWatch {
     std::deque<std::uint32_t> groups;  // the index behind each group
   };
   struct Mbarrier {
-    Clock clock;
+    Clock arriving;           // in the present phase
+    Clock done;               // in all before
     std::uint32_t party = 0;  // of its bulk copies; 0: none yet
     std::uint32_t copies = 0;
+  };
+  // What a warp's latest fence released, and what it has seen of flags since.
+  struct Fences {
+    Clock released, seen;
+  };
+  struct Flag {
+    Clock clock;
+    std::uint32_t warp = 0;  // that wrote it last
   };
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
 
   void close(Exec* x, std::uint32_t warp);
   void close_copies(Exec* x, Copies& copies, std::uint32_t warp);
-  void note_copies(Exec* x, AllCopies& all, const Access& access);
+  void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
-  static std::uint32_t at(const Clock& clock, std::uint32_t party);
-  static void raise(Clock& clock, std::uint32_t party, std::uint32_t index);
-  static void merge(Clock& into, const Clock& from);
   void join(Clock& object, std::uint32_t warp);
+  void arrive(Exec* x, Clock& object, bool is_relaxed);
+  void learn(Exec* x, std::uint32_t warp, const Clock& clock);
   void forget_ordered();
   bool is_live(std::uint32_t warp) const {
     return (live_[warp / warps_] >> warp % warps_ & 1) != 0;
@@ -236,7 +259,9 @@ class SharedWatch {
   std::vector<std::uint32_t> index_;  // of each warp's segment
   std::vector<Clock> clocks_;         // of each warp
   std::vector<std::array<Clock, 16>> barriers_;
-  std::vector<Clock> objects_;    // by rank, and that of global memory
+  std::vector<Clock> exited_;   // what each block's warps that exited did
+  std::vector<Fences> fences_;  // of each warp
+  std::unordered_map<std::uint64_t, Flag> flags_;
   Clock cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
   AllCopies copies_, reads_;

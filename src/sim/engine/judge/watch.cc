@@ -1,5 +1,6 @@
 #include "sim/engine/judge/watch.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -216,7 +217,8 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
     }
     return;
   }
-  if (strong && touch != AccessKind::kUpdate) return;  // only orders (SharedWatch::synchronize)
+  if (strong && touch == AccessKind::kRead) touch = AccessKind::kStrongRead;
+  if (strong && touch == AccessKind::kWrite) touch = AccessKind::kStrongWrite;
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(offset);
@@ -229,10 +231,11 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
 
 void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,
                   std::uint32_t bytes) {
+  std::array<SharedWatch::Access, kLanes> runs;
+  std::size_t count = 0;
   each_run(i, offsets, mask, 0, bytes, AccessKind::kWrite,
-           [&](const SharedWatch::Access& access, std::uint32_t) {
-             x->block->watch->note_copy(x, access);
-           });
+           [&](const SharedWatch::Access& access, std::uint32_t) { runs[count++] = access; });
+  x->block->watch->note_copies(x, {runs.data(), count});
 }
 
 }  // namespace baton::sim

@@ -12,7 +12,15 @@ namespace baton::sim {
 // watched for accesses of grids that nothing orders (hazards.h), shared memory for those of warps
 // (shared_watch.h). Offsets are in bytes from the region's start, and known to lie inside.
 
-enum class AccessKind : std::uint8_t { kRead, kWrite, kUpdate };
+// Strong accesses, as volatile, releasing and acquiring ones are, are no race with each other; nor
+// are updates, by which atomics are meant, with them.
+enum class AccessKind : std::uint8_t { kRead, kWrite, kUpdate, kStrongRead, kStrongWrite };
+constexpr bool reads_only(AccessKind touch) {
+  return touch == AccessKind::kRead || touch == AccessKind::kStrongRead;
+}
+constexpr bool is_strong(AccessKind touch) {
+  return touch != AccessKind::kRead && touch != AccessKind::kWrite;
+}
 
 // What is stored: the values of lane 0 in up to four registers, the bytes from one lane's to the
 // next lane's, and the bytes that are stored of each.
@@ -42,7 +50,7 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
                 StoredValues values = {});
 
-// An atomic of one lane on its own block's shared memory: it also orders threads.
+// An atomic of one lane on its own block's shared memory: it may also order threads.
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                   std::uint32_t bytes);
 

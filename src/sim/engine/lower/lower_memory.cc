@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/lower/lower.h"
 #include "sim/engine/memory/address.h"
@@ -14,6 +15,12 @@ namespace baton::sim {
 namespace {
 
 using Kind = ptx::InstructionOperand::Kind;
+
+// .relaxed, .acquire, .release and .acq_rel; without any of them nothing else is ordered.
+MemoryOrder take_order(Modifiers& m) {
+  return static_cast<MemoryOrder>(
+      m.take_one_of({"relaxed", "acquire", "release", "acq_rel"}).value_or(0));
+}
 
 bool drop_scope(Modifiers& m) {
   return m.take_one_of({"cta", "cluster", "gpu", "sys"}).has_value();
@@ -203,9 +210,9 @@ void Lowering::access(bool is_store) {
   spec.store = is_store;
   spec.strong = m.take("volatile");
   m.take("weak");
-  const auto order = m.take_one_of({"relaxed", "acquire", "release", "mmio"});
-  spec.strong = spec.strong || order.has_value();
-  m.take("relaxed");  // .mmio.relaxed
+  const bool has_order = insn_->has("relaxed") || insn_->has("acquire") || insn_->has("release");
+  spec.strong = spec.strong || m.take("mmio") || has_order;
+  const MemoryOrder order = take_order(m);
   drop_scope(m);
   const bool cached_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
@@ -262,7 +269,7 @@ void Lowering::access(bool is_store) {
   if (spec.sharing != Sharing::kAlone) proto.negated = pattern;
   use(proto, 0, where.slot);
   proto.imm = where.offset;
-  proto.mode = static_cast<std::uint8_t>(spec.space);
+  proto.mode = access_mode(spec.space, order);
   proto.cache = next_region();
   if (quick != nullptr && spec.elements <= 4) {
     for (unsigned k = 0; k < spec.elements; ++k) {
@@ -289,7 +296,7 @@ void Lowering::atomic() {
   Modifiers m(*insn_);
   AtomSpec spec;
   spec.returns = insn_->opcode == "atom";
-  m.take_one_of({"relaxed", "acquire", "release", "acq_rel"});
+  spec.order = take_order(m);
   drop_scope(m);
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
@@ -336,7 +343,7 @@ void Lowering::emit_atomic(const AtomSpec& spec, const Address& where, SlotId d,
   use(proto, 2, b);
   use(proto, 3, c);
   proto.imm = where.offset;
-  proto.mode = static_cast<std::uint8_t>(spec.space);
+  proto.mode = access_mode(spec.space, spec.order);
   // Atomics have no predicate operands: the bits say how wide the address register is, and by their
   // upper part what the address must be a multiple of.
   if (builder_.width(where.slot) == 4) proto.negated |= 1;
@@ -404,10 +411,11 @@ void Lowering::create_policy() {
 }
 
 // All memory operations are performed in program order, one after another, and asynchronous copies
-// see what was written before them: fences have no work.
+// see what was written before them: fences have work for the judge alone.
 void Lowering::fence() {
   Modifiers m(*insn_);
   const bool proxy = m.take("proxy");
+  const bool orders = !proxy || insn_->has("acquire") || insn_->has("release");
   if (proxy) {
     const auto kind = m.take_one_of({"alias", "async", "async::generic", "tensormap::generic"});
     if (!kind) throw Unsupported{"the proxies that it fences are not known"};
@@ -421,7 +429,7 @@ void Lowering::fence() {
   m.finish();
   // fence.proxy.tensormap::generic.acquire names the bytes of a tensor map.
   need_operands(0, proxy ? 2 : 0);
-  emit(op_nop);
+  emit(orders ? op_fence : op_nop);
 }
 
 }  // namespace baton::sim

@@ -97,7 +97,7 @@ const Insn* exchange_wide(Exec* x, const Insn* i) {
     const int l = std::countr_zero(left);
     const std::uint64_t base =
         narrow ? slot_at<std::uint32_t>(x, i->r[1])[l] : slot_at<std::uint64_t>(x, i->r[1])[l];
-    std::byte* place = atomic_lane(x, i, l, static_cast<Space>(i->mode),
+    std::byte* place = atomic_lane(x, i, l, space_of_mode(i->mode),
                                    base + static_cast<std::uint64_t>(i->imm), kBytes);
     if (place == nullptr) return nullptr;
     const auto value = [&](int k) { return x->frame + i->r[k] + std::size_t{kBytes} * l; };

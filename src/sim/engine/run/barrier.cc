@@ -53,7 +53,7 @@ void release(BlockState& block, std::uint32_t id) {
     }
   }
   barrier.in_use = false;
-  if (block.watch != nullptr) block.watch->release(block.rank, id, released);
+  if (block.watch != nullptr) block.watch->release(block.rank, id, released, barrier.expected == 0);
 }
 
 void begin_phase(BlockState& block, Barrier& barrier, std::uint32_t expected) {

@@ -79,7 +79,7 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
     if (budget <= 0) return BlockStop::kBudget;
     if (spinning != 0 && spinning + idle >= warps) return BlockStop::kSpinning;
     Warp& warp = block->warps[block->cursor];
-    block->cursor = block->cursor + 1 == warps ? 0 : block->cursor + 1;
+    block->cursor = (block->cursor + block->step) % warps;
     if (warp.count == 0 || warp.runnable_fragments() == 0) {
       ++idle;
       continue;
@@ -180,6 +180,7 @@ void begin_block(const GridState& grid, const Extent3& index, BlockState* block)
   block->live_threads = grid.threads;
   block->live_warps = grid.warps;
   block->cursor = 0;
+  block->step = 1;
   block->clock = 0;
   block->triggered = block->waited = false;
   block->cluster_phases = 0;

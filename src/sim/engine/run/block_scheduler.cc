@@ -45,6 +45,18 @@ std::uint64_t BlockScheduler::number_of(const GridState& grid, std::uint64_t tur
   return static_cast<std::uint64_t>((Wide{step} * turn + schedule_.seed) % total);
 }
 
+void BlockScheduler::turn_warps(BlockState* block) {
+  const std::uint64_t warps = block->warps.size();
+  if (schedule_.kind == ScheduleKind::kReverse) {
+    block->cursor = block->step = static_cast<std::uint32_t>(warps - 1);
+  } else if (schedule_.kind == ScheduleKind::kRandom) {
+    block->cursor = static_cast<std::uint32_t>(draw() % warps);
+    std::uint64_t step = draw() % warps;
+    while (std::gcd(step, warps) != 1) ++step;
+    block->step = static_cast<std::uint32_t>(step);
+  }
+}
+
 std::size_t BlockScheduler::choose(const GridState& grid, bool room) {
   const std::size_t parked = grid.parked.size();
   if (parked == 0) return 0;
@@ -89,6 +101,7 @@ std::unique_ptr<ClusterState> BlockScheduler::next(GridState* grid) {
   }
   if (cluster == nullptr) cluster = make_cluster(*grid);
   begin_cluster(*grid, number_of(*grid, turn), cluster.get());
+  for (const auto& block : cluster->blocks) turn_warps(block.get());
   for (const auto& block : cluster->blocks) {
     if (grid->trace == nullptr) break;
     const Extent3& index = block->index;

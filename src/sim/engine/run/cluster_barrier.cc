@@ -60,7 +60,7 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
                  "arrives at the cluster's barrier again without having waited at it");
   }
   warp.cluster_arrived |= x->mask;
-  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x);
+  if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, i->mode == 1);
   if ((warp.ordered & x->mask) != 0) cluster.barrier.arriving_ordered = true;
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;

@@ -116,7 +116,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   grid->shared_bytes = static_cast<std::uint32_t>(shared);
   grid->prerequisites_done = !grid->launch.waits_for_others;
   grid->stops_at_trigger = impl_->workers.schedule().kind != ScheduleKind::kSerial;
-  grid->watches_shared = impl_->config.watch_shared && shared != 0 && grid->warps > 1;
+  grid->watches_shared = impl_->config.watch_shared && shared != 0;
   grid->sm_count = impl_->config.sm_count;
   grid->clock_khz = impl_->config.clock_khz;
   grid->max_resident = resident_limit(impl_->config, *grid);

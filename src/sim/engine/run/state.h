@@ -141,6 +141,7 @@ struct BlockState {
   std::uint32_t live_threads = 0;
   std::uint32_t live_warps = 0;
   std::uint32_t cursor = 0;  // the warp whose turn it is
+  std::uint32_t step = 1;    // from there to the next one
   std::uint64_t clock = 0;   // warp instructions this block executed
   bool triggered = false;    // executed griddepcontrol.launch_dependents
   AsyncState async;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "sim/engine/isa/insn.h"
+
+namespace baton::sim {
+
+// fence and membar of the present lanes (PTX ISA 9.0, "membar/fence"). Memory is sequentially
+// consistent here: what they order counts for the judge alone.
+const Insn* op_fence(Exec* x, const Insn* i);
+
+}  // namespace baton::sim

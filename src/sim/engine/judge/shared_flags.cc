@@ -1,0 +1,56 @@
+// Fences and flags: release and acquire patterns between the warps of a cluster (PTX ISA 9.0, 8.7
+// "Release and Acquire Patterns").
+
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+
+// A pattern is a release followed by a strong write, or a fence followed by one; and a strong read
+// that observes it, which is an acquire or has a fence behind it. An update goes on with what it
+// observes; it is taken for an acquire, as many a lock has no fence behind its compare-and-swap. A
+// strong write of another warp begins anew.
+void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order) {
+  const std::uint32_t warp = warp_of(x);
+  const bool writes = touch != AccessKind::kRead;
+  const bool releases_now = writes && releases(order);
+  const Clock& fenced = fences_[warp].released;
+  if (!releases_now && fenced.empty() && flags_.empty()) return;
+  if (touch != AccessKind::kWrite) {
+    if (const auto found = flags_.find(address); found != flags_.end()) {
+      if (acquires(order) || touch == AccessKind::kUpdate) {
+        learn(x, warp, found->second.clock);
+      } else {
+        merge(fences_[warp].seen, found->second.clock);
+      }
+    }
+  }
+  if (!writes) return;
+  Flag& flag = flags_[address];
+  if (touch == AccessKind::kWrite && flag.warp != warp) flag.clock.clear();
+  flag.warp = warp;
+  if (releases_now) {
+    close(x, warp);
+    join(flag.clock, warp);
+  } else {
+    merge(flag.clock, fenced);
+  }
+}
+
+void SharedWatch::fence(Exec* x) {
+  const std::uint32_t warp = warp_of(x);
+  Fences& fences = fences_[warp];
+  close(x, warp);
+  merge(clocks_[warp], fences.seen);
+  fences.seen.clear();
+  fences.released = clocks_[warp];
+  raise(fences.released, warp, index_[warp]);
+}
+
+// The warp's next segment begins behind what the clock knows.
+void SharedWatch::learn(Exec* x, std::uint32_t warp, const Clock& clock) {
+  if (covers(clocks_[warp], clock)) return;
+  close(x, warp);
+  merge(clocks_[warp], clock);
+}
+
+}  // namespace baton::sim
