@@ -41,7 +41,33 @@ void free_on(Bench& b, const Stream& on, const char* kernel, bool is_written) {
 
 std::vector<Program> order_programs() {
   using B = Bench;
+  const auto tells = [](const char* primary, const char* dependent) {
+    return [=](B& b) {
+      b.launch(primary, b.y, b.x, b.u);
+      b.early(dependent, b.z, b.y, b.u);
+    };
+  };
+  const auto behind_wait = [](const char* kernel) {
+    return [kernel](B& b) {
+      b.launch("produce", b.y, b.x);
+      b.early(kernel, b.z, b.y, b.u);
+    };
+  };
   return {
+      // --- Flags between grids, and within one of which not all wait ---
+      {"hears_nothing_released",
+       {"read_before_wait"},
+       tells("tells_next_relaxed", "hears_by_acquire")},
+      {"hears_relaxed", {"read_before_wait"}, tells("tells_next_by_release", "hears_relaxed")},
+      {"hears_in_one_warp",
+       {"read_before_wait"},
+       tells("tells_next_by_release", "hears_in_one_warp")},
+      {"hears_elsewhere", {"read_before_wait"}, tells("tells_next_by_release", "hears_elsewhere")},
+      {"counts_behind_wait_by_block", {"missing_wait"}, behind_wait("counts_behind_wait_by_block")},
+      {"counts_behind_wait_by_warp", {"missing_wait"}, behind_wait("counts_behind_wait_by_warp")},
+      {"tells_blocks_of_wait_relaxed",
+       {"missing_wait"},
+       behind_wait("tells_blocks_of_wait_relaxed")},
       // --- Reads before the wait ---
       {"reads_first",
        {"read_before_wait"},

@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "corpus.h"
@@ -125,6 +126,23 @@ std::vector<Program> right_programs() {
     b.early("reads_first", b.u, b.y);
   });
 
+  add("tells_blocks_of_wait", [](B& b) {
+    b.launch("produce", b.y, b.x);
+    b.early("tells_blocks_of_wait", b.z, b.y, b.u);
+  });
+  const std::pair<const char*, const char*> told[] = {{"tells_next_by_release", "hears_by_acquire"},
+                                                      {"tells_next_by_release", "hears_by_fence"},
+                                                      {"tells_next_by_fence", "hears_by_acquire"},
+                                                      {"tells_next_by_count", "hears_by_fence"}};
+  for (const auto& [primary, dependent] : told) {
+    programs.push_back({fmt::format("{}_{}", primary, dependent),
+                        {},
+                        [primary = primary, dependent = dependent](B& b) {
+                          b.launch(primary, b.y, b.x, b.u);
+                          b.early(dependent, b.z, b.y, b.u);
+                        }});
+  }
+
   // --- Streams, events, graphs, the host ---
   add("an_event_orders_streams", [](B& b) {
     b.launch("produce", b.y, b.x);
@@ -240,6 +258,8 @@ std::vector<Program> right_programs() {
                              "copies_bulk_side_by_side",
                              "copies_bulk_twice_waiting",
                              "counts_from_zero",
+                             "marks_pointers",
+                             "shifts_pointers",
                              "initializes_mbarrier",
                              "tells_by_release",
                              "tells_by_fences",

@@ -137,8 +137,7 @@ bool initialize(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32
     return one.offset < offset + 8 && offset < one.offset + 8;
   });
   const Warp& warp = *x->warp;
-  records.push_back(
-      {offset, 0, 0, false, i, warp.frames[warp.fragments[warp.current].frame].function});
+  records.push_back({offset, 0, 0, 0, i, warp.frames[warp.fragments[warp.current].frame].function});
   store(block, records.back(), {count, count, 0, false});
   mark_shared(x, block, offset, 8);
   return true;
@@ -164,7 +163,7 @@ Operands operands_of(Exec* x, const Insn* i, int lane, MbarrierOp op) {
 
 void take_order(Exec* x, const Insn* i, std::uint32_t lanes, const MbarrierRecord& record) {
   x->block->remote = {};  // it may have learnt that the others are done with its memory
-  if (record.ordered) x->warp->ordered |= lanes;
+  x->warp->ordered.add(record.ordered, lanes);
   if (x->block->watch != nullptr) {
     x->block->watch->leave_mbarrier(x, record.offset, (i->mode & kMbarrierRelaxed) != 0);
   }
@@ -315,10 +314,9 @@ bool complete_bytes(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 }
 
 void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset, bool is_relaxed) {
-  if ((x->warp->ordered >> lane & 1) != 0) {
-    for (MbarrierRecord& record : block.async.mbarriers) {
-      if (record.offset == offset) record.ordered = true;
-    }
+  const OrderedLanes::Sources ordered = x->warp->ordered.sources_of(std::uint32_t{1} << lane);
+  for (MbarrierRecord& record : block.async.mbarriers) {
+    if (record.offset == offset) record.ordered |= ordered;
   }
   if (block.watch != nullptr) block.watch->arrive_mbarrier(x, {block.rank, offset}, is_relaxed);
 }

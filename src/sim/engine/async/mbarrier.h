@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/engine/judge/flags.h"
 #include "sim/engine/run/exec.h"
 
 namespace baton::sim {
@@ -26,10 +27,10 @@ inline constexpr std::uint32_t kMostArrivals = (1u << 20) - 1;  // and bytes
 // What a block remembers of an mbarrier in its shared memory, beside the bits there.
 struct MbarrierRecord {
   std::uint32_t offset = 0;
-  std::uint64_t bits = 0;      // as an instruction on it left them
-  std::uint64_t phase = 0;     // phases that were completed
-  bool ordered = false;        // some thread that arrived was (Warp::ordered)
-  const Insn* init = nullptr;  // who made it
+  std::uint64_t bits = 0;             // as an instruction on it left them
+  std::uint64_t phase = 0;            // phases that were completed
+  OrderedLanes::Sources ordered = 0;  // what some thread that arrived comes after
+  const Insn* init = nullptr;         // who made it
   const DecodedFunction* function = nullptr;
 };
 

@@ -41,7 +41,7 @@ TensorTile loaded(const TileMap& map, const std::vector<std::int32_t>& coordinat
 }
 
 TEST(TensorTile, KeepsWhatAMapHolds) {
-  TileMap map = matrix(0x0100'0000'0000'1000);
+  TileMap map = matrix(0x1000'0000'1000);
   map.swizzle_bits = 3;
   map.fills_nan = 1;
   const std::optional<TileMap> again = unpack_tensor_map(pack(map));

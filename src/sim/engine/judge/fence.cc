@@ -7,6 +7,11 @@ namespace baton::sim {
 
 const Insn* op_fence(Exec* x, const Insn* i) {
   if (x->block->watch != nullptr) x->block->watch->fence(x);
+  Warp& warp = *x->warp;
+  warp.ordered.join(warp.seen, x->mask);
+  warp.seen.replace({}, x->mask);
+  warp.released.replace(warp.ordered, x->mask);
+  warp.fenced |= x->mask;
   return i + 1;
 }
 

@@ -41,7 +41,7 @@ GlobalWatch::GlobalWatch(Exec* x, const Insn* i, const Region& region, std::uint
                 .bits()) {}
 
 Toucher GlobalWatch::mine_of(int lane) const {
-  return Toucher(mine_).for_lane(lane, (x_->warp->ordered >> lane & 1) != 0);
+  return Toucher(mine_).for_lane(lane, (x_->warp->ordered.waited() >> lane & 1) != 0);
 }
 
 GlobalWatch::~GlobalWatch() {
@@ -131,7 +131,24 @@ bool GlobalWatch::is_harmless(Toucher other, int lane, std::uint64_t* before) {
     *before = other.low_number();  // for all lanes, whatever they waited for
     return true;
   }
-  return relation == Relation::kAwaited && (x_->warp->ordered >> lane & 1) != 0;
+  const bool waited = (x_->warp->ordered.waited() >> lane & 1) != 0;
+  return (relation == Relation::kAwaited && waited) || is_behind_flag(other, lane);
+}
+
+// Whether the lane acquired a flag that the other's grid released, or a grid that comes after it.
+bool GlobalWatch::is_behind_flag(Toucher other, int lane) const {
+  for (int source = 1; source < OrderedLanes::kSources; ++source) {
+    if ((x_->warp->ordered.of(source) >> lane & 1) == 0) continue;
+    const Ordering& ordering = Ordering::instance();
+    const Ordering::Number number = other.number(ordering.last());
+    for (const FlagSource& flag : x_->grid->acquired.of(source)) {
+      if (flag.grid == number) return true;
+      const Relation relation = ordering.relation(flag.grid, number);
+      if (relation == Relation::kBefore) return true;
+      if (relation == Relation::kAwaited && flag.has_waited) return true;
+    }
+  }
+  return false;
 }
 
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
@@ -184,7 +201,7 @@ template <bool Reads>
 bool GlobalWatch::note_alike(Shadow::Cell* first, std::uint32_t cells, int lane,
                              std::uint32_t lanes) const {
   // Some lanes waited, others not.
-  const std::uint32_t waited = x_->warp->ordered >> lane & (kAllLanes >> (kLanes - lanes));
+  const std::uint32_t waited = x_->warp->ordered.waited() >> lane & (kAllLanes >> (kLanes - lanes));
   if (waited != 0 && waited != kAllLanes >> (kLanes - lanes)) return false;
   const Shadow::Cell known = {Shadow::load(first->write), Shadow::load(first->read)};
   Shadow::Cell differs = {0, 0};

@@ -40,6 +40,7 @@ class GlobalWatch {
   Ordering::Relation relation_to(Toucher other) const;
   Toucher mine_of(int lane) const;
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);
+  bool is_behind_flag(Toucher other, int lane) const;
   bool is_ignorable(std::uint64_t other, std::uint64_t before) const;
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
@@ -73,9 +74,9 @@ class GlobalWatch {
   std::uint64_t forbidden_offset_ = 0;
 };
 
-// Threads that order each other: where one of the lanes is ordered after other grids, all are.
+// Threads that order each other: where one of the lanes comes after other grids, all do.
 inline void share_order(Warp& warp, std::uint32_t lanes) {
-  if ((warp.ordered & lanes) != 0) warp.ordered |= lanes;
+  warp.ordered.add(warp.ordered.sources_of(lanes), lanes);
 }
 
 }  // namespace baton::sim

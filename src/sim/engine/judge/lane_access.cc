@@ -38,25 +38,48 @@ bool each_local_word(const CheckedAccess& a, const SpaceAddress& place, F&& copy
   return true;
 }
 
-// Order passes from a thread to another through memory that the one writes and the other reads by
-// strong operations, which wait for each other; those are no hazards themselves.
-std::uint64_t flag_of(const Exec* x, const SpaceAddress& place) {
+// Order passes from a thread to another, of this grid or of another one, through flags in memory:
+// by release and acquire patterns, as SharedWatch::access_flag has them within a cluster.
+FlagTable& flags_of(const Exec* x, const SpaceAddress& place) {
+  const bool is_shared = place.space == Space::kShared;
+  return is_shared ? x->grid->shared_flags : x->grid->memory->impl().flags;
+}
+std::uint64_t flag_key(const Exec* x, const SpaceAddress& place) {
   if (place.space != Space::kShared) return place.address;
-  // Shared memory of different blocks; no global address is so small.
-  return x->block->number << 32 | (place.address & 0xffff'ffff);
+  const std::uint64_t rank = place.of_cluster ? rank_of(place.address) : x->block->rank;
+  const std::uint64_t offset = place.address & ((1u << kRankShift) - 1);
+  return x->block->cluster->blocks[rank]->number << 32 | offset;
 }
-void take_flag(Exec* x, int lane, const SpaceAddress& place) {
+
+void take_flag(Exec* x, int lane, const SpaceAddress& place, bool acquires_now) {
   x->block->remote = {};  // it may have learnt so that the others are done with its memory
-  if (!x->grid->launch.is_programmatic) return;
-  if (x->grid->flags.contains(flag_of(x, place))) x->warp->ordered |= std::uint32_t{1} << lane;
+  GridState& grid = *x->grid;
+  if (grid.relations == nullptr) return;
+  flags_of(x, place).each(flag_key(x, place), [&](const FlagSource& source) {
+    const bool is_own = source.grid == grid.launch.number;
+    if (is_own && !source.has_waited) return;
+    OrderedLanes& order = acquires_now ? x->warp->ordered : x->warp->seen;
+    order.add(is_own ? OrderedLanes::Sources{1} : grid.acquired.sources_of(source),
+              std::uint32_t{1} << lane);
+  });
 }
-void give_flag(Exec* x, int lane, const SpaceAddress& place) {
+
+void give_flag(Exec* x, int lane, const SpaceAddress& place, bool releases_now) {
   if (place.of_cluster) {
     // It may tell the owner so what this block has seen, and that it is done with its memory.
     x->block->cluster->blocks[rank_of(place.address)]->remote = {};
   }
-  if (!x->grid->launch.is_programmatic || (x->warp->ordered >> lane & 1) == 0) return;
-  x->grid->flags.insert(flag_of(x, place));
+  GridState& grid = *x->grid;
+  const std::uint32_t mine = std::uint32_t{1} << lane;
+  if (grid.relations == nullptr || (!releases_now && (x->warp->fenced & mine) == 0)) return;
+  const OrderedLanes& order = releases_now ? x->warp->ordered : x->warp->released;
+  FlagTable& flags = flags_of(x, place);
+  const std::uint64_t key = flag_key(x, place);
+  flags.add(key, {grid.launch.number, (order.waited() & mine) != 0});
+  for (int source = 1; source < OrderedLanes::kSources; ++source) {
+    if ((order.of(source) & mine) == 0) continue;
+    for (const FlagSource& acquired : grid.acquired.of(source)) flags.add(key, acquired);
+  }
 }
 
 // The address of a flag as all warps of a cluster have it.
@@ -68,11 +91,14 @@ std::uint64_t generic_address(const Exec* x, const SpaceAddress& place) {
 }
 
 void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, AccessKind touch) {
+  const MemoryOrder order = order_of_mode(i->mode);
   if (x->block->watch != nullptr) {
-    x->block->watch->access_flag(x, generic_address(x, place), touch, order_of_mode(i->mode));
+    x->block->watch->access_flag(x, generic_address(x, place), touch, order);
   }
-  if (touch != AccessKind::kWrite) take_flag(x, lane, place);
-  if (touch != AccessKind::kRead) give_flag(x, lane, place);
+  if (touch != AccessKind::kWrite) {
+    take_flag(x, lane, place, acquires(order) || touch == AccessKind::kUpdate);
+  }
+  if (touch != AccessKind::kRead) give_flag(x, lane, place, releases(order));
 }
 
 }  // namespace

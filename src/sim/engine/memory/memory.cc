@@ -189,6 +189,7 @@ bool DeviceMemory::Impl::is_watched() const {
 
 void DeviceMemory::Impl::forget_touches() {
   std::unique_lock lock(mutex);
+  flags.clear();
   for (auto& [base, allocation] : allocations) {
     if (allocation.backing != nullptr) allocation.backing->shadow().clear();
   }
@@ -211,7 +212,7 @@ void DeviceMemory::Impl::forget_oldest_freed() {
 
 AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
   if (address < kNullPage) return AddressKind::kNull;
-  if (window_of(address) == 0 || window_of(address) == 0xff) return AddressKind::kHost;
+  if (is_host_address(address)) return AddressKind::kHost;
   std::shared_lock lock(mutex);
   const auto found = before(address);
   if (found == allocations.end()) return AddressKind::kNone;
@@ -222,7 +223,7 @@ AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
 std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   if (address == 0) return "the null pointer";
   if (address < kNullPage) return fmt::format("{} bytes past the null pointer", address);
-  if (window_of(address) == 0 || window_of(address) == 0xff) return "a host pointer";
+  if (is_host_address(address)) return "a host pointer";
   std::shared_lock lock(mutex);
   if (address < window_begin || address >= window_end) {
     return "an address that no memory of this device has";
@@ -289,11 +290,27 @@ bool DeviceMemory::Impl::allocate_at(std::uint64_t base, std::uint64_t bytes) {
 std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
   Impl& m = *impl_;
   std::unique_lock lock(m.mutex);
-  const std::uint64_t end = m.window_begin - kPage + kConstantBit;
-  if (bytes > m.capacity || Impl::span_of(bytes) > end - m.next) return 0;
-  const std::uint64_t base = m.next;
-  if (!m.place(base, bytes)) return 0;
-  m.next += Impl::span_of(bytes);
+  if (bytes > m.capacity) return 0;
+  const std::uint64_t base = m.find_room(Impl::span_of(bytes));
+  if (base == 0 || !m.place(base, bytes)) return 0;
+  if (base == m.next) m.next += Impl::span_of(bytes);
+  return base;
+}
+
+std::uint64_t DeviceMemory::Impl::find_room(std::uint64_t span) {
+  const std::uint64_t end = window_begin - kPage + kConstantBit;
+  if (span <= end - next) return next;
+  std::uint64_t base = window_begin;
+  for (const auto& [address, allocation] : allocations) {
+    if (address >= end || address - base >= span) break;
+    if (allocation.backing != nullptr) base = address + span_of(allocation.size);
+  }
+  if (span > end - base) return 0;
+  std::erase_if(freed, [&](std::uint64_t address) {
+    const bool overlaps = address >= base && address - base < span;
+    if (overlaps) allocations.erase(address);
+    return overlaps;
+  });
   return base;
 }
 

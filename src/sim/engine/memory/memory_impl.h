@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/engine/judge/flags.h"
 #include "sim/engine/judge/shadow.h"
 #include "sim/engine/memory/memory.h"
 #include "sim/engine/memory/region.h"
@@ -103,6 +104,9 @@ struct DeviceMemory::Impl {
   Allocations::const_iterator nearest(std::uint64_t address) const;
   void mark_written(Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
   void forget_oldest_freed();
+  // So many addresses; 0 where there are not as many. Each is handed out once, as long as there are
+  // any left.
+  std::uint64_t find_room(std::uint64_t span);
   // As allocate_at(), under the lock.
   bool place(std::uint64_t base, std::uint64_t bytes);
 
@@ -117,6 +121,7 @@ struct DeviceMemory::Impl {
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
   std::shared_ptr<const Snapshot> current;  // null after a change
   bool watched = false;                     // whether accesses are noted in the shadows
+  FlagTable flags;                          // by which grids order each other
 };
 
 }  // namespace baton::sim

@@ -33,6 +33,25 @@ TEST(DeviceMemory, AddressesAreOfTheDeviceAndNeverUsedTwice) {
   EXPECT_NE(DeviceMemory(4, kMiB).allocate(1), DeviceMemory(3, kMiB).allocate(1));
 }
 
+// Programs may keep marks of their own in the upper bits of a pointer.
+TEST(DeviceMemory, LeavesTheUpperBitsOfAddressesFree) {
+  DeviceMemory memory(7, kMiB);
+  EXPECT_EQ(memory.allocate(1000) >> 47, 0u);
+}
+
+TEST(DeviceMemory, UsesAddressesAgainWhereNoneAreLeft) {
+  constexpr std::uint64_t kMany = std::uint64_t{1} << 38;
+  DeviceMemory memory(0, 2 * kMany);
+  const std::uint64_t kept = memory.allocate(kMiB);
+  for (int k = 0; k < 10; ++k) {
+    const std::uint64_t address = memory.allocate(kMany);
+    if (address == 0) GTEST_SKIP() << "the host has no address space for so much memory";
+    EXPECT_TRUE(address > kept + kMiB);
+    EXPECT_TRUE(memory.free(address));
+  }
+  EXPECT_TRUE(memory.free(kept));
+}
+
 TEST(DeviceMemory, KeepsToItsCapacity) {
   DeviceMemory memory(0, kMiB);
   EXPECT_EQ(memory.allocate(0), 0u);

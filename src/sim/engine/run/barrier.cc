@@ -46,7 +46,7 @@ void release(BlockState& block, std::uint32_t id) {
       Fragment& fragment = warp.fragments[k];
       if (fragment.wait != Wait::kBarrier || fragment.id != id) continue;
       fragment.wait = Wait::kNone;
-      if (barrier.ordered) warp.ordered |= fragment.mask;
+      warp.ordered.add(barrier.ordered, fragment.mask);
       released |= std::uint32_t{1} << warp.index;
       if (fragment.pending != nullptr) write_result(warp, fragment, barrier);
       fragment.pending = nullptr;
@@ -58,7 +58,7 @@ void release(BlockState& block, std::uint32_t id) {
 
 void begin_phase(BlockState& block, Barrier& barrier, std::uint32_t expected) {
   barrier.in_use = true;
-  barrier.ordered = false;
+  barrier.ordered = 0;
   barrier.expected = expected;
   barrier.arrived = 0;
   barrier.count = 0;
@@ -119,7 +119,7 @@ const Insn* op_barrier(Exec* x, const Insn* i) {
   check_agreement(x, i, barrier, id, expected);
   barrier.arrived += x->active;
   barrier.lanes[warp.index] |= x->mask;
-  barrier.ordered = barrier.ordered || (warp.ordered & x->mask) != 0;
+  barrier.ordered |= warp.ordered.sources_of(x->mask);
   if (block.watch != nullptr) block.watch->arrive(x, id);
   if (kind >= BarrierKind::kRedPopc) {
     const std::uint32_t p =

@@ -20,7 +20,9 @@ constexpr std::int64_t kWarpSlice = 1 << 16;
 
 void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bool ordered) {
   warp->live = live;
-  warp->ordered = ordered ? kAllLanes : 0;
+  warp->ordered = warp->released = warp->seen = {};
+  if (ordered) warp->ordered.add(1, kAllLanes);
+  warp->fenced = 0;
   warp->count = 1;
   warp->current = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;
@@ -37,7 +39,7 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
 // Runs one warp until it cannot or may not go on.
 void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->warp = warp;
-  x->ordered = &warp->ordered;
+  x->ordered = warp->ordered.data();
   x->shared.shadow =
       x->block->watch == nullptr ? nullptr : &x->block->watch->open(x->block->rank, x);
   x->local = warp->local.data();

@@ -109,7 +109,7 @@ bool release_grid_waits(ClusterState& cluster, Trace* trace) {
         Fragment& fragment = warp.fragments[k];
         if (fragment.wait != Wait::kGrid) continue;
         fragment.wait = Wait::kNone;
-        warp.ordered |= fragment.mask;
+        warp.ordered.add(1, fragment.mask);
         block->waited = any = true;
       }
       if (trace != nullptr) trace->end_wait(block.get());

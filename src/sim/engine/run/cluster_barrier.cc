@@ -28,7 +28,7 @@ void release(Exec* x, ClusterState& cluster) {
         fragment.wait = Wait::kNone;
         block->cluster_phases = cluster.barrier.phase;
         warp.cluster_arrived &= ~fragment.mask;
-        if (cluster.barrier.ordered) warp.ordered |= fragment.mask;
+        warp.ordered.add(cluster.barrier.ordered, fragment.mask);
         if (block->watch != nullptr) block->watch->leave_cluster(x, block->rank, warp.index);
       }
     }
@@ -40,7 +40,7 @@ void complete_if_all_came(Exec* x, ClusterState& cluster) {
   if (barrier.arrived == 0 || barrier.arrived < barrier.live_threads) return;
   barrier.arrived = 0;
   ++barrier.phase;
-  barrier.ordered = barrier.ordered || std::exchange(barrier.arriving_ordered, false);
+  barrier.ordered |= std::exchange(barrier.arriving_ordered, OrderedLanes::Sources{0});
   if (cluster.watch != nullptr) cluster.watch->complete_cluster();
   release(x, cluster);
 }
@@ -61,7 +61,7 @@ const Insn* op_cluster_arrive(Exec* x, const Insn* i) {
   }
   warp.cluster_arrived |= x->mask;
   if (x->block->watch != nullptr) x->block->watch->arrive_cluster(x, i->mode == 1);
-  if ((warp.ordered & x->mask) != 0) cluster.barrier.arriving_ordered = true;
+  cluster.barrier.arriving_ordered |= warp.ordered.sources_of(x->mask);
   warp.cluster_parity &= ~x->mask;
   if (cluster.barrier.phase % 2 != 0) warp.cluster_parity |= x->mask;
   cluster.barrier.arrived += count_of(x->mask);
@@ -79,7 +79,7 @@ const Insn* op_cluster_wait(Exec* x, const Insn* i) {
   const std::uint32_t waiting = arrived_now(warp, x->block->cluster->barrier) & x->mask;
   const std::uint32_t passing = x->mask & ~waiting;
   warp.cluster_arrived &= ~passing;
-  if (x->block->cluster->barrier.ordered) warp.ordered |= passing;
+  warp.ordered.add(x->block->cluster->barrier.ordered, passing);
   if (passing != 0) x->block->cluster_phases = x->block->cluster->barrier.phase;
   if (passing != 0 && x->block->watch != nullptr) {
     x->block->watch->leave_cluster(x, x->block->rank, warp.index);

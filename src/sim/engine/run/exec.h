@@ -70,7 +70,7 @@ struct Exec {
   std::uint64_t bytes_written = 0;
 
   Warp* warp = nullptr;
-  std::uint32_t* ordered = nullptr;  // Warp::ordered
+  std::uint32_t* ordered = nullptr;  // Warp::ordered, OrderedLanes::kSources masks
   BlockState* block = nullptr;
   GridState* grid = nullptr;
 };

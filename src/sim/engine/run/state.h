@@ -68,8 +68,10 @@ struct Fragment {
 struct Warp {
   std::uint32_t index = 0;
   std::uint32_t live = 0;  // lanes that have not exited
-  // Lanes that are ordered after all grids that griddepcontrol.wait waits for.
-  std::uint32_t ordered = 0;
+  // Which lanes come after which other grids; what of it their latest fence released; and what
+  // flags that they have seen since will add behind the next one.
+  OrderedLanes ordered, released, seen;
+  std::uint32_t fenced = 0;  // lanes that executed a fence
   std::uint32_t count = 0;
   std::uint32_t current = 0;
   // A fragment that was chosen out of turn, because another one spins: joins do not stop it.
@@ -98,8 +100,8 @@ struct Barrier {
   std::uint32_t expected = 0;  // threads; 0: all of the block
   std::uint32_t arrived = 0;   // threads
   bool in_use = false;
-  bool ordered = false;     // some thread that arrived was (Warp::ordered)
-  std::uint32_t count = 0;  // bar.red.popc
+  OrderedLanes::Sources ordered = 0;  // what some thread that arrived comes after
+  std::uint32_t count = 0;            // bar.red.popc
   bool all = true;
   bool any = false;
   std::vector<std::uint32_t> lanes;  // arrived, a mask for each warp
@@ -157,8 +159,8 @@ struct ClusterBarrier {
   std::uint32_t live_threads = 0;  // that have not exited
   std::uint32_t arrived = 0;       // of those, in the present phase
   std::uint32_t phase = 0;
-  bool arriving_ordered = false;  // some thread that arrived in this phase was (Warp::ordered)
-  bool ordered = false;           // likewise in some phase before
+  // What some thread that arrived in this phase comes after, and in some phase before.
+  OrderedLanes::Sources arriving_ordered = 0, ordered = 0;
 };
 
 // The blocks of a resident cluster, one alone in grids without clusters, or storage of one.
@@ -208,7 +210,8 @@ struct GridState final : public Grid {
   // Ordering::Relation to others, by their numbers' low bits; filled in when asked for.
   std::unique_ptr<std::atomic<std::uint8_t>[]> relations;
   LoggedFindings logged;
-  FlagAddresses flags;  // by which ordered threads let others go on
+  FlagTable shared_flags;  // in shared memory; those in global memory are the memory's own
+  AcquiredGrids acquired;
   // Whether all grids that griddepcontrol.wait waits for have completed. A grid without a
   // programmatic dependency starts after them.
   std::atomic<bool> prerequisites_done{true};

@@ -284,7 +284,7 @@ const Insn* op_isspacep(Exec* x, const Insn* i) {
 const Insn* op_grid_wait(Exec* x, const Insn* i) {
   GridState& grid = *x->grid;
   if (grid.prerequisites_done.load(std::memory_order_acquire)) {
-    x->warp->ordered |= x->mask;
+    x->warp->ordered.add(1, x->mask);
     if (!grid.launch.is_programmatic || x->block->waited) return i + 1;
     x->block->waited = true;
     Ordering::instance().note_wait(grid.launch.number);
@@ -301,7 +301,7 @@ const Insn* op_grid_wait(Exec* x, const Insn* i) {
 const Insn* op_launch_dependents(Exec* x, const Insn* i) {
   BlockState& block = *x->block;
   GridState& grid = *x->grid;
-  if (grid.launch.is_programmatic && (x->mask & ~x->warp->ordered) != 0) {
+  if (grid.launch.is_programmatic && (x->mask & ~x->warp->ordered.waited()) != 0) {
     Ordering::instance().note_early_trigger(grid.launch.number);
   }
   if (block.triggered) return i + 1;
