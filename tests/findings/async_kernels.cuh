@@ -260,3 +260,93 @@ KERNEL copies_bulk_twice_waiting(float* y, const float* x) {
   }
   y[i] = s[t];
 }
+
+// --- What threads write and the async proxy reads ---
+__device__ void fence_proxy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+enum class ProxyFence { kNone, kBeforeWrite, kByWriters, kByIssuer, kByOneWarp, kOnce };
+template <ProxyFence Kind>
+__device__ void store_out(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[128];
+  for (int k = 0; k < 2; ++k) {
+    if (Kind == ProxyFence::kBeforeWrite) fence_proxy();
+    s[t] = x[i] + static_cast<float>(k);
+    if (Kind == ProxyFence::kByWriters) fence_proxy();
+    if (Kind == ProxyFence::kByOneWarp && t < 32) fence_proxy();
+    if (Kind == ProxyFence::kOnce && k == 0) fence_proxy();
+    __syncthreads();
+    if (t == 0) {
+      if (Kind == ProxyFence::kByIssuer) fence_proxy();
+      store_bulk(y + blockIdx.x * 128, s, 512);
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    }
+    __syncthreads();
+  }
+}
+#define STORES_OUT(name, kind) \
+  KERNEL name(float* y, const float* x) { store_out<ProxyFence::kind>(y, x); }
+STORES_OUT(stores_out_unfenced, kNone)
+STORES_OUT(stores_out_fenced_before_write, kBeforeWrite)
+STORES_OUT(stores_out_fenced_by_one_warp, kByOneWarp)
+STORES_OUT(stores_out_fenced_once, kOnce)
+STORES_OUT(stores_out_fenced, kByWriters)
+STORES_OUT(stores_out_fenced_by_issuer, kByIssuer)
+template <bool Fences>
+__device__ void store_out_by_one_warp(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[32];
+  s[t] = x[i];
+  if (Fences) fence_proxy();
+  __syncwarp();
+  if (t == 0) {
+    store_bulk(y + blockIdx.x * 32, s, 128);
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+}
+KERNEL one_warp_stores_out(float* y, const float* x) { store_out_by_one_warp<true>(y, x); }
+KERNEL one_warp_stores_out_unfenced(float* y, const float* x) {
+  store_out_by_one_warp<false>(y, x);
+}
+// What a copy brought, a copy takes away: both are of the async proxy.
+KERNEL copies_in_and_out(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[128];
+  __shared__ unsigned long long full;
+  if (t == 0) init_mbarrier(&full, 1);
+  __syncthreads();
+  if (t == 0) {
+    copy_bulk(s, x + blockIdx.x * 128, 512, &full);
+    wait_for(&full, 0);
+    store_bulk(y + blockIdx.x * 128, s, 512);
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+}
+template <bool Fences>
+__device__ void copy_to_other_block(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ alignas(16) float from[128];
+  __shared__ alignas(16) float to[128];
+  __shared__ unsigned long long full;
+  if (t == 0) init_mbarrier(&full, 1);
+  from[t] = x[i];
+  if (Fences) fence_proxy();
+  cluster.sync();
+  if (t == 0) {
+    expect_bytes(&full, 512);
+    asm volatile(
+        "{ .reg .b32 a, m; mapa.shared::cluster.u32 a, %0, %3; mapa.shared::cluster.u32 m, %2, %3;"
+        " cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+        " [a], [%1], 512, [m]; }" ::"r"(address_of(to)),
+        "r"(address_of(from)), "r"(address_of(&full)), "r"(cluster.block_rank() ^ 1)
+        : "memory");
+  }
+  wait_for(&full, 0);
+  y[i] = to[t];
+  cluster.sync();
+}
+KERNEL cluster_copies(float* y, const float* x) { copy_to_other_block<true>(y, x); }
+KERNEL cluster_copies_unfenced(float* y, const float* x) { copy_to_other_block<false>(y, x); }

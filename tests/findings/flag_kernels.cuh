@@ -248,3 +248,62 @@ KERNEL cluster_makes_mbarrier(float* y, const float* x) { make_mbarrier_for_clus
 KERNEL cluster_makes_mbarrier_unfenced(float* y, const float* x) {
   make_mbarrier_for_cluster<false>(y, x);
 }
+
+// --- Whether the other block has begun ---
+__device__ void arrive_relaxed_at_cluster() {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+}
+__device__ void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+KERNEL cluster_stores_first(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float s[128];
+  *cluster.map_shared_rank(s + t, cluster.block_rank() ^ 1) = x[i];
+  cluster.sync();
+  y[i] = s[t];
+}
+KERNEL cluster_reads_first(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float s[128];
+  const float v = *cluster.map_shared_rank(s + t, cluster.block_rank() ^ 1);
+  cluster.sync();
+  s[t] = x[i];
+  y[i] = v + s[t];
+}
+// The first warp alone waits at the cluster's barrier before all store.
+template <bool Syncs>
+__device__ void store_behind_one_warp(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float s[128];
+  arrive_relaxed_at_cluster();
+  if (t < 32) wait_for_cluster();
+  if (Syncs) __syncthreads();
+  *cluster.map_shared_rank(s + t, cluster.block_rank() ^ 1) = x[i];
+  if (t >= 32) wait_for_cluster();
+  cluster.sync();
+  y[i] = s[t];
+}
+KERNEL cluster_stores_behind_one_warp(float* y, const float* x) {
+  store_behind_one_warp<true>(y, x);
+}
+KERNEL cluster_stores_beside_one_warp(float* y, const float* x) {
+  store_behind_one_warp<false>(y, x);
+}
+KERNEL cluster_stores_behind_barrier(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float s[128];
+  arrive_relaxed_at_cluster();
+  wait_for_cluster();
+  *cluster.map_shared_rank(s + t, cluster.block_rank() ^ 1) = x[i];
+  cluster.sync();
+  y[i] = s[t];
+}

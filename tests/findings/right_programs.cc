@@ -258,6 +258,9 @@ std::vector<Program> right_programs() {
                              "copies_bulk_side_by_side",
                              "copies_bulk_twice_waiting",
                              "counts_from_zero",
+                             "stores_out_fenced",
+                             "stores_out_fenced_by_issuer",
+                             "copies_in_and_out",
                              "marks_pointers",
                              "shifts_pointers",
                              "initializes_mbarrier",
@@ -268,7 +271,8 @@ std::vector<Program> right_programs() {
                              "tells_through_another"}) {
     add(kernel, alone(kernel));
   }
-  for (const char* kernel : {"one_warp_copies", "one_warp_loads_bulk", "one_warp_stores_bulk"}) {
+  for (const char* kernel :
+       {"one_warp_copies", "one_warp_loads_bulk", "one_warp_stores_bulk", "one_warp_stores_out"}) {
     add(kernel, [kernel](B& b) { b.by_warps(kernel, b.y, b.x); });
   }
   add("exits_before_barrier", [](B& b) { b.launch("exits_before_barrier", b.y, b.x, 140); });
@@ -277,7 +281,8 @@ std::vector<Program> right_programs() {
   for (const char* kernel :
        {"cluster_swaps", "cluster_counts", "cluster_tells_when_done", "cluster_reuses",
         "cluster_sends", "cluster_sends_round", "cluster_arrives_releasing",
-        "cluster_arrives_behind_fence", "cluster_makes_mbarrier"}) {
+        "cluster_arrives_behind_fence", "cluster_makes_mbarrier", "cluster_stores_behind_one_warp",
+        "cluster_stores_behind_barrier", "cluster_copies"}) {
     add(kernel, [kernel](B& b) { b.in_clusters(kernel, b.y, b.x); });
   }
   add("one_warp_swaps_in_cluster",

@@ -230,7 +230,7 @@ enum class Space : std::uint8_t {
   kSharedCluster,
 };
 
-// What an atomic or other strong access orders besides itself (PTX ISA 9.0, 8.7 "Release and
+// What an atomic or other strong access orders besides itself (PTX ISA 9.0, "Release and
 // Acquire Patterns"): the acquiring half is bit 0, the releasing half bit 1.
 enum class MemoryOrder : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
 constexpr bool acquires(MemoryOrder order) {

@@ -117,6 +117,17 @@ void note_remote(const CheckedAccess& a, BlockState* owner) {
   last.thread = a.x->warp->index * kLanes + static_cast<std::uint32_t>(a.lane);
 }
 
+// "Distributed shared memory" of the CUDA programming guide: all blocks whose memory is used must
+// have begun.
+void check_begun(const CheckedAccess& a, std::uint32_t rank) {
+  const SharedWatch* watch = a.x->block->watch;
+  if (watch == nullptr || watch->has_begun(a.x, rank)) return;
+  report(a.x, a.i, a.lane, FindingKind::kUnstartedBlock,
+         fmt::format("{} {} bytes of shared memory of block {} of its cluster, which may not have "
+                     "begun: wait at the cluster's barrier before that",
+                     a.verb, a.bytes, rank));
+}
+
 // The shared memory of another block of the cluster, or false after a fault.
 bool find_remote(const CheckedAccess& a, const SpaceAddress& place, Region* region) {
   const ClusterState& cluster = *a.x->block->cluster;
@@ -136,6 +147,7 @@ bool find_remote(const CheckedAccess& a, const SpaceAddress& place, Region* regi
                     a.verb, a.bytes, rank));
     return false;
   }
+  check_begun(a, rank);
   note_remote(a, &block);
   region->base = std::uint64_t{rank} << kRankShift;
   region->size = block.shared.size();

@@ -7,30 +7,51 @@
 
 namespace baton::sim {
 
-// Vector clocks: of each party, how many of its segments are known to be over. Parties that a clock
-// does not reach have none.
-using Clock = std::vector<std::uint32_t>;
+// A number for each party. Parties that are not reached have 0.
+using Times = std::vector<std::uint32_t>;
 
-inline std::uint32_t at(const Clock& clock, std::uint32_t party) {
-  return party < clock.size() ? clock[party] : 0;
+inline std::uint32_t at(const Times& times, std::uint32_t party) {
+  return party < times.size() ? times[party] : 0;
 }
 
-inline void raise(Clock& clock, std::uint32_t party, std::uint32_t index) {
-  if (clock.size() <= party) clock.resize(party + 1);
-  clock[party] = std::max(clock[party], index);
+inline void raise(Times& times, std::uint32_t party, std::uint32_t index) {
+  if (times.size() <= party) times.resize(party + 1);
+  times[party] = std::max(times[party], index);
 }
 
-inline void merge(Clock& into, const Clock& from) {
+inline void merge(Times& into, const Times& from) {
   if (into.size() < from.size()) into.resize(from.size());
   for (std::size_t p = 0; p < from.size(); ++p) into[p] = std::max(into[p], from[p]);
 }
 
-// Whether `clock` knows all that `other` knows.
-inline bool covers(const Clock& clock, const Clock& other) {
-  for (std::size_t p = 0; p < other.size(); ++p) {
-    if (at(clock, static_cast<std::uint32_t>(p)) < other[p]) return false;
+inline bool covers(const Times& times, const Times& others) {
+  for (std::size_t p = 0; p < others.size(); ++p) {
+    if (at(times, static_cast<std::uint32_t>(p)) < others[p]) return false;
   }
   return true;
+}
+
+// A vector clock: how many segments of each party are known to be over; and of how many the writes
+// are known to be visible to the async proxy too, as a proxy fence lies between.
+struct Clock {
+  Times over;
+  Times fenced;
+
+  bool empty() const { return over.empty(); }
+  void clear() {
+    over.clear();
+    fenced.clear();
+  }
+};
+
+inline void merge(Clock& into, const Clock& from) {
+  merge(into.over, from.over);
+  merge(into.fenced, from.fenced);
+}
+
+// Whether `clock` knows all that `other` knows.
+inline bool covers(const Clock& clock, const Clock& other) {
+  return covers(clock.over, other.over) && covers(clock.fenced, other.fenced);
 }
 
 }  // namespace baton::sim

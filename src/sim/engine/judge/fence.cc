@@ -15,4 +15,9 @@ const Insn* op_fence(Exec* x, const Insn* i) {
   return i + 1;
 }
 
+const Insn* op_fence_proxy(Exec* x, const Insn* i) {
+  if (x->block->watch != nullptr) x->block->watch->fence_proxy(x);
+  return i->mode == 1 ? op_fence(x, i) : i + 1;
+}
+
 }  // namespace baton::sim

@@ -7,5 +7,8 @@ namespace baton::sim {
 // fence and membar of the present lanes (PTX ISA 9.0, "membar/fence"). Memory is sequentially
 // consistent here: what they order counts for the judge alone.
 const Insn* op_fence(Exec* x, const Insn* i);
+// fence.proxy.async: what was written becomes visible to asynchronous copies in bulk. `mode` 1: it
+// is a fence between threads as well.
+const Insn* op_fence_proxy(Exec* x, const Insn* i);
 
 }  // namespace baton::sim

@@ -12,7 +12,7 @@
 namespace baton::sim {
 
 // Order between grids that passes through memory: a thread releases a flag, a thread of another
-// grid, or of the same one, acquires it (PTX ISA 9.0, 8.7 "Release and Acquire Patterns").
+// grid, or of the same one, acquires it (PTX ISA 9.0, "Release and Acquire Patterns").
 
 // What a release comes after: what its grid did, and what that grid waits for, where its thread was
 // ordered after that. Of the grid no threads are told apart.

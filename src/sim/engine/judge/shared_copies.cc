@@ -25,21 +25,21 @@ void SharedWatch::note_copies(Exec* x, AllCopies& all, std::span<const Access> a
     }
     // Copies that write the same place are held against each other, as segments are.
     if (copies.open != nullptr && memory.is_written(*copies.open, access)) {
-      close_copies(x, copies, warp);
+      close_copies(x, copies, warp, &all == &reads_);
     }
   }
   if (copies.open == nullptr) {
     copies.open = memory.take();
     copies.start = clocks_[warp];
-    raise(copies.start, warp, index_[warp]);
+    raise(copies.start.over, warp, index_[warp]);
   }
   for (const Access& access : accesses) memory.touch(*copies.open, access);
 }
 
-void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp) {
+void SharedWatch::close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads) {
   if (copies.open == nullptr) return;
-  memories_[warp / warps_].close(
-      x, {copies.party, warp, copies.index++, std::move(copies.start), std::move(copies.open)});
+  memories_[warp / warps_].close(x, {copies.party, warp, copies.index++, std::move(copies.start),
+                                     std::move(copies.open), reads});
   copies.open = nullptr;
 }
 
@@ -47,7 +47,7 @@ void SharedWatch::commit(Exec* x, AllCopies& all) {
   const auto found = all.find(warp_of(x));
   if (found == all.end()) return;
   Copies& copies = found->second;
-  close_copies(x, copies, found->first);
+  close_copies(x, copies, found->first, &all == &reads_);
   copies.groups.push_back(copies.index);
   if (copies.groups.size() > kMostGroups) copies.groups.pop_front();
 }
@@ -62,7 +62,7 @@ void SharedWatch::wait(Exec* x, AllCopies& all, std::uint32_t left) {
     if (copies.groups.size() <= left) return;
     over = copies.groups[copies.groups.size() - 1 - left];
   }
-  raise(clocks_[found->first], copies.party, over);
+  raise(clocks_[found->first].over, copies.party, over);
 }
 
 void SharedWatch::note_copies(Exec* x, std::span<const Access> accesses) {
@@ -80,8 +80,9 @@ void SharedWatch::wait_copies(Exec* x, std::uint32_t left) {
 void SharedWatch::arrive_copies(Exec* x, std::uint32_t offset) {
   const auto found = copies_.find(warp_of(x));
   if (found == copies_.end()) return;
-  close_copies(x, found->second, found->first);
-  raise(mbarriers_[{x->block->rank, offset}].arriving, found->second.party, found->second.index);
+  close_copies(x, found->second, found->first, false);
+  raise(mbarriers_[{x->block->rank, offset}].arriving.over, found->second.party,
+        found->second.index);
 }
 
 void SharedWatch::note_bulk_read(Exec* x, const Access& access) {
@@ -107,14 +108,15 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
   std::shared_ptr<Footprint> touched = memory.take();
   memory.touch(*touched, access);
   Clock start = clocks_[warp];
-  raise(start, warp, index_[warp]);
-  memory.close(x, {awaiting.party, warp, awaiting.copies, std::move(start), std::move(touched)});
+  raise(start.over, warp, index_[warp]);
+  memory.close(x, {awaiting.party, warp, awaiting.copies, std::move(start), std::move(touched),
+                   reads_only(access.touch)});
   return ++awaiting.copies;
 }
 
 void SharedWatch::complete_bulk(const Place& mbarrier, std::uint32_t ticket) {
   Mbarrier& awaiting = mbarriers_[mbarrier];
-  raise(awaiting.arriving, awaiting.party, ticket);
+  raise(awaiting.arriving.over, awaiting.party, ticket);
 }
 
 }  // namespace baton::sim

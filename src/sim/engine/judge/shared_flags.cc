@@ -25,11 +25,16 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
     }
   }
   if (!writes) return;
+  if (releases_now) close(x, warp);
+  const bool tells = releases_now || !fenced.empty();
+  if (touch == AccessKind::kWrite) {
+    const auto found = flags_.find(address);
+    if (found != flags_.end() && found->second.warp != warp) flags_.erase(found);
+  }
+  if (!tells) return;
   Flag& flag = flags_[address];
-  if (touch == AccessKind::kWrite && flag.warp != warp) flag.clock.clear();
   flag.warp = warp;
   if (releases_now) {
-    close(x, warp);
     join(flag.clock, warp);
   } else {
     merge(flag.clock, fenced);
@@ -43,7 +48,17 @@ void SharedWatch::fence(Exec* x) {
   merge(clocks_[warp], fences.seen);
   fences.seen.clear();
   fences.released = clocks_[warp];
-  raise(fences.released, warp, index_[warp]);
+  raise(fences.released.over, warp, index_[warp]);
+}
+
+// Whatever the warp knows is visible to copies that it asks for from here on, and to those of
+// others that come after it (PTX ISA 9.0, "Proxy-preserved base causality order").
+void SharedWatch::fence_proxy(Exec* x) {
+  const std::uint32_t warp = warp_of(x);
+  close(x, warp);
+  Clock& clock = clocks_[warp];
+  merge(clock.fenced, clock.over);
+  raise(clock.fenced, warp, index_[warp]);
 }
 
 // The warp's next segment begins behind what the clock knows.

@@ -55,7 +55,8 @@ const char* verb_of(AccessKind touch) {
 
 }  // namespace
 
-void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other) const {
+void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other,
+                                  Lack lack) const {
   const Footprint& a = *one.touched;
   const Footprint& b = *other.touched;
   std::uint32_t reported = 0;
@@ -79,9 +80,9 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
           return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
         };
         if (rank(*rival, other) < rank(mine, one)) {
-          report(x, other, *rival, one, mine, at);
+          report(x, other, *rival, one, mine, at, lack);
         } else {
-          report(x, one, mine, other, *rival, at);
+          report(x, one, mine, other, *rival, at, lack);
         }
         break;
       }
@@ -90,11 +91,13 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
 }
 
 void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
-                                 const Segment& theirs, const Access& b, std::uint32_t at) const {
+                                 const Segment& theirs, const Access& b, std::uint32_t at,
+                                 Lack lack) const {
   GridState& grid = *x->grid;
   const bool is_copy = mine.party >= watch_.all_ || theirs.party >= watch_.all_;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(a.insn),
-                                   reinterpret_cast<std::uintptr_t>(b.insn), is_copy ? 1u : 0u, 3};
+                                   reinterpret_cast<std::uintptr_t>(b.insn), is_copy ? 1u : 0u,
+                                   lack == Lack::kOrder ? 3u : 5u};
   const auto thread_of = [&](const Access& access, const Segment& segment) {
     const auto lane = static_cast<std::uint32_t>(lane_at(access, at, 1u << shift_));
     return thread_index(grid, segment.warp % watch_.warps_ * kLanes + lane);
@@ -121,7 +124,10 @@ void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
         index_text(thread_of(b, theirs)),
         their_rank == my_rank ? "the same block" : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        is_copy                 ? "nothing between the two waits for the copy, or orders it after "
+        lack == Lack::kProxyFence ? "no fence.proxy.async comes between the two: execute one "
+                                    "behind the write, before the "
+                                    "barrier"
+        : is_copy               ? "nothing between the two waits for the copy, or orders it after "
                                   "the other"
         : my_rank == their_rank ? "there is no barrier between the two"
                                 : "there is no barrier of the cluster between the two");

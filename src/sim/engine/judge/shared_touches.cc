@@ -101,6 +101,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->high = 0;
   footprint->shift = shift_;
   footprint->is_whole = true;
+  footprint->writes = false;
   footprint->log.clear();
   return footprint;
 }
@@ -146,6 +147,7 @@ void SharedWatch::Memory::refine() {
 
 void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   Bits& bits = set_of(touched, access.touch);
+  touched.writes = touched.writes || !reads_only(access.touch);
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
@@ -261,7 +263,12 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   for (std::size_t k = 0; k < closed_.size() && suspicious != 0; ++k) {
     const Segment& other = closed_[k];
     if (other.party == segment.party && other.party < watch_.all_) continue;
-    if (at(segment.start, other.party) <= other.index) compare(x, segment, other);
+    if (at(segment.start.over, other.party) <= other.index) {
+      compare(x, segment, other, Lack::kOrder);
+    } else if (segment.is_async_read && other.party < watch_.all_ &&
+               at(segment.start.fenced, other.party) <= other.index) {
+      compare(x, segment, other, Lack::kProxyFence);
+    }
   }
   add(mine, *all_closed_);
   closed_.push_back(std::move(segment));
@@ -271,11 +278,16 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   }
 }
 
-// Drops what is known to all: of each party the segments before the floor's.
-void SharedWatch::Memory::forget(const Clock& floor) {
+// Drops what is known to all: of each party the segments that are over for them. Where copies may
+// read what was written, it must be visible to the async proxy, too.
+void SharedWatch::Memory::forget(const Times& over, const Times* fenced) {
   const std::size_t before = closed_.size();
   std::erase_if(closed_, [&](Segment& segment) {
-    if (segment.index >= at(floor, segment.party)) return false;
+    if (segment.index >= at(over, segment.party)) return false;
+    const bool copies_may_miss = fenced != nullptr && segment.party < watch_.all_ &&
+                                 segment.touched->writes &&
+                                 segment.index >= at(*fenced, segment.party);
+    if (copies_may_miss) return false;
     drop(std::move(segment.touched));
     return true;
   });

@@ -10,8 +10,13 @@ void SharedWatchDeleter::operator()(SharedWatch* watch) const {
   delete watch;
 }
 
-SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks)
-    : bytes_(bytes), warps_(warps), all_(warps * blocks), parties_(all_) {
+SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
+                         bool is_read_by_copies)
+    : bytes_(bytes),
+      warps_(warps),
+      all_(warps * blocks),
+      is_read_by_copies_(is_read_by_copies),
+      parties_(all_) {
   for (std::uint32_t rank = 0; rank < blocks; ++rank) {
     memories_.push_back(Memory(*this, rank));
     barriers_.emplace_back();
@@ -22,8 +27,8 @@ SharedWatch::SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t
 void SharedWatch::begin() {
   std::fill(live_.begin(), live_.end(), warps_ == 32 ? UINT32_MAX : (1u << warps_) - 1);
   for (Memory& memory : memories_) memory.begin();
-  index_.assign(all_, 0);
-  clocks_.assign(all_, Clock(all_));
+  index_.assign(all_, 1);  // that a warp has begun is a segment of its own
+  clocks_.assign(all_, {Times(all_), {}});
   for (auto& barriers : barriers_) barriers.fill({});
   exited_.assign(memories_.size(), {});
   fences_.assign(all_, {});
@@ -40,7 +45,7 @@ void SharedWatch::begin() {
 // What the warp did, and knows of others, becomes known to who merges the object.
 void SharedWatch::join(Clock& object, std::uint32_t warp) {
   merge(object, clocks_[warp]);
-  raise(object, warp, index_[warp]);
+  raise(object.over, warp, index_[warp]);
 }
 
 // The segment of the warp ends, and its next one begins.
@@ -49,20 +54,23 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
   for (Memory& memory : memories_) {
     std::shared_ptr<Footprint> touched = memory.end(memory.open_[warp]);
     if (touched == nullptr) continue;
-    memory.close(x, {warp, warp, index, clocks_[warp], std::move(touched)});
+    memory.close(x, {warp, warp, index, clocks_[warp], std::move(touched), false});
   }
   for (AllCopies* all : {&copies_, &reads_}) {
     if (all->empty()) continue;
     if (const auto copies = all->find(warp); copies != all->end()) {
-      close_copies(x, copies->second, warp);
+      close_copies(x, copies->second, warp, all == &reads_);
     }
   }
 }
 
-// What is relaxed releases no more than the latest fence did.
+// What is relaxed releases no more than the latest fence did, and tells that the warp has begun.
 void SharedWatch::arrive(Exec* x, Clock& object, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
-  if (is_relaxed) return merge(object, fences_[warp].released);
+  if (is_relaxed) {
+    merge(object, fences_[warp].released);
+    return raise(object.over, warp, 1);
+  }
   close(x, warp);
   join(object, warp);
 }
@@ -80,8 +88,9 @@ void SharedWatch::release(std::uint32_t rank, std::uint32_t barrier, std::uint32
   }
   object.clear();
   const bool knows_exited = of_all || exited_[rank].empty();
-  if (memories_.size() == 1 && warps == live_[0] && parties_ == all_ && knows_exited) {
-    memories_[0].forget(index_);  // all know of all
+  const bool knows_all = memories_.size() == 1 && warps == live_[0] && knows_exited;
+  if (knows_all && parties_ == all_ && !is_read_by_copies_) {
+    memories_[0].forget(index_, nullptr);
   } else {
     forget_ordered();
   }
@@ -93,16 +102,18 @@ void SharedWatch::forget_ordered() {
   std::size_t kept = 0;
   for (const Memory& memory : memories_) kept += memory.closed_.size();
   if (kept <= patience_) return;
-  Clock floor(parties_, UINT32_MAX);
+  Times over(parties_, UINT32_MAX);
+  Times fenced(parties_, UINT32_MAX);
   for (std::uint32_t warp = 0; warp < all_; ++warp) {
     if (!is_live(warp)) continue;
     for (std::uint32_t p = 0; p < parties_; ++p) {
-      if (p != warp) floor[p] = std::min(floor[p], at(clocks_[warp], p));
+      if (p != warp) over[p] = std::min(over[p], at(clocks_[warp].over, p));
+      fenced[p] = std::min(fenced[p], at(clocks_[warp].fenced, p));
     }
   }
   kept = 0;
   for (Memory& memory : memories_) {
-    memory.forget(floor);
+    memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
     kept += memory.closed_.size();
   }
   patience_ = memories_.size() == 1 ? 0 : 2 * kept + all_;
@@ -138,6 +149,14 @@ void SharedWatch::complete_cluster() {
 void SharedWatch::leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp) {
   learn(x, rank * warps_ + warp, cluster_done_);
   forget_ordered();
+}
+
+bool SharedWatch::has_begun(const Exec* x, std::uint32_t rank) const {
+  const Times& known = clocks_[warp_of(x)].over;
+  for (std::uint32_t warp = rank * warps_; warp < (rank + 1) * warps_; ++warp) {
+    if (at(known, warp) != 0) return true;
+  }
+  return false;
 }
 
 void SharedWatch::exit(Exec* x) {

@@ -37,8 +37,10 @@ namespace baton::sim {
 // taken to be wide enough. One thread at a time.
 class SharedWatch {
  public:
-  // `bytes` of shared memory and `warps` of each block.
-  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks);
+  // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
+  // visible to the async proxy, too, if copies may read it.
+  SharedWatch(std::uint32_t bytes, std::uint32_t warps, std::uint32_t blocks,
+              bool is_read_by_copies);
 
   // At the beginning of a cluster.
   void begin();
@@ -70,6 +72,7 @@ class SharedWatch {
     std::uint32_t low = UINT32_MAX, high = 0;  // words of the sets that are in use
     int shift = 2;                             // log2 of the bytes of a bit
     bool is_whole = true;                      // of the log
+    bool writes = false;
     std::vector<Access> log;
     bool empty() const { return low >= high; }
   };
@@ -115,6 +118,9 @@ class SharedWatch {
     std::uint32_t oldest_ = 0;  // of `past_`
   };
 
+  // What two segments lack.
+  enum class Lack : std::uint8_t { kOrder, kProxyFence };
+
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
   // race with each other, nor are reads.
   static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
@@ -135,6 +141,7 @@ class SharedWatch {
       std::uint32_t index = 0;
       Clock start;
       std::shared_ptr<Footprint> touched;
+      bool is_async_read = false;  // of a bulk copy
     };
 
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
@@ -148,10 +155,10 @@ class SharedWatch {
     std::shared_ptr<Footprint> end(Open& open);
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
-    void compare(Exec* x, const Segment& one, const Segment& other) const;
+    void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
     void report(Exec* x, const Segment& mine, const Access& a, const Segment& theirs,
-                const Access& b, std::uint32_t at) const;
-    void forget(const Clock& floor);
+                const Access& b, std::uint32_t at, Lack lack) const;
+    void forget(const Times& over, const Times* fenced);
     void begin();
 
     SharedWatch& watch_;
@@ -199,6 +206,7 @@ class SharedWatch {
   // An atomic or another strong access of a generic address.
   void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
   void fence(Exec* x);
+  void fence_proxy(Exec* x);
   // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
   // block. What is relaxed orders by fences alone.
   void arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed);
@@ -208,6 +216,8 @@ class SharedWatch {
   void complete_cluster();
   void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
   void exit(Exec* x);
+  // Whether the executing warp knows that the block of that rank has begun.
+  bool has_begun(const Exec* x, std::uint32_t rank) const;
 
  private:
   // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
@@ -238,7 +248,7 @@ class SharedWatch {
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
 
   void close(Exec* x, std::uint32_t warp);
-  void close_copies(Exec* x, Copies& copies, std::uint32_t warp);
+  void close_copies(Exec* x, Copies& copies, std::uint32_t warp, bool reads);
   void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
@@ -253,6 +263,7 @@ class SharedWatch {
   const std::uint32_t bytes_;
   const std::uint32_t warps_;  // of a block
   const std::uint32_t all_;    // of the cluster
+  const bool is_read_by_copies_;
   std::uint32_t parties_;
   std::deque<Memory> memories_;       // by rank
   std::vector<std::uint32_t> live_;   // warps of each block

@@ -152,6 +152,7 @@ struct DecodedKernel {
   std::uint32_t param_bytes = 0;
   std::uint32_t regions = 0;  // memory instructions
   bool has_grid_wait = false;
+  bool copies_read_shared = false;  // in bulk
 };
 
 // "norm.cu:12:7", with the place it was inlined into; else "line 34 of <ptx of norm.cu>".

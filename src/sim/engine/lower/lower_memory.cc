@@ -416,6 +416,7 @@ void Lowering::fence() {
   Modifiers m(*insn_);
   const bool proxy = m.take("proxy");
   const bool orders = !proxy || insn_->has("acquire") || insn_->has("release");
+  const bool is_async = insn_->has("async") || insn_->has("async::generic");
   if (proxy) {
     const auto kind = m.take_one_of({"alias", "async", "async::generic", "tensormap::generic"});
     if (!kind) throw Unsupported{"the proxies that it fences are not known"};
@@ -429,7 +430,8 @@ void Lowering::fence() {
   m.finish();
   // fence.proxy.tensormap::generic.acquire names the bytes of a tensor map.
   need_operands(0, proxy ? 2 : 0);
-  emit(orders ? op_fence : op_nop);
+  Proto& proto = emit(is_async ? op_fence_proxy : orders ? op_fence : op_nop);
+  proto.mode = orders ? 1 : 0;
 }
 
 }  // namespace baton::sim
