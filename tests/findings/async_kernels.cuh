@@ -350,3 +350,21 @@ __device__ void copy_to_other_block(float* y, const float* x) {
 }
 KERNEL cluster_copies(float* y, const float* x) { copy_to_other_block<true>(y, x); }
 KERNEL cluster_copies_unfenced(float* y, const float* x) { copy_to_other_block<false>(y, x); }
+
+// The phase ends with one of two copies, and may do so with the other one.
+KERNEL announces_half_and_reads_it(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[128];
+  __shared__ unsigned long long full;
+  if (t == 0) init_mbarrier(&full, 1);
+  s[t] = 0;
+  fence_proxy();
+  __syncthreads();
+  if (t == 0) {
+    expect_bytes(&full, 256);
+    send_bulk(s, x + blockIdx.x * 128, 256, &full);
+    send_bulk(s + 64, x + blockIdx.x * 128 + 64, 256, &full);
+  }
+  wait_for(&full, 0);
+  y[i] = s[t % 64];
+}

@@ -87,6 +87,7 @@ std::vector<Program> block_programs() {
        {"async_race"},
        run_by_warps("one_warp_writes_under_bulk_store")},
       {"announces_half", {"async_race"}, run("announces_half")},
+      {"announces_half_and_reads_it", {"async_race"}, run("announces_half_and_reads_it")},
       {"announces_half_afterwards", {"async_race"}, run("announces_half_afterwards")},
       {"announces_nothing", {"async_race"}, run("announces_nothing")},
       {"announces_one_phase_late", {"async_race"}, run("announces_one_phase_late")},

@@ -170,6 +170,10 @@ SharedWatch::Access bulk_access(const Insn* i, int lane, const Span& span, Acces
   return access;
 }
 
+std::uint32_t bytes_of(const BulkCopy& copy) {
+  return copy.tile != nullptr ? copy.tile->bytes() : copy.to.bytes;
+}
+
 // Shows what a copy will do to who looks for races in shared memory.
 void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPlace& mbarrier) {
   SharedWatch* watch = x->block->watch;
@@ -438,24 +442,32 @@ const Insn* op_async_store(Exec* x, const Insn* i) {
 
 bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {
   AsyncState& async = block.async;
-  const std::uint64_t phase = phase_of(block, offset);
   if (async.arrivals != 0) {
     for (WarpAsync& warp : async.warps) {
       if (!perform_arrivals(x, i, lane, block, warp, offset)) return false;
     }
   }
-  while (phase_of(block, offset) == phase) {
-    const auto due = std::find_if(async.arriving.begin(), async.arriving.end(),
-                                  [&](const BulkCopy& copy) { return copy.mark == offset; });
-    if (due == async.arriving.end()) break;
+  const auto is_due = [&](const BulkCopy& copy) { return copy.mark == offset; };
+  const MbarrierRecord* record = record_of(block, offset);
+  const Mbarrier state = record == nullptr ? Mbarrier{} : Mbarrier::of(record->bits);
+  if (state.pending != 0) return true;
+  std::int64_t under_way = 0;
+  for (const BulkCopy& copy : async.arriving) under_way += is_due(copy) ? bytes_of(copy) : 0;
+  // Where more is under way than the phase expects, any of the copies may be what is left behind.
+  const bool all_in_phase = under_way <= state.bytes;
+  const std::uint64_t phase = record == nullptr ? 0 : record->phase;
+  for (;;) {
+    const auto due = std::find_if(async.arriving.begin(), async.arriving.end(), is_due);
+    if (due == async.arriving.end()) return true;
     BulkCopy copy = std::move(*due);
     async.arriving.erase(due);
     perform(x, copy);
-    if (block.watch != nullptr) block.watch->complete_bulk({block.rank, offset}, copy.ticket);
-    const std::uint32_t bytes = copy.tile != nullptr ? copy.tile->bytes() : copy.to.bytes;
-    if (!complete_bytes(x, i, lane, block, offset, bytes)) return false;
+    if (block.watch != nullptr && all_in_phase) {
+      block.watch->complete_bulk({block.rank, offset}, copy.ticket);
+    }
+    if (!complete_bytes(x, i, lane, block, offset, bytes_of(copy))) return false;
+    if (record_of(block, offset)->phase != phase) return true;
   }
-  return true;
 }
 
 void finish_async(Exec* x) {

@@ -54,8 +54,8 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
 // To global memory, where everything was checked: in the lane's present group.
 void send_to_global(Exec* x, int lane, BulkCopy copy);
 
-// Performs what the mbarrier awaits until its phase ends, or all. Copies that were not announced to
-// it may be left, as late as any. `i` and `lane` look at it. False after a fault.
+// Performs what the mbarrier awaits once all have arrived, until its phase ends. Copies that the
+// phase did not expect are left under way. `i` and `lane` look at it. False after a fault.
 bool perform_awaited(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset);
 
 // The present block's threads have all exited: bulk copies that nobody waited for happen now, and

@@ -75,6 +75,7 @@ void settle(BlockState& block, MbarrierRecord& record, Mbarrier state) {
     return;
   }
   store(block, record, state);
+  if (state.pending == 0) wake_waiters(block, record.offset);  // copies can end the phase now
 }
 
 bool arrive(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset,
@@ -321,11 +322,11 @@ void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset, b
   if (block.watch != nullptr) block.watch->arrive_mbarrier(x, {block.rank, offset}, is_relaxed);
 }
 
-std::uint64_t phase_of(const BlockState& block, std::uint32_t offset) {
+const MbarrierRecord* record_of(const BlockState& block, std::uint32_t offset) {
   for (const MbarrierRecord& record : block.async.mbarriers) {
-    if (record.offset == offset) return record.phase;
+    if (record.offset == offset) return &record;
   }
-  return 0;
+  return nullptr;
 }
 
 bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::uint32_t offset) {

@@ -72,8 +72,8 @@ bool expect_arrival(Exec* x, const Insn* i, int lane, BlockState& block, std::ui
 void order_arrival(Exec* x, int lane, BlockState& block, std::uint32_t offset,
                    bool is_relaxed = false);
 
-// Phases that were completed at the mbarrier there; 0 where there is none.
-std::uint64_t phase_of(const BlockState& block, std::uint32_t offset);
+// The record of the mbarrier there; null where there is none.
+const MbarrierRecord* record_of(const BlockState& block, std::uint32_t offset);
 
 // Where a generic address lies in the shared memory of a block of the cluster; null after a fault.
 struct SharedPlace {

@@ -50,6 +50,10 @@ Bits& set_of(SharedWatch::Footprint& footprint, AccessKind touch) {
   }
 }
 
+bool is_weak(const SharedWatch::Footprint& footprint, const Bits* bits) {
+  return bits == &footprint.read || bits == &footprint.write;
+}
+
 bool has_any(const Bits& bits, std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t k = first; k < end; ++k) {
     if ((bits[k >> 6] >> (k & 63) & 1) != 0) return true;
@@ -93,7 +97,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   for (Bits* bits : sets_of(*footprint)) {
     if (bits->size() != words) {
       bits->assign(words, 0);
-    } else if (!footprint->empty()) {
+    } else if (!footprint->empty() && (is_weak(*footprint, bits) || footprint->has_strong)) {
       std::fill(bits->begin() + footprint->low, bits->begin() + footprint->high, 0);
     }
   }
@@ -101,7 +105,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->high = 0;
   footprint->shift = shift_;
   footprint->is_whole = true;
-  footprint->writes = false;
+  footprint->writes = footprint->has_strong = false;
   footprint->log.clear();
   return footprint;
 }
@@ -148,6 +152,7 @@ void SharedWatch::Memory::refine() {
 void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   Bits& bits = set_of(touched, access.touch);
   touched.writes = touched.writes || !reads_only(access.touch);
+  touched.has_strong = touched.has_strong || is_strong(access.touch);
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
@@ -245,9 +250,12 @@ void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
   for (std::uint32_t k = from.low; k < from.high; ++k) {
     to.read[k] |= from.read[k];
     to.write[k] |= from.write[k];
+  }
+  for (std::uint32_t k = from.low; k < from.high && from.has_strong; ++k) {
     to.strong_read[k] |= from.strong_read[k];
     to.strong_write[k] |= from.strong_write[k];
   }
+  to.has_strong = to.has_strong || from.has_strong;
   to.low = std::min(to.low, from.low);
   to.high = std::max(to.high, from.high);
 }

@@ -73,6 +73,7 @@ class SharedWatch {
     int shift = 2;                             // log2 of the bytes of a bit
     bool is_whole = true;                      // of the log
     bool writes = false;
+    bool has_strong = false;  // accesses: else those sets are empty
     std::vector<Access> log;
     bool empty() const { return low >= high; }
   };
@@ -124,6 +125,9 @@ class SharedWatch {
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
   // race with each other, nor are reads.
   static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
+    if (!a.has_strong && !b.has_strong) {
+      return (a.write[word] & (b.read[word] | b.write[word])) | (a.read[word] & b.write[word]);
+    }
     const std::uint64_t changed = b.write[word] | b.strong_write[word];
     return (a.write[word] & (b.read[word] | b.strong_read[word] | changed)) |
            (a.read[word] & changed) | (a.strong_read[word] & b.write[word]) |
