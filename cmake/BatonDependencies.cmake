@@ -54,6 +54,9 @@ endif()
 # One interface target carries the flags that every target of ours is built with.
 add_library(baton_flags INTERFACE)
 target_compile_options(baton_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
+# A target can have a level of its own (baton_room). This follows CMake's, and so replaces it.
+target_compile_options(baton_flags INTERFACE
+  $<$<CONFIG:Release>:$<TARGET_PROPERTY:BATON_OPTIMISATION>>)
 if(BATON_WARNINGS_AS_ERRORS)
   target_compile_options(baton_flags INTERFACE -Werror)
 endif()

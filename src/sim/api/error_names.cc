@@ -13,7 +13,7 @@ struct ErrorRow {
   { name, #name, text }
 
 // The texts are those of driver 580.159 (CUDA 13.0).
-constexpr ErrorRow kRows[] = {
+constexpr ErrorRow kErrorRows[] = {
     BATON_RESULT(CUDA_SUCCESS, "no error"),
     BATON_RESULT(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
     BATON_RESULT(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
@@ -167,7 +167,7 @@ constexpr ErrorRow kRows[] = {
 #undef BATON_RESULT
 
 const ErrorRow* find(CUresult result) {
-  for (const ErrorRow& row : kRows) {
+  for (const ErrorRow& row : kErrorRows) {
     if (row.result == result) return &row;
   }
   return nullptr;

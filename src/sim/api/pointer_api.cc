@@ -56,7 +56,7 @@ struct PointerAttributeRow {
   void (*get)(const Pointer& pointer, void* data);
 };
 
-constexpr PointerAttributeRow kRows[] = {
+constexpr PointerAttributeRow kPointerRows[] = {
     {CU_POINTER_ATTRIBUTE_CONTEXT,
      [](const Pointer& p, void* data) { store(data, p.device->handle()); }},
     {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -99,7 +99,7 @@ constexpr PointerAttributeRow kRows[] = {
 
 CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   require(data != nullptr, CUDA_ERROR_INVALID_VALUE);
-  for (const PointerAttributeRow& row : kRows) {
+  for (const PointerAttributeRow& row : kPointerRows) {
     if (row.attribute != attribute) continue;
     const std::optional<Pointer> pointer = find(address);
     require(pointer.has_value(), CUDA_ERROR_INVALID_VALUE);

@@ -39,7 +39,7 @@ struct KernelAttributeRow {
 };
 
 // The ranges of values are those that an H200 takes (driver 580.159).
-constexpr KernelAttributeRow kRows[] = {
+constexpr KernelAttributeRow kAttributeRows[] = {
     {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
      [](const KernelView& view) { return static_cast<int>(max_threads(view)); }, nullptr},
     {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -89,7 +89,7 @@ constexpr KernelAttributeRow kRows[] = {
 };
 
 const KernelAttributeRow& row_of(CUfunction_attribute attribute) {
-  for (const KernelAttributeRow& row : kRows) {
+  for (const KernelAttributeRow& row : kAttributeRows) {
     if (row.attribute == attribute) return row;
   }
   throw Refusal(CUDA_ERROR_INVALID_VALUE);

@@ -36,11 +36,6 @@ WarpAsync& warp_async(BlockState& block, std::uint32_t warp) {
   return async.warps[warp];
 }
 
-const DecodedFunction* function_of(Exec* x) {
-  const Warp& warp = *x->warp;
-  return warp.frames[warp.fragments[warp.current].frame].function;
-}
-
 const Insn* wrong(Exec* x, const Insn* i, int lane, const std::string& message) {
   return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
 }

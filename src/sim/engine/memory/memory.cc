@@ -16,7 +16,7 @@
 namespace baton::sim {
 namespace {
 
-constexpr std::uint64_t kPage = 64 * 1024;
+constexpr std::uint64_t kSmallPage = 64 * 1024;
 constexpr std::uint64_t kHeapLimit = 128 * 1024;  // larger allocations get mappings of their own
 constexpr std::uint64_t kHugePage = 2 * 1024 * 1024;
 constexpr std::uint64_t kNullPage = 4096;
@@ -68,7 +68,7 @@ std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
     std::memset(backing->data_, 0, rounded);
     return backing;
   }
-  backing->mapped_ = round_up(bytes, bytes < kHugePage ? kPage : kHugePage);
+  backing->mapped_ = round_up(bytes, bytes < kHugePage ? kSmallPage : kHugePage);
   backing->data_ = static_cast<std::byte*>(map(backing->mapped_));
   if (backing->data_ == nullptr) return nullptr;
   backing->written_ = static_cast<std::uint8_t*>(map(backing->mapped_));
@@ -90,8 +90,8 @@ DeviceMemory::Impl::Impl(int ordinal, std::uint64_t capacity_bytes)
     : window_begin(
           kGlobalWindow +
           (static_cast<std::uint64_t>(std::clamp(ordinal, 0, kMaxOrdinal)) << kOrdinalShift) +
-          kPage),
-      window_end(window_begin - kPage + (std::uint64_t{1} << kOrdinalShift)),
+          kSmallPage),
+      window_end(window_begin - kSmallPage + (std::uint64_t{1} << kOrdinalShift)),
       capacity(capacity_bytes),
       next(window_begin),
       next_constant(window_begin + kConstantBit) {}
@@ -258,7 +258,7 @@ DeviceMemory::~DeviceMemory() = default;
 
 // One page at least stays unmapped behind every allocation, so that an overrun meets nothing.
 std::uint64_t DeviceMemory::Impl::span_of(std::uint64_t bytes) {
-  return round_up(bytes, kPage) + kPage;
+  return round_up(bytes, kSmallPage) + kSmallPage;
 }
 
 bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) try {
@@ -298,7 +298,7 @@ std::uint64_t DeviceMemory::allocate(std::uint64_t bytes) {
 }
 
 std::uint64_t DeviceMemory::Impl::find_room(std::uint64_t span) {
-  const std::uint64_t end = window_begin - kPage + kConstantBit;
+  const std::uint64_t end = window_begin - kSmallPage + kConstantBit;
   if (span <= end - next) return next;
   std::uint64_t base = window_begin;
   for (const auto& [address, allocation] : allocations) {

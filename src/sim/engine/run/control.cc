@@ -18,11 +18,6 @@ const Insn* take(Exec* x, const Insn* i) {
   return i->u.target;
 }
 
-const DecodedFunction& function_of(Exec* x) {
-  const Warp& warp = *x->warp;
-  return *warp.frames[warp.fragments[warp.current].frame].function;
-}
-
 }  // namespace
 
 const Insn* op_guarded(Exec* x, const Insn* i) {
@@ -154,7 +149,7 @@ const Insn* op_trap(Exec* x, const Insn* i) {
 }
 
 const Insn* op_unsupported(Exec* x, const Insn* i) {
-  const DecodedFunction& function = function_of(x);
+  const DecodedFunction& function = *function_of(x);
   const Site& site = function.sites[static_cast<std::size_t>(i - function.code.data())];
   return fault(
       x, i, std::countr_zero(x->mask), CUDA_ERROR_NOT_SUPPORTED,

@@ -44,6 +44,11 @@ const Insn* yield(Exec* x, const Insn* pc);
 inline Warp& warp_of(Exec* x) {
   return *x->warp;
 }
+// The function that the present fragment executes.
+inline const DecodedFunction* function_of(Exec* x) {
+  const Warp& warp = *x->warp;
+  return warp.frames[warp.fragments[warp.current].frame].function;
+}
 inline std::uint32_t& predicate_at(Exec* x, std::uint32_t offset) {
   return *reinterpret_cast<std::uint32_t*>(x->frame + offset);
 }
