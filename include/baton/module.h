@@ -281,6 +281,9 @@ class BATON_API Kernel {
     static constexpr std::uint64_t kFingerprint = fingerprint(kTypes);
     return launch_known(config, arguments, kTypes, kFingerprint);
   }
+  // For a device on which the kernel was not resolved yet.
+  NativeResult launch_raw_first(const NativeLaunchConfig& config, void* const* arguments,
+                                const Device& on) const noexcept;
   // Launches with types that have this fingerprint. The kernel recognises types that it has
   // accepted before by the fingerprint.
   LaunchResult launch_known(const LaunchConfig& config, void* const* arguments,

@@ -65,11 +65,12 @@ class TapeWalk {
 
   template <typename Visit>
   void act(TapeStep& step, TapeLaunch& launch, Visit& visit) {
-    at_ = {step.step, last_, 0, last_ != nullptr && launch.site->decision.early};
+    at_ = {step.step, last_, 0, false};
     if (launch.patched) tape_.patch(launch, slots_);
-    if (launch.form == nullptr) at_.programmatic = false;
+    const bool sent = launch.form != nullptr;
+    at_.programmatic = sent && last_ != nullptr && launch.site->decision.early;
     visit(at_, launch);
-    last_ = launch.form != nullptr ? step.step : nullptr;
+    last_ = sent ? step.step : nullptr;
   }
 
   template <typename Planned, typename Visit>

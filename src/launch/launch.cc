@@ -9,8 +9,25 @@
 #include "launch/opt_in.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
+#include "runtime/context.h"
+#include "runtime/exception_result.h"
 
 namespace baton {
+
+CUresult launch::submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
+                                std::uint64_t cluster, void* const* arguments) noexcept {
+  CUresult result = kernel.allow_shared(config.sharedMemBytes);
+  if (result == CUDA_SUCCESS) result = kernel.allow_cluster(cluster);
+  if (result != CUDA_SUCCESS) return result;
+  if (!needs_context(config.hStream)) return call_driver(kernel, config, arguments);
+  try {
+    ContextGuard guard(kernel.device());
+    return call_driver(kernel, config, arguments);
+  } catch (...) {
+    return result_of_exception();
+  }
+}
+
 namespace {
 
 // Arguments up to this many are packed on the stack.
@@ -112,6 +129,13 @@ NativeResult Kernel::launch_raw(const NativeLaunchConfig& config,
 
 NativeResult Kernel::launch_raw(const NativeLaunchConfig& config, void* const* arguments,
                                 const Device& on) const noexcept {
+  const ResolvedKernel* resolved = state_->published_on(*on.identity());
+  if (resolved == nullptr) return launch_raw_first(config, arguments, on);
+  return launch::submit(*resolved, config, launch::cluster_blocks(*resolved, config), arguments);
+}
+
+NativeResult Kernel::launch_raw_first(const NativeLaunchConfig& config, void* const* arguments,
+                                      const Device& on) const noexcept {
   try {
     const ResolvedKernel& resolved = state_->on(on);
     return launch::submit(resolved, config, launch::cluster_blocks(resolved, config), arguments);

@@ -10,6 +10,7 @@
 #include "launch/limits.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
+#include "runtime/context.h"
 
 namespace baton {
 namespace {
@@ -22,6 +23,24 @@ std::size_t align(std::size_t offset, std::size_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
+// Most arguments have four or eight bytes, which are two instructions. A call of memcpy for a size
+// that is known only here takes ten times as many.
+void copy_argument(void* to, const void* from, std::size_t size) {
+  if (size == 8) {
+    std::memcpy(to, from, 8);
+  } else if (size == 4) {
+    std::memcpy(to, from, 4);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
+Error unknown_argument(const Kernel& kernel, std::size_t count, std::size_t index) {
+  return error(ErrorCode::kInvalidInput,
+               "kernel {} takes {} arguments, counted from 0: there is no argument {}",
+               kernel.name(), count, index);
+}
+
 }  // namespace
 
 struct LaunchPlan::State {
@@ -30,6 +49,17 @@ struct LaunchPlan::State {
   };
 
   State(const Kernel& of, const LaunchConfig& with) : kernel(of), config(with) {}
+
+  CUresult submit(void* const* arguments) const noexcept {
+    return launch::submit(*resolved, native, cluster, arguments);
+  }
+  // Not inline: launches that want no result would save registers for it.
+  [[gnu::noinline]] CUresult submit(void* const* arguments, LaunchResult& result) const noexcept {
+    const CUresult status = submit(arguments);
+    // The driver wrote the handle into the plan's own attribute.
+    if (status == CUDA_SUCCESS) result = launch::result_of(config.attributes);
+    return status;
+  }
 
   Kernel kernel;
   const KernelState* kernel_state = nullptr;
@@ -42,7 +72,7 @@ struct LaunchPlan::State {
 };
 
 LaunchPlan::State& LaunchPlan::state() const {
-  if (state_ == nullptr) {
+  if (state_ == nullptr) [[unlikely]] {
     throw Error(ErrorCode::kInvalidInput,
                 "this LaunchPlan was moved from: use the plan that it was moved to, or assign "
                 "another one to it");
@@ -141,25 +171,18 @@ void LaunchPlan::set_stream(const Stream& stream) {
 void LaunchPlan::set_argument(std::size_t index, const void* data, const ArgumentType& type) {
   State& state = this->state();
   const auto& params = state.resolved->params();
-  if (index >= params.size()) {
-    throw error(ErrorCode::kInvalidInput,
-                "kernel {} takes {} arguments, counted from 0: there is no argument {}",
-                state.kernel.name(), params.size(), index);
-  }
-  if (!launch::accepts_one(params[index], type)) {
+  if (index >= params.size()) [[unlikely]]
+    throw unknown_argument(state.kernel, params.size(), index);
+  if (!launch::accepts_one(params[index], type)) [[unlikely]] {
     throw launch::unfit_argument(*state.kernel_state, *state.resolved, index, type);
   }
-  std::memcpy(state.pointers[index], data, type.size);
+  copy_argument(state.pointers[index], data, type.size);
 }
 
 std::span<std::byte> LaunchPlan::argument(std::size_t index) {
   State& state = this->state();
   const auto& params = state.resolved->params();
-  if (index >= params.size()) {
-    throw error(ErrorCode::kInvalidInput,
-                "kernel {} takes {} arguments, counted from 0: there is no argument {}",
-                state.kernel.name(), params.size(), index);
-  }
+  if (index >= params.size()) throw unknown_argument(state.kernel, params.size(), index);
   return {static_cast<std::byte*>(state.pointers[index]), params[index].size};
 }
 
@@ -170,13 +193,7 @@ NativeResult LaunchPlan::try_launch(LaunchResult* result) noexcept {
 NativeResult LaunchPlan::try_launch(void* const* arguments, LaunchResult* result) noexcept {
   if (state_ == nullptr) [[unlikely]]
     return CUDA_ERROR_INVALID_HANDLE;
-  State& state = *state_;
-  const CUresult status = launch::submit(*state.resolved, state.native, state.cluster, arguments);
-  if (status == CUDA_SUCCESS && result != nullptr) {
-    // The driver wrote the handle into the plan's own attribute.
-    *result = launch::result_of(state.config.attributes);
-  }
-  return status;
+  return result == nullptr ? state_->submit(arguments) : state_->submit(arguments, *result);
 }
 
 LaunchResult LaunchPlan::launch() {

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -39,6 +42,31 @@ constexpr const char* kKernel = R"(
   ret;
 }
 )";
+
+// A parameter of each size at which the copy of an argument may differ.
+constexpr const char* kSizes = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sizes(
+  .param .u8 sizes_param_0,
+  .param .u16 sizes_param_1,
+  .param .align 1 .b8 sizes_param_2[3],
+  .param .u32 sizes_param_3,
+  .param .align 1 .b8 sizes_param_4[7],
+  .param .u64 sizes_param_5,
+  .param .align 1 .b8 sizes_param_6[9],
+  .param .align 16 .b8 sizes_param_7[16],
+  .param .align 8 .b8 sizes_param_8[24],
+  .param .align 128 .b8 sizes_param_9[256]
+)
+{
+  ret;
+}
+)";
+
+template <std::size_t kBytes>
+using Bytes = std::array<std::uint8_t, kBytes>;
 
 struct alignas(64) Large {
   std::uint32_t words[32] = {};
@@ -86,6 +114,45 @@ TEST_F(LaunchPlanTest, PatchesArgumentsAndGrid) {
   EXPECT_EQ(plan.try_launch(), 0);
   stream_.synchronize();
   EXPECT_THAT(out_.download(), testing::ElementsAre(21, 21, 21, 0));
+}
+
+TEST_F(LaunchPlanTest, ReplacesArgumentsOfEverySizeAndNoByteBeside) {
+  const Kernel sizes =
+      Module::load(device_, Image::from_bytes(kSizes, "sizes.ptx")).kernel("sizes");
+  LaunchPlan plan =
+      LaunchPlan::make(sizes, {.stream = stream_}, Bytes<1>{}, Bytes<2>{}, Bytes<3>{}, Bytes<4>{},
+                       Bytes<7>{}, Bytes<8>{}, Bytes<9>{}, Bytes<16>{}, Bytes<24>{}, Bytes<256>{});
+  const auto replace = [&]<std::size_t kBytes>(std::size_t index, Bytes<kBytes>) {
+    Bytes<kBytes> value;
+    for (std::size_t i = 0; i < kBytes; ++i) value[i] = static_cast<std::uint8_t>(i + 1);
+    plan.set(index, value);
+    for (std::size_t other = 0; other < 10; ++other) {
+      const auto bytes = plan.argument(other);
+      if (other == index) {
+        ASSERT_EQ(bytes.size(), kBytes);
+        EXPECT_EQ(std::memcmp(bytes.data(), value.data(), kBytes), 0) << kBytes;
+      } else {
+        EXPECT_TRUE(
+            std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{}; }))
+            << kBytes << " beside " << other;
+      }
+    }
+    plan.set(index, Bytes<kBytes>{});
+  };
+  replace(0, Bytes<1>{});
+  replace(1, Bytes<2>{});
+  replace(2, Bytes<3>{});
+  replace(3, Bytes<4>{});
+  replace(4, Bytes<7>{});
+  replace(5, Bytes<8>{});
+  replace(6, Bytes<9>{});
+  replace(7, Bytes<16>{});
+  replace(8, Bytes<24>{});
+  replace(9, Bytes<256>{});
+  EXPECT_THAT(refusal_of([&] { plan.set(4, Bytes<8>{}); }), HasSubstr("argument 4 has 8 bytes"));
+  EXPECT_THAT(refusal_of([&] { plan.set(5, Bytes<4>{}); }), HasSubstr("argument 5 has 4 bytes"));
+  EXPECT_EQ(plan.try_launch(), 0);
+  stream_.synchronize();
 }
 
 TEST_F(LaunchPlanTest, KeepsTheAlignmentOfLargeArguments) {

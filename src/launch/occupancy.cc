@@ -4,6 +4,7 @@
 #include "launch/native_config.h"
 #include "launch/opt_in.h"
 #include "launch/submit.h"
+#include "runtime/context.h"
 
 namespace baton {
 namespace launch {

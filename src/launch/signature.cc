@@ -6,22 +6,6 @@
 namespace baton::launch {
 namespace {
 
-ArgumentClass class_of(const ArgumentType& type) {
-  if (type.pointer) return ArgumentClass::kPointer;
-  if (!type.dtype) return ArgumentClass::kAny;
-  return is_float(*type.dtype) ? ArgumentClass::kFloat : ArgumentClass::kInteger;
-}
-
-// What host types stand for: integers of either sign alike, and floats of one or two bytes, which
-// travel in host types of anyone's making. Bytes are memory of whatever type.
-bool same_elements(DType a, DType b) {
-  if (a == b) return true;
-  const auto is_byte = [](DType type) { return type == DType::kI8 || type == DType::kU8; };
-  if (is_byte(a) || is_byte(b)) return true;
-  if (size_of(a) != size_of(b)) return false;
-  return is_float(a) == is_float(b) || size_of(a) <= 2;
-}
-
 std::string describe(const ArgumentType& type) {
   if (type.pointer) {
     return type.dtype ? fmt::format("the address of {} elements", to_string(*type.dtype))
@@ -42,24 +26,13 @@ std::string parameter_type(const KernelState& kernel, const ResolvedKernel& reso
 
 }  // namespace
 
-// What is not known, on either side, is not checked.
-bool accepts_one(const TypedParam& param, const ArgumentType& type) {
-  if (param.size != type.size) return false;
-  const ArgumentClass gives = class_of(type);
-  if (gives == ArgumentClass::kAny) return true;
-  switch (param.takes) {
-    case ArgumentClass::kAny:
-      return true;
-    case ArgumentClass::kFloat:
-    case ArgumentClass::kInteger:
-      return gives == param.takes;
-    case ArgumentClass::kIntegerOrPointer:
-      return gives != ArgumentClass::kFloat;
-    case ArgumentClass::kPointer:
-      return gives == ArgumentClass::kPointer &&
-             (!param.element || !type.dtype || same_elements(*param.element, *type.dtype));
-  }
-  return true;
+// Integers of either sign are alike, and so are floats of one or two bytes, which travel in host
+// types of anyone's making. Bytes are memory of whatever type.
+bool similar_elements(DType a, DType b) {
+  const auto is_byte = [](DType type) { return type == DType::kI8 || type == DType::kU8; };
+  if (is_byte(a) || is_byte(b)) return true;
+  if (size_of(a) != size_of(b)) return false;
+  return is_float(a) == is_float(b) || size_of(a) <= 2;
 }
 
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types) {

@@ -14,7 +14,24 @@ namespace baton::launch {
 // its type.
 bool accepts(const ResolvedKernel& kernel, std::span<const ArgumentType> types);
 
-bool accepts_one(const TypedParam& param, const ArgumentType& type);
+// Whether memory of elements `a` may be passed as memory of other elements `b`.
+bool similar_elements(DType a, DType b);
+
+// The same of one argument. What is not known, on either side, is not checked. Inline, as each
+// replaced argument of a prepared launch is checked.
+inline bool accepts_one(const TypedParam& param, const ArgumentType& type) {
+  if (param.size != type.size) return false;
+  if (type.pointer) {
+    if (param.takes != ArgumentClass::kPointer) {
+      return param.takes == ArgumentClass::kAny || param.takes == ArgumentClass::kIntegerOrPointer;
+    }
+    return !param.element || !type.dtype || *param.element == *type.dtype ||
+           similar_elements(*param.element, *type.dtype);
+  }
+  if (!type.dtype || param.takes == ArgumentClass::kAny) return true;
+  if (is_float(*type.dtype)) return param.takes == ArgumentClass::kFloat;
+  return param.takes == ArgumentClass::kInteger || param.takes == ArgumentClass::kIntegerOrPointer;
+}
 
 // What is wrong with arguments that the kernel does not accept, with the kernel's signature.
 Error unfit_arguments(const KernelState& kernel, const ResolvedKernel& resolved,

@@ -7,31 +7,30 @@
 #include <optional>
 
 #include "launch/native_config.h"
-#include "runtime/context.h"
-#include "runtime/exception_result.h"
 #include "runtime/kernel_state.h"
 
 namespace baton::launch {
 
+// The driver's call. It reads the arguments and never writes them.
+inline CUresult call_driver(const ResolvedKernel& kernel, const CUlaunchConfig& config,
+                            void* const* arguments) {
+  return kernel.driver().cuLaunchKernelEx(&config, kernel.function(), const_cast<void**>(arguments),
+                                          nullptr);
+}
+
+// A launch that needs more than that call: an opt-in raised, or the device's context.
+CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
+                        std::uint64_t cluster, void* const* arguments) noexcept;
+
 // The end of every way to launch: opt-ins that are missing are raised, then the driver is called
-// once. Gives the driver's result and throws nothing.
+// once. Gives the driver's result and throws nothing. What is rare is a call, lest every launch
+// save registers for it.
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                        std::uint64_t cluster, void* const* arguments) noexcept {
-  CUresult result = kernel.allow_shared(config.sharedMemBytes);
-  if (result == CUDA_SUCCESS) result = kernel.allow_cluster(cluster);
-  if (result != CUDA_SUCCESS) return result;
-  // The driver reads the arguments and never writes them.
-  const auto call = [&] {
-    return kernel.device().driver().cuLaunchKernelEx(&config, kernel.function(),
-                                                     const_cast<void**>(arguments), nullptr);
-  };
-  if (!needs_context(config.hStream)) return call();
-  try {
-    ContextGuard guard(kernel.device());
-    return call();
-  } catch (...) {
-    return result_of_exception();
+  if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream)) {
+    return submit_in_full(kernel, config, cluster, arguments);
   }
+  return call_driver(kernel, config, arguments);
 }
 
 inline std::optional<Dim3> compiled_cluster(const ResolvedKernel& kernel) {
@@ -71,18 +70,19 @@ inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel,
 
 // The same of the driver's own config.
 inline std::uint64_t cluster_blocks(const ResolvedKernel& kernel, const CUlaunchConfig& config) {
-  const auto asked = [&](AttributeId id) -> std::uint64_t {
-    for (unsigned i = 0; i < config.numAttrs; ++i) {
-      if (config.attrs[i].id != static_cast<CUlaunchAttributeID>(id)) continue;
-      const auto& blocks = config.attrs[i].value.clusterDim;  // a preferred one lies alike
-      return std::uint64_t{blocks.x} * blocks.y * blocks.z;
-    }
-    return 0;
-  };
-  const std::uint64_t own = asked(AttributeId::kCluster);
-  const std::optional<Dim3> compiled = compiled_cluster(kernel);
-  if (own == 0 && !compiled) return 1;  // no cluster is preferred where there is none
-  return std::max(own != 0 ? own : compiled->count(), asked(AttributeId::kPreferredCluster));
+  std::uint64_t own = 0, preferred = 0;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const auto id = static_cast<AttributeId>(config.attrs[i].id);
+    if (id != AttributeId::kCluster && id != AttributeId::kPreferredCluster) continue;
+    const auto& blocks = config.attrs[i].value.clusterDim;  // a preferred one lies alike
+    (id == AttributeId::kCluster ? own : preferred) = std::uint64_t{blocks.x} * blocks.y * blocks.z;
+  }
+  if (own == 0) {
+    const std::optional<Dim3> compiled = compiled_cluster(kernel);
+    if (!compiled) return 1;  // no cluster is preferred where there is none
+    own = compiled->count();
+  }
+  return std::max(own, preferred);
 }
 
 }  // namespace baton::launch

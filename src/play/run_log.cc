@@ -58,9 +58,12 @@ void RunLog::begin_run() {
     seconds_.assign(report_.steps.size(), -1.0);
     any_timed_ = false;
   }
-  open_.assign(report_.steps.size(), 0);
-  if (first_run_) return;
+  if (first_run_) {
+    open_.assign(report_.steps.size(), 0);
+    return;
+  }
   // Later runs have the same steps.
+  open_.resize(report_.steps.size());
   for (std::size_t row = 0; row < open_.size(); ++row) open_[row] = report_.steps[row].executions;
 }
 
@@ -142,7 +145,6 @@ void RunLog::end_run(double seconds) {
     step.best_seconds = std::min(step.best_seconds.value_or(seconds_[row]), seconds_[row]);
   }
   first_run_ = false;
-  open_.clear();
 }
 
 void RunLog::abandon_run() {

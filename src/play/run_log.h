@@ -25,7 +25,7 @@ class RunLog {
   // Notes the next step, and sets its row. `slots`: the values of symbols and indexes. Inline: a
   // later run does this for each launch.
   template <typename Action>
-  void next(bind::RunStep& at, const Action& action, std::span<const std::int64_t> slots) {
+  void next(bind::RunStep& at, const Action& action, const std::vector<std::int64_t>& slots) {
     at.row = each_ ? next_++ : at.step->leaf;
     if (first_run_) note(at, action, slots);
   }

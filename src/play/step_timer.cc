@@ -27,9 +27,9 @@ void StepTimer::begin(const PlayContext& context) {
   for (std::optional<Event>* event : {&begin_, &last_}) {
     if (*event) free_.push_back(*std::exchange(*event, std::nullopt));
   }
-  marks_steps_ = context.time_steps || context.watch.limited();
-  marks_apart_ = context.steps_apart;
-  most_unmarked_ = marks_steps_ || context.watch.looks() ? kMostUnmarked : kMostUnwatched;
+  const bool marks_steps = context.time_steps || context.watch.limited();
+  const std::uint64_t most = marks_steps || context.watch.looks() ? kMostUnmarked : kMostUnwatched;
+  most_open_ = {marks_steps ? 1 : most, marks_steps && context.steps_apart ? 1 : most};
   marks_.clear();
   open_.clear();
   counted_.clear();

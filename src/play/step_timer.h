@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -26,7 +27,7 @@ class StepTimer {
   void begin(const PlayContext& context);
   // Before a step is enqueued, which may overlap the one before it or not.
   void next(const PlayContext& context, bool overlaps) {
-    if (!open_.empty() && is_mark_due(overlaps)) push_mark(context);
+    if (open_.size() >= most_open_[overlaps]) push_mark(context);
   }
   // After it was enqueued.
   void enqueued(const bind::RunStep& at) { open_.push_back(at); }
@@ -56,9 +57,6 @@ class StepTimer {
   // The same where nobody watches the run, and the driver may block when its queue is full.
   static constexpr std::uint64_t kMostUnwatched = 4096;
 
-  bool is_mark_due(bool overlaps) const {
-    return (marks_steps_ && (!overlaps || marks_apart_)) || open_.size() >= most_unmarked_;
-  }
   Event take_event();
   Group take_group();
   void push_mark(const PlayContext& context);
@@ -67,9 +65,9 @@ class StepTimer {
   void note_counted(const PlayContext& context, const Group& group);
 
   Device device_;
-  // What the run asks of marks.
-  bool marks_steps_ = false, marks_apart_ = false;
-  std::uint64_t most_unmarked_ = kMostUnmarked;
+  // So many open steps are marked before the next one: of the run, for one that does not overlap
+  // the step before it, and for one that may.
+  std::array<std::uint64_t, 2> most_open_{};
   std::vector<Event> free_;
   std::vector<Group> empty_;              // whose memory is used again
   std::optional<Event> begin_;            // of the run

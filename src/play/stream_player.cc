@@ -14,12 +14,13 @@ namespace {
 template <bool kNotes>
 class Enqueuer {
  public:
-  Enqueuer(const PlayContext& context, StepTimer& timer) : context_(context), timer_(timer) {}
+  Enqueuer(const PlayContext& context, StepTimer& timer)
+      : context_(context), timer_(timer), watched_(context.watch.looks()) {}
 
   void run() {
     bind::TapeWalk walk(context_.tape);
     walk.run([&](bind::RunStep& at, auto& action) {
-      context_.watch.check();
+      if (watched_) context_.watch.check();
       context_.log.next(at, action, walk.slots());
       if constexpr (kNotes) note(action, walk.slots());
       enqueue(at, action);
@@ -58,6 +59,7 @@ class Enqueuer {
 
   const PlayContext& context_;
   StepTimer& timer_;
+  const bool watched_;
   std::uint64_t step_ = 0;  // among those of the run, where notes are made
 };
 

@@ -42,7 +42,7 @@ std::size_t device_count(const driver::Driver& driver) {
 }  // namespace
 
 ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts)
-    : device_(device), facts_(facts), function_(function) {
+    : device_(device), driver_(device_.driver()), facts_(facts), function_(function) {
   max_threads_ = count_of(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   registers_ = count_of(attribute(CU_FUNC_ATTRIBUTE_NUM_REGS));
   static_shared_ = count_of(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));

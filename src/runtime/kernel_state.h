@@ -39,6 +39,7 @@ class ResolvedKernel {
   ResolvedKernel(const Device& device, CUfunction function, const KernelFacts& facts);
 
   const Device& device() const { return device_; }
+  const driver::Driver& driver() const { return driver_; }
   const KernelFacts& facts() const { return facts_; }
   CUfunction function() const { return function_; }
   const std::vector<TypedParam>& params() const { return params_; }
@@ -61,14 +62,14 @@ class ResolvedKernel {
   // What is allowed costs a launch nothing, and a function that several kernels or threads share
   // is then never lowered by one of them.
   CUresult allow_shared(std::uint32_t bytes) const noexcept {
-    return bytes <= shared_allowed_.load(std::memory_order_acquire) ? CUDA_SUCCESS
-                                                                    : raise_shared(bytes);
+    return allows_shared(bytes) ? CUDA_SUCCESS : raise_shared(bytes);
   }
   CUresult allow_cluster(std::uint64_t blocks) const noexcept {
-    return blocks <= chip::kPortableCluster ||
-                   large_clusters_allowed_.load(std::memory_order_acquire)
-               ? CUDA_SUCCESS
-               : raise_cluster();
+    return allows_cluster(blocks) ? CUDA_SUCCESS : raise_cluster();
+  }
+  // Whether both are legal already.
+  bool allows(std::uint32_t shared, std::uint64_t cluster) const noexcept {
+    return allows_shared(shared) && allows_cluster(cluster);
   }
 
   // Bits of the launch attributes that the device and its driver are known to have: what launches
@@ -93,13 +94,21 @@ class ResolvedKernel {
   void set_attribute(CUfunction_attribute id, int value) const;
 
  private:
+  bool allows_shared(std::uint32_t bytes) const noexcept {
+    return bytes <= shared_allowed_.load(std::memory_order_acquire);
+  }
+  bool allows_cluster(std::uint64_t blocks) const noexcept {
+    return blocks <= chip::kPortableCluster ||
+           large_clusters_allowed_.load(std::memory_order_acquire);
+  }
   void read_params();
   CUresult raise_shared(std::uint32_t bytes) const noexcept;
   CUresult raise_cluster() const noexcept;
   CUresult set(CUfunction_attribute id, int value) const;
 
   Device device_;
-  const KernelFacts& facts_;  // the kernel state's, which outlives this
+  const driver::Driver& driver_;  // the device's
+  const KernelFacts& facts_;      // the kernel state's, which outlives this
   CUfunction function_ = nullptr;
   std::vector<TypedParam> params_;
   std::uint32_t max_threads_ = 0;
@@ -135,15 +144,21 @@ class KernelState {
 
   // Resolved at the first call for a device and published for all threads; after that one load.
   const ResolvedKernel& on(const DeviceIdentity& device) const {
-    const auto ordinal = static_cast<std::size_t>(device.ordinal());
-    if (ordinal < count_) {
-      const ResolvedKernel* known = published_[ordinal].load(std::memory_order_acquire);
-      if (known != nullptr && known->device().identity() == &device) return *known;
-    }
-    return resolve(DeviceState::handle(device.acquire()));
+    const ResolvedKernel* known = published_on(device);
+    return known != nullptr ? *known : resolve(DeviceState::handle(device.acquire()));
   }
   const ResolvedKernel& on(const Device& device) const { return on(*device.identity()); }
   const ResolvedKernel& at_home() const { return on(home_); }
+
+  // Null before the first call for a device. Inline in every launch.
+  [[gnu::always_inline]] const ResolvedKernel* published_on(const DeviceIdentity& device) const {
+    const auto ordinal = static_cast<std::size_t>(device.ordinal());
+    if (ordinal < count_) {
+      const ResolvedKernel* known = published_[ordinal].load(std::memory_order_acquire);
+      if (known != nullptr && known->device().identity() == &device) return known;
+    }
+    return nullptr;
+  }
 
  private:
   KernelState(ModuleState* module, const Device& home);
