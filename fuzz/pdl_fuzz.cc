@@ -7,12 +7,36 @@
 #include <vector>
 
 #include "baton/error.h"
+#include "pdl/bound.h"
 #include "pdl/footprint.h"
 #include "pdl/rewrite.h"
+#include "pdl/witnesses.h"
 
 namespace {
 
 using namespace baton::overlap;
+
+// Binds it to one buffer and numbers, and follows its threads.
+void launch_all(const Footprint& footprint, const std::array<std::uint32_t, 3>& block) {
+  const std::vector<GivenArgument> arguments = {
+      {GivenArgument::Kind::kMemory, 1, 0, {}},   {GivenArgument::Kind::kScalar, 0, 0, 7},
+      {GivenArgument::Kind::kScalar, 0, 0, 0},    {GivenArgument::Kind::kTensorMap, 2, 0, {}},
+      {GivenArgument::Kind::kStruct, 0, 0, {}, {{0, 3}}}};
+  const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
+  const std::array<std::uint32_t, 3> grid = {2, 1, 1};
+  BoundLaunch bound = baton::overlap::bind(footprint, arguments, block, grid, variable);
+  refine(bound, arguments, block, grid);
+  triggers_early(footprint, arguments, block, grid);
+  std::uint64_t steps = 10000;
+  const Witnesses found(footprint, arguments, {block, grid}, variable, steps);
+  for (const BoundAccess& access : bound.accesses) {
+    if (access.memory) found.has(*access.group, *access.memory);
+    if (found.meets(*access.group, found, *access.group, true) && !access.group->reads &&
+        !access.group->writes) {
+      std::abort();
+    }
+  }
+}
 
 // What is rewritten waits on every path, or as it did, and keeps that when it is rewritten again.
 void rewrite_all(const std::shared_ptr<const baton::ptx::ParsedModule>& module,
@@ -60,10 +84,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const bool waits = found.waits_for_certain(block, {1, 1, 1}, {});
         if (waits && found.waits == Footprint::Waits::kNever) std::abort();
         for (const AccessGroup& access : found.accesses) {
-          if (access.roots.empty() || !(access.reads || access.writes)) std::abort();
+          if (!(access.reads || access.writes) || access.operations.empty()) std::abort();
           const bool after = access.order == Order::kAfter;
           if (after && found.waits == Footprint::Waits::kNever) std::abort();
         }
+        launch_all(found, block);
       }
     }
     for (const TriggerPlace trigger : {TriggerPlace::kNowhere, TriggerPlace::kBehindLoads,

@@ -21,7 +21,8 @@ enum class EdgeCause : std::uint8_t {
   kMayNotWait,      // it waits on some paths only
   kConflict,        // it touches early what an earlier launch touches
   kOffsets,         // the same in one buffer at different offsets: it may be elsewhere
-  kUnordered,       // the same after a synchronisation that may order it, or on no known path
+  kElements,        // the same, perhaps not in the same elements, or by no thread
+  kUnordered,       // the same after a synchronisation that may order it
   kAtomic,          // the same, both of them atomically
   kStale,           // the same by a prefetch into a cache that the wait may leave as it is
   kEither,          // the same, or one of the two is of other memory

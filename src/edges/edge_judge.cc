@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 
 #include "base/error.h"
@@ -92,11 +93,12 @@ overlap::MemoryId EdgeJudge::variable_id(const std::string& kernel, const std::s
   return variables_.try_emplace({footprints_.module_number(kernel), name}, fresh).first->second;
 }
 
-overlap::MemoryId EdgeJudge::variable(const std::string& kernel, const overlap::Root& root) {
+overlap::MemoryId EdgeJudge::variable(const std::string& kernel, std::string_view name,
+                                      bool constant) {
   const auto fresh = static_cast<overlap::MemoryId>(memories_.size());
-  const overlap::MemoryId id = variable_id(kernel, root.variable, fresh);
+  const overlap::MemoryId id = variable_id(kernel, std::string(name), fresh);
   // Kernels write constant memory only by its address, which they get from a buffer.
-  if (id == fresh) memories_.push_back({"the variable " + root.variable, root.constant, nullptr});
+  if (id == fresh) memories_.push_back({fmt::format("the variable {}", name), constant, nullptr});
   return id;
 }
 
@@ -104,7 +106,16 @@ overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
                                         std::size_t index) const {
   overlap::GivenArgument out;
   const bind::ArgumentPart* const argument = execution.launch.args[index].single();
-  if (argument == nullptr) return out;  // a struct, which may hold addresses
+  if (argument == nullptr) {
+    out.kind = overlap::GivenArgument::Kind::kStruct;
+    for (const bind::PlannedArgument::Part& part : execution.launch.args[index].parts()) {
+      // The 128 bytes of a tensor map by value are not followed.
+      if (part.value.is_tensor_map()) return {};
+      if (!part.value.buffer()) continue;
+      out.fields.push_back({part.position, starts_[*part.value.buffer()].memory});
+    }
+    return out;
+  }
   if (argument->buffer()) {
     out.kind = argument->is_tensor_map() ? overlap::GivenArgument::Kind::kTensorMap
                                          : overlap::GivenArgument::Kind::kMemory;
@@ -142,12 +153,72 @@ const EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution
   return site;
 }
 
-Verdict EdgeJudge::judge(overlap::BoundLaunch& bound,
-                         std::span<const overlap::GivenArgument> arguments,
-                         const LaunchConfig& config) {
+overlap::Witnesses EdgeJudge::witnesses(const std::string& kernel,
+                                        const overlap::Footprint& footprint,
+                                        std::span<const overlap::GivenArgument> arguments,
+                                        const overlap::LaunchExtents& extents) {
+  return overlap::Witnesses(
+      footprint, arguments, extents,
+      [&](std::string_view name, bool constant) { return variable(kernel, name, constant); },
+      witness_steps_);
+}
+
+std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
+  std::vector<overlap::GivenArgument> arguments = sites_[past.launch->number].arguments;
+  for (std::size_t k = 0; k < past.varying.size(); ++k) {
+    arguments[past.launch->varying_args[k]] = past.varying[k];
+  }
+  return arguments;
+}
+
+// Looks at an earlier launch when it is asked about it first.
+class EdgeJudge::Evidence : public overlap::LaunchChain::Evidence {
+ public:
+  Evidence(EdgeJudge& judge, std::function<overlap::Witnesses()> find_own)
+      : judge_(judge), find_own_(std::move(find_own)) {}
+
+  bool meet(const overlap::AccessGroup& own, std::uint32_t position,
+            const overlap::AccessGroup& other, bool early) override {
+    if (!own_) own_ = find_own_();
+    const auto [entry, is_new] = others_.try_emplace(position);
+    if (is_new) {
+      const Execution& past = judge_.history_[position];
+      entry->second = judge_.witnesses(*past.kernel, *past.footprint, judge_.arguments_of(past),
+                                       past.extents);
+    }
+    return own_->meets(own, entry->second, other, early);
+  }
+
+  bool triggers_early(std::uint32_t position) override {
+    const Execution& past = judge_.history_[position];
+    return overlap::triggers_early(*past.footprint, judge_.arguments_of(past), past.extents.block,
+                                   past.extents.grid);
+  }
+
+ private:
+  EdgeJudge& judge_;
+  const std::function<overlap::Witnesses()> find_own_;
+  std::optional<overlap::Witnesses> own_;
+  std::map<std::uint32_t, overlap::Witnesses> others_;  // by position
+};
+
+void EdgeJudge::remember(const bind::LaunchExecution& execution, const Site& site, bool early) {
+  if (!early) history_.clear();
+  Execution& now = history_.emplace_back();
+  now.launch = &execution.launch;
+  now.kernel = &execution.step.label;
+  now.footprint = site.footprint;
+  now.extents = {extents(execution.config.block), extents(execution.config.grid)};
+  for (const std::uint32_t i : execution.launch.varying_args) {
+    now.varying.push_back(site.arguments[i]);
+  }
+}
+
+Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
+                         std::span<const overlap::GivenArgument> arguments) {
   Verdict verdict = chain_.judge(bound);
   if (verdict.kind == EdgeVerdict::kProven) return verdict;
-  if (refined_ >= kMaxRefined) {
+  if (refined_ >= kMaxRefined || witness_steps_ == 0) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
     if (verdict.kind == EdgeVerdict::kUnsafe) {
       verdict.kind = EdgeVerdict::kUnknown;
@@ -156,8 +227,13 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound,
     return verdict;
   }
   ++refined_;
-  overlap::refine(bound, arguments, extents(config.block), extents(config.grid));
-  return chain_.judge(bound);
+  const overlap::LaunchExtents own_extents = {extents(execution.config.block),
+                                              extents(execution.config.grid)};
+  overlap::refine(bound, arguments, own_extents.block, own_extents.grid);
+  Evidence evidence(*this, [&] {
+    return witnesses(execution.step.label, *bound.footprint, arguments, own_extents);
+  });
+  return chain_.judge(bound, &evidence);
 }
 
 EdgeJudge::Edge& EdgeJudge::edge_to(std::uint32_t launch) {
@@ -236,8 +312,10 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
         "write it",
         buffer->name, to_string(buffer->role));
     const LaunchConfig& config = execution.config;
-    if (overlap::is_certain(bound, access, arguments, extents(config.block),
-                            extents(config.grid))) {
+    const overlap::Witnesses found =
+        witnesses(execution.step.label, *bound.footprint, arguments,
+                  {extents(config.block), extents(config.grid)});
+    if (found.has(*access.group, *access.memory)) {
       if (forbidden_write_) continue;
       writes_weight_ = buffer->role == BufferRole::kWeight;
       forbidden_write_ = error_at(execution.step.source->where, ErrorCode::kFault,
@@ -279,7 +357,9 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   const Site& site = site_of(execution);
   overlap::BoundLaunch bound = overlap::bind(
       *site.footprint, site.arguments, extents(config.block), extents(config.grid),
-      [&](const overlap::Root& root) { return variable(execution.step.label, root); });
+      [&](std::string_view name, bool constant) {
+        return variable(execution.step.label, name, constant);
+      });
   bound.number = launch.number;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.trigger_facts.triggers |= bound.footprint->triggers;
@@ -289,7 +369,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
   } else if (execution.before == bind::Before::kLaunch) {
-    Verdict verdict = judge(bound, site.arguments, config);
+    Verdict verdict = judge(bound, execution, site.arguments);
     const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
     if (never_waits && launch.edge.mode != PdlMode::kForce) {
       // A kernel without a wait was not made for early starts, and is not wrong.
@@ -309,6 +389,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
     early = decision.is_early();
   }
   chain_.follow(bound, early);
+  remember(execution, site, early);
   last_ = launch.number;
   return early;
 }

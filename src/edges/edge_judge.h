@@ -14,6 +14,7 @@
 #include "bind/binder.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
+#include "pdl/witnesses.h"
 
 namespace baton::edges {
 
@@ -61,6 +62,7 @@ class EdgeJudge : public bind::LaunchObserver {
   const std::optional<Error>& unsafe() const { return unsafe_; }
 
  private:
+  class Evidence;
   struct Decision {
     const bind::PlannedEdge* edge = nullptr;
     std::optional<EdgeDecision> full;   // the first reason for full edges
@@ -75,6 +77,14 @@ class EdgeJudge : public bind::LaunchObserver {
     std::vector<overlap::GivenArgument> arguments;
     const overlap::Footprint* footprint = nullptr;
     Dim3 block;  // that the footprint was read for
+  };
+  // An execution of a launch since the last full edge.
+  struct Execution {
+    const bind::PlannedLaunch* launch = nullptr;
+    const std::string* kernel = nullptr;
+    const overlap::Footprint* footprint = nullptr;
+    overlap::LaunchExtents extents;
+    std::vector<overlap::GivenArgument> varying;  // by PlannedLaunch::varying_args
   };
   struct MemoryFacts {
     std::string name;
@@ -92,15 +102,19 @@ class EdgeJudge : public bind::LaunchObserver {
     bool overlaps = false;  // in some execution a launch stands before it
   };
 
-  overlap::Verdict judge(overlap::BoundLaunch& bound,
-                         std::span<const overlap::GivenArgument> arguments,
-                         const LaunchConfig& config);
   const Site& site_of(const bind::LaunchExecution& execution);
+  overlap::Verdict judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
+                         std::span<const overlap::GivenArgument> arguments);
+  overlap::Witnesses witnesses(const std::string& kernel, const overlap::Footprint& footprint,
+                               std::span<const overlap::GivenArgument> arguments,
+                               const overlap::LaunchExtents& extents);
+  std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
   overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
+  void remember(const bind::LaunchExecution& execution, const Site& site, bool early);
   // The number of a variable of the kernel's module: `fresh` where it has none yet.
   overlap::MemoryId variable_id(const std::string& kernel, const std::string& name,
                                 overlap::MemoryId fresh);
-  overlap::MemoryId variable(const std::string& kernel, const overlap::Root& root);
+  overlap::MemoryId variable(const std::string& kernel, std::string_view name, bool constant);
   Edge& edge_to(std::uint32_t launch);
   void set_verdict(Edge& edge, const overlap::Verdict& verdict) const;
   // The edge to a launch that follows, or is, one with an empty grid.
@@ -123,8 +137,11 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<Decision> decisions_;                                // by launch
   std::vector<Site> sites_;                                        // by launch
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
+  std::vector<Execution> history_;                                 // since the last full edge
   std::uint32_t last_ = 0;                                         // launch
   std::uint32_t refined_ = 0;                                      // launches
+  // Operations that may yet be executed in search of witnesses, for all launches: a second or two.
+  std::uint64_t witness_steps_ = std::uint64_t{1} << 25;
   std::optional<Error> refusal_, unsafe_, forbidden_write_;
   bool writes_weight_ = false;
   std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch

@@ -81,6 +81,11 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
           "{}, before it has waited, while {}, at another offset, and the "
           "extent of the accesses is not known",
           own(), other());
+    case EdgeCause::kElements:
+      return fmt::format(
+          "{}, before it has waited, while {}, and no thread of each is known to touch the same "
+          "element",
+          own(), other());
     case EdgeCause::kUnordered:
       return fmt::format(
           "{}, where nothing proves that it has waited or that another thread's wait orders it, "
@@ -120,7 +125,7 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
     case EdgeCause::kNonCoherent:
       return fmt::format(
           "{} by a non-coherent load, which the wait does not order, while {}{}", own(), other(),
-          verdict.own->roots[0].constant ? ""
+          verdict.own->constant ? ""
                                          : "; take __restrict__ off it, or load it with "
                                            "baton::device::pdl_load");
     case EdgeCause::kNotRefined:

@@ -56,7 +56,6 @@ class EdgeWords : public testing::Test {
     middle_.waits = Footprint::Waits::kNever;
     own_.reads = true;
     own_.where = "k.cu:12";
-    own_.roots.emplace_back();
     other_.writes = true;
     other_.where = "k.cu:31";
     verdict_.own_kernel = &late_;

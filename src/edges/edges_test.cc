@@ -191,12 +191,13 @@ TEST_F(EdgeVerdicts, NonCoherentLoadsAreNotOrdered) {
               ElementsAre("0-1 proven programmatic"));
 }
 
-TEST_F(EdgeVerdicts, OffsetsInOneBufferAreNotToldApart) {
+TEST_F(EdgeVerdicts, ElementsOfOneBufferMeetOrNot) {
   const auto text = [](const std::string& read) {
     return once({step("late", kXToY), step("ahead", "\"" + read + "\", \"x\", \"z\"")});
   };
   const std::vector<std::string> kernels = {"late", "ahead"};
-  for (const char* read : {"y + 1", "y + 4", "y + 60"}) {
+  EXPECT_THAT(edges(kernels, text("y + 1")), ElementsAre("0-1 unsafe full"));
+  for (const char* read : {"y + 4", "y + 60"}) {
     EXPECT_THAT(edges(kernels, text(read)), ElementsAre("0-1 unknown full")) << read;
   }
   EXPECT_THAT(reason(kernels, text("y + 4")), HasSubstr("at another offset"));

@@ -20,13 +20,17 @@ std::string_view verb_of(const AccessGroup& access) {
 
 BodyEffects::BodyEffects(const Footprint& footprint, const EarlyWork& early)
     : code_(*footprint.code),
-      early_(early),
       body_(*code_.kernel),
       flow_(body_),
       access_of_(code_.operations.size(), nullptr),
+      depends_(code_.operations.size()),
       effects_(body_.instructions().size()) {
   for (const AccessGroup& access : footprint.accesses) {
-    for (std::uint32_t operation : access.operations) access_of_[operation] = &access;
+    const bool is_early = may_be_early(footprint, access, early);
+    for (std::uint32_t operation : access.operations) {
+      access_of_[operation] = &access;
+      depends_[operation] = !is_early || code_.operations[operation].orders;
+    }
   }
   // The operations of a callee are one call's alone, so one set serves for all calls.
   std::vector<bool> seen(code_.operations.size());
@@ -34,11 +38,6 @@ BodyEffects::BodyEffects(const Footprint& footprint, const EarlyWork& early)
     note(effects_[at], at);
     if (is_call(code_.operations[at])) note_call(at, seen);
   }
-}
-
-bool BodyEffects::depends(std::uint32_t operation) const {
-  const AccessGroup* access = access_of_[operation];
-  return access != nullptr && !may_be_early(code_, operation, *access, early_);
 }
 
 // The call of a failed assertion ends the grid with an error, as a trap does, so it need not wait.

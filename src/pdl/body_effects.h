@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kTop = kNone;
 bool is_call(const Operation& operation);
 std::string_view verb_of(const AccessGroup& access);  // "reads memory"
 
-// Immutable. The footprint, which has code, and the early work must outlive it.
+// Immutable. The footprint, which has code, must outlive it.
 class BodyEffects {
  public:
   struct Effect {
@@ -43,7 +43,7 @@ class BodyEffects {
   // For any operation: null if it accesses no memory that other launches see.
   const AccessGroup* access(std::uint32_t operation) const { return access_of_[operation]; }
   // Whether it accesses memory in a way that must come after the wait.
-  bool depends(std::uint32_t operation) const;
+  bool depends(std::uint32_t operation) const { return depends_[operation]; }
   // Whether the operation must come after the wait, whatever memory it accesses: functions of the
   // runtime print and allocate in the order of launches.
   bool is_side_effect(const Operation& operation) const;
@@ -58,10 +58,10 @@ class BodyEffects {
   void note(Effect& effect, std::uint32_t operation) const;
 
   const Code& code_;
-  const EarlyWork& early_;
   const ptx::FlatFunction body_;
   const ptx::ControlFlow flow_;
   std::vector<const AccessGroup*> access_of_;  // by operation
+  std::vector<bool> depends_;                  // by operation
   std::vector<Effect> effects_;                // by instruction of the body
 };
 

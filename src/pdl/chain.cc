@@ -10,6 +10,10 @@ using Cause = EdgeCause;
 
 constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
 
+bool is_one_offset(std::uint64_t a, std::uint64_t b) {
+  return a == b && a != kUnknownOffset;
+}
+
 }  // namespace
 
 void LaunchChain::Pasts::add(const Past& past) {
@@ -60,23 +64,42 @@ const LaunchChain::Past* LaunchChain::unnamed(bool writes_only) const {
   return latest;
 }
 
+// Whether nothing keeps that launch from running when the next one starts.
+bool LaunchChain::may_still_run(std::uint32_t position, Evidence* evidence) const {
+  for (std::uint32_t between = position + 1; between < length_; ++between) {
+    if (lets_in_[between] == LetsIn::kAlways) continue;
+    if (lets_in_[between] == LetsIn::kNever) return false;
+    if (evidence != nullptr && !evidence->triggers_early(between)) return false;
+  }
+  return true;
+}
+
+// The reason that holds if it is not certain that the two meet, or nothing.
+std::optional<EdgeCause> LaunchChain::doubt(const BoundAccess& access, const Past& past,
+                                            Evidence* evidence) const {
+  if (!may_still_run(past.position, evidence)) return Cause::kNotVisible;
+  if (access.group->strong && past.group->strong) return Cause::kAtomic;
+  if (access.group->prefetches || past.group->prefetches) return Cause::kStale;
+  return std::nullopt;
+}
+
 void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
-                                  Verdict& worst) const {
+                                  Evidence* evidence, Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
-    if (past->position < exposed_) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kNotVisible, access, *past));
-    } else if (past->offset != access.offset) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *past));
-    } else if (access.order == Order::kUnclear) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kUnordered, access, *past));
-    } else if (access.group->strong && past->group->strong) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kAtomic, access, *past));
-    } else if (access.group->prefetches || past->group->prefetches) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kStale, access, *past));
-    } else if (access.is_one_of || past->is_one_of) {
-      raise(worst, conflict(VerdictKind::kUnknown, Cause::kEither, access, *past));
-    } else {
+    const bool may_be_elsewhere = !is_one_offset(past->offset, access.offset) ||
+                                  access.is_one_of || past->is_one_of;
+    if (const auto known = doubt(access, *past, evidence)) {
+      raise(worst, conflict(VerdictKind::kUnknown, *known, access, *past));
+    } else if (evidence != nullptr
+                   ? evidence->meet(*access.group, past->position, *past->group, true)
+                   : !may_be_elsewhere && access.order == Order::kBefore) {
       raise(worst, conflict(VerdictKind::kUnsafe, Cause::kConflict, access, *past));
+    } else {
+      const Cause cause = access.order == Order::kUnclear       ? Cause::kUnordered
+                          : access.is_one_of || past->is_one_of ? Cause::kEither
+                          : may_be_elsewhere                    ? Cause::kOffsets
+                                                                : Cause::kElements;
+      raise(worst, conflict(VerdictKind::kUnknown, cause, access, *past));
     }
   }
   if (pasts.dropped) {
@@ -84,12 +107,13 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
   }
 }
 
-void LaunchChain::judge_early(const BoundAccess& access, Verdict& worst) const {
+void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence,
+                              Verdict& worst) const {
   if (!access.memory) return judge_unnamed(access, worst);
   const auto found = memories_.find(*access.memory);
   if (found != memories_.end()) {
-    judge_conflicts(access, found->second.writes, worst);
-    if (access.group->writes) judge_conflicts(access, found->second.reads, worst);
+    judge_conflicts(access, found->second.writes, evidence, worst);
+    if (access.group->writes) judge_conflicts(access, found->second.reads, evidence, worst);
   }
   if (is_constant_(*access.memory) && !access.group->writes) return;
   if (const Past* past = unnamed(!access.group->writes)) {
@@ -126,15 +150,19 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) 
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kNonCoherent, access, *write));
 }
 
-void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
+void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
   if (access.group->non_coherent) judge_non_coherent(access, worst);
   const auto found = access.memory ? memories_.find(*access.memory) : memories_.end();
   if (found != memories_.end()) {
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
-      const bool is_certain = past.offset == access.offset && !access.is_one_of &&
-                              !past.is_one_of && !(access.group->strong && past.group->strong) &&
-                              gap_->waits == Footprint::Waits::kNever;
+      const bool may_be_elsewhere = !is_one_offset(past.offset, access.offset) ||
+                                    access.is_one_of || past.is_one_of;
+      const bool is_certain =
+          gap_->waits == Footprint::Waits::kNever &&
+          !(access.group->strong && past.group->strong) &&
+          (evidence != nullptr ? evidence->meet(*access.group, past.position, *past.group, false)
+                               : !may_be_elsewhere);
       Verdict verdict = conflict(is_certain ? VerdictKind::kUnsafe : VerdictKind::kUnknown,
                                  Cause::kTransitiveGap, access, past);
       verdict.between = gap_;
@@ -159,7 +187,7 @@ void LaunchChain::judge_late(const BoundAccess& access, Verdict& worst) const {
   if (!access.memory || unnamed(!access.group->writes) != nullptr) raise(worst, verdict);
 }
 
-Verdict LaunchChain::judge(const BoundLaunch& launch) const {
+Verdict LaunchChain::judge(const BoundLaunch& launch, Evidence* evidence) const {
   Verdict worst;
   const Footprint& footprint = *launch.footprint;
   const auto say = [&](Cause cause) {
@@ -172,11 +200,16 @@ Verdict LaunchChain::judge(const BoundLaunch& launch) const {
   if (footprint.waits == Footprint::Waits::kNever) say(Cause::kNoWait);
   if (footprint.unseen) say(Cause::kUnseen);
   if (!launch.waits) say(Cause::kMayNotWait);
+  // A kernel may wait where it is not seen, before any of its accesses, or it has no PDL at all.
+  if (footprint.waits == Footprint::Waits::kUnknown) {
+    worst.own_kernel = &footprint;
+    return worst;
+  }
   for (const BoundAccess& access : launch.accesses) {
     if (access.order == Order::kAfter) {
-      judge_late(access, worst);
+      judge_late(access, evidence, worst);
     } else {
-      judge_early(access, worst);
+      judge_early(access, evidence, worst);
     }
   }
   worst.own_kernel = &footprint;
@@ -187,7 +220,8 @@ void LaunchChain::cut() {
   memories_.clear();
   any_reads_ = any_writes_ = {};
   unseen_.reset();
-  length_ = exposed_ = leaked_ = 0;
+  lets_in_.clear();
+  length_ = leaked_ = 0;
   gap_ = nullptr;
 }
 
@@ -195,10 +229,11 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   if (!programmatic) cut();
   const std::uint32_t position = length_++;
   const Footprint& footprint = *launch.footprint;
-  // A launch that triggers before it waited, or ends without, lets the next one start while those
-  // before it still run.
-  const bool holds_back = !footprint.triggers_before_wait && launch.waits;
-  if (programmatic && (holds_back || footprint.unseen)) exposed_ = position;
+  // A launch that triggers before it waits, or ends without a wait, lets the next one start while
+  // those before it still run.
+  const bool always = footprint.always_triggers_early || footprint.waits == Footprint::Waits::kNever;
+  const bool never = footprint.unseen || (!footprint.triggers_before_wait && launch.waits);
+  lets_in_.push_back(never ? LetsIn::kNever : always ? LetsIn::kAlways : LetsIn::kByNumbers);
   if (programmatic && !launch.waits) {
     leaked_ = position;
     gap_ = &footprint;

@@ -43,8 +43,22 @@ class LaunchChain {
   explicit LaunchChain(std::function<bool(MemoryId)> is_constant)
       : is_constant_(std::move(is_constant)) {}
 
-  // Of the edge from the last launch to this one, if it were programmatic.
-  Verdict judge(const BoundLaunch& launch) const;
+  // What is certain of the launches with their own numbers. `position`: of an earlier launch since
+  // the last full edge, from 0.
+  class Evidence {
+   public:
+    virtual ~Evidence() = default;
+    // Whether an access of the launch that is judged and one of the earlier launch certainly touch
+    // one byte. `early`: the first comes before everything that may order threads.
+    virtual bool meet(const AccessGroup& own, std::uint32_t position, const AccessGroup& other,
+                      bool early) = 0;
+    // Whether all threads of the earlier launch trigger before they wait.
+    virtual bool triggers_early(std::uint32_t position) = 0;
+  };
+
+  // Of the edge from the last launch to this one, if it were programmatic. Without evidence,
+  // accesses that may meet are taken for ones that do.
+  Verdict judge(const BoundLaunch& launch, Evidence* evidence = nullptr) const;
 
   // The next launch: after a full edge it begins a chain of its own.
   void follow(const BoundLaunch& launch, bool programmatic);
@@ -76,12 +90,16 @@ class LaunchChain {
     Pasts reads, writes;
   };
 
-  void judge_early(const BoundAccess& access, Verdict& worst) const;
-  void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Verdict& worst) const;
-  void judge_late(const BoundAccess& access, Verdict& worst) const;
+  void judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
+  void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
+                       Verdict& worst) const;
+  void judge_late(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
   void judge_non_coherent(const BoundAccess& access, Verdict& worst) const;
   void judge_unnamed(const BoundAccess& access, Verdict& worst) const;
   const Past* unnamed(bool writes_only) const;
+  std::optional<EdgeCause> doubt(const BoundAccess& access, const Past& past,
+                                 Evidence* evidence) const;
+  bool may_still_run(std::uint32_t position, Evidence* evidence) const;
   static void raise(Verdict& worst, const Verdict& found);
   static Verdict conflict(EdgeVerdict kind, EdgeCause cause, const BoundAccess& access,
                           const Past& past);
@@ -91,9 +109,9 @@ class LaunchChain {
   Pasts any_reads_, any_writes_;  // of memory that nobody can name
   std::optional<Past> unseen_;    // the last launch that may do anything
   std::uint32_t length_ = 0;
-  // From this position on, launches may run when the next one starts; those before it are complete,
-  // or nobody can tell.
-  std::uint32_t exposed_ = 0;
+  // By position: whether the launch lets the next one start while those before it run.
+  enum class LetsIn : std::uint8_t { kAlways, kByNumbers, kNever };
+  std::vector<LetsIn> lets_in_;
   std::uint32_t leaked_ = 0;  // before it, launches may run when the next one's wait is over
   const Footprint* gap_ = nullptr;
 };

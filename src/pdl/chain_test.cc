@@ -39,7 +39,7 @@ class ChainTest : public testing::Test {
     Footprint& footprint = footprints_.emplace_back(footprint_of(body, before));
     const GivenArgument given[] = {a, b, c, {GivenArgument::Kind::kScalar, 0, 0, 100}};
     BoundLaunch bound =
-        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](const Root&) { return 77u; });
+        bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](std::string_view, bool) { return 77u; });
     bound.number = number_++;
     return bound;
   }
@@ -203,7 +203,7 @@ TEST_F(ChainTest, MemoryWithoutANameIsAny) {
 TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
   first(launch(kGood, kX, kWeight, kY));
   const Footprint cubin = unknown_footprint("c", true, false, {UnseenCause::kMachineCode});
-  const BoundLaunch bound = bind(cubin, {}, {}, {}, [](const Root&) { return 0u; });
+  const BoundLaunch bound = bind(cubin, {}, {}, {}, [](std::string_view, bool) { return 0u; });
   expect(next(bound), Kind::kUnknown, Cause::kUnseen);
   EXPECT_NE(next(launch(kHasty, kX, kWeight, kZ)).kind, Kind::kProven);
 }

@@ -79,9 +79,14 @@ class CodeReader {
       read(operation.address);
       if (operation.guard != kNone) visit(operation.guard);
       for (const std::uint32_t id : operation.kept) visit(id);
-      if (operation.kind == Kind::kLoad) visit(code_.local_memory());
+      if (operation.kind == Kind::kLoad) {
+        for (const std::uint32_t cell : code_.local_memories()) visit(cell);
+      }
+      if (operation.instruction != nullptr && reads_carry(*operation.instruction)) {
+        visit(code_.carry());
+      }
     };
-    code_.users = ptx::UseLists(code_.registers + 1, count, each_use);
+    code_.users = ptx::UseLists(code_.values(), count, each_use);
   }
 
   // Makes room for the function's operations. The kernel's own are followed by one end that all
@@ -172,6 +177,8 @@ class CodeReader {
         std::sort(targets.begin(), targets.end());
         targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
         for (std::uint32_t to : targets) out.next.push_back(position(f, to));
+        // brx index, targets
+        if (targets.size() > 1 && !i.operands.empty()) add_sources(f, flat, i.operands[0], out);
       }
       return;
     }
@@ -359,9 +366,15 @@ class CodeReader {
       return {ValueSource::Kind::kSpecial, static_cast<std::uint32_t>(*special), 0};
     }
     const auto found = frames_[f].function->variable(scope, operand.text);
-    if (!found) return module_variable(operand.text);
-    // "-x" is a value that is not followed.
-    if (operand.negated && operand.is_minus) return {};
+    if (!found) {
+      // A part of a vector register: "%v.x".
+      const std::string_view whole = operand.text.substr(0, operand.text.rfind('.'));
+      if (frames_[f].function->variable(scope, whole)) {
+        return {ValueSource::Kind::kAnything, 0, 0};
+      }
+      return module_variable(operand.text);
+    }
+    if (operand.negated && operand.is_minus) return {ValueSource::Kind::kAnything, 0, 0};
     switch (found->variable->space) {
       case ptx::StateSpace::kReg:
         return {ValueSource::Kind::kRegister, register_id(f, found->variable, found->index), 0};

@@ -4,6 +4,7 @@
 // put in place, operands resolved, and what each operation does to memory and to the order of
 // threads told apart from what it computes.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,7 +20,7 @@ namespace baton::overlap {
 // What an operation reads a value from.
 struct ValueSource {
   enum class Kind : std::uint8_t {
-    kOther,     // a value that is not followed
+    kOther,     // a number that is not followed
     kRegister,  // `id`, of Code::registers
     kConstant,  // `bits`
     kSpecial,   // `id`, a SpecialRegister
@@ -28,6 +29,7 @@ struct ValueSource {
     kConst,     // the address of the module's variable `id` in constant memory
     kShared,    // an address in shared memory
     kLocal,     // an address in local memory
+    kAnything,  // a value that may be computed from any of these
   };
   Kind kind = Kind::kOther;
   std::uint32_t id = 0;
@@ -103,6 +105,12 @@ struct Operation {
   std::optional<UnseenCause> open;  // kOpen: why
 };
 
+// Whether a thread that comes there may wait, end, or do what is not followed.
+inline bool ends_the_early_part(const Operation& operation) {
+  return operation.kind == Operation::Kind::kWait || operation.kind == Operation::Kind::kEnd ||
+         operation.kind == Operation::Kind::kOpen;
+}
+
 // Owns the syntax tree that it points into. Immutable once built.
 struct Code {
   std::shared_ptr<const ptx::ParsedModule> module;
@@ -113,11 +121,28 @@ struct Code {
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id
   ptx::VisitOrder order;               // the order in which dataflow analyses visit the operations
-  // By register: the operations that read it, in whatever way; under `local_memory()`, loads.
+  // By register: the operations that read it, in whatever way. Loads read local memory.
   ptx::UseLists users;
 
-  // Stands for all of local memory among the registers: the one after the last.
-  std::uint32_t local_memory() const { return registers; }
+  // What stands among the registers, after the last one: local memory, as elements of one size in
+  // bits, and the carry flag.
+  static constexpr std::array<unsigned, 6> kElementSizes = {0, 8, 16, 32, 64, 128};
+  std::uint32_t local_memory(unsigned width) const {
+    std::uint32_t number = 0;
+    for (std::uint32_t k = 1; k < kElementSizes.size(); ++k) {
+      if (kElementSizes[k] == width) number = k;
+    }
+    return registers + number;
+  }
+  std::array<std::uint32_t, kElementSizes.size()> local_memories() const {
+    std::array<std::uint32_t, kElementSizes.size()> result;
+    for (std::size_t k = 0; k < result.size(); ++k) result[k] = local_memory(kElementSizes[k]);
+    return result;
+  }
+  std::uint32_t carry() const {
+    return registers + static_cast<std::uint32_t>(kElementSizes.size());
+  }
+  std::size_t values() const { return carry() + std::size_t{1}; }  // of all these
 
   // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a
   // function that the compiler put into its caller is that of the call.

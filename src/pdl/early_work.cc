@@ -1,24 +1,47 @@
 #include "pdl/early_work.h"
 
+#include <algorithm>
+
+#include "pdl/address_binder.h"
+#include "pdl/code.h"
+
 namespace baton::overlap {
 
-bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& access,
-                  const EarlyWork& early) {
-  if (access.writes || code.operations[operation].orders) return false;
-  bool is_memory = false;
-  for (const Root& root : access.roots) {
-    if (root.kind == Root::Kind::kVariable && root.constant && early.constant_memory) {
-      is_memory = true;
-      continue;
-    }
-    if (root.kind != Root::Kind::kParam || root.param >= early.params.size()) return false;
-    const EarlyArgument use = early.params[root.param];
-    if (use == EarlyArgument::kAny || root.by_value || root.offset != 0) return false;
-    // With a number for the parameter, the address is what was loaded: it may be anywhere.
-    if (use == EarlyArgument::kScalar && root.with_loaded) return false;
-    is_memory |= use == EarlyArgument::kConstantMemory;
+namespace {
+
+// Memory by what a kernel may do to it before it has waited.
+constexpr MemoryId kReadable = 0, kOther = 1;
+
+GivenArgument argument_of(EarlyArgument use) {
+  GivenArgument given;
+  switch (use) {
+    case EarlyArgument::kAny:
+      given.kind = GivenArgument::Kind::kBytes;
+      break;
+    case EarlyArgument::kConstantMemory:
+      given.kind = GivenArgument::Kind::kMemory;
+      given.memory = kReadable;
+      break;
+    case EarlyArgument::kScalar:
+      given.kind = GivenArgument::Kind::kScalar;
+      break;
   }
-  return is_memory;
+  return given;
+}
+
+}  // namespace
+
+bool may_be_early(const Footprint& footprint, const AccessGroup& access, const EarlyWork& early) {
+  if (access.writes || access.by_map) return false;
+  std::vector<GivenArgument> arguments;
+  for (const EarlyArgument use : early.params) arguments.push_back(argument_of(use));
+  const VariableNumber variable = [&](std::string_view, bool constant) {
+    return constant && early.constant_memory ? kReadable : kOther;
+  };
+  const TouchedMemory touched = AddressBinder(footprint, arguments, variable).touched(access);
+  return !touched.unknown && !touched.places.empty() &&
+         std::ranges::all_of(touched.places,
+                             [](const auto& place) { return place.memory == kReadable; });
 }
 
 }  // namespace baton::overlap

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "pdl/code.h"
 #include "pdl/footprint.h"
 
 namespace baton::overlap {
@@ -22,9 +21,8 @@ struct EarlyWork {
   bool constant_memory = false;       // no launch writes variables in constant memory
 };
 
-// Whether the access may come before the wait: it only reads, it takes part in no synchronisation,
-// and no launch writes that memory.
-bool may_be_early(const Code& code, std::uint32_t operation, const AccessGroup& access,
-                  const EarlyWork& early);
+// Whether the access may come before the wait: it only reads, and no launch writes that memory. An
+// operation that also orders threads may not.
+bool may_be_early(const Footprint& footprint, const AccessGroup& access, const EarlyWork& early);
 
 }  // namespace baton::overlap

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "pdl/code.h"
-#include "pdl/origin.h"
+#include "pdl/origin_analysis.h"
 
 namespace baton::overlap {
 namespace {
@@ -20,147 +20,89 @@ bool is_access(const Operation& operation) {
          operation.kind == Kind::kAtomic;
 }
 
-Root unknown(UnknownAddress why) {
-  Root root;
-  root.why = why;
-  return root;
-}
-
-Root from_param(const AddressOrigin& origin) {
-  Root root;
-  root.kind = Root::Kind::kParam;
-  root.param = origin.id;
-  root.offset = origin.offset;
-  root.with_loaded = origin.with_loaded;
-  root.with_param = origin.with_param;
-  return root;
-}
-
 class Builder {
  public:
-  Builder(const Code& code, Footprint& out) : code_(code), out_(out) {}
+  Builder(const Code& code, Footprint& out)
+      : code_(code), out_(out), origins_(find_origins(code)) {}
 
   void build(const std::array<std::uint32_t, 3>& block) {
     WaitOrdering order = find_order(code_, block);
-    const std::vector<Origins> origins = find_origins(code_);
     for (std::size_t at = 0; at < code_.operations.size(); ++at) {
       if (!order.reachable[at]) continue;
       const Operation& operation = code_.operations[at];
       if (operation.kind == Kind::kOpen && !out_.unseen) {
         out_.unseen = {operation.open.value_or(UnseenCause::kCall), code_.place(operation)};
       }
-      if (is_access(operation)) touch(static_cast<std::uint32_t>(at), origins[at], order.of[at]);
+      if (is_access(operation)) touch(static_cast<std::uint32_t>(at), origins_.addresses[at], order.of[at]);
     }
     out_.triggers = order.triggers;
     out_.triggers_before_wait = order.triggers_before_wait;
+    out_.always_triggers_early = order.always_triggers_early;
     out_.waits = order.every_thread_waits && order.waits ? Footprint::Waits::kAll
                  : order.a_thread_waits && order.waits   ? Footprint::Waits::kOne
                  : order.waits                           ? Footprint::Waits::kSometimes
                  : !out_.unseen                          ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
     out_.ordering_ops = std::move(order.ordering_ops);
+    out_.conditions = listed(origins_.conditions);
+    out_.stored = listed(origins_.stored);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));
   }
 
  private:
-  void touch(std::uint32_t number, const Origins& origins, Order order) {
+  void touch(std::uint32_t number, const OriginSet& set, Order order) {
     const Operation& operation = code_.operations[number];
-    if (operation.space == Space::kShared || operation.space == Space::kLocal) return;
-    std::vector<Root> roots;
-    if (operation.space == Space::kTensorMap) {
-      roots = behind_map(origins);
-    } else {
-      if (operation.space == Space::kParam) return;
-      roots = roots_of(origins);
-      if (roots.empty() && operation.space != Space::kGeneric) {
-        roots.push_back(unknown(UnknownAddress::kOtherSpace));
-      }
+    if (operation.space == Space::kShared || operation.space == Space::kLocal ||
+        operation.space == Space::kParam) {
+      return;
     }
-    if (roots.empty()) return;
-    std::sort(roots.begin(), roots.end());
-    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
     AccessGroup found;
+    found.generic = operation.space == Space::kGeneric;
+    found.by_map = operation.space == Space::kTensorMap;
+    found.origins = listed(set);
+    const bool of_the_block = found.generic && !found.origins.empty() &&
+                              std::ranges::all_of(found.origins, is_of_the_block);
+    if (of_the_block) return;
     found.reads = operation.kind != Kind::kStore;
     found.writes = operation.kind != Kind::kLoad;
     found.order = order;
-    found.roots = std::move(roots);
     // Constant memory is read through a cache that no wait empties.
-    found.non_coherent = operation.non_coherent || operation.space == Space::kConst ||
-                         std::any_of(found.roots.begin(), found.roots.end(),
-                                     [](const Root& r) { return r.constant; });
+    found.constant = operation.space == Space::kConst ||
+                     std::ranges::any_of(found.origins, has_constant_memory);
+    found.non_coherent = operation.non_coherent || found.constant;
     found.strong = operation.strong;
     found.prefetches = operation.prefetches;
-    auto key = std::tuple(found.roots, found.reads, found.writes, found.non_coherent, found.strong,
-                          found.prefetches, order);
+    auto key = std::tuple(found.origins, found.generic, found.by_map, found.reads, found.writes,
+                          found.non_coherent, found.strong, found.prefetches, order);
     const auto [entry, is_new] = accesses_.try_emplace(std::move(key), std::move(found));
     if (is_new) entry->second.where = code_.place(operation);
     entry->second.operations.push_back(number);
   }
 
-  // Empty where the address lies in no global memory.
-  std::vector<Root> roots_of(const Origins& origins) const {
-    std::vector<Root> roots;
-    if (origins.empty()) return {unknown(UnknownAddress::kNoOrigin)};
-    for (const AddressOrigin& origin : origins) {
-      switch (origin.kind) {
-        case AddressOrigin::Kind::kParam:
-          roots.push_back(from_param(origin));
-          break;
-        case AddressOrigin::Kind::kVariable:
-        case AddressOrigin::Kind::kConst: {
-          Root root;
-          root.kind = Root::Kind::kVariable;
-          root.variable = code_.variables[origin.id];
-          root.constant = origin.kind == AddressOrigin::Kind::kConst;
-          roots.push_back(std::move(root));
-          break;
-        }
-        case AddressOrigin::Kind::kParams:
-        case AddressOrigin::Kind::kShared:
-        case AddressOrigin::Kind::kLocal:
-          break;
-        case AddressOrigin::Kind::kNull:
-          if (origins.size() == 1) roots.push_back(unknown(UnknownAddress::kConstant));
-          break;
-        case AddressOrigin::Kind::kLoaded:
-          roots.push_back(unknown(UnknownAddress::kLoaded));
-          break;
-        case AddressOrigin::Kind::kNumber:
-          roots.push_back(unknown(UnknownAddress::kComputed));
-          break;
-        case AddressOrigin::Kind::kUnknown:
-          roots.push_back(unknown(UnknownAddress::kManyOrigins));
-          break;
-      }
-    }
-    return roots;
+  std::vector<Origin> listed(const OriginSet& set) const {
+    std::vector<Origin> list;
+    for (const OriginId id : set) list.push_back(origins_.pool[id]);
+    std::ranges::sort(list);
+    return list;
   }
 
-  // A tensor map is a parameter itself, or stands in memory where a parameter points, as handles of
-  // textures do: what it is then nobody knows.
-  static std::vector<Root> behind_map(const Origins& origins) {
-    std::vector<Root> roots;
-    for (const AddressOrigin& origin : origins) {
-      if (origin.kind == AddressOrigin::Kind::kParams ||
-          origin.kind == AddressOrigin::Kind::kParam) {
-        Root root;
-        root.kind = Root::Kind::kParam;
-        root.param = origin.id;
-        root.offset = origin.offset;
-        root.by_value = true;
-        root.with_loaded = origin.kind == AddressOrigin::Kind::kParam;
-        roots.push_back(std::move(root));
-      } else {
-        roots.push_back(unknown(UnknownAddress::kMap));
-      }
-    }
-    if (roots.empty()) roots.push_back(unknown(UnknownAddress::kMap));
-    return roots;
+  // Whether it is an address in shared or local memory, or in that of the parameters.
+  static bool is_of_the_block(const Origin& origin) {
+    return !origin.is_unknown && origin.sources.size() == 1 &&
+           (origin.sources[0].kind == AddressSource::Kind::kShared ||
+            origin.sources[0].kind == AddressSource::Kind::kLocal ||
+            origin.sources[0].kind == AddressSource::Kind::kParamSpace);
+  }
+  static bool has_constant_memory(const Origin& origin) {
+    return std::ranges::any_of(origin.sources, [](const AddressSource& source) {
+      return source.kind == AddressSource::Kind::kConst;
+    });
   }
 
   const Code& code_;
   Footprint& out_;
-  using Key = std::tuple<std::vector<Root>, bool, bool, bool, bool, bool, Order>;
+  const KernelOrigins origins_;
+  using Key = std::tuple<std::vector<Origin>, bool, bool, bool, bool, bool, bool, bool, Order>;
   std::map<Key, AccessGroup> accesses_;
 };
 

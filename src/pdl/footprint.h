@@ -1,8 +1,8 @@
 #pragma once
 
-// What a kernel touches in global memory, by the parameter that the address comes from, and when:
-// before or behind its wait for the launch before it (griddepcontrol.wait). The answer errs on one
-// side: what it does not list does not happen, and what it lists as behind the wait is behind it.
+// What a kernel touches in global memory, by the origins of the addresses, and when:
+// before or after its wait for the launch before it (griddepcontrol.wait). The answer errs on one
+// side: what it does not list does not happen, and what it lists as after the wait is after it.
 
 #include <array>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pdl/order.h"
+#include "pdl/origin.h"
 #include "pdl/unseen.h"
 #include "ptx/ast.h"
 
@@ -20,34 +21,18 @@ namespace baton::overlap {
 
 struct Code;
 
-// One thing that an address may come from.
-struct Root {
-  enum class Kind : std::uint8_t { kParam, kVariable, kUnknown };
-  Kind kind = Kind::kUnknown;
-  std::uint32_t param = 0;   // kParam: its index
-  std::uint32_t offset = 0;  // in bytes, where in the parameter the address stands
-  // The parameter was added to something loaded from memory, or to another parameter: it is the
-  // address only if it is given one.
-  bool with_loaded = false;
-  bool with_param = false;
-  // The address stands in a struct, or the root is a tensor map; with_loaded: one in memory.
-  bool by_value = false;
-  std::string variable;                            // kVariable: its name in the module
-  bool constant = false;                           // kVariable: in constant memory
-  UnknownAddress why = UnknownAddress::kNoOrigin;  // kUnknown
-
-  friend auto operator<=>(const Root&, const Root&) = default;
-};
-
 // A group of accesses of one kind to one place; `where` is that of the first.
 struct AccessGroup {
   bool reads = false;
   bool writes = false;
   bool non_coherent = false;  // a load that the wait does not order; also of constant memory
+  bool constant = false;      // of constant memory
   bool strong = false;        // as in Operation
   bool prefetches = false;
   Order order = Order::kAfter;
-  std::vector<Root> roots;                // any one of these
+  bool generic = false;                   // the address may lie in memory of the block
+  bool by_map = false;                    // through a tensor map or a texture, at the address
+  std::vector<Origin> origins;            // any one of these; ascending
   std::string where;                      // "norm.cu:14"
   std::vector<std::uint32_t> operations;  // of the code, ascending
 };
@@ -63,9 +48,11 @@ struct Footprint {
   std::string kernel;  // its symbol
   Waits waits = Waits::kUnknown;
   bool triggers = false;
-  bool triggers_before_wait = false;
+  bool triggers_before_wait = false;   // on some path
+  bool always_triggers_early = false;  // on every path, before a wait and before its end
   std::vector<AccessGroup> accesses;
   std::optional<Unseen> unseen;  // why it may do more than is listed; nothing: it does not
+  std::vector<Origin> conditions, stored;  // as in KernelOrigins
 
   // Whether some thread of the grid waits for certain, which keeps the grid from ending before the
   // launch that it depends on; for kSometimes it takes the launch to tell. `params`: the values of

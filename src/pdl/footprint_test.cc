@@ -55,17 +55,18 @@ TEST(Footprint, FollowsAddresses) {
   // A pointer that moves on in a loop.
   EXPECT_EQ(of("mov.b64 %d9, %a;\nL: add.s64 %d9, %d9, 4; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;"),
             "read p0");
-  EXPECT_EQ(of("ld.global.u64 %d9, [%a];"), "read p0; read ?") << "a pointer from memory";
-  EXPECT_EQ(of("ld.global.u64 %d1, [%a]; add.s64 %d9, %b, %d1;"), "read p0; read p1")
+  EXPECT_EQ(of("ld.global.u64 %d9, [%a];"), "read p0; read loaded") << "a pointer from memory";
+  EXPECT_EQ(of("ld.global.u64 %d1, [%a]; add.s64 %d9, %b, %d1;"), "read p0; read p1+loaded")
       << "an index from memory";
-  EXPECT_EQ(of("cvt.u64.u32 %d9, %r1;"), "read ?");
-  // From one buffer into another by their distance: one of both, with or without the other.
+  EXPECT_EQ(of("cvt.u64.u32 %d9, %r1;"), "read number");
+  EXPECT_EQ(of("mov.u64 %d9, 0;"), "read null");
+  // From one buffer into another by their distance: one of both.
   EXPECT_EQ(of("sub.s64 %d1, %b, %a; shr.s64 %d2, %d1, 2; mad.lo.s64 %d9, %d2, 4, %a;"),
-            "read p0 p0 p1");
+            "read p0*+p1*");
   EXPECT_EQ(of("sub.s64 %d1, %b, %a; shr.s64 %d2, %d1, 2; shl.b64 %d3, %d2, 2; add.s64 %d9, %a, "
                "%d3;"),
-            "read p0 p0 p1");
-  EXPECT_EQ(of("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9;"), "read ?")
+            "read p0*+p1*");
+  EXPECT_EQ(of("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9;"), "read shared")
       << "the space of the load is global";
   EXPECT_EQ(text("mov.u64 %d9, shared; cvta.shared.u64 %d9, %d9; ld.f32 %f1, [%d9];"), "");
 }
@@ -112,7 +113,7 @@ TEST(Footprint, AnIndexFromAVariableIntoABufferIsOfBoth) {
   const Footprint found = footprint_of(
       "griddepcontrol.wait; mov.u64 %d1, counter; add.s64 %d2, %d1, %a; ld.global.f32 %f1, [%d2];",
       ".global .u32 counter;");
-  EXPECT_EQ(text_of(found), "read p0 counter");
+  EXPECT_EQ(text_of(found), "read p0+counter");
 }
 
 TEST(Footprint, APathWithoutTheWaitCounts) {
@@ -133,13 +134,13 @@ TEST(Footprint, APathWithoutTheWaitCounts) {
 TEST(Footprint, AGuardedWaitIsNone) {
   EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\nld.global.f32 %f1, [%a];"),
             "early read p0");
-  // What is guarded alike has waited.
+  // What is guarded alike has waited, which the launch's own numbers show.
   EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\n@%p1 ld.global.f32 %f1, "
                  "[%a];"),
-            "unclear read p0");
+            "early read p0");
   EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait; setp.ne.u32 %p2, %r1, 7;\n"
                  "@!%p2 ld.global.f32 %f1, [%a];"),
-            "unclear read p0");
+            "early read p0");
   EXPECT_EQ(text("setp.eq.u32 %p1, %r1, 7; @%p1 griddepcontrol.wait;\n@!%p1 ld.global.f32 %f1, "
                  "[%a];"),
             "early read p0");
@@ -230,7 +231,7 @@ std::string unseen(const Footprint& footprint) {
 
 TEST(Footprint, PartsOfVectorRegistersAreNotFollowed) {
   const std::string vector = ".reg .v2 .b64 %v; mov.v2.b64 %v, {%b, %b};\n";
-  EXPECT_EQ(text(vector + "mov.v2.b64 {%d1, %d2}, %v; ld.global.f32 %f1, [%d1];"), "early read p1");
+  EXPECT_EQ(text(vector + "mov.v2.b64 {%d1, %d2}, %v; ld.global.f32 %f1, [%d1];"), "early read p1*");
   EXPECT_EQ(text(vector + "mov.b64 %d1, %v.x; ld.global.f32 %f1, [%d1];"), "early read ?");
   EXPECT_EQ(unseen(footprint_of(vector + "mov.b64 %v.x, %a;")),
             "a write to a part of a vector register is at k.ptx:15");
@@ -305,18 +306,17 @@ TEST(Footprint, PartsOfAnAddressAreFollowed) {
   EXPECT_EQ(reads("ld.param.v2.u32 {%r3, %r4}, [p0];" + put), "read p0");
   EXPECT_EQ(reads(".local .align 8 .b8 l[8];\n" + taken +
                   "st.local.v2.u32 [l], {%r3, %r4}; ld.local.u64 %d3, [l];"),
-            "read p0");
+            "read p0*");
   // The low half of another one, and an index that is a difference.
-  EXPECT_EQ(reads(taken + "mov.b64 {%r3, %r5}, %b; add.u32 %r3, %r3, 4;" + put), "read p0 p1");
+  EXPECT_EQ(reads(taken + "mov.b64 {%r3, %r5}, %b; add.u32 %r3, %r3, 4;" + put), "read p0*+p1*");
   EXPECT_EQ(reads("sub.s64 %d1, %a, %b; cvt.u32.u64 %r3, %d1; add.s32 %r3, %r3, 1;\n"
                   "cvt.s64.s32 %d2, %r3; add.s64 %d3, %b, %d2;"),
-            "read p0 p1 p1");
+            "read p0*+p1*");
   // Not of the parameter that it is added to, which may be given a number.
   const Footprint loaded = footprint_of(
       "griddepcontrol.wait; ld.shared.v2.u32 {%r3, %r4}, [shared];\n"
       "mov.b64 %d1, {%r3, %r4}; add.s64 %d2, %a, %d1; ld.global.f32 %f1, [%d2];");
-  ASSERT_EQ(loaded.accesses.size(), 1u);
-  EXPECT_TRUE(loaded.accesses[0].roots[0].with_loaded);
+  EXPECT_EQ(text_of(loaded), "read p0+loaded");
   // A comparison of addresses leaves nothing of them.
   EXPECT_EQ(reads("setp.ne.u64 %p1, %a, 0; selp.u32 %r3, 1, 0, %p1;\n"
                   "mul.wide.u32 %d1, %r3, 4; add.s64 %d3, %b, %d1;"),
@@ -348,27 +348,14 @@ ret;
 })",
                                                "k.ptx");
   const Footprint found = read_footprint(module, *module->function("k"), {});
-  std::vector<std::string> touches;
-  for (const AccessGroup& access : found.accesses) {
-    for (const Root& root : access.roots) {
-      touches.push_back(
-          fmt::format("{}{}{} {}{}", access.order == Order::kBefore ? "early " : "",
-                      access.reads ? "r" : "", access.writes ? "w" : "",
-                      root.kind == Root::Kind::kParam ? fmt::format("p{}", root.param) : "?",
-                      !root.by_value     ? ""
-                      : root.with_loaded ? " in memory"
-                                         : " by value"));
-    }
-  }
-  EXPECT_THAT(touches,
-              testing::UnorderedElementsAre("early r p0 by value", "w p1 by value",
-                                            "rw p1 by value", "r p2 in memory", "r p0 in memory"));
+  EXPECT_EQ(text_of(found),
+            "read p0; read p2; early read &p0; write &p1; update &p1");
   // What is bound to them: a map's buffer, and nothing for the map's bits taken as an address.
   std::vector<GivenArgument> given(3);
   given[0] = {GivenArgument::Kind::kTensorMap, 5, 64, {}};
   given[1] = {GivenArgument::Kind::kBytes, 0, 0, {}};
   given[2] = {GivenArgument::Kind::kMemory, 7, 0, {}};
-  const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
+  const BoundLaunch bound = bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   for (const BoundAccess& access : bound.accesses) {
     if (access.group->order == Order::kBefore) {
       EXPECT_EQ(access.memory, MemoryId{5});
@@ -383,7 +370,7 @@ TEST(Footprint, AMapsBitsAreNoAddress) {
   const Footprint found = footprint_of("ld.global.f32 %f1, [%a]; st.global.f32 [%b], %f1;");
   std::vector<GivenArgument> given(4);
   for (GivenArgument& each : given) each = {GivenArgument::Kind::kTensorMap, 5, 0, {}};
-  const BoundLaunch bound = bind(found, given, {}, {}, [](const Root&) { return MemoryId{9}; });
+  const BoundLaunch bound = bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   ASSERT_EQ(bound.accesses.size(), 2u);
   for (const BoundAccess& access : bound.accesses) EXPECT_FALSE(access.memory.has_value());
 }

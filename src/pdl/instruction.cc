@@ -220,6 +220,15 @@ Shape shape_of(const Instruction& instruction, const Form* form) {
   return form == nullptr ? unknown(instruction) : known(instruction, *form);
 }
 
+bool reads_carry(const ptx::Instruction& instruction) {
+  const std::string_view name = instruction.opcode;
+  return name == "addc" || name == "subc" || name == "madc";
+}
+
+bool writes_carry(const ptx::Instruction& instruction) {
+  return instruction.has("cc");
+}
+
 std::optional<SpecialRegister> special_register(std::string_view name) {
   static const std::unordered_map<std::string_view, SpecialRegister> kNames = {
       {"%tid.x", SpecialRegister::kTidX},       {"%tid.y", SpecialRegister::kTidY},

@@ -28,6 +28,11 @@ struct Shape {
 // among its operands is taken for one that reads and writes there.
 Shape shape_of(const ptx::Instruction& instruction, const ptx::Form* form);
 
+// The carry flag: an operand and a result of extended-precision arithmetic that no operand names
+// (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
+bool reads_carry(const ptx::Instruction& instruction);
+bool writes_carry(const ptx::Instruction& instruction);
+
 std::optional<SpecialRegister> special_register(std::string_view name);
 
 }  // namespace baton::overlap

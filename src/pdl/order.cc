@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "pdl/path.h"
 #include "ptx/dataflow.h"
 
 namespace baton::overlap {
@@ -77,20 +76,12 @@ class OrderFinder {
     }
     result.a_thread_waits = result.every_thread_waits;
     const std::uint32_t ordering_barrier = result.waits ? find_ordering_barrier(result) : kNone;
-    const std::vector<bool> ordering_ops = find_ordering_ops(result.waits);
+    const std::vector<bool> ordering_ops = find_ordering_ops();
     const std::vector<bool> unordered = flood(ordering_ops);
-    const PathSearch paths(code_);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
       if (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) continue;
       result.of[at] = unordered[at] ? Order::kBefore : Order::kUnclear;
-      const Kind kind = code_.operations[at].kind;
-      const bool counts = kind == Kind::kLoad || kind == Kind::kStore || kind == Kind::kAtomic;
-      // What a thread decided before may keep it from coming here.
-      if (unordered[at] && counts && code_.operations[at].space != Operation::Space::kParam &&
-          !paths.reaches(at, ordering_ops)) {
-        result.of[at] = Order::kUnclear;
-      }
     }
     result.ordering_ops = ordering_ops;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
@@ -98,6 +89,7 @@ class OrderFinder {
       result.triggers = true;
       result.triggers_before_wait |= result.of[at] != Order::kAfter;
     }
+    result.always_triggers_early = result.triggers && triggers_on_every_path();
     return result;
   }
 
@@ -114,6 +106,18 @@ class OrderFinder {
         });
   }
 
+  bool triggers_on_every_path() const {
+    std::vector<bool> triggers(code_.operations.size());
+    for (std::size_t at = 0; at < triggers.size(); ++at) {
+      triggers[at] = code_.operations[at].kind == Kind::kTrigger;
+    }
+    const std::vector<bool> without = flood(triggers);
+    for (std::size_t at = 0; at < without.size(); ++at) {
+      if (without[at] && ends_the_early_part(code_.operations[at])) return false;
+    }
+    return true;
+  }
+
   std::vector<bool> find_unwaited() const {
     std::vector<bool> waits(code_.operations.size());
     for (std::size_t at = 0; at < waits.size(); ++at) {
@@ -122,21 +126,23 @@ class OrderFinder {
     return flood(waits);
   }
 
-  // Waits, and all that may order a thread behind the wait of another. A barrier that comes before
-  // anyone can have waited does not.
-  std::vector<bool> find_ordering_ops(bool waits) const {
-    std::uint32_t fewest = kNone;  // barriers that a thread passes before it waits
+  // Waits, and all that may order a thread after the wait of another, or after an earlier launch:
+  // by a flag. A barrier that comes before anyone can have waited, or seen a flag, does not.
+  std::vector<bool> find_ordering_ops() const {
+    std::uint32_t fewest = kNone;  // barriers that a thread passes before
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
-      if (code_.operations[at].kind != Kind::kWait) continue;
+      const Operation& operation = code_.operations[at];
+      if ((operation.kind != Kind::kWait && !operation.orders) || !passed_.is_reached(at)) continue;
       fewest = std::min(fewest, passed_.state(at).least);
     }
     std::vector<bool> ordering_ops(code_.operations.size());
     for (std::uint32_t at = 0; at < ordering_ops.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      const bool by_barrier = operation.kind == Kind::kBarrier && passed_.is_reached(at) &&
-                              passed_.state(at).most + 1 > fewest;
-      ordering_ops[at] =
-          operation.kind == Kind::kWait || (waits && (operation.orders || by_barrier));
+      // Barriers are counted up to a bound only.
+      const bool by_barrier =
+          operation.kind == Kind::kBarrier && fewest != kNone && passed_.is_reached(at) &&
+          (passed_.state(at).most + 1 > fewest || passed_.state(at).most >= kManyBarriers);
+      ordering_ops[at] = operation.kind == Kind::kWait || operation.orders || by_barrier;
     }
     return ordering_ops;
   }

@@ -13,8 +13,7 @@ namespace baton::overlap {
 
 enum class Order : std::uint8_t {
   kAfter,    // on every path after the wait
-  kUnclear,  // after a synchronisation that may or may not order it, or on no path that the search
-             // finds
+  kUnclear,  // after a synchronisation that may or may not order it
   kBefore,   // there is a path on which nothing orders it after a wait
 };
 
@@ -27,7 +26,8 @@ struct WaitOrdering {
   bool every_thread_waits = false;
   bool a_thread_waits = false;  // of every block, one for certain; so does every thread, if so
   bool triggers = false;
-  bool triggers_before_wait = false;
+  bool triggers_before_wait = false;   // on some path
+  bool always_triggers_early = false;  // on every path, before a wait and before its end
 };
 
 // `block`: its extents, zeros where they are not known; every block has a thread 0 all the same.

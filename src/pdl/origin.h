@@ -1,44 +1,59 @@
 #pragma once
 
-// Where the addresses of a kernel come from: each register's value followed back to the parameters
-// and variables that it may be an address in.
+// What an address is computed from. docs/verdicts.md states the rules and why they are sound.
+//
+// A value is described by every address that has gone into it: an Origin. The principle is that of
+// provenance: a computation that got the addresses of some memories, and numbers, can form valid
+// addresses of those memories only. So an access through a value of one origin touches the memory
+// of one of its sources.
 
 #include <cstdint>
 #include <vector>
 
-#include "pdl/code.h"
-
 namespace baton::overlap {
 
-struct AddressOrigin {
+// An address, or something that may hold one, that has gone into a value.
+struct AddressSource {
   enum class Kind : std::uint8_t {
-    kNull,      // the constant 0, which nobody takes for an address
-    kNumber,    // a value that comes from no address
-    kParam,     // the 64 bits of parameter `id` at byte `offset`
-    kParams,    // the address of parameter `id` itself
-    kVariable,  // an address in variable `id` of the module
-    kConst,     // an address in variable `id` of the module, in constant memory
-    kShared,    // in shared memory
-    kLocal,     // in local memory
-    kLoaded,    // loaded from memory that others may write
-    kUnknown,   // too many to tell
+    kParam,       // the 64 bits at byte `offset` of parameter `id`
+    kParamWord,   // the 32 bits at byte `offset` of parameter `id`
+    kParamSpace,  // the address of parameter `id` itself
+    kVariable,    // the address of variable `id` of the module
+    kConst,       // the address of variable `id` of the module, in constant memory
+    kShared,      // an address in shared memory
+    kLocal,       // an address in local memory
+    kLoaded,      // what was read from memory: an index, or an address of anything
   };
-  Kind kind = Kind::kNumber;
-  // Added to something loaded from memory, or to another parameter: which of the two is the address
-  // is known once it is known what the parameter is given.
-  bool with_loaded = false;
-  bool with_param = false;
+  // How it has gone in: a mask, as it may do so in several ways.
+  using Ways = std::uint8_t;
+  static constexpr Ways kWhole = 1;  // it is added, once
+  static constexpr Ways kLow = 2;    // the lower half of it is added
+  static constexpr Ways kHigh = 4;   // the upper half of it is added
+  static constexpr Ways kMixed = 8;  // in any other way
+
+  // An offset that is computed: any field of the parameter.
+  static constexpr std::uint32_t kAnyOffset = UINT32_MAX;
+
+  Kind kind = Kind::kLoaded;
   std::uint32_t id = 0;
   std::uint32_t offset = 0;
+  Ways ways = kMixed;
 
-  friend auto operator<=>(const AddressOrigin&, const AddressOrigin&) = default;
+  bool is_same(const AddressSource& other) const {
+    return kind == other.kind && id == other.id && offset == other.offset;
+  }
+  friend auto operator<=>(const AddressSource&, const AddressSource&) = default;
 };
 
-// What a value may be, any one of these; sorted. Empty: it is never defined.
-using Origins = std::vector<AddressOrigin>;
+using SourceKind = AddressSource::Kind;
 
-// For each operation with an address, what that may be; else empty. The order of operations plays
-// no role: a register has all the origins that any of its definitions gives it.
-std::vector<Origins> find_origins(const Code& code);
+// What a value may be. Without sources it is a number that no address has gone into.
+struct Origin {
+  bool is_unknown = false;  // anything may have gone in
+  bool is_null = false;     // the constant 0; it has no sources
+  std::vector<AddressSource> sources;  // ascending, each once
+
+  friend auto operator<=>(const Origin&, const Origin&) = default;
+};
 
 }  // namespace baton::overlap

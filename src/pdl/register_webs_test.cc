@@ -184,7 +184,7 @@ call g, (%d1);
 st.global.u32 [%d1], 1;
 ret;)",
                                        kWrites);
-  EXPECT_EQ(text_of(found), "early write p0");
+  EXPECT_EQ(text_of(found), "early write p0 null");
 }
 
 // Registers that are alive in more places than anyone follows.

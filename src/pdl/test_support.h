@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "pdl/code.h"
 #include "pdl/footprint.h"
 #include "ptx/ast.h"
 
@@ -41,7 +42,44 @@ inline Footprint footprint_of(std::string_view body, std::string_view before = "
   return read_footprint(module, *module->function("k"), block);
 }
 
-// "early read p0; read p1; write p2": in the order of the touches.
+// "p0", "p0+loaded", "p0*+p1": what has gone in, "*" after what was not just added.
+inline std::string text_of(const Footprint& footprint, const Origin& origin) {
+  using Kind = AddressSource::Kind;
+  if (origin.is_unknown) return "?";
+  if (origin.sources.empty()) return origin.is_null ? "null" : "number";
+  std::string text;
+  for (const AddressSource& source : origin.sources) {
+    if (!text.empty()) text += "+";
+    switch (source.kind) {
+      case Kind::kParam:
+        text += fmt::format("p{}", source.id);
+        break;
+      case Kind::kParamWord:
+        text += fmt::format("p{}.{}", source.id, source.offset);
+        break;
+      case Kind::kParamSpace:
+        text += fmt::format("&p{}", source.id);
+        break;
+      case Kind::kVariable:
+      case Kind::kConst:
+        text += footprint.code->variables[source.id];
+        break;
+      case Kind::kShared:
+        text += "shared";
+        break;
+      case Kind::kLocal:
+        text += "local";
+        break;
+      case Kind::kLoaded:
+        text += "loaded";
+        continue;
+    }
+    if (source.ways != AddressSource::kWhole) text += "*";
+  }
+  return text;
+}
+
+// "early read p0; read p1; write p2": in the order of the accesses.
 inline std::string text_of(const Footprint& footprint) {
   std::string text;
   for (const AccessGroup& access : footprint.accesses) {
@@ -50,10 +88,8 @@ inline std::string text_of(const Footprint& footprint) {
     if (access.order == Order::kUnclear) text += "unclear ";
     if (access.non_coherent) text += "non-coherent ";
     text += access.reads && access.writes ? "update" : access.reads ? "read" : "write";
-    for (const Root& root : access.roots) {
-      text += root.kind == Root::Kind::kParam      ? fmt::format(" p{}", root.param)
-              : root.kind == Root::Kind::kVariable ? " " + root.variable
-                                                   : " ?";
+    for (const Origin& origin : access.origins) {
+      text += fmt::format(" {}", text_of(footprint, origin));
     }
   }
   return text;

@@ -30,7 +30,7 @@ class Follower {
   using Value = overlap::Value;
 
   Follower(const Code& code, const KnownThread& thread)
-      : code_(code), thread_(thread), values_(code.registers + 1) {
+      : code_(code), thread_(thread), values_(code.values()) {
     for (std::uint32_t id = 0; id < code.registers; ++id) {
       if (code.unset[id]) values_[id] = Value::varies();
     }
@@ -82,30 +82,6 @@ class Follower {
       const bool ends = operation.kind == Kind::kTrap || stops[at];
       return !ends || guard(operation) != Guard::kTrue;
     });
-  }
-
-  std::vector<bool> certainly_unordered(const std::vector<bool>& stops) const {
-    std::vector<bool> result = reachable_unordered(stops);
-    const std::vector<bool> decided =
-        flood(kBegin, [&](const Operation& operation, std::uint32_t at) {
-          if (operation.kind == Kind::kTrap || stops[at]) {
-            return guard(operation) == Guard::kFalse;
-          }
-          return operation.next.size() < 2 || guard(operation) != Guard::kEither;
-        });
-    std::vector<std::uint32_t> behind;
-    for (std::uint32_t at = 0; at < stops.size(); ++at) {
-      const Operation& operation = code_.operations[at];
-      if (!stops[at] || !reached_[at] || guard(operation) == Guard::kFalse) continue;
-      const auto next = followers(operation);
-      behind.insert(behind.end(), next.begin(), next.end());
-    }
-    const std::vector<bool> after =
-        flood(behind, [](const Operation&, std::uint32_t) { return true; });
-    for (std::size_t at = 0; at < result.size(); ++at) {
-      result[at] = result[at] && (decided[at] || !after[at]);
-    }
-    return result;
   }
 
  private:
@@ -302,11 +278,6 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
                                            const std::vector<bool>& stops) {
   return Follower(code, thread).reachable_unordered(stops);
-}
-
-std::vector<bool> find_certainly_unordered(const Code& code, const KnownThread& thread,
-                                           const std::vector<bool>& stops) {
-  return Follower(code, thread).certainly_unordered(stops);
 }
 
 }  // namespace baton::overlap

@@ -33,10 +33,4 @@ ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
                                            const std::vector<bool>& stops);
 
-// By operation: whether the thread certainly reaches it before any of `stops`, for every value of
-// the unknown conditions: no path from one of `stops` leads there, or no unknown condition is on
-// the way.
-std::vector<bool> find_certainly_unordered(const Code& code, const KnownThread& thread,
-                                           const std::vector<bool>& stops);
-
 }  // namespace baton::overlap

@@ -150,6 +150,9 @@ inline constexpr const char* kWrong[] = {
     "plain x y; weights_early y y z",
     "plain x y; weights_early x x x; weights_early x q z",
     "plain x y; selects_early y y z 0",
+    "plain x y; selects_early x y z 0",
+    "plain x y; role_behind_a_loop y z",
+    "plain x y; all_but_one_wait y z 77",
     "plain x x; reads_early x z",
     // A middle kernel that lets earlier ones run on.
     "plain x y; empty; plain y z",
@@ -182,9 +185,6 @@ inline constexpr const char* kDoubtful[] = {
     "plain x y; blocks_return y z 0; plain y x",
     "plain x y; leader_of_some y z 0",
     "plain x f; polls_flag g f z",
-    "plain x y; all_but_one_wait y z 77",
-    "plain x y; selects_early x y z 0",
-    "plain x y; role_behind_a_loop y z",
     "plain x y; array_read_early x y z 1",
     "plain x y; prefetches_to_l1 y z",
     // Atomically, on both sides: nothing is lost, and who comes first may matter or not.

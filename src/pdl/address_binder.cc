@@ -1,0 +1,198 @@
+#include "pdl/address_binder.h"
+
+#include <algorithm>
+
+namespace baton::overlap {
+namespace {
+
+using Argument = GivenArgument::Kind;
+
+// No device has memory below it: numbers of 32 bits are no addresses.
+constexpr std::uint64_t kLowestAddress = std::uint64_t{1} << 32;
+
+bool is_place_of_no_buffer(SourceKind kind) {
+  return kind == SourceKind::kParamSpace || kind == SourceKind::kShared || kind == SourceKind::kLocal;
+}
+
+void add_once(std::vector<MemoryId>& into, MemoryId id) {
+  if (std::ranges::find(into, id) == into.end()) into.push_back(id);
+}
+
+void add_place(TouchedMemory& out, const TouchedMemory::Place& place) {
+  if (std::ranges::find(out.places, place) == out.places.end()) out.places.push_back(place);
+}
+
+}  // namespace
+
+// What a source is with the launch's arguments.
+struct AddressBinder::Content {
+  std::vector<TouchedMemory::Place> places;  // empty: a number
+  std::optional<UnknownAddress> unknown;
+};
+
+// What has gone into a value, with the launch's arguments.
+struct AddressBinder::Mixture {
+  std::vector<MemoryId> memories;
+  std::vector<AddressSource> elsewhere;  // in memory that is no buffer's
+  bool loaded = false;
+  bool only_whole = true;  // each address is added, once
+  std::uint64_t offset = kUnknownOffset;
+  std::optional<UnknownAddress> unknown;
+
+  std::size_t count() const { return memories.size() + elsewhere.size(); }
+};
+
+AddressBinder::Content AddressBinder::content(const AddressSource& source) const {
+  if (source.kind == SourceKind::kVariable || source.kind == SourceKind::kConst) {
+    const std::string& name = footprint_.code->variables[source.id];
+    return {{{variable_(name, source.kind == SourceKind::kConst), 0}}, {}};
+  }
+  if (source.id >= arguments_.size()) return {{}, UnknownAddress::kNoParameter};
+  const GivenArgument& given = arguments_[source.id];
+  switch (given.kind) {
+    case Argument::kScalar:
+      return {};
+    case Argument::kMemory:
+      // Nothing but the address lies there.
+      if (source.kind == SourceKind::kParam && source.offset != 0) {
+        return {{}, UnknownAddress::kNoParameter};
+      }
+      return {{{given.memory, given.offset}}, {}};
+    case Argument::kStruct: {
+      Content found;
+      for (const GivenArgument::Field& field : given.fields) {
+        const bool is_there = source.offset == AddressSource::kAnyOffset ||
+                              (source.offset & ~7u) == (field.position & ~7u) ||
+                              (source.offset & ~7u) == ((field.position + 7) & ~7u);
+        if (is_there) found.places.push_back({field.memory, kUnknownOffset});
+      }
+      return found;
+    }
+    case Argument::kBytes:
+    case Argument::kTensorMap:
+      return {{}, UnknownAddress::kStruct};
+  }
+  return {{}, UnknownAddress::kStruct};
+}
+
+AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
+  Mixture out;
+  if (origin.is_unknown) out.unknown = UnknownAddress::kManyOrigins;
+  for (const AddressSource& source : origin.sources) {
+    if (source.kind == SourceKind::kLoaded) {
+      out.loaded = true;
+      continue;
+    }
+    const bool is_whole = source.ways == AddressSource::kWhole && source.kind != SourceKind::kParamWord;
+    if (is_place_of_no_buffer(source.kind)) {
+      out.elsewhere.push_back(source);
+      out.only_whole = out.only_whole && is_whole;
+      continue;
+    }
+    const Content found = content(source);
+    if (found.unknown) out.unknown = found.unknown;
+    if (found.places.empty()) continue;
+    const bool is_only = out.memories.empty() && found.places.size() == 1 && is_whole;
+    out.offset = is_only ? found.places[0].offset : kUnknownOffset;
+    out.only_whole = out.only_whole && is_whole;
+    for (const TouchedMemory::Place& place : found.places) add_once(out.memories, place.memory);
+  }
+  return out;
+}
+
+AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
+                             const VariableNumber& variable)
+    : footprint_(footprint), arguments_(arguments), variable_(variable) {
+  for (const Origin& origin : footprint.conditions) {
+    const Mixture found = mixture(origin);
+    if (found.unknown) decided_by_unknown_ = found.unknown;
+    loads_decide_ = loads_decide_ || found.loaded;
+    for (const MemoryId memory : found.memories) add_once(deciding_, memory);
+  }
+  // The difference of a loaded address and a known one leads from this one to anywhere.
+  if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kLoaded;
+  for (const Origin& origin : footprint.stored) {
+    const Mixture found = mixture(origin);
+    const bool is_address =
+        found.count() == 0 || (found.count() == 1 && found.only_whole && !found.loaded);
+    loads_indexes_ = loads_indexes_ && is_address && !found.unknown;
+  }
+}
+
+// A null pointer, with what the kernel adds to one: no access goes through it.
+bool AddressBinder::is_null(const Origin& origin) const {
+  bool found = false;
+  for (const AddressSource& source : origin.sources) {
+    if (source.kind != SourceKind::kParam || source.id >= arguments_.size()) return false;
+    const std::optional<std::uint64_t> bits = arguments_[source.id].bits;
+    if (source.offset != 0 || !bits || *bits >= kLowestAddress) return false;
+    found = found || (*bits == 0 && source.ways == AddressSource::kWhole);
+  }
+  return found;
+}
+
+void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
+                                TouchedMemory& out) const {
+  Mixture found = mixture(origin);
+  if (found.unknown || decided_by_unknown_) {
+    out.unknown = found.unknown ? found.unknown : decided_by_unknown_;
+    return;
+  }
+  if (found.count() == 0) {
+    if (found.loaded) {
+      out.unknown = UnknownAddress::kLoaded;
+    } else if (!is_null(origin)) {
+      out.unknown = origin.is_null           ? UnknownAddress::kConstant
+                    : origin.sources.empty() ? UnknownAddress::kComputed
+                                             : UnknownAddress::kNoBuffer;
+    }
+    return;
+  }
+  for (const MemoryId memory : deciding_) add_once(found.memories, memory);
+  const bool is_one = found.count() == 1;
+  const bool is_loaded = found.loaded || loads_decide_;
+  if (is_loaded && !(is_one && found.only_whole && loads_indexes_)) {
+    out.unknown = UnknownAddress::kLoaded;
+    return;
+  }
+  if (!found.elsewhere.empty() && !access.generic) out.unknown = UnknownAddress::kOtherSpace;
+  for (const MemoryId memory : found.memories) {
+    add_place(out, {memory, is_one ? found.offset : kUnknownOffset});
+  }
+}
+
+// A tensor map is a parameter itself. One in memory may be of anything.
+void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
+  const auto is_map = [&](const AddressSource& source) {
+    return source.kind == SourceKind::kParamSpace && source.ways == AddressSource::kWhole &&
+           source.id < arguments_.size();
+  };
+  if (origin.is_unknown || origin.sources.size() != 1 || !is_map(origin.sources[0]) ||
+      !deciding_.empty() || decided_by_unknown_) {
+    out.unknown = UnknownAddress::kMap;
+    return;
+  }
+  const GivenArgument& given = arguments_[origin.sources[0].id];
+  if (given.kind != Argument::kTensorMap) {
+    out.unknown = UnknownAddress::kStruct;
+    return;
+  }
+  add_place(out, {given.memory, given.offset});
+}
+
+TouchedMemory AddressBinder::touched(const AccessGroup& access) const {
+  TouchedMemory out;
+  if (access.origins.empty()) out.unknown = UnknownAddress::kNoOrigin;
+  for (const Origin& origin : access.origins) {
+    // A null pointer that is chosen in place of another one.
+    if (origin.is_null && access.origins.size() > 1) continue;
+    if (access.by_map) {
+      bind_map(origin, out);
+    } else {
+      bind_origin(access, origin, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace baton::overlap

@@ -1,0 +1,89 @@
+#pragma once
+
+// Which memory the accesses of a launch may touch: the origins of their addresses, with what the
+// launch gives the kernel's parameters.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "pdl/footprint.h"
+#include "pdl/unseen.h"
+
+namespace baton::overlap {
+
+// Memory by a number of the caller's: a buffer, or a variable of a module. Pieces with different
+// numbers do not overlap.
+using MemoryId = std::uint32_t;
+
+// The offset of an address in its memory that is not known.
+inline constexpr std::uint64_t kUnknownOffset = UINT64_MAX;
+
+// What a launch gives one parameter.
+struct GivenArgument {
+  enum class Kind : std::uint8_t {
+    kMemory,     // an address: `memory` and `offset` in it, in bytes
+    kTensorMap,  // a map by value, of what lies in `memory` from `offset` on
+    kScalar,     // a number, `bits` where it is known
+    kStruct,     // a struct by value whose addresses are `fields`
+    kBytes,      // a struct by value, which may hold any address
+  };
+  // An address in a struct, 8 bytes at `position`.
+  struct Field {
+    std::uint32_t position = 0;
+    MemoryId memory = 0;
+  };
+  Kind kind = Kind::kBytes;
+  MemoryId memory = 0;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> bits;
+  std::vector<Field> fields = {};
+};
+
+// Gives the number of the variable of that name in the kernel's module. `constant`: it is in
+// constant memory.
+using VariableNumber = std::function<MemoryId(std::string_view name, bool constant)>;
+
+// What an access may touch, any one of these.
+struct TouchedMemory {
+  struct Place {
+    MemoryId memory = 0;
+    std::uint64_t offset = kUnknownOffset;  // that the kernel is given, in bytes
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::vector<Place> places;             // each once
+  std::optional<UnknownAddress> unknown;  // why it may touch any memory
+};
+
+// Binds the accesses of one launch. Refers to its arguments, which must outlive it.
+class AddressBinder {
+ public:
+  AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
+                const VariableNumber& variable);
+
+  // Empty if the access touches no global memory.
+  TouchedMemory touched(const AccessGroup& access) const;
+
+ private:
+  struct Content;
+  struct Mixture;
+  Content content(const AddressSource& source) const;
+  Mixture mixture(const Origin& origin) const;
+  void bind_origin(const AccessGroup& access, const Origin& origin, TouchedMemory& out) const;
+  void bind_map(const Origin& origin, TouchedMemory& out) const;
+  bool is_null(const Origin& origin) const;
+
+  const Footprint& footprint_;
+  std::span<const GivenArgument> arguments_;
+  const VariableNumber& variable_;
+  // Memories whose addresses decide what the kernel computes: any value may depend on them.
+  std::vector<MemoryId> deciding_;
+  std::optional<UnknownAddress> decided_by_unknown_;
+  bool loads_decide_ = false;   // the same of what is loaded from memory
+  bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index
+};
+
+}  // namespace baton::overlap

@@ -1,0 +1,27 @@
+#pragma once
+
+// Where the addresses of a kernel come from: for each register and for local memory, the origins
+// that any of their definitions gives them. The order of operations plays no role.
+
+#include <vector>
+
+#include "pdl/code.h"
+#include "pdl/origin_pool.h"
+
+namespace baton::overlap {
+
+struct KernelOrigins {
+  OriginPool pool;
+  // By operation: what the address of its access may be; empty for operations without one.
+  std::vector<OriginSet> addresses;
+  // What decides branches, selections and predicated operations. If an address has gone in, a
+  // value may depend on it without having been computed from it.
+  OriginSet conditions;
+  // What is written to memory in another form than as an address. If an address has gone in, what
+  // is read from memory is no mere index.
+  OriginSet stored;
+};
+
+KernelOrigins find_origins(const Code& code);
+
+}  // namespace baton::overlap
