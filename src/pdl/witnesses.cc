@@ -14,7 +14,7 @@ constexpr std::uint64_t kMaxSteps = std::uint64_t{1} << 18;        // for one la
 constexpr std::uint64_t kMaxThreadSteps = std::uint64_t{1} << 14;  // for one thread
 constexpr std::uint32_t kWarp = 32;
 constexpr std::uint32_t kMaxWarps = 32;
-constexpr std::uint32_t kMaxThreads = 1024;  // of the first block
+constexpr std::uint32_t kMaxBlockThreads = 1024;  // of the first block
 
 Extents index_of(std::uint64_t number, const Extents& extents) {
   const std::uint64_t x = std::max(extents[0], 1u), y = std::max(extents[1], 1u);
@@ -41,7 +41,7 @@ std::vector<ThreadPosition> positions(const LaunchExtents& extents) {
   for (std::uint64_t warp = 1; warp < kMaxWarps && warp * kWarp < threads; ++warp) {
     result.push_back({index_of(warp * kWarp, extents.block), {}});
   }
-  for (std::uint64_t t = 3; t < std::min<std::uint64_t>(threads, kMaxThreads); ++t) {
+  for (std::uint64_t t = 3; t < std::min<std::uint64_t>(threads, kMaxBlockThreads); ++t) {
     if (t % kWarp != 0) result.push_back({index_of(t, extents.block), {}});
   }
   return result;
