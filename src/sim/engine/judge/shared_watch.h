@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/clock.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"

@@ -81,7 +81,8 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
     if (budget <= 0) return BlockStop::kBudget;
     if (spinning != 0 && spinning + idle >= warps) return BlockStop::kSpinning;
     Warp& warp = block->warps[block->cursor];
-    block->cursor = (block->cursor + block->step) % warps;
+    block->cursor += block->step;
+    if (block->cursor >= warps) block->cursor -= warps;
     if (warp.count == 0 || warp.runnable_fragments() == 0) {
       ++idle;
       continue;
