@@ -59,8 +59,8 @@ struct Outcome {
 };
 
 Outcome run(const std::string& text, std::uint32_t threads = 32, std::uint32_t blocks = 1,
-            std::uint32_t cluster = 1) {
-  TestDevice device;
+            std::uint32_t cluster = 1, int architecture = 90) {
+  TestDevice device(1, false, architecture);
   Words values(4096);
   for (std::uint32_t k = 0; k < values.size(); ++k) values[k] = 1000 + k;
   const std::uint64_t in = device.upload(values);
@@ -104,6 +104,53 @@ TEST(Async, CopiesOfThreadsAreSeenWhenTheyAreWaitedFor) {
     EXPECT_EQ(outcome.out[4 * t + 2], 1001 + 4 * t);
     EXPECT_EQ(outcome.out[4 * t + 3], 1002 + 4 * t);
   }
+}
+
+// On sm_100, which st.bulk needs.
+Outcome run_bulk_store(const std::string& body) {
+  std::string text = kernel(body);
+  text.replace(text.find("8.4"), 3, "8.6").replace(text.find("sm_90"), 5, "sm_100");
+  return run(text, 32, 1, 1, 100);
+}
+
+TEST(Async, ABulkStoreWritesZeros) {
+  const Outcome outcome = run_bulk_store(R"(
+    st.shared.v4.u32 [%t], {7, 8, 9, 10};
+    bar.sync 0;
+    cvt.u64.u32 %rd1, %tid;
+    mul.lo.u64 %rd1, %rd1, 8;
+    setp.lt.u32 %p1, %tid, 3;
+    @%p1 st.bulk.weak.shared::cta [%t], %rd1, 0;
+    cvt.u64.u32 %rd2, %t;
+    cvta.shared.u64 %rd2, %rd2;
+    setp.eq.u32 %p2, %tid, 5;
+    @%p2 st.bulk [%rd2+8], 8, 0;
+    bar.sync 0;
+    ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [%t];
+    mad.wide.u32 %dst, %tid, 16, %out;
+    st.global.v4.u32 [%dst], {%r1, %r2, %r3, %r4};
+  )");
+  ASSERT_EQ(outcome.state, Grid::State::kFinished)
+      << (outcome.findings.empty() ? "" : outcome.findings[0].message);
+  const auto thread = [&](std::uint32_t t) {
+    return Words(outcome.out.begin() + 4 * t, outcome.out.begin() + 4 * t + 4);
+  };
+  EXPECT_EQ(thread(0), (Words{7, 8, 9, 10}));
+  EXPECT_EQ(thread(1), (Words{0, 0, 9, 10}));
+  EXPECT_EQ(thread(2), (Words{0, 0, 0, 0}));
+  EXPECT_EQ(thread(4), (Words{7, 8, 9, 10}));
+  EXPECT_EQ(thread(5), (Words{7, 8, 0, 0}));
+}
+
+TEST(Async, ABulkStoreStaysInSharedMemory) {
+  const Outcome outcome = run_bulk_store(R"(
+    mov.u64 %rd1, 8192;
+    @%p9 st.bulk.shared::cta [%t], %rd1, 0;
+  )");
+  EXPECT_EQ(outcome.state, Grid::State::kFaulted);
+  ASSERT_FALSE(outcome.findings.empty());
+  EXPECT_TRUE(outcome.found("out_of_bounds",
+                            "writes 8 bytes of shared memory at 0x1000, where the block has 4096"));
 }
 
 TEST(Async, LanesWaitForTheirOwnGroups) {

@@ -29,6 +29,10 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
 const Insn* op_exchange_wide(Exec* x, const Insn* i);
 const Insn* op_swap_wide(Exec* x, const Insn* i);
 
+// st.bulk: zeros at the generic address in r[0], as many bytes as r[1] says. Not one access: other
+// threads may see a part of it (PTX ISA, "st.bulk").
+const Insn* op_store_zeros(Exec* x, const Insn* i);
+
 // Makes x->regions[i->cache] the region that holds the address. Returns false where there is none,
 // and where its start suits no quick path.
 bool refill_region(Exec* x, const Insn* i, std::uint64_t address);

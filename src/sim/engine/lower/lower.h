@@ -173,6 +173,7 @@ class Lowering {
   void wait_bulk() { wait_async(true); }
   void wait_async(bool bulk);
   void async_store();
+  void store_bulk();
   SlotId generic_address(const ptx::InstructionOperand& operand, Space space);
 
   // lower_matrix.cc

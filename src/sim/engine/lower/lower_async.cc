@@ -384,4 +384,20 @@ void Lowering::async_store() {
   proto.imm = std::bit_cast<std::int64_t>(form);
 }
 
+// st.bulk{.weak}{.shared::cta} [to], size, 0
+void Lowering::store_bulk() {
+  Modifiers m(*insn_);
+  m.take("bulk");
+  m.take("weak");
+  const Space space = m.take("shared::cta") ? Space::kShared : Space::kGeneric;
+  m.finish();
+  need_operands(3, 3);
+  if (operand(2).kind != Kind::kInteger || operand(2).bits != 0) invalid("it stores zeros only");
+  const SlotId to = generic_address(operand(0), space);
+  const SlotId size = source(operand(1), Type::kB64);
+  Proto& proto = emit(op_store_zeros);
+  use(proto, 0, to);
+  use(proto, 1, size);
+}
+
 }  // namespace baton::sim

@@ -122,4 +122,19 @@ const Insn* op_swap_wide(Exec* x, const Insn* i) {
   return exchange_wide<true>(x, i);
 }
 
+const Insn* op_store_zeros(Exec* x, const Insn* i) {
+  constexpr std::uint64_t kZero = 0;
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const std::uint64_t to = slot_at<std::uint64_t>(x, i->r[0])[l];
+    const std::uint64_t size = slot_at<std::uint64_t>(x, i->r[1])[l];
+    for (std::uint64_t at = 0; at < size; at += sizeof(kZero)) {
+      const auto bytes =
+          static_cast<std::uint32_t>(std::min<std::uint64_t>(sizeof(kZero), size - at));
+      if (!store_lane(x, i, l, Space::kGeneric, to + at, &kZero, bytes, false)) return nullptr;
+    }
+  }
+  return i + 1;
+}
+
 }  // namespace baton::sim

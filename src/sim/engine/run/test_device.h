@@ -19,14 +19,14 @@ namespace baton::sim {
 
 class TestDevice {
  public:
-  explicit TestDevice(unsigned workers = 1, bool watch_shared = false)
-      : memory(0, std::uint64_t{1} << 32), engine(config(workers, watch_shared), memory) {}
+  explicit TestDevice(unsigned workers = 1, bool watch_shared = false, int architecture = 90)
+      : chip(*chip::find(architecture)),
+        memory(0, std::uint64_t{1} << 32),
+        engine(config(workers, watch_shared, architecture), memory) {}
 
-  static const chip::Chip& chip_of_tests() { return *chip::find(90); }
-
-  static EngineConfig config(unsigned workers, bool watch_shared = false) {
+  static EngineConfig config(unsigned workers, bool watch_shared = false, int architecture = 90) {
     EngineConfig made;
-    made.chip = &chip_of_tests();
+    made.chip = chip::find(architecture);
     made.sm_count = 132;
     made.workers = workers;
     made.watch_shared = watch_shared;
@@ -34,8 +34,7 @@ class TestDevice {
   }
 
   std::shared_ptr<LoadedModule> load(std::string text, const std::string& name = "test.ptx") {
-    return LoadedModule::load(ptx::ParsedModule::parse(std::move(text), name), memory,
-                              chip_of_tests());
+    return LoadedModule::load(ptx::ParsedModule::parse(std::move(text), name), memory, chip);
   }
 
   template <class T>
@@ -93,6 +92,7 @@ class TestDevice {
     return made;
   }
 
+  const chip::Chip& chip;
   DeviceMemory memory;
   Engine engine;
 };
