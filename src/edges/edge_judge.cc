@@ -183,8 +183,8 @@ class EdgeJudge::Evidence : public overlap::LaunchChain::Evidence {
     const auto [entry, is_new] = others_.try_emplace(position);
     if (is_new) {
       const Execution& past = judge_.history_[position];
-      entry->second = judge_.witnesses(*past.kernel, *past.footprint, judge_.arguments_of(past),
-                                       past.extents);
+      entry->second =
+          judge_.witnesses(*past.kernel, *past.footprint, judge_.arguments_of(past), past.extents);
     }
     return own_->meets(own, entry->second, other, early);
   }
@@ -312,9 +312,8 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
         "write it",
         buffer->name, to_string(buffer->role));
     const LaunchConfig& config = execution.config;
-    const overlap::Witnesses found =
-        witnesses(execution.step.label, *bound.footprint, arguments,
-                  {extents(config.block), extents(config.grid)});
+    const overlap::Witnesses found = witnesses(execution.step.label, *bound.footprint, arguments,
+                                               {extents(config.block), extents(config.grid)});
     if (found.has(*access.group, *access.memory)) {
       if (forbidden_write_) continue;
       writes_weight_ = buffer->role == BufferRole::kWeight;
@@ -355,11 +354,11 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   Decision& decision = decisions_[launch.number];
   decision.edge = &launch.edge;
   const Site& site = site_of(execution);
-  overlap::BoundLaunch bound = overlap::bind(
-      *site.footprint, site.arguments, extents(config.block), extents(config.grid),
-      [&](std::string_view name, bool constant) {
-        return variable(execution.step.label, name, constant);
-      });
+  overlap::BoundLaunch bound =
+      overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
+                    [&](std::string_view name, bool constant) {
+                      return variable(execution.step.label, name, constant);
+                    });
   bound.number = launch.number;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.trigger_facts.triggers |= bound.footprint->triggers;

@@ -123,11 +123,11 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
           own(), names.kernel(*verdict.other_kernel), verdict.other_number, verb(*verdict.other),
           verdict.other->where, overlap::describe(verdict.why));
     case EdgeCause::kNonCoherent:
-      return fmt::format(
-          "{} by a non-coherent load, which the wait does not order, while {}{}", own(), other(),
-          verdict.own->constant ? ""
-                                         : "; take __restrict__ off it, or load it with "
-                                           "baton::device::pdl_load");
+      return fmt::format("{} by a non-coherent load, which the wait does not order, while {}{}",
+                         own(), other(),
+                         verdict.own->constant ? ""
+                                               : "; take __restrict__ off it, or load it with "
+                                                 "baton::device::pdl_load");
     case EdgeCause::kNotRefined:
       return fmt::format(
           "{}, before it has waited, while {}; whether a thread comes there was not checked: the "

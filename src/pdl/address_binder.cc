@@ -11,7 +11,8 @@ using Argument = GivenArgument::Kind;
 constexpr std::uint64_t kLowestAddress = std::uint64_t{1} << 32;
 
 bool is_place_of_no_buffer(SourceKind kind) {
-  return kind == SourceKind::kParamSpace || kind == SourceKind::kShared || kind == SourceKind::kLocal;
+  return kind == SourceKind::kParamSpace || kind == SourceKind::kShared ||
+         kind == SourceKind::kLocal;
 }
 
 void add_once(std::vector<MemoryId>& into, MemoryId id) {
@@ -83,7 +84,8 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
       out.loaded = true;
       continue;
     }
-    const bool is_whole = source.ways == AddressSource::kWhole && source.kind != SourceKind::kParamWord;
+    const bool is_whole =
+        source.ways == AddressSource::kWhole && source.kind != SourceKind::kParamWord;
     if (is_place_of_no_buffer(source.kind)) {
       out.elsewhere.push_back(source);
       out.only_whole = out.only_whole && is_whole;

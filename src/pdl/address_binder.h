@@ -54,7 +54,7 @@ struct TouchedMemory {
     std::uint64_t offset = kUnknownOffset;  // that the kernel is given, in bytes
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::vector<Place> places;             // each once
+  std::vector<Place> places;              // each once
   std::optional<UnknownAddress> unknown;  // why it may touch any memory
 };
 
@@ -82,7 +82,7 @@ class AddressBinder {
   // Memories whose addresses decide what the kernel computes: any value may depend on them.
   std::vector<MemoryId> deciding_;
   std::optional<UnknownAddress> decided_by_unknown_;
-  bool loads_decide_ = false;   // the same of what is loaded from memory
+  bool loads_decide_ = false;  // the same of what is loaded from memory
   bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index
 };
 

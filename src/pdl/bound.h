@@ -34,8 +34,7 @@ struct BoundLaunch {
 
 BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> arguments,
                  const std::array<std::uint32_t, 3>& block,
-                 const std::array<std::uint32_t, 3>& grid,
-                 const VariableNumber& variable);
+                 const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable);
 
 // Looks for accesses that the launch's own numbers put after the wait (`if (overlaps) wait();`,
 // `if (i < n) wait();`).

@@ -319,9 +319,9 @@ class Walk {
   const VariableNumber& variable_;
   std::uint64_t& steps_;
   std::vector<CertainAccess>& out_;
-  std::vector<KnownValue> values_;      // by register
+  std::vector<KnownValue> values_;                 // by register
   std::unordered_map<std::uint32_t, Part> parts_;  // the last one of what calls pass, by register
-  std::vector<std::uint32_t> meetings_;  // by operation; filled when it is needed first
+  std::vector<std::uint32_t> meetings_;            // by operation; filled when it is needed first
   bool unordered_ = true;
 };
 

@@ -83,11 +83,11 @@ std::optional<EdgeCause> LaunchChain::doubt(const BoundAccess& access, const Pas
   return std::nullopt;
 }
 
-void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
-                                  Evidence* evidence, Verdict& worst) const {
+void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
+                                  Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
-    const bool may_be_elsewhere = !is_one_offset(past->offset, access.offset) ||
-                                  access.is_one_of || past->is_one_of;
+    const bool may_be_elsewhere =
+        !is_one_offset(past->offset, access.offset) || access.is_one_of || past->is_one_of;
     if (const auto known = doubt(access, *past, evidence)) {
       raise(worst, conflict(VerdictKind::kUnknown, *known, access, *past));
     } else if (evidence != nullptr
@@ -107,8 +107,7 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
   }
 }
 
-void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence,
-                              Verdict& worst) const {
+void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
   if (!access.memory) return judge_unnamed(access, worst);
   const auto found = memories_.find(*access.memory);
   if (found != memories_.end()) {
@@ -156,8 +155,8 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
   if (found != memories_.end()) {
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
-      const bool may_be_elsewhere = !is_one_offset(past.offset, access.offset) ||
-                                    access.is_one_of || past.is_one_of;
+      const bool may_be_elsewhere =
+          !is_one_offset(past.offset, access.offset) || access.is_one_of || past.is_one_of;
       const bool is_certain =
           gap_->waits == Footprint::Waits::kNever &&
           !(access.group->strong && past.group->strong) &&
@@ -231,7 +230,8 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   const Footprint& footprint = *launch.footprint;
   // A launch that triggers before it waits, or ends without a wait, lets the next one start while
   // those before it still run.
-  const bool always = footprint.always_triggers_early || footprint.waits == Footprint::Waits::kNever;
+  const bool always =
+      footprint.always_triggers_early || footprint.waits == Footprint::Waits::kNever;
   const bool never = footprint.unseen || (!footprint.triggers_before_wait && launch.waits);
   lets_in_.push_back(never ? LetsIn::kNever : always ? LetsIn::kAlways : LetsIn::kByNumbers);
   if (programmatic && !launch.waits) {

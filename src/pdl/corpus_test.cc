@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "pdl/chain.h"
-#include "pdl/witnesses.h"
 #include "pdl/rewrite.h"
+#include "pdl/witnesses.h"
 
 // Programs with planted bugs and without, of kernels that a compiler made (testdata/corpus.cu). An
 // unsafe program is never proven; a right one of plain structure is.

@@ -33,7 +33,8 @@ class Builder {
       if (operation.kind == Kind::kOpen && !out_.unseen) {
         out_.unseen = {operation.open.value_or(UnseenCause::kCall), code_.place(operation)};
       }
-      if (is_access(operation)) touch(static_cast<std::uint32_t>(at), origins_.addresses[at], order.of[at]);
+      if (is_access(operation))
+        touch(static_cast<std::uint32_t>(at), origins_.addresses[at], order.of[at]);
     }
     out_.triggers = order.triggers;
     out_.triggers_before_wait = order.triggers_before_wait;
@@ -67,8 +68,8 @@ class Builder {
     found.writes = operation.kind != Kind::kLoad;
     found.order = order;
     // Constant memory is read through a cache that no wait empties.
-    found.constant = operation.space == Space::kConst ||
-                     std::ranges::any_of(found.origins, has_constant_memory);
+    found.constant =
+        operation.space == Space::kConst || std::ranges::any_of(found.origins, has_constant_memory);
     found.non_coherent = operation.non_coherent || found.constant;
     found.strong = operation.strong;
     found.prefetches = operation.prefetches;

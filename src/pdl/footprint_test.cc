@@ -231,7 +231,8 @@ std::string unseen(const Footprint& footprint) {
 
 TEST(Footprint, PartsOfVectorRegistersAreNotFollowed) {
   const std::string vector = ".reg .v2 .b64 %v; mov.v2.b64 %v, {%b, %b};\n";
-  EXPECT_EQ(text(vector + "mov.v2.b64 {%d1, %d2}, %v; ld.global.f32 %f1, [%d1];"), "early read p1*");
+  EXPECT_EQ(text(vector + "mov.v2.b64 {%d1, %d2}, %v; ld.global.f32 %f1, [%d1];"),
+            "early read p1*");
   EXPECT_EQ(text(vector + "mov.b64 %d1, %v.x; ld.global.f32 %f1, [%d1];"), "early read ?");
   EXPECT_EQ(unseen(footprint_of(vector + "mov.b64 %v.x, %a;")),
             "a write to a part of a vector register is at k.ptx:15");
@@ -348,14 +349,14 @@ ret;
 })",
                                                "k.ptx");
   const Footprint found = read_footprint(module, *module->function("k"), {});
-  EXPECT_EQ(text_of(found),
-            "read p0; read p2; early read &p0; write &p1; update &p1");
+  EXPECT_EQ(text_of(found), "read p0; read p2; early read &p0; write &p1; update &p1");
   // What is bound to them: a map's buffer, and nothing for the map's bits taken as an address.
   std::vector<GivenArgument> given(3);
   given[0] = {GivenArgument::Kind::kTensorMap, 5, 64, {}};
   given[1] = {GivenArgument::Kind::kBytes, 0, 0, {}};
   given[2] = {GivenArgument::Kind::kMemory, 7, 0, {}};
-  const BoundLaunch bound = bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
+  const BoundLaunch bound =
+      bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   for (const BoundAccess& access : bound.accesses) {
     if (access.group->order == Order::kBefore) {
       EXPECT_EQ(access.memory, MemoryId{5});
@@ -370,7 +371,8 @@ TEST(Footprint, AMapsBitsAreNoAddress) {
   const Footprint found = footprint_of("ld.global.f32 %f1, [%a]; st.global.f32 [%b], %f1;");
   std::vector<GivenArgument> given(4);
   for (GivenArgument& each : given) each = {GivenArgument::Kind::kTensorMap, 5, 0, {}};
-  const BoundLaunch bound = bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
+  const BoundLaunch bound =
+      bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   ASSERT_EQ(bound.accesses.size(), 2u);
   for (const BoundAccess& access : bound.accesses) EXPECT_FALSE(access.memory.has_value());
 }

@@ -55,9 +55,7 @@ class Launderer {
                                  kSharedAt = 0x7f0000000400, kVariableAt = 0x7f3c00010000,
                                  kConstAt = 0x7f3d00020000, kThread = 5;
 
-  std::uint32_t pick(std::uint32_t count) {
-    return static_cast<std::uint32_t>(random_() % count);
-  }
+  std::uint32_t pick(std::uint32_t count) { return static_cast<std::uint32_t>(random_() % count); }
   std::string fresh() { return "%u" + std::to_string(registers_++); }
   std::string word() { return "%w" + std::to_string(words_++); }
   std::string predicate() { return "%q" + std::to_string(predicates_++); }
@@ -277,7 +275,8 @@ class Launderer {
     const std::string label = "COUNT" + std::to_string(labels_++);
     write("shr.s64 " + n + ", " + d.name + ", 12; mov.u64 " + i + ", 0;");
     write(label + ": setp.eq.u64 " + p + ", " + n + ", 0; @" + p + " bra " + label + "_END;");
-    write("sub.s64 " + n + ", " + n + ", 1; add.u64 " + i + ", " + i + ", 4096; bra " + label + ";");
+    write("sub.s64 " + n + ", " + n + ", 1; add.u64 " + i + ", " + i + ", 4096; bra " + label +
+          ";");
     write(label + "_END:");
     return emit(held.value, "add.u64", m.name + ", " + i);
   }

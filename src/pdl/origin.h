@@ -49,8 +49,8 @@ using SourceKind = AddressSource::Kind;
 
 // What a value may be. Without sources it is a number that no address has gone into.
 struct Origin {
-  bool is_unknown = false;  // anything may have gone in
-  bool is_null = false;     // the constant 0; it has no sources
+  bool is_unknown = false;             // anything may have gone in
+  bool is_null = false;                // the constant 0; it has no sources
   std::vector<AddressSource> sources;  // ascending, each once
 
   friend auto operator<=>(const Origin&, const Origin&) = default;

@@ -492,8 +492,8 @@ class OriginAnalysis {
       const std::vector<AddressSource>& sources = pool_[id].sources;
       const auto addresses = std::ranges::count_if(
           sources, [](const AddressSource& source) { return source.kind != SourceKind::kLoaded; });
-      const bool is_address = addresses == 1 && sources.size() == 1 &&
-                              (sources[0].ways & AddressSource::kMixed) == 0;
+      const bool is_address =
+          addresses == 1 && sources.size() == 1 && (sources[0].ways & AddressSource::kMixed) == 0;
       if (id == OriginPool::kUnknown || (addresses != 0 && !is_address)) {
         pool_.join(out_.stored, id);
       }
@@ -503,7 +503,7 @@ class OriginAnalysis {
   const Code& code_;
   KernelOrigins& out_;
   OriginPool& pool_;
-  std::vector<OriginSet> values_;  // by register and Code::local_memory()
+  std::vector<OriginSet> values_;                     // by register and Code::local_memory()
   std::unordered_map<std::uint32_t, bool> in_parts_;  // what calls pass
   Solver* solver_ = nullptr;                          // that evaluates
 };

@@ -44,12 +44,15 @@ bool is_one_value(const AddressSource& source) {
 bool are_words_of(const AddressSource& low, const AddressSource& high, AddressSource& whole) {
   const bool any = low.offset == AddressSource::kAnyOffset && high.offset == low.offset;
   const bool in_order = low.offset % 8 == 0 && high.offset == low.offset + 4;
-  if (low.kind != SourceKind::kParamWord || high.kind != SourceKind::kParamWord || low.id != high.id ||
-      low.ways != AddressSource::kWhole || high.ways != AddressSource::kWhole ||
-      !(any || in_order)) {
+  if (low.kind != SourceKind::kParamWord || high.kind != SourceKind::kParamWord ||
+      low.id != high.id || low.ways != AddressSource::kWhole ||
+      high.ways != AddressSource::kWhole || !(any || in_order)) {
     return false;
   }
-  whole = {.kind = SourceKind::kParam, .id = low.id, .offset = low.offset, .ways = AddressSource::kWhole};
+  whole = {.kind = SourceKind::kParam,
+           .id = low.id,
+           .offset = low.offset,
+           .ways = AddressSource::kWhole};
   return true;
 }
 

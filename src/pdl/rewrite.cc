@@ -169,7 +169,8 @@ std::string objection(const std::shared_ptr<const ptx::ParsedModule>& module,
   for (const AccessGroup& access : found.accesses) {
     for (std::uint32_t at : access.operations) {
       const Operation& operation = found.code->operations[at];
-      if (!found.code->operations[at].orders && may_be_early(found, access, request.early)) continue;
+      if (!found.code->operations[at].orders && may_be_early(found, access, request.early))
+        continue;
       if (access.order != Order::kAfter) {
         return "what it does at " + found.code->place(operation) + " is not after its wait";
       }

@@ -77,6 +77,8 @@ class Follower {
     return facts;
   }
 
+  const std::vector<Value>& values() const { return values_; }
+
   std::vector<bool> reachable_unordered(const std::vector<bool>& stops) const {
     return flood(kBegin, [&](const Operation& operation, std::uint32_t at) {
       const bool ends = operation.kind == Kind::kTrap || stops[at];
@@ -273,6 +275,10 @@ class Follower {
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
   return Follower(code, thread).facts();
+}
+
+std::vector<Value> find_values(const Code& code, const KnownThread& thread) {
+  return Follower(code, thread).values();
 }
 
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,

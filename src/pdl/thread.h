@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pdl/code.h"
+#include "pdl/value.h"
 
 namespace baton::overlap {
 
@@ -28,6 +29,9 @@ struct ThreadFacts {
 };
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
+
+// By register: what it may hold, over all times that such a thread has it.
+std::vector<Value> find_values(const Code& code, const KnownThread& thread);
 
 // By operation: whether the thread may come there without passing one of `stops`.
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,

@@ -85,8 +85,7 @@ bool needs_integers(Effect effect) {
 ValueEffect value_effect(const ptx::Instruction& instruction, const ptx::Form* form) {
   if (form == nullptr) return Effect::kUnknown;
   const auto found = effects().find(form->opcode);
-  if (found == effects().end() ||
-      (needs_integers(found->second) && !is_integer(instruction))) {
+  if (found == effects().end() || (needs_integers(found->second) && !is_integer(instruction))) {
     return form->kind == ptx::Form::Kind::kLanes ? Effect::kMixLanes : Effect::kMix;
   }
   return found->second;

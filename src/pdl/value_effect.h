@@ -11,23 +11,23 @@
 namespace baton::overlap {
 
 enum class ValueEffect : std::uint8_t {
-  kUnknown,    // the table of instructions does not know it
-  kMix,        // any function of its operands
-  kMixLanes,   // any function of the operands of all lanes
-  kCopy,       // the operand as it is
-  kMove,       // the operand, its halves, or two halves
-  kConvert,    // a conversion between types
-  kAdd,        // a + b
-  kSubtract,   // a - b
-  kNegate,     // -a
+  kUnknown,      // the table of instructions does not know it
+  kMix,          // any function of its operands
+  kMixLanes,     // any function of the operands of all lanes
+  kCopy,         // the operand as it is
+  kMove,         // the operand, its halves, or two halves
+  kConvert,      // a conversion between types
+  kAdd,          // a + b
+  kSubtract,     // a - b
+  kNegate,       // -a
   kMultiplyAdd,  // f(a, b) + c
-  kMask,       // a & b
-  kToggle,     // a | b, a ^ b
-  kChoose,     // one of a and b
-  kSelect,     // one of a and b, as the third operand says
-  kCompare,    // whether a and b have a relation
-  kShuffle,    // the first operand of some lane
-  kNumber,     // a number, whatever the operands are
+  kMask,         // a & b
+  kToggle,       // a | b, a ^ b
+  kChoose,       // one of a and b
+  kSelect,       // one of a and b, as the third operand says
+  kCompare,      // whether a and b have a relation
+  kShuffle,      // the first operand of some lane
+  kNumber,       // a number, whatever the operands are
 };
 
 // `form`: the instruction's row of the table, or null.

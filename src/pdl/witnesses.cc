@@ -76,12 +76,12 @@ std::vector<CertainAccess> Witnesses::of(const AccessGroup& group) const {
 }
 
 bool Witnesses::has(const AccessGroup& group, MemoryId memory) const {
-  return std::ranges::any_of(
-      of(group), [&](const CertainAccess& access) { return access.memory == memory; });
+  return std::ranges::any_of(of(group),
+                             [&](const CertainAccess& access) { return access.memory == memory; });
 }
 
-bool Witnesses::meets(const AccessGroup& own, const Witnesses& others,
-                      const AccessGroup& other, bool unordered) const {
+bool Witnesses::meets(const AccessGroup& own, const Witnesses& others, const AccessGroup& other,
+                      bool unordered) const {
   const std::vector<CertainAccess> theirs = others.of(other);
   // Accesses of one group are about as long as each other: only few begin before one that meets.
   std::uint64_t longest = 0;
