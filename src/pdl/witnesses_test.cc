@@ -1,0 +1,185 @@
+// `unsafe` is certain: two threads touch one byte. Right programs that only look wrong are unknown.
+
+#include "pdl/witnesses.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "pdl/bound.h"
+#include "pdl/chain.h"
+#include "pdl/test_support.h"
+
+namespace baton::overlap {
+namespace {
+
+constexpr MemoryId kX = 1, kW = 2, kY = 3;
+constexpr LaunchExtents kLaunch = {{64, 1, 1}, {2, 1, 1}};
+
+// %i: the index of the thread in the grid; %e: its element of %a.
+constexpr char kElement[] =
+    ".reg .b32 %i; .reg .b64 %e; mov.u32 %r8, %ctaid.x; mov.u32 %r9, %ntid.x;\n"
+    "mad.lo.u32 %i, %r8, %r9, %r1; mul.wide.u32 %e, %i, 4; add.s64 %e, %a, %e;\n";
+constexpr char kWait[] = "griddepcontrol.wait;\n";
+constexpr char kTriggers[] = "griddepcontrol.launch_dependents;\n";
+// Writes p0[i] after its wait.
+const std::string kProduces = std::string(kElement) + kWait + kTriggers + "st.global.u32 [%e], 1;";
+
+// A chain of launches of k(p0 = x, p1 = w, p2 = y, p3 = n).
+class Certain : public testing::Test, private LaunchChain::Evidence {
+ protected:
+  void follow(const std::string& body, std::uint64_t n = 0) {
+    BoundLaunch bound = bind_next(body, n);
+    chain_.follow(bound, footprints_.size() > 1);
+  }
+  EdgeCause judge(const std::string& body, std::uint64_t n = 0) {
+    BoundLaunch bound = bind_next(body, n);
+    refine(bound, given(n), kLaunch.block, kLaunch.grid);
+    const Verdict verdict = chain_.judge(bound, this);
+    EXPECT_EQ(verdict.kind == EdgeVerdict::kUnsafe, verdict.cause == EdgeCause::kConflict);
+    footprints_.pop_back();
+    witnesses_.pop_back();
+    numbers_.pop_back();
+    return verdict.cause;
+  }
+
+ private:
+  static std::vector<GivenArgument> given(std::uint64_t n) {
+    return {{GivenArgument::Kind::kMemory, kX, 0, {}},
+            {GivenArgument::Kind::kMemory, kW, 0, {}},
+            {GivenArgument::Kind::kMemory, kY, 0, {}},
+            {GivenArgument::Kind::kScalar, 0, 0, n}};
+  }
+  BoundLaunch bind_next(const std::string& body, std::uint64_t n) {
+    const Footprint& footprint = footprints_.emplace_back(footprint_of(body, kFunctions));
+    numbers_.push_back(n);
+    std::uint64_t steps = 1 << 20;
+    witnesses_.emplace_back(footprint, given(n), kLaunch, kVariable, steps);
+    return overlap::bind(footprint, given(n), kLaunch.block, kLaunch.grid, kVariable);
+  }
+  bool meet(const AccessGroup& own, std::uint32_t position, const AccessGroup& other,
+            bool early) override {
+    return witnesses_.back().meets(own, witnesses_[position], other, early);
+  }
+  bool triggers_early(std::uint32_t position) override {
+    return overlap::triggers_early(footprints_[position], given(numbers_[position]), kLaunch.block,
+                                   kLaunch.grid);
+  }
+
+  static constexpr char kFunctions[] = ".func hold() { griddepcontrol.wait; ret; }\n";
+  static inline const VariableNumber kVariable = [](std::string_view, bool) { return 9u; };
+  // By position in the chain, and of the launch that is judged.
+  std::deque<Footprint> footprints_;
+  std::deque<Witnesses> witnesses_;
+  std::deque<std::uint64_t> numbers_;
+  LaunchChain chain_{[](MemoryId id) { return id == kW; }};
+};
+
+TEST_F(Certain, TheSameElementMeets) {
+  follow(kProduces);
+  EXPECT_EQ(judge(std::string(kElement) + "ld.global.u32 %r3, [%e];\n" + kWait),
+            EdgeCause::kConflict);
+}
+
+// Rows of a cache: those before `n` are read, row n is written by the launch before.
+TEST_F(Certain, OtherRowsDoNotMeet) {
+  const std::string appends =
+      "shl.b32 %r3, %r0, 6; add.u32 %r3, %r3, %r1; mul.wide.u32 %d1, %r3, 4; add.s64 %d1, %a, "
+      "%d1;\n";
+  const std::string sums =
+      "mov.u32 %r4, 0; mul.wide.u32 %d1, %r1, 4; add.s64 %d1, %a, %d1;\n"
+      "L: setp.ge.u32 %p1, %r4, %r0; @%p1 bra DONE; ld.global.u32 %r5, [%d1];\n"
+      "add.s64 %d1, %d1, 256; add.u32 %r4, %r4, 1; bra L;\nDONE:\n";
+  follow(appends + kWait + "st.global.u32 [%d1], 1;", 3);
+  EXPECT_EQ(judge(sums + kWait, 3), EdgeCause::kElements);
+  EXPECT_EQ(judge(sums + kWait, 4), EdgeCause::kConflict) << "row 3 is among them";
+}
+
+TEST_F(Certain, EvenAndOddElementsDoNotMeet) {
+  const std::string twice =
+      "shl.b32 %r3, %r1, 1; mul.wide.u32 %d1, %r3, 4; add.s64 %d1, %a, %d1;\n";
+  follow(twice + kWait + "st.global.u32 [%d1], 1;");
+  EXPECT_EQ(judge(twice + "ld.global.u32 %r4, [%d1+4];\n" + kWait), EdgeCause::kElements);
+  EXPECT_EQ(judge(twice + "ld.global.u32 %r4, [%d1+8];\n" + kWait), EdgeCause::kConflict);
+  EXPECT_EQ(judge(twice + "ld.global.u16 %r4, [%d1+2];\n" + kWait), EdgeCause::kConflict);
+}
+
+TEST_F(Certain, AWriteThatNeverHappensIsNone) {
+  const std::string writes =
+      std::string(kElement) + kWait + "setp.gt.u32 %p1, %r0, 100; @%p1 st.global.u32 [%e], 1;";
+  const std::string reads = std::string(kElement) + "ld.global.u32 %r3, [%e];\n" + kWait;
+  follow(writes, 100);
+  EXPECT_EQ(judge(reads), EdgeCause::kElements);
+  follow(writes, 101);
+  EXPECT_EQ(judge(reads), EdgeCause::kConflict);
+}
+
+TEST_F(Certain, ATriggerThatNeverHappensLetsNothingIn) {
+  const std::string middle =
+      "setp.ne.u32 %p1, %r0, 0; @%p1 griddepcontrol.launch_dependents;\n" + std::string(kWait);
+  const std::string reads = std::string(kElement) + "ld.global.u32 %r3, [%e];\n" + kWait;
+  follow(kProduces);
+  follow(middle, 0);
+  EXPECT_EQ(judge(reads), EdgeCause::kNotVisible);
+}
+
+TEST_F(Certain, ATriggerOfAllThreadsLetsTheNextOneIn) {
+  const std::string middle =
+      "setp.ne.u32 %p1, %r0, 0; @%p1 griddepcontrol.launch_dependents;\n" + std::string(kWait);
+  const std::string reads = std::string(kElement) + "ld.global.u32 %r3, [%e];\n" + kWait;
+  follow(kProduces);
+  follow(middle, 1);
+  EXPECT_EQ(judge(reads), EdgeCause::kConflict);
+}
+
+// One thread sees a flag, and a barrier orders the others after it.
+TEST_F(Certain, AFlagMayOrder) {
+  const std::string polls =
+      "setp.ne.u32 %p1, %r1, 0; @%p1 bra ALL;\n"
+      "POLL: ld.acquire.gpu.global.u32 %r3, [%b]; setp.eq.u32 %p2, %r3, 0; @%p2 bra POLL;\n"
+      "ALL: bar.sync 0;\n";
+  follow(kProduces);
+  EXPECT_EQ(judge(std::string(kElement) + polls + "ld.global.u32 %r4, [%e];\n" + kWait),
+            EdgeCause::kUnordered);
+  EXPECT_EQ(judge(std::string(kElement) + "bar.sync 0; ld.global.u32 %r4, [%e];\n" + kWait),
+            EdgeCause::kConflict)
+      << "a barrier alone orders nothing";
+}
+
+TEST_F(Certain, WhatDataDecideIsNotCertain) {
+  follow(kProduces);
+  EXPECT_EQ(judge(std::string(kElement) +
+                  "ld.global.u32 %r3, [%b]; setp.eq.u32 %p1, %r3, 7; @%p1 ld.global.u32 %r4, "
+                  "[%e];\n" +
+                  kWait),
+            EdgeCause::kElements);
+  // After the ways have met again, the access is certain.
+  EXPECT_EQ(judge(std::string(kElement) +
+                  "ld.global.u32 %r3, [%b]; setp.eq.u32 %p1, %r3, 7; @%p1 bra OVER; add.u32 %r5, "
+                  "%r5, 1;\nOVER: ld.global.u32 %r4, [%e];\n" +
+                  kWait),
+            EdgeCause::kConflict);
+  // What one of the ways writes is not known any more.
+  EXPECT_EQ(judge(std::string(kElement) +
+                  "ld.global.u32 %r3, [%b]; setp.eq.u32 %p1, %r3, 7; @%p1 bra OVER; add.s64 %e, "
+                  "%e, 4096;\nOVER: ld.global.u32 %r4, [%e];\n" +
+                  kWait),
+            EdgeCause::kElements);
+}
+
+TEST_F(Certain, AKernelWithCallsThatAreNotSeenIsNotUnsafe) {
+  follow(kProduces);
+  const std::string reads = std::string(kElement) + "ld.global.u32 %r3, [%e];\n";
+  EXPECT_EQ(judge(reads + "call %d1, (), proto;"), EdgeCause::kUnseen);
+}
+
+TEST_F(Certain, CallsPassAddressesOn) {
+  follow(kProduces);
+  EXPECT_EQ(judge(std::string(kElement) + "ld.global.u32 %r3, [%e]; call hold;"),
+            EdgeCause::kConflict);
+}
+
+}  // namespace
+}  // namespace baton::overlap
