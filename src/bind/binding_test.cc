@@ -116,8 +116,8 @@ TEST(BindSymbols, RefusesWhatTheProgramDoesNotTake) {
   EXPECT_THAT(refusal(program, {.inputs = {{"x", bytes_of_shape({1, 3})}}}).message(),
               HasSubstr("the array has 2 dimensions [1, 3], the program wants 1"));
   Array floats{DType::kF32, {3}, std::string(12, '\0')};
-  EXPECT_THAT(refusal(program, {.inputs = {{"x", floats}}}).message(),
-              HasSubstr("the array is f32, the program wants u8"));
+  EXPECT_EQ(refusal(program, {.inputs = {{"x", floats}}}).message(),
+            "--input x: the array is f32, the program wants u8");
   EXPECT_THAT(refusal(program, {.inputs = {{"x", bytes_of_shape({3})}, {"x", bytes_of_shape({3})}}})
                   .message(),
               HasSubstr("given twice"));

@@ -147,6 +147,10 @@ TEST_F(BadRunTest, Copies) {
                  "copy: 8 elements of x for 4 elements of y", 12);
   expect_refused(copy("from = \"x\", to = \"y\", count = \"N\""), ErrorCode::kInvalidInput,
                  "a copy of 8 elements at y + 0 leaves the buffer of 4 elements (N = 8)", 13);
+  expect_refused(copy("from = \"x + 5\", to = \"y\", count = 4"), ErrorCode::kInvalidInput,
+                 "a copy of 4 elements at x + 5 leaves the buffer of 8 elements", 13);
+  expect_refused(copy("from = \"x\", to = \"y + 1\", count = 4"), ErrorCode::kInvalidInput,
+                 "a copy of 4 elements at y + 1 leaves the buffer of 4 elements", 13);
   expect_refused(copy("from = \"x + 9\", to = \"y\""), ErrorCode::kInvalidInput,
                  "the copy starts at x + 9, outside the buffer of 8 elements", 13);
   expect_refused(copy("from = \"x\", to = \"x + 3\", count = 4"), ErrorCode::kInvalidInput,
