@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
+#include "base/file.h"
 #include "session/test_program.h"
 
 // Launch attributes and edges of programs: what is sent, what is refused before anything runs, and
@@ -341,6 +344,42 @@ TEST_F(CheckTest, ListsEveryEdgeOnce) {
   EXPECT_THAT(edges,
               ElementsAre(std::tuple(0, 1, true), std::tuple(2, 1, true), std::tuple(1, 2, false)));
   EXPECT_THAT(executable.edges(), IsEmpty()) << "nothing is bound";
+}
+
+// Each thread stores the extents of its block as the digits of a number.
+constexpr char kFixedBlock[] = R"(.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry extents(.param .u64 out)
+.reqntid 4, 2, 1
+{
+  .reg .b32 %r<7>;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [out];
+  mov.u32 %r1, %ntid.x;
+  mov.u32 %r2, %ntid.y;
+  mov.u32 %r3, %ntid.z;
+  mad.lo.s32 %r4, %r1, 10, %r2;
+  mad.lo.s32 %r4, %r4, 10, %r3;
+  mov.u32 %r5, %tid.x;
+  mov.u32 %r6, %tid.y;
+  mad.lo.s32 %r5, %r6, %r1, %r5;
+  mul.wide.u32 %d2, %r5, 4;
+  add.s64 %d3, %d1, %d2;
+  st.global.u32 [%d3], %r4;
+  ret;
+}
+)";
+
+TEST_F(LaunchAttributesTest, ABlockThatTheImageFixesNeedNotBeWritten) {
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "extents.ptx";
+  std::ofstream(file) << kFixedBlock;
+  const std::string launch = "[[steps]]\nlaunch = \"extents\"\ngrid = [1]\nargs = [\"y\"]\n";
+  Executable executable = prepare(buffer("y", "i32", "[8]", "output", "zeros") +
+                                  "[kernels.extents]\nptx = \"" + file.string() + "\"\n" + launch);
+  executable.run();
+  EXPECT_EQ(values<int>(executable.output("y")), std::vector<int>(8, 421));
 }
 
 }  // namespace
