@@ -35,13 +35,16 @@ std::string launch(const std::string& kernel, const std::string& block, const st
          args + "]\n";
 }
 
-// The words of a map that a program passes, and those of the options with the buffer's address.
+// The words of the map that a program passes in the second of two rounds, and those of the options
+// with the buffer's address. Only the map may depend on the index of the round.
 void expect_words(const std::string& keys, TensorMapOptions options, std::uint64_t offset = 0) {
   const std::string text =
       "[symbols]\nM = 16\nK = 64\n" + buffer("x", "f32", "[\"M\", \"K\"]", "input", "zeros") +
       buffer("words", "u64", "[16]", "output") + buffer("address", "u64", "[1]", "output") +
       map_kernel("dump_map") +
-      launch("dump_map", "16", map_of(keys) + ", \"x\", \"words\", \"address\"");
+      "[[steps]]\nrepeat = 2\nindex = \"i\"\nsteps = [ { launch = \"dump_map\", grid = [1], "
+      "block = [16], args = [" +
+      map_of(keys) + ", \"x\", \"words\", \"address\"] } ]\n";
   const Device device = open_device();
   Executable executable = Executable::prepare(program(text), device);
   executable.run();
@@ -73,6 +76,23 @@ TEST_F(TensorMapArguments, AreEncodedWithTheBuffersAddress) {
   expect_words(
       R"(buffer = "x + 4*K", shape = [4, 2, 32], strides = ["2 * K", 32, 1], box = [1, 2, 32])",
       part, 4 * 64 * 4);
+}
+
+TEST_F(TensorMapArguments, EachKeyAloneFollowsTheRound) {
+  TensorMapOptions options;
+  options.shape = {15, 64};
+  options.box = {8, 16};
+  expect_words(R"(buffer = "x + 64 * i", shape = [15, 64], box = [8, 16])", options, 64 * 4);
+  expect_words(R"(buffer = "x", shape = ["16 - i", 64], box = [8, 16])", options);
+  options.shape = {8, 64};
+  options.strides = {128, 1};
+  expect_words(R"(buffer = "x", shape = [8, 64], strides = ["64 + 64 * i", 1], box = [8, 16])",
+               options);
+  options.strides.clear();
+  expect_words(R"(buffer = "x", shape = [8, 64], box = ["7 + i", 16])", options);
+  options.element_strides = {2, 1};
+  expect_words(R"(buffer = "x", shape = [8, 64], box = [8, 16], element_strides = ["1 + i", 1])",
+               options);
 }
 
 struct Bad {
