@@ -290,6 +290,25 @@ TEST_F(GraphExecutor, AHangNamesStepAndEdge) {
   }
 }
 
+TEST_F(GraphExecutor, AHangNamesAtMostEightEdgesBehindIt) {
+  if (!is_simulated(open_device())) GTEST_SKIP() << "a GPU cannot be stopped: see the e2e tests";
+  for (const auto& [count, more] : {std::pair(8, ""), std::pair(9, " and 1 more")}) {
+    std::string text =
+        kEdgeBuffers + edge_kernel("late") + kernel("spin") + launch("spin", "\"x\"");
+    for (int k = 0; k < count; ++k) text += launch("late", k % 2 == 0 ? kYToZ : kZToY);
+    Executable executable = prepare(text, ExecutorKind::kStream);
+    try {
+      executable.run({.timeout = std::chrono::seconds(1)});
+      FAIL();
+    } catch (const Error& failure) {
+      EXPECT_THAT(failure.what(),
+                  HasSubstr("over the programmatic edges 0 -> 1, 1 -> 2, 2 -> 3, 3 -> 4, 4 -> 5, "
+                            "5 -> 6, 6 -> 7, 7 -> 8" +
+                            std::string(more) + "; BATON_PDL=off"));
+    }
+  }
+}
+
 TEST_F(GraphExecutor, ReportsForManyExecutionsAreJoined) {
   Executable executable = prepare(kEverything);
   const RunReport& report = executable.run({.join_executions = true});

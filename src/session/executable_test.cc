@@ -358,6 +358,20 @@ TEST_F(ExecutableTest, FillsEveryWidth) {
   }
 }
 
+TEST_F(ExecutableTest, AFileHasTheShapeOfItsBuffer) {
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "x.npy";
+  const std::string text = buffer("x", "i32", "[8]", "inout") + "file = \"" + file.string() +
+                           "\"\n" + buffer("z", "u8", "[1]", "scratch") +
+                           "[[steps]]\nfill = { buffer = \"z\", value = 0 }\n";
+  for (const auto& [shape, words] : {std::pair(std::vector<std::int64_t>{4}, "[4]"),
+                                     std::pair(std::vector<std::int64_t>{2, 4}, "[2, 4]")}) {
+    write_npy(file, array<int>(DType::kI32, shape, std::vector<int>(shape.size() == 1 ? 4 : 8)));
+    EXPECT_THAT(refusal(text).message(), HasSubstr(std::string("holds an array of shape ") + words +
+                                                   ", the buffer x has the shape [8]"));
+  }
+}
+
 TEST_F(ExecutableTest, InitialValues) {
   const TemporaryDirectory folder;
   write_npy(folder.path() / "f.npy", array<double>(DType::kF64, {2, 1}, {0.5, -4}));

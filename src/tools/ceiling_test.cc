@@ -14,5 +14,11 @@ TEST(CopyCeiling, IsMeasured) {
   EXPECT_GT(ceiling.bytes_per_second(), 1e6);
 }
 
+TEST(CopyCeiling, LeavesHalfOfAnAlmostFullDevice) {
+  const Device device = Device::open("sim");
+  const Memory rest(device, device.free_memory() - (12 << 20));
+  EXPECT_EQ(CopyCeiling(device).bytes(), 2u * (2 << 20));
+}
+
 }  // namespace
 }  // namespace baton::tools
