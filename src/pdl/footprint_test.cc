@@ -109,6 +109,17 @@ TEST(Footprint, VariablesOfTheModuleAreMemoryToo) {
   EXPECT_EQ(text_of(found), "update counter; non-coherent read table");
 }
 
+TEST(Footprint, VariablesOfOtherSpacesAreNone) {
+  EXPECT_EQ(text_of(footprint_of("griddepcontrol.wait; mov.u64 %d9, dynamic;\n"
+                                 "cvta.shared.u64 %d9, %d9; ld.f32 %f1, [%d9];",
+                                 ".extern .shared .align 16 .b8 dynamic[];")),
+            "");
+  EXPECT_EQ(text_of(footprint_of("griddepcontrol.wait; mov.u64 %d1, slots;\n"
+                                 "add.s64 %d9, %a, %d1; ld.global.f32 %f1, [%d9];",
+                                 ".local .align 8 .b8 slots[8];")),
+            "read p0");
+}
+
 TEST(Footprint, AnIndexFromAVariableIntoABufferIsOfBoth) {
   const Footprint found = footprint_of(
       "griddepcontrol.wait; mov.u64 %d1, counter; add.s64 %d2, %d1, %a; ld.global.f32 %f1, [%d2];",
@@ -129,6 +140,26 @@ TEST(Footprint, APathWithoutTheWaitCounts) {
   EXPECT_TRUE(found.waits_for_certain(block, one, Params{{}, {}, {}, 100}));
   EXPECT_FALSE(found.waits_for_certain(block, one, Params{{}, {}, {}, 0}));
   EXPECT_FALSE(found.waits_for_certain(block, one, Params{}));
+}
+
+TEST(Footprint, AGuardMayCompareTheExtentOfTheGrid) {
+  const Footprint found = footprint_of(
+      "mov.u32 %r3, %nctaid.y; setp.ne.u32 %p1, %r3, 4; @%p1 bra OVER;\n"
+      "griddepcontrol.wait;\nOVER: ret;");
+  const std::array<std::uint32_t, 3> block = {32, 1, 1};
+  using Params = std::vector<std::optional<std::uint64_t>>;
+  EXPECT_TRUE(found.waits_for_certain(block, {1, 4, 1}, Params{}));
+  EXPECT_FALSE(found.waits_for_certain(block, {4, 3, 1}, Params{}));
+}
+
+TEST(Footprint, NothingIsLeftOfAnUnknownValueTimesZero) {
+  for (const char* gone : {"and.b32 %r3, %r3, 0;", "mul.lo.u32 %r3, 0, %r3;"}) {
+    EXPECT_EQ(text("ld.shared.u32 %r3, [%r2]; " + std::string(gone) +
+                   " setp.ne.u32 %p1, %r3, 0; @%p1 bra OVER; griddepcontrol.wait;\nOVER:\n"
+                   "bar.sync 0;\nld.global.f32 %f1, [%a];"),
+              "read p0")
+        << gone;
+  }
 }
 
 TEST(Footprint, AGuardedWaitIsNone) {
@@ -180,6 +211,31 @@ TEST(Footprint, AnotherWarpMayWait) {
   EXPECT_EQ(text_of(footprint_of(fourth_warp, "", {96, 1, 1})), "unclear read p0")
       << "there is no fourth warp";
   EXPECT_EQ(text_of(footprint_of(fourth_warp)), "unclear read p0") << "nor is one known";
+}
+
+TEST(Footprint, AThreadBeyondTheBlockDoesNotWait) {
+  const std::string second_layer =
+      "mov.u32 %r3, %tid.z; setp.ne.u32 %p1, %r3, 1; @%p1 bra OVER; griddepcontrol.wait;\nOVER:\n"
+      "bar.sync 0;\nld.global.f32 %f1, [%a];";
+  EXPECT_EQ(text_of(footprint_of(second_layer, "", {32, 1, 2})), "read p0");
+  EXPECT_EQ(text_of(footprint_of(second_layer, "", {32, 1, 1})), "unclear read p0");
+}
+
+TEST(Footprint, TheNumberOfAWarpMayChange) {
+  const std::string not_first =
+      "mov.u32 %r3, %warpid; setp.eq.u32 %p1, %r3, 0; @%p1 bra OVER; griddepcontrol.wait;\nOVER:\n"
+      "bar.sync 0;\nld.global.f32 %f1, [%a];";
+  EXPECT_EQ(text_of(footprint_of(not_first, "", {64, 1, 1})), "unclear read p0");
+}
+
+TEST(Footprint, WhatIsUnknownStaysSoInASum) {
+  const auto of = [](const std::string& sum) {
+    // Half of the load lies behind the parameter.
+    return text(kWait + ("ld.param.u64 %d1, [p0+4]; " + sum) + " ld.global.f32 %f1, [%d9];");
+  };
+  EXPECT_EQ(of("mov.u64 %d9, %d1;"), "read ?");
+  EXPECT_EQ(of("add.s64 %d9, %a, %d1;"), "read ?");
+  EXPECT_EQ(of("add.s64 %d9, %d1, %a;"), "read ?");
 }
 
 // A warp's number by way of lane `%r4`.
