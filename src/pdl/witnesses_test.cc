@@ -148,6 +148,16 @@ TEST_F(Certain, AFlagMayOrder) {
       << "a barrier alone orders nothing";
 }
 
+TEST_F(Certain, TheExtentOfTheGridDecides) {
+  const auto reads_in_grids_of = [](const std::string& blocks) {
+    return std::string(kElement) + "mov.u32 %r3, %nctaid.x; setp.eq.u32 %p1, %r3, " + blocks +
+           "; @%p1 ld.global.u32 %r4, [%e];\n" + kWait;
+  };
+  follow(kProduces);
+  EXPECT_EQ(judge(reads_in_grids_of("2")), EdgeCause::kConflict);
+  EXPECT_EQ(judge(reads_in_grids_of("3")), EdgeCause::kElements);
+}
+
 TEST_F(Certain, WhatDataDecideIsNotCertain) {
   follow(kProduces);
   EXPECT_EQ(judge(std::string(kElement) +
