@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "runtime/device_state.h"
+#include "runtime/provider.h"
 #include "session/test_program.h"
 
 // Programs whose kernels are given the wait that they lack. The kernels are those of
@@ -179,6 +182,34 @@ TEST_F(Rewrites, WeightsAreReadBeforeTheWait) {
   const std::string late(both.modules()[0].rewritten->bytes());
   EXPECT_EQ(late.find("ld.global.nc"), std::string::npos);
   EXPECT_EQ(edges_of(both), "proven programmatic; proven programmatic");
+}
+
+// A simulated GPU whose driver refuses PTX that waits.
+Device device_without_waits() {
+  static driver::Driver table = *driver_providers().back().driver(nullptr);
+  table.cuLibraryLoadData = [](CUlibrary* library, const void* code, auto... more) -> CUresult {
+    const std::string_view text = static_cast<const char*>(code);
+    const bool waits = text.find("griddepcontrol.wait") != std::string_view::npos;
+    if (waits) return CUDA_ERROR_INVALID_PTX;
+    return driver_providers().back().driver(nullptr)->cuLibraryLoadData(library, code, more...);
+  };
+  return DeviceState::handle(DeviceState::acquire(driver_providers().back(), table,
+                                                  *driver_providers().back().ordinal("h200")));
+}
+
+TEST_F(Rewrites, WhatTheDriverRefusesIsLoadedAsItWas) {
+  const std::string chain = step("mix", "\"w\", \"x\", \"y\"") + step("mix", "\"w\", \"y\", \"z\"");
+  PrepareOptions options;
+  options.rewrite = RewriteMode::kWait;
+  Executable executable =
+      Executable::prepare(program(kBuffers + "[kernels.mix]" + std::string(kText) + chain),
+                          device_without_waits(), options);
+  EXPECT_NE(only_rewrite(executable).obstacle, "");
+  EXPECT_THAT(only_rewrite(executable).changes, IsEmpty());
+  EXPECT_FALSE(executable.modules()[0].rewritten);
+  EXPECT_EQ(edges_of(executable), "unknown full");
+  executable.run();
+  EXPECT_EQ(values<int>(executable.output("z")), std::vector<int>(64, 2));
 }
 
 TEST_F(Rewrites, AKernelThatWaitsGetsPlainLoadsAndItsEdgesAreProven) {
