@@ -1,5 +1,6 @@
 #include "ptx/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -37,6 +38,12 @@ const char* skip(const char* cursor, const char* end, std::uint8_t classes) {
 
 constexpr std::array<std::string_view, 8> kOperators = {
     "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
+
+// Compares characters: every punctuation mark of a text comes here.
+bool is_operator(char first, char second) {
+  return std::ranges::any_of(
+      kOperators, [&](std::string_view op) { return op[0] == first && op[1] == second; });
+}
 
 }  // namespace
 
@@ -143,16 +150,7 @@ Token Lexer::next() {
   if (is(c, kDigit)) return number(start);
   if (c == '"') return string(start);
   if (std::string_view("{}()[]<>,;:=+-*/%|&^!~?@").find(c) != std::string_view::npos) {
-    ++cursor_;
-    if (cursor_ != end_) {
-      const std::string_view pair(begin, 2);
-      for (std::string_view op : kOperators) {
-        if (pair == op) {
-          ++cursor_;
-          break;
-        }
-      }
-    }
+    cursor_ += is_operator(c, following) ? 2 : 1;
     return take(TokenKind::kPunctuation, begin, start);
   }
   if (c == '#') fail(start, "preprocessor lines do not belong in PTX; preprocess the text first");
