@@ -1,9 +1,9 @@
 #include "pdl/origin_analysis.h"
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "pdl/instruction.h"
@@ -17,7 +17,8 @@ using Space = Operation::Space;
 
 constexpr std::uint64_t kAlignment = 4096;  // low_bits() takes no more than these
 
-// An operation's own origins: a sparse analysis that takes every operation as reached.
+// The origins of all registers and of local memory: a sparse analysis that takes every operation as
+// reached.
 class OriginAnalysis {
  public:
   using Value = OriginSet;
@@ -89,10 +90,9 @@ class OriginAnalysis {
     std::unordered_map<std::uint32_t, unsigned> widths;
     for (const Operation& operation : code_.operations) {
       if (operation.kind != Kind::kPass) continue;
-      for (const std::uint32_t passed : {passed_of(operation)}) {
-        const auto known = widths.try_emplace(passed, operation.width).first;
-        if (known->second != operation.width) in_parts_[passed] = true;
-      }
+      const std::uint32_t passed = passed_of(operation);
+      const auto known = widths.try_emplace(passed, operation.width).first;
+      if (known->second != operation.width) in_parts_.insert(passed);
     }
   }
   static bool takes(const Operation& operation) { return operation.instruction->opcode == "ld"; }
@@ -503,9 +503,9 @@ class OriginAnalysis {
   const Code& code_;
   KernelOrigins& out_;
   OriginPool& pool_;
-  std::vector<OriginSet> values_;                     // by register and Code::local_memory()
-  std::unordered_map<std::uint32_t, bool> in_parts_;  // what calls pass
-  Solver* solver_ = nullptr;                          // that evaluates
+  std::vector<OriginSet> values_;               // by register and Code::local_memory()
+  std::unordered_set<std::uint32_t> in_parts_;  // of what calls pass
+  Solver* solver_ = nullptr;                    // that evaluates
 };
 
 }  // namespace
