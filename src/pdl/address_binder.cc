@@ -31,7 +31,7 @@ struct AddressBinder::Content {
   std::optional<UnknownAddress> unknown;
 };
 
-// What has gone into a value, with the launch's arguments.
+// The memories whose addresses have gone into a value, with the launch's arguments.
 struct AddressBinder::Mixture {
   std::vector<MemoryId> memories;
   std::vector<AddressSource> elsewhere;  // in memory that is no buffer's
@@ -143,7 +143,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   if (found.count() == 0) {
     if (found.loaded) {
       out.unknown = UnknownAddress::kLoaded;
-    } else if (!is_null(origin)) {
+    } else if (!deciding_.empty() || !is_null(origin)) {
       out.unknown = origin.is_null           ? UnknownAddress::kConstant
                     : origin.sources.empty() ? UnknownAddress::kComputed
                                              : UnknownAddress::kNoBuffer;

@@ -13,7 +13,7 @@
 namespace baton::overlap {
 namespace {
 
-// What a register holds: nothing that is known, a number, or an address of known memory.
+// A register holds a number, an address of known memory, or a value that is not known.
 struct KnownValue {
   bool is_known = false;
   std::optional<MemoryId> memory;
@@ -300,13 +300,15 @@ class Walk {
     if (operation.space == Operation::Space::kTensorMap) return;
     KnownValue address = of(operation.address);
     if (!address.is_address()) return;
+    const ptx::InstructionOperand* place = nullptr;
     for (const ptx::InstructionOperand& operand : operation.instruction->operands) {
       if (operand.kind != ptx::InstructionOperand::Kind::kAddress) continue;
-      // A copy's two addresses are not told apart here.
-      if (operand.offset != 0 && operation.instruction->opcode == "cp") return;
-      address.bits += static_cast<std::uint64_t>(operand.offset);
-      break;
+      // Of two addresses it is not known here which one is meant.
+      if (place != nullptr && (place->offset != 0 || operand.offset != 0)) return;
+      place = &operand;
     }
+    if (place == nullptr) return;
+    address.bits += static_cast<std::uint64_t>(place->offset);
     const std::uint64_t bytes = std::max<std::uint64_t>(operation.width / 8, 1);
     out_.push_back({at, *address.memory, address.bits, address.bits + bytes, unordered_});
   }

@@ -56,8 +56,8 @@ class LaunchChain {
     virtual bool triggers_early(std::uint32_t position) = 0;
   };
 
-  // Of the edge from the last launch to this one, if it were programmatic. Without evidence,
-  // accesses that may meet are taken for ones that do.
+  // Returns the verdict about the edge from the last launch, if it were programmatic. Without
+  // evidence, accesses that may meet are taken for ones that do.
   Verdict judge(const BoundLaunch& launch, Evidence* evidence = nullptr) const;
 
   // The next launch: after a full edge it begins a chain of its own.

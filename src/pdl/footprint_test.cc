@@ -54,7 +54,7 @@ TEST(Footprint, FollowsAddresses) {
   EXPECT_EQ(of("ld.param.u64 %d8, [p1]; add.s64 %d9, %d8, 8;"), "read p1");
   // A pointer that moves on in a loop.
   EXPECT_EQ(of("mov.b64 %d9, %a;\nL: add.s64 %d9, %d9, 4; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;"),
-            "read p0");
+            "read p0 p0");
   EXPECT_EQ(of("ld.global.u64 %d9, [%a];"), "read p0; read loaded") << "a pointer from memory";
   EXPECT_EQ(of("ld.global.u64 %d1, [%a]; add.s64 %d9, %b, %d1;"), "read p0; read p1+loaded")
       << "an index from memory";

@@ -100,7 +100,7 @@ class Launderer {
   }
 
   Held hide(const Held& held) {
-    switch (pick(22)) {
+    switch (pick(26)) {
       case 0: {
         const Held m = other();
         const Held sum = emit(held.value + m.value, "add.u64", held.name + ", " + m.name);
@@ -215,6 +215,23 @@ class Launderer {
         const Held less = emit(std::min(held.value, m.value), "min.u64", held.name + ", " + m.name);
         return held.value >= m.value ? more : less;
       }
+      case 21:
+        return count_until_equal(held);
+      case 22:
+        return look_up(held);
+      case 23:
+        return search_store(held);
+      case 24: {
+        // By the window that it leaves.
+        const Held m = {"%b", kWeightAt};
+        const std::string i = fresh(), p = predicate(), at = fresh();
+        const std::string label = "WINDOW" + std::to_string(labels_++);
+        const Held d = emit(held.value - m.value, "sub.u64", held.name + ", " + m.name);
+        write("mov.u64 " + i + ", 0;");
+        write(label + ": add.u64 " + at + ", " + d.name + ", " + i + "; sub.u64 " + i + ", " + i +
+              ", 4096; isspacep.shared " + p + ", " + at + "; @!" + p + " bra " + label + ";");
+        return emit(held.value, "add.u64", m.name + ", " + i);
+      }
       default: {
         // A call gives it back.
         const std::string to = fresh();
@@ -279,6 +296,58 @@ class Launderer {
           ";");
     write(label + "_END:");
     return emit(held.value, "add.u64", m.name + ", " + i);
+  }
+
+  // As often as it takes to come from the weight to the address.
+  Held count_until_equal(const Held& held) {
+    const Held m = {"%b", kWeightAt};
+    const std::string i = fresh(), p = predicate(), at = fresh();
+    const std::string label = "EQUAL" + std::to_string(labels_++);
+    write("mov.u64 " + i + ", 0;");
+    write(label + ": add.u64 " + at + ", " + m.name + ", " + i + "; add.u64 " + i + ", " + i +
+          ", 4096;");
+    if (pick(2) == 0) {
+      write("setp.ne.u64 " + p + ", " + at + ", " + held.name + ";");
+    } else {
+      write("sub.u64 " + at + ", " + at + ", " + held.name + "; setp.ne.u64 " + p + ", " + at +
+            ", 0;");
+    }
+    write("@" + p + " bra " + label + "; sub.u64 " + i + ", " + i + ", 4096;");
+    return emit(held.value, "add.u64", m.name + ", " + i);
+  }
+
+  // Each bit indexes a table of its two values.
+  Held look_up(const Held& held) {
+    const Held m = {"%b", kWeightAt};
+    const Held d = emit(held.value - m.value, "sub.u64", held.name + ", " + m.name);
+    const std::string to = fresh(), k = word(), bit = fresh(), q = predicate();
+    const std::string label = "TABLE" + std::to_string(labels_++);
+    write("mov.u64 " + to + ", 0; mov.u32 " + k + ", 0;");
+    write("st.shared.u64 [shared+32], 0; st.shared.u64 [shared+40], 1; mov.u64 %s, shared;");
+    write(label + ": shr.u64 " + bit + ", " + d.name + ", " + k + "; and.b64 " + bit + ", " + bit +
+          ", 1; shl.b64 " + bit + ", " + bit + ", 3; add.u64 " + bit + ", " + bit + ", %s;");
+    write("ld.shared.u64 " + bit + ", [" + bit + "+32]; shl.b64 " + bit + ", " + bit + ", " + k +
+          "; or.b64 " + to + ", " + to + ", " + bit + ";");
+    write("add.u32 " + k + ", " + k + ", 1; setp.lt.u32 " + q + ", " + k + ", 64;");
+    write("@" + q + " bra " + label + ";");
+    return emit(held.value, "add.u64", m.name + ", " + to);
+  }
+
+  // A mark at each bit's place, which is read again.
+  Held search_store(const Held& held) {
+    const Held m = {"%b", kWeightAt};
+    const Held d = emit(held.value - m.value, "sub.u64", held.name + ", " + m.name);
+    const std::string to = fresh(), k = word(), bit = fresh(), q = predicate();
+    const std::string label = "MARK" + std::to_string(labels_++);
+    write("mov.u64 " + to + ", 0; mov.u32 " + k + ", 0; mov.u64 %s, shared;");
+    write(label + ": st.shared.u64 [shared+40], 0; shr.u64 " + bit + ", " + d.name + ", " + k +
+          "; and.b64 " + bit + ", " + bit + ", 1; shl.b64 " + bit + ", " + bit + ", 3; add.u64 " +
+          bit + ", " + bit + ", %s; st.shared.u64 [" + bit + "+32], 1;");
+    write("ld.shared.u64 " + bit + ", [shared+40]; shl.b64 " + bit + ", " + bit + ", " + k +
+          "; or.b64 " + to + ", " + to + ", " + bit + ";");
+    write("add.u32 " + k + ", " + k + ", 1; setp.lt.u32 " + q + ", " + k + ", 64;");
+    write("@" + q + " bra " + label + ";");
+    return emit(held.value, "add.u64", m.name + ", " + to);
   }
 
   std::mt19937_64 random_;

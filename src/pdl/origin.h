@@ -1,6 +1,7 @@
 #pragma once
 
-// What an address is computed from. docs/verdicts.md states the rules and why they are sound.
+// The domain of the analysis of addresses. docs/verdicts.md states its rules and why they are
+// sound.
 //
 // A value is described by every address that has gone into it: an Origin. The principle is that of
 // provenance: a computation that got the addresses of some memories, and numbers, can form valid
@@ -52,6 +53,8 @@ struct Origin {
   bool is_unknown = false;             // anything may have gone in
   bool is_null = false;                // the constant 0; it has no sources
   std::vector<AddressSource> sources;  // ascending, each once
+  // The one source as it is, with nothing added: the same value all the time.
+  bool is_exact = false;
 
   friend auto operator<=>(const Origin&, const Origin&) = default;
 };

@@ -64,7 +64,7 @@ class OriginAnalysis {
       case Kind::kTrap:
       case Kind::kNothing:
         // Barriers that reduce give a number of threads, or whether a predicate holds.
-        return define_all(operation, mixed(operation));
+        return define_all(operation, mixed_over_lanes(operation));
     }
   }
 
@@ -85,7 +85,8 @@ class OriginAnalysis {
     }
   }
 
-  // What calls pass is one register. Some is written and read as elements of different sizes.
+  // A parameter of a call is one register. Elements of different sizes may be written to it and
+  // read.
   void find_parts() {
     std::unordered_map<std::uint32_t, unsigned> widths;
     for (const Operation& operation : code_.operations) {
@@ -219,6 +220,22 @@ class OriginAnalysis {
                                 !(is_local && is_certainly(id, SourceKind::kLocal));
       if (is_elsewhere) define_all(operation, loaded());
     }
+    add_index(operation, address);
+  }
+
+  // What decides the place that is read has gone into what is read.
+  void add_index(const Operation& operation, const OriginSet& address) {
+    for (const OriginId id : address) {
+      const OriginId index = pool_.index_of(id);
+      if (index == OriginPool::kNumber || is_only_loaded(index)) continue;
+      define_all(operation, add(loaded(), {index}));
+    }
+  }
+  bool is_only_loaded(OriginId id) const {
+    return id != OriginPool::kUnknown &&
+           std::ranges::all_of(pool_[id].sources, [](const AddressSource& source) {
+             return source.kind == SourceKind::kLoaded;
+           });
   }
 
   // Whether it is an address in a space that is not that of local memory.
@@ -247,16 +264,17 @@ class OriginAnalysis {
     for (const AddressSource& at : std::vector<AddressSource>(pool_[address].sources)) {
       if (at.kind != SourceKind::kParamSpace) continue;
       for (std::size_t k = 0; k < operation.defines.size(); ++k) {
-        define(operation.defines[k], param_element(operation, at.id, k));
+        define(operation.defines[k], param_element(operation, at.id, k, pool_[address].is_exact));
       }
     }
   }
 
   // The `k`-th element that the operation loads from a parameter.
-  OriginSet param_element(const Operation& operation, std::uint32_t id, std::size_t k) {
+  // `is_direct`: from the parameter's own address and the instruction's offset.
+  OriginSet param_element(const Operation& operation, std::uint32_t id, std::size_t k,
+                          bool is_direct) {
     const ptx::Variable& param = code_.kernel->params[id];
     const std::uint64_t size = param_size(param);
-    const bool is_direct = operation.address.kind == ValueSource::Kind::kParam;
     const std::int64_t first = operation.instruction->operands[1].offset;
     const unsigned bytes = operation.width / 8;
     std::uint32_t offset = AddressSource::kAnyOffset;
@@ -265,6 +283,7 @@ class OriginAnalysis {
       if (at < 0 || static_cast<std::uint64_t>(at) + bytes > size) return {OriginPool::kUnknown};
       offset = static_cast<std::uint32_t>(at);
     }
+    if (!is_direct && param.extents.empty()) return {OriginPool::kUnknown};
     if (size < 8) return {OriginPool::kNumber};
     const bool is_aligned = !is_direct || offset % 8 == 0;
     if (operation.width == 64 && is_aligned) return from(SourceKind::kParam, id, offset);
@@ -311,10 +330,19 @@ class OriginAnalysis {
     const ptx::Instruction& i = *operation.instruction;
     if (i.opcode == "call") return define_all(operation, {OriginPool::kUnknown});
     if (unpacks(operation)) return unpack(operation);
-    OriginSet result = computed(operation, value_effect(i, ptx::form_of(i)));
+    const ptx::Form* const form = ptx::form_of(i);
+    OriginSet result = computed(operation, value_effect(i, form));
+    if (!is_computation(form)) pool_.join(result, loaded());
     if (reads_carry(i)) result = with_carry(result);
     if (writes_carry(i)) define(code_.carry(), mix(result, {OriginPool::kNumber}));
     define_all(operation, result);
+  }
+
+  // Whether the result comes from the operands alone: that of an mbarrier comes from memory.
+  static bool is_computation(const ptx::Form* form) {
+    return form != nullptr &&
+           (form->kind == ptx::Form::Kind::kPure || form->kind == ptx::Form::Kind::kCarry ||
+            form->kind == ptx::Form::Kind::kLanes);
   }
 
   OriginSet computed(const Operation& operation, ValueEffect effect) {
@@ -327,8 +355,11 @@ class OriginAnalysis {
         break;
       case ValueEffect::kMixLanes:
         return mixed_over_lanes(operation);
-      case ValueEffect::kNumber:
-        return {OriginPool::kNumber};
+      case ValueEffect::kProperty:
+        if (from.size() == 1) {
+          return each(of(from[0]), [&](OriginId id) { return pool_.property(id); });
+        }
+        break;
       case ValueEffect::kCopy:
       case ValueEffect::kShuffle:
         if (!from.empty()) return of(from[0]);
@@ -434,11 +465,8 @@ class OriginAnalysis {
   OriginSet compared(const Operation& operation) {
     const std::vector<ValueSource>& from = operation.sources;
     if (from.size() < 2) return mixed(operation);
-    const ptx::Instruction& i = *operation.instruction;
-    const bool equality = i.has("eq") || i.has("ne");
-    OriginSet result = each_pair(of(from[0]), of(from[1]), [&](OriginId a, OriginId b) {
-      return pool_.compare(a, b, equality);
-    });
+    OriginSet result = each_pair(of(from[0]), of(from[1]),
+                                 [&](OriginId a, OriginId b) { return pool_.compare(a, b); });
     for (std::size_t k = 2; k < from.size(); ++k) result = mix(result, of(from[k]));
     return result;
   }
@@ -475,9 +503,7 @@ class OriginAnalysis {
         note(out_.conditions, of(operation.sources[decides]));
       }
     }
-    if (operation.kind == Kind::kStore || operation.kind == Kind::kAtomic) {
-      for (const ValueSource& source : operation.sources) note_stored(of(source));
-    }
+    note_stored(operation);
   }
 
   void note(OriginSet& into, const OriginSet& origins) {
@@ -486,6 +512,22 @@ class OriginAnalysis {
     }
   }
 
+  // What an operation may leave in memory: what it writes, and where.
+  void note_stored(const Operation& operation) {
+    const bool writes = operation.kind == Kind::kStore || operation.kind == Kind::kAtomic;
+    const bool leaves =
+        writes || operation.kind == Kind::kNothing ||
+        (operation.kind == Kind::kLoad && operation.defines.empty()) ||
+        (operation.kind == Kind::kCompute && !is_computation(ptx::form_of(*operation.instruction)));
+    if (leaves) {
+      for (const ValueSource& source : operation.sources) note_stored(of(source));
+    }
+    if (!writes) return;
+    for (const OriginId id : of(operation.address)) {
+      const OriginId index = pool_.index_of(id);
+      if (!is_only_loaded(index)) pool_.join(out_.stored, index);
+    }
+  }
   // An address that is stored as it is can be loaded as an address only.
   void note_stored(const OriginSet& origins) {
     for (const OriginId id : origins) {

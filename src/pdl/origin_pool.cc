@@ -8,11 +8,13 @@ namespace {
 
 using Ways = AddressSource::Ways;
 
-constexpr std::size_t kMaxOrigins = 16;  // of a value
-constexpr std::size_t kMaxSources = 64;  // of an origin
+constexpr std::size_t kMaxOrigins = 16;  // that one value may have
+constexpr std::size_t kMaxSources = 64;  // that one origin may have
 
 Origin unknown_origin() {
-  return {.is_unknown = true, .is_null = false, .sources = {}};
+  Origin origin;
+  origin.is_unknown = true;
+  return origin;
 }
 
 AddressSource* find(std::vector<AddressSource>& sources, const AddressSource& wanted) {
@@ -61,7 +63,9 @@ bool are_words_of(const AddressSource& low, const AddressSource& high, AddressSo
 OriginPool::OriginPool() {
   intern(unknown_origin());
   intern({});
-  intern({.is_unknown = false, .is_null = true, .sources = {}});
+  Origin null;
+  null.is_null = true;
+  intern(null);
 }
 
 OriginId OriginPool::intern(Origin origin) {
@@ -89,6 +93,7 @@ OriginId OriginPool::memo(Op op, OriginId a, OriginId b, Compute compute) {
 OriginId OriginPool::of(const AddressSource& source) {
   Origin origin;
   insert(origin.sources, source, AddressSource::kWhole);
+  origin.is_exact = is_one_value(source);
   return intern(std::move(origin));
 }
 
@@ -186,16 +191,31 @@ OriginId OriginPool::low_bits(OriginId a) {
   return intern(std::move(result));
 }
 
-OriginId OriginPool::compare(OriginId a, OriginId b, bool equality) {
-  const auto is_whole = [&](OriginId id) {
-    return id != kUnknown && std::ranges::all_of(origins_[id].sources, [](const auto& source) {
-             return source.ways == AddressSource::kWhole;
-           });
-  };
-  const auto has_address = [&](OriginId id) { return !origins_[id].sources.empty(); };
-  if ((a == kNull && is_whole(b)) || (b == kNull && is_whole(a))) return kNumber;
-  if (equality && is_whole(a) && is_whole(b) && has_address(a) && has_address(b)) return kNumber;
+OriginId OriginPool::compare(OriginId a, OriginId b) {
+  const auto is_fixed = [&](OriginId id) { return id == kNull || origins_[id].is_exact; };
+  if (is_fixed(a) && is_fixed(b)) return kNumber;
   return mix(subtract(a, b), kNumber);
+}
+
+OriginId OriginPool::property(OriginId a) {
+  return origins_[a].is_exact ? kNumber : mix(a, kNumber);
+}
+
+OriginId OriginPool::index_of(OriginId address) {
+  if (address == kUnknown) return kUnknown;
+  const std::vector<AddressSource>& sources = origins_[address].sources;
+  const auto is_whole = [](const AddressSource& source) {
+    return source.ways == AddressSource::kWhole;
+  };
+  // One address that is added is the place that is indexed.
+  const bool has_base = std::ranges::count_if(sources, is_whole) == 1;
+  Origin result;
+  for (AddressSource source : sources) {
+    if (has_base && is_whole(source)) continue;
+    source.ways = AddressSource::kMixed;
+    result.sources.push_back(source);
+  }
+  return intern(std::move(result));
 }
 
 bool OriginPool::covers(OriginId all, OriginId part) const {

@@ -41,8 +41,14 @@ class OriginPool {
   OriginId join_halves(OriginId low, OriginId high);
   // The lowest 12 bits: the alignment of an address, from which no other address follows.
   OriginId low_bits(OriginId a);
-  // What the outcome of a comparison tells: `equality`: only whether both are equal.
-  OriginId compare(OriginId a, OriginId b, bool equality);
+  // The outcome of a comparison. A loop can compare a value that moves on until it meets another,
+  // and count. Two values that never change give one bit.
+  OriginId compare(OriginId a, OriginId b);
+  // Whether an address has a property: it may change where the address moves on.
+  OriginId property(OriginId a);
+  // What is added to the place that an address is in. A table that is indexed by parts of an
+  // address gives them back.
+  OriginId index_of(OriginId address);
 
   // Adds to a set. Returns whether it grew. A set of too many origins becomes one, of all sources.
   bool join(OriginSet& into, OriginId origin);

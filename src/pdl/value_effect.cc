@@ -33,12 +33,9 @@ const std::unordered_map<std::string_view, Effect>& effects() {
       // An address in the shared memory of another block of the cluster.
       {"mapa", Effect::kCopy},
       {"shfl", Effect::kShuffle},
-      // Which space or block an address lies in, and which lanes there are.
-      {"isspacep", Effect::kNumber},
-      {"getctarank", Effect::kNumber},
-      {"activemask", Effect::kNumber},
-      {"elect", Effect::kNumber},
-      {"createpolicy", Effect::kNumber},
+      // Which space or block an address lies in.
+      {"isspacep", Effect::kProperty},
+      {"getctarank", Effect::kProperty},
   };
   return kEffects;
 }
@@ -74,7 +71,7 @@ bool needs_integers(Effect effect) {
     case Effect::kSelect:
     case Effect::kCompare:
     case Effect::kShuffle:
-    case Effect::kNumber:
+    case Effect::kProperty:
       return false;
   }
   return true;

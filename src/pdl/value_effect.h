@@ -27,7 +27,7 @@ enum class ValueEffect : std::uint8_t {
   kSelect,       // one of a and b, as the third operand says
   kCompare,      // whether a and b have a relation
   kShuffle,      // the first operand of some lane
-  kNumber,       // a number, whatever the operands are
+  kProperty,     // a property of an address
 };
 
 // `form`: the instruction's row of the table, or null.

@@ -86,7 +86,7 @@ std::string text_of(const Case& one, const std::string& declarations, bool varie
   return text;
 }
 
-// What the analysis knows of the value that the kernel stores last.
+// Returns what the analysis knows of the value that the kernel stores last.
 Value stored_value(const Code& code, const KnownThread& thread) {
   const std::vector<Value> values = find_values(code, thread);
   for (std::size_t at = code.operations.size(); at-- > 0;) {
