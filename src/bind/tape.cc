@@ -15,6 +15,18 @@ std::size_t alignment_of(std::uint32_t size) {
   return size != 0 && size % kMapAlignment == 0 ? kMapAlignment : kAlignment;
 }
 
+// The config of a form as it is sent: with the decision, and with PDL if programmatic.
+LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
+                         bool programmatic) {
+  LaunchConfig sent = config;
+  sent.shared = std::max(sent.shared, decision.least_shared);
+  if (decision.carveout) {
+    sent.attributes.set(preferred_shared_memory_carveout(*decision.carveout));
+  }
+  if (programmatic) sent.attributes.set(pdl());
+  return sent;
+}
+
 }  // namespace
 
 // Hands out memory that stays where it is until the arena ends.
@@ -125,15 +137,16 @@ void Tape::settle(LaunchSite& site, LaunchForm& form) {
   if (!early || site.follows_other) form.full = make_plan(site, form, false);
 }
 
-LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
-                         bool programmatic) {
-  LaunchConfig sent = config;
-  sent.shared = std::max(sent.shared, decision.least_shared);
-  if (decision.carveout) {
-    sent.attributes.set(preferred_shared_memory_carveout(*decision.carveout));
-  }
-  if (programmatic) sent.attributes.set(pdl());
-  return sent;
+void change_config(const LaunchSite& site, LaunchForm& form, const LaunchConfig& config) {
+  form.config = config;
+  const auto update = [&](std::optional<LaunchPlan>& plan, bool programmatic) {
+    if (!plan) return;
+    LaunchConfig sent = sent_config(config, site.decision, programmatic);
+    sent.stream = plan->config().stream;
+    plan->set_config(sent);
+  };
+  update(form.full, false);
+  update(form.early, true);
 }
 
 // The plan's own arguments are placeholders: executions bring theirs.
@@ -150,6 +163,10 @@ LaunchPlan Tape::make_plan(const LaunchSite& site, const LaunchForm& form,
   }
   return LaunchPlan(site.launch->kernel, sent_config(*form.config, site.decision, programmatic),
                     arguments);
+}
+
+void Tape::set_symbols(std::span<const std::int64_t> symbols) {
+  std::ranges::copy(symbols, slots_.begin());
 }
 
 void Tape::set_stream(const Stream& stream) {
@@ -172,15 +189,7 @@ void Tape::patch(TapeLaunch& launch, Slots slots) {
     launch.form = values.skipped ? nullptr : own;
     if (values.skipped) return;
     if (!same_config(*own->config, values.config)) {
-      own->config = values.config;
-      const auto update = [&](std::optional<LaunchPlan>& plan, bool programmatic) {
-        if (!plan) return;
-        LaunchConfig config = sent_config(*own->config, launch.site->decision, programmatic);
-        config.stream = plan->config().stream;
-        plan->set_config(config);
-      };
-      update(own->full, false);
-      update(own->early, true);
+      change_config(*launch.site, *own, values.config);
     }
   }
   for (const std::uint32_t index : planned.varying_args) {

@@ -111,6 +111,8 @@ class Tape {
   // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
   // the program's order). Throws what LaunchPlan's constructor throws.
   void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions);
+  // Replaces the values of symbols, for steps that are evaluated in each iteration.
+  void set_symbols(std::span<const std::int64_t> symbols);
   // The stream that launches are sent to from now on. Does nothing if it is the same as before.
   void set_stream(const Stream& stream);
 
@@ -147,8 +149,8 @@ class Tape {
   bool has_stream_ = false;
 };
 
-// The config of a form as it is sent: with the decision, and with PDL if programmatic.
-LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
-                         bool programmatic);
+// Gives a form of a settled tape another config, and its plans too. Throws what
+// LaunchPlan::set_config throws.
+void change_config(const LaunchSite& site, LaunchForm& form, const LaunchConfig& config);
 
 }  // namespace baton::bind

@@ -57,6 +57,7 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
       decisions_(plan.launches),
+      by_values_(plan.launches),
       sites_(plan.launches) {
   // Buffers of one variable are one memory, and so are buffers whose memory overlaps. Such memory
   // is constant only if all of its buffers are.
@@ -165,8 +166,9 @@ overlap::Witnesses EdgeJudge::witnesses(const std::string& kernel,
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
   std::vector<overlap::GivenArgument> arguments = sites_[past.launch->number].arguments;
-  for (std::size_t k = 0; k < past.varying.size(); ++k) {
-    arguments[past.launch->varying_args[k]] = past.varying[k];
+  const std::vector<std::uint32_t>& numbers = past.launch->varying_args;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    arguments[numbers[k]] = varying_[past.varying + k];
   }
   return arguments;
 }
@@ -203,14 +205,18 @@ class EdgeJudge::Evidence : public overlap::LaunchChain::Evidence {
 };
 
 void EdgeJudge::remember(const bind::LaunchExecution& execution, const Site& site, bool early) {
-  if (!early) history_.clear();
+  if (!early) {
+    history_.clear();
+    varying_.clear();
+  }
   Execution& now = history_.emplace_back();
   now.launch = &execution.launch;
   now.kernel = &execution.step.label;
   now.footprint = site.footprint;
   now.extents = {extents(execution.config.block), extents(execution.config.grid)};
+  now.varying = varying_.size();
   for (const std::uint32_t i : execution.launch.varying_args) {
-    now.varying.push_back(site.arguments[i]);
+    varying_.push_back(site.arguments[i]);
   }
 }
 
@@ -218,6 +224,8 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecutio
                          std::span<const overlap::GivenArgument> arguments) {
   Verdict verdict = chain_.judge(bound);
   if (verdict.kind == EdgeVerdict::kProven) return verdict;
+  by_values_[execution.launch.number] = true;
+  for (const Execution& past : history_) by_values_[past.launch->number] = true;
   if (refined_ >= kMaxRefined || witness_steps_ == 0) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
     if (verdict.kind == EdgeVerdict::kUnsafe) {
@@ -311,6 +319,7 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
         "the buffer {}, which has the role {}: no kernel may "
         "write it",
         buffer->name, to_string(buffer->role));
+    by_values_[execution.launch.number] = true;
     const LaunchConfig& config = execution.config;
     const overlap::Witnesses found = witnesses(execution.step.label, *bound.footprint, arguments,
                                                {extents(config.block), extents(config.grid)});
@@ -360,6 +369,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
                       return variable(execution.step.label, name, constant);
                     });
   bound.number = launch.number;
+  if (bound.by_value) by_values_[launch.number] = true;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.trigger_facts.triggers |= bound.footprint->triggers;
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
@@ -368,14 +378,15 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
   } else if (execution.before == bind::Before::kLaunch) {
-    Verdict verdict = judge(bound, execution, site.arguments);
     const bool never_waits = bound.footprint->waits == overlap::Footprint::Waits::kNever;
+    Verdict verdict;
     if (never_waits && launch.edge.mode != PdlMode::kForce) {
       // A kernel without a wait was not made for early starts, and is not wrong.
-      verdict = Verdict();
       verdict.kind = EdgeVerdict::kUnknown;
       verdict.cause = EdgeCause::kNoWait;
       verdict.own_kernel = bound.footprint;
+    } else {
+      verdict = judge(bound, execution, site.arguments);
     }
     Edge& edge = edge_to(launch.number);
     if (!edge.overlaps || verdict.kind > edge.report.verdict) {
@@ -429,6 +440,10 @@ std::vector<bind::LaunchDecision> EdgeJudge::decisions() const {
     out.waits = decision.waits;
   }
   return result;
+}
+
+bind::DecidedByValues EdgeJudge::decided_by_values() const {
+  return {by_values_, std::ranges::any_of(decisions_, &Decision::is_early)};
 }
 
 std::vector<TriggerFacts> EdgeJudge::trigger_facts() const {

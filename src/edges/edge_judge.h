@@ -12,6 +12,7 @@
 #include "baton/check.h"
 #include "baton/error.h"
 #include "bind/binder.h"
+#include "bind/tape_update.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
 #include "pdl/witnesses.h"
@@ -49,6 +50,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<bind::LaunchDecision> decisions() const;
   // By launch.
   std::vector<TriggerFacts> trigger_facts() const;
+  bind::DecidedByValues decided_by_values() const;
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
   // or its kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -84,7 +86,8 @@ class EdgeJudge : public bind::LaunchObserver {
     const std::string* kernel = nullptr;
     const overlap::Footprint* footprint = nullptr;
     overlap::LaunchExtents extents;
-    std::vector<overlap::GivenArgument> varying;  // by PlannedLaunch::varying_args
+    // Its first argument among `varying_`, by PlannedLaunch::varying_args.
+    std::size_t varying = 0;
   };
   struct MemoryFacts {
     std::string name;
@@ -135,9 +138,11 @@ class EdgeJudge : public bind::LaunchObserver {
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   overlap::LaunchChain chain_;
   std::vector<Decision> decisions_;                                // by launch
+  std::vector<bool> by_values_;  // by launch: its values were looked at
   std::vector<Site> sites_;                                        // by launch
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
   std::vector<Execution> history_;                                 // since the last full edge
+  std::vector<overlap::GivenArgument> varying_;                    // of these
   std::uint32_t last_ = 0;                                         // launch
   std::uint32_t refined_ = 0;                                      // launches
   // Operations that may yet be executed in search of witnesses, for all launches: a second or two.

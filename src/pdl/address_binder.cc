@@ -15,7 +15,7 @@ bool is_place_of_no_buffer(SourceKind kind) {
          kind == SourceKind::kLocal;
 }
 
-void add_once(std::vector<MemoryId>& into, MemoryId id) {
+void add_once(std::pmr::vector<MemoryId>& into, MemoryId id) {
   if (std::ranges::find(into, id) == into.end()) into.push_back(id);
 }
 
@@ -27,14 +27,16 @@ void add_place(TouchedMemory& out, const TouchedMemory::Place& place) {
 
 // What a source is with the launch's arguments.
 struct AddressBinder::Content {
-  std::vector<TouchedMemory::Place> places;  // empty: a number
+  explicit Content(std::pmr::memory_resource* scratch) : places(scratch) {}
+  std::pmr::vector<TouchedMemory::Place> places;  // empty: a number
   std::optional<UnknownAddress> unknown;
 };
 
 // The memories whose addresses have gone into a value, with the launch's arguments.
 struct AddressBinder::Mixture {
-  std::vector<MemoryId> memories;
-  std::vector<AddressSource> elsewhere;  // in memory that is no buffer's
+  explicit Mixture(std::pmr::memory_resource* scratch) : memories(scratch), elsewhere(scratch) {}
+  std::pmr::vector<MemoryId> memories;
+  std::pmr::vector<AddressSource> elsewhere;  // in memory that is no buffer's
   bool loaded = false;
   bool only_whole = true;  // each address is added, once
   std::uint64_t offset = kUnknownOffset;
@@ -44,23 +46,29 @@ struct AddressBinder::Mixture {
 };
 
 AddressBinder::Content AddressBinder::content(const AddressSource& source) const {
+  Content found(&scratch_);
   if (source.kind == SourceKind::kVariable || source.kind == SourceKind::kConst) {
     const std::string& name = footprint_.code->variables[source.id];
-    return {{{variable_(name, source.kind == SourceKind::kConst), 0}}, {}};
+    found.places.push_back({variable_(name, source.kind == SourceKind::kConst), 0});
+    return found;
   }
-  if (source.id >= arguments_.size()) return {{}, UnknownAddress::kNoParameter};
+  if (source.id >= arguments_.size()) {
+    found.unknown = UnknownAddress::kNoParameter;
+    return found;
+  }
   const GivenArgument& given = arguments_[source.id];
   switch (given.kind) {
     case Argument::kScalar:
-      return {};
+      return found;
     case Argument::kMemory:
       // Nothing but the address lies there.
       if (source.kind == SourceKind::kParam && source.offset != 0) {
-        return {{}, UnknownAddress::kNoParameter};
+        found.unknown = UnknownAddress::kNoParameter;
+      } else {
+        found.places.push_back({given.memory, given.offset});
       }
-      return {{{given.memory, given.offset}}, {}};
-    case Argument::kStruct: {
-      Content found;
+      return found;
+    case Argument::kStruct:
       for (const GivenArgument::Field& field : given.fields) {
         const bool is_there = source.offset == AddressSource::kAnyOffset ||
                               (source.offset & ~7u) == (field.position & ~7u) ||
@@ -68,16 +76,16 @@ AddressBinder::Content AddressBinder::content(const AddressSource& source) const
         if (is_there) found.places.push_back({field.memory, kUnknownOffset});
       }
       return found;
-    }
     case Argument::kBytes:
     case Argument::kTensorMap:
-      return {{}, UnknownAddress::kStruct};
+      break;
   }
-  return {{}, UnknownAddress::kStruct};
+  found.unknown = UnknownAddress::kStruct;
+  return found;
 }
 
 AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
-  Mixture out;
+  Mixture out(&scratch_);
   if (origin.is_unknown) out.unknown = UnknownAddress::kManyOrigins;
   for (const AddressSource& source : origin.sources) {
     if (source.kind == SourceKind::kLoaded) {
@@ -143,7 +151,10 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   if (found.count() == 0) {
     if (found.loaded) {
       out.unknown = UnknownAddress::kLoaded;
-    } else if (!deciding_.empty() || !is_null(origin)) {
+      return;
+    }
+    out.by_value = true;
+    if (!deciding_.empty() || !is_null(origin)) {
       out.unknown = origin.is_null           ? UnknownAddress::kConstant
                     : origin.sources.empty() ? UnknownAddress::kComputed
                                              : UnknownAddress::kNoBuffer;
@@ -183,7 +194,7 @@ void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
 }
 
 TouchedMemory AddressBinder::touched(const AccessGroup& access) const {
-  TouchedMemory out;
+  TouchedMemory out{.places = std::pmr::vector<TouchedMemory::Place>(&scratch_)};
   if (access.origins.empty()) out.unknown = UnknownAddress::kNoOrigin;
   for (const Origin& origin : access.origins) {
     // A null pointer that is chosen in place of another one.

@@ -3,8 +3,11 @@
 // Which memory the accesses of a launch may touch: the origins of their addresses, with what the
 // launch gives the kernel's parameters.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -47,15 +50,16 @@ struct GivenArgument {
 // constant memory.
 using VariableNumber = std::function<MemoryId(std::string_view name, bool constant)>;
 
-// What an access may touch, any one of these.
+// What an access may touch, any one of these. Refers to the scratch memory of its AddressBinder.
 struct TouchedMemory {
   struct Place {
     MemoryId memory = 0;
     std::uint64_t offset = kUnknownOffset;  // that the kernel is given, in bytes
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::vector<Place> places;              // each once
-  std::optional<UnknownAddress> unknown;  // why it may touch any memory
+  std::pmr::vector<Place> places;         // each once
+  std::optional<UnknownAddress> unknown = {};  // why it may touch any memory
+  bool by_value = false;                  // the value of a scalar was looked at
 };
 
 // Binds the accesses of one launch. Refers to its arguments, which must outlive it.
@@ -63,6 +67,8 @@ class AddressBinder {
  public:
   AddressBinder(const Footprint& footprint, std::span<const GivenArgument> arguments,
                 const VariableNumber& variable);
+  AddressBinder(const AddressBinder&) = delete;
+  AddressBinder& operator=(const AddressBinder&) = delete;
 
   // Empty if the access touches no global memory.
   TouchedMemory touched(const AccessGroup& access) const;
@@ -76,11 +82,14 @@ class AddressBinder {
   void bind_map(const Origin& origin, TouchedMemory& out) const;
   bool is_null(const Origin& origin) const;
 
+  // Lists of a few memories, by the thousand: a program binds each of its launches.
+  std::array<std::byte, 2048> room_;
+  mutable std::pmr::monotonic_buffer_resource scratch_{room_.data(), room_.size()};
   const Footprint& footprint_;
   std::span<const GivenArgument> arguments_;
   const VariableNumber& variable_;
   // Memories whose addresses decide what the kernel computes: any value may depend on them.
-  std::vector<MemoryId> deciding_;
+  std::pmr::vector<MemoryId> deciding_{&scratch_};
   std::optional<UnknownAddress> decided_by_unknown_;
   bool loads_decide_ = false;  // the same of what is loaded from memory
   bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index

@@ -36,9 +36,11 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
                  const std::array<std::uint32_t, 3>& grid, const VariableNumber& variable) {
   BoundLaunch out;
   out.footprint = &footprint;
+  out.accesses.reserve(footprint.accesses.size());
   const AddressBinder binder(footprint, arguments, variable);
   for (const AccessGroup& access : footprint.accesses) {
     const TouchedMemory touched = binder.touched(access);
+    out.by_value |= touched.by_value;
     const bool is_one_of = touched.places.size() + (touched.unknown ? 1 : 0) > 1;
     BoundAccess bound;
     bound.group = &access;
@@ -56,7 +58,10 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
     out.accesses.push_back(bound);
   }
   std::vector<std::optional<std::uint64_t>> scalars;
-  if (footprint.waits == Footprint::Waits::kSometimes) scalars = scalars_of(arguments);
+  if (footprint.waits == Footprint::Waits::kSometimes) {
+    scalars = scalars_of(arguments);
+    out.by_value = true;
+  }
   out.waits = footprint.waits_for_certain(block, grid, scalars);
   return out;
 }

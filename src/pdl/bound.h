@@ -28,7 +28,8 @@ struct BoundAccess {
 struct BoundLaunch {
   std::uint32_t number = 0;  // the caller's, for messages
   const Footprint* footprint = nullptr;
-  bool waits = false;  // some thread of it, for certain
+  bool waits = false;     // some thread of it, for certain
+  bool by_value = false;  // other values of scalars, or another grid, may change what is here
   std::vector<BoundAccess> accesses;
 };
 

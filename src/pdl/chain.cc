@@ -1,6 +1,7 @@
 #include "pdl/chain.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace baton::overlap {
 namespace {
@@ -31,6 +32,12 @@ void LaunchChain::Pasts::add(const Past& past) {
     list.erase(list.begin());
   }
   list.push_back(past);
+}
+
+void LaunchChain::Pasts::clear() {
+  list.clear();
+  first.reset();
+  dropped.reset();
 }
 
 void LaunchChain::raise(Verdict& worst, const Verdict& found) {
@@ -109,10 +116,9 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
 
 void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
   if (!access.memory) return judge_unnamed(access, worst);
-  const auto found = memories_.find(*access.memory);
-  if (found != memories_.end()) {
-    judge_conflicts(access, found->second.writes, evidence, worst);
-    if (access.group->writes) judge_conflicts(access, found->second.reads, evidence, worst);
+  if (const Memory* named = memory(*access.memory)) {
+    judge_conflicts(access, named->writes, evidence, worst);
+    if (access.group->writes) judge_conflicts(access, named->reads, evidence, worst);
   }
   if (is_constant_(*access.memory) && !access.group->writes) return;
   if (const Past* past = unnamed(!access.group->writes)) {
@@ -123,10 +129,11 @@ void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Ver
 // Early, and of memory that nobody can name: anything that an earlier launch writes, or touches.
 void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const {
   const Past* latest = unnamed(!access.group->writes);
-  for (const auto& [id, memory] : memories_) {
-    for (const Pasts* pasts : {&memory.writes, &memory.reads}) {
+  for (const MemoryId id : named_) {
+    const Memory& named = memories_[id];
+    for (const Pasts* pasts : {&named.writes, &named.reads}) {
       if (pasts->list.empty()) continue;
-      if (pasts == &memory.reads && !access.group->writes) continue;
+      if (pasts == &named.reads && !access.group->writes) continue;
       const Past& past = pasts->list.back();
       if (latest == nullptr || past.position > latest->position) latest = &past;
     }
@@ -141,9 +148,12 @@ void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const
 void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) const {
   const Past* write = unnamed(true);
   if (access.memory && is_constant_(*access.memory)) write = nullptr;
-  for (const auto& [id, memory] : memories_) {
-    if ((access.memory && *access.memory != id) || memory.writes.list.empty()) continue;
-    write = &memory.writes.list.back();
+  for (const MemoryId id : named_) {
+    const Pasts& writes = memories_[id].writes;
+    if ((access.memory && *access.memory != id) || writes.list.empty()) continue;
+    if (write == nullptr || writes.list.back().position > write->position) {
+      write = &writes.list.back();
+    }
   }
   if (write != nullptr)
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kNonCoherent, access, *write));
@@ -151,8 +161,7 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) 
 
 void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
   if (access.group->non_coherent) judge_non_coherent(access, worst);
-  const auto found = access.memory ? memories_.find(*access.memory) : memories_.end();
-  if (found != memories_.end()) {
+  if (const Memory* named = access.memory ? memory(*access.memory) : nullptr) {
     const auto check = [&](const Past& past) {
       if (past.position >= leaked_) return;
       const bool may_be_elsewhere =
@@ -171,8 +180,8 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
       for (const Past& past : pasts.list) check(past);
       if (pasts.first) check(*pasts.first);
     };
-    leaked(found->second.writes);
-    if (access.group->writes) leaked(found->second.reads);
+    leaked(named->writes);
+    if (access.group->writes) leaked(named->reads);
   }
   const bool safe = access.memory && is_constant_(*access.memory) && !access.group->writes;
   if (leaked_ == 0 || safe) return;
@@ -216,8 +225,15 @@ Verdict LaunchChain::judge(const BoundLaunch& launch, Evidence* evidence) const 
 }
 
 void LaunchChain::cut() {
-  memories_.clear();
-  any_reads_ = any_writes_ = {};
+  for (const MemoryId id : named_) {
+    Memory& memory = memories_[id];
+    memory.reads.clear();
+    memory.writes.clear();
+    memory.is_named = false;
+  }
+  named_.clear();
+  any_reads_.clear();
+  any_writes_.clear();
   unseen_.reset();
   lets_in_.clear();
   length_ = leaked_ = 0;
@@ -251,7 +267,9 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
     past.why = access.why;
     past.is_one_of = access.is_one_of;
     if (access.memory) {
+      if (*access.memory >= memories_.size()) memories_.resize(*access.memory + 1);
       Memory& memory = memories_[*access.memory];
+      if (!std::exchange(memory.is_named, true)) named_.push_back(*access.memory);
       if (access.group->reads) memory.reads.add(past);
       if (access.group->writes) memory.writes.add(past);
     } else {

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -85,9 +84,11 @@ class LaunchChain {
     std::optional<Past> first;    // of all
     std::optional<Past> dropped;  // the last that the list has no room for
     void add(const Past& past);
+    void clear();
   };
   struct Memory {
     Pasts reads, writes;
+    bool is_named = false;  // in this chain
   };
 
   void judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
@@ -105,7 +106,13 @@ class LaunchChain {
                           const Past& past);
 
   std::function<bool(MemoryId)> is_constant_;
-  std::map<MemoryId, Memory> memories_;
+  // The accesses to one piece of memory in this chain; null: there are none.
+  const Memory* memory(MemoryId id) const {
+    return id < memories_.size() && memories_[id].is_named ? &memories_[id] : nullptr;
+  }
+
+  std::vector<Memory> memories_;  // by MemoryId; they keep their room from chain to chain
+  std::vector<MemoryId> named_;   // those of this chain
   Pasts any_reads_, any_writes_;  // of memory that nobody can name
   std::optional<Past> unseen_;    // the last launch that may do anything
   std::uint32_t length_ = 0;

@@ -38,7 +38,8 @@ bool may_be_early(const Footprint& footprint, const AccessGroup& access, const E
   const VariableNumber variable = [&](std::string_view, bool constant) {
     return constant && early.constant_memory ? kReadable : kOther;
   };
-  const TouchedMemory touched = AddressBinder(footprint, arguments, variable).touched(access);
+  const AddressBinder binder(footprint, arguments, variable);
+  const TouchedMemory touched = binder.touched(access);
   return !touched.unknown && !touched.places.empty() &&
          std::ranges::all_of(touched.places,
                              [](const auto& place) { return place.memory == kReadable; });

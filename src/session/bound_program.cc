@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/npy.h"
+#include "base/text.h"
 #include "bind/binding.h"
 #include "bind/initialise.h"
 #include "driver/driver.h"
@@ -43,6 +44,11 @@ bool is_result(const bind::BoundBuffer& buffer) {
 bool is_own_weight(const bind::BoundBuffer& buffer) {
   return buffer.definition->role == BufferRole::kWeight && !buffer.given &&
          !buffer.definition->variable;
+}
+
+bool is_given(const bind::BoundBuffer& buffer, const Bindings& given) {
+  return std::ranges::any_of(
+      given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; });
 }
 
 // Calls the user's progress callback a few times a second.
@@ -86,29 +92,31 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
       buffers_(std::make_unique<bind::BufferTable>(unbound_buffers(state_->program))) {}
 
 void BoundProgram::bind(Bindings given) {
-  ResolvedProgram resolved = state_->resolve(given);
+  ProgramValues values = state_->values(given);
+  if (rebind(values, given)) return;
+  ResolvedProgram resolved = state_->resolve(values);
   log_edges(resolved.edges);
   // The simulated GPU finds each write of a weight when it happens, with its thread.
   const bool is_found = resolved.writes_weight && state_->device.driver().simulator != nullptr;
   if (resolved.forbidden_write && !is_found) throw std::move(*resolved.forbidden_write);
   if (resolved.refusal) throw std::move(*resolved.refusal);
   std::vector<bool> kept, given_weights;
-  for (const bind::BoundBuffer& buffer : resolved.buffers) {
+  for (const bind::BoundBuffer& buffer : values.buffers) {
     kept.push_back(stays(buffer, given));
-    given_weights.push_back(std::ranges::any_of(
-        given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; }));
+    given_weights.push_back(is_given(buffer, given));
   }
-  Contents read = read_contents(given, resolved.buffers);
+  Contents read = read_contents(given, values.buffers);
 
   // From here on only allocations and uploads throw. They need the old buffers gone.
+  uses_.reset();
   tape_.reset();
   outputs.clear();
-  auto table = std::make_unique<bind::BufferTable>(std::move(resolved.buffers));
+  auto table = std::make_unique<bind::BufferTable>(std::move(values.buffers));
   allocate(*table, kept);
   buffers_ = std::move(table);
   contents_ = std::move(read);
   given_weights_ = std::move(given_weights);
-  symbols_ = std::move(resolved.symbols);
+  symbols_ = std::move(values.symbols);
   edges_ = std::move(resolved.edges);
   warnings_ = std::move(resolved.warnings);
   written_ = std::move(resolved.bound.written);
@@ -119,6 +127,40 @@ void BoundProgram::bind(Bindings given) {
   auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
   tape->settle(*buffers_, resolved.decisions);
   tape_ = std::move(tape);
+  decided_by_values_ = std::move(resolved.decided_by_values);
+}
+
+bool BoundProgram::rebind(ProgramValues& values, Bindings& given) {
+  if (!bound()) return false;
+  const auto same_memory = [](const bind::BoundBuffer& a, const bind::BoundBuffer& b) {
+    return a.shape == b.shape && a.given == b.given;
+  };
+  if (!std::ranges::equal(*buffers_, values.buffers, same_memory)) return false;
+  for (const bind::BoundBuffer& buffer : *buffers_) {
+    if (is_own_weight(buffer) && !stays(buffer, given)) return false;
+  }
+  if (!uses_) {
+    uses_.emplace(state_->plan, values.symbols.size(), *tape_, decided_by_values_);
+  }
+  std::optional<bind::TapeUpdate> update =
+      bind::TapeUpdate::evaluate(*tape_, *uses_, values.slots(), *buffers_);
+  if (!update) return false;
+  Contents read = read_contents(given, values.buffers);
+  try {
+    update->commit();
+  } catch (...) {
+    uses_.reset();
+    tape_.reset();
+    throw;
+  }
+  outputs.clear();
+  contents_ = std::move(read);
+  symbols_ = std::move(values.symbols);
+  seed_ = given.seed;
+  ++binding_;
+  log(LogLevel::kInfo, "{}: symbols take new values in place",
+      printable(state_->program.name()));
+  return true;
 }
 
 bool BoundProgram::stays(const bind::BoundBuffer& wanted, const Bindings& given) const {
@@ -126,9 +168,7 @@ bool BoundProgram::stays(const bind::BoundBuffer& wanted, const Bindings& given)
   const std::string& name = wanted.definition->name;
   const std::size_t index = bind::buffer_index(*buffers_, name);
   const bind::BoundBuffer& now = (*buffers_)[index];
-  const bool is_given =
-      std::ranges::any_of(given.inputs, [&](const auto& input) { return input.first == name; });
-  return is_own_weight(now) && !is_given && !given_weights_[index] && now.shape == wanted.shape &&
+  return is_own_weight(now) && !is_given(wanted, given) && !given_weights_[index] && now.shape == wanted.shape &&
          (wanted.definition->init != BufferInit::kRandom || given.seed == seed_);
 }
 

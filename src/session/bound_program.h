@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,10 @@ class BoundProgram {
  private:
   using Contents = std::map<std::string, Array, std::less<>>;  // by buffer
 
+  // Gives the bound program other values where its tape and its memory can stay. Returns whether
+  // they could; if not, nothing has changed.
+  bool rebind(ProgramValues& values, Bindings& given);
+
   // Reads the files that the program names, and checks them and the given arrays against the
   // buffers. A weight that stays is not read.
   Contents read_contents(Bindings& given, const bind::BufferTable& table) const;
@@ -61,6 +66,8 @@ class BoundProgram {
   std::unique_ptr<play::Player> player_;
   std::unique_ptr<bind::BufferTable> buffers_;  // the tape refers to it
   std::unique_ptr<bind::Tape> tape_;            // null: not bound
+  bind::DecidedByValues decided_by_values_;
+  std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `rebind`
   std::vector<BoundSymbol> symbols_;
   std::vector<EdgeReport> edges_;
   std::vector<std::string> warnings_;  // of the last `bind`

@@ -69,32 +69,37 @@ LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
   }
 }
 
-ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
-  std::vector<BoundSymbol> symbols = bind::bind_symbols(program, given);
-  bind::BufferTable buffers = unbound_buffers(program);
-  for (bind::BoundBuffer& buffer : buffers) {
-    buffer.shape = bind::bind_shape(*buffer.definition, symbols);
+std::vector<std::int64_t> ProgramValues::slots() const {
+  std::vector<std::int64_t> slots;
+  for (const BoundSymbol& symbol : symbols) slots.push_back(symbol.value);
+  return slots;
+}
+
+ProgramValues LoadedProgramState::values(const Bindings& given) const {
+  ProgramValues values{bind::bind_symbols(program, given), unbound_buffers(program)};
+  for (bind::BoundBuffer& buffer : values.buffers) {
+    buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
     buffer.bytes = bind::bytes_of(buffer.shape, buffer.definition->dtype);
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
     bind::check_arange(buffer);
   }
   for (const auto& [name, array] : given.memory) {
-    bind::BoundBuffer& buffer = buffers[bind::buffer_index(buffers, name)];
+    bind::BoundBuffer& buffer = values.buffers[bind::buffer_index(values.buffers, name)];
     bind::check_memory(buffer, array.address, device);
     buffer.given = array.address;
   }
-  std::vector<std::int64_t> values;
-  for (const BoundSymbol& symbol : symbols) values.push_back(symbol.value);
+  return values;
+}
 
+ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
+  const bind::BufferTable& buffers = values.buffers;
   edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
-  bind::BoundSteps bound = bind::bind_steps(plan, values, buffers, judge);
+  bind::BoundSteps bound = bind::bind_steps(plan, values.slots(), buffers, judge);
   std::vector<std::string> warnings = plan.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(plan.steps, steps);
-  ResolvedProgram resolved{std::move(symbols),
-                           std::move(buffers),
-                           std::move(bound),
+  ResolvedProgram resolved{std::move(bound),
                            judge.decisions(),
                            {},
                            judge.reports(),
@@ -102,6 +107,7 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
                            judge.unsafe(),
                            judge.forbidden_write(),
                            judge.writes_weight(),
+                           judge.decided_by_values(),
                            std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
@@ -116,7 +122,7 @@ ResolvedProgram LoadedProgramState::resolve(const Bindings& given) const {
 }
 
 CheckReport LoadedProgramState::check(const Bindings& given) const {
-  ResolvedProgram resolved = resolve(given);
+  ResolvedProgram resolved = resolve(values(given));
   CheckReport result;
   result.steps = resolved.bound.steps;
   result.launches = std::move(resolved.launches);

@@ -12,11 +12,17 @@
 
 namespace baton {
 
-// A program with values for its symbols, checked. Its buffers have no memory yet, and its tape is
-// not settled.
-struct ResolvedProgram {
+// Values for a program's symbols, and the shapes of its buffers for them. Buffers have no memory
+// yet.
+struct ProgramValues {
   std::vector<BoundSymbol> symbols;
   bind::BufferTable buffers;
+
+  std::vector<std::int64_t> slots() const;  // by symbol
+};
+
+// A program with values for its symbols, checked. Its tape is not settled.
+struct ResolvedProgram {
   bind::BoundSteps bound;
   std::vector<bind::LaunchDecision> decisions;  // by launch
   std::vector<LaunchReport> launches;           // by number, without limits
@@ -25,6 +31,7 @@ struct ResolvedProgram {
   std::optional<Error> unsafe;                  // an edge that is not switched off is unsafe
   std::optional<Error> forbidden_write;         // a kernel certainly writes a weight or an input
   bool writes_weight = false;                   // that memory is a weight
+  bind::DecidedByValues decided_by_values;
   std::vector<std::string> warnings;            // what is legal and looks wrong
 };
 
@@ -39,8 +46,10 @@ class LoadedProgramState {
   const load::KernelSet kernels;
   const bind::Plan plan;
 
+  // Throws what is wrong with the given values.
+  ProgramValues values(const Bindings& given) const;
   // Throws what is wrong with the program for these values, but for edges.
-  ResolvedProgram resolve(const Bindings& given) const;
+  ResolvedProgram resolve(const ProgramValues& values) const;
   CheckReport check(const Bindings& given) const;
 
  private:

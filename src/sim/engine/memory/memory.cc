@@ -130,13 +130,12 @@ std::shared_ptr<const DeviceMemory::Impl::Snapshot> DeviceMemory::Impl::snapshot
   std::unique_lock lock(mutex);
   if (current != nullptr) return current;
   auto made = std::make_shared<Snapshot>();
-  for (const auto& [base, allocation] : allocations) {
-    if (allocation.backing == nullptr) continue;
+  for (const auto& [base, allocation] : live) {
     made->regions.push_back(
-        {base, allocation.size, allocation.backing->data(),
-         allocation.all_written ? nullptr : allocation.backing->written(),
-         watched || allocation.read_only ? &allocation.backing->shadow() : nullptr});
-    made->backings.push_back(allocation.backing);
+        {base, allocation->size, allocation->backing->data(),
+         allocation->all_written ? nullptr : allocation->backing->written(),
+         watched || allocation->read_only ? &allocation->backing->shadow() : nullptr});
+    made->backings.push_back(allocation->backing);
   }
   current = std::move(made);
   return current;
@@ -157,8 +156,10 @@ void DeviceMemory::Impl::mark_written(Allocation& allocation, std::uint64_t offs
 
 void DeviceMemory::Impl::settle() {
   std::unique_lock lock(mutex);
-  for (auto& [base, allocation] : allocations) {
-    if (allocation.backing == nullptr || allocation.all_written) continue;
+  std::erase_if(unsettled, [&](std::uint64_t base) {
+    const auto found = live.find(base);
+    if (found == live.end() || found->second->all_written) return true;
+    Allocation& allocation = *found->second;
     const std::uint8_t* written = allocation.backing->written();
     const void* gap = std::memchr(written + allocation.written_prefix, 0,
                                   allocation.size - allocation.written_prefix);
@@ -166,10 +167,11 @@ void DeviceMemory::Impl::settle() {
         gap == nullptr
             ? allocation.size
             : static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(gap) - written);
-    if (gap != nullptr) continue;
+    if (gap != nullptr) return false;
     allocation.all_written = true;
     current = nullptr;
-  }
+    return true;
+  });
 }
 
 void DeviceMemory::Impl::watch() {
@@ -177,9 +179,7 @@ void DeviceMemory::Impl::watch() {
   if (watched) return;
   watched = true;
   current = nullptr;
-  for (auto& [base, allocation] : allocations) {
-    if (allocation.backing != nullptr) allocation.backing->shadow().notes = true;
-  }
+  for (const auto& [base, allocation] : live) allocation->backing->shadow().notes = true;
 }
 
 bool DeviceMemory::Impl::is_watched() const {
@@ -190,9 +190,7 @@ bool DeviceMemory::Impl::is_watched() const {
 void DeviceMemory::Impl::forget_touches() {
   std::unique_lock lock(mutex);
   flags.clear();
-  for (auto& [base, allocation] : allocations) {
-    if (allocation.backing != nullptr) allocation.backing->shadow().clear();
-  }
+  for (const auto& [base, allocation] : live) allocation->backing->shadow().clear();
 }
 
 void DeviceMemory::Impl::protect(std::uint64_t address) {
@@ -270,6 +268,8 @@ bool DeviceMemory::Impl::place(std::uint64_t base, std::uint64_t bytes) try {
   allocation.size = bytes;
   allocation.backing = std::move(backing);
   allocation.backing->shadow().notes = watched;
+  live[base] = &allocation;
+  unsettled.push_back(base);
   current = nullptr;
   return true;
 } catch (const std::bad_alloc&) {
@@ -320,6 +320,7 @@ bool DeviceMemory::free(std::uint64_t address) {
   const auto found = m.allocations.find(address);
   if (found == m.allocations.end() || found->second.backing == nullptr) return false;
   found->second.backing = nullptr;
+  m.live.erase(address);
   m.used -= found->second.size;
   m.freed.push_back(address);
   if (m.freed.size() > kFreedRemembered) m.forget_oldest_freed();

@@ -118,6 +118,10 @@ struct DeviceMemory::Impl {
   std::uint64_t next_constant;
   std::uint64_t used = 0;
   Allocations allocations;
+  // Of a long process most allocations are freed ones: what every grid or snapshot goes through
+  // are these.
+  std::map<std::uint64_t, Allocation*> live;
+  std::vector<std::uint64_t> unsettled;  // live ones that may have bytes which were never written
   std::vector<std::uint64_t> freed;  // bases of freed allocations that are remembered, oldest first
   std::shared_ptr<const Snapshot> current;  // null after a change
   bool watched = false;                     // whether accesses are noted in the shadows

@@ -1,0 +1,112 @@
+#pragma once
+
+// Gives symbols of a bound program other values, and evaluates again only what depends on them.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "bind/plan.h"
+#include "bind/tape.h"
+
+namespace baton::bind {
+
+// What was decided by the values of launches, so that other values take a new decision.
+struct DecidedByValues {
+  std::vector<bool> arguments;  // by launch: by its arguments and its grid
+  bool configs = false;         // by the grid or the shared memory of any launch
+};
+
+// The parts of a settled tape that depend on symbols. Refers to the tape and to its plan.
+class TapeUses {
+ public:
+  // Goes through the tape once.
+  TapeUses(const Plan& plan, std::size_t symbols, Tape& tape, const DecidedByValues& decided);
+
+ private:
+  friend class TapeUpdate;
+  class Builder;
+
+  // Arguments that depend on one symbol: those of one execution, or those that all executions of
+  // the launch share.
+  struct Arguments {
+    const TapeLaunch* launch = nullptr;
+    std::vector<std::uint32_t> numbers;
+    std::uint32_t context = 0;
+  };
+  struct Config {
+    const PlannedLaunch* launch = nullptr;
+    LaunchSite* site = nullptr;
+    std::uint32_t context = 0;
+  };
+  template <typename Planned>
+  struct Move {
+    TapeMove<Planned>* move = nullptr;
+    std::uint32_t context = 0;
+  };
+  struct Users {
+    bool is_fixed = false;  // a change of the symbol takes a new tape
+    std::vector<Config> configs;
+    std::vector<Arguments> arguments;
+    std::vector<std::variant<Move<PlannedCopy>, Move<PlannedFill>>> moves;
+  };
+
+  std::vector<Users> symbols_;  // by symbol
+  // Values of all slots at a step: those of symbols, then the indexes of the groups around it.
+  std::vector<std::vector<std::int64_t>> contexts_;
+};
+
+// New values, evaluated and checked. The tape keeps the old ones until `commit`.
+class TapeUpdate {
+ public:
+  // `symbols`: the new values, in the program's order. The shapes and the memory of buffers stay
+  // the same. Returns nothing if the program must be bound anew: a count of a repeat, the shape of
+  // a block or an attribute depends on what changes, a grid becomes empty or ceases to be, edges
+  // were judged by what changes, or a new value is wrong.
+  static std::optional<TapeUpdate> evaluate(Tape& tape, TapeUses& uses,
+                                            std::span<const std::int64_t> symbols,
+                                            const BufferTable& buffers);
+
+  // Throws what the driver throws for a config that it refuses. The tape is not usable then.
+  void commit();
+
+ private:
+  struct Bytes {
+    void* target = nullptr;
+    std::uint32_t size = 0;
+  };
+  struct NewConfig {
+    LaunchSite* site = nullptr;
+    LaunchForm* form = nullptr;
+    LaunchConfig config;
+  };
+  template <typename Planned>
+  struct NewMove {
+    TapeMove<Planned>* move = nullptr;
+    typename Planned::Values values;
+  };
+
+  TapeUpdate(Tape& tape, std::span<const std::int64_t> symbols)
+      : tape_(&tape), symbols_(symbols.begin(), symbols.end()) {}
+
+  void evaluate(const TapeUses::Arguments& use, Slots slots, const BufferTable& buffers);
+  // Returns whether the tape stays as it is but for the config.
+  bool evaluate(const TapeUses::Config& use, Slots slots, const BufferTable& buffers);
+  template <typename Planned>
+  void evaluate(const TapeUses::Move<Planned>& use, Slots slots, const BufferTable& buffers) {
+    moves_.push_back(
+        NewMove<Planned>{use.move, bind::evaluate(*use.move->planned, slots, buffers)});
+  }
+
+  Tape* tape_;
+  std::vector<std::int64_t> symbols_;
+  std::vector<Bytes> targets_;
+  std::vector<std::byte> bytes_;  // of all targets
+  std::vector<NewConfig> configs_;
+  std::vector<std::variant<NewMove<PlannedCopy>, NewMove<PlannedFill>>> moves_;
+};
+
+}  // namespace baton::bind
