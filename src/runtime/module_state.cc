@@ -27,9 +27,8 @@ ImageFacts facts_or_remark(const Image& image) {
 }
 
 // What the image itself says against the device, or nothing.
-std::string why_not(const Image& image, const Device& device) {
-  Compatibility answer =
-      runs_on(facts_or_remark(image), device.architecture(), device.driver_version());
+std::string why_not(const ImageFacts& facts, const Device& device) {
+  Compatibility answer = runs_on(facts, device.architecture(), device.driver_version());
   return answer.answer == Compatibility::Answer::kNo ? std::move(answer.reason) : std::string();
 }
 
@@ -65,16 +64,19 @@ void ModuleState::load(std::span<const Image> images) {
   bool other_architecture = false;
   std::optional<Error> complaint;
   for (const Image* image : by_preference(images)) {
+    // Before the driver: the simulated one then shares what is parsed here.
+    ImageFacts facts = facts_or_remark(*image);
     std::string why;
     library_ = DriverLibrary::load(device_, *image, &why);
     if (library_ != nullptr) {
       name_ = image->name();
-      read_all_facts(images, *image);
+      facts_ = std::move(facts);
+      add_facts_of_others(images, *image);
       return;
     }
     refusals.push_back(fmt::format("{} ({}): {}", image->name(), to_string(image->kind()), why));
     if (!complaint) complaint = first_complaint(why, image->name());
-    if (std::string reason = why_not(*image, device_); !reason.empty()) {
+    if (std::string reason = why_not(facts, device_); !reason.empty()) {
       refusals.back() += "\n" + reason;
       other_architecture = true;
     }
@@ -103,8 +105,7 @@ void ModuleState::load(std::span<const Image> images) {
   throw failure;
 }
 
-void ModuleState::read_all_facts(std::span<const Image> images, const Image& loaded) {
-  facts_ = facts_or_remark(loaded);
+void ModuleState::add_facts_of_others(std::span<const Image> images, const Image& loaded) {
   // The other images add what this kind does not say: PTX the types, machine code the registers.
   for (const Image& image : images) {
     if (&image == &loaded || image.kind() == loaded.kind()) continue;

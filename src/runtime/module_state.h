@@ -41,7 +41,7 @@ class ModuleState : public std::enable_shared_from_this<ModuleState> {
  private:
   void load(std::span<const Image> images);
   void take_kernels_from_driver();
-  void read_all_facts(std::span<const Image> images, const Image& loaded);
+  void add_facts_of_others(std::span<const Image> images, const Image& loaded);
   const KernelFacts& find(std::string_view entry) const;
 
   Device device_;

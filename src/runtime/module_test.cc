@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "baton/log.h"
 
 namespace baton {
 namespace {
@@ -149,6 +150,21 @@ TEST_F(ModuleTest, BadPtxIsRefusedWithTheReason) {
       failure_of([&] { Module::load(device_, Image::from_bytes(text, "bad.ptx")); });
   EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
   EXPECT_THAT(failure.what(), AllOf(HasSubstr("bad.ptx"), HasSubstr("vizible")));
+}
+
+// The facts and the simulated driver share one parse.
+TEST_F(ModuleTest, PtxIsParsedOnce) {
+  int parsed = 0;
+  set_log_level(LogLevel::kDebug);
+  set_log_callback([&](LogLevel, std::string_view message) {
+    if (message.starts_with("parsed the PTX of ")) ++parsed;
+  });
+  const Image image = Image::from_bytes(std::string(kCounters) + "// once\n", "once.ptx");
+  const Module module = Module::load(device_, image);
+  module.kernel("bump");
+  set_log_callback({});
+  set_log_level(LogLevel::kWarning);
+  EXPECT_EQ(parsed, 1);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "sim/device/library.h"
 
-#include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_set>
 #include <variant>
 
 #include "sim/api/refusal.h"
@@ -128,10 +129,11 @@ std::shared_ptr<SimLibrary> SimLibrary::load(const void* image, const chip::Chip
 }
 
 void SimLibrary::add_kernels(const LibraryCode& code) {
+  std::unordered_set<std::string_view> known;
+  for (const SimKernel& kernel : kernels_) known.insert(kernel.name());
   for (std::string& name : code.facts->kernel_names()) {
-    const bool known = std::any_of(kernels_.begin(), kernels_.end(),
-                                   [&](const SimKernel& kernel) { return kernel.name() == name; });
-    if (!known) kernels_.emplace_back(*this, std::move(name));
+    if (known.contains(name)) continue;
+    known.insert(kernels_.emplace_back(*this, std::move(name)).name());
   }
 }
 
