@@ -18,11 +18,11 @@ using namespace baton::overlap;
 
 // Binds it to one buffer and numbers, and follows its threads.
 void launch_all(const Footprint& footprint, const std::array<std::uint32_t, 3>& block) {
-  const std::vector<GivenArgument> arguments = {{GivenArgument::Kind::kMemory, 1, 0, {}},
-                                                {GivenArgument::Kind::kScalar, 0, 0, 7},
-                                                {GivenArgument::Kind::kScalar, 0, 0, 0},
-                                                {GivenArgument::Kind::kTensorMap, 2, 0, {}},
-                                                {GivenArgument::Kind::kStruct, 0, 0, {}, {{0, 3}}}};
+  const std::vector<GivenArgument> arguments = {GivenArgument::pointer(1),
+                                                GivenArgument::scalar(7),
+                                                GivenArgument::scalar(0),
+                                                GivenArgument::tensor_map(2),
+                                                GivenArgument{.kind = GivenArgument::Kind::kStruct, .fields = {{0, 3}}}};
   const VariableNumber variable = [](std::string_view, bool) { return MemoryId{9}; };
   const std::array<std::uint32_t, 3> grid = {2, 1, 1};
   BoundLaunch bound = baton::overlap::bind(footprint, arguments, block, grid, variable);

@@ -62,7 +62,7 @@ class Binder {
         values;                  // of the last execution; evaluated once if they do not vary
     void** arguments = nullptr;  // bytes of varying ones are overwritten by each execution
     bool is_packed = false;      // those that do not vary
-    std::vector<std::uint64_t> offsets;  // by parameter, of the last execution
+    std::vector<BufferPlace> places;  // by parameter, of the last execution
     std::optional<LaunchConfig> checked;
     bool checked_early = false;  // with PDL
   };
@@ -177,7 +177,7 @@ class Binder {
       std::vector<std::uint32_t> all(launch.args.size());
       for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
       site.arguments = result_.tape.allocate_arguments(launch, all, nullptr);
-      site.offsets.resize(launch.args.size());
+      site.places.resize(launch.args.size());
     }
     return site.arguments;
   }
@@ -203,7 +203,7 @@ class Binder {
     void** const arguments = pack(launch, out != nullptr);
     const Before before = std::exchange(before_, Before::kLaunch);
     const bool early =
-        observer_.launch({launch, step, values.config, arguments, site.offsets, before});
+        observer_.launch({launch, step, values.config, arguments, site.places, before});
     check(launch, values.config, early);
     (before == Before::kLaunch ? tape_site.follows_launch : tape_site.follows_other) = true;
     if (is_new || !use.config) use.config = values.config;
@@ -241,7 +241,7 @@ class Binder {
       for (std::uint32_t i = 0; i < launch.args.size(); ++i) {
         if (std::ranges::binary_search(launch.varying_args, i)) continue;
         result_.tape.write_argument(launch.args[i], slots_, buffers_, own[i]);
-        note_offset(launch.args[i], own[i], site.offsets[i]);
+        note_place(launch.args[i], own[i], site.places[i]);
       }
       site.is_packed = true;
     }
@@ -255,20 +255,21 @@ class Binder {
       } else {
         argument.write(slots_, buffers_, static_cast<std::byte*>(arguments[i]));
       }
-      note_offset(argument, arguments[i], site.offsets[i]);
+      note_place(argument, arguments[i], site.places[i]);
     }
     return arguments;
   }
 
-  void note_offset(const PlannedArgument& argument, const void* packed, std::uint64_t& offset) {
+  void note_place(const PlannedArgument& argument, const void* packed, BufferPlace& place) {
     const ArgumentPart* const single = argument.single();
     if (single == nullptr || !single->buffer()) return;
     if (single->is_tensor_map()) {
-      offset = single->offset(slots_, buffers_);
+      place.offset = single->offset(slots_, buffers_);
       return;
     }
-    std::memcpy(&offset, packed, sizeof(offset));
-    offset -= buffers_[*single->buffer()].address();
+    std::memcpy(&place.offset, packed, sizeof(place.offset));
+    place.offset -= buffers_[*single->buffer()].address();
+    if (const auto view = single->view(slots_, buffers_)) place.bytes = view->bytes;
   }
 
   // Checks a config unless the launch's last one was equal.

@@ -13,13 +13,19 @@ namespace baton::bind {
 // A run of more steps than this is refused: it would not end, and checking it would not either.
 inline constexpr std::uint64_t kMaxRunSteps = std::uint64_t{1} << 24;
 
+// Where an argument points into its buffer.
+struct BufferPlace {
+  std::uint64_t offset = 0;            // in bytes
+  std::optional<std::uint64_t> bytes;  // of a view, which bounds the kernel's accesses
+};
+
 // One execution of a launch, in the order of a run.
 struct LaunchExecution {
   const PlannedLaunch& launch;
   const PlannedStep& step;
   const LaunchConfig& config;              // as the step says
-  void* const* arguments;                  // packed, one address a parameter
-  std::span<const std::uint64_t> offsets;  // by parameter that is a buffer: in bytes
+  void* const* arguments;               // packed, one address a parameter
+  std::span<const BufferPlace> places;  // by parameter that is a buffer
   Before before;
 };
 

@@ -122,7 +122,8 @@ overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
                                          : overlap::GivenArgument::Kind::kMemory;
     const BufferStart& start = starts_[*argument->buffer()];
     out.memory = start.memory;
-    out.offset = start.offset + execution.offsets[index];
+    out.offset = start.offset + execution.places[index].offset;
+    out.bytes = execution.places[index].bytes.value_or(overlap::kUnknownBytes);
     return out;
   }
   // Bytes that a program writes out hold no address: it knows none.

@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 using EdgeVerdicts = DeviceTest;
 
@@ -201,6 +202,23 @@ TEST_F(EdgeVerdicts, ElementsOfOneBufferMeetOrNot) {
     EXPECT_THAT(edges(kernels, text(read)), ElementsAre("0-1 unknown full")) << read;
   }
   EXPECT_THAT(reason(kernels, text("y + 4")), HasSubstr("at another offset"));
+}
+
+// The halves of one buffer take turns, as views. An offset alone bounds nothing.
+TEST_F(EdgeVerdicts, ViewsOfOneBufferAreToldApart) {
+  const std::vector<std::string> kernels = {"late", "ahead"};
+  const auto half = [](int first, int count) {
+    return "{ buffer = \"y\", offset = " + std::to_string(first) +
+           ", count = " + std::to_string(count) + " }";
+  };
+  const auto verdict = [&](const std::string& written, const std::string& read) {
+    return edges(kernels, once({step("late", "\"x\", " + written),
+                                step("ahead", read + ", \"x\", \"z\"")}));
+  };
+  EXPECT_THAT(verdict(half(0, 32), half(32, 32)), ElementsAre("0-1 proven programmatic"));
+  EXPECT_THAT(verdict(half(32, 32), half(0, 32)), ElementsAre("0-1 proven programmatic"));
+  EXPECT_THAT(verdict(half(0, 33), half(32, 32)), Not(ElementsAre("0-1 proven programmatic")));
+  EXPECT_THAT(verdict(half(31, 33), half(0, 32)), Not(ElementsAre("0-1 proven programmatic")));
 }
 
 TEST_F(EdgeVerdicts, AGroupIsFollowedByItself) {

@@ -15,12 +15,15 @@ bool is_place_of_no_buffer(SourceKind kind) {
          kind == SourceKind::kLocal;
 }
 
-void add_once(std::pmr::vector<MemoryId>& into, MemoryId id) {
-  if (std::ranges::find(into, id) == into.end()) into.push_back(id);
+using Places = std::pmr::vector<TouchedMemory::Place>;
+
+void add_once(Places& into, const TouchedMemory::Place& place) {
+  if (std::ranges::find(into, place) == into.end()) into.push_back(place);
 }
 
-void add_place(TouchedMemory& out, const TouchedMemory::Place& place) {
-  if (std::ranges::find(out.places, place) == out.places.end()) out.places.push_back(place);
+// What an address of the place leads to: the place if it is bounded, else the whole memory.
+TouchedMemory::Place piece_of(const TouchedMemory::Place& place) {
+  return place.bytes != kUnknownBytes ? place : TouchedMemory::Place{place.memory};
 }
 
 }  // namespace
@@ -28,21 +31,21 @@ void add_place(TouchedMemory& out, const TouchedMemory::Place& place) {
 // What a source is with the launch's arguments.
 struct AddressBinder::Content {
   explicit Content(std::pmr::memory_resource* scratch) : places(scratch) {}
-  std::pmr::vector<TouchedMemory::Place> places;  // empty: a number
+  Places places;  // empty: a number
   std::optional<UnknownAddress> unknown;
 };
 
-// The memories whose addresses have gone into a value, with the launch's arguments.
+// The pieces of memory whose addresses have gone into a value, with the launch's arguments.
 struct AddressBinder::Mixture {
-  explicit Mixture(std::pmr::memory_resource* scratch) : memories(scratch), elsewhere(scratch) {}
-  std::pmr::vector<MemoryId> memories;
+  explicit Mixture(std::pmr::memory_resource* scratch) : pieces(scratch), elsewhere(scratch) {}
+  Places pieces;
   std::pmr::vector<AddressSource> elsewhere;  // in memory that is no buffer's
   bool loaded = false;
   bool only_whole = true;  // each address is added, once
   std::uint64_t offset = kUnknownOffset;
   std::optional<UnknownAddress> unknown;
 
-  std::size_t count() const { return memories.size() + elsewhere.size(); }
+  std::size_t count() const { return pieces.size() + elsewhere.size(); }
 };
 
 AddressBinder::Content AddressBinder::content(const AddressSource& source) const {
@@ -65,7 +68,7 @@ AddressBinder::Content AddressBinder::content(const AddressSource& source) const
       if (source.kind == SourceKind::kParam && source.offset != 0) {
         found.unknown = UnknownAddress::kNoParameter;
       } else {
-        found.places.push_back({given.memory, given.offset});
+        found.places.push_back({given.memory, given.offset, given.bytes});
       }
       return found;
     case Argument::kStruct:
@@ -102,10 +105,10 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
     const Content found = content(source);
     if (found.unknown) out.unknown = found.unknown;
     if (found.places.empty()) continue;
-    const bool is_only = out.memories.empty() && found.places.size() == 1 && is_whole;
+    const bool is_only = out.pieces.empty() && found.places.size() == 1 && is_whole;
     out.offset = is_only ? found.places[0].offset : kUnknownOffset;
     out.only_whole = out.only_whole && is_whole;
-    for (const TouchedMemory::Place& place : found.places) add_once(out.memories, place.memory);
+    for (const TouchedMemory::Place& place : found.places) add_once(out.pieces, piece_of(place));
   }
   return out;
 }
@@ -117,7 +120,7 @@ AddressBinder::AddressBinder(const Footprint& footprint, std::span<const GivenAr
     const Mixture found = mixture(origin);
     if (found.unknown) decided_by_unknown_ = found.unknown;
     loads_decide_ = loads_decide_ || found.loaded;
-    for (const MemoryId memory : found.memories) add_once(deciding_, memory);
+    for (const TouchedMemory::Place& piece : found.pieces) add_once(deciding_, piece);
   }
   // The difference of a loaded address and a known one leads from this one to anywhere.
   if (loads_decide_ && !deciding_.empty()) decided_by_unknown_ = UnknownAddress::kLoaded;
@@ -161,7 +164,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
     }
     return;
   }
-  for (const MemoryId memory : deciding_) add_once(found.memories, memory);
+  for (const TouchedMemory::Place& piece : deciding_) add_once(found.pieces, piece);
   const bool is_one = found.count() == 1;
   const bool is_loaded = found.loaded || loads_decide_;
   if (is_loaded && !(is_one && found.only_whole && loads_indexes_)) {
@@ -169,8 +172,9 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
     return;
   }
   if (!found.elsewhere.empty() && !access.generic) out.unknown = UnknownAddress::kOtherSpace;
-  for (const MemoryId memory : found.memories) {
-    add_place(out, {memory, is_one ? found.offset : kUnknownOffset});
+  for (TouchedMemory::Place place : found.pieces) {
+    if (is_one && place.bytes == kUnknownBytes) place.offset = found.offset;
+    add_once(out.places, place);
   }
 }
 
@@ -190,7 +194,7 @@ void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
     out.unknown = UnknownAddress::kStruct;
     return;
   }
-  add_place(out, {given.memory, given.offset});
+  add_once(out.places, {given.memory, given.offset});
 }
 
 TouchedMemory AddressBinder::touched(const AccessGroup& access) const {

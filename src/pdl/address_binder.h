@@ -24,6 +24,8 @@ using MemoryId = std::uint32_t;
 
 // The offset of an address in its memory that is not known.
 inline constexpr std::uint64_t kUnknownOffset = UINT64_MAX;
+// A piece of memory whose end is not known; an access may also lie before its beginning.
+inline constexpr std::uint64_t kUnknownBytes = UINT64_MAX;
 
 // What a launch gives one parameter.
 struct GivenArgument {
@@ -42,8 +44,21 @@ struct GivenArgument {
   Kind kind = Kind::kBytes;
   MemoryId memory = 0;
   std::uint64_t offset = 0;
-  std::optional<std::uint64_t> bits;
+  // kMemory: the bytes from there on that the kernel is given, and that its accesses stay in.
+  std::uint64_t bytes = kUnknownBytes;
+  std::optional<std::uint64_t> bits = {};
   std::vector<Field> fields = {};
+
+  static GivenArgument pointer(MemoryId memory, std::uint64_t offset = 0,
+                               std::uint64_t bytes = kUnknownBytes) {
+    return {.kind = Kind::kMemory, .memory = memory, .offset = offset, .bytes = bytes};
+  }
+  static GivenArgument tensor_map(MemoryId memory, std::uint64_t offset = 0) {
+    return {.kind = Kind::kTensorMap, .memory = memory, .offset = offset};
+  }
+  static GivenArgument scalar(std::optional<std::uint64_t> bits) {
+    return {.kind = Kind::kScalar, .bits = bits};
+  }
 };
 
 // Gives the number of the variable of that name in the kernel's module. `constant`: it is in
@@ -55,6 +70,7 @@ struct TouchedMemory {
   struct Place {
     MemoryId memory = 0;
     std::uint64_t offset = kUnknownOffset;  // that the kernel is given, in bytes
+    std::uint64_t bytes = kUnknownBytes;    // known only with the offset
     friend auto operator<=>(const Place&, const Place&) = default;
   };
   std::pmr::vector<Place> places;         // each once
@@ -88,8 +104,8 @@ class AddressBinder {
   const Footprint& footprint_;
   std::span<const GivenArgument> arguments_;
   const VariableNumber& variable_;
-  // Memories whose addresses decide what the kernel computes: any value may depend on them.
-  std::pmr::vector<MemoryId> deciding_{&scratch_};
+  // Memory whose addresses decide what the kernel computes: any value may depend on them.
+  std::pmr::vector<TouchedMemory::Place> deciding_{&scratch_};
   std::optional<UnknownAddress> decided_by_unknown_;
   bool loads_decide_ = false;  // the same of what is loaded from memory
   bool loads_indexes_ = true;  // what is loaded from memory and added to an address is an index

@@ -49,11 +49,13 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
     for (const TouchedMemory::Place& place : touched.places) {
       bound.memory = place.memory;
       bound.offset = place.offset;
+      bound.bytes = place.bytes;
       out.accesses.push_back(bound);
     }
     if (!touched.unknown) continue;
     bound.memory.reset();
     bound.offset = 0;
+    bound.bytes = kUnknownBytes;
     bound.why = *touched.unknown;
     out.accesses.push_back(bound);
   }

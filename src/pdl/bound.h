@@ -18,8 +18,9 @@ struct BoundAccess {
   const AccessGroup* group = nullptr;
   Order order = Order::kAfter;     // in this launch
   std::optional<MemoryId> memory;  // nothing: any
-  // That the kernel is given, or kUnknownOffset; how far the access reaches is not known.
+  // That the kernel is given, or kUnknownOffset. With `bytes`, the access stays between the two.
   std::uint64_t offset = 0;
+  std::uint64_t bytes = kUnknownBytes;
   UnknownAddress why = UnknownAddress::kNoOrigin;  // the reason, if `memory` is empty
   bool is_one_of = false;                          // the same access may be of other memory instead
 };

@@ -9,10 +9,29 @@ namespace {
 using VerdictKind = EdgeVerdict;
 using Cause = EdgeCause;
 
-constexpr std::size_t kMaxOffsets = 8;  // of one buffer that are told apart
+constexpr std::size_t kMaxPlaces = 32;  // of one memory that are told apart
 
 bool is_one_offset(std::uint64_t a, std::uint64_t b) {
   return a == b && a != kUnknownOffset;
+}
+
+template <typename Access>
+bool is_one_place(const Access& a, const Access& b) {
+  return a.offset == b.offset && a.bytes == b.bytes;
+}
+
+// Makes `into` stand for both accesses.
+template <typename Past>
+void include(Past& into, const Past& other) {
+  into.position = std::min(into.position, other.position);
+  if (into.bytes == kUnknownBytes || other.bytes == kUnknownBytes) {
+    into.offset = kUnknownOffset;
+    into.bytes = kUnknownBytes;
+    return;
+  }
+  const std::uint64_t end = std::max(into.offset + into.bytes, other.offset + other.bytes);
+  into.offset = std::min(into.offset, other.offset);
+  into.bytes = end - into.offset;
 }
 
 }  // namespace
@@ -22,13 +41,14 @@ void LaunchChain::Pasts::add(const Past& past) {
   // Of one launch's accesses the one that makes the better witness is kept.
   const auto is_plain = [](const Past& p) { return !p.group->strong && !p.is_one_of; };
   const bool has_better = std::ranges::any_of(list, [&](const Past& old) {
-    return old.offset == past.offset && old.position == past.position && is_plain(old) &&
+    return is_one_place(old, past) && old.position == past.position && is_plain(old) &&
            !is_plain(past);
   });
   if (has_better) return;
-  std::erase_if(list, [&](const Past& old) { return old.offset == past.offset; });
-  if (list.size() >= kMaxOffsets) {
-    dropped = list.front();
+  std::erase_if(list, [&](const Past& old) { return is_one_place(old, past); });
+  if (list.size() >= kMaxPlaces) {
+    const std::optional<Past> before = std::exchange(dropped, list.front());
+    if (before) include(*dropped, *before);
     list.erase(list.begin());
   }
   list.push_back(past);
@@ -38,6 +58,12 @@ void LaunchChain::Pasts::clear() {
   list.clear();
   first.reset();
   dropped.reset();
+}
+
+// Whether both stay in pieces of the memory that have no byte in common.
+bool LaunchChain::are_apart(const BoundAccess& access, const Past& past) {
+  if (access.bytes == kUnknownBytes || past.bytes == kUnknownBytes) return false;
+  return access.offset + access.bytes <= past.offset || past.offset + past.bytes <= access.offset;
 }
 
 void LaunchChain::raise(Verdict& worst, const Verdict& found) {
@@ -93,6 +119,7 @@ std::optional<EdgeCause> LaunchChain::doubt(const BoundAccess& access, const Pas
 void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                                   Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
+    if (are_apart(access, *past)) continue;
     const bool may_be_elsewhere =
         !is_one_offset(past->offset, access.offset) || access.is_one_of || past->is_one_of;
     if (const auto known = doubt(access, *past, evidence)) {
@@ -109,7 +136,7 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
       raise(worst, conflict(VerdictKind::kUnknown, cause, access, *past));
     }
   }
-  if (pasts.dropped) {
+  if (pasts.dropped && !are_apart(access, *pasts.dropped)) {
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
   }
 }
@@ -149,11 +176,14 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) 
   const Past* write = unnamed(true);
   if (access.memory && is_constant_(*access.memory)) write = nullptr;
   for (const MemoryId id : named_) {
+    if (access.memory && *access.memory != id) continue;
     const Pasts& writes = memories_[id].writes;
-    if ((access.memory && *access.memory != id) || writes.list.empty()) continue;
-    if (write == nullptr || writes.list.back().position > write->position) {
-      write = &writes.list.back();
-    }
+    const auto consider = [&](const Past& past) {
+      if (access.memory && are_apart(access, past)) return;
+      if (write == nullptr || past.position > write->position) write = &past;
+    };
+    for (const Past& past : writes.list) consider(past);
+    if (writes.dropped) consider(*writes.dropped);
   }
   if (write != nullptr)
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kNonCoherent, access, *write));
@@ -163,7 +193,7 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
   if (access.group->non_coherent) judge_non_coherent(access, worst);
   if (const Memory* named = access.memory ? memory(*access.memory) : nullptr) {
     const auto check = [&](const Past& past) {
-      if (past.position >= leaked_) return;
+      if (past.position >= leaked_ || are_apart(access, past)) return;
       const bool may_be_elsewhere =
           !is_one_offset(past.offset, access.offset) || access.is_one_of || past.is_one_of;
       const bool is_certain =
@@ -179,6 +209,7 @@ void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verd
     const auto leaked = [&](const Pasts& pasts) {
       for (const Past& past : pasts.list) check(past);
       if (pasts.first) check(*pasts.first);
+      if (pasts.dropped) check(*pasts.dropped);
     };
     leaked(named->writes);
     if (access.group->writes) leaked(named->reads);
@@ -255,6 +286,7 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
     gap_ = &footprint;
   }
   Past past{.offset = 0,
+            .bytes = kUnknownBytes,
             .position = position,
             .number = launch.number,
             .kernel = &footprint,
@@ -263,6 +295,7 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   if (footprint.unseen) unseen_ = past;
   for (const BoundAccess& access : launch.accesses) {
     past.offset = access.offset;
+    past.bytes = access.bytes;
     past.group = access.group;
     past.why = access.why;
     past.is_one_of = access.is_one_of;

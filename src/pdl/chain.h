@@ -71,6 +71,7 @@ class LaunchChain {
  private:
   struct Past {
     std::uint64_t offset = 0;
+    std::uint64_t bytes = kUnknownBytes;  // as in BoundAccess
     std::uint32_t position = 0;  // in the chain
     std::uint32_t number = 0;
     const Footprint* kernel = nullptr;
@@ -78,11 +79,11 @@ class LaunchChain {
     UnknownAddress why = UnknownAddress::kNoOrigin;  // where the memory is not known
     bool is_one_of = false;
   };
-  // Accesses of one kind to one piece of memory: of each offset the last, the latest at the end.
+  // Accesses of one kind to one memory: of each place the last, the latest at the end.
   struct Pasts {
     std::vector<Past> list;
     std::optional<Past> first;    // of all
-    std::optional<Past> dropped;  // the last that the list has no room for
+    std::optional<Past> dropped;  // the last that the list has no room for, with the place of all
     void add(const Past& past);
     void clear();
   };
@@ -91,6 +92,7 @@ class LaunchChain {
     bool is_named = false;  // in this chain
   };
 
+  static bool are_apart(const BoundAccess& access, const Past& past);
   void judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
   void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                        Verdict& worst) const;

@@ -31,13 +31,13 @@ constexpr char kPrefetches[] =
 class ChainTest : public testing::Test {
  protected:
   GivenArgument at(MemoryId memory, std::uint64_t offset = 0) const {
-    return {GivenArgument::Kind::kMemory, memory, offset, {}};
+    return GivenArgument::pointer(memory, offset);
   }
 
   BoundLaunch launch(const std::string& body, GivenArgument a, GivenArgument b, GivenArgument c,
                      const std::string& before = "") {
     Footprint& footprint = footprints_.emplace_back(footprint_of(body, before));
-    const GivenArgument given[] = {a, b, c, {GivenArgument::Kind::kScalar, 0, 0, 100}};
+    const GivenArgument given[] = {a, b, c, GivenArgument::scalar(100)};
     BoundLaunch bound =
         bind(footprint, given, {128, 1, 1}, {1, 1, 1}, [](std::string_view, bool) { return 77u; });
     bound.number = number_++;
@@ -141,10 +141,68 @@ TEST_F(ChainTest, OffsetsInOneBufferAreNotToldApart) {
 // More offsets than are kept still count.
 TEST_F(ChainTest, ManyOffsetsAreNotForgotten) {
   first(launch(kGood, at(kX), at(kWeight), at(kY)));
-  for (std::uint64_t k = 1; k < 20; ++k) {
+  for (std::uint64_t k = 1; k < 80; ++k) {
     next(launch(kEager, at(kX), at(kWeight), at(kY, k * 64)));
   }
   EXPECT_NE(next(launch(kHasty, at(kY), at(kWeight), at(kZ))).kind, Kind::kProven);
+}
+
+// The kernel's accesses stay in the view that it is given.
+TEST_F(ChainTest, ViewsOfOneBufferAreToldApart) {
+  const auto view = [](std::uint64_t offset, std::uint64_t bytes) {
+    return GivenArgument::pointer(kY, offset, bytes);
+  };
+  const auto verdict = [&](GivenArgument written, GivenArgument read) {
+    first(launch(kGood, at(kX), at(kWeight), written));
+    return next(launch(kHasty, read, at(kWeight), at(kZ))).kind;
+  };
+  EXPECT_EQ(verdict(view(512, 512), view(1024, 512)), Kind::kProven);
+  EXPECT_EQ(verdict(view(512, 512), view(0, 512)), Kind::kProven);
+  EXPECT_NE(verdict(view(512, 513), view(1024, 512)), Kind::kProven);
+  EXPECT_NE(verdict(view(512, 512), view(0, 513)), Kind::kProven);
+  EXPECT_NE(verdict(view(512, 512), at(kY, 1024)), Kind::kProven) << "it may look back";
+  EXPECT_NE(verdict(at(kY, 512), view(0, 512)), Kind::kProven);
+}
+
+// An address that two views have gone into leads to either.
+TEST_F(ChainTest, ViewsThatAreMixedAreBothMeant) {
+  const char* mixes =
+      "sub.s64 %d1, %b, %a;\nadd.s64 %d2, %a, %d1;\nld.global.f32 %f1, [%d2];\n"
+      "griddepcontrol.wait;\nst.global.f32 [%c], %f1;";
+  const auto verdict = [&](std::uint64_t written) {
+    first(launch(kGood, at(kX), at(kWeight), GivenArgument::pointer(kY, written, 64)));
+    return next(launch(mixes, GivenArgument::pointer(kY, 0, 64), GivenArgument::pointer(kY, 64, 64),
+                       at(kZ)))
+        .kind;
+  };
+  EXPECT_NE(verdict(0), Kind::kProven);
+  EXPECT_NE(verdict(64), Kind::kProven);
+  EXPECT_EQ(verdict(128), Kind::kProven);
+}
+
+// Views that the list has no room for count together, with what lies between them.
+TEST_F(ChainTest, ManyViewsAreNotForgotten) {
+  const auto verdict = [&](std::uint64_t read) {
+    first(launch(kGood, at(kX), at(kWeight), GivenArgument::pointer(kY, 0, 64)));
+    for (std::uint64_t k = 1; k < 80; ++k) {
+      next(launch(kEager, at(kX), at(kWeight), GivenArgument::pointer(kY, k * 64, 64)));
+    }
+    return next(launch(kHasty, GivenArgument::pointer(kY, read, 64), at(kWeight), at(kZ))).kind;
+  };
+  for (const std::uint64_t k : {0, 1, 30, 47, 48, 60, 79}) {
+    EXPECT_NE(verdict(k * 64), Kind::kProven) << k;
+  }
+  EXPECT_EQ(verdict(80 * 64), Kind::kProven);
+}
+
+TEST_F(ChainTest, NonCoherentLoadsOfOtherViewsAreProven) {
+  const char* body = "griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];\nst.global.f32 [%c], %f1;";
+  const auto verdict = [&](std::uint64_t read) {
+    first(launch(kGood, at(kX), at(kWeight), GivenArgument::pointer(kY, 64, 64)));
+    return next(launch(body, GivenArgument::pointer(kY, read, 64), at(kWeight), at(kZ))).kind;
+  };
+  EXPECT_EQ(verdict(0), Kind::kProven);
+  EXPECT_NE(verdict(64), Kind::kProven);
 }
 
 TEST_F(ChainTest, OneBufferForTwoParametersIsOne) {

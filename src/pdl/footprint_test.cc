@@ -408,9 +408,9 @@ ret;
   EXPECT_EQ(text_of(found), "read p0; read p2; early read &p0; write &p1; update &p1");
   // What is bound to them: a map's buffer, and nothing for the map's bits taken as an address.
   std::vector<GivenArgument> given(3);
-  given[0] = {GivenArgument::Kind::kTensorMap, 5, 64, {}};
-  given[1] = {GivenArgument::Kind::kBytes, 0, 0, {}};
-  given[2] = {GivenArgument::Kind::kMemory, 7, 0, {}};
+  given[0] = GivenArgument::tensor_map(5, 64);
+  given[1] = GivenArgument();
+  given[2] = GivenArgument::pointer(7);
   const BoundLaunch bound =
       bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   for (const BoundAccess& access : bound.accesses) {
@@ -426,7 +426,7 @@ ret;
 TEST(Footprint, AMapsBitsAreNoAddress) {
   const Footprint found = footprint_of("ld.global.f32 %f1, [%a]; st.global.f32 [%b], %f1;");
   std::vector<GivenArgument> given(4);
-  for (GivenArgument& each : given) each = {GivenArgument::Kind::kTensorMap, 5, 0, {}};
+  for (GivenArgument& each : given) each = GivenArgument::tensor_map(5);
   const BoundLaunch bound =
       bind(found, given, {}, {}, [](std::string_view, bool) { return MemoryId{9}; });
   ASSERT_EQ(bound.accesses.size(), 2u);

@@ -47,10 +47,10 @@ class Certain : public testing::Test, private LaunchChain::Evidence {
 
  private:
   static std::vector<GivenArgument> given(std::uint64_t n) {
-    return {{GivenArgument::Kind::kMemory, kX, 0, {}},
-            {GivenArgument::Kind::kMemory, kW, 0, {}},
-            {GivenArgument::Kind::kMemory, kY, 0, {}},
-            {GivenArgument::Kind::kScalar, 0, 0, n}};
+    return {GivenArgument::pointer(kX),
+            GivenArgument::pointer(kW),
+            GivenArgument::pointer(kY),
+            GivenArgument::scalar(n)};
   }
   BoundLaunch bind_next(const std::string& body, std::uint64_t n) {
     const Footprint& footprint = footprints_.emplace_back(footprint_of(body, kFunctions));
