@@ -23,7 +23,7 @@ struct BufferPlace {
 struct LaunchExecution {
   const PlannedLaunch& launch;
   const PlannedStep& step;
-  const LaunchConfig& config;              // as the step says
+  const LaunchConfig& config;           // as the step says
   void* const* arguments;               // packed, one address a parameter
   std::span<const BufferPlace> places;  // by parameter that is a buffer
   Before before;

@@ -155,16 +155,6 @@ const EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution
   return site;
 }
 
-overlap::Witnesses EdgeJudge::witnesses(const std::string& kernel,
-                                        const overlap::Footprint& footprint,
-                                        std::span<const overlap::GivenArgument> arguments,
-                                        const overlap::LaunchExtents& extents) {
-  return overlap::Witnesses(
-      footprint, arguments, extents,
-      [&](std::string_view name, bool constant) { return variable(kernel, name, constant); },
-      witness_steps_);
-}
-
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
   std::vector<overlap::GivenArgument> arguments = sites_[past.launch->number].arguments;
   const std::vector<std::uint32_t>& numbers = past.launch->varying_args;
@@ -174,36 +164,11 @@ std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& pas
   return arguments;
 }
 
-// Looks at an earlier launch when it is asked about it first.
-class EdgeJudge::Evidence : public overlap::LaunchChain::Evidence {
- public:
-  Evidence(EdgeJudge& judge, std::function<overlap::Witnesses()> find_own)
-      : judge_(judge), find_own_(std::move(find_own)) {}
-
-  bool meet(const overlap::AccessGroup& own, std::uint32_t position,
-            const overlap::AccessGroup& other, bool early) override {
-    if (!own_) own_ = find_own_();
-    const auto [entry, is_new] = others_.try_emplace(position);
-    if (is_new) {
-      const Execution& past = judge_.history_[position];
-      entry->second =
-          judge_.witnesses(*past.kernel, *past.footprint, judge_.arguments_of(past), past.extents);
-    }
-    return own_->meets(own, entry->second, other, early);
-  }
-
-  bool triggers_early(std::uint32_t position) override {
-    const Execution& past = judge_.history_[position];
-    return overlap::triggers_early(*past.footprint, judge_.arguments_of(past), past.extents.block,
-                                   past.extents.grid);
-  }
-
- private:
-  EdgeJudge& judge_;
-  const std::function<overlap::Witnesses()> find_own_;
-  std::optional<overlap::Witnesses> own_;
-  std::map<std::uint32_t, overlap::Witnesses> others_;  // by position
-};
+overlap::VariableNumber EdgeJudge::variables_of(const std::string& kernel) {
+  return [this, &kernel](std::string_view name, bool constant) {
+    return variable(kernel, name, constant);
+  };
+}
 
 void EdgeJudge::remember(const bind::LaunchExecution& execution, const Site& site, bool early) {
   if (!early) {
@@ -227,7 +192,7 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecutio
   if (verdict.kind == EdgeVerdict::kProven) return verdict;
   by_values_[execution.launch.number] = true;
   for (const Execution& past : history_) by_values_[past.launch->number] = true;
-  if (refined_ >= kMaxRefined || witness_steps_ == 0) {
+  if (refined_ >= kMaxRefined || budget_.witness_steps == 0) {
     // Only a refined launch shows a witness: an access that some thread certainly makes.
     if (verdict.kind == EdgeVerdict::kUnsafe) {
       verdict.kind = EdgeVerdict::kUnknown;
@@ -239,8 +204,16 @@ Verdict EdgeJudge::judge(overlap::BoundLaunch& bound, const bind::LaunchExecutio
   const overlap::LaunchExtents own_extents = {extents(execution.config.block),
                                               extents(execution.config.grid)};
   overlap::refine(bound, arguments, own_extents.block, own_extents.grid);
-  Evidence evidence(*this, [&] {
-    return witnesses(execution.step.label, *bound.footprint, arguments, own_extents);
+  overlap::ExaminedLaunch own(*bound.footprint, {arguments.begin(), arguments.end()}, own_extents,
+                              variables_of(execution.step.label), budget_);
+  std::map<std::uint32_t, overlap::ExaminedLaunch> earlier;  // by position
+  overlap::LaunchEvidence evidence(own, [&](std::uint32_t position) -> overlap::ExaminedLaunch& {
+    if (const auto known = earlier.find(position); known != earlier.end()) return known->second;
+    const Execution& past = history_[position];
+    return earlier
+        .try_emplace(position, *past.footprint, arguments_of(past), past.extents,
+                     variables_of(*past.kernel), budget_)
+        .first->second;
   });
   return chain_.judge(bound, &evidence);
 }
@@ -322,8 +295,9 @@ void EdgeJudge::check_writes(const bind::LaunchExecution& execution,
         buffer->name, to_string(buffer->role));
     by_values_[execution.launch.number] = true;
     const LaunchConfig& config = execution.config;
-    const overlap::Witnesses found = witnesses(execution.step.label, *bound.footprint, arguments,
-                                               {extents(config.block), extents(config.grid)});
+    const overlap::Witnesses found(*bound.footprint, arguments,
+                                   {extents(config.block), extents(config.grid)},
+                                   variables_of(execution.step.label), budget_.witness_steps);
     if (found.has(*access.group, *access.memory)) {
       if (forbidden_write_) continue;
       writes_weight_ = buffer->role == BufferRole::kWeight;

@@ -15,7 +15,7 @@
 #include "bind/tape_update.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
-#include "pdl/witnesses.h"
+#include "pdl/launch_evidence.h"
 
 namespace baton::edges {
 
@@ -64,7 +64,6 @@ class EdgeJudge : public bind::LaunchObserver {
   const std::optional<Error>& unsafe() const { return unsafe_; }
 
  private:
-  class Evidence;
   struct Decision {
     const bind::PlannedEdge* edge = nullptr;
     std::optional<EdgeDecision> full;   // the first reason for full edges
@@ -108,10 +107,9 @@ class EdgeJudge : public bind::LaunchObserver {
   const Site& site_of(const bind::LaunchExecution& execution);
   overlap::Verdict judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
                          std::span<const overlap::GivenArgument> arguments);
-  overlap::Witnesses witnesses(const std::string& kernel, const overlap::Footprint& footprint,
-                               std::span<const overlap::GivenArgument> arguments,
-                               const overlap::LaunchExtents& extents);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;
+  // The variables of the kernel's module; refers to the name.
+  overlap::VariableNumber variables_of(const std::string& kernel);
   overlap::GivenArgument given(const bind::LaunchExecution& execution, std::size_t index) const;
   void remember(const bind::LaunchExecution& execution, const Site& site, bool early);
   // The number of a variable of the kernel's module: `fresh` where it has none yet.
@@ -137,16 +135,16 @@ class EdgeJudge : public bind::LaunchObserver {
   // By module and name.
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   overlap::LaunchChain chain_;
-  std::vector<Decision> decisions_;                                // by launch
-  std::vector<bool> by_values_;  // by launch: its values were looked at
-  std::vector<Site> sites_;                                        // by launch
+  std::vector<Decision> decisions_;  // by launch
+  std::vector<bool> by_values_;      // by launch: its values were looked at
+  std::vector<Site> sites_;          // by launch
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> edges_;  // by to and from
   std::vector<Execution> history_;                                 // since the last full edge
   std::vector<overlap::GivenArgument> varying_;                    // of these
   std::uint32_t last_ = 0;                                         // launch
   std::uint32_t refined_ = 0;                                      // launches
-  // Operations that may yet be executed in search of witnesses, for all launches: a second or two.
-  std::uint64_t witness_steps_ = std::uint64_t{1} << 25;
+  // A second or two of search, for all launches.
+  overlap::EvidenceBudget budget_{.witness_steps = std::uint64_t{1} << 25};
   std::optional<Error> refusal_, unsafe_, forbidden_write_;
   bool writes_weight_ = false;
   std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch

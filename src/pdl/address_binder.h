@@ -73,9 +73,9 @@ struct TouchedMemory {
     std::uint64_t bytes = kUnknownBytes;    // known only with the offset
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  std::pmr::vector<Place> places;         // each once
+  std::pmr::vector<Place> places;              // each once
   std::optional<UnknownAddress> unknown = {};  // why it may touch any memory
-  bool by_value = false;                  // the value of a scalar was looked at
+  bool by_value = false;                       // the value of a scalar was looked at
 };
 
 // Binds the accesses of one launch. Refers to its arguments, which must outlive it.

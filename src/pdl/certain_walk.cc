@@ -161,7 +161,8 @@ class Walk {
       case ValueSource::Kind::kVariable:
       case ValueSource::Kind::kConst:
         return KnownValue::address(
-            variable_(code_.variables[source.id], source.kind == ValueSource::Kind::kConst), 0);
+            variable_(code_.variables[source.id], source.kind == ValueSource::Kind::kConst),
+            source.bits);
       case ValueSource::Kind::kParam:
       case ValueSource::Kind::kShared:
       case ValueSource::Kind::kLocal:

@@ -9,7 +9,7 @@ namespace {
 using VerdictKind = EdgeVerdict;
 using Cause = EdgeCause;
 
-constexpr std::size_t kMaxPlaces = 32;  // of one memory that are told apart
+constexpr std::size_t kMaxPasts = 32;  // of one memory that are told apart
 
 bool is_one_offset(std::uint64_t a, std::uint64_t b) {
   return a == b && a != kUnknownOffset;
@@ -23,7 +23,7 @@ bool is_one_place(const Access& a, const Access& b) {
 // Makes `into` stand for both accesses.
 template <typename Past>
 void include(Past& into, const Past& other) {
-  into.position = std::min(into.position, other.position);
+  into.earliest = std::min(into.earliest, other.earliest);
   if (into.bytes == kUnknownBytes || other.bytes == kUnknownBytes) {
     into.offset = kUnknownOffset;
     into.bytes = kUnknownBytes;
@@ -38,20 +38,20 @@ void include(Past& into, const Past& other) {
 
 void LaunchChain::Pasts::add(const Past& past) {
   if (!first) first = past;
-  // Of one launch's accesses the one that makes the better witness is kept.
-  const auto is_plain = [](const Past& p) { return !p.group->strong && !p.is_one_of; };
-  const bool has_better = std::ranges::any_of(list, [&](const Past& old) {
-    return is_one_place(old, past) && old.position == past.position && is_plain(old) &&
-           !is_plain(past);
+  Past latest = past;
+  std::erase_if(list, [&](const Past& old) {
+    if (old.group != past.group || !is_one_place(old, past)) return false;
+    latest.earliest = std::min(latest.earliest, old.earliest);
+    latest.is_alone = false;
+    return true;
   });
-  if (has_better) return;
-  std::erase_if(list, [&](const Past& old) { return is_one_place(old, past); });
-  if (list.size() >= kMaxPlaces) {
+  if (list.size() >= kMaxPasts) {
     const std::optional<Past> before = std::exchange(dropped, list.front());
+    dropped->is_alone = false;
     if (before) include(*dropped, *before);
     list.erase(list.begin());
   }
-  list.push_back(past);
+  list.push_back(latest);
 }
 
 void LaunchChain::Pasts::clear() {
@@ -60,10 +60,15 @@ void LaunchChain::Pasts::clear() {
   dropped.reset();
 }
 
-// Whether both stay in pieces of the memory that have no byte in common.
-bool LaunchChain::are_apart(const BoundAccess& access, const Past& past) {
-  if (access.bytes == kUnknownBytes || past.bytes == kUnknownBytes) return false;
-  return access.offset + access.bytes <= past.offset || past.offset + past.bytes <= access.offset;
+// Whether the two certainly have no byte in common: because of the pieces of memory that they are
+// given, or of those elements of it that they touch.
+bool LaunchChain::are_apart(const BoundAccess& access, const Past& past, Evidence* evidence) {
+  if (access.bytes != kUnknownBytes && past.bytes != kUnknownBytes) {
+    const bool is_before = access.offset + access.bytes <= past.offset;
+    if (is_before || past.offset + past.bytes <= access.offset) return true;
+  }
+  return evidence != nullptr && access.memory && past.is_alone &&
+         evidence->never_meet(*access.group, past.position, *past.group, *access.memory);
 }
 
 void LaunchChain::raise(Verdict& worst, const Verdict& found) {
@@ -119,7 +124,7 @@ std::optional<EdgeCause> LaunchChain::doubt(const BoundAccess& access, const Pas
 void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                                   Verdict& worst) const {
   for (auto past = pasts.list.rbegin(); past != pasts.list.rend(); ++past) {
-    if (are_apart(access, *past)) continue;
+    if (are_apart(access, *past, evidence)) continue;
     const bool may_be_elsewhere =
         !is_one_offset(past->offset, access.offset) || access.is_one_of || past->is_one_of;
     if (const auto known = doubt(access, *past, evidence)) {
@@ -136,7 +141,7 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
       raise(worst, conflict(VerdictKind::kUnknown, cause, access, *past));
     }
   }
-  if (pasts.dropped && !are_apart(access, *pasts.dropped)) {
+  if (pasts.dropped && !are_apart(access, *pasts.dropped, evidence)) {
     raise(worst, conflict(VerdictKind::kUnknown, Cause::kOffsets, access, *pasts.dropped));
   }
 }
@@ -172,14 +177,15 @@ void LaunchChain::judge_unnamed(const BoundAccess& access, Verdict& worst) const
 }
 
 // Behind the wait, and of what an earlier launch writes, or may write.
-void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) const {
+void LaunchChain::judge_non_coherent(const BoundAccess& access, Evidence* evidence,
+                                     Verdict& worst) const {
   const Past* write = unnamed(true);
   if (access.memory && is_constant_(*access.memory)) write = nullptr;
   for (const MemoryId id : named_) {
     if (access.memory && *access.memory != id) continue;
     const Pasts& writes = memories_[id].writes;
     const auto consider = [&](const Past& past) {
-      if (access.memory && are_apart(access, past)) return;
+      if (access.memory && are_apart(access, past, evidence)) return;
       if (write == nullptr || past.position > write->position) write = &past;
     };
     for (const Past& past : writes.list) consider(past);
@@ -190,10 +196,10 @@ void LaunchChain::judge_non_coherent(const BoundAccess& access, Verdict& worst) 
 }
 
 void LaunchChain::judge_late(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
-  if (access.group->non_coherent) judge_non_coherent(access, worst);
+  if (access.group->non_coherent) judge_non_coherent(access, evidence, worst);
   if (const Memory* named = access.memory ? memory(*access.memory) : nullptr) {
     const auto check = [&](const Past& past) {
-      if (past.position >= leaked_ || are_apart(access, past)) return;
+      if (past.earliest >= leaked_ || are_apart(access, past, evidence)) return;
       const bool may_be_elsewhere =
           !is_one_offset(past.offset, access.offset) || access.is_one_of || past.is_one_of;
       const bool is_certain =
@@ -288,6 +294,7 @@ void LaunchChain::follow(const BoundLaunch& launch, bool programmatic) {
   Past past{.offset = 0,
             .bytes = kUnknownBytes,
             .position = position,
+            .earliest = position,
             .number = launch.number,
             .kernel = &footprint,
             .group = nullptr,

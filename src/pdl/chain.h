@@ -51,6 +51,9 @@ class LaunchChain {
     // one byte. `early`: the first comes before everything that may order threads.
     virtual bool meet(const AccessGroup& own, std::uint32_t position, const AccessGroup& other,
                       bool early) = 0;
+    // Whether the two, of one memory, certainly never touch one byte of it.
+    virtual bool never_meet(const AccessGroup& own, std::uint32_t position,
+                            const AccessGroup& other, MemoryId memory) = 0;
     // Whether all threads of the earlier launch trigger before they wait.
     virtual bool triggers_early(std::uint32_t position) = 0;
   };
@@ -72,14 +75,16 @@ class LaunchChain {
   struct Past {
     std::uint64_t offset = 0;
     std::uint64_t bytes = kUnknownBytes;  // as in BoundAccess
-    std::uint32_t position = 0;  // in the chain
+    std::uint32_t position = 0;           // in the chain
+    std::uint32_t earliest = 0;           // of all that it stands for
     std::uint32_t number = 0;
     const Footprint* kernel = nullptr;
     const AccessGroup* group = nullptr;
     UnknownAddress why = UnknownAddress::kNoOrigin;  // where the memory is not known
     bool is_one_of = false;
+    bool is_alone = true;  // it stands for no other launch's access
   };
-  // Accesses of one kind to one memory: of each place the last, the latest at the end.
+  // Accesses of one kind to one memory: of each group and place the last, the latest at the end.
   struct Pasts {
     std::vector<Past> list;
     std::optional<Past> first;    // of all
@@ -92,12 +97,12 @@ class LaunchChain {
     bool is_named = false;  // in this chain
   };
 
-  static bool are_apart(const BoundAccess& access, const Past& past);
+  static bool are_apart(const BoundAccess& access, const Past& past, Evidence* evidence);
   void judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
   void judge_conflicts(const BoundAccess& access, const Pasts& pasts, Evidence* evidence,
                        Verdict& worst) const;
   void judge_late(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
-  void judge_non_coherent(const BoundAccess& access, Verdict& worst) const;
+  void judge_non_coherent(const BoundAccess& access, Evidence* evidence, Verdict& worst) const;
   void judge_unnamed(const BoundAccess& access, Verdict& worst) const;
   const Past* unnamed(bool writes_only) const;
   std::optional<EdgeCause> doubt(const BoundAccess& access, const Past& past,

@@ -351,6 +351,14 @@ class CodeReader {
            (frames_[f].caller != kNone || param_index(*code_.kernel, found->variable) == kNone);
   }
 
+  // "table+64"
+  static ValueSource at(ValueSource variable, const InstructionOperand& operand) {
+    const bool is_address = variable.kind == ValueSource::Kind::kVariable ||
+                            variable.kind == ValueSource::Kind::kConst;
+    if (is_address) variable.bits = static_cast<std::uint64_t>(operand.offset);
+    return variable;
+  }
+
   ValueSource source(std::uint32_t f, std::uint32_t scope, const InstructionOperand& operand) {
     switch (operand.kind) {
       case InstructionOperand::Kind::kInteger:
@@ -372,7 +380,7 @@ class CodeReader {
       if (frames_[f].function->variable(scope, whole)) {
         return {ValueSource::Kind::kAnything, 0, 0};
       }
-      return module_variable(operand.text);
+      return at(module_variable(operand.text), operand);
     }
     if (operand.negated && operand.is_minus) return {ValueSource::Kind::kAnything, 0, 0};
     switch (found->variable->space) {
@@ -389,9 +397,9 @@ class CodeReader {
       case ptx::StateSpace::kLocal:
         return {ValueSource::Kind::kLocal, 0, 0};
       case ptx::StateSpace::kGlobal:
-        return variable(ValueSource::Kind::kVariable, found->variable->name);
+        return at(variable(ValueSource::Kind::kVariable, found->variable->name), operand);
       case ptx::StateSpace::kConst:
-        return variable(ValueSource::Kind::kConst, found->variable->name);
+        return at(variable(ValueSource::Kind::kConst, found->variable->name), operand);
       default:
         return {};
     }

@@ -25,8 +25,8 @@ struct ValueSource {
     kConstant,  // `bits`
     kSpecial,   // `id`, a SpecialRegister
     kParam,     // the address of the kernel's parameter `id`
-    kVariable,  // the address of the module's variable `id` in global memory
-    kConst,     // the address of the module's variable `id` in constant memory
+    kVariable,  // the address of the module's variable `id` in global memory, plus `bits`
+    kConst,     // the same in constant memory
     kShared,    // an address in shared memory
     kLocal,     // an address in local memory
     kAnything,  // a value that may be computed from any of these

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "pdl/chain.h"
+#include "pdl/launch_evidence.h"
 #include "pdl/rewrite.h"
-#include "pdl/witnesses.h"
 
 // Programs with planted bugs and without, of kernels that a compiler made (testdata/corpus.cu). An
 // unsafe program is never proven; a right one of plain structure is.
@@ -61,7 +61,9 @@ class CorpusChain {
     for (std::size_t k = 0; k < launches_.size(); ++k) {
       if (k > 0) {
         refine(launches_[k], arguments_[k], kBlock, kGrid);
-        CorpusEvidence evidence{*this, k};
+        LaunchEvidence evidence(examined_[k], [this](std::uint32_t position) -> ExaminedLaunch& {
+          return examined_[position];
+        });
         const Verdict verdict = chain.judge(launches_[k], &evidence);
         if (verdict.kind > worst.first) worst = {verdict.kind, text_of(verdict)};
       }
@@ -71,20 +73,6 @@ class CorpusChain {
   }
 
  private:
-  struct CorpusEvidence : LaunchChain::Evidence {
-    CorpusEvidence(const CorpusChain& of, std::size_t number) : chain(of), launch(number) {}
-    bool meet(const AccessGroup& own, std::uint32_t position, const AccessGroup& other,
-              bool early) override {
-      return chain.witnesses_[launch].meets(own, chain.witnesses_[position], other, early);
-    }
-    bool triggers_early(std::uint32_t position) override {
-      return overlap::triggers_early(chain.footprints_[position], chain.arguments_[position],
-                                     kBlock, kGrid);
-    }
-    const CorpusChain& chain;
-    std::size_t launch;
-  };
-
   void read(const CorpusLaunch& launch) {
     const ptx::Function* kernel = module_->function(launch.kernel);
     if (kernel == nullptr) throw std::runtime_error("no kernel " + launch.kernel);
@@ -98,7 +86,7 @@ class CorpusChain {
     BoundLaunch& bound =
         launches_.emplace_back(overlap::bind(footprint, arguments, kBlock, kGrid, number));
     bound.number = static_cast<std::uint32_t>(launches_.size() - 1);
-    witnesses_.emplace_back(footprint, arguments, LaunchExtents{kBlock, kGrid}, number, steps_);
+    examined_.emplace_back(footprint, arguments, LaunchExtents{kBlock, kGrid}, number, budget_);
   }
 
   static GivenArgument argument(const std::string& word) {
@@ -125,8 +113,8 @@ class CorpusChain {
   const std::shared_ptr<const ptx::ParsedModule> module_;
   static constexpr std::array<std::uint32_t, 3> kBlock = {128, 1, 1}, kGrid = {4, 1, 1};
   std::deque<Footprint> footprints_;
-  std::uint64_t steps_ = std::uint64_t{1} << 20;
-  std::deque<Witnesses> witnesses_;  // by launch
+  EvidenceBudget budget_{.witness_steps = std::uint64_t{1} << 20};
+  std::deque<ExaminedLaunch> examined_;  // by launch
   std::vector<std::vector<GivenArgument>> arguments_;
   std::vector<BoundLaunch> launches_;
 };

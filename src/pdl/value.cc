@@ -36,7 +36,10 @@ Value converted(const ptx::Instruction& i, std::uint64_t bits) {
   const std::uint64_t value = i.modifiers[1].starts_with('s')
                                   ? static_cast<std::uint64_t>(extended(bits, from))
                                   : mask(bits, from);
-  return Value::constant(mask(value, to));
+  // A wider destination gets the sign (PTX ISA, "Operand Size Exceeding Instruction-Type Size"), and
+  // how wide it is is not known here.
+  const bool spreads = i.modifiers[0].starts_with('s') && to < 32 && extended(value, to) < 0;
+  return spreads ? Value::varies() : Value::constant(mask(value, to));
 }
 
 // Of ranges, as long as nothing wraps around: bits are then what signed and unsigned numbers

@@ -10,6 +10,7 @@
 
 #include "pdl/bound.h"
 #include "pdl/chain.h"
+#include "pdl/launch_evidence.h"
 #include "pdl/test_support.h"
 
 namespace baton::overlap {
@@ -28,7 +29,7 @@ constexpr char kTriggers[] = "griddepcontrol.launch_dependents;\n";
 const std::string kProduces = std::string(kElement) + kWait + kTriggers + "st.global.u32 [%e], 1;";
 
 // A chain of launches of k(p0 = x, p1 = w, p2 = y, p3 = n).
-class Certain : public testing::Test, private LaunchChain::Evidence {
+class Certain : public testing::Test {
  protected:
   void follow(const std::string& body, std::uint64_t n = 0) {
     BoundLaunch bound = bind_next(body, n);
@@ -37,11 +38,14 @@ class Certain : public testing::Test, private LaunchChain::Evidence {
   EdgeCause judge(const std::string& body, std::uint64_t n = 0) {
     BoundLaunch bound = bind_next(body, n);
     refine(bound, given(n), kLaunch.block, kLaunch.grid);
-    const Verdict verdict = chain_.judge(bound, this);
+    LaunchEvidence evidence(examined_.back(), [this](std::uint32_t position) -> ExaminedLaunch& {
+      return examined_[position];
+    });
+    const Verdict verdict = chain_.judge(bound, &evidence);
     EXPECT_EQ(verdict.kind == EdgeVerdict::kUnsafe, verdict.cause == EdgeCause::kConflict);
+    examined_.pop_back();
+    budget_.graphs.erase(&footprints_.back());
     footprints_.pop_back();
-    witnesses_.pop_back();
-    numbers_.pop_back();
     return verdict.cause;
   }
 
@@ -54,26 +58,16 @@ class Certain : public testing::Test, private LaunchChain::Evidence {
   }
   BoundLaunch bind_next(const std::string& body, std::uint64_t n) {
     const Footprint& footprint = footprints_.emplace_back(footprint_of(body, kFunctions));
-    numbers_.push_back(n);
-    std::uint64_t steps = 1 << 20;
-    witnesses_.emplace_back(footprint, given(n), kLaunch, kVariable, steps);
+    budget_.witness_steps = 1 << 20;
+    examined_.emplace_back(footprint, given(n), kLaunch, kVariable, budget_);
     return overlap::bind(footprint, given(n), kLaunch.block, kLaunch.grid, kVariable);
   }
-  bool meet(const AccessGroup& own, std::uint32_t position, const AccessGroup& other,
-            bool early) override {
-    return witnesses_.back().meets(own, witnesses_[position], other, early);
-  }
-  bool triggers_early(std::uint32_t position) override {
-    return overlap::triggers_early(footprints_[position], given(numbers_[position]), kLaunch.block,
-                                   kLaunch.grid);
-  }
-
   static constexpr char kFunctions[] = ".func hold() { griddepcontrol.wait; ret; }\n";
   static inline const VariableNumber kVariable = [](std::string_view, bool) { return 9u; };
   // By position in the chain, and of the launch that is judged.
   std::deque<Footprint> footprints_;
-  std::deque<Witnesses> witnesses_;
-  std::deque<std::uint64_t> numbers_;
+  EvidenceBudget budget_;
+  std::deque<ExaminedLaunch> examined_;
   LaunchChain chain_{[](MemoryId id) { return id == kW; }};
 };
 

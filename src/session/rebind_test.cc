@@ -160,9 +160,9 @@ TEST_P(RebindTest, IsAsIfBoundAnew) {
   kept.bind();
   counter.take();
   const std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices = {
-      {"N", {64, 80}},    {"G", {0, 1, 2, 3}}, {"B", {16, 32}},       {"R", {0, 1, 3}},
-      {"A", {0, -5, 11}}, {"O", {0, 1, 5, 200}},    {"F", {0, 7, 1 << 31}}, {"W", {0, 4, 16}},
-      {"C", {0, 8, 32}}};
+      {"N", {64, 80}},        {"G", {0, 1, 2, 3}}, {"B", {16, 32}},
+      {"R", {0, 1, 3}},       {"A", {0, -5, 11}},  {"O", {0, 1, 5, 200}},
+      {"F", {0, 7, 1 << 31}}, {"W", {0, 4, 16}},   {"C", {0, 8, 32}}};
   Bindings bindings;
   int in_place = 0, refused = 0;
   for (int round = 0; round < 300; ++round) {

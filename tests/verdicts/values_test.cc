@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "instructions/suite.h"
+#include "pdl/access_ranges.h"
 #include "pdl/code.h"
+#include "pdl/footprint.h"
 #include "pdl/thread.h"
 #include "pdl/value.h"
 
@@ -58,7 +60,7 @@ std::string text_of(const Case& one, const std::string& declarations, bool varie
   for (std::size_t k = 0; k < one.inputs.size(); ++k) {
     text += fmt::format("{}.param .u64 p{}", k == 0 ? "" : ", ", k);
   }
-  text += ") {\n.reg .b64 %raw, %more; .reg .b32 %word; .reg .b16 %half;\n";
+  text += ", .param .u64 base) {\n.reg .b64 %raw, %more; .reg .b32 %word; .reg .b16 %half;\n";
   for (std::size_t k = 0; k < one.inputs.size(); ++k) {
     text += fmt::format(".reg .{} %{};\n", info(one.inputs[k]).reg, instructions::kInputNames[k]);
   }
@@ -81,6 +83,11 @@ std::string text_of(const Case& one, const std::string& declarations, bool varie
   text += one.text + "\n";
   const unsigned bits = info(one.results[0].kind).bits;
   if (bits == 1) text += "selp.u32 %word, 1, 0, %d; ";
+  // The result as an offset, for what is told of addresses.
+  text += bits == 64 ? "mov.u64 %more, %d;\n"
+                     : fmt::format("cvt.u64.u{} %more, {};\n", bits == 1 ? 32 : bits,
+                                   bits == 1 ? "%word" : "%d");
+  text += "ld.param.u64 %raw, [base]; add.u64 %raw, %raw, %more; st.global.u8 [%raw], 0;\n";
   text += fmt::format("st.global.b{} [0], {};\nret;\n}}\n", bits == 1 ? 32 : bits,
                       bits == 1 ? "%word" : "%d");
   return text;
@@ -100,10 +107,11 @@ Value stored_value(const Code& code, const KnownThread& thread) {
 
 class Checker {
  public:
-  Checker(const Case& one, const std::string& declarations) : one_(one) {
-    constant_ = read(declarations, false);
-    varying_ = read(declarations, true);
-  }
+  Checker(const Case& one, const std::string& declarations)
+      : one_(one),
+        constant_(read(declarations, false)),
+        varying_(read(declarations, true)),
+        graph_(*varying_.code) {}
 
   void check(std::mt19937_64& random) {
     const std::vector<std::uint64_t> rows = make_rows(one_.rows);
@@ -120,12 +128,13 @@ class Checker {
 
   std::size_t constants() const { return constants_; }
   std::size_t ranges() const { return ranges_; }
+  std::size_t offsets() const { return offsets_; }
 
  private:
-  Code read(const std::string& declarations, bool varies) const {
+  Footprint read(const std::string& declarations, bool varies) const {
     const auto module =
         ptx::ParsedModule::parse(text_of(one_, declarations, varies), "operands.ptx");
-    return read_code(module, *module->function("k"));
+    return read_footprint(module, *module->function("k"), {});
   }
 
   // What the instruction gives thread `tid` of block `block`.
@@ -153,7 +162,7 @@ class Checker {
     KnownThread known = thread();
     known.tid = known.index = {{0, 0, 0}};
     known.block = known.grid = {{1, 1, 1}};
-    const Value value = stored_value(constant_, known);
+    const Value value = stored_value(*constant_.code, known);
     if (!value.is_range()) return;
     constants_ += value.is_constant() ? 1 : 0;
     expect_holds(value, truth(0, 0));
@@ -165,12 +174,38 @@ class Checker {
     known.index.reset();
     known.block = {{threads, 1, 1}};
     known.grid = {{blocks, 1, 1}};
-    const Value value = stored_value(varying_, known);
+    check_offsets(threads, blocks, random);
+    const Value value = stored_value(*varying_.code, known);
     if (!value.is_range()) return;
     ranges_ += value.is_constant() ? 0 : 1;
     for (const std::uint32_t tid : {0u, threads - 1, std::uint32_t(random() % threads)}) {
       for (const std::uint32_t block : {0u, blocks - 1, std::uint32_t(random() % blocks)}) {
         expect_holds(value, truth(tid, block));
+      }
+    }
+  }
+
+  // The same of the address that the result is added to.
+  void check_offsets(std::uint32_t threads, std::uint32_t blocks, std::mt19937_64& random) {
+    std::vector<GivenArgument> given;
+    for (const std::uint64_t operand : operands_) given.push_back(GivenArgument::scalar(operand));
+    given.push_back(GivenArgument::pointer(1));
+    const LaunchExtents extents{{threads, 1, 1}, {blocks, 1, 1}};
+    const VariableNumber variable = [](std::string_view, bool) { return 2u; };
+    AccessRanges addresses(varying_, graph_, given, extents, variable);
+    for (const AccessGroup& group : varying_.accesses) {
+      const std::optional<ReachedBytes> found = addresses.of(group);
+      if (!found || found->memory != 1 || found->end - found->begin > std::int64_t{1} << 31)
+        continue;
+      ++offsets_;
+      for (const std::uint32_t tid : {0u, threads - 1, std::uint32_t(random() % threads)}) {
+        for (const std::uint32_t block : {0u, blocks - 1, std::uint32_t(random() % blocks)}) {
+          const auto offset = static_cast<std::int64_t>(truth(tid, block));
+          EXPECT_TRUE(found->begin <= offset && offset < found->end)
+              << one_.text << "\n  operands from " << fmt::format("{:#x}", operands_[0]) << ": "
+              << offset << " outside of [" << static_cast<std::int64_t>(found->begin) << ", "
+              << static_cast<std::int64_t>(found->end) << ")";
+        }
       }
     }
   }
@@ -186,15 +221,16 @@ class Checker {
   }
 
   const Case& one_;
-  Code constant_, varying_;
+  const Footprint constant_, varying_;
+  const DefinitionGraph graph_;
   std::vector<std::uint64_t> operands_;
   std::vector<std::optional<std::uint64_t>> params_;
-  std::size_t constants_ = 0, ranges_ = 0;
+  std::size_t constants_ = 0, ranges_ = 0, offsets_ = 0;
 };
 
 TEST(KnownValues, HoldWhatInstructionsCompute) {
   std::mt19937_64 random(20261123);
-  std::size_t cases = 0, constants = 0, ranges = 0;
+  std::size_t cases = 0, constants = 0, ranges = 0, offsets = 0;
   for (const Family& family : instructions::all_families()) {
     for (const Group& group : family.groups) {
       for (const Case& one : group.cases()) {
@@ -204,6 +240,7 @@ TEST(KnownValues, HoldWhatInstructionsCompute) {
         ++cases;
         constants += checker.constants();
         ranges += checker.ranges();
+        offsets += checker.offsets();
         if (HasFailure()) return;
       }
     }
@@ -211,6 +248,7 @@ TEST(KnownValues, HoldWhatInstructionsCompute) {
   EXPECT_GT(cases, 200u);
   EXPECT_GT(constants, 1000u);
   EXPECT_GT(ranges, 200u);
+  EXPECT_GT(offsets, 1000u);
 }
 
 }  // namespace
