@@ -85,7 +85,8 @@ class HiddenCode {
   bool hide_in_macros(File& file, std::size_t place, std::string_view message);
   bool make_lambdas(File& file, std::size_t place);
   // Visits the definitions of the macros in a text, in all files, and of those that they name.
-  using VisitMacro = std::function<void(File&, std::size_t body, std::string_view text)>;
+  using VisitMacro =
+      std::function<void(File&, std::size_t body, std::string_view text, const MacroDefinition&)>;
   void visit_macros(std::string_view use, const VisitMacro& visit) const;
 
   File* find(std::string_view name) const;

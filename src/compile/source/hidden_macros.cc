@@ -43,7 +43,7 @@ void HiddenCode::visit_macros(std::string_view use, const VisitMacro& visit) con
         const MacroDefinition macro = macro_definition(line);
         if (macro.name.empty() || macro.name != name) continue;
         const std::string_view text = line.substr(macro.body);
-        visit(*file, each.begin + macro.body, text);
+        visit(*file, each.begin + macro.body, text, macro);
         for_each_word(text, note);
       }
     }
@@ -56,7 +56,8 @@ bool HiddenCode::hide_in_macros(File& file, std::size_t place, std::string_view 
   const bool is_throw = message.find("exception handling") != std::string_view::npos;
   bool is_new = false;
   if (!is_literal && !is_throw) return false;
-  visit_macros(use_at(file.source, place), [&](File& in, std::size_t begin, std::string_view text) {
+  visit_macros(use_at(file.source, place), [&](File& in, std::size_t begin, std::string_view text,
+                                               const MacroDefinition&) {
     for (TextRange part : is_literal ? compound_literals(text) : throw_statements(text)) {
       part = {part.begin + begin, part.end + begin};
       is_new |= add(in, part, is_throw ? Edit::Kind::kCall : Edit::Kind::kBlank);
@@ -68,16 +69,24 @@ bool HiddenCode::hide_in_macros(File& file, std::size_t place, std::string_view 
 // Of the statement expressions in the declaration at the place, and in the macro that it names.
 bool HiddenCode::make_lambdas(File& file, std::size_t place) {
   if (keeps_statement_expressions_) return false;
+  // A macro with parameters may make a statement of what it is given.
   const auto may_return = [&](std::string_view word) {
     bool found = false;
-    visit_macros(word, [&](File&, std::size_t, std::string_view text) {
-      for_each_word(text, [&](std::string_view each) { found |= each == "return"; });
-    });
+    visit_macros(word,
+                 [&](File&, std::size_t, std::string_view text, const MacroDefinition& macro) {
+                   found |= macro.parameters.data() != nullptr;
+                   for_each_word(text, [&](std::string_view each) { found |= each == "return"; });
+                 });
     return found;
   };
   bool is_new = false;
-  const auto make = [&](File& in, std::size_t begin, std::string_view text) {
-    for (Insertion each : lambdas_for_statement_expressions(text, may_return)) {
+  const auto make = [&](File& in, std::size_t begin, std::string_view text,
+                        const MacroDefinition& macro) {
+    const auto leaves = [&](std::string_view word, bool may_be_statement) {
+      const bool is_given = word == "__VA_ARGS__" || contains_word(macro.parameters, word);
+      return (is_given && may_be_statement) || may_return(word);
+    };
+    for (Insertion each : lambdas_for_statement_expressions(text, leaves)) {
       each.at += begin;
       is_new |= insert(in, each);
     }
@@ -87,7 +96,7 @@ bool HiddenCode::make_lambdas(File& file, std::size_t place) {
   if (!chain.empty()) {
     const TextRange& range = chain.back()->range;
     make(file, range.begin,
-         std::string_view(file.source).substr(range.begin, range.end - range.begin));
+         std::string_view(file.source).substr(range.begin, range.end - range.begin), {});
   }
   return is_new;
 }

@@ -15,9 +15,10 @@ MacroDefinition macro_definition(std::string_view directive) {
   if (at == std::string_view::npos) return {};
   std::size_t end = at;
   while (end < directive.size() && is_word(directive[end])) ++end;
-  MacroDefinition found{directive.substr(at, end - at), end};
+  MacroDefinition found{directive.substr(at, end - at), {}, end};
   if (end < directive.size() && directive[end] == '(') {
     found.body = std::min(directive.find(')', end), directive.size() - 1) + 1;
+    found.parameters = directive.substr(end + 1, found.body - end - 2);
   }
   return found;
 }

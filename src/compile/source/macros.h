@@ -12,7 +12,8 @@ namespace baton::compiler {
 // A macro's name, and what stands for it. A directive that defines nothing has no name.
 struct MacroDefinition {
   std::string_view name;
-  std::size_t body = 0;  // where it begins in the directive
+  std::string_view parameters = {};  // without the brackets; null where it has none
+  std::size_t body = 0;              // where it begins in the directive
 };
 MacroDefinition macro_definition(std::string_view directive);
 

@@ -104,6 +104,12 @@ TEST_F(PublicCode, StatementExpressionsInKernels) {
     extern "C" __global__ void k(int* p) { p[0] = CHECKED(p[1]); })"))
                   .what(),
               HasSubstr("expected an expression"));
+  // What a macro is given may leave it too.
+  EXPECT_THAT(refusal(Source::from_text(R"(
+    #define DO(what) ({ what; 1; })
+    extern "C" __global__ void k(int* p) { p[0] = DO(if (p[1]) return); })"))
+                  .what(),
+              HasSubstr("expected an expression"));
   // The prelude's macros are not looked into.
   Source source = Source::from_text(
       "extern \"C\" __global__ void k(int* p) { p[0] = ({ LEAVE(p[1]); 3; }); }", "k.cu");

@@ -17,16 +17,14 @@ class StatementExpressions {
   explicit StatementExpressions(std::string_view text)
       : text_(text), tokens_(tokenize(text).tokens) {}
 
-  std::vector<Insertion> run(const std::function<bool(std::string_view)>& may_return) const {
+  std::vector<Insertion> run(const MayReturn& may_return) const {
     std::vector<Insertion> found;
     for (std::size_t open = 1; open < tokens_.size(); ++open) {
       if (!is(open, "{") || !is(open - 1, "(")) continue;
       const std::size_t close = closing(open);
       // A list of initialisers holds no ";".
       if (close + 1 >= tokens_.size() || !is(close + 1, ")") || !is(close - 1, ";")) continue;
-      bool is_left = false;
-      for (std::size_t i = open; i < close; ++i) is_left |= is(i, "return") || may_return(word(i));
-      if (is_left) continue;
+      if (is_left(open, close, may_return)) continue;
       found.push_back({tokens_[open].begin, "[&]"});
       const std::size_t last = last_statement(open + 1, close);
       if (has_value(last, close)) found.push_back({tokens_[last].begin, "return "});
@@ -40,6 +38,17 @@ class StatementExpressions {
     return text_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
   }
   bool is(std::size_t i, std::string_view what) const { return word(i) == what; }
+
+  bool is_left(std::size_t open, std::size_t close, const MayReturn& may_return) const {
+    std::vector<std::string_view> brackets;
+    for (std::size_t i = open; i < close; ++i) {
+      if (is(i, "(") || is(i, "[") || is(i, "{")) brackets.push_back(word(i));
+      if (is(i, ")") || is(i, "]") || is(i, "}")) brackets.pop_back();
+      const bool may_be_statement = !brackets.empty() && brackets.back() == "{";
+      if (is(i, "return") || may_return(word(i), may_be_statement)) return true;
+    }
+    return false;
+  }
 
   std::size_t closing(std::size_t open) const {
     int depth = 0;
@@ -73,8 +82,8 @@ class StatementExpressions {
 
 }  // namespace
 
-std::vector<Insertion> lambdas_for_statement_expressions(
-    std::string_view text, const std::function<bool(std::string_view)>& may_return) {
+std::vector<Insertion> lambdas_for_statement_expressions(std::string_view text,
+                                                         const MayReturn& may_return) {
   return StatementExpressions(text).run(may_return);
 }
 

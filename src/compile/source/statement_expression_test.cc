@@ -11,8 +11,10 @@ namespace baton::compiler {
 namespace {
 
 std::string as_lambdas(std::string text) {
-  const auto found = lambdas_for_statement_expressions(
-      text, [](std::string_view word) { return word == "LEAVE"; });
+  const auto found =
+      lambdas_for_statement_expressions(text, [](std::string_view word, bool may_be_statement) {
+        return word == "LEAVE" || (word == "given" && may_be_statement);
+      });
   std::size_t shift = 0;
   for (const Insertion& each : found) {
     text.insert(each.at + shift, each.text);
@@ -37,9 +39,14 @@ TEST(StatementExpression, WithoutAValueReturnsNothing) {
 }
 
 TEST(StatementExpression, ThatMayLeaveTheFunctionStays) {
-  for (const std::string text : {"({ if (x) return 1; x; })", "({ LEAVE(x); x; })"}) {
+  for (const std::string text :
+       {"({ if (x) return 1; x; })", "({ LEAVE(x); x; })", "({ given; 1; })"}) {
     EXPECT_EQ(as_lambdas(text), text);
   }
+}
+
+TEST(StatementExpression, WordsInBracketsAreNoStatements) {
+  EXPECT_EQ(as_lambdas("({ int a = (given); a; })"), "([&]{ int a = (given); return a; }())");
 }
 
 TEST(StatementExpression, IsNoListOfInitialisers) {
@@ -51,6 +58,7 @@ TEST(StatementExpression, IsNoListOfInitialisers) {
 TEST(Macros, Definitions) {
   EXPECT_EQ(macro_definition("#define MIN(a, b) ({ a; })").name, "MIN");
   EXPECT_EQ(macro_definition("#define MIN(a, b) ({ a; })").body, 17u);
+  EXPECT_EQ(macro_definition("#define MIN(a, b) ({ a; })").parameters, "a, b");
   EXPECT_EQ(macro_definition("# define N 3").name, "N");
   EXPECT_EQ(macro_definition("#undef N").name, "");
   EXPECT_EQ(macro_definition("#").name, "");
