@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "compile/advice.h"
 #include "compile/entries.h"
 #include "compile/nvrtc/hints.h"
 #include "compile/source/host_code.h"
@@ -20,14 +21,6 @@ namespace {
 constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{64} << 20;
 // So often host code is hidden, each time with what the last compile complained of.
 constexpr int kMaxRounds = 16;
-
-bool is_error(const Diagnostic& diagnostic) {
-  return diagnostic.severity == Diagnostic::Severity::kError;
-}
-
-bool says(const Diagnostic& diagnostic, std::string_view what) {
-  return is_error(diagnostic) && diagnostic.message.find(what) != std::string::npos;
-}
 
 // Errors about entries are settled when the source compiles.
 bool is_about_source(const Diagnostic& diagnostic) {
@@ -42,14 +35,6 @@ bool needs_other_source(const Attempt& attempt) {
   return attempt.result == Nvrtc::kCompilation && count_of_errors(attempt) > 0;
 }
 
-// The headers of CUDA whose place is in host code, and what is given in place of each.
-std::optional<std::string> without_host_library(std::string_view name) {
-  if (name == "cub/cub.cuh") return fmt::format("#include <{}>\n", kCubHeader);
-  const bool is_of_hosts = name.starts_with("thrust/") || name.starts_with("cub/device/") ||
-                           name == "cub/util_allocator.cuh";
-  return is_of_hosts ? std::optional<std::string>("") : std::nullopt;
-}
-
 class Compiler {
  public:
   Compiler(const Nvrtc& nvrtc, const Request& request, const PathTable& paths)
@@ -62,10 +47,11 @@ class Compiler {
     if (setup.host && keeps_all_functions()) {
       setup.hides = true;
       read_files();
-      hidden_.make_host_functions_inline();
+      hidden_.make_host_functions_inline(request_.parsed.is_relocatable);
       hidden_.next_round();
     }
     Attempt made = attempt_with(setup, request_.options.entries);
+    if (needs_other_source(made)) made = without_marks(std::move(made), setup);
     if (needs_other_source(made)) made = improved(std::move(made), setup);
     // In a file without host code whatever is wrong is the author's to mend, but for C's literals.
     const bool may_be_read =
@@ -81,8 +67,11 @@ class Compiler {
   }
 
  private:
-  // -G keeps what nothing calls, as if a debugger might.
-  bool keeps_all_functions() const { return request_.parsed.has_debug; }
+  // -G keeps what nothing calls, as if a debugger might; and another file may call what is
+  // relocatable.
+  bool keeps_all_functions() const {
+    return request_.parsed.has_debug || request_.parsed.is_relocatable;
+  }
 
   // The sources that host code may be hidden in.
   void read_files() {
@@ -93,6 +82,11 @@ class Compiler {
     std::map<std::filesystem::path, int> names_of;
     for (const auto& [name, paths] : request_.scan.paths_of) {
       for (const std::filesystem::path& path : paths) ++names_of[path];
+    }
+    bool knows_macros =
+        request_.text.substr(0, request_.source_at).find("return") == std::string::npos;
+    for (const std::string& option : request_.parsed.others) {
+      knows_macros = knows_macros && option.find("return") == std::string::npos;
     }
     for (const auto& [name, paths] : request_.scan.paths_of) {
       // What comes from memory is found by its name alone.
@@ -108,6 +102,9 @@ class Compiler {
       }
       headers_.emplace_back(name, path);
     }
+    knows_macros =
+        knows_macros && request_.scan.obstacle.empty() && header_of_.size() == names_of.size();
+    if (!knows_macros) hidden_.keep_statement_expressions();
   }
 
   ProgramInput input(const Setup& setup, const std::vector<std::string>& entries) const {
@@ -116,7 +113,13 @@ class Compiler {
     out.arguments = compiler_arguments(request_, setup);
     out.entries = entries;
     for (const EmbeddedHeader& header : request_.headers) {
-      out.headers.emplace_back(header.name, header.text);
+      std::string text = header.text;
+      if (header.name == kHostStdHeader) {
+        for (const std::string& name : setup.withheld) {
+          replace_word(text, name, "baton_withheld_" + name);
+        }
+      }
+      out.headers.emplace_back(header.name, std::move(text));
     }
     out.text = request_.text;
     if (setup.hides) {
@@ -131,7 +134,7 @@ class Compiler {
     }
     if (setup.no_thrust) {
       for (const IncludedFile& file : request_.scan.files) {
-        if (auto text = without_host_library(file.name)) {
+        if (auto text = without_host_library(file.name, setup)) {
           out.headers.emplace_back(file.name, std::move(*text));
         }
       }
@@ -173,35 +176,14 @@ class Compiler {
 
   // Whether a compile that a kernel's author did not ask for is what he means: it must not make
   // calls of the host out of what was an error.
-  static bool is_sound(const Attempt& made) {
+  bool is_sound(const Attempt& made) const {
+    // What another file is to define is missed where the files are linked.
+    if (made.succeeded() && request_.parsed.is_relocatable) {
+      return made.ptx.find(kHiddenFunction) == std::string::npos;
+    }
     if (made.succeeded()) return !calls_the_host(made.ptx);
     return std::none_of(made.diagnostics.begin(), made.diagnostics.end(),
                         [](const auto& each) { return says(each, "Unresolved extern function"); });
-  }
-
-  // What the errors say is missing.
-  Setup advised(const Attempt& failed, Setup setup) const {
-    for (const Diagnostic& each : failed.diagnostics) {
-      setup.tensor_map |=
-          says(each, "\"CUtensorMap\" is undefined") || says(each, "has no member \"CUtensorMap\"");
-      setup.host |= says(each, "marked as a __host__ function") ||
-                    says(each, "function main cannot be marked") ||
-                    says(each, "does not support exception handling");
-      setup.no_register |= says(each, "use of the \"register\" storage class");
-    }
-    setup.host |= lacks_host_declarations(failed.diagnostics);
-    if (setup.no_thrust) return setup;
-    const auto& files = request_.scan.files;
-    const bool includes_host_library = std::any_of(
-        files.begin(), files.end(),
-        [](const IncludedFile& file) { return without_host_library(file.name).has_value(); });
-    setup.no_thrust = includes_host_library &&
-                      std::any_of(failed.diagnostics.begin(), failed.diagnostics.end(),
-                                  [](const Diagnostic& each) {
-                                    return is_error(each) && PathTable::is_cuda(each.where.file);
-                                  });
-    if (setup.no_thrust) setup.host = true;
-    return setup;
   }
 
   // Follows the errors' advice for as long as there is some. Gives the best attempt, and leaves its
@@ -210,7 +192,7 @@ class Compiler {
     Setup next = setup;
     Attempt latest = best;
     for (;;) {
-      Setup advice = advised(latest, next);
+      Setup advice = advised(request_, latest, next);
       // The source's own namespace std may be for other compilers than this one.
       if (advice == next && !next.standard) advice.standard = true;
       if (advice == next) return best;
@@ -226,12 +208,31 @@ class Compiler {
     }
   }
 
+  // Included files without the byte order marks that the compiler does not read.
+  Attempt without_marks(Attempt failed, Setup& setup) {
+    const auto& files = request_.scan.files;
+    const bool has_marks = std::any_of(files.begin(), files.end(),
+                                       [](const auto& each) { return each.begins_with_mark; });
+    const bool is_about_marks =
+        std::any_of(failed.diagnostics.begin(), failed.diagnostics.end(),
+                    [](const Diagnostic& each) { return says(each, "unrecognized token"); });
+    if (!has_marks || !is_about_marks) return failed;
+    read_files();
+    hidden_.blank_byte_order_marks();
+    hidden_.next_round();
+    setup.hides = true;
+    return attempt_with(setup, request_.options.entries);
+  }
+
   // Hides the host code that the errors are about, until it compiles or something else is wrong.
   // Gives `failed` back where that does not work, without the errors about what may be hidden.
   Attempt with_hidden_code(Attempt failed, Setup& setup) {
     read_files();
     Setup hiding = setup;
     hiding.hides = true;
+    if (setup.host && keeps_all_functions()) {
+      hidden_.make_host_functions_inline(request_.parsed.is_relocatable);
+    }
     hidden_.next_round();
     Attempt latest = failed;
     if (!(hiding == setup)) latest = attempt_with(hiding, request_.options.entries);
@@ -241,7 +242,7 @@ class Compiler {
         if (is_about_source(each) && !hidden_.hide(each)) others.push_back(each);
       }
       if (!others.empty()) {
-        const Setup advice = advised(latest, hiding);
+        const Setup advice = advised(request_, latest, hiding);
         if (advice == hiding) {
           if (round == 0) failed.diagnostics = std::move(others);
           return failed;

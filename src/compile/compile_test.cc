@@ -227,8 +227,8 @@ TEST_F(Compile, ErrorsAdviseWhereTheyCan) {
   EXPECT_THAT(advice(kernel + "__global__ void outer(float* p) { k<<<1, 1>>>(p); }"),
               HasSubstr("that needs CUDA's device runtime"));
   EXPECT_THAT(advice("__global__ void k() { missing(); }"), Not(HasSubstr("hint:")));
-  write("inc/marked.h", "\xEF\xBB\xBF#define A 1\n");
-  source.text = "#include \"marked.h\"\n" + kernel;
+  const fs::path marked = write("inc/marked.h", "\xEF\xBB\xBF#define A 1\n");
+  source.text = "#include \"" + marked.string() + "\"\n" + kernel;
   EXPECT_THAT(refusal(source).what(), HasSubstr("that begin with a byte order mark; save without "
                                                 "one: " +
                                                 (folder_.path() / "inc/marked.h").string()));

@@ -25,6 +25,7 @@ inline constexpr std::string_view kHostStdHeader = "baton_host_std.h";
 // Included in front of sources with hidden host code (source/hidden_code.h): declares the function
 // that hidden statements call.
 inline constexpr std::string_view kHiddenHeader = "baton_hidden.h";
+inline constexpr std::string_view kHiddenFunction = "baton_hidden_host_code";
 inline constexpr std::string_view kHiddenCall = "::baton_hidden_host_code();";
 // Blocks and warps of CUB, in place of <cub/cub.cuh>.
 inline constexpr std::string_view kCubHeader = "baton_cub.h";

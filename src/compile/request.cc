@@ -101,12 +101,15 @@ std::vector<std::string> compiler_arguments(const Request& request, const Setup&
   const IncludeScan& scan = request.scan;
   include_first(kPreludeHeader);
   if (setup.host) include_first(kHostHeader);
-  const bool has_standard = scan.mentions_std && setup.standard;
+  // Thrust's types name members of `std` themselves.
+  const bool has_standard = (scan.mentions_std || setup.no_thrust) && setup.standard;
   if (has_standard) include_first(kStdHeader);
   if (setup.host && has_standard) include_first(kHostStdHeader);
+  for (std::string_view header : setup.headers) include_first(header);
   if (setup.tensor_map) include_first("cuda.h");
   if (setup.hides) include_first(kHiddenHeader);
   if (setup.no_register) arguments.emplace_back("-Dregister=");
+  if (setup.nvcc) arguments.emplace_back("-D__NVCC__");
   if (request.scan.mentions_pdl && request.arch.number >= chip::kFirstWithPdl) {
     arguments.emplace_back("--pre-include=cuda_device_runtime_api.h");
   }

@@ -37,6 +37,17 @@ using ::strtol;
 using ::time;
 
 template <typename _T>
+struct result_of;
+template <typename _F, typename... _A>
+struct result_of<_F(_A...)> {
+  using type = decltype(declval<_F>()(declval<_A>()...));
+};
+template <typename _T>
+using result_of_t = typename result_of<_T>::type;
+// No constant: it would become a variable of the module.
+enum piecewise_construct_t { piecewise_construct };
+
+template <typename _T>
 struct allocator {};
 
 // All that any container of values has.
@@ -148,6 +159,7 @@ BATON_MAP(unordered_map)
 #undef BATON_MAP
 
 struct string : vector<char> {
+  using size_type = size_t;
   constexpr string() {}
   string(const char*);
   string(const char*, size_t);
@@ -255,6 +267,18 @@ struct baton_stream : ios_base {
   template <typename _A>
   baton_stream& operator>>(_A&);
 };
+template <typename _T>
+struct char_traits {};
+template <typename _T, typename Traits = char_traits<_T>>
+struct basic_ostream : baton_stream {};
+template <typename _T, typename Traits = char_traits<_T>>
+struct basic_istream : baton_stream {};
+template <typename _T, typename... More>
+struct basic_ostringstream : baton_stream {};
+template <typename _T, typename... More>
+struct basic_istringstream : baton_stream {};
+template <typename _T, typename... More>
+struct basic_stringstream : baton_stream {};
 using ios = ios_base;
 using ostream = baton_stream;
 using istream = baton_stream;
@@ -350,6 +374,12 @@ template <typename Iterator, typename... _A>
 void shuffle(Iterator, Iterator, _A&&...);
 template <typename Iterator>
 void random_shuffle(Iterator, Iterator);
+template <typename Iterator, typename _A, typename... More>
+_A partial_sum(Iterator, Iterator, _A, More...);
+template <typename Iterator, typename _A>
+_A reverse_copy(Iterator, Iterator, _A);
+template <typename Iterator, typename _A>
+Iterator find_if(Iterator, Iterator, _A);
 template <typename Iterator>
 void reverse(Iterator, Iterator);
 template <typename Iterator, typename _A>
@@ -428,6 +458,8 @@ struct duration {
 template <typename _A, typename _B>
 duration<double> operator-(const _A&, const _B&);
 template <typename _A, typename _P, typename _B>
+double operator/(const duration<_A, _P>&, const _B&);
+template <typename _A, typename _P, typename _B>
 bool operator<(const duration<_A, _P>&, const _B&);
 using nanoseconds = duration<long long, nano>;
 using microseconds = duration<long long, micro>;
@@ -459,9 +491,9 @@ enum memory_order {
 };
 template <typename _T>
 struct atomic {
-  constexpr atomic() {}
-  template <typename _A>
-  constexpr atomic(_A) {}
+  _T baton_value;
+  constexpr atomic() : baton_value() {}
+  constexpr atomic(_T value) : baton_value(value) {}
   template <typename... _A>
   _T load(_A...) const;
   template <typename... _A>
@@ -481,6 +513,15 @@ struct atomic {
   _T operator++(int);
   operator _T() const;
 };
+using atomic_bool = atomic<bool>;
+using atomic_char = atomic<char>;
+using atomic_int = atomic<int>;
+using atomic_uint = atomic<unsigned>;
+using atomic_long = atomic<long>;
+using atomic_ulong = atomic<unsigned long>;
+using atomic_llong = atomic<long long>;
+using atomic_ullong = atomic<unsigned long long>;
+using atomic_size_t = atomic<size_t>;
 struct nullopt_t {};
 constexpr nullopt_t nullopt;
 template <typename _T>

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <baton_gnu.h>
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;

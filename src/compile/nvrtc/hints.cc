@@ -67,9 +67,8 @@ const std::vector<Hint>& hints() {
       {{"unrecognized option", "extended-lambda"},
        [](const Request&) {
          return std::string(
-             "NVRTC has no mode for lambdas with __device__; leave the option out, and write such "
-             "a "
-             "lambda as a class with an operator()");
+             "NVRTC has no mode for lambdas with __device__; leave the option out, and Baton reads "
+             "them as lambdas without marks");
        }},
       {{"Unresolved extern function", "GetParameterBuffer"},
        [](const Request&) {

@@ -11,6 +11,7 @@ namespace baton::compiler {
 // A source's own options, told apart as far as Baton has to know them. All others are passed on as
 // written.
 struct ParsedOptions {
+  bool is_relocatable = false;                 // -rdc=true: other files may define and call
   std::vector<std::string> others;             // in order; without folders and forced includes
   std::filesystem::path directory;             // the source's own folder, absolute
   std::vector<std::filesystem::path> include;  // absolute: Source::include, -I, and `directory`

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compile/headers.h"
+#include "compile/source/includes.h"
 #include "compile/source/words.h"
 
 namespace baton::compiler {
@@ -14,6 +15,7 @@ using Kind = Declaration::Kind;
 
 // In so many rounds statements go; after that the whole body.
 constexpr std::size_t kRoundsOfStatements = 3;
+constexpr std::string_view kInline = "inline ";
 
 bool says(std::string_view message, std::string_view what) {
   return message.find(what) != std::string_view::npos;
@@ -90,8 +92,13 @@ bool HiddenCode::hide_at(File& file, std::size_t place, std::string_view message
   if (message == "expected an expression") {
     const std::vector<TextRange> parts = file.outline.compound_literal(place);
     for (const TextRange& part : parts) add(file, part, Edit::Kind::kBlank);
-    if (!parts.empty()) return true;
+    if (!parts.empty() || make_lambdas(file, place)) return true;
   }
+  if (says(message, "annotation on lambda")) {
+    const TextRange marks = file.outline.lambda_marks(place);
+    if (!marks.empty()) return add(file, marks, Edit::Kind::kBlank);
+  }
+  if (hide_in_macros(file, place, message)) return true;
   std::vector<const Declaration*> chain = file.outline.at(place);
   std::erase_if(chain, [](const Declaration* each) { return each->kind == Kind::kNamespace; });
   if (chain.empty()) return false;
@@ -114,7 +121,7 @@ bool HiddenCode::hide_in_function(File& file, const Declaration& function, std::
       add(file, found.keyword, Edit::Kind::kBlank);
       if (!found.handlers.empty()) add(file, found.handlers, Edit::Kind::kBlank);
       const std::size_t inside = found.block.begin + 1;
-      return add(file, {inside, inside}, Edit::Kind::kInsertCall);
+      return insert(file, {inside, kHiddenCall});
     }
   }
   const TextRange statement = rounds.size() > kRoundsOfStatements
@@ -138,15 +145,24 @@ bool HiddenCode::hide_class(File& file, const Declaration& outermost) const {
   return add(file, outermost.range, Edit::Kind::kBlank);
 }
 
-void HiddenCode::make_host_functions_inline() {
+void HiddenCode::blank_byte_order_marks() {
+  for (auto& [name, file] : files_) {
+    if (file->source.starts_with(kByteOrderMark)) {
+      add(*file, {0, kByteOrderMark.size()}, Edit::Kind::kBlank);
+    }
+  }
+}
+
+void HiddenCode::make_host_functions_inline(bool keeps_marked) {
   for (auto& [name, file] : files_) {
     std::vector<const Declaration*> open;
     const auto visit = [&](const auto& self, const std::vector<Declaration>& scope) -> void {
       for (const Declaration& each : scope) {
         if (each.kind == Kind::kNamespace) self(self, each.members);
         if (each.kind != Kind::kFunction || each.is_for_device || each.is_constexpr) continue;
+        if (keeps_marked && each.mentions_device) continue;
         const std::size_t at = file->outline.specifiers(each.range.begin);
-        add(*file, {at, at}, Edit::Kind::kInsertInline);
+        insert(*file, {at, kInline});
       }
     };
     visit(visit, file->outline.declarations());
@@ -162,16 +178,28 @@ bool HiddenCode::touches(const SourceLocation& place) const {
   if (chain.empty() || chain.back()->kind == Kind::kNamespace) return false;
   const TextRange& range = chain.back()->range;
   return std::any_of(file.edits.begin(), file.edits.end(), [&](const Edit& edit) {
-    return edit.kind != Edit::Kind::kInsertInline && range.contains(edit.range.begin);
+    return edit.inserted != kInline && range.contains(edit.range.begin);
   });
 }
 
 bool HiddenCode::add(File& file, const TextRange& range, Edit::Kind kind) const {
+  return add(file, {range, kind, round_});
+}
+
+bool HiddenCode::insert(File& file, const Insertion& insertion) const {
+  const TextRange range{insertion.at, insertion.at};
+  return add(file, {range, Edit::Kind::kInsert, round_, insertion.text});
+}
+
+bool HiddenCode::add(File& file, const Edit& edit) const {
   for (const Edit& other : file.edits) {
-    const bool is_within = other.range.begin <= range.begin && range.end <= other.range.end;
-    if (is_within && (!other.range.empty() || kind == other.kind)) return other.round == round_;
+    const bool is_within =
+        other.range.begin <= edit.range.begin && edit.range.end <= other.range.end;
+    if (is_within && (!other.range.empty() || edit.inserted == other.inserted)) {
+      return other.round == round_;
+    }
   }
-  file.edits.push_back({range, kind, round_});
+  file.edits.push_back(edit);
   return true;
 }
 
@@ -224,10 +252,9 @@ void HiddenCode::write(File& file) {
 }
 
 void HiddenCode::write_hidden(File& file, const Edit& edit) {
-  const bool calls = edit.kind == Edit::Kind::kCall || edit.kind == Edit::Kind::kInsertCall;
+  const bool calls = edit.kind == Edit::Kind::kCall;
   const std::string call = std::string(kHiddenCall);
-  if (edit.kind == Edit::Kind::kInsertCall) file.out += call;
-  if (edit.kind == Edit::Kind::kInsertInline) file.out += "inline ";
+  file.out += edit.inserted;
   if (edit.kind == Edit::Kind::kEnd) file.out += ';';
   // Between directives, which stay, each part with text becomes a call: any of them may be the one
   // that is compiled.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,7 +9,9 @@
 #include <vector>
 
 #include "compile/nvrtc/diagnostics.h"
+#include "compile/source/macros.h"
 #include "compile/source/outline.h"
+#include "compile/source/statement_expression.h"
 
 namespace baton::compiler {
 
@@ -28,9 +31,14 @@ class HiddenCode {
   bool hide(const Diagnostic& error);
   // Writes the files for the next compile. What fails again and again is hidden in larger parts.
   void next_round();
+  // Byte order marks become blanks: the compiler reads none.
+  void blank_byte_order_marks();
+  // GNU's statement expressions stay as they are: a macro that is not in the files may return.
+  void keep_statement_expressions() { keeps_statement_expressions_ = true; }
   // Makes every function that has no mark of the device `inline`: the compiler then drops those
-  // that no kernel calls, also where it keeps all code for debuggers.
-  void make_host_functions_inline();
+  // that no kernel calls, also where it keeps all code for debuggers. Those marked for both stay
+  // where other files may call them.
+  void make_host_functions_inline(bool keeps_marked);
 
   // Whether something in the declaration at this place is hidden.
   bool touches(const SourceLocation& place) const;
@@ -44,10 +52,11 @@ class HiddenCode {
  private:
   // How a range appears: as blanks, as a call that cannot be linked, as ";", or with text in front.
   struct Edit {
-    enum class Kind { kBlank, kCall, kEnd, kInsertCall, kInsertInline };
+    enum class Kind { kBlank, kCall, kEnd, kInsert };
     TextRange range;
     Kind kind = Kind::kBlank;
     std::uint32_t round = 0;
+    std::string_view inserted = {};
   };
   struct File {
     explicit File(std::string all) : source(std::move(all)), outline(source) {}
@@ -64,6 +73,8 @@ class HiddenCode {
 
   // False where an earlier round hid it already: that did not help.
   bool add(File& file, const TextRange& range, Edit::Kind kind) const;
+  bool insert(File& file, const Insertion& insertion) const;
+  bool add(File& file, const Edit& edit) const;
   static void write(File& file);
   static void write_hidden(File& file, const Edit& edit);
   static std::size_t place_of(const File& file, int line, int column);
@@ -71,12 +82,19 @@ class HiddenCode {
   bool hide_in_function(File& file, const Declaration& function, std::size_t place,
                         std::string_view message);
   bool hide_class(File& file, const Declaration& outermost) const;
+  bool hide_in_macros(File& file, std::size_t place, std::string_view message);
+  bool make_lambdas(File& file, std::size_t place);
+  // Visits the definitions of the macros in a text, in all files, and of those that they name.
+  using VisitMacro =
+      std::function<void(File&, std::size_t body, std::string_view text, const MacroDefinition&)>;
+  void visit_macros(std::string_view use, const VisitMacro& visit) const;
 
   File* find(std::string_view name) const;
 
   std::map<std::string, std::unique_ptr<File>, std::less<>> files_;
   std::map<std::string, std::string, std::less<>> names_;  // the compiler's → the diagnostics'
   std::uint32_t round_ = 0;
+  bool keeps_statement_expressions_ = false;
 };
 
 }  // namespace baton::compiler

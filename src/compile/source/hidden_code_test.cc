@@ -212,7 +212,7 @@ TEST_F(Hidden, HostFunctionsBecomeInline) {
                    "void f() {}\nextern \"C\" int g() {}\ntemplate <> void h<int>() {}\n"
                    "__global__ void k() {}\nconstexpr int c() {}\nstruct A { void m() {} };\n"
                    "namespace n { int i() {} }\n");
-  hidden_.make_host_functions_inline();
+  hidden_.make_host_functions_inline(false);
   hidden_.next_round();
   EXPECT_EQ(
       hidden_.text(kFile),

@@ -34,6 +34,21 @@ bool lacks_host_declarations(const std::vector<Diagnostic>& failed) {
   });
 }
 
+std::string_view standard_header_for(const Diagnostic& error) {
+  constexpr std::array<std::string_view, 5> kHeaders = {"array", "tuple", "functional", "numeric",
+                                                        "complex"};
+  if (!error.message.starts_with("namespace \"std\" has no member")) return "";
+  const std::string_view name = last_quoted(error.message);
+  for (std::string_view header : kHeaders) {
+    const auto all = embedded_headers();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const EmbeddedHeader& each) {
+      return each.name == header && contains_word(each.text, name);
+    });
+    if (found != all.end()) return found->name;
+  }
+  return "";
+}
+
 bool calls_the_host(std::string_view ptx) {
   // The functions that every device has.
   constexpr std::array<std::string_view, 4> kSystem = {"vprintf", "malloc", "free", "__assertfail"};

@@ -216,6 +216,7 @@ class Scanner {
                          mentions("cudaTriggerProgrammaticLaunchCompletion");
     out_.mentions_std |= mentions("std::") || mentions("namespace std");
     out_.opens_std |= mentions("__CUDACC_RTC__") && opens_std(text);
+    out_.mentions_nvcc |= mentions("__NVCC__");
     out_.mentions_launch |= mentions("<<<");
     for (std::string_view what :
          {"__FILE__", "__BASE_FILE__", "__FILE_NAME__", "__builtin_FILE", "source_location"}) {

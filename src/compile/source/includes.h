@@ -39,6 +39,7 @@ struct IncludeScan {
   bool mentions_pdl = false;        // one of the PDL functions of the CUDA device runtime
   bool mentions_std = false;        // "std::" or "namespace std"
   bool mentions_launch = false;     // "<<<": there is host code
+  bool mentions_nvcc = false;       // __NVCC__
   bool opens_std = false;           // "namespace std {" in a file that knows __CUDACC_RTC__
   bool mentions_file_name = false;  // __FILE__, or assert, which uses it
   // The user's files by the names in #include lines: one name may mean several.

@@ -402,4 +402,13 @@ std::vector<TextRange> Outline::compound_literal(std::size_t place) const {
   return wants_name ? std::vector<TextRange>() : parts;
 }
 
+TextRange Outline::lambda_marks(std::size_t place) const {
+  const std::vector<SourceToken>& tokens = tokenized_.tokens;
+  const std::size_t end = token_at(place);
+  std::size_t first = end;
+  while (first > 0 && tokens[first - 1].kind == SourceToken::Kind::kWord) --first;
+  if (first == 0 || first == end || !is(first - 1, "]")) return {};
+  return {tokens[first].begin, tokens[end - 1].end};
+}
+
 }  // namespace baton::compiler

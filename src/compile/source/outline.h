@@ -64,6 +64,9 @@ class Outline {
   // The type of "(T){" where the place is that bracket: the parts that make "T{" of it go.
   std::vector<TextRange> compound_literal(std::size_t place) const;
 
+  // The marks of a lambda, "[x] __device__ (", where the place is what follows them.
+  TextRange lambda_marks(std::size_t place) const;
+
   const TokenizedText& text() const { return tokenized_; }
 
  private:
