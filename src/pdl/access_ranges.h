@@ -13,6 +13,7 @@
 #include "pdl/address_binder.h"
 #include "pdl/certain_walk.h"
 #include "pdl/code.h"
+#include "pdl/definition_graph.h"
 #include "pdl/number_range.h"
 
 namespace baton::overlap {
@@ -21,24 +22,6 @@ namespace baton::overlap {
 struct ReachedBytes {
   MemoryId memory = 0;
   WideInteger begin = 0, end = 0;
-};
-
-// The definitions of a kernel's registers, and the ways between its operations. Immutable.
-class DefinitionGraph {
- public:
-  explicit DefinitionGraph(const Code& code);
-
-  std::span<const std::uint32_t> definitions(std::uint32_t id) const { return definitions_[id]; }
-  bool is_single(std::uint32_t id) const { return definitions_[id].size() == 1; }
-  // Whether every way from the kernel's beginning to `b` passes `a`.
-  bool dominates(std::uint32_t a, std::uint32_t b) const {
-    return entered_[a] != 0 && entered_[b] != 0 && entered_[a] <= entered_[b] &&
-           left_[b] <= left_[a];
-  }
-
- private:
-  std::vector<std::vector<std::uint32_t>> definitions_;  // operations, by register
-  std::vector<std::uint32_t> entered_, left_;  // by operation: a walk over the dominator tree
 };
 
 // Follows the addresses of a kernel's accesses back to an argument or a variable, as an interval of
