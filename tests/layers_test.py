@@ -39,6 +39,7 @@ COMPOSITION = pathlib.Path("src/devices.cc")
 PUBLIC = {
     "export.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
+    "races.h": "driver",
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",

@@ -25,6 +25,7 @@
 #include "baton/metadata.h"
 #include "baton/module.h"
 #include "baton/program.h"
+#include "baton/races.h"
 #include "baton/report.h"
 #include "baton/schedule.h"
 #include "baton/stream.h"

@@ -20,6 +20,7 @@
 #include "baton/export.h"
 #include "baton/loaded_program.h"
 #include "baton/program.h"
+#include "baton/races.h"
 #include "baton/report.h"
 #include "baton/schedule.h"
 
@@ -61,6 +62,9 @@ struct RunOptions {
   // The order in which the simulated GPU executes work without a fixed order. A GPU rejects every
   // other schedule than kSerial with kInvalidInput.
   Schedule schedule = {};
+  // Which races the simulated GPU looks for. A GPU rejects every other value than kUsual with
+  // kInvalidInput.
+  Races races = Races::kUsual;
   // Whether the simulated GPU records a timeline, for RunReport::trace. A GPU rejects it.
   bool trace = false;
   // Whether events time the steps. Without them the report has only the times of runs, and a

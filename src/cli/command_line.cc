@@ -25,8 +25,8 @@ constexpr std::string_view kLaterCommands[] = {"build", "tune"};
 
 // What CLI11 fills: text as written, which is checked below, so that every message is ours.
 struct RawRun {
-  std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, seed, timeout, trace,
-      keep;
+  std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, races, seed, timeout,
+      trace, keep;
   std::vector<std::string> set, input, output, expect;
 };
 
@@ -104,6 +104,12 @@ std::optional<Schedule> checked_schedule(const std::string& given) {
   if (seeded) parse_integer<std::uint64_t>("--schedule random:", given.substr(7), 0, "a seed");
   check_choice("--schedule", seeded ? "random" : given, kKnown);
   return parse_schedule(given);
+}
+
+Races checked_races(const std::string& given) {
+  constexpr std::string_view kKnown[] = {"usual", "global"};
+  check_choice("--races", given, kKnown);
+  return given == "global" ? Races::kGlobal : Races::kUsual;
 }
 
 std::vector<std::pair<std::string, std::int64_t>> parse_symbols(
@@ -197,6 +203,7 @@ RunCommand checked_run(const Raw& raw) {
   if (!run.keep.empty()) command.keep = run.keep;
 
   command.schedule = checked_schedule(run.schedule);
+  command.races = checked_races(run.races);
   if (!run.trace.empty()) command.trace = run.trace;
   return command;
 }
@@ -390,6 +397,8 @@ class CommandLineParser {
     option(sub, "--atol", run.atol, "A", "Absolute tolerance of --expect; default by dtype");
     option(sub, "--schedule", run.schedule, "ORDER",
            "Order of work on the simulated GPU: serial, late, early, reverse or random:SEED");
+    option(sub, "--races", run.races, "WHICH",
+           "Races that the simulated GPU looks for: usual, or global for those inside grids too");
     option(sub, "--trace", run.trace, "FILE.json", "Write a timeline of the simulated GPU");
     option(sub, "--keep", run.keep, "DIR", "Write sources, PTX and machine code into a folder");
     add_strict(sub);

@@ -11,6 +11,7 @@
 
 #include "baton/executable.h"
 #include "baton/program.h"
+#include "baton/races.h"
 #include "baton/schedule.h"
 #include "tools/program_arrays.h"
 
@@ -44,6 +45,7 @@ struct RunCommand {
   PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
   std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
   std::optional<Schedule> schedule;
+  Races races = Races::kUsual;
   std::optional<std::filesystem::path> trace;
 };
 

@@ -21,6 +21,7 @@ baton::RunOptions run_options(const RunCommand& command, Output& output,
   baton::RunOptions options = timed_options(command.timeout, interrupt);
   options.repeat = command.repeat;
   if (command.schedule) options.schedule = *command.schedule;
+  options.races = command.races;
   options.trace = command.trace.has_value();
   const auto start = std::chrono::steady_clock::now();
   options.progress = [&output, start, repeat = command.repeat](const RunProgress& progress) {

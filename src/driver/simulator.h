@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/races.h"
 #include "baton/schedule.h"
 #include "driver/finding_kind.h"
 
@@ -94,7 +95,8 @@ class Simulator {
     // what another session asked for.
     std::optional<Schedule> schedule = std::nullopt;
     Watch watch = Watch::kAuto;  // of the session's work
-    bool trace = false;          // whether a timeline of the session's work is written
+    Races races = Races::kUsual;
+    bool trace = false;  // whether a timeline of the session's work is written
     // All work of the session comes from its thread, which submits it before it waits, and nothing
     // from outside changes what its grids poll. Grids that do nothing but poll can then never end:
     // that is found, and stops them.

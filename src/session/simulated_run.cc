@@ -19,6 +19,11 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
                 "the schedule {} needs the simulated GPU; {} orders its work itself",
                 to_string(options.schedule), device.name());
   }
+  if (options.races != Races::kUsual) {
+    throw error(ErrorCode::kInvalidInput,
+                "races in global memory are found by the simulated GPU, the device is {}",
+                device.name());
+  }
   if (options.trace) {
     throw error(ErrorCode::kInvalidInput, "a trace needs the simulated GPU, the device is {}",
                 device.name());
@@ -44,6 +49,7 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
   driver::Simulator::Options asked;
   if (options.schedule != Schedule{}) asked.schedule = options.schedule;
   asked.watch = overlaps ? Watch::kOn : Watch::kOff;
+  asked.races = options.races;
   asked.trace = options.trace;
   asked.alone = true;
   session_ = simulator->begin(context, asked);

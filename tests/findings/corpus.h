@@ -21,7 +21,7 @@ class Bench {
  public:
   static constexpr unsigned kCount = 256, kGrid = 2, kBlock = 128;
 
-  Bench(const Schedule& schedule, const Compiled& kernels, const std::string& device);
+  Bench(const Schedule& schedule, Races races, const Compiled& kernels, const std::string& device);
   ~Bench();
 
   using Floats = Buffer<float>;
@@ -75,12 +75,16 @@ struct Program {
   std::function<void(Bench&)> run;
   std::string instead = {};
   std::string device = "sim";
+  // kGlobal: its kernels are those of grid_kernels.cu.
+  Races races = Races::kUsual;
 };
 
 std::vector<Program> order_programs();   // between grids, and with the host
 std::vector<Program> block_programs();   // shared memory, barriers, clusters, who never goes on
 std::vector<Program> memory_programs();  // where an access goes
 std::vector<Program> fault_programs();   // what ends a grid: a program for each kind, or more
+std::vector<Program> grid_programs();    // global memory inside one grid
 std::vector<Program> right_programs();
+std::vector<Program> right_grid_programs();
 
 }  // namespace baton::findings

@@ -18,13 +18,15 @@ namespace {
 
 using driver::FindingKind;
 
-const Compiled& kernels() {
-  static const Compiled compiled = [] {
-    CompileOptions options;
-    options.arch = "sm_90a";
-    return compile(Source::from_file(BATON_SOURCE_DIR "/tests/findings/kernels.cu"), options);
-  }();
-  return compiled;
+Compiled compiled_kernels(const std::string& file) {
+  CompileOptions options;
+  options.arch = "sm_90a";
+  return compile(Source::from_file(BATON_SOURCE_DIR "/tests/findings/" + file), options);
+}
+const Compiled& kernels_of(const Program& program) {
+  static const Compiled usual = compiled_kernels("kernels.cu");
+  static const Compiled grids = compiled_kernels("grid_kernels.cu");
+  return program.races == Races::kGlobal ? grids : usual;
 }
 
 std::vector<float> numbers(float factor) {
@@ -48,11 +50,11 @@ std::string text_of(const std::vector<driver::Finding>& findings) {
 }
 
 // Kinds of two accesses.
-const std::set<FindingKind> kPairs = {FindingKind::kReadBeforeWait, FindingKind::kWriteBeforeWait,
-                                      FindingKind::kWriteAfterRead, FindingKind::kMissingWait,
-                                      FindingKind::kTransitiveWait, FindingKind::kUnorderedGrids,
-                                      FindingKind::kHostRace,       FindingKind::kFreeRace,
-                                      FindingKind::kSharedRace,     FindingKind::kAsyncRace};
+const std::set<FindingKind> kPairs = {
+    FindingKind::kReadBeforeWait, FindingKind::kWriteBeforeWait, FindingKind::kWriteAfterRead,
+    FindingKind::kMissingWait,    FindingKind::kTransitiveWait,  FindingKind::kUnorderedGrids,
+    FindingKind::kHostRace,       FindingKind::kFreeRace,        FindingKind::kSharedRace,
+    FindingKind::kAsyncRace,      FindingKind::kGlobalRace};
 
 // The finding says who did what, where in the source, and to what; both times where there are two.
 void expect_named(const driver::Finding& finding) {
@@ -78,7 +80,8 @@ void expect_named(const driver::Finding& finding) {
 
 }  // namespace
 
-Bench::Bench(const Schedule& schedule, const Compiled& compiled, const std::string& name)
+Bench::Bench(const Schedule& schedule, Races races, const Compiled& compiled,
+             const std::string& name)
     : device(Device::open(name)),
       module(Module::load(device, compiled)),
       stream(device),
@@ -93,8 +96,10 @@ Bench::Bench(const Schedule& schedule, const Compiled& compiled, const std::stri
       driver(sim::simulated_driver()),
       simulator(*driver.simulator),
       context(device.native_context()),
-      session(simulator.begin(
-          context, {.schedule = schedule, .watch = driver::Simulator::Watch::kOn, .alone = true})) {
+      session(simulator.begin(context, {.schedule = schedule,
+                                        .watch = driver::Simulator::Watch::kOn,
+                                        .races = races,
+                                        .alone = true})) {
   driver.cuCtxSetCurrent(context);
 }
 
@@ -140,11 +145,10 @@ void Bench::make_weight(const Floats& buffer) {
 
 class Corpus : public testing::TestWithParam<Program> {};
 
-TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
-  const Program& program = GetParam();
+void judge(const Program& program, Races races) {
   for (const Schedule& schedule : kSchedules) {
     SCOPED_TRACE(to_string(schedule));
-    Bench bench(schedule, kernels(), program.device);
+    Bench bench(schedule, races, kernels_of(program), program.device);
     try {
       program.run(bench);
       bench.stream.synchronize();
@@ -168,6 +172,17 @@ TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
   }
 }
 
+TEST_P(Corpus, IsJudgedAlikeUnderEverySchedule) {
+  judge(GetParam(), GetParam().races);
+}
+
+// What is right stays so where more is looked for.
+class RightCorpus : public testing::TestWithParam<Program> {};
+
+TEST_P(RightCorpus, HasNoRaceInsideGrids) {
+  judge(GetParam(), Races::kGlobal);
+}
+
 void PrintTo(const Program& program, std::ostream* out) {
   *out << program.name;
 }
@@ -180,7 +195,10 @@ INSTANTIATE_TEST_SUITE_P(Order, Corpus, testing::ValuesIn(order_programs()), nam
 INSTANTIATE_TEST_SUITE_P(Block, Corpus, testing::ValuesIn(block_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Memory, Corpus, testing::ValuesIn(memory_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Fault, Corpus, testing::ValuesIn(fault_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Grid, Corpus, testing::ValuesIn(grid_programs()), name_of);
 INSTANTIATE_TEST_SUITE_P(Right, Corpus, testing::ValuesIn(right_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(RightGrid, Corpus, testing::ValuesIn(right_grid_programs()), name_of);
+INSTANTIATE_TEST_SUITE_P(Right, RightCorpus, testing::ValuesIn(right_programs()), name_of);
 
 std::string severity_text(driver::FindingSeverity severity) {
   switch (severity) {
@@ -206,7 +224,7 @@ std::string page(std::string_view name) {
 TEST(CorpusTable, IsTheOneInTheDocs) {
   std::map<std::string, int, std::less<>> counts;
   for (const auto& programs :
-       {order_programs(), block_programs(), memory_programs(), fault_programs()}) {
+       {order_programs(), block_programs(), memory_programs(), fault_programs(), grid_programs()}) {
     for (const Program& program : programs) {
       for (const std::string& kind : program.found) ++counts[kind];
     }
@@ -222,7 +240,7 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
     counts.erase(std::string(row.id));
   }
   EXPECT_TRUE(counts.empty()) << counts.begin()->first << " is not in driver/findings.inc";
-  const std::size_t right = right_programs().size();
+  const std::size_t right = right_programs().size() + right_grid_programs().size();
   EXPECT_GE(right, 40u);
   rows += fmt::format("| none | | correct programs | {} |\n", right);
   EXPECT_NE(page("simulator.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),

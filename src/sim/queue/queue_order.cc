@@ -65,6 +65,7 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     launch->log = &command->notes->findings;
     launch->trace = command->notes->trace.get();
     launch->watched = command->notes->options.watch != driver::Simulator::Watch::kOff;
+    launch->finds_own_races = command->notes->options.races == Races::kGlobal;
     launch->waits_for_others = command->awaited != 0;
     launch->is_programmatic = std::any_of(edges.begin(), edges.end(), is_programmatic);
   }

@@ -366,7 +366,7 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     copy.to = {form.to_shared ? Space::kGeneric : Space::kGlobal,
                slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, kBulkUnit};
     if (!check_span(x, i, lane, copy.from, false)) return nullptr;
-    watch_span(x, i, lane, copy.from, AccessKind::kRead);
+    watch_bulk_read(x, i, lane, copy.from);
     if (form.to_shared) {
       std::optional<std::uint32_t> ranks;
       if (form.multicast) ranks = slot_at<std::uint32_t>(x, i->r[4])[lane];

@@ -90,13 +90,14 @@ bool is_whole(const TensorTile& tile) {
 }
 
 bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
-  const AccessKind touch = form.to_shared ? AccessKind::kRead
-                           : form.reduces ? AccessKind::kUpdate
-                                          : AccessKind::kWrite;
   for (const TensorTile::Run& run : tile.runs) {
     const Span span{Space::kGlobal, run.address, run.bytes, 1};
     if (!check_span(x, i, lane, span, !form.to_shared)) return false;
-    watch_span(x, i, lane, span, touch);
+    if (form.to_shared) {
+      watch_bulk_read(x, i, lane, span);
+    } else {
+      watch_span(x, i, lane, span, form.reduces ? AccessKind::kUpdate : AccessKind::kWrite);
+    }
   }
   return true;
 }

@@ -240,16 +240,25 @@ constexpr bool releases(MemoryOrder order) {
   return (static_cast<unsigned>(order) & 2) != 0;
 }
 
-// Insn::mode of what accesses memory has both: the space in its lower half, the order above.
-constexpr std::uint8_t access_mode(Space space, MemoryOrder order) {
-  return static_cast<std::uint8_t>(static_cast<unsigned>(space) | static_cast<unsigned>(order)
-                                                                      << 4);
+// Whose threads a strong access or a fence is for: all of the device and of the system, as without
+// a scope; those of the block; those of the cluster.
+enum class MemoryScope : std::uint8_t { kDevice, kBlock, kCluster };
+
+// Insn::mode of what accesses memory has all three: the space in its lower half, the order above,
+// the scope in the upper two bits.
+constexpr std::uint8_t access_mode(Space space, MemoryOrder order, MemoryScope scope) {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(space) |
+                                   static_cast<unsigned>(order) << 4 |
+                                   static_cast<unsigned>(scope) << 6);
 }
 constexpr Space space_of_mode(std::uint8_t mode) {
   return static_cast<Space>(mode & 0xf);
 }
 constexpr MemoryOrder order_of_mode(std::uint8_t mode) {
-  return static_cast<MemoryOrder>(mode >> 4);
+  return static_cast<MemoryOrder>(mode >> 4 & 3);
+}
+constexpr MemoryScope scope_of_mode(std::uint8_t mode) {
+  return static_cast<MemoryScope>(mode >> 6);
 }
 
 // Whether an access shares its address register with others of its basic block.
@@ -286,6 +295,7 @@ struct AtomSpec {
   Type type = Type::kU32;
   Space space = Space::kGeneric;
   MemoryOrder order = MemoryOrder::kRelaxed;
+  MemoryScope scope = MemoryScope::kDevice;
   bool returns = true;  // atom, not red
   bool ftz = false;
   std::uint8_t address_slot = 8;

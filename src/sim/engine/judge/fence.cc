@@ -6,7 +6,7 @@
 namespace baton::sim {
 
 const Insn* op_fence(Exec* x, const Insn* i) {
-  if (x->block->watch != nullptr) x->block->watch->fence(x);
+  if (x->block->watch != nullptr) x->block->watch->fence(x, static_cast<MemoryScope>(i->imm));
   Warp& warp = *x->warp;
   warp.ordered.join(warp.seen, x->mask);
   warp.seen.replace({}, x->mask);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "sim/engine/judge/access_pair.h"
+#include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/shadow_groups.h"
 #include "sim/engine/memory/launch_ranges.h"
 
@@ -17,6 +18,7 @@ constexpr std::size_t kAhead = 64;  // cells: of two warps that touch a word a l
 }  // namespace
 
 void begin_watch(GridState* grid) {
+  if (grid->launch.finds_own_races) grid->races = std::make_shared<GridRaces>();
   if (grid->launch.number == 0) return;
   if (grid->launch.watched && grid->memory->impl().is_watched()) {
     grid->relations = std::make_unique<std::atomic<std::uint8_t>[]>(kRelations);

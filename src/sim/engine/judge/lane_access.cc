@@ -93,7 +93,8 @@ std::uint64_t generic_address(const Exec* x, const SpaceAddress& place) {
 void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, AccessKind touch) {
   const MemoryOrder order = order_of_mode(i->mode);
   if (x->block->watch != nullptr) {
-    x->block->watch->access_flag(x, generic_address(x, place), touch, order);
+    x->block->watch->access_flag(x, generic_address(x, place), touch, order,
+                                 scope_of_mode(i->mode));
   }
   if (touch != AccessKind::kWrite) {
     take_flag(x, lane, place, acquires(order) || touch == AccessKind::kUpdate);
@@ -133,7 +134,8 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
   if (region->written != nullptr) check_written(access, place, *region, offset);
   if (strong) pass_flag(x, i, lane, place, AccessKind::kRead);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, strong);
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, strong,
+               scope_of_mode(i->mode));
   }
   if (strong) {
     load_strong(region->host + offset, buffer, bytes);
@@ -170,7 +172,7 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   if (strong) pass_flag(x, i, lane, place, AccessKind::kWrite);
   if (region->shadow != nullptr) {
     watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, strong,
-               {{static_cast<const std::byte*>(buffer)}, 0, bytes});
+               scope_of_mode(i->mode), {{static_cast<const std::byte*>(buffer)}, 0, bytes});
   }
   if (strong) {
     store_strong(region->host + offset, buffer, bytes);
@@ -203,7 +205,8 @@ std::byte* atomic_lane(Exec* x, const Insn* i, int lane, Space space, std::uint6
   }
   pass_flag(x, i, lane, place, AccessKind::kUpdate);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kUpdate, true);
+    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kUpdate, true,
+               scope_of_mode(i->mode));
   }
   if (is_global) {
     x->bytes_read += bytes;
@@ -218,7 +221,7 @@ bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
   if (region == nullptr || region->base % kRegionAlignment != 0) return false;
   Region& cached = x->regions[i->cache];
   cached = *region;
-  const bool is_watched = x->grid->relations != nullptr;
+  const bool is_watched = x->grid->relations != nullptr || x->grid->races != nullptr;
   if (!is_watched && region->shadow != nullptr &&
       !static_cast<const Shadow*>(region->shadow)->is_read_only) {
     cached.shadow = nullptr;

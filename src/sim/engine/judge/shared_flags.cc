@@ -2,6 +2,7 @@
 // "Release and Acquire Patterns").
 
 #include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/memory/address.h"
 
 namespace baton::sim {
 
@@ -9,11 +10,16 @@ namespace baton::sim {
 // that observes it, which is an acquire or has a fence behind it. An update goes on with what it
 // observes; it is taken for an acquire, as many a lock has no fence behind its compare-and-swap. A
 // strong write of another warp begins anew.
-void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order) {
+void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
+                              MemoryScope scope) {
+  if (x->grid->races != nullptr && scope == MemoryScope::kDevice &&
+      window_of(address) == window_number(kGlobalWindow)) {
+    access_grid_flag(x, address, touch, order);
+  }
   const std::uint32_t warp = warp_of(x);
   const bool writes = touch != AccessKind::kRead;
   const bool releases_now = writes && releases(order);
-  const Clock& fenced = fences_[warp].released;
+  const Knowledge& fenced = fences_[warp].released;
   if (!releases_now && fenced.empty() && flags_.empty()) return;
   if (touch != AccessKind::kWrite) {
     if (const auto found = flags_.find(address); found != flags_.end()) {
@@ -41,13 +47,19 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
   }
 }
 
-void SharedWatch::fence(Exec* x) {
+void SharedWatch::fence(Exec* x, MemoryScope scope) {
   const std::uint32_t warp = warp_of(x);
   Fences& fences = fences_[warp];
+  Knowledge& knowledge = clocks_[warp];
   close(x, warp);
-  merge(clocks_[warp], fences.seen);
+  merge(knowledge, fences.seen);
   fences.seen.clear();
-  fences.released = clocks_[warp];
+  if (x->grid->races != nullptr && scope == MemoryScope::kDevice) {
+    take_in(x, knowledge, knowledge.seen);
+    knowledge.seen.clear();
+    knowledge.released = known_to(x, warp);
+  }
+  fences.released = knowledge;
   raise(fences.released.over, warp, index_[warp]);
 }
 
@@ -61,11 +73,11 @@ void SharedWatch::fence_proxy(Exec* x) {
   raise(clock.fenced, warp, index_[warp]);
 }
 
-// The warp's next segment begins behind what the clock knows.
-void SharedWatch::learn(Exec* x, std::uint32_t warp, const Clock& clock) {
-  if (covers(clocks_[warp], clock)) return;
+// The warp's next segment begins behind what it is told.
+void SharedWatch::learn(Exec* x, std::uint32_t warp, const Knowledge& told) {
+  if (covers(clocks_[warp], told)) return;
   close(x, warp);
-  merge(clocks_[warp], clock);
+  merge(clocks_[warp], told);
 }
 
 }  // namespace baton::sim

@@ -28,7 +28,9 @@ void SharedWatch::begin() {
   std::fill(live_.begin(), live_.end(), warps_ == 32 ? UINT32_MAX : (1u << warps_) - 1);
   for (Memory& memory : memories_) memory.begin();
   index_.assign(all_, 1);  // that a warp has begun is a segment of its own
-  clocks_.assign(all_, {Times(all_), {}});
+  Knowledge nothing;
+  nothing.over.resize(all_);
+  clocks_.assign(all_, nothing);
   for (auto& barriers : barriers_) barriers.fill({});
   exited_.assign(memories_.size(), {});
   fences_.assign(all_, {});
@@ -43,7 +45,7 @@ void SharedWatch::begin() {
 }
 
 // What the warp did, and knows of others, becomes known to who merges the object.
-void SharedWatch::join(Clock& object, std::uint32_t warp) {
+void SharedWatch::join(Knowledge& object, std::uint32_t warp) {
   merge(object, clocks_[warp]);
   raise(object.over, warp, index_[warp]);
 }
@@ -65,7 +67,7 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
 }
 
 // What is relaxed releases no more than the latest fence did, and tells that the warp has begun.
-void SharedWatch::arrive(Exec* x, Clock& object, bool is_relaxed) {
+void SharedWatch::arrive(Exec* x, Knowledge& object, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
   if (is_relaxed) {
     merge(object, fences_[warp].released);
@@ -81,7 +83,7 @@ void SharedWatch::arrive(Exec* x, std::uint32_t barrier) {
 
 void SharedWatch::release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps,
                           bool of_all) {
-  Clock& object = barriers_[rank][barrier];
+  Knowledge& object = barriers_[rank][barrier];
   if (of_all) merge(object, exited_[rank]);
   for (std::uint32_t left = warps; left != 0; left &= left - 1) {
     merge(clocks_[rank * warps_ + static_cast<std::uint32_t>(std::countr_zero(left))], object);
@@ -131,7 +133,7 @@ void SharedWatch::complete_mbarrier(const Place& mbarrier) {
 
 void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
-  const Clock& done = mbarriers_[{x->block->rank, offset}].done;
+  const Knowledge& done = mbarriers_[{x->block->rank, offset}].done;
   if (is_relaxed) return merge(fences_[warp].seen, done);
   learn(x, warp, done);
   forget_ordered();

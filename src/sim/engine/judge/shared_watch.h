@@ -12,6 +12,7 @@
 
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/clock.h"
+#include "sim/engine/judge/knowledge.h"
 #include "sim/engine/judge/watch.h"
 #include "sim/engine/run/state.h"
 
@@ -34,8 +35,9 @@ namespace baton::sim {
 // differs.
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
-// and another one acquires, by the access itself or by a fence beside it (access_flag). Scopes are
-// taken to be wide enough. One thread at a time.
+// and another one acquires, by the access itself or by a fence beside it (access_flag). Within a
+// cluster, scopes are taken to be wide enough. What one cluster tells another one passes through
+// flags in global memory (grid_flags.cc). One thread at a time.
 class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
@@ -209,8 +211,9 @@ class SharedWatch {
   // `of_all` threads waited for those that exited, too.
   void release(std::uint32_t rank, std::uint32_t barrier, std::uint32_t warps, bool of_all);
   // An atomic or another strong access of a generic address.
-  void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
-  void fence(Exec* x);
+  void access_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order,
+                   MemoryScope scope);
+  void fence(Exec* x, MemoryScope scope);
   void fence_proxy(Exec* x);
   // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
   // block. What is relaxed orders by fences alone.
@@ -221,6 +224,10 @@ class SharedWatch {
   void complete_cluster();
   void leave_cluster(Exec* x, std::uint32_t rank, std::uint32_t warp);
   void exit(Exec* x);
+  // The present segment of a warp of the cluster, and what the warp knows.
+  std::uint32_t segment_of(std::uint32_t warp) const { return index_[warp]; }
+  const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
+  std::uint32_t warps_of_block() const { return warps_; }
   // Whether the executing warp knows that the block of that rank has begun.
   bool has_begun(const Exec* x, std::uint32_t rank) const;
 
@@ -237,17 +244,17 @@ class SharedWatch {
     std::deque<std::uint32_t> groups;  // the index behind each group
   };
   struct Mbarrier {
-    Clock arriving;           // in the present phase
-    Clock done;               // in all before
+    Knowledge arriving;       // in the present phase
+    Knowledge done;           // in all before
     std::uint32_t party = 0;  // of its bulk copies; 0: none yet
     std::uint32_t copies = 0;
   };
   // What a warp's latest fence released, and what it has seen of flags since.
   struct Fences {
-    Clock released, seen;
+    Knowledge released, seen;
   };
   struct Flag {
-    Clock clock;
+    Knowledge clock;
     std::uint32_t warp = 0;  // that wrote it last
   };
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
@@ -257,9 +264,13 @@ class SharedWatch {
   void note_copies(Exec* x, AllCopies& all, std::span<const Access> accesses);
   void commit(Exec* x, AllCopies& all);
   void wait(Exec* x, AllCopies& all, std::uint32_t left);
-  void join(Clock& object, std::uint32_t warp);
-  void arrive(Exec* x, Clock& object, bool is_relaxed);
-  void learn(Exec* x, std::uint32_t warp, const Clock& clock);
+  void join(Knowledge& object, std::uint32_t warp);
+  void arrive(Exec* x, Knowledge& object, bool is_relaxed);
+  void learn(Exec* x, std::uint32_t warp, const Knowledge& told);
+  void learn_of_others(Exec* x, std::uint32_t warp, const ClusterTimes& told);
+  void take_in(const Exec* x, Knowledge& knowledge, const ClusterTimes& told) const;
+  ClusterTimes known_to(const Exec* x, std::uint32_t warp) const;
+  void access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
   void forget_ordered();
   bool is_live(std::uint32_t warp) const {
     return (live_[warp / warps_] >> warp % warps_ & 1) != 0;
@@ -273,12 +284,12 @@ class SharedWatch {
   std::deque<Memory> memories_;       // by rank
   std::vector<std::uint32_t> live_;   // warps of each block
   std::vector<std::uint32_t> index_;  // of each warp's segment
-  std::vector<Clock> clocks_;         // of each warp
-  std::vector<std::array<Clock, 16>> barriers_;
-  std::vector<Clock> exited_;   // what each block's warps that exited did
-  std::vector<Fences> fences_;  // of each warp
+  std::vector<Knowledge> clocks_;     // of each warp
+  std::vector<std::array<Knowledge, 16>> barriers_;
+  std::vector<Knowledge> exited_;  // what each block's warps that exited did
+  std::vector<Fences> fences_;     // of each warp
   std::unordered_map<std::uint64_t, Flag> flags_;
-  Clock cluster_, cluster_done_;  // arrived in the present phase, and in all before
+  Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
   AllCopies copies_, reads_;
   std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over

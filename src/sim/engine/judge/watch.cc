@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/judge/shared_watch.h"
 
@@ -13,24 +14,24 @@ namespace {
 // Pattern::footprint where the places do not lie evenly.
 constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
 
-// Whether there is anything to look at in an access of global memory.
-bool concerns(const Region& region, AccessKind touch) {
+// Whether the grid's accesses are compared with those of others.
+bool concerns(const Exec* x, const Region& region, AccessKind touch) {
   const Shadow& shadow = *static_cast<const Shadow*>(region.shadow);
-  return shadow.notes || (shadow.is_read_only && touch != AccessKind::kRead);
+  return (shadow.notes && x->grid->relations != nullptr) ||
+         (shadow.is_read_only && touch != AccessKind::kRead);
 }
 
-template <class Offset>
-void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
-                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, AccessKind touch) {
-  if (!concerns(region, touch)) return;
-  base += region.within;
-  GlobalWatch watch(x, i, region, bytes, touch, false);
+// Calls `use` with the first of lanes that lie side by side, their number and the first one's
+// place.
+template <class Offset, class Use>
+void each_side_by_side(const Offset* offsets, std::uint32_t mask, std::uint64_t base,
+                       std::uint32_t bytes, Use use) {
   if (mask == kAllLanes) {  // nearly always a row
     Offset apart = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
       apart |= (offsets[lane] - offsets[0]) ^ (static_cast<Offset>(lane) * bytes);
     }
-    if (apart == 0) return watch.touch_run(0, kLanes, base + offsets[0]);
+    if (apart == 0) return use(0, std::uint32_t{kLanes}, base + offsets[0]);
   }
   for (int lane = 0; lane < kLanes;) {
     if ((mask >> lane & 1) == 0) {
@@ -43,9 +44,29 @@ void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* of
            base + offsets[lane + static_cast<int>(count)] == start + std::uint64_t{count} * bytes) {
       ++count;
     }
-    watch.touch_run(lane, count, start);
+    use(lane, count, start);
     lane += static_cast<int>(count);
   }
+}
+
+template <class Offset>
+void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
+                  std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, AccessKind touch,
+                  const StoredValues& values) {
+  if (GridRaces* races = x->grid->races.get()) {
+    const GridRaces::Access access{
+        .x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values};
+    each_side_by_side(offsets, mask, base, bytes,
+                      [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
+                        races->touch(access, lane, lanes, offset);
+                      });
+  }
+  if (!concerns(x, region, touch)) return;
+  GlobalWatch watch(x, i, region, bytes, touch, false);
+  each_side_by_side(offsets, mask, base + region.within, bytes,
+                    [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
+                      watch.touch_run(lane, lanes, offset);
+                    });
 }
 
 void note_shared(const Region& region, const SharedWatch::Access& access) {
@@ -143,7 +164,7 @@ std::uint64_t shape_of(const Pattern& p, const PatternPlaces& places) {
 }  // namespace
 
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, AccessKind touch) {
+               std::uint32_t bytes, AccessKind touch, StoredValues values) {
   if (is_shared) {
     SharedWatch::Access access;
     access.insn = i;
@@ -153,7 +174,12 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
     access.touch = touch;
     return note_shared(region, access);
   }
-  if (!concerns(region, touch)) return;
+  if (GridRaces* races = x->grid->races.get()) {
+    races->touch(
+        {.x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values}, 0,
+        kLanes, offset);
+  }
+  if (!concerns(x, region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
   watch.touch_run(0, kLanes, region.within + offset);
 }
@@ -186,7 +212,7 @@ namespace {
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
                    StoredValues values) {
-  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch);
+  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
   SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
   if (p.footprint != 0 && open.note_again(i, static_cast<std::uint32_t>(offset), p.footprint)) {
     return;
@@ -198,27 +224,38 @@ void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint32_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
-  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch, values);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
-  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch);
+  watch_global(x, i, region, offsets, x->mask, 0, bytes, touch, values);
 }
 
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
-                StoredValues values) {
+                MemoryScope scope, StoredValues values) {
+  const AccessKind plain = touch;
+  if (strong && touch == AccessKind::kRead) touch = AccessKind::kStrongRead;
+  if (strong && touch == AccessKind::kWrite) touch = AccessKind::kStrongWrite;
   if (!is_shared) {
-    if (concerns(region, touch)) {
-      GlobalWatch(x, i, region, bytes, touch, strong).touch(lane, region.within + offset);
+    if (GridRaces* races = x->grid->races.get()) {
+      races->touch({.x = x,
+                    .insn = i,
+                    .region = &region,
+                    .bytes = bytes,
+                    .touch = touch,
+                    .scope = scope,
+                    .values = values},
+                   lane, 1, offset);
+    }
+    if (concerns(x, region, plain)) {
+      GlobalWatch(x, i, region, bytes, plain, strong).touch(lane, region.within + offset);
     }
     return;
   }
-  if (strong && touch == AccessKind::kRead) touch = AccessKind::kStrongRead;
-  if (strong && touch == AccessKind::kWrite) touch = AccessKind::kStrongWrite;
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(offset);
@@ -227,6 +264,16 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   access.touch = touch;
   set_value(values, 1u << lane, &access);
   note_shared(region, access);
+}
+
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                     std::uint32_t bytes) {
+  if (GridRaces* races = x->grid->races.get()) {
+    races->touch({.x = x, .insn = i, .region = &region, .bytes = bytes, .is_kept = false}, lane, 1,
+                 offset);
+  }
+  if (!concerns(x, region, AccessKind::kRead)) return;
+  GlobalWatch(x, i, region, bytes, AccessKind::kRead, false).touch(lane, region.within + offset);
 }
 
 void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,

@@ -3,14 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/engine/isa/spec.h"
 #include "sim/engine/run/exec.h"
 
 namespace baton::sim {
 
 // Accesses to memory that is watched, as those see them that look for races: the instruction
 // handlers call these before they move any data, where Region::shadow is not null. Global memory is
-// watched for accesses of grids that nothing orders (hazards.h), shared memory for those of warps
-// (shared_watch.h). Offsets are in bytes from the region's start, and known to lie inside.
+// watched for accesses of grids that nothing orders (hazards.h), and for those of one grid's warps
+// (grid_races.h), shared memory for those of warps (shared_watch.h). Offsets are in bytes from the
+// region's start, and known to lie inside.
 
 // Strong accesses, as volatile, releasing and acquiring ones are, are no race with each other; nor
 // are updates, by which atomics are meant, with them.
@@ -32,7 +34,7 @@ struct StoredValues {
 
 // All 32 lanes, lane l the `bytes` at offset + l * bytes.
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, AccessKind touch);
+               std::uint32_t bytes, AccessKind touch, StoredValues values = {});
 // All 32 lanes; lane l is at offset + p.at[l].
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
@@ -45,10 +47,13 @@ void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
                  StoredValues values = {});
 // `strong`: an atomic, volatile, acquiring or releasing access, which is no race against another
-// such.
+// such where its scope is wide enough.
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
-                StoredValues values = {});
+                MemoryScope scope = MemoryScope::kDevice, StoredValues values = {});
+// A copy in bulk reads global memory, and may be over before what its thread does next.
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                     std::uint32_t bytes);
 
 // An atomic of one lane on its own block's shared memory: it may also order threads.
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,

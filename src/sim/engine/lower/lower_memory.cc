@@ -22,8 +22,10 @@ MemoryOrder take_order(Modifiers& m) {
       m.take_one_of({"relaxed", "acquire", "release", "acq_rel"}).value_or(0));
 }
 
-bool drop_scope(Modifiers& m) {
-  return m.take_one_of({"cta", "cluster", "gpu", "sys"}).has_value();
+MemoryScope take_scope(Modifiers& m) {
+  const auto scope = m.take_one_of({"cta", "cluster", "gpu", "sys"});
+  if (!scope || *scope > 1) return MemoryScope::kDevice;
+  return *scope == 0 ? MemoryScope::kBlock : MemoryScope::kCluster;
 }
 
 }  // namespace
@@ -213,7 +215,7 @@ void Lowering::access(bool is_store) {
   const bool has_order = insn_->has("relaxed") || insn_->has("acquire") || insn_->has("release");
   spec.strong = spec.strong || m.take("mmio") || has_order;
   const MemoryOrder order = take_order(m);
-  drop_scope(m);
+  const MemoryScope scope = take_scope(m);
   const bool cached_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
   m.take("unified");
@@ -269,7 +271,7 @@ void Lowering::access(bool is_store) {
   if (spec.sharing != Sharing::kAlone) proto.negated = pattern;
   use(proto, 0, where.slot);
   proto.imm = where.offset;
-  proto.mode = access_mode(spec.space, order);
+  proto.mode = access_mode(spec.space, order, scope);
   proto.cache = next_region();
   if (quick != nullptr && spec.elements <= 4) {
     for (unsigned k = 0; k < spec.elements; ++k) {
@@ -297,7 +299,7 @@ void Lowering::atomic() {
   AtomSpec spec;
   spec.returns = insn_->opcode == "atom";
   spec.order = take_order(m);
-  drop_scope(m);
+  spec.scope = take_scope(m);
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
   spec.ftz = m.take("ftz");
@@ -343,7 +345,7 @@ void Lowering::emit_atomic(const AtomSpec& spec, const Address& where, SlotId d,
   use(proto, 2, b);
   use(proto, 3, c);
   proto.imm = where.offset;
-  proto.mode = access_mode(spec.space, spec.order);
+  proto.mode = access_mode(spec.space, spec.order, spec.scope);
   // Atomics have no predicate operands: the bits say how wide the address register is, and by their
   // upper part what the address must be a multiple of.
   if (builder_.width(where.slot) == 4) proto.negated |= 1;
@@ -424,7 +426,7 @@ void Lowering::fence() {
   }
   m.take("mbarrier_init");
   m.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-  drop_scope(m);
+  const MemoryScope scope = take_scope(m);
   m.take_one_of({"gl"});
   m.take_one_of({"sc", "acq_rel", "acquire", "release"});
   m.finish();
@@ -432,6 +434,7 @@ void Lowering::fence() {
   need_operands(0, proxy ? 2 : 0);
   Proto& proto = emit(is_async ? op_fence_proxy : orders ? op_fence : op_nop);
   proto.mode = orders ? 1 : 0;
+  proto.imm = static_cast<std::int64_t>(scope);
 }
 
 }  // namespace baton::sim

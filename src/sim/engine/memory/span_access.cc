@@ -46,6 +46,14 @@ void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind t
              touch == AccessKind::kUpdate);
 }
 
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const Span& span) {
+  const SpaceAddress place = resolve(span.space, span.address);
+  if (place.space != Space::kGlobal) return;
+  const Region* region = x->grid->snapshot->find(place.address);
+  if (region == nullptr || region->shadow == nullptr) return;
+  watch_bulk_read(x, i, lane, *region, place.address - region->base, span.bytes);
+}
+
 std::byte* span_place(Exec* x, const Span& span, bool writes) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space == Space::kShared) {

@@ -25,6 +25,8 @@ bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes)
 // Shows a span of global memory that was checked to who looks for races. An update is one that may
 // be beside others.
 void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind touch);
+// The same of a copy in bulk that reads the span.
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const Span& span);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:
 // freed, or of a block that exited. Marks what is to be written.

@@ -94,6 +94,7 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
     if (x->stop == Stop::kFault) return BlockStop::kFault;
     if (x->stop == Stop::kTrigger) return BlockStop::kTriggered;
     if (warp.count == 0) --block->live_warps;
+    if (x->gives_way && block->live_warps != 0) return BlockStop::kBudget;
     if (warp.spinning) {
       ++spinning;
     } else {

@@ -60,6 +60,7 @@ void BlockScheduler::turn_warps(BlockState* block) {
 std::size_t BlockScheduler::choose(const GridState& grid, bool room) {
   const std::size_t parked = grid.parked.size();
   if (parked == 0) return 0;
+  if (grid.due != 0) return 0;
   switch (schedule_.kind) {
     case ScheduleKind::kEarly: {
       // Blocks that trigger let the next grid start: theirs is done first.
@@ -84,6 +85,7 @@ std::unique_ptr<ClusterState> BlockScheduler::next(GridState* grid) {
     turn = grid->next_cluster.load(std::memory_order_relaxed);
     const bool room = turn < grid->total_clusters && grid->resident < grid->max_resident;
     const std::size_t chosen = choose(*grid, room);
+    if (grid->due != 0) --grid->due;
     if (chosen < grid->parked.size()) {
       std::swap(grid->parked[chosen], grid->parked.front());
       cluster = std::move(grid->parked.front());

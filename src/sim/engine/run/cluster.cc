@@ -35,7 +35,7 @@ std::unique_ptr<ClusterState> make_cluster(const GridState& grid) {
     cluster->blocks.push_back(make_block(grid, rank));
     cluster->blocks.back()->cluster = cluster.get();
   }
-  if (grid.watches_shared) {
+  if (grid.watches_shared || grid.races != nullptr) {
     const auto bytes = static_cast<std::uint32_t>(cluster->blocks[0]->shared.size());
     cluster->watch.reset(new SharedWatch(bytes, grid.warps, grid.launch.cluster.count(),
                                          grid.kernel->copies_read_shared));
@@ -95,6 +95,7 @@ BlockStop run_cluster(Exec* x, ClusterState* cluster, std::int64_t budget) {
     if (stop == BlockStop::kFault) return stop;
     if (stop == BlockStop::kTriggered) return stop;
     if (stop == BlockStop::kFinished) --cluster->live_blocks;
+    if (x->gives_way && cluster->live_blocks != 0) return BlockStop::kBudget;
     const bool polled = stop == BlockStop::kSpinning;
     stuck = polled ? stuck + 1 : 0;
     polls = polled;

@@ -60,7 +60,8 @@ struct GridLaunch {
   // Both outlive the grid.
   FindingLog* log = nullptr;
   Trace* trace = nullptr;
-  bool watched = true;  // whether its accesses of global memory are checked, where any are
+  bool watched = true;           // whether its accesses of global memory are checked, where any are
+  bool finds_own_races = false;  // those of global memory among its own warps, where any are noted
   std::shared_ptr<const driver::LaunchNote> note;  // null: the caller told nothing
 };
 

@@ -54,6 +54,9 @@ struct Exec {
   std::int64_t slice = 0;    // warp instructions left
   std::uint64_t lane_instructions = 0;
   std::uint64_t warp_instructions = 0;
+  // A flag told the fragment what another cluster did: others that poll it have a look, too, before
+  // this one goes on and writes it again.
+  bool gives_way = false;
   std::uint32_t spin = 0;  // reads that wait for others, since the fragment was entered
   alignas(32) std::uint32_t lanes[kLanes] = {};  // mask, all ones or zero a lane; kept unless whole
 

@@ -121,6 +121,7 @@ struct RemoteTouch {
   std::uint32_t thread = 0;
 };
 
+class GridRaces;
 class SharedWatch;
 struct SharedWatchDeleter {
   void operator()(SharedWatch* watch) const;
@@ -209,6 +210,8 @@ struct GridState final : public Grid {
   Trace* trace = nullptr;               // null where nobody watches
   // Ordering::Relation to others, by their numbers' low bits; filled in when asked for.
   std::unique_ptr<std::atomic<std::uint8_t>[]> relations;
+  // Of the grid's own accesses with each other; null where that is not looked for.
+  std::shared_ptr<GridRaces> races;
   LoggedFindings logged;
   FlagTable shared_flags;  // in shared memory; those in global memory are the memory's own
   AcquiredGrids acquired;
@@ -217,6 +220,7 @@ struct GridState final : public Grid {
   std::atomic<bool> prerequisites_done{true};
   mutable std::mutex mutex;  // guards what follows
   std::deque<std::unique_ptr<ClusterState>> parked;
+  std::size_t due = 0;  // of these, that go on first, whatever the schedule (Exec::gives_way)
   std::vector<std::unique_ptr<ClusterState>> spare;
   std::uint64_t resident = 0;
   CUresult error = CUDA_SUCCESS;

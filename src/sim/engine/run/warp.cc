@@ -186,4 +186,9 @@ const Insn* yield(Exec* x, const Insn* pc) {
   return nullptr;
 }
 
+const Insn* give_way(Exec* x, const Insn* pc) {
+  x->slice = 0;
+  return yield(x, pc);
+}
+
 }  // namespace baton::sim

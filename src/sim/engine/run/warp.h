@@ -40,6 +40,8 @@ void recheck_waits(Warp& warp);
 // At backward branches: whether the slice is over or the fragment spins, and handing over then.
 bool should_yield(const Exec* x);
 const Insn* yield(Exec* x, const Insn* pc);
+// Hands over as x->gives_way wants it. Returns null.
+const Insn* give_way(Exec* x, const Insn* pc);
 
 inline Warp& warp_of(Exec* x) {
   return *x->warp;

@@ -1,6 +1,7 @@
 #include "sim/engine/run/workers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine/run/block.h"
 #include "sim/engine/run/cluster.h"
@@ -30,7 +31,7 @@ bool works(BlockStop stop, std::uint64_t executed, const GridState& grid, Cluste
 std::uint64_t park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   std::lock_guard lock(grid->mutex);
   // One that polls lets all others pass, one that merely ran long goes on next.
-  if (cluster->spun) {
+  if (cluster->spun || grid->due != 0) {
     grid->parked.push_back(std::move(cluster));
   } else {
     grid->parked.push_front(std::move(cluster));
@@ -112,7 +113,8 @@ Engine::Advance WorkerPool::run(GridState* grid,
   // Waking the others takes as long as a few thousand instructions.
   job_.executed = 0;
   job_.worked = false;
-  const bool alone = !scheduler_.is_serial() || threads_.empty() || grid->total_clusters == 1 ||
+  const bool alone = grid->races != nullptr || !scheduler_.is_serial() || threads_.empty() ||
+                     grid->total_clusters == 1 ||
                      grid->launch.grid.count() * grid->warps < kWarpsWorthSharing;
   if (!alone) {
     std::lock_guard lock(mutex_);
@@ -165,6 +167,11 @@ void WorkerPool::work(Worker* worker) {
       finish(grid, std::move(cluster));
       if (grid->stops_at_trigger && !triggered && grid->triggered()) break;
       continue;
+    }
+    if (std::exchange(x.gives_way, false)) {
+      job_.worked.store(true, std::memory_order_relaxed);
+      cluster->spun = true;
+      grid->due = grid->parked.size();  // one thread executes such a grid
     }
     if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
     waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;

@@ -1,0 +1,43 @@
+#include "sim/engine/judge/grid_cells.h"
+
+namespace baton::sim {
+
+void GridCell::set_write(const GridToucher& writer) {
+  GridToucher weaker = write;
+  if (more != nullptr && more->weaker_write.is_any()) weaker = more->weaker_write;
+  write = writer;
+  read = {};
+  more.reset();
+  if (!weaker.is_any() || weaker.strength() >= writer.strength()) return;
+  more = std::make_unique<More>();
+  more->weaker_write = weaker;
+}
+
+GridCell* GridCells::find(std::uint64_t page) {
+  std::unique_ptr<GridCell[]>& cells = pages_[page];
+  if (cells == nullptr) cells = std::make_unique<GridCell[]>(kPage / kSector);
+  return cells.get();
+}
+
+GridCell* GridCells::split(GridCell& cell, std::uint32_t bytes) {
+  if (cell.is_split()) return cell.more->parts.get();
+  const std::uint32_t each = bytes == kSector ? kWord : 1;
+  auto parts = std::make_unique<GridCell[]>(bytes / each);
+  for (std::uint32_t at = 0; at < bytes; at += each) {
+    GridCell& part = parts[at / each];
+    part.write = cell.write.at(at);
+    part.read = cell.read.at(at);
+    if (cell.more == nullptr) continue;
+    part.more = std::make_unique<GridCell::More>();
+    for (const GridToucher& reader : cell.more->readers) {
+      part.more->readers.push_back(reader.at(at));
+    }
+    part.more->observers = cell.more->observers;
+    part.more->weaker_write = cell.more->weaker_write.at(at);
+  }
+  if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
+  cell.more->parts = std::move(parts);
+  return cell.more->parts.get();
+}
+
+}  // namespace baton::sim

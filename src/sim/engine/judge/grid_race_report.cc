@@ -1,0 +1,90 @@
+// Naming the races that grid_races.cc finds.
+
+#include <fmt/core.h>
+
+#include <array>
+#include <string>
+
+#include "sim/engine/judge/grid_races.h"
+#include "sim/engine/judge/shared_watch.h"
+#include "sim/engine/memory/launch_ranges.h"
+
+namespace baton::sim {
+namespace {
+
+// One of the two accesses.
+struct GridParty {
+  GridToucher toucher;
+  bool writes = false;
+
+  const char* verb() const { return !writes ? "reads" : toucher.updates() ? "updates" : "writes"; }
+};
+
+struct ThreadPlace {
+  std::array<std::uint32_t, 3> block{}, thread{};
+};
+
+ThreadPlace place_of(const GridState& grid, const GridToucher& toucher) {
+  const Extent3& size = grid.launch.cluster;
+  const std::uint32_t rank = toucher.warp() / grid.warps;
+  const std::uint32_t across = grid.launch.grid.x / size.x;
+  const std::uint32_t down = grid.launch.grid.y / size.y;
+  const std::uint32_t number = toucher.cluster();
+  return {{number % across * size.x + rank % size.x,
+           number / across % down * size.y + rank / size.x % size.y,
+           number / across / down * size.z + rank / size.x / size.y},
+          thread_index(grid, toucher.warp() % grid.warps * kLanes +
+                                 static_cast<std::uint32_t>(toucher.lane()))};
+}
+
+std::string text_of(const std::array<std::uint32_t, 3>& index) {
+  return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
+}
+
+const char* advice_of(const GridToucher& a, const GridToucher& b, const ThreadPlace& mine,
+                      const ThreadPlace& theirs) {
+  constexpr auto kWeak = GridToucher::Strength::kWeak;
+  if (a.strength() != kWeak && b.strength() != kWeak) {
+    return "the scope of one of them does not reach the other's block: use the scope gpu";
+  }
+  if (mine.block == theirs.block) return "there is no barrier between the two";
+  if (a.cluster() == b.cluster()) return "there is no barrier of the cluster between the two";
+  return "nothing orders the two blocks: let the first one release a flag or a counter behind its "
+         "access (a fence and an atomic), and the second one acquire it";
+}
+
+}  // namespace
+
+void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher& other,
+                       bool other_writes, std::uint64_t address) {
+  GridState& grid = *run.access.x->grid;
+  // About the one that reads, if one does.
+  const bool is_mine = !run.writes || other_writes;
+  const GridParty self{me, run.writes};
+  const GridParty met{other, other_writes};
+  const GridParty& subject = is_mine ? self : met;
+  const GridParty& rival = is_mine ? met : self;
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(subject.toucher.insn()),
+                                   reinterpret_cast<std::uintptr_t>(rival.toucher.insn()),
+                                   rival.writes ? 1u : 0u, 6};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    const ThreadPlace mine = place_of(grid, subject.toucher);
+    const ThreadPlace theirs = place_of(grid, rival.toucher);
+    driver::Finding finding(driver::FindingKind::kGlobalRace);
+    finding.tag = driver::tag_of(grid.launch.note.get());
+    finding.kernel = grid.launch.kernel->name;
+    finding.block = mine.block;
+    finding.thread = mine.thread;
+    finding.where = where_of(grid, subject.toucher.insn());
+    const std::uint32_t shift = subject.toucher.shift();
+    finding.message = fmt::format(
+        "{} {} bytes at {:#x}, {}, that thread {} of {} {} at {}, and {}", subject.verb(),
+        shift == GridToucher::kOneLane ? run.access.bytes : 1u << shift, address,
+        describe(*grid.memory, grid.launch.note.get(), address), text_of(theirs.thread),
+        mine.block == theirs.block ? "the same block" : "block " + text_of(theirs.block),
+        rival.verb(), where_of(grid, rival.toucher.insn()), advice_of(me, other, mine, theirs));
+    return finding;
+  });
+}
+
+}  // namespace baton::sim

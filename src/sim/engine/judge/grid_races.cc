@@ -1,0 +1,188 @@
+#include "sim/engine/judge/grid_races.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/engine/judge/shared_watch.h"
+
+namespace baton::sim {
+namespace {
+
+constexpr std::size_t kMostReaders = 15;  // of a part, besides the last one
+constexpr std::uint32_t kMostWarps = 1024;
+
+GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
+  if (!is_strong(touch)) return GridToucher::Strength::kWeak;
+  switch (scope) {
+    case MemoryScope::kBlock:
+      return GridToucher::Strength::kBlock;
+    case MemoryScope::kCluster:
+      return GridToucher::Strength::kCluster;
+    case MemoryScope::kDevice:
+      break;
+  }
+  return GridToucher::Strength::kDevice;
+}
+
+// Whether the segment of the other one is over for who knows that.
+bool comes_after(const Knowledge& knowledge, const GridToucher& me, const GridToucher& other,
+                 std::uint32_t segment) {
+  if (other.cluster() == me.cluster()) {
+    return other.warp() == me.warp() || at(knowledge.over, other.warp()) > segment;
+  }
+  const Times* over = knowledge.others.of(other.cluster());
+  return over != nullptr && at(*over, other.warp()) > segment;
+}
+bool comes_after(const Knowledge& knowledge, const GridToucher& me, const GridToucher& other) {
+  return comes_after(knowledge, me, other, other.segment());
+}
+
+// Whether both are strong, each for the other's thread.
+bool are_in_harmony(const GridToucher& a, const GridToucher& b, std::uint32_t warps_of_block) {
+  using Strength = GridToucher::Strength;
+  const Strength least = std::min(a.strength(), b.strength());
+  if (least == Strength::kWeak || least == Strength::kDevice) return least == Strength::kDevice;
+  if (a.cluster() != b.cluster()) return false;
+  return least == Strength::kCluster || a.warp() / warps_of_block == b.warp() / warps_of_block;
+}
+
+std::uint64_t key_of(const GridToucher& toucher) {
+  return std::uint64_t{toucher.cluster()} << 10 | toucher.warp();
+}
+
+}  // namespace
+
+void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset) {
+  Exec* x = access.x;
+  const SharedWatch& watch = *x->block->watch;
+  const std::uint32_t warp = watch.warp_of(x);
+  const std::uint64_t cluster = x->block->cluster->number;
+  if (warp >= kMostWarps || cluster > UINT32_MAX) return;
+  const std::uint32_t shift =
+      std::has_single_bit(access.bytes) && access.bytes <= GridCells::kSector
+          ? static_cast<std::uint32_t>(std::countr_zero(access.bytes))
+          : GridToucher::kOneLane;
+  const std::uint64_t address = access.region->base + offset;
+  const Run run{access,
+                watch.knowledge_of(warp),
+                GridToucher(static_cast<std::uint32_t>(cluster), warp, watch.segment_of(warp),
+                            access.insn, lane, shift, strength_of(access.touch, access.scope),
+                            access.touch == AccessKind::kUpdate),
+                address,
+                address + std::uint64_t{lanes} * access.bytes,
+                lane,
+                !reads_only(access.touch)};
+  constexpr std::uint64_t kInSector = GridCells::kSector - 1;
+  for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
+    GridCell& cell = cells_.sector(start);
+    const bool is_whole = start >= address && start + GridCells::kSector <= run.end;
+    if (is_whole && !cell.is_split()) {
+      look(run, cell, start, GridCells::kSector);
+      continue;
+    }
+    touch_parts(run, cell, start, GridCells::kSector);
+    // What a whole write leaves is one again.
+    if (is_whole && run.writes && access.is_kept) {
+      cell.set_write(run.me.at(static_cast<std::uint32_t>(start - address)));
+    }
+  }
+}
+
+// The words of a sector, or the bytes of a word.
+void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
+                            std::uint32_t bytes) {
+  GridCell* const parts = GridCells::split(cell, bytes);
+  const std::uint32_t each = bytes == GridCells::kSector ? GridCells::kWord : 1;
+  const std::uint64_t from = std::max(start, run.address);
+  const std::uint64_t end = std::min(start + bytes, run.end);
+  for (std::uint64_t at = from - from % each; at < end; at += each) {
+    GridCell& part = parts[(at - start) / each];
+    const bool is_whole = at >= run.address && at + each <= run.end;
+    if (is_whole && !part.is_split()) {
+      look(run, part, at, each);
+    } else {
+      touch_parts(run, part, at, each);
+    }
+  }
+}
+
+void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
+  const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
+  if (!run.writes && me.is_repeated_by(cell.read)) return;
+  if (cell.write.is_any()) compare(run, cell, cell.write, Past::kLastWrite, start, bytes);
+  if (cell.more != nullptr && cell.more->weaker_write.is_any()) {
+    compare(run, cell, cell.more->weaker_write, Past::kWrite, start, bytes);
+  }
+  if (!run.writes) {
+    if (run.access.is_kept) add_reader(run, cell, me);
+    return;
+  }
+  if (cell.read.is_any()) compare(run, cell, cell.read, Past::kRead, start, bytes);
+  if (cell.more != nullptr) {
+    for (const GridToucher& reader : cell.more->readers) {
+      compare(run, cell, reader, Past::kRead, start, bytes);
+    }
+    for (const auto& [who, observer] : cell.more->observers) {
+      compare(run, cell, observer.latest, Past::kRead, start, bytes);
+    }
+  }
+  if (run.access.is_kept) cell.set_write(me);
+}
+
+// Whether the present access comes after a strong read of the last write.
+bool GridRaces::has_observed(const Run& run, const GridCell& cell) {
+  if (cell.more == nullptr || cell.write.strength() == GridToucher::Strength::kWeak) return false;
+  return std::any_of(
+      cell.more->observers.begin(), cell.more->observers.end(), [&](const auto& each) {
+        return comes_after(run.knowledge, run.me, each.second.latest, each.second.first_segment);
+      });
+}
+
+void GridRaces::compare(const Run& run, const GridCell& cell, const GridToucher& other, Past past,
+                        std::uint64_t start, std::uint32_t bytes) {
+  if (comes_after(run.knowledge, run.me, other)) return;
+  if (are_in_harmony(run.me, other, run.access.x->block->watch->warps_of_block())) return;
+  if (past == Past::kLastWrite && has_observed(run, cell)) return;
+  std::uint64_t at = start;
+  const bool may_be_equal = run.writes && past == Past::kLastWrite && !run.me.updates() &&
+                            !other.updates() && run.access.values.first[0] != nullptr;
+  if (may_be_equal) {
+    const Access& access = run.access;
+    while (at < start + bytes) {
+      const auto behind = static_cast<std::uint32_t>(at - run.address);
+      const std::uint32_t within = behind % access.bytes;
+      const std::byte* value =
+          access.values.first[within / access.values.each] +
+          (static_cast<std::uint32_t>(run.lane) + behind / access.bytes) * access.values.apart +
+          within % access.values.each;
+      if (*value != access.region->host[at - access.region->base]) break;
+      ++at;
+    }
+    if (at == start + bytes) return;
+  }
+  report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
+         other.at(static_cast<std::uint32_t>(at - start)), past != Past::kRead, at);
+}
+
+void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me) {
+  if (me.strength() != GridToucher::Strength::kWeak) {
+    if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
+    const auto [found, is_new] = cell.more->observers.try_emplace(key_of(me));
+    found->second.latest = me;
+    if (is_new) found->second.first_segment = me.segment();
+    return;
+  }
+  if (!cell.read.is_any() || comes_after(run.knowledge, me, cell.read)) {
+    cell.read = me;
+    return;
+  }
+  if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
+  for (GridToucher& reader : cell.more->readers) {
+    if (!comes_after(run.knowledge, me, reader)) continue;
+    reader = me;
+    return;
+  }
+  if (cell.more->readers.size() < kMostReaders) cell.more->readers.push_back(me);
+}
+
+}  // namespace baton::sim

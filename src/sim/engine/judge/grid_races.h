@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/engine/isa/spec.h"
+#include "sim/engine/judge/grid_cells.h"
+#include "sim/engine/judge/grid_flags.h"
+#include "sim/engine/judge/watch.h"
+
+namespace baton::sim {
+
+struct Knowledge;
+
+// Races in global memory inside one grid: two warps touch the same bytes, one of them writes, and
+// neither comes after the other. Within a cluster the clocks of SharedWatch say who comes after
+// whom; between clusters it is what flags told (grid_flags.h).
+//
+// Of each part the last write is kept, with who read since. An access that comes after the one that
+// is kept replaces it: what races with the old one then races with the new one, too. Lanes of one
+// warp are not told apart. Strong accesses are no race with each other if each one's scope has the
+// other one's thread. A strong read that observes a write comes after it, and so does what comes
+// after that read, as far as the same bytes go (PTX ISA 9.0, "Causality Order").
+//
+// Two writes of one and the same value are none. One thread of the host executes a grid that is
+// watched so: memory then holds what the last writer stored.
+class GridRaces {
+ public:
+  // An access of the present fragment's lanes.
+  struct Access {
+    Exec* x = nullptr;
+    const Insn* insn = nullptr;
+    const Region* region = nullptr;
+    std::uint32_t bytes = 0;  // of a lane
+    AccessKind touch = AccessKind::kRead;
+    MemoryScope scope = MemoryScope::kDevice;  // of a strong one
+    StoredValues values = {};
+    bool is_kept = true;  // else it is only compared with what was before it
+  };
+
+  // `lanes` lanes from `lane` on touch bytes side by side, from `offset` in the region on.
+  void touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset);
+
+  GridFlags& flags() { return flags_; }
+
+ private:
+  // One run of lanes, and what their warp knows.
+  struct Run {
+    const Access& access;
+    const Knowledge& knowledge;
+    GridToucher me;  // the first lane
+    std::uint64_t address = 0, end = 0;
+    int lane = 0;
+    bool writes = false;
+  };
+
+  void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
+  void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
+  enum class Past : std::uint8_t { kRead, kWrite, kLastWrite };
+  void compare(const Run& run, const GridCell& cell, const GridToucher& other, Past past,
+               std::uint64_t start, std::uint32_t bytes);
+  static bool has_observed(const Run& run, const GridCell& cell);
+  static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
+  static void report(const Run& run, const GridToucher& me, const GridToucher& other,
+                     bool other_writes, std::uint64_t address);
+
+  GridCells cells_;
+  GridFlags flags_;
+};
+
+}  // namespace baton::sim

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "sim/engine/judge/clock.h"
+#include "sim/engine/judge/cluster_times.h"
+
+namespace baton::sim {
+
+// What a warp knows of its own cluster, and of others where races inside grids are looked for
+// (grid_races.h). All of it passes through barriers.
+struct Knowledge : Clock {
+  ClusterTimes others;    // segments that are over
+  ClusterTimes seen;      // what flags that were read without an acquire add behind a fence
+  ClusterTimes released;  // what a flag that is written without a release tells, by a fence before
+
+  void clear() {
+    Clock::clear();
+    others.clear();
+    seen.clear();
+    released.clear();
+  }
+};
+
+inline void merge(Knowledge& into, const Knowledge& from) {
+  merge(static_cast<Clock&>(into), from);
+  into.others.merge(from.others);
+  into.seen.merge(from.seen);
+  into.released.merge(from.released);
+}
+
+// Whether `one` knows all that `other` knows.
+inline bool covers(const Knowledge& one, const Knowledge& other) {
+  return covers(static_cast<const Clock&>(one), other) && one.others.covers(other.others) &&
+         one.seen.covers(other.seen) && one.released.covers(other.released);
+}
+
+}  // namespace baton::sim
