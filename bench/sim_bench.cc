@@ -29,9 +29,13 @@ using namespace baton;
 
 class Device {
  public:
-  // `judged`: with everything that looks for races, which costs time.
-  explicit Device(bool judged = false)
-      : judged_(judged), memory_(0, std::uint64_t{1} << 32), engine_(config(judged), memory_) {
+  // `judged`: with everything that looks for races by default, which costs time; `races`: what
+  // else it looks for.
+  explicit Device(bool judged = false, Races races = Races::kUsual)
+      : judged_(judged),
+        races_(races),
+        memory_(0, std::uint64_t{1} << 32),
+        engine_(config(judged), memory_) {
     if (judged) memory_.impl().watch();
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -57,6 +61,7 @@ class Device {
       const sim::Ordering::Edge after[] = {{launched_}};
       launched_ = sim::Ordering::instance().add(after, {name, launch.kernel->decoded});
       launch.number = launched_;
+      launch.finds_own_races = races_ == Races::kGlobal;
     }
     launch.params.resize(launch.kernel->param_bytes);
     std::size_t k = 0;
@@ -85,6 +90,7 @@ class Device {
     return made;
   }
   const bool judged_;
+  const Races races_;
   sim::DeviceMemory memory_;
   sim::Engine engine_;
   std::shared_ptr<sim::LoadedModule> module_;
@@ -101,8 +107,8 @@ void count(benchmark::State& state, const driver::Counters& last) {
 
 constexpr int kSize = 512;
 
-void gemm512(benchmark::State& state, bool judged) {
-  Device device(judged);
+void gemm512(benchmark::State& state, bool judged, Races races = Races::kUsual) {
+  Device device(judged, races);
   const std::uint64_t a = device.floats(kSize * kSize);
   const std::uint64_t b = device.floats(kSize * kSize);
   const std::uint64_t c = device.floats(kSize * kSize);
@@ -119,6 +125,11 @@ void Gemm512Judged(benchmark::State& state) {
 }
 BENCHMARK(Gemm512Judged)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
+void Gemm512JudgedInside(benchmark::State& state) {
+  gemm512(state, true, Races::kGlobal);
+}
+BENCHMARK(Gemm512JudgedInside)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
 void ScalarGemm512(benchmark::State& state) {
   const std::vector<float> a(kSize * kSize, 1.25f);
   const std::vector<float> b(kSize * kSize, 1.25f);
@@ -131,8 +142,8 @@ void ScalarGemm512(benchmark::State& state) {
 }
 BENCHMARK(ScalarGemm512)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
-void saxpy4m(benchmark::State& state, bool judged) {
-  Device device(judged);
+void saxpy4m(benchmark::State& state, bool judged, Races races = Races::kUsual) {
+  Device device(judged, races);
   const int n = 4 << 20;
   const std::uint64_t x = device.floats(n);
   const std::uint64_t y = device.floats(n);
@@ -148,6 +159,11 @@ void Saxpy4MJudged(benchmark::State& state) {
   saxpy4m(state, true);
 }
 BENCHMARK(Saxpy4MJudged)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void Saxpy4MJudgedInside(benchmark::State& state) {
+  saxpy4m(state, true, Races::kGlobal);
+}
+BENCHMARK(Saxpy4MJudgedInside)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 void ShuffleReduce4M(benchmark::State& state) {
   Device device;

@@ -53,6 +53,19 @@ KERNEL(finds_maximum) {
     seen = now;
   }
 }
+// As the CUDA guide has it: what was read plainly is compared again.
+KERNEL(multiplies_by_swaps) {
+  INDEX;
+  unsigned old = f[0], assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(f, assumed, assumed * 3 + 1);
+  } while (assumed != old);
+}
+KERNEL(looks_before_it_updates) {
+  INDEX;
+  if (f[0] < 200u) atomicMax(f, static_cast<unsigned>(i));
+}
 KERNEL(counts_in_own_block) {
   INDEX;
   atomicAdd_block(f + 8 * b, 1);
@@ -443,6 +456,11 @@ KERNEL(tells_in_cluster) {
 
 // --- What is no race ---
 KERNEL(writes_one_value) { INDEX; y[0] = 5; y[1 + t] = static_cast<float>(t); }
+KERNEL(writes_one_value_and_reads_it) {
+  INDEX;
+  store_weak(f, 7);
+  y[i] = static_cast<float>(load_weak(f));
+}
 KERNEL(writes_one_value_in_vectors) {
   INDEX;
   reinterpret_cast<float4*>(y)[t % 16] = make_float4(1, 2, 3, static_cast<float>(t % 16));

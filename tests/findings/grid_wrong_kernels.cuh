@@ -75,6 +75,11 @@ KERNEL(stores_word_over_byte) {
 }
 KERNEL(shifts_in_place) { INDEX; const float next = s[255 - i]; s[i] = next + x[i] + 1; }
 KERNEL(adds_and_reads_plainly) { INDEX; if (t == 0) atomicAdd(f, 1); y[i] = static_cast<float>(f[0]); }
+KERNEL(looks_at_what_others_update) {
+  INDEX;
+  if (t == 0) atomicMax(f, static_cast<unsigned>(i));
+  if (f[0] < 200u) y[i] = 1;
+}
 KERNEL(resets_what_others_count) { INDEX; if (b == 0 && t == 0) f[0] = 100; if (t == 0) atomicAdd(f, 1); }
 KERNEL(counts_for_blocks) { INDEX; if (t == 0) atomicAdd_block(f, 1); }
 KERNEL(makes_flags_for_others) {

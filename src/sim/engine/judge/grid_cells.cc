@@ -33,6 +33,9 @@ GridCell* GridCells::split(GridCell& cell, std::uint32_t bytes) {
       part.more->readers.push_back(reader.at(at));
     }
     part.more->observers = cell.more->observers;
+    for (const auto& [who, writer] : cell.more->equal_writers) {
+      part.more->equal_writers.emplace(who, writer.at(at));
+    }
     part.more->weaker_write = cell.more->weaker_write.at(at);
   }
   if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();

@@ -73,6 +73,8 @@ struct GridCell {
   struct More {
     std::vector<GridToucher> readers;  // besides GridCell::read, in no order with it or each other
     std::unordered_map<std::uint64_t, Observer> observers;  // by cluster and warp
+    // By cluster and warp, who wrote what GridCell::write did, and was not ordered after it.
+    std::unordered_map<std::uint64_t, GridToucher> equal_writers;
     GridToucher weaker_write;  // before GridCell::write: stronger accesses race with this one only
     std::unique_ptr<GridCell[]> parts;  // where these are in use, the cell itself is not
   };

@@ -67,7 +67,7 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(subject.toucher.insn()),
                                    reinterpret_cast<std::uintptr_t>(rival.toucher.insn()),
                                    rival.writes ? 1u : 0u, 6};
-  grid.logged.add(*grid.log, key, 1, [&] {
+  const auto compose = [&] {
     const ThreadPlace mine = place_of(grid, subject.toucher);
     const ThreadPlace theirs = place_of(grid, rival.toucher);
     driver::Finding finding(driver::FindingKind::kGlobalRace);
@@ -84,7 +84,23 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
         mine.block == theirs.block ? "the same block" : "block " + text_of(theirs.block),
         rival.verb(), where_of(grid, rival.toucher.insn()), advice_of(me, other, mine, theirs));
     return finding;
-  });
+  };
+  const bool may_be_updated = !subject.writes && rival.toucher.updates() &&
+                              subject.toucher.strength() == GridToucher::Strength::kWeak;
+  if (!may_be_updated) return grid.logged.add(*grid.log, key, 1, compose);
+  if (const auto found = held_.find(key); found != held_.end()) {
+    ++found->second.finding.count;
+  } else {
+    held_.emplace(key, Held{subject.toucher.insn(), compose()});
+  }
+}
+
+void GridRaces::report_held(GridState& grid) {
+  for (auto& [key, held] : held_) {
+    if (updated_later_.contains(held.read)) continue;
+    grid.logged.add(*grid.log, key, held.finding.count, [&] { return held.finding; });
+  }
+  held_.clear();
 }
 
 }  // namespace baton::sim

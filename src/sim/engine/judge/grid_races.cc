@@ -109,59 +109,93 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
   if (!run.writes && me.is_repeated_by(cell.read)) return;
-  if (cell.write.is_any()) compare(run, cell, cell.write, Past::kLastWrite, start, bytes);
-  if (cell.more != nullptr && cell.more->weaker_write.is_any()) {
-    compare(run, cell, cell.more->weaker_write, Past::kWrite, start, bytes);
+  if (cell.write.is_any() && races(run, cell.write) && !has_observed(run, cell)) {
+    const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
+    const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
+    if (at == start + bytes) {
+      if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
+      cell.more->equal_writers[key_of(me)] = me;
+      return;
+    }
+    compare(run, cell.write, Past::kWrite, start, at);
+  }
+  const GridCell::More* const more = cell.more.get();
+  if (more != nullptr && more->weaker_write.is_any()) {
+    compare(run, more->weaker_write, Past::kWrite, start, start);
   }
   if (!run.writes) {
     if (run.access.is_kept) add_reader(run, cell, me);
     return;
   }
-  if (cell.read.is_any()) compare(run, cell, cell.read, Past::kRead, start, bytes);
-  if (cell.more != nullptr) {
-    for (const GridToucher& reader : cell.more->readers) {
-      compare(run, cell, reader, Past::kRead, start, bytes);
+  if (run.me.updates()) note_update(cell, me);
+  if (cell.read.is_any()) compare(run, cell.read, Past::kRead, start, start);
+  if (more != nullptr) {
+    for (const GridToucher& reader : more->readers) compare(run, reader, Past::kRead, start, start);
+    for (const auto& [who, observer] : more->observers) {
+      compare(run, observer.latest, Past::kRead, start, start);
     }
-    for (const auto& [who, observer] : cell.more->observers) {
-      compare(run, cell, observer.latest, Past::kRead, start, bytes);
+    for (const auto& [who, writer] : more->equal_writers) {
+      compare(run, writer, Past::kWrite, start, start);
     }
   }
   if (run.access.is_kept) cell.set_write(me);
 }
 
-// Whether the present access comes after a strong read of the last write.
+bool GridRaces::races(const Run& run, const GridToucher& other) const {
+  return !comes_after(run.knowledge, run.me, other) &&
+         !are_in_harmony(run.me, other, run.access.x->block->watch->warps_of_block());
+}
+
+// Whether the present access comes after a strong read of the last write, or, if it reads, after
+// another write of the same value.
 bool GridRaces::has_observed(const Run& run, const GridCell& cell) {
-  if (cell.more == nullptr || cell.write.strength() == GridToucher::Strength::kWeak) return false;
+  if (cell.more == nullptr) return false;
+  if (!run.writes) {
+    const auto& equal = cell.more->equal_writers;
+    if (std::any_of(equal.begin(), equal.end(), [&](const auto& each) {
+          return comes_after(run.knowledge, run.me, each.second);
+        })) {
+      return true;
+    }
+  }
+  if (cell.write.strength() == GridToucher::Strength::kWeak) return false;
   return std::any_of(
       cell.more->observers.begin(), cell.more->observers.end(), [&](const auto& each) {
         return comes_after(run.knowledge, run.me, each.second.latest, each.second.first_segment);
       });
 }
 
-void GridRaces::compare(const Run& run, const GridCell& cell, const GridToucher& other, Past past,
-                        std::uint64_t start, std::uint32_t bytes) {
-  if (comes_after(run.knowledge, run.me, other)) return;
-  if (are_in_harmony(run.me, other, run.access.x->block->watch->warps_of_block())) return;
-  if (past == Past::kLastWrite && has_observed(run, cell)) return;
-  std::uint64_t at = start;
-  const bool may_be_equal = run.writes && past == Past::kLastWrite && !run.me.updates() &&
-                            !other.updates() && run.access.values.first[0] != nullptr;
-  if (may_be_equal) {
-    const Access& access = run.access;
-    while (at < start + bytes) {
-      const auto behind = static_cast<std::uint32_t>(at - run.address);
-      const std::uint32_t within = behind % access.bytes;
-      const std::byte* value =
-          access.values.first[within / access.values.each] +
-          (static_cast<std::uint32_t>(run.lane) + behind / access.bytes) * access.values.apart +
-          within % access.values.each;
-      if (*value != access.region->host[at - access.region->base]) break;
-      ++at;
-    }
-    if (at == start + bytes) return;
+// The first of the bytes that the store changes, or the end of them.
+std::uint64_t GridRaces::first_difference(const Run& run, std::uint64_t start,
+                                          std::uint32_t bytes) {
+  const Access& access = run.access;
+  if (access.values.first[0] == nullptr) return start;
+  for (std::uint64_t at = start; at < start + bytes; ++at) {
+    const auto behind = static_cast<std::uint32_t>(at - run.address);
+    const std::uint32_t within = behind % access.bytes;
+    const std::byte* value =
+        access.values.first[within / access.values.each] +
+        (static_cast<std::uint32_t>(run.lane) + behind / access.bytes) * access.values.apart +
+        within % access.values.each;
+    if (*value != access.region->host[at - access.region->base]) return at;
   }
+  return start + bytes;
+}
+
+// `start` is the first byte of what the other one touched, `at` the one to name.
+void GridRaces::compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
+                        std::uint64_t at) {
+  if (!races(run, other)) return;
   report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
-         other.at(static_cast<std::uint32_t>(at - start)), past != Past::kRead, at);
+         other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at);
+}
+
+void GridRaces::note_update(const GridCell& cell, const GridToucher& me) {
+  if (cell.read.is_any() && cell.read.is_same_warp(me)) updated_later_.insert(cell.read.insn());
+  if (cell.more == nullptr) return;
+  for (const GridToucher& reader : cell.more->readers) {
+    if (reader.is_same_warp(me)) updated_later_.insert(reader.insn());
+  }
 }
 
 void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <unordered_set>
 
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/judge/grid_cells.h"
 #include "sim/engine/judge/grid_flags.h"
 #include "sim/engine/judge/watch.h"
+#include "sim/engine/report/findings.h"
 
 namespace baton::sim {
 
@@ -21,8 +24,12 @@ struct Knowledge;
 // other one's thread. A strong read that observes a write comes after it, and so does what comes
 // after that read, as far as the same bytes go (PTX ISA 9.0, "Causality Order").
 //
-// Two writes of one and the same value are none. One thread of the host executes a grid that is
-// watched so: memory then holds what the last writer stored.
+// Two writes of one and the same value are none: who reads it need only come after one of them. A
+// weak read and an atomic update are none if the reader goes on to update the same bytes, as loops
+// around a compare-and-swap do: then the update tells what was there.
+//
+// One thread of the host executes a grid that is watched so: memory then holds what the last writer
+// stored.
 class GridRaces {
  public:
   // An access of the present fragment's lanes.
@@ -40,6 +47,9 @@ class GridRaces {
   // `lanes` lanes from `lane` on touch bytes side by side, from `offset` in the region on.
   void touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset);
 
+  // At the end of the grid: reports what it may have updated later, and did not.
+  void report_held(GridState& grid);
+
   GridFlags& flags() { return flags_; }
 
  private:
@@ -55,16 +65,26 @@ class GridRaces {
 
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
-  enum class Past : std::uint8_t { kRead, kWrite, kLastWrite };
-  void compare(const Run& run, const GridCell& cell, const GridToucher& other, Past past,
-               std::uint64_t start, std::uint32_t bytes);
+  enum class Past : std::uint8_t { kRead, kWrite };
+  bool races(const Run& run, const GridToucher& other) const;
+  void compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
+               std::uint64_t at);
   static bool has_observed(const Run& run, const GridCell& cell);
+  static std::uint64_t first_difference(const Run& run, std::uint64_t start, std::uint32_t bytes);
+  void note_update(const GridCell& cell, const GridToucher& me);
   static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
-  static void report(const Run& run, const GridToucher& me, const GridToucher& other,
-                     bool other_writes, std::uint64_t address);
+  void report(const Run& run, const GridToucher& me, const GridToucher& other, bool other_writes,
+              std::uint64_t address);
 
   GridCells cells_;
   GridFlags flags_;
+  // Findings of weak reads that race with updates, and loads whose thread updated the bytes later.
+  struct Held {
+    const Insn* read = nullptr;
+    driver::Finding finding;
+  };
+  std::map<LoggedFindings::Key, Held> held_;
+  std::unordered_set<const Insn*> updated_later_;
 };
 
 }  // namespace baton::sim

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "chip/occupancy.h"
+#include "sim/engine/judge/grid_races.h"
 #include "sim/engine/judge/hazards.h"
 #include "sim/engine/memory/launch_ranges.h"
 #include "sim/engine/report/wait_report.h"
@@ -161,6 +162,7 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
     sum.worked = sum.worked || one.worked;
     if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
     if (grid->state() == Grid::State::kRunning) continue;
+    if (grid->races != nullptr) grid->races->report_held(*grid);
     if (grid->trace != nullptr) grid->trace->end_grid(grid->id);
     impl_->memory.impl().settle();
     impl_->print(grid->output.take());
