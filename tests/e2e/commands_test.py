@@ -158,6 +158,19 @@ class Commands(Case):
         again = self.baton("run", "p.toml", "--schedule", drawn, "--json")
         self.assertEqual(again.json()["schedule"], drawn)
 
+    @unittest.skipIf(ON_GPU, "races are found by the simulated GPU")
+    def test_races_inside_a_grid(self):
+        self.write("swap.cu", "extern \"C\" __global__ void swap(float* y) {\n"
+                   "  const int i = blockIdx.x * 64 + threadIdx.x;\n"
+                   "  y[i] = i;\n  __syncthreads();\n  y[255 - i] += 1;\n}\n")
+        self.write("p.toml", program(buffer("y", "f32", [256], "output"), kernel("swap", source="swap.cu"),
+                                     launch("swap", [4], [64], ["y"])))
+        self.check(self.baton("run", "p.toml", "--json"), 0)
+        result = self.baton("run", "p.toml", "--races", "global", "--json")
+        self.check(result, 1)
+        self.assertEqual({finding["kind"] for finding in result.json()["findings"]}, {"global_race"})
+        self.check(self.baton("run", "p.toml", "--races", "globl"), 2, 'did you mean "global"?')
+
     @unittest.skipIf(ON_GPU, "traces are the simulated GPU's")
     def test_trace(self):
         self.write("pdl.cu", HASTY_SOURCE)
