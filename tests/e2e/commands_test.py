@@ -12,7 +12,7 @@ import unittest
 
 import numpy
 
-from baton import BATON, ON_GPU, ROOT, Case, main
+from baton import BATON, ON_GPU, ROOT, Case, buffer, kernel, launch, main, program
 
 IMAGES = ROOT / "src" / "image" / "testdata"
 
@@ -163,7 +163,7 @@ class Commands(Case):
         self.write("swap.cu", "extern \"C\" __global__ void swap(float* y) {\n"
                    "  const int i = blockIdx.x * 64 + threadIdx.x;\n"
                    "  y[i] = i;\n  __syncthreads();\n  y[255 - i] += 1;\n}\n")
-        self.write("p.toml", program(buffer("y", "f32", [256], "output"), kernel("swap", source="swap.cu"),
+        self.write("p.toml", program(buffer("y", "f32", [256], "inout", "zeros"), kernel("swap", source="swap.cu"),
                                      launch("swap", [4], [64], ["y"])))
         self.check(self.baton("run", "p.toml", "--json"), 0)
         result = self.baton("run", "p.toml", "--races", "global", "--json")
