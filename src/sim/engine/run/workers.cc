@@ -39,6 +39,14 @@ std::uint64_t park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   return grid->parked.size();
 }
 
+// All that are parked go on before the cluster does, if any of them polls.
+void let_pollers_go(GridState* grid, ClusterState* cluster) {
+  std::lock_guard lock(grid->mutex);
+  cluster->spun = std::any_of(grid->parked.begin(), grid->parked.end(),
+                              [](const auto& other) { return other->spun; });
+  if (cluster->spun) grid->due = grid->parked.size();
+}
+
 void finish(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   std::lock_guard lock(grid->mutex);
   --grid->resident;
@@ -170,8 +178,7 @@ void WorkerPool::work(Worker* worker) {
     }
     if (std::exchange(x.gives_way, false)) {
       job_.worked.store(true, std::memory_order_relaxed);
-      cluster->spun = true;
-      grid->due = grid->parked.size();  // one thread executes such a grid
+      let_pollers_go(grid, cluster.get());
     }
     if (stop == BlockStop::kSpinning || stop == BlockStop::kWaiting) cluster->spun = true;
     waiting = stop == BlockStop::kWaiting ? waiting + 1 : 0;
