@@ -48,7 +48,10 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
       clocks_[warp].seen.merge(released);
     }
   }
-  if (touch == AccessKind::kRead) return;
+  if (touch == AccessKind::kRead) {
+    x->block->cluster->looked_at_flag = true;
+    return;
+  }
   if (releases(order)) close(x, warp);
   const ClusterTimes told = releases(order) ? known_to(x, warp) : clocks_[warp].released;
   if (found == flags.end()) {

@@ -90,7 +90,7 @@ std::unique_ptr<ClusterState> BlockScheduler::next(GridState* grid) {
       std::swap(grid->parked[chosen], grid->parked.front());
       cluster = std::move(grid->parked.front());
       grid->parked.pop_front();
-      cluster->spun = false;
+      cluster->spun = cluster->looked_at_flag = false;
       return cluster;
     }
     if (!room) return nullptr;

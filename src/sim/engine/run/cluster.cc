@@ -62,7 +62,7 @@ void begin_cluster(const GridState& grid, std::uint64_t number, ClusterState* cl
   if (cluster->watch != nullptr) cluster->watch->begin();
   cluster->cursor = 0;
   cluster->live_blocks = static_cast<std::uint32_t>(cluster->blocks.size());
-  cluster->spun = false;
+  cluster->spun = cluster->looked_at_flag = false;
   cluster->undecided = 0;
   cluster->time_outs = 0;
   cluster->barrier = {};

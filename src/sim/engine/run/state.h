@@ -171,8 +171,9 @@ struct ClusterState {
   // Of all blocks' shared memory; null where there is nothing to race for.
   std::unique_ptr<SharedWatch, SharedWatchDeleter> watch;
   std::uint32_t live_blocks = 0;
-  std::uint32_t cursor = 0;  // the block whose turn it is
-  bool spun = false;         // some warp waited for others by polling since this was cleared
+  std::uint32_t cursor = 0;     // the block whose turn it is
+  bool looked_at_flag = false;  // since it last went on; told where races inside grids are found
+  bool spun = false;            // some warp waited for others by polling since this was cleared
   // Warp instructions since it was last known whether the cluster only polls.
   std::uint64_t undecided = 0;
   std::uint32_t time_outs = 0;  // of waits at mbarriers, with no phase of any ending in between

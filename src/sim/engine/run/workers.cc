@@ -39,11 +39,12 @@ std::uint64_t park(GridState* grid, std::unique_ptr<ClusterState> cluster) {
   return grid->parked.size();
 }
 
-// All that are parked go on before the cluster does, if any of them polls.
+// All that are parked go on before the cluster does, if any of them may poll.
 void let_pollers_go(GridState* grid, ClusterState* cluster) {
   std::lock_guard lock(grid->mutex);
-  cluster->spun = std::any_of(grid->parked.begin(), grid->parked.end(),
-                              [](const auto& other) { return other->spun; });
+  cluster->spun = std::any_of(grid->parked.begin(), grid->parked.end(), [](const auto& other) {
+    return other->spun || other->looked_at_flag;
+  });
   if (cluster->spun) grid->due = grid->parked.size();
 }
 
