@@ -2,13 +2,11 @@
 
 namespace baton::sim {
 
-void GridCell::set_write(const GridToucher& writer) {
-  GridToucher weaker = write;
-  if (more != nullptr && more->weaker_write.is_any()) weaker = more->weaker_write;
-  write = writer;
-  read = {};
+void GridCell::keep_weaker() {
+  const bool has_weaker = more != nullptr && more->weaker_write.is_any();
+  const GridToucher weaker = has_weaker ? more->weaker_write : write;
   more.reset();
-  if (!weaker.is_any() || weaker.strength() >= writer.strength()) return;
+  if (!weaker.is_any()) return;
   more = std::make_unique<More>();
   more->weaker_write = weaker;
 }

@@ -84,7 +84,21 @@ struct GridCell {
 
   bool is_split() const { return more != nullptr && more->parts != nullptr; }
   // Forgets who read, and the parts.
-  void set_write(const GridToucher& writer);
+  void set_write(const GridToucher& writer) {
+    if (more != nullptr || (write.is_any() && write.strength() < writer.strength())) keep_weaker();
+    write = writer;
+    read = {};
+    if (more != nullptr && more->weaker_write.strength() >= writer.strength()) more.reset();
+  }
+  // Whether at most this warp touched it.
+  bool is_all_of(const GridToucher& me) const {
+    return more == nullptr && (!write.is_any() || write.is_same_warp(me)) &&
+           (!read.is_any() || read.is_same_warp(me));
+  }
+
+ private:
+  // Of `more` the weaker write is left, which may be the last one.
+  void keep_weaker();
 };
 
 // The cells of the memory that a grid touched, by address. One thread at a time.

@@ -109,6 +109,9 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
   if (!run.writes && me.is_repeated_by(cell.read)) return;
+  if (me.strength() == GridToucher::Strength::kWeak && run.access.is_kept && cell.is_all_of(me)) {
+    return run.writes ? cell.set_write(me) : static_cast<void>(cell.read = me);
+  }
   if (cell.write.is_any() && races(run, cell.write) && !has_observed(run, cell)) {
     const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
     const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
