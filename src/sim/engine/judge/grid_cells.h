@@ -95,8 +95,6 @@ struct GridCell {
     return more == nullptr && (!write.is_any() || write.is_same_warp(me)) &&
            (!read.is_any() || read.is_same_warp(me));
   }
-
- private:
   // Of `more` the weaker write is left, which may be the last one.
   void keep_weaker();
 };
