@@ -10,9 +10,11 @@ std::shared_ptr<const ptx::ParsedModule> ImageContent::ptx_of(const Image& image
                 to_string(image.kind()));
   }
   ImageContent& content = *image.content_;
-  std::call_once(content.parsed_, [&] {
+  // Not std::call_once: under ThreadSanitizer it does not return after a callable that throws.
+  std::lock_guard lock(content.mutex_);
+  if (content.module_ == nullptr) {
     content.module_ = ptx::ParsedModule::parse(std::string(image.bytes()), image.name());
-  });
+  }
   return content.module_;
 }
 

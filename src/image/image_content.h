@@ -18,8 +18,8 @@ struct ImageContent {
   static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
  private:
-  std::once_flag parsed_;
-  std::shared_ptr<const ptx::ParsedModule> module_;
+  std::mutex mutex_;
+  std::shared_ptr<const ptx::ParsedModule> module_;  // null until it is parsed
 };
 
 // The syntax tree of an image of PTX, which lives as long as a copy of the image does. Parses it at
