@@ -49,6 +49,30 @@ const GivenRange& range_of(const std::vector<GivenRange>& ranges, DeviceAddress 
   return *std::prev(std::ranges::upper_bound(ranges, address, {}, &GivenRange::begin));
 }
 
+using Given = overlap::GivenArgument;
+
+// Whether two executions give a parameter the same but for the offset of an address.
+bool differ_by_offset(const Given& a, const Given& b) {
+  const bool is_address = a.kind == Given::Kind::kMemory || a.kind == Given::Kind::kTensorMap;
+  return is_address && a.kind == b.kind && a.memory == b.memory &&
+         a.bytes == overlap::kUnknownBytes && b.bytes == overlap::kUnknownBytes;
+}
+
+// Whether two of the arguments are addresses of one memory: their offsets may be equal or not.
+bool share_memory(std::span<const Given> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind == Given::Kind::kScalar) continue;
+    if (arguments[i].kind == Given::Kind::kStruct || arguments[i].kind == Given::Kind::kBytes) {
+      return true;
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      const bool is_address = arguments[k].kind != Given::Kind::kScalar;
+      if (is_address && arguments[k].memory == arguments[i].memory) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
@@ -136,7 +160,7 @@ overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
   return out;
 }
 
-const EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution) {
+EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution) {
   Site& site = sites_[execution.launch.number];
   const Dim3& block = execution.config.block;
   if (site.footprint == nullptr) {
@@ -145,14 +169,38 @@ const EdgeJudge::Site& EdgeJudge::site_of(const bind::LaunchExecution& execution
     }
   } else {
     for (const std::uint32_t i : execution.launch.varying_args) {
-      site.arguments[i] = given(execution, i);
+      const overlap::GivenArgument old = std::exchange(site.arguments[i], given(execution, i));
+      if (!differ_by_offset(old, site.arguments[i])) site.bound.reset();
     }
   }
   if (site.footprint == nullptr || !(site.block == block)) {
+    site.bound.reset();
     site.footprint = &footprints_.of(execution.step.label, block);
     site.block = block;
   }
   return site;
+}
+
+// Most executions of a launch differ from the last one by offsets alone.
+overlap::BoundLaunch EdgeJudge::bind(const bind::LaunchExecution& execution, Site& site) {
+  const LaunchConfig& config = execution.config;
+  if (site.bound && site.grid == config.grid) {
+    for (overlap::BoundAccess& access : site.bound->accesses) {
+      if (access.argument == overlap::kNoArgument) continue;
+      access.offset = site.arguments[access.argument].offset;
+    }
+    return *site.bound;
+  }
+  site.bound.reset();
+  overlap::BoundLaunch bound =
+      overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
+                    variables_of(execution.step.label));
+  bound.number = execution.launch.number;
+  if (!share_memory(site.arguments)) {
+    site.bound = bound;
+    site.grid = config.grid;
+  }
+  return bound;
 }
 
 std::vector<overlap::GivenArgument> EdgeJudge::arguments_of(const Execution& past) const {
@@ -334,16 +382,10 @@ void EdgeJudge::note_empty_grid(std::uint32_t launch, EdgeCause cause) {
 
 bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   const bind::PlannedLaunch& launch = execution.launch;
-  const LaunchConfig& config = execution.config;
   Decision& decision = decisions_[launch.number];
   decision.edge = &launch.edge;
-  const Site& site = site_of(execution);
-  overlap::BoundLaunch bound =
-      overlap::bind(*site.footprint, site.arguments, extents(config.block), extents(config.grid),
-                    [&](std::string_view name, bool constant) {
-                      return variable(execution.step.label, name, constant);
-                    });
-  bound.number = launch.number;
+  Site& site = site_of(execution);
+  overlap::BoundLaunch bound = bind(execution, site);
   if (bound.by_value) by_values_[launch.number] = true;
   decision.waits &= bound.footprint->waits >= overlap::Footprint::Waits::kOne;
   decision.trigger_facts.triggers |= bound.footprint->triggers;

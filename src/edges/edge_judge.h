@@ -78,6 +78,9 @@ class EdgeJudge : public bind::LaunchObserver {
     std::vector<overlap::GivenArgument> arguments;
     const overlap::Footprint* footprint = nullptr;
     Dim3 block;  // that the footprint was read for
+    // The last execution, if others may differ from it by offsets alone.
+    std::optional<overlap::BoundLaunch> bound;
+    Dim3 grid;  // of that one
   };
   // An execution of a launch since the last full edge.
   struct Execution {
@@ -104,7 +107,8 @@ class EdgeJudge : public bind::LaunchObserver {
     bool overlaps = false;  // in some execution a launch stands before it
   };
 
-  const Site& site_of(const bind::LaunchExecution& execution);
+  Site& site_of(const bind::LaunchExecution& execution);
+  overlap::BoundLaunch bind(const bind::LaunchExecution& execution, Site& site);
   overlap::Verdict judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,
                          std::span<const overlap::GivenArgument> arguments);
   std::vector<overlap::GivenArgument> arguments_of(const Execution& past) const;

@@ -18,7 +18,9 @@ bool is_place_of_no_buffer(SourceKind kind) {
 using Places = std::pmr::vector<TouchedMemory::Place>;
 
 void add_once(Places& into, const TouchedMemory::Place& place) {
-  if (std::ranges::find(into, place) == into.end()) into.push_back(place);
+  const bool is_known =
+      std::ranges::any_of(into, [&](const auto& each) { return each.is_same(place); });
+  if (!is_known) into.push_back(place);
 }
 
 // What an address of the place leads to: the place if it is bounded, else the whole memory.
@@ -43,6 +45,7 @@ struct AddressBinder::Mixture {
   bool loaded = false;
   bool only_whole = true;  // each address is added, once
   std::uint64_t offset = kUnknownOffset;
+  std::uint32_t argument = kNoArgument;  // whose offset it is
   std::optional<UnknownAddress> unknown;
 
   std::size_t count() const { return pieces.size() + elsewhere.size(); }
@@ -68,7 +71,7 @@ AddressBinder::Content AddressBinder::content(const AddressSource& source) const
       if (source.kind == SourceKind::kParam && source.offset != 0) {
         found.unknown = UnknownAddress::kNoParameter;
       } else {
-        found.places.push_back({given.memory, given.offset, given.bytes});
+        found.places.push_back({given.memory, given.offset, given.bytes, source.id});
       }
       return found;
     case Argument::kStruct:
@@ -107,6 +110,7 @@ AddressBinder::Mixture AddressBinder::mixture(const Origin& origin) const {
     if (found.places.empty()) continue;
     const bool is_only = out.pieces.empty() && found.places.size() == 1 && is_whole;
     out.offset = is_only ? found.places[0].offset : kUnknownOffset;
+    out.argument = is_only ? found.places[0].argument : kNoArgument;
     out.only_whole = out.only_whole && is_whole;
     for (const TouchedMemory::Place& place : found.places) add_once(out.pieces, piece_of(place));
   }
@@ -173,7 +177,10 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   }
   if (!found.elsewhere.empty() && !access.generic) out.unknown = UnknownAddress::kOtherSpace;
   for (TouchedMemory::Place place : found.pieces) {
-    if (is_one && place.bytes == kUnknownBytes) place.offset = found.offset;
+    if (is_one && place.bytes == kUnknownBytes) {
+      place.offset = found.offset;
+      place.argument = found.argument;
+    }
     add_once(out.places, place);
   }
 }
@@ -194,7 +201,7 @@ void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
     out.unknown = UnknownAddress::kStruct;
     return;
   }
-  add_once(out.places, {given.memory, given.offset});
+  add_once(out.places, {given.memory, given.offset, kUnknownBytes, origin.sources[0].id});
 }
 
 TouchedMemory AddressBinder::touched(const AccessGroup& access) const {

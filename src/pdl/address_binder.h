@@ -27,6 +27,9 @@ inline constexpr std::uint64_t kUnknownOffset = UINT64_MAX;
 // A piece of memory whose end is not known; an access may also lie before its beginning.
 inline constexpr std::uint64_t kUnknownBytes = UINT64_MAX;
 
+// The number of no argument.
+inline constexpr std::uint32_t kNoArgument = UINT32_MAX;
+
 // What a launch gives one parameter.
 struct GivenArgument {
   enum class Kind : std::uint8_t {
@@ -71,7 +74,10 @@ struct TouchedMemory {
     MemoryId memory = 0;
     std::uint64_t offset = kUnknownOffset;  // that the kernel is given, in bytes
     std::uint64_t bytes = kUnknownBytes;    // known only with the offset
-    friend auto operator<=>(const Place&, const Place&) = default;
+    std::uint32_t argument = kNoArgument;   // whose offset it is
+    bool is_same(const Place& other) const {
+      return memory == other.memory && offset == other.offset && bytes == other.bytes;
+    }
   };
   std::pmr::vector<Place> places;              // each once
   std::optional<UnknownAddress> unknown = {};  // why it may touch any memory

@@ -50,12 +50,14 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
       bound.memory = place.memory;
       bound.offset = place.offset;
       bound.bytes = place.bytes;
+      bound.argument = place.argument;
       out.accesses.push_back(bound);
     }
     if (!touched.unknown) continue;
     bound.memory.reset();
     bound.offset = 0;
     bound.bytes = kUnknownBytes;
+    bound.argument = kNoArgument;
     bound.why = *touched.unknown;
     out.accesses.push_back(bound);
   }

@@ -21,6 +21,7 @@ struct BoundAccess {
   // That the kernel is given, or kUnknownOffset. With `bytes`, the access stays between the two.
   std::uint64_t offset = 0;
   std::uint64_t bytes = kUnknownBytes;
+  std::uint32_t argument = kNoArgument;            // whose offset it is, if one's
   UnknownAddress why = UnknownAddress::kNoOrigin;  // the reason, if `memory` is empty
   bool is_one_of = false;                          // the same access may be of other memory instead
 };

@@ -9,7 +9,7 @@ namespace {
 using VerdictKind = EdgeVerdict;
 using Cause = EdgeCause;
 
-constexpr std::size_t kMaxPasts = 32;  // of one memory that are told apart
+constexpr std::size_t kMaxPasts = 16;  // of one memory that are told apart
 
 bool is_one_offset(std::uint64_t a, std::uint64_t b) {
   return a == b && a != kUnknownOffset;
