@@ -109,7 +109,8 @@ class BATON_API Executable {
   // uploads the weights. A weight that comes from a file or an init and keeps its shape stays where
   // it is: it is neither read nor uploaded again. Throws kInvalidInput, kNotFound or kLimit with
   // the place of the step, and what was bound stays; kOutOfMemory, and then nothing is bound. May
-  // be called again with other values.
+  // be called again with other values: where shapes, counts and verdicts stay, only what depends on
+  // them is evaluated again.
   void bind(Bindings bindings = {});
 
   CheckReport check(Bindings bindings = {}) { return loaded().check(bindings); }
