@@ -16,7 +16,7 @@ using Kind = Operation::Kind;
 constexpr unsigned kMaxNesting = 256;   // of values that are computed from each other
 constexpr unsigned kMaxPredicates = 4;  // between a comparison and a branch
 constexpr unsigned kMaxAdditions = 64;  // in one iteration of a loop
-constexpr WideInteger kMaxOffset = WideInteger{1} << 46;  // of an address; no memory is larger
+constexpr WideInteger kMaxOffset = WideInteger{1} << 46;  // beyond it, an address is not followed
 constexpr std::uint32_t kNoOperation = UINT32_MAX;
 
 bool is_plain_compute(const Operation& operation) {

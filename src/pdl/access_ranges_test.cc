@@ -124,7 +124,7 @@ TEST(AccessRanges, ConditionsThatSayNothing) {
   EXPECT_EQ(reach(with_index("setp.ge.s32 %q, %i, 2; setp.ge.s32 %q, %r1, 0; @!%q bra END;\n" +
                              access + "END: ret;")),
             whole);
-  // Of floats.
+  // The comparison is one of floats.
   EXPECT_EQ(reach(with_index("cvt.rn.f32.s32 %f1, %i; setp.ge.f32 %q, %f1, 0f40000000; @%q bra "
                              "END;\n" +
                              access + "END: ret;")),

@@ -36,7 +36,7 @@ NumberRange all_signed(unsigned width);
 NumberRange as_unsigned(const std::optional<NumberRange>& range, unsigned width);
 NumberRange as_signed(const std::optional<NumberRange>& range, unsigned width);
 
-// What an operation that computes gives its only destination. Nothing: any number.
+// Returns the numbers that an operation can give its only destination; nothing: any number.
 std::optional<NumberRange> range_of(const Operation& operation,
                                     std::span<const std::optional<NumberRange>> from);
 

@@ -66,7 +66,8 @@ bool HiddenCode::hide_in_macros(File& file, std::size_t place, std::string_view 
   return is_new;
 }
 
-// Of the statement expressions in the declaration at the place, and in the macro that it names.
+// Turns statement expressions into lambdas: those of the declaration at the place, and of the macro
+// that it names.
 bool HiddenCode::make_lambdas(File& file, std::size_t place) {
   if (keeps_statement_expressions_) return false;
   // A macro with parameters may make a statement of what it is given.

@@ -1,4 +1,4 @@
-// What public code takes for granted, because nvcc and its host compiler give it.
+// Public code relies on what nvcc and its host compiler provide. These tests compile such code.
 
 #include "compile/compile_test.h"
 

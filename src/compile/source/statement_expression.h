@@ -17,8 +17,8 @@ struct Insertion {
 // of "({ a; b; })". Both give the last statement's value.
 //
 // A `return` would leave the lambda instead of the function. An expression that contains one, or a
-// word of which `may_return` says so, stays as it is. It hears whether the word may be a statement,
-// or stands in round brackets.
+// word of which `may_return` says so, stays as it is. `may_be_statement` is false for a word in
+// round brackets.
 using MayReturn = std::function<bool(std::string_view word, bool may_be_statement)>;
 std::vector<Insertion> lambdas_for_statement_expressions(std::string_view text,
                                                          const MayReturn& may_return);

@@ -95,7 +95,7 @@ struct GridCell {
     return more == nullptr && (!write.is_any() || write.is_same_warp(me)) &&
            (!read.is_any() || read.is_same_warp(me));
   }
-  // Of `more` the weaker write is left, which may be the last one.
+  // Drops all of `more` but the weaker write, which may be the last write.
   void keep_weaker();
 };
 
