@@ -40,10 +40,10 @@ struct Setup {
   bool no_register = false;  // `register` means nothing, as for nvcc
   bool hides = false;        // what hidden host code calls
   bool no_thrust = false;    // headers of host libraries of CUDA hold nothing
-  bool no_thrust_types = false;  // nor do those of Thrust that kernels use too
-  bool nvcc = false;             // __NVCC__ is defined
+  bool no_thrust_types = false;                // nor do those of Thrust that kernels use too
+  bool nvcc = false;                           // __NVCC__ is defined
   std::vector<std::string_view> headers = {};  // of C++, included before the source
-  std::vector<std::string> withheld = {};  // names that `std` does not have for the host
+  std::vector<std::string> withheld = {};      // names that `std` does not have for the host
   bool operator==(const Setup&) const = default;
 };
 
