@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,11 +36,17 @@ struct Bindings {
   std::vector<std::pair<std::string, DeviceArray>> memory = {};
 };
 
+// Another value for a symbol of a bound program.
+struct SymbolValue {
+  std::string_view symbol;
+  std::int64_t value = 0;
+};
+
 // A symbol's value, and its origin.
 struct BoundSymbol {
   std::string name;
   std::int64_t value = 0;
-  std::string source;  // "--set", "the shape of input x", "the program"
+  std::string source;  // "--set", "the shape of input x", "the program", "set()"
 };
 
 }  // namespace baton

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 
 #include "baton/array.h"
 #include "baton/bindings.h"
+#include "baton/buffer.h"
 #include "baton/check.h"
 #include "baton/compare.h"
 #include "baton/device.h"
@@ -82,10 +85,21 @@ struct RunOptions {
   std::function<void(const RunProgress&)> progress = {};
 };
 
+// Limits of a wait for enqueued work.
+struct WaitOptions {
+  std::optional<std::chrono::duration<double>> timeout = {};
+  // Polled, as RunOptions::interrupt.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
 class BoundProgram;
 
-// A loaded program with values and buffers of its own. Movable; one thread at a time. Several
-// executables may share one loaded program, each in its own thread.
+// A loaded program with values and buffers of its own. Movable; one thread at a time: a call that
+// overlaps another thread's call throws kInvalidInput. Several executables may share one loaded
+// program, each in its own thread.
+//
+// `run` executes a program, waits and downloads: for tools and tests. `enqueue` only submits: for
+// engines, which call it once for each step of their own loop.
 class BATON_API Executable {
  public:
   // Binds nothing yet.
@@ -106,8 +120,9 @@ class BATON_API Executable {
 
   // Gives symbols their values, checks the whole program for them (shapes, offsets, arguments,
   // limits of the device: everything that can be known before it runs), allocates the buffers and
-  // uploads the weights. A weight that comes from a file or an init and keeps its shape stays where
-  // it is: it is neither read nor uploaded again. Throws kInvalidInput, kNotFound or kLimit with
+  // uploads weights and states. A weight that comes from a file or an init and keeps its shape
+  // stays where it is: it is neither read nor uploaded again. A state that keeps its shape and gets
+  // no new input keeps what the steps wrote into it. Throws kInvalidInput, kNotFound or kLimit with
   // the place of the step, and what was bound stays; kOutOfMemory, and then nothing is bound. May
   // be called again with other values: where shapes, counts and verdicts stay, only what depends on
   // them is evaluated again.
@@ -124,18 +139,63 @@ class BATON_API Executable {
   // The bound shape of a buffer. Throws kNotFound.
   const std::vector<std::int64_t>& shape(std::string_view buffer) const;
 
-  // Initialises the buffers that are not weights, runs the steps, and downloads output and inout
-  // buffers. Binds with defaults if `bind` was not called. Throws kFault if the device reports a
-  // fault or an error finding (the findings are the error's notes, and `report()` holds them),
-  // kTimeout, kInterrupted.
+  // Enqueues the program's steps on `stream`, a Stream of the program's device that may be adopted,
+  // and returns. Does not wait, download or initialise. The first step starts when the stream's
+  // earlier work is done. Buffers keep their contents from one call to the next: the caller uploads
+  // inputs, and reads results, through `memory`, on the same stream. The exception is the first
+  // call after a `bind`: it gives the buffers their first contents, as `initialise` does.
+  //
+  // On a GPU later calls allocate no memory and take no lock. The graph executor launches its
+  // graph; the first call after `bind`, `set` or `set_memory` makes or updates it (`prepare` does
+  // so beforehand). While a graph is captured from the stream, both executors add the steps as
+  // nodes of the caller's graph, with their programmatic edges.
+  //
+  // Throws kInvalidInput if the program is not bound, and the errors of launches. A fault of a
+  // kernel, and findings of the simulated GPU, come from a later call that waits.
+  void enqueue(const Stream& stream);
+  // Does what `enqueue` does once for a binding: makes or updates the graph.
+  void prepare(const Stream& stream);
+  // Enqueues the first contents of all buffers but weights and states.
+  void initialise(const Stream& stream);
+  // Waits for the stream's work. Throws what it failed with, naming the launch of this program
+  // where the device knows it; kTimeout and kInterrupted as `run` does.
+  void wait(const Stream& stream, const WaitOptions& options = {});
+
+  // Give symbols other values for later calls of `enqueue` and `run`. Calls that
+  // were enqueued before keep the old ones. Only what depends on them is evaluated again. Memory and contents of all buffers
+  // stay. Throw kNotFound for an unknown symbol; kInvalidInput for a value that changes the shape
+  // of a buffer (`bind` allocates it anew), and what `bind` throws. After an error the old values
+  // stay.
+  void set(std::span<const SymbolValue> values);
+  void set(std::initializer_list<SymbolValue> values) {
+    set(std::span(values.begin(), values.end()));
+  }
+  void set(std::string_view symbol, std::int64_t value) { set({{symbol, value}}); }
+  // Makes memory of the caller the buffer's, for later calls; see Bindings::memory. The dtype and
+  // the shape stay. Throws kInvalidInput for others, and kNotFound.
+  void set_memory(std::string_view buffer, const DeviceArray& array);
+
+  // The memory of a bound buffer, its own or the caller's, for uploads and downloads. It stays
+  // valid until the next `bind`, or `set_memory` of the buffer. Throws kNotFound; kInvalidInput
+  // before `bind`.
+  const Memory& memory(std::string_view buffer) const;
+  // The same memory as an array.
+  DeviceArray array(std::string_view buffer) const;
+  // Enqueues the first contents of a state buffer again. Throws kInvalidInput for another role.
+  void reset(std::string_view state, const Stream& stream);
+
+  // Initialises the buffers that are neither weights nor states, runs the steps, and downloads
+  // output, inout and state buffers. Binds with defaults if `bind` was not called. Throws kFault if
+  // the device reports a fault or an error finding (the findings are the error's notes, and
+  // `report()` holds them), kTimeout, kInterrupted.
   const RunReport& run(const RunOptions& options = {});
 
   // The report of the last run, even if it threw.
   const RunReport& report() const;
 
-  // The contents of an output or inout buffer after the first run. Throws kNotFound for another
-  // buffer (naming the outputs), kInvalidInput before a run and for a buffer in the caller's
-  // memory.
+  // The contents of an output, inout or state buffer after the first run. Throws kNotFound for
+  // another buffer (naming the outputs), kInvalidInput before a run and for a buffer in the
+  // caller's memory.
   const Array& output(std::string_view buffer) const;
   std::vector<std::string> outputs() const;
 

@@ -181,7 +181,14 @@ struct BATON_API LaunchArgument {
   BATON_API friend bool operator==(const LaunchArgument& a, const LaunchArgument& b);
 };
 
-enum class BufferRole : std::uint8_t { kInput, kWeight, kOutput, kInout, kScratch };
+enum class BufferRole : std::uint8_t {
+  kInput,
+  kWeight,  // gets its contents once; no step writes it
+  kOutput,
+  kInout,
+  kScratch,
+  kState,  // gets its contents once, and keeps what the steps write from run to run
+};
 enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
 enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };

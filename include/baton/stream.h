@@ -31,6 +31,8 @@ class BATON_API Stream {
   void synchronize() const;
   // Returns true if all work enqueued so far has completed. Throws the error of that work.
   bool done() const;
+  // Returns true while a graph is being captured from this stream.
+  bool is_capturing() const;
   // Makes later work of this stream start after the event was reached.
   void wait(const Event& event) const;
 

@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "driver/driver.h"
+#include "program/buffer_roles.h"
 #include "program/expression_code.h"
 #include "runtime/context.h"
 
@@ -113,11 +114,10 @@ class SymbolBinder {
   }
 
   static void check_role(const ProgramBuffer& buffer) {
-    if (buffer.role != BufferRole::kOutput && buffer.role != BufferRole::kScratch) return;
+    if (facts_of(buffer.role).takes_input) return;
     throw error_at(buffer.where, ErrorCode::kInvalidInput,
-                   "--input {}: the buffer has the role {}, an input serves input, weight and "
-                   "inout buffers",
-                   buffer.name, to_string(buffer.role));
+                   "--input {}: the buffer has the role {}, an input serves {} buffers",
+                   buffer.name, to_string(buffer.role), names_of_roles(&RoleFacts::takes_input));
   }
 
   static void check_own(const ProgramBuffer& buffer) {

@@ -38,6 +38,11 @@ PlannedAttribute::PlannedAttribute(const ProgramAttribute& attribute, const Name
   }
 }
 
+bool PlannedAttribute::has_address() const {
+  return std::ranges::any_of(
+      fields_, [](const Field& field) { return std::holds_alternative<Place>(field.value); });
+}
+
 bool PlannedAttribute::uses_slot(std::size_t slot) const {
   for (const Field& field : fields_) {
     if (const auto* number = std::get_if<BoundExpression>(&field.value)) {

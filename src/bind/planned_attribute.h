@@ -24,6 +24,8 @@ class PlannedAttribute {
                    const BufferTable& buffers);
 
   bool uses_slot(std::size_t slot) const;
+  // Whether its value contains the address of a buffer.
+  bool has_address() const;
 
   // Throws kInvalidInput, at the value's place, for a number that the attribute does not take, and
   // for a window that leaves its buffer.

@@ -91,26 +91,46 @@ void Tape::write_argument(const PlannedArgument& argument, Slots slots, const Bu
   for (const PlannedArgument::Part& part : argument.parts()) {
     if (!part.value.buffer()) continue;
     std::byte* const place = static_cast<std::byte*>(target) + part.position;
+    const std::uint32_t buffer = *part.value.buffer();
+    if (relocations_.size() <= buffer) relocations_.resize(buffers.size());
     if (part.value.is_tensor_map()) {
-      relocations_.push_back({&part.value, place, 0, save(slots)});
+      relocations_[buffer].push_back({&part.value, place, 0, save(slots)});
     } else {
       // A buffer without memory has the address 0.
       std::uint64_t address = 0;
       std::memcpy(&address, place, sizeof(address));
-      relocations_.push_back(
-          {&part.value, place, address - buffers[*part.value.buffer()].address(), 0});
+      relocations_[buffer].push_back({&part.value, place, address - buffers[buffer].address(), 0});
     }
   }
 }
 
-void Tape::relocate() {
-  for (const Relocation& relocation : relocations_) {
-    const ArgumentPart& part = *relocation.part;
-    if (part.is_tensor_map()) {
-      part.write(saved_[relocation.slots], *buffers_, relocation.target);
-      continue;
-    }
-    const std::uint64_t address = (*buffers_)[*part.buffer()].address() + relocation.offset;
+void Tape::relocate(const Relocation& relocation) const {
+  const ArgumentPart& part = *relocation.part;
+  if (part.is_tensor_map()) {
+    return part.write(saved_[relocation.slots], *buffers_, relocation.target);
+  }
+  const std::uint64_t address = (*buffers_)[*part.buffer()].address() + relocation.offset;
+  std::memcpy(relocation.target, &address, sizeof(address));
+}
+
+bool Tape::can_move(std::uint32_t buffer) const {
+  for (const LaunchSite& site : sites_) {
+    if (site.launch == nullptr) continue;
+    if (std::ranges::any_of(site.launch->attributes, &PlannedAttribute::has_address)) return false;
+  }
+  return buffer >= relocations_.size() ||
+         std::ranges::none_of(relocations_[buffer], [](const Relocation& relocation) {
+           return relocation.part->is_tensor_map();
+         });
+}
+
+// The offset of a relocation is the one of the first values, and symbols may have changed since.
+void Tape::move_buffer(std::uint32_t buffer, std::uint64_t distance) {
+  if (buffer >= relocations_.size()) return;
+  for (const Relocation& relocation : relocations_[buffer]) {
+    std::uint64_t address = 0;
+    std::memcpy(&address, relocation.target, sizeof(address));
+    address += distance;
     std::memcpy(relocation.target, &address, sizeof(address));
   }
 }
@@ -118,7 +138,9 @@ void Tape::relocate() {
 void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions) {
   buffers_ = &buffers;
   has_stream_ = false;
-  relocate();
+  for (const std::vector<Relocation>& list : relocations_) {
+    for (const Relocation& relocation : list) relocate(relocation);
+  }
   for (std::size_t number = 0; number < sites_.size(); ++number) {
     LaunchSite& site = sites_[number];
     site.decision = decisions[number];

@@ -99,6 +99,12 @@ class Tape {
   const LaunchSite& site(std::uint32_t launch) const { return sites_[launch]; }
   // Values of the symbols; indexes of groups are 0.
   const std::vector<std::int64_t>& slots() const { return slots_; }
+  // The same values, for a walk that changes the indexes. The memory is the tape's, so that a walk
+  // allocates nothing. The next call reuses it.
+  std::vector<std::int64_t>& begin_walk() {
+    walk_slots_ = slots_;
+    return walk_slots_;
+  }
 
   // Memory for packed arguments of one launch: an array with one address a parameter. Parameters
   // that `own` does not list share their bytes with `base`, which may be null if all are listed.
@@ -111,6 +117,10 @@ class Tape {
   // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
   // the program's order). Throws what LaunchPlan's constructor throws.
   void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions);
+  // Whether a buffer of a settled tape can move: no tensor map and no attribute has its address.
+  bool can_move(std::uint32_t buffer) const;
+  // The buffer's memory lies `distance` bytes further (modulo 2^64) than it did.
+  void move_buffer(std::uint32_t buffer, std::uint64_t distance);
   // Replaces the values of symbols, for steps that are evaluated in each iteration.
   void set_symbols(std::span<const std::int64_t> symbols);
   // The stream that launches are sent to from now on. Does nothing if it is the same as before.
@@ -134,16 +144,17 @@ class Tape {
     std::uint32_t slots;   // number of saved values, for a tensor map
   };
 
-  void relocate();
+  void relocate(const Relocation& relocation) const;
   void settle(LaunchSite& site, LaunchForm& form);
   LaunchPlan make_plan(const LaunchSite& site, const LaunchForm& form, bool programmatic) const;
   std::uint32_t save(Slots slots);
 
   std::vector<std::int64_t> slots_;
+  std::vector<std::int64_t> walk_slots_;
   std::vector<LaunchSite> sites_;  // by launch
   std::unique_ptr<Arena> arena_;
-  std::vector<Relocation> relocations_;
-  std::vector<std::vector<std::int64_t>> saved_;  // values of slots, for tensor maps
+  std::vector<std::vector<Relocation>> relocations_;  // by buffer
+  std::vector<std::vector<std::int64_t>> saved_;      // values of slots, for tensor maps
   const BufferTable* buffers_ = nullptr;
   NativeStream stream_ = nullptr;
   bool has_stream_ = false;

@@ -19,10 +19,11 @@ struct RunStep {
   bool programmatic = false;            // the edge from `before`: the step may start early
 };
 
-// Goes through a tape in the order of a run, loops unrolled. One walk at a time.
+// Goes through a tape in the order of a run, loops unrolled. Allocates nothing. One walk of a tape
+// at a time.
 class TapeWalk {
  public:
-  explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.slots()) {}
+  explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.begin_walk()) {}
 
   // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step.
   // An Error gains the step's place, and the values of the indexes as a note.
@@ -95,7 +96,7 @@ class TapeWalk {
   }
 
   Tape& tape_;
-  std::vector<std::int64_t> slots_;
+  std::vector<std::int64_t>& slots_;  // the tape's
   RunStep at_;
   const PlannedStep* last_ = nullptr;  // the step before, if it was a launch that was sent
 };

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "edges/edge_words.h"
+#include "program/buffer_roles.h"
 
 namespace baton::edges {
 namespace {
@@ -98,7 +99,7 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       const DeviceAddress begin = range_of(ranges, *buffers[i].given).begin;
       start = {joined.try_emplace(begin, fresh).first->second, *buffers[i].given - begin};
     }
-    const bool is_constant = definition.role == BufferRole::kWeight;
+    const bool is_constant = facts_of(definition.role).is_constant;
     starts_.push_back(start);
     if (start.memory == fresh) {
       const bool is_read_only = (is_constant || definition.role == BufferRole::kInput) &&

@@ -3,59 +3,13 @@
 // driver's own share is left out by a table whose launch does nothing and that has nothing else to
 // call.
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <pthread.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "base/counted_costs.h"
 #include "baton/launch_plan.h"
 #include "runtime/context.h"
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
-
-namespace {
-
-struct Counts {
-  int allocations = 0;
-  int locks = 0;
-};
-thread_local Counts counts;
-
-}  // namespace
-
-// Sanitizers bring an operator new and locks of their own; under them the driver's calls alone
-// are counted. gcc says so by macros, clang by features.
-#if defined(__has_feature)
-#define BATON_HAS_FEATURE(feature) __has_feature(feature)
-#else
-#define BATON_HAS_FEATURE(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    BATON_HAS_FEATURE(address_sanitizer) || BATON_HAS_FEATURE(thread_sanitizer)
-#define BATON_COUNTS 0
-#else
-#define BATON_COUNTS 1
-void* operator new(std::size_t bytes) {
-  ++counts.allocations;
-  if (void* const memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
-extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  using Lock = int (*)(pthread_mutex_t*);
-  static const Lock next = reinterpret_cast<Lock>(dlsym(RTLD_NEXT, "pthread_mutex_lock"));
-  ++counts.locks;
-  return next(mutex);
-}
-#endif
 
 namespace baton {
 namespace {
@@ -120,9 +74,9 @@ TEST(WarmLaunch, CostsTheDriverCallsAlone) {
     bare.cuCtxPopCurrent = count_pop;
     table = bare;
     launches = context_calls = 0;
-    counts = {};
+    counted_costs = {};
     for (std::uint32_t i = 0; i < 100; ++i) launch(i);
-    const Counts seen = counts;
+    const CountedCosts seen = counted_costs;
     table = full;
     EXPECT_EQ(launches, 100);
     EXPECT_EQ(seen.allocations, 0);
@@ -155,19 +109,6 @@ TEST(WarmLaunch, CostsTheDriverCallsAlone) {
   const ContextGuard guard(device);
   measure(typed(device));
   EXPECT_EQ(context_calls, 100);
-}
-
-TEST(WarmLaunch, TheCountersCount) {
-  if (!BATON_COUNTS) GTEST_SKIP() << "a sanitizer has operator new and the locks";
-  counts = {};
-  // By its name: a new-expression may be left out by the compiler.
-  ::operator delete(::operator new(8));
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  pthread_mutex_unlock(&mutex);
-  const Counts seen = counts;
-  EXPECT_EQ(seen.allocations, 1);
-  EXPECT_EQ(seen.locks, 1);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "play/graph.h"
 #include "play/moves.h"
 #include "play/player.h"
+#include "play/sender.h"
 
 namespace baton::play {
 namespace {
@@ -31,16 +32,24 @@ struct Layout {
 // Lays a tape out as a graph, or, if the graph exists already, goes through it for the log alone.
 class Layouter {
  public:
-  // `events` are for the marks, and are made as needed; a stride of 0 means no marks.
-  Layouter(const PlayContext& context, TapeGraph* graph, std::uint64_t stride,
-           std::vector<Event>& events, Layout& layout)
-      : context_(context), graph_(graph), stride_(stride), events_(events), layout_(layout) {}
+  // `run` has the log; null: nothing is logged. `events` are for the marks, and are made as needed;
+  // a stride of 0 means no marks.
+  Layouter(const PlayTarget& context, const PlayContext* run, TapeGraph* graph,
+           std::uint64_t stride, std::vector<Event>& events, Layout& layout)
+      : context_(context),
+        run_(run),
+        graph_(graph),
+        stride_(stride),
+        events_(events),
+        layout_(layout) {}
 
   void run() {
     bind::TapeWalk walk(context_.tape);
     walk.run([&](bind::RunStep& at, auto& action) {
-      context_.watch.check();
-      context_.log.next(at, action, walk.slots());
+      if (run_ != nullptr) {
+        run_->watch.check();
+        run_->log.next(at, action, walk.slots());
+      }
       add(at, action);
       note(action, walk.slots());
       ++step_;
@@ -98,7 +107,8 @@ class Layouter {
     graph_->add_mark(events_[number]);
   }
 
-  const PlayContext& context_;
+  const PlayTarget& context_;
+  const PlayContext* run_;
   TapeGraph* graph_;
   const std::uint64_t stride_;
   std::vector<Event>& events_;
@@ -128,21 +138,42 @@ class GraphPlayer : public Player {
     }
   }
 
+  // A graph that is launched into a capture would be one child of the caller's graph. Its steps are
+  // captured one by one instead, with their programmatic edges.
+  void enqueue(const PlayTarget& target) override {
+    if (target.stream.is_capturing()) return send_all(target);
+    prepare(target);
+    if (counts_.nodes != 0) instance_->launch(target.stream);
+  }
+
+  void prepare(const PlayTarget& target) override {
+    if (!is_made(target, 0)) make(target, nullptr, 0);
+  }
+
  private:
+  bool is_made(const PlayTarget& target, std::uint64_t stride) const {
+    return instance_ && binding_ == target.binding && stride_ == stride;
+  }
+
+  void make(const PlayTarget& target, const PlayContext* run, std::uint64_t stride) {
+    layout_ = {};
+    TapeGraph graph(device_);
+    Layouter(target, run, &graph, stride, events_, layout_).run();
+    take(std::move(graph));
+    binding_ = target.binding;
+    stride_ = stride;
+  }
+
   // The report's steps, and the graph of them where there is none yet for these values.
   void lay_out(const PlayContext& context) {
     context.log.begin_run();
     const std::uint64_t stride =
         context.watch.limited() ? (context.steps + kMostMarks - 1) / kMostMarks : 0;
-    layout_ = {};
-    if (instance_ && binding_ == context.binding && stride_ == stride) {
-      Layouter(context, nullptr, stride, events_, layout_).run();
+    if (is_made(context, stride)) {
+      layout_ = {};
+      Layouter(context, &context, nullptr, stride, events_, layout_).run();
     } else {
-      TapeGraph graph(device_);
-      Layouter(context, &graph, stride, events_, layout_).run();
-      take(std::move(graph));
-      binding_ = context.binding;
-      stride_ = stride;
+      make(context, &context, stride);
     }
     context.log.graph(counts_);
   }

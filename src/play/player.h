@@ -12,17 +12,21 @@
 
 namespace baton::play {
 
-// The parts of one run. Refers to what the bound program owns.
-struct PlayContext {
+// A tape and the stream that gets its steps. Refers to what the bound program owns.
+struct PlayTarget {
   const Device& device;
   const Stream& stream;
   bind::Tape& tape;                  // settled
   const bind::BufferTable& buffers;  // allocated
   std::uint64_t binding = 0;         // differs for other symbols or buffers
-  std::uint64_t steps = 0;           // of this run, repeats unrolled
+  const LaunchTags& tags;
+};
+
+// The parts of one run that is waited for, timed and reported.
+struct PlayContext : PlayTarget {
+  std::uint64_t steps = 0;  // of this run, repeats unrolled
   RunLog& log;
   const RunWatch& watch;
-  const LaunchTags& tags;
   std::uint64_t& steps_done;  // of this run, counted while it goes on
   bool time_steps = true;
   bool steps_apart = false;  // an event after each step, even where that keeps launches apart
@@ -36,6 +40,13 @@ class Player {
   // Executes every step once and returns when all are done. Throws the errors of the steps and of
   // the watch, with notes on where the run was.
   virtual void play(const PlayContext& context) = 0;
+
+  // Enqueues every step once, and returns without waiting. Takes no lock and allocates nothing on a
+  // GPU, except where it makes or updates a graph for a new binding. Throws the errors of the
+  // steps.
+  virtual void enqueue(const PlayTarget& target) = 0;
+  // Does beforehand what `enqueue` does once for a binding.
+  virtual void prepare(const PlayTarget& target) = 0;
 };
 
 // Enqueues each step on the stream.

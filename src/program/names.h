@@ -7,8 +7,8 @@
 namespace baton {
 
 // What a program file calls the values of the enumerations of baton/program.h, in their order.
-inline constexpr std::array<std::string_view, 5> kRoleNames = {"input", "weight", "output", "inout",
-                                                               "scratch"};
+inline constexpr std::array<std::string_view, 6> kRoleNames = {"input", "weight",  "output",
+                                                               "inout", "scratch", "state"};
 inline constexpr std::array<std::string_view, 6> kInitNames = {"none",   "zeros",  "ones",
                                                                "arange", "random", "file"};
 inline constexpr std::array<std::string_view, 5> kOriginNames = {"source", "text", "ptx", "cubin",

@@ -6,6 +6,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "program/attributes.h"
+#include "program/buffer_roles.h"
 #include "program/expression_code.h"
 
 namespace baton {
@@ -152,9 +153,10 @@ void ProgramScope::check(ProgramAttributes& attributes) const {
 }
 
 void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {
-  if (target.role == BufferRole::kWeight) {
+  if (facts_of(target.role).is_constant) {
     throw error(ErrorCode::kInvalidInput,
-                "{} writes {}, which has the role weight: no step may write it", what, target.name);
+                "{} writes {}, which has the role {}: no step may write it", what, target.name,
+                to_string(target.role));
   }
 }
 

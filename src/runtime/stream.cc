@@ -85,6 +85,13 @@ bool Stream::done() const {
   return query(device_, device_.driver().cuStreamQuery(stream_), "cuStreamQuery");
 }
 
+bool Stream::is_capturing() const {
+  ContextGuard guard(device_);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  BATON_DRIVER_CALL(device_.driver(), cuStreamIsCapturing, stream_, &status);
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 void Stream::wait(const Event& event) const {
   require_one_driver("stream", device_, "event", event.device());
   ContextGuard guard(device_);

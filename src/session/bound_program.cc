@@ -6,50 +6,18 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/npy.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "bind/binding.h"
-#include "bind/initialise.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "program/buffer_roles.h"
 #include "session/simulated_run.h"
 
 namespace baton {
 namespace {
 
-// Fills outputs before a run on a device that cannot tell who reads or writes: a value that no
-// computation is likely to leave in every byte.
-constexpr std::uint8_t kPoison = 0xC7;
-
 constexpr std::chrono::milliseconds kProgressInterval{250};
-
-// A variable has what its image says even where the program says nothing.
-bool is_initialised(const ProgramBuffer& buffer) {
-  return buffer.init != BufferInit::kNone || buffer.variable;
-}
-
-// Whether the buffer is read before it is written, so that something must be in it.
-bool needs_contents(const ProgramBuffer& buffer) {
-  return buffer.role == BufferRole::kInput || buffer.role == BufferRole::kWeight ||
-         buffer.role == BufferRole::kInout;
-}
-
-// Whether the buffer is downloaded after a run.
-bool is_result(const bind::BoundBuffer& buffer) {
-  const BufferRole role = buffer.definition->role;
-  return !buffer.given && (role == BufferRole::kOutput || role == BufferRole::kInout);
-}
-
-// Whether `bind` uploads the buffer, once: nothing writes it.
-bool is_own_weight(const bind::BoundBuffer& buffer) {
-  return buffer.definition->role == BufferRole::kWeight && !buffer.given &&
-         !buffer.definition->variable;
-}
-
-bool is_given(const bind::BoundBuffer& buffer, const Bindings& given) {
-  return std::ranges::any_of(
-      given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; });
-}
 
 // Calls the user's progress callback a few times a second.
 std::function<void()> progress_tick(const RunOptions& options, const RunProgress& progress) {
@@ -81,6 +49,10 @@ std::unique_ptr<play::Player> make_player(ExecutorKind kind, const Device& devic
   throw error(ErrorCode::kInvalidInput, "unknown executor {}", static_cast<int>(kind));
 }
 
+bool meets(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
+  return a.bytes != 0 && b_bytes != 0 && a.address() < b + b_bytes && b < a.address() + a.bytes;
+}
+
 }  // namespace
 
 BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedProgramState> state,
@@ -89,186 +61,269 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
       state_(std::move(state)),
       stream_(state_->device),
       player_(make_player(executor, state_->device)),
-      buffers_(std::make_unique<bind::BufferTable>(unbound_buffers(state_->program))) {}
+      memory_(*state_) {}
 
-void BoundProgram::bind(Bindings given) {
-  ProgramValues values = state_->values(given);
-  if (rebind(values, given)) return;
+void BoundProgram::require_bound(std::string_view call) const {
+  if (bound()) return;
+  throw error(ErrorCode::kInvalidInput,
+              "{}() needs a bound program, and {} is not; call bind() first", call,
+              printable(state_->program.name()));
+}
+
+std::size_t BoundProgram::buffer(std::string_view name) const {
+  const bind::BufferTable& table = buffers();
+  std::vector<std::string_view> known;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].definition->name == name) return i;
+    known.push_back(table[i].definition->name);
+  }
+  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
+              printable(state_->program.name()), printable(name), suggestion(name, known));
+}
+
+ResolvedProgram BoundProgram::resolve(const ProgramValues& values) const {
   ResolvedProgram resolved = state_->resolve(values);
   log_edges(resolved.edges);
   // The simulated GPU finds each write of a weight when it happens, with its thread.
   const bool is_found = resolved.writes_weight && state_->device.driver().simulator != nullptr;
   if (resolved.forbidden_write && !is_found) throw std::move(*resolved.forbidden_write);
   if (resolved.refusal) throw std::move(*resolved.refusal);
-  std::vector<bool> kept, given_weights;
-  for (const bind::BoundBuffer& buffer : values.buffers) {
-    kept.push_back(stays(buffer, given));
-    given_weights.push_back(is_given(buffer, given));
+  return resolved;
+}
+
+void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols) {
+  uses_.reset();
+  tape_.reset();
+  symbols_ = std::move(symbols);
+  edges_ = std::move(resolved.edges);
+  warnings_ = std::move(resolved.warnings);
+  written_ = std::move(resolved.bound.written);
+  steps_ = resolved.bound.steps;
+  decided_by_values_ = std::move(resolved.decided_by_values);
+  ++binding_;
+  auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
+  tape->settle(buffers(), resolved.decisions);
+  tape_ = std::move(tape);
+}
+
+void BoundProgram::bind(Bindings given) {
+  ProgramValues values = state_->values(given);
+  ProgramMemory::Next next;
+  if (bound()) {
+    // Other values may be set in place, if all memory stays.
+    ProgramMemory::Next same = memory_.read(given, values.buffers);
+    if (memory_.stays(values.buffers, same)) {
+      if (std::optional<bind::TapeUpdate> changes = update(values.slots())) {
+        commit(*changes);
+        outputs.clear();
+        symbols_ = std::move(values.symbols);
+        memory_.keep(std::move(same), given.seed);
+        return;
+      }
+    }
+    next = std::move(same);
   }
-  Contents read = read_contents(given, values.buffers);
+  ResolvedProgram resolved = resolve(values);
+  if (!bound()) next = memory_.read(given, values.buffers);
 
   // From here on only allocations and uploads throw. They need the old buffers gone.
   uses_.reset();
   tape_.reset();
   outputs.clear();
-  auto table = std::make_unique<bind::BufferTable>(std::move(values.buffers));
-  allocate(*table, kept);
-  buffers_ = std::move(table);
-  contents_ = std::move(read);
-  given_weights_ = std::move(given_weights);
-  symbols_ = std::move(values.symbols);
-  edges_ = std::move(resolved.edges);
-  warnings_ = std::move(resolved.warnings);
-  written_ = std::move(resolved.bound.written);
-  steps_ = resolved.bound.steps;
-  seed_ = given.seed;
-  ++binding_;
-  initialise(true, kept);
-  auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
-  tape->settle(*buffers_, resolved.decisions);
-  tape_ = std::move(tape);
-  decided_by_values_ = std::move(resolved.decided_by_values);
+  memory_.allocate(std::move(values.buffers), std::move(next), given.seed, stream_);
+  memory_.protect();
+  take(std::move(resolved), std::move(values.symbols));
 }
 
-bool BoundProgram::rebind(ProgramValues& values, Bindings& given) {
-  if (!bound()) return false;
-  const auto same_memory = [](const bind::BoundBuffer& a, const bind::BoundBuffer& b) {
-    return a.shape == b.shape && a.given == b.given;
-  };
-  if (!std::ranges::equal(*buffers_, values.buffers, same_memory)) return false;
-  for (const bind::BoundBuffer& buffer : *buffers_) {
-    if (is_own_weight(buffer) && !stays(buffer, given)) return false;
-  }
-  if (!uses_) {
-    uses_.emplace(state_->plan, values.symbols.size(), *tape_, decided_by_values_);
-  }
-  std::optional<bind::TapeUpdate> update =
-      bind::TapeUpdate::evaluate(*tape_, *uses_, values.slots(), *buffers_);
-  if (!update) return false;
-  Contents read = read_contents(given, values.buffers);
+std::optional<bind::TapeUpdate> BoundProgram::update(std::span<const std::int64_t> symbols) {
+  if (!uses_) uses_.emplace(state_->plan, symbols.size(), *tape_, decided_by_values_);
+  return bind::TapeUpdate::evaluate(*tape_, *uses_, symbols, buffers());
+}
+
+void BoundProgram::commit(bind::TapeUpdate& update) {
   try {
-    update->commit();
+    update.commit();
   } catch (...) {
     uses_.reset();
     tape_.reset();
     throw;
   }
-  outputs.clear();
-  contents_ = std::move(read);
-  symbols_ = std::move(values.symbols);
-  seed_ = given.seed;
   ++binding_;
-  log(LogLevel::kInfo, "{}: symbols take new values in place",
-      printable(state_->program.name()));
-  return true;
+  log(LogLevel::kInfo, "{}: symbols take new values in place", printable(state_->program.name()));
 }
 
-bool BoundProgram::stays(const bind::BoundBuffer& wanted, const Bindings& given) const {
-  if (tape_ == nullptr || !is_own_weight(wanted)) return false;
-  const std::string& name = wanted.definition->name;
-  const std::size_t index = bind::buffer_index(*buffers_, name);
-  const bind::BoundBuffer& now = (*buffers_)[index];
-  return is_own_weight(now) && !is_given(wanted, given) && !given_weights_[index] && now.shape == wanted.shape &&
-         (wanted.definition->init != BufferInit::kRandom || given.seed == seed_);
-}
-
-BoundProgram::Contents BoundProgram::read_contents(Bindings& given,
-                                                   const bind::BufferTable& table) const {
-  Contents result;
-  for (auto& [name, array] : given.inputs) result.emplace(name, std::move(array));
-  for (const bind::BoundBuffer& buffer : table) {
-    const ProgramBuffer& definition = *buffer.definition;
-    if (buffer.given || result.count(definition.name) != 0) continue;
-    if (!is_initialised(definition) && needs_contents(definition)) {
-      throw error_at(definition.where, ErrorCode::kInvalidInput,
-                     "nothing initialises the buffer {} of role {}; give it an --input, or an init "
-                     "or a file in the program",
-                     definition.name, to_string(definition.role));
+ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const {
+  ProgramValues values{std::move(symbols), unbound_buffers(state_->program)};
+  for (std::size_t i = 0; i < values.buffers.size(); ++i) {
+    const bind::BoundBuffer& now = buffers()[i];
+    bind::BoundBuffer& buffer = values.buffers[i];
+    buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
+    if (buffer.shape != now.shape) {
+      throw error_at(buffer.definition->where, ErrorCode::kInvalidInput,
+                     "the new values change the shape of the buffer {} from {} to {}; call bind() "
+                     "for them, which allocates it anew",
+                     buffer.definition->name, shape_text(now.shape), shape_text(buffer.shape));
     }
-    if (definition.init != BufferInit::kFile || stays(buffer, given)) continue;
-    try {
-      Array array = read_npy(definition.file, definition.dtype);
-      if (array.shape != buffer.shape) {
-        throw error(ErrorCode::kInvalidInput,
-                    "{} holds an array of shape {}, the buffer {} has the shape {}",
-                    definition.file.string(), shape_text(array.shape), definition.name,
-                    shape_text(buffer.shape));
-      }
-      result.emplace(definition.name, std::move(array));
-    } catch (Error& failure) {
-      failure.at(definition.where);
-      throw;
-    }
+    buffer.elements = now.elements;
+    buffer.bytes = now.bytes;
+    buffer.given = now.given;
   }
-  return result;
+  return values;
 }
 
-void BoundProgram::allocate(bind::BufferTable& table, const std::vector<bool>& kept) {
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (kept[i]) table[i].memory = std::move((*buffers_)[i].memory);
-  }
-  *buffers_ = unbound_buffers(state_->program);
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (kept[i]) continue;
-    bind::BoundBuffer& buffer = table[i];
-    const ProgramBuffer& definition = *buffer.definition;
-    try {
-      buffer.memory.emplace(buffer.given
-                                ? Memory::adopt(state_->device, *buffer.given, buffer.bytes)
-                            : definition.variable ? variable(buffer)
-                                                  : Memory(state_->device, buffer.bytes));
-    } catch (Error& failure) {
-      failure.at(definition.where);
-      throw;
+void BoundProgram::set(std::span<const SymbolValue> values) {
+  require_bound("set");
+  next_symbols_.clear();
+  for (const BoundSymbol& symbol : symbols_) next_symbols_.push_back(symbol.value);
+  for (const SymbolValue& value : values) {
+    const auto found = std::ranges::find(symbols_, value.symbol, &BoundSymbol::name);
+    if (found == symbols_.end()) {
+      std::vector<std::string_view> known;
+      for (const BoundSymbol& symbol : symbols_) known.push_back(symbol.name);
+      throw error(ErrorCode::kNotFound, "the program {} has no symbol \"{}\"{}",
+                  printable(state_->program.name()), printable(value.symbol),
+                  suggestion(value.symbol, known));
     }
-    if (definition.variable || buffer.given) continue;  // its module or its owner has named it
-    buffer.memory->set_name(bind::title_of(buffer));
+    next_symbols_[static_cast<std::size_t>(found - symbols_.begin())] = value.value;
   }
+  const auto rename = [&](std::vector<BoundSymbol>& symbols) {
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+      if (symbols[i].value == next_symbols_[i]) continue;
+      symbols[i].value = next_symbols_[i];
+      symbols[i].source = "set()";
+    }
+  };
+  bool is_shape = false;
+  for (std::size_t i = 0; i < symbols_.size(); ++i) {
+    is_shape = is_shape || (symbols_[i].value != next_symbols_[i] && state_->decides_shape[i]);
+  }
+  if (is_shape) {
+    std::vector<BoundSymbol> symbols = symbols_;
+    rename(symbols);
+    values_with(std::move(symbols));  // throws for another shape
+  }
+  if (std::optional<bind::TapeUpdate> changes = update(next_symbols_)) {
+    commit(*changes);
+    rename(symbols_);
+    return;
+  }
+  std::vector<BoundSymbol> symbols = symbols_;
+  rename(symbols);
+  ProgramValues all = values_with(std::move(symbols));
+  ResolvedProgram resolved = resolve(all);
+  take(std::move(resolved), std::move(all.symbols));
 }
 
-Memory BoundProgram::variable(const bind::BoundBuffer& buffer) const {
-  const ModuleVariable& variable = *buffer.definition->variable;
-  Memory memory = state_->kernels.module(variable.kernel).variable(variable.name);
-  if (memory.bytes() < buffer.bytes) {
+void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
+  require_bound("set_memory");
+  const std::size_t index = buffer(name);
+  const bind::BoundBuffer& now = buffers()[index];
+  const ProgramBuffer& definition = *now.definition;
+  if (definition.variable) {
     throw error(ErrorCode::kInvalidInput,
-                "the buffer {} ({} {}) has {} bytes, the variable {} of kernel {} has {}",
-                buffer.definition->name, to_string(buffer.definition->dtype),
-                shape_text(buffer.shape), buffer.bytes, variable.name, variable.kernel,
-                memory.bytes());
+                "the buffer {} is the variable {} of kernel {}, which has memory of its own",
+                definition.name, definition.variable->name, definition.variable->kernel);
   }
-  return memory;
+  if (array.dtype != definition.dtype || array.shape != now.shape) {
+    throw error(ErrorCode::kInvalidInput,
+                "the memory for {} is {} {}, the bound program wants {} {}; bind() takes another "
+                "shape",
+                definition.name, to_string(array.dtype), shape_text(array.shape),
+                to_string(definition.dtype), shape_text(now.shape));
+  }
+  if (now.given == array.address) return;
+  bind::check_memory(now, array.address, state_->device);
+  // Verdicts depend on which memory of the caller overlaps.
+  bool stays = now.given && tape_->can_move(static_cast<std::uint32_t>(index));
+  for (std::size_t i = 0; stays && i < buffers().size(); ++i) {
+    if (i == index) continue;
+    const bind::BoundBuffer& other = buffers()[i];
+    stays = !meets(other, *now.given, now.bytes) && !meets(other, array.address, now.bytes);
+  }
+  if (stays) {
+    const std::uint64_t distance = array.address - *now.given;
+    memory_.adopt(index, array.address);
+    tape_->move_buffer(static_cast<std::uint32_t>(index), distance);
+    ++binding_;
+    return;
+  }
+  ProgramValues values = values_with(symbols_);
+  values.buffers[index].given = array.address;
+  ResolvedProgram resolved = resolve(values);
+  tape_.reset();
+  memory_.adopt(index, array.address);
+  take(std::move(resolved), symbols_);
 }
 
-const Array* BoundProgram::contents(const ProgramBuffer& buffer) const {
-  const auto found = contents_.find(buffer.name);
-  return found == contents_.end() ? nullptr : &found->second;
+void BoundProgram::initialise(const Stream& stream) {
+  require_bound("initialise");
+  memory_.initialise(stream);
 }
 
-void BoundProgram::initialise(bool weights, const std::vector<bool>& kept) {
-  const bool poison = state_->device.driver().simulator == nullptr;
-  for (std::size_t i = 0; i < buffers_->size(); ++i) {
-    const bind::BoundBuffer& buffer = (*buffers_)[i];
-    if (buffer.given || is_own_weight(buffer) != weights || (weights && kept[i])) continue;
-    const ProgramBuffer& definition = *buffer.definition;
-    const Array* given = contents(definition);
-    bind::initialise(buffer, given, seed_, stream_);
-    if (poison && is_result(buffer) && given == nullptr && !is_initialised(definition)) {
-      buffer.memory->fill(kPoison, 1, buffer.bytes, 0, stream_);
+play::PlayTarget BoundProgram::target(const Stream& stream) {
+  return {state_->device, stream, *tape_, buffers(), binding_, tags_};
+}
+
+void BoundProgram::prepare(const Stream& stream) {
+  require_bound("prepare");
+  player_->prepare(target(stream));
+}
+
+void BoundProgram::enqueue(const Stream& stream) {
+  if (!bound() || !memory_.is_initialised()) [[unlikely]] {
+    require_bound("enqueue");
+    if (stream.is_capturing()) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the buffers of {} have no contents yet, and a capture cannot upload them; call "
+                  "initialise() before the capture begins",
+                  printable(state_->program.name()));
     }
-    if (weights) contents_.erase(definition.name);
+    memory_.initialise(stream);
+  }
+  try {
+    player_->enqueue(target(stream));
+  } catch (Error& failure) {
+    play::name_launch(failure, state_->device, *tape_, tags_);
+    throw;
+  }
+}
+
+void BoundProgram::reset(std::string_view name, const Stream& stream) {
+  require_bound("reset");
+  const std::size_t index = buffer(name);
+  const bind::BoundBuffer& found = buffers()[index];
+  if (found.definition->role != BufferRole::kState || found.given) {
+    throw error(ErrorCode::kInvalidInput,
+                "reset() gives a state its first contents again; the buffer {} has {}", name,
+                found.given ? "memory of the caller"
+                            : fmt::format("the role {}", to_string(found.definition->role)));
+  }
+  memory_.reset(index, stream);
+}
+
+void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
+  require_bound("wait");
+  const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {});
+  try {
+    watch.wait([&] { return stream.done(); });
+  } catch (Error& failure) {
+    play::name_launch(failure, state_->device, *tape_, tags_);
+    watch.stop(failure);
+    note_stop(failure, stream);
+    throw;
   }
 }
 
 void BoundProgram::run(const RunOptions& options) {
   if (!bound()) bind({});
   outputs.clear();
-  stopped_ = false;
+  stopped_.reset();
   const bool overlaps = std::ranges::any_of(edges_, &EdgeReport::programmatic);
-  SimulatedRun simulated(state_->device, options, *buffers_, overlaps, report);
+  SimulatedRun simulated(state_->device, options, overlaps, report);
   try {
     play(options);
   } catch (Error& failure) {
-    stopped_ = failure.code() == ErrorCode::kTimeout || failure.code() == ErrorCode::kInterrupted;
+    note_stop(failure, stream_);
     play::name_launch(failure, state_->device, *tape_, tags_);
     simulated.collect(*tape_, tags_);
     throw;
@@ -281,19 +336,30 @@ void BoundProgram::run(const RunOptions& options) {
   throw failure;
 }
 
+void BoundProgram::note_stop(const Error& failure, const Stream& stream) {
+  if (failure.code() != ErrorCode::kTimeout && failure.code() != ErrorCode::kInterrupted) return;
+  try {
+    Event end(state_->device, false);
+    end.record(stream);
+    stopped_ = std::move(end);
+  } catch (const Error&) {
+    // The work ended with a failure.
+  }
+}
+
 bool BoundProgram::still_runs() const noexcept {
   if (!stopped_) return false;
   try {
-    return !stream_.done();
+    return !stopped_->done();
   } catch (...) {
     return false;  // it ended with a failure, which the run has reported
   }
 }
 
 void BoundProgram::play(const RunOptions& options) {
-  play::RunLog run_log(report, state_->plan, *buffers_, steps_, options.join_executions);
+  play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
-  initialise(false, {});
+  memory_.initialise(stream_);
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
                              progress_tick(options, progress));
@@ -301,11 +367,14 @@ void BoundProgram::play(const RunOptions& options) {
     for (std::uint64_t run = 0; run < options.repeat; ++run) {
       progress.run = run;
       progress.steps_done = 0;
-      player_->play({state_->device, stream_, *tape_, *buffers_, binding_, steps_, run_log, watch,
-                     tags_, progress.steps_done, options.time_steps, options.steps_apart});
+      player_->play({target(stream_), steps_, run_log, watch, progress.steps_done,
+                     options.time_steps, options.steps_apart});
       if (run == 0) {
-        download(watch);
-        note_unwritten();
+        outputs = memory_.download(stream_);
+        watch.wait([this] { return stream_.done(); });
+        for (std::string& warning : memory_.unwritten(outputs, written_)) {
+          report.warnings.push_back(std::move(warning));
+        }
       }
       if (options.after_run) options.after_run(run);
     }
@@ -314,43 +383,6 @@ void BoundProgram::play(const RunOptions& options) {
     throw;
   }
   run_log.finish();
-}
-
-void BoundProgram::download(const play::RunWatch& watch) {
-  for (const bind::BoundBuffer& buffer : *buffers_) {
-    if (!is_result(buffer)) continue;
-    Array& array = outputs[buffer.definition->name];
-    array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
-    buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream_);
-  }
-  watch.wait([this] { return stream_.done(); });
-}
-
-void BoundProgram::note_unwritten() {
-  driver::Simulator* const simulator = state_->device.driver().simulator;
-  const bool poisoned = simulator == nullptr;
-  for (std::size_t i = 0; i < buffers_->size(); ++i) {
-    const bind::BoundBuffer& buffer = (*buffers_)[i];
-    const ProgramBuffer& definition = *buffer.definition;
-    if (definition.role != BufferRole::kOutput || buffer.bytes == 0) continue;
-    // Kernels write variables by their names, which no argument shows. The earlier contents of the
-    // caller's memory are not known.
-    if (definition.variable || buffer.given) continue;
-    const bool untouched = !poisoned && simulator->untouched(buffer.address(), buffer.bytes);
-    if (!written_[i] || untouched) {
-      report.warnings.push_back(fmt::format("no step writes the output {}, at {}", definition.name,
-                                            definition.where.to_string()));
-      continue;
-    }
-    const std::string& bytes = outputs[definition.name].bytes;
-    if (poisoned && !is_initialised(definition) &&
-        bytes.find_first_not_of(static_cast<char>(kPoison)) == std::string::npos) {
-      report.warnings.push_back(
-          fmt::format("perhaps no step writes the output {}, at {}: it holds what it held before "
-                      "the run",
-                      definition.name, definition.where.to_string()));
-    }
-  }
 }
 
 }  // namespace baton

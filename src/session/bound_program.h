@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +9,9 @@
 #include "baton/executable.h"
 #include "play/launch_tags.h"
 #include "play/player.h"
+#include "session/exclusive_use.h"
 #include "session/loaded_program.h"
+#include "session/program_memory.h"
 
 namespace baton {
 
@@ -25,38 +25,45 @@ class BoundProgram {
   void bind(Bindings given);
   void run(const RunOptions& options);
 
+  // The other calls need a bound program, and throw kInvalidInput without one.
+  void set(std::span<const SymbolValue> values);
+  void set_memory(std::string_view buffer, const DeviceArray& array);
+  void initialise(const Stream& stream);
+  void prepare(const Stream& stream);
+  void enqueue(const Stream& stream);
+  void reset(std::string_view buffer, const Stream& stream);
+  void wait(const Stream& stream, const WaitOptions& options);
+
   const LoadedProgram loaded;
   RunReport report;
-  std::map<std::string, Array, std::less<>> outputs;
+  ProgramMemory::Arrays outputs;
+  UseMark in_use;
 
   bool bound() const { return tape_ != nullptr; }
   // Whether work of a run that was stopped is still under way.
   bool still_runs() const noexcept;
-  const bind::BufferTable& buffers() const { return *buffers_; }
+  const bind::BufferTable& buffers() const { return memory_.table(); }
+  // The number of a buffer. Throws kNotFound.
+  std::size_t buffer(std::string_view name) const;
   const std::vector<BoundSymbol>& symbols() const { return symbols_; }
   const std::vector<EdgeReport>& edges() const { return edges_; }
 
  private:
-  using Contents = std::map<std::string, Array, std::less<>>;  // by buffer
-
-  // Gives the bound program other values where its tape and its memory can stay. Returns whether
-  // they could; if not, nothing has changed.
-  bool rebind(ProgramValues& values, Bindings& given);
-
-  // Reads the files that the program names, and checks them and the given arrays against the
-  // buffers. A weight that stays is not read.
-  Contents read_contents(Bindings& given, const bind::BufferTable& table) const;
-  // Whether the weight that is bound now is the one that a new table wants.
-  bool stays(const bind::BoundBuffer& wanted, const Bindings& given) const;
-  void allocate(bind::BufferTable& table, const std::vector<bool>& kept);
-  // The memory of the variable that the buffer is.
-  Memory variable(const bind::BoundBuffer& buffer) const;
-  const Array* contents(const ProgramBuffer& buffer) const;
-  // Weights are uploaded by `bind`, everything else by each run.
-  void initialise(bool weights, const std::vector<bool>& kept);
+  void require_bound(std::string_view call) const;
+  // Throws what the program refuses for the values: a write of a weight, an edge that cannot be.
+  ResolvedProgram resolve(const ProgramValues& values) const;
+  // Makes the tape for values whose memory is allocated.
+  void take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols);
+  // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
+  // made anew; then nothing has changed.
+  std::optional<bind::TapeUpdate> update(std::span<const std::int64_t> symbols);
+  void commit(bind::TapeUpdate& update);
+  // The values now, with other symbols. Throws kInvalidInput if they change a shape.
+  ProgramValues values_with(std::vector<BoundSymbol> symbols) const;
   void play(const RunOptions& options);
-  void download(const play::RunWatch& watch);
-  void note_unwritten();
+  // Notes work that is still under way after its time limit.
+  void note_stop(const Error& failure, const Stream& stream);
+  play::PlayTarget target(const Stream& stream);
 
   const std::shared_ptr<const LoadedProgramState> state_;
   // The members are in the order in which they are made. Memory is freed before the stream and the
@@ -64,20 +71,18 @@ class BoundProgram {
   const play::LaunchTags tags_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
-  std::unique_ptr<bind::BufferTable> buffers_;  // the tape refers to it
-  std::unique_ptr<bind::Tape> tape_;            // null: not bound
+  ProgramMemory memory_;              // the tape refers to it
+  std::unique_ptr<bind::Tape> tape_;  // null: not bound
   bind::DecidedByValues decided_by_values_;
-  std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `rebind`
+  std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`
   std::vector<BoundSymbol> symbols_;
+  std::vector<std::int64_t> next_symbols_;  // of a `set` that goes on
   std::vector<EdgeReport> edges_;
   std::vector<std::string> warnings_;  // of the last `bind`
   std::vector<bool> written_;          // by buffer: whether a step that is executed may write it
   std::uint64_t steps_ = 0;            // of one run
-  std::uint64_t seed_ = 0;
-  std::uint64_t binding_ = 0;  // the number of the last `bind`
-  Contents contents_;
-  std::vector<bool> given_weights_;  // by buffer: its contents came with the last `bind`
-  bool stopped_ = false;             // the last run, by its time limit or its user
+  std::uint64_t binding_ = 0;          // the number of the last change of the tape
+  std::optional<Event> stopped_;       // the end of work that a time limit or the user stopped
 };
 
 }  // namespace baton

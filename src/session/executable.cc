@@ -4,19 +4,25 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "program/buffer_roles.h"
 #include "session/bound_program.h"
 
 namespace baton {
 namespace {
 
-const bind::BoundBuffer& find_buffer(const BoundProgram& state, std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const bind::BoundBuffer& buffer : state.buffers()) {
-    if (buffer.definition->name == name) return buffer;
-    known.push_back(buffer.definition->name);
+// One call of an executable.
+ExclusiveUse use(BoundProgram& state, std::string_view call) {
+  return ExclusiveUse(state.in_use, call, state.loaded.program().name());
+}
+
+const bind::BoundBuffer& bound_buffer(const BoundProgram& state, std::string_view name,
+                                      std::string_view what) {
+  const bind::BoundBuffer& found = state.buffers()[state.buffer(name)];
+  if (!state.bound()) {
+    throw error(ErrorCode::kInvalidInput, "the {} of {} is known once the program is bound", what,
+                name);
   }
-  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
-              printable(state.loaded.program().name()), printable(name), suggestion(name, known));
+  return found;
 }
 
 }  // namespace
@@ -55,6 +61,7 @@ const LoadedProgram& Executable::loaded() const {
 }
 
 void Executable::bind(Bindings bindings) {
+  const ExclusiveUse guard = use(*state_, "bind");
   state_->bind(std::move(bindings));
 }
 
@@ -67,15 +74,55 @@ const std::vector<Executable::BoundSymbol>& Executable::symbols() const {
 }
 
 const std::vector<std::int64_t>& Executable::shape(std::string_view buffer) const {
-  const bind::BoundBuffer& found = find_buffer(*state_, buffer);
-  if (!state_->bound()) {
-    throw error(ErrorCode::kInvalidInput, "the shape of {} is known once the program is bound",
-                buffer);
-  }
-  return found.shape;
+  return bound_buffer(*state_, buffer, "shape").shape;
+}
+
+const Memory& Executable::memory(std::string_view buffer) const {
+  return *bound_buffer(*state_, buffer, "memory").memory;
+}
+
+DeviceArray Executable::array(std::string_view buffer) const {
+  const bind::BoundBuffer& found = bound_buffer(*state_, buffer, "memory");
+  return {found.definition->dtype, found.shape, found.address()};
+}
+
+void Executable::enqueue(const Stream& stream) {
+  const ExclusiveUse guard = use(*state_, "enqueue");
+  state_->enqueue(stream);
+}
+
+void Executable::prepare(const Stream& stream) {
+  const ExclusiveUse guard = use(*state_, "prepare");
+  state_->prepare(stream);
+}
+
+void Executable::initialise(const Stream& stream) {
+  const ExclusiveUse guard = use(*state_, "initialise");
+  state_->initialise(stream);
+}
+
+void Executable::wait(const Stream& stream, const WaitOptions& options) {
+  const ExclusiveUse guard = use(*state_, "wait");
+  state_->wait(stream, options);
+}
+
+void Executable::set(std::span<const SymbolValue> values) {
+  const ExclusiveUse guard = use(*state_, "set");
+  state_->set(values);
+}
+
+void Executable::set_memory(std::string_view buffer, const DeviceArray& array) {
+  const ExclusiveUse guard = use(*state_, "set_memory");
+  state_->set_memory(buffer, array);
+}
+
+void Executable::reset(std::string_view state, const Stream& stream) {
+  const ExclusiveUse guard = use(*state_, "reset");
+  state_->reset(state, stream);
 }
 
 const RunReport& Executable::run(const RunOptions& options) {
+  const ExclusiveUse guard = use(*state_, "run");
   state_->run(options);
   return state_->report;
 }
@@ -90,7 +137,7 @@ const Array& Executable::output(std::string_view buffer) const {
   const std::vector<std::string> known = outputs();
   for (const std::string& name : known) {
     if (name != buffer) continue;
-    if (find_buffer(*state_, buffer).given) {
+    if (state_->buffers()[state_->buffer(buffer)].given) {
       throw error(ErrorCode::kInvalidInput, "the output {} is in the memory that it was given",
                   buffer);
     }
@@ -104,9 +151,7 @@ const Array& Executable::output(std::string_view buffer) const {
 std::vector<std::string> Executable::outputs() const {
   std::vector<std::string> names;
   for (const ProgramBuffer& buffer : program().buffers()) {
-    if (buffer.role == BufferRole::kOutput || buffer.role == BufferRole::kInout) {
-      names.push_back(buffer.name);
-    }
+    if (facts_of(buffer.role).is_result) names.push_back(buffer.name);
   }
   return names;
 }

@@ -1,5 +1,6 @@
 #include "session/loaded_program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -40,6 +41,19 @@ void collect_launches(const std::vector<bind::PlannedStep>& steps,
   }
 }
 
+std::vector<bool> symbols_of_shapes(const Program& program) {
+  std::vector<bool> decides;
+  for (const ProgramSymbol& symbol : program.symbols()) {
+    const auto names_it = [&](const Expression& extent) {
+      return std::ranges::find(extent.names(), symbol.name) != extent.names().end();
+    };
+    decides.push_back(std::ranges::any_of(program.buffers(), [&](const ProgramBuffer& buffer) {
+      return std::ranges::any_of(buffer.shape, names_it);
+    }));
+  }
+  return decides;
+}
+
 }  // namespace
 
 bind::BufferTable unbound_buffers(const Program& program) {
@@ -57,6 +71,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
       kernels(program, device, options),
       plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
                            [this](const std::string& name) { return kernels.kernel(name); })),
+      decides_shape(symbols_of_shapes(program)),
       footprints_(kernels) {
   for (const ProgramBuffer& buffer : program.buffers()) {
     if (!buffer.variable) continue;
@@ -99,16 +114,11 @@ ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(plan.steps, steps);
-  ResolvedProgram resolved{std::move(bound),
-                           judge.decisions(),
-                           {},
-                           judge.reports(),
-                           judge.refusal(),
-                           judge.unsafe(),
-                           judge.forbidden_write(),
-                           judge.writes_weight(),
-                           judge.decided_by_values(),
-                           std::move(warnings)};
+  ResolvedProgram resolved{
+      std::move(bound),        judge.decisions(),     {},
+      judge.reports(),         judge.refusal(),       judge.unsafe(),
+      judge.forbidden_write(), judge.writes_weight(), judge.decided_by_values(),
+      std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
   for (std::uint32_t number = 0; number < plan.launches; ++number) {

@@ -32,7 +32,7 @@ struct ResolvedProgram {
   std::optional<Error> forbidden_write;         // a kernel certainly writes a weight or an input
   bool writes_weight = false;                   // that memory is a weight
   bind::DecidedByValues decided_by_values;
-  std::vector<std::string> warnings;            // what is legal and looks wrong
+  std::vector<std::string> warnings;  // what is legal and looks wrong
 };
 
 // A program's kernels, compiled and loaded, with the plan of its steps. Immutable but for the
@@ -45,6 +45,8 @@ class LoadedProgramState {
   const Device device;
   const load::KernelSet kernels;
   const bind::Plan plan;
+  // By symbol: whether the shape of a buffer depends on it.
+  const std::vector<bool> decides_shape;
 
   // Throws what is wrong with the given values.
   ProgramValues values(const Bindings& given) const;

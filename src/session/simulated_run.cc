@@ -32,8 +32,8 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
 
 }  // namespace
 
-SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
-                           const bind::BufferTable& buffers, bool overlaps, RunReport& report)
+SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool overlaps,
+                           RunReport& report)
     : options_(options), report_(report) {
   driver::Simulator* const simulator = device.driver().simulator;
   if (simulator == nullptr) {
@@ -41,11 +41,6 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options,
     return;
   }
   const CUcontext context = device.native_context();
-  for (const bind::BoundBuffer& buffer : buffers) {
-    if (buffer.definition->role != BufferRole::kWeight || buffer.bytes == 0) continue;
-    if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
-    simulator->protect(buffer.address());
-  }
   driver::Simulator::Options asked;
   if (options.schedule != Schedule{}) asked.schedule = options.schedule;
   asked.watch = overlaps ? Watch::kOn : Watch::kOff;

@@ -6,7 +6,6 @@
 
 #include "baton/device.h"
 #include "baton/executable.h"
-#include "bind/buffers.h"
 #include "driver/simulator.h"
 #include "play/launch_tags.h"
 
@@ -20,8 +19,7 @@ class SimulatedRun {
   // `overlaps`: whether launches of the run may overlap. Without overlap no two kernels race, and
   // the run is faster unchecked. Throws kInvalidInput for options that the device does not have,
   // and for a schedule other than the one of another run that is under way.
-  SimulatedRun(const Device& device, const RunOptions& options, const bind::BufferTable& buffers,
-               bool overlaps, RunReport& report);
+  SimulatedRun(const Device& device, const RunOptions& options, bool overlaps, RunReport& report);
   SimulatedRun(const SimulatedRun&) = delete;
   SimulatedRun& operator=(const SimulatedRun&) = delete;
   ~SimulatedRun();

@@ -6,23 +6,17 @@
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/suggest.h"
+#include "program/buffer_roles.h"
 
 namespace baton::tools {
 namespace {
 
+bool RoleFacts::*fact_of(Serves serves) {
+  return serves == Serves::kInputs ? &RoleFacts::takes_input : &RoleFacts::is_result;
+}
+
 bool is_served(const ProgramBuffer& buffer, Serves serves) {
-  switch (buffer.role) {
-    case BufferRole::kInput:
-    case BufferRole::kWeight:
-      return serves == Serves::kInputs;
-    case BufferRole::kOutput:
-      return serves == Serves::kOutputs;
-    case BufferRole::kInout:
-      return true;
-    case BufferRole::kScratch:
-      return false;
-  }
-  return false;
+  return facts_of(buffer.role).*fact_of(serves);
 }
 
 }  // namespace
@@ -41,8 +35,7 @@ const ProgramBuffer& named_buffer(const Program& program, std::string_view optio
   if (!is_served(*buffer, serves)) {
     throw error_at(buffer->where, ErrorCode::kInvalidInput,
                    "{} serves {} buffers, \"{}\" has the role {}; change its role", option,
-                   serves == Serves::kInputs ? "input, weight and inout" : "output and inout", name,
-                   to_string(buffer->role));
+                   names_of_roles(fact_of(serves)), name, to_string(buffer->role));
   }
   return *buffer;
 }

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <span>
+
+#include "base/error.h"
+#include "bind/tape_walk.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+#include "play/moves.h"
+#include "play/player.h"
+
+namespace baton::play {
+
+// Sends single steps of a tape to the target's stream. `kNotes`: the device is simulated, and is
+// told of each launch which one it is. A GPU's loop has no code for that.
+template <bool kNotes>
+class Sender {
+ public:
+  explicit Sender(const PlayTarget& target) : target_(target) {}
+
+  // Whether the driver gets nothing for the step: an empty grid, or no bytes to move.
+  static bool is_empty(const bind::TapeLaunch& launch, const bind::BufferTable&) {
+    return launch.form == nullptr;
+  }
+  template <typename Planned>
+  static bool is_empty(const bind::TapeMove<Planned>& move, const bind::BufferTable& buffers) {
+    return bytes_moved(move, buffers) == 0;
+  }
+
+  // Called for every step, before `send`.
+  void note(const bind::TapeLaunch& launch, std::span<const std::int64_t> slots) {
+    if constexpr (kNotes) {
+      const std::uint64_t step = step_++;
+      if (launch.form == nullptr) return;
+      target_.device.driver().simulator->note_next_launch(
+          note_of(launch, step, slots, target_.buffers, target_.tags));
+    }
+  }
+  template <typename Move>
+  void note(const Move&, std::span<const std::int64_t>) {
+    ++step_;
+  }
+
+  // Of a step that is not empty. Throws the diagnosis of a launch that the driver rejects.
+  void send(const bind::RunStep& at, bind::TapeLaunch& launch) {
+    LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
+    const NativeResult result = plan.try_launch(launch.arguments);
+    if (result != 0) throw plan.kernel().diagnose(plan.config(), result);
+  }
+  template <typename Planned>
+  void send(const bind::RunStep&, const bind::TapeMove<Planned>& move) {
+    enqueue(move, target_.buffers, target_.stream);
+  }
+
+ private:
+  const PlayTarget& target_;
+  std::uint64_t step_ = 0;  // among those of the run, where notes are made
+};
+
+// Sends every step of the tape. Throws the errors of the steps.
+void send_all(const PlayTarget& target);
+
+// Calls `act` with a Sender for the target's kind of device. A note of a launch that was not made
+// is taken back.
+template <typename Act>
+void with_sender(const PlayTarget& target, Act&& act) {
+  driver::Simulator* const simulator = target.device.driver().simulator;
+  if (simulator == nullptr) return act(Sender<false>(target));
+  try {
+    act(Sender<true>(target));
+  } catch (...) {
+    simulator->forget_note();
+    throw;
+  }
+}
+
+}  // namespace baton::play

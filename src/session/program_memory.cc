@@ -1,0 +1,249 @@
+#include "session/program_memory.h"
+
+#include <algorithm>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/npy.h"
+#include "bind/initialise.h"
+#include "driver/driver.h"
+#include "driver/simulator.h"
+#include "program/buffer_roles.h"
+
+namespace baton {
+namespace {
+
+// Fills outputs before a run on a device that cannot tell who reads or writes: a value that no
+// computation is likely to leave in every byte.
+constexpr std::uint8_t kPoison = 0xC7;
+
+// A variable has what its image says even where the program says nothing.
+bool has_contents(const ProgramBuffer& buffer) {
+  return buffer.init != BufferInit::kNone || buffer.variable;
+}
+
+// Whether the buffer is downloaded after a run.
+bool is_result(const bind::BoundBuffer& buffer) {
+  return !buffer.given && facts_of(buffer.definition->role).is_result;
+}
+
+// Whether a binding gives the buffer its contents. Memory of the caller has contents. Kernels of
+// other programs may write a variable that is a weight here, so each run initialises it again.
+bool is_uploaded_once(const bind::BoundBuffer& buffer) {
+  const RoleFacts& role = facts_of(buffer.definition->role);
+  return role.once && !buffer.given && !(role.is_constant && buffer.definition->variable);
+}
+
+bool is_input(const bind::BoundBuffer& buffer, const Bindings& given) {
+  return std::ranges::any_of(
+      given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; });
+}
+
+}  // namespace
+
+ProgramMemory::ProgramMemory(const LoadedProgramState& state)
+    : state_(state), table_(std::make_unique<bind::BufferTable>(unbound_buffers(state.program))) {}
+
+bool ProgramMemory::stays(const bind::BoundBuffer& wanted, const Bindings& given) const {
+  if (!allocated_ || !is_uploaded_once(wanted)) return false;
+  const std::size_t index = bind::buffer_index(*table_, wanted.definition->name);
+  const bind::BoundBuffer& now = (*table_)[index];
+  if (!is_uploaded_once(now) || now.shape != wanted.shape || is_input(wanted, given)) return false;
+  // The steps have changed a state since, so its first contents do not matter any more.
+  if (!facts_of(wanted.definition->role).is_constant) return true;
+  return !given_[index] && (wanted.definition->init != BufferInit::kRandom || given.seed == seed_);
+}
+
+ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable& table) const {
+  Next next;
+  for (const bind::BoundBuffer& buffer : table) {
+    next.kept.push_back(stays(buffer, given));
+    next.given.push_back(is_input(buffer, given));
+  }
+  for (auto& [name, array] : given.inputs) next.contents.emplace(name, std::move(array));
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const bind::BoundBuffer& buffer = table[i];
+    const ProgramBuffer& definition = *buffer.definition;
+    if (buffer.given || next.given[i]) continue;
+    if (!has_contents(definition) && facts_of(definition.role).needs_contents) {
+      throw error_at(definition.where, ErrorCode::kInvalidInput,
+                     "nothing initialises the buffer {} of role {}; give it an --input, or an init "
+                     "or a file in the program",
+                     definition.name, to_string(definition.role));
+    }
+    if (definition.init != BufferInit::kFile || next.kept[i]) continue;
+    try {
+      Array array = read_npy(definition.file, definition.dtype);
+      if (array.shape != buffer.shape) {
+        throw error(ErrorCode::kInvalidInput,
+                    "{} holds an array of shape {}, the buffer {} has the shape {}",
+                    definition.file.string(), shape_text(array.shape), definition.name,
+                    shape_text(buffer.shape));
+      }
+      next.contents.emplace(definition.name, std::move(array));
+    } catch (Error& failure) {
+      failure.at(definition.where);
+      throw;
+    }
+  }
+  return next;
+}
+
+bool ProgramMemory::stays(const bind::BufferTable& table, const Next& next) const {
+  if (!allocated_) return false;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const bind::BoundBuffer& now = (*table_)[i];
+    if (now.shape != table[i].shape || now.given != table[i].given) return false;
+    if (is_uploaded_once(now) && !next.kept[i]) return false;
+  }
+  return true;
+}
+
+void ProgramMemory::keep(Next next, std::uint64_t seed) {
+  // A state that stays keeps the contents that it is reset to.
+  for (const bind::BoundBuffer& buffer : *table_) {
+    const auto old = contents_.find(buffer.definition->name);
+    if (old == contents_.end() || !is_uploaded_once(buffer)) continue;
+    next.contents.try_emplace(old->first, std::move(old->second));
+  }
+  contents_ = std::move(next.contents);
+  given_ = std::move(next.given);
+  seed_ = seed;
+  is_initialised_ = false;
+}
+
+void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t seed,
+                             const Stream& stream) {
+  allocated_ = false;
+  auto fresh = std::make_unique<bind::BufferTable>(std::move(table));
+  for (std::size_t i = 0; i < fresh->size(); ++i) {
+    if (next.kept[i]) (*fresh)[i].memory = std::move((*table_)[i].memory);
+  }
+  *table_ = unbound_buffers(state_.program);
+  for (std::size_t i = 0; i < fresh->size(); ++i) {
+    if (next.kept[i]) continue;
+    bind::BoundBuffer& buffer = (*fresh)[i];
+    const ProgramBuffer& definition = *buffer.definition;
+    try {
+      buffer.memory.emplace(buffer.given ? Memory::adopt(state_.device, *buffer.given, buffer.bytes)
+                            : definition.variable ? variable(buffer)
+                                                  : Memory(state_.device, buffer.bytes));
+    } catch (Error& failure) {
+      failure.at(definition.where);
+      throw;
+    }
+    if (definition.variable || buffer.given) continue;  // its module or its owner has named it
+    buffer.memory->set_name(bind::title_of(buffer));
+  }
+  table_ = std::move(fresh);
+  const std::vector<bool> kept = next.kept;
+  keep(std::move(next), seed);
+  bool is_uploaded = false;
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    const bind::BoundBuffer& buffer = (*table_)[i];
+    if (kept[i] || !is_uploaded_once(buffer)) continue;
+    is_uploaded = true;
+    bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+    if (facts_of(buffer.definition->role).is_constant) contents_.erase(buffer.definition->name);
+  }
+  // Work of any stream may use the buffers from now on.
+  if (is_uploaded) stream.synchronize();
+  allocated_ = true;
+}
+
+void ProgramMemory::protect() const {
+  driver::Simulator* const simulator = state_.device.driver().simulator;
+  if (simulator == nullptr) return;
+  for (const bind::BoundBuffer& buffer : *table_) {
+    if (!facts_of(buffer.definition->role).is_constant || buffer.bytes == 0) continue;
+    if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
+    simulator->protect(buffer.address());
+  }
+}
+
+Memory ProgramMemory::variable(const bind::BoundBuffer& buffer) const {
+  const ModuleVariable& variable = *buffer.definition->variable;
+  Memory memory = state_.kernels.module(variable.kernel).variable(variable.name);
+  if (memory.bytes() < buffer.bytes) {
+    throw error(ErrorCode::kInvalidInput,
+                "the buffer {} ({} {}) has {} bytes, the variable {} of kernel {} has {}",
+                buffer.definition->name, to_string(buffer.definition->dtype),
+                shape_text(buffer.shape), buffer.bytes, variable.name, variable.kernel,
+                memory.bytes());
+  }
+  return memory;
+}
+
+const Array* ProgramMemory::contents(const ProgramBuffer& buffer) const {
+  const auto found = contents_.find(buffer.name);
+  return found == contents_.end() ? nullptr : &found->second;
+}
+
+void ProgramMemory::initialise(const Stream& stream) {
+  const bool poison = state_.device.driver().simulator == nullptr;
+  for (const bind::BoundBuffer& buffer : *table_) {
+    const ProgramBuffer& definition = *buffer.definition;
+    if (buffer.given || is_uploaded_once(buffer)) continue;
+    const Array* given = contents(definition);
+    bind::initialise(buffer, given, seed_, stream);
+    if (poison && is_result(buffer) && given == nullptr && !has_contents(definition)) {
+      buffer.memory->fill(kPoison, 1, buffer.bytes, 0, stream);
+    }
+  }
+  is_initialised_ = true;
+}
+
+void ProgramMemory::reset(std::size_t index, const Stream& stream) {
+  const bind::BoundBuffer& buffer = (*table_)[index];
+  bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+}
+
+void ProgramMemory::adopt(std::size_t index, DeviceAddress address) {
+  bind::BoundBuffer& buffer = (*table_)[index];
+  Memory memory = Memory::adopt(state_.device, address, buffer.bytes);
+  buffer.given = address;
+  buffer.memory = std::move(memory);
+}
+
+ProgramMemory::Arrays ProgramMemory::download(const Stream& stream) const {
+  Arrays arrays;
+  for (const bind::BoundBuffer& buffer : *table_) {
+    if (!is_result(buffer)) continue;
+    Array& array = arrays[buffer.definition->name];
+    array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
+    buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
+  }
+  return arrays;
+}
+
+std::vector<std::string> ProgramMemory::unwritten(const Arrays& outputs,
+                                                  const std::vector<bool>& written) const {
+  std::vector<std::string> warnings;
+  driver::Simulator* const simulator = state_.device.driver().simulator;
+  const bool poisoned = simulator == nullptr;
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    const bind::BoundBuffer& buffer = (*table_)[i];
+    const ProgramBuffer& definition = *buffer.definition;
+    if (definition.role != BufferRole::kOutput || buffer.bytes == 0) continue;
+    // Kernels write variables by their names, which no argument shows. The earlier contents of the
+    // caller's memory are not known.
+    if (definition.variable || buffer.given) continue;
+    const bool untouched = !poisoned && simulator->untouched(buffer.address(), buffer.bytes);
+    if (!written[i] || untouched) {
+      warnings.push_back(fmt::format("no step writes the output {}, at {}", definition.name,
+                                     definition.where.to_string()));
+      continue;
+    }
+    const std::string& bytes = outputs.find(definition.name)->second.bytes;
+    if (poisoned && !has_contents(definition) &&
+        bytes.find_first_not_of(static_cast<char>(kPoison)) == std::string::npos) {
+      warnings.push_back(
+          fmt::format("perhaps no step writes the output {}, at {}: it holds what it held before "
+                      "the run",
+                      definition.name, definition.where.to_string()));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace baton

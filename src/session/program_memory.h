@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baton/array.h"
+#include "baton/bindings.h"
+#include "baton/stream.h"
+#include "bind/buffers.h"
+#include "session/loaded_program.h"
+
+namespace baton {
+
+// The buffers of a bound program: their memory, and the contents that they get. One thread at a
+// time.
+class ProgramMemory {
+ public:
+  using Arrays = std::map<std::string, Array, std::less<>>;  // by buffer
+
+  explicit ProgramMemory(const LoadedProgramState& state);
+
+  const bind::BufferTable& table() const { return *table_; }
+
+  // What a binding needs, read and checked, while the memory stays as it is.
+  struct Next {
+    Arrays contents;
+    std::vector<bool> kept;   // by buffer: its memory and its contents stay
+    std::vector<bool> given;  // by buffer: its contents come with the binding
+  };
+  // Reads the files that the program names, and checks them and the given arrays against the
+  // buffers of `table`. Takes the arrays out of `given`. What stays is not read.
+  Next read(Bindings& given, const bind::BufferTable& table) const;
+
+  // Allocates the buffers of `table`, uploads on `stream` what gets its contents once, and waits
+  // for that. Throws kOutOfMemory; nothing is allocated then.
+  void allocate(bind::BufferTable table, Next next, std::uint64_t seed, const Stream& stream);
+  // From now on a simulated GPU reports kernels that write constant buffers.
+  void protect() const;
+  // Keeps all memory, for a table of equal shapes in the same memory.
+  void keep(Next next, std::uint64_t seed);
+  // Whether `allocate` would neither move nor renew anything but what each run initialises.
+  bool stays(const bind::BufferTable& table, const Next& next) const;
+
+  // Enqueues the first contents of the buffers that each run initialises.
+  void initialise(const Stream& stream);
+  // Enqueues the first contents of a state buffer, by its number.
+  void reset(std::size_t buffer, const Stream& stream);
+  // Whether `initialise` was called since the last binding that brought contents.
+  bool is_initialised() const { return is_initialised_; }
+
+  // Makes the caller's memory the buffer's.
+  void adopt(std::size_t buffer, DeviceAddress address);
+
+  // The contents of the results. They are complete when the stream's work is done.
+  Arrays download(const Stream& stream) const;
+  // Warnings about outputs that no step wrote. `written`: by buffer, whether a step that is
+  // executed may write it.
+  std::vector<std::string> unwritten(const Arrays& outputs, const std::vector<bool>& written) const;
+
+ private:
+  bool stays(const bind::BoundBuffer& wanted, const Bindings& given) const;
+  Memory variable(const bind::BoundBuffer& buffer) const;
+  const Array* contents(const ProgramBuffer& buffer) const;
+
+  const LoadedProgramState& state_;
+  std::unique_ptr<bind::BufferTable> table_;  // a tape refers to it
+  bool allocated_ = false;
+  Arrays contents_;
+  std::vector<bool> given_;  // by buffer: its contents came with the last binding
+  std::uint64_t seed_ = 0;
+  bool is_initialised_ = false;
+};
+
+}  // namespace baton
