@@ -1,6 +1,9 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +24,13 @@ struct DeviceArray {
   DeviceAddress address = 0;
 };
 
+// Limits of a wait for work of the device.
+struct WaitOptions {
+  std::optional<std::chrono::duration<double>> timeout = {};
+  // Polled: the wait throws kInterrupted soon after it becomes true. May be set by a signal handler.
+  const std::atomic<bool>* interrupt = nullptr;
+};
+
 // The values of a program's symbols and buffers at the start of a run. A symbol's value comes from
 // `symbols`, otherwise from the shapes of `inputs` and `memory`, otherwise from the program.
 struct Bindings {
@@ -34,6 +44,8 @@ struct Bindings {
   // own work is done. Two of these may overlap each other, which the verdicts on edges consider.
   // They must not overlap other memory that the program uses.
   std::vector<std::pair<std::string, DeviceArray>> memory = {};
+  // Limits of the setup steps, which a bind executes and waits for.
+  WaitOptions setup = {};
 };
 
 // Another value for a symbol of a bound program.

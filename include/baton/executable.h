@@ -85,13 +85,6 @@ struct RunOptions {
   std::function<void(const RunProgress&)> progress = {};
 };
 
-// Limits of a wait for enqueued work.
-struct WaitOptions {
-  std::optional<std::chrono::duration<double>> timeout = {};
-  // Polled, as RunOptions::interrupt.
-  const std::atomic<bool>* interrupt = nullptr;
-};
-
 class BoundProgram;
 
 // A loaded program with values and buffers of its own. Movable; one thread at a time: a call that

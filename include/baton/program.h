@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -367,6 +368,9 @@ struct ProgramDefinition {
   std::vector<ProgramSymbol> symbols = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
+  // Steps that are executed once when the program is bound, before any run. They use weights, states
+  // and scratch buffers, and make weights that have no init and no file.
+  std::vector<ProgramStep> setup = {};
   std::vector<ProgramStep> steps = {};
 };
 
@@ -389,7 +393,10 @@ class BATON_API Program {
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }
+  const std::vector<ProgramStep>& setup() const { return definition_->setup; }
   const std::vector<ProgramStep>& steps() const { return definition_->steps; }
+  // The symbols and buffers that the setup steps use, by name.
+  const std::set<std::string, std::less<>>& setup_names() const { return *setup_names_; }
   // One sentence for each kernel, buffer and symbol that nothing uses, with its place.
   const std::vector<std::string>& warnings() const { return *warnings_; }
 
@@ -404,6 +411,7 @@ class BATON_API Program {
  private:
   std::shared_ptr<const ProgramDefinition> definition_;
   std::shared_ptr<const std::vector<std::string>> warnings_;
+  std::shared_ptr<const std::set<std::string, std::less<>>> setup_names_;
 };
 
 // Builds a program in C++, through the same checks as a program file:
@@ -438,12 +446,15 @@ class BATON_API ProgramBuilder {
   // `body` adds the steps of the group to this builder.
   ProgramBuilder& repeat(Expression count, std::string index, const std::function<void()>& body,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  // `body` adds the setup steps to this builder. Not inside of a group.
+  ProgramBuilder& setup(const std::function<void()>& body);
 
   // Returns the program; the builder remains usable. Throws the errors of Program's constructor.
   Program build() const { return Program(definition_); }
 
  private:
   ProgramBuilder& add(ProgramStep step);
+  void collect(std::vector<ProgramStep>& steps, const std::function<void()>& body);
   ProgramDefinition definition_;
   std::vector<std::vector<ProgramStep>*> open_;  // groups being filled, outermost first
 };

@@ -24,8 +24,6 @@ std::string signature(const std::string& name, const std::vector<ParamFacts>& pa
 
 using bind::uses_slot;  // of expressions, copies and fills
 
-bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
-
 bool config_uses_slot(const PlannedLaunch& step, std::size_t slot) {
   return uses_slot(step.grid, slot) || uses_slot(step.block, slot) ||
          uses_slot(step.shared, slot) ||
@@ -41,12 +39,6 @@ bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
 
 bool uses_slot(const PlannedRepeat& step, std::size_t slot) {
   return step.count.uses_slot(slot) || uses_slot(step.steps, slot);
-}
-
-bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
-  return std::any_of(steps.begin(), steps.end(), [slot](const PlannedStep& step) {
-    return std::visit([slot](const auto& action) { return uses_slot(action, slot); }, step.action);
-  });
 }
 
 class Planner {
@@ -251,6 +243,12 @@ class Planner {
 };
 
 }  // namespace
+
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
+  return std::any_of(steps.begin(), steps.end(), [slot](const PlannedStep& step) {
+    return std::visit([slot](const auto& action) { return uses_slot(action, slot); }, step.action);
+  });
+}
 
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots) {
   std::string text;

@@ -92,6 +92,9 @@ struct Plan {
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };
 
+// Whether any of the steps depends on the slot.
+bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot);
+
 // `kernel` returns the loaded kernel of a name in the program. `pdl` is the mode of steps that say
 // auto. Throws kInvalidInput, at the step's or the argument's place, for arguments that do not fit
 // the kernel and for a missing block.

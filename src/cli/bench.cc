@@ -206,6 +206,8 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
   Executable executable = Executable::prepare(program, device, options);
+  const RunOptions limits = timed_options(command.timeout, interrupt);
+  bindings.setup = {limits.timeout, limits.interrupt};
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   output.flush();

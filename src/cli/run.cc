@@ -72,6 +72,8 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
     tools::keep_modules(program, executable.modules(), "--keep", *command.keep, remarks);
     for (const std::string& remark : remarks) output.warning(remark);
   }
+  const RunOptions limits = timed_options(command.timeout, interrupt);
+  bindings.setup = {limits.timeout, limits.interrupt};
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   if (command.schedule) {

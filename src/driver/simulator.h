@@ -149,8 +149,8 @@ class Simulator {
   // and says where their warps stand, one line a group of warps. Returns after they stopped.
   virtual std::vector<std::string> stop(CUcontext context) = 0;
 
-  // No kernel may write the allocation at the address: one that does is found.
-  virtual void protect(CUdeviceptr address) = 0;
+  // Whether no kernel may write the allocation at the address from now on: one that does is found.
+  virtual void protect(CUdeviceptr address, bool on) = 0;
 
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;

@@ -9,13 +9,13 @@ namespace baton {
 namespace {
 
 constexpr std::array<RoleFacts, kRoleNames.size()> kRoles = {{
-    // role, name, takes_input, needs_contents, once, is_result, is_constant
-    {BufferRole::kInput, "input", true, true, false, false, false},
-    {BufferRole::kWeight, "weight", true, true, true, false, true},
-    {BufferRole::kOutput, "output", false, false, false, true, false},
-    {BufferRole::kInout, "inout", true, true, false, true, false},
-    {BufferRole::kScratch, "scratch", false, false, false, false, false},
-    {BufferRole::kState, "state", true, false, true, true, false},
+    // role, name, takes_input, needs_contents, once, is_result, is_constant, in_setup
+    {BufferRole::kInput, "input", true, true, false, false, false, false},
+    {BufferRole::kWeight, "weight", true, true, true, false, true, true},
+    {BufferRole::kOutput, "output", false, false, false, true, false, false},
+    {BufferRole::kInout, "inout", true, true, false, true, false, false},
+    {BufferRole::kScratch, "scratch", false, false, false, false, false, true},
+    {BufferRole::kState, "state", true, false, true, true, false, true},
 }};
 
 constexpr bool rows_are_in_order() {
@@ -32,6 +32,10 @@ static_assert(rows_are_in_order());
 
 const RoleFacts& facts_of(BufferRole role) {
   return kRoles[static_cast<std::size_t>(role)];
+}
+
+bool is_made_by_setup(const ProgramBuffer& buffer) {
+  return facts_of(buffer.role).is_constant && buffer.init == BufferInit::kNone && !buffer.variable;
 }
 
 std::string names_of_roles(bool RoleFacts::*fact) {

@@ -1,3 +1,4 @@
+#include "base/error.h"
 #include "baton/program.h"
 
 namespace baton {
@@ -32,10 +33,7 @@ ProgramBuilder& ProgramBuilder::fill(FillStep step, const char* file, int line) 
   return add({std::move(step), {file, line}});
 }
 
-ProgramBuilder& ProgramBuilder::repeat(Expression count, std::string index,
-                                       const std::function<void()>& body, const char* file,
-                                       int line) {
-  std::vector<ProgramStep> steps;
+void ProgramBuilder::collect(std::vector<ProgramStep>& steps, const std::function<void()>& body) {
   open_.push_back(&steps);
   try {
     body();
@@ -44,11 +42,24 @@ ProgramBuilder& ProgramBuilder::repeat(Expression count, std::string index,
     throw;
   }
   open_.pop_back();
+}
+
+ProgramBuilder& ProgramBuilder::repeat(Expression count, std::string index,
+                                       const std::function<void()>& body, const char* file,
+                                       int line) {
   RepeatStep group;
+  collect(group.steps, body);
   group.count = std::move(count);
   group.index = std::move(index);
-  group.steps = std::move(steps);
   return add({std::move(group), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::setup(const std::function<void()>& body) {
+  if (!open_.empty()) {
+    throw error(ErrorCode::kInvalidInput, "setup() is inside of a group; call it outside");
+  }
+  collect(definition_.setup, body);
+  return *this;
 }
 
 ProgramBuilder& ProgramBuilder::add(ProgramStep step) {

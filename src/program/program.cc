@@ -45,7 +45,10 @@ std::string_view to_string(BlockPlacement placement) noexcept {
 }
 
 Program::Program(ProgramDefinition definition) {
-  warnings_ = std::make_shared<const std::vector<std::string>>(validate(definition));
+  Validation found = validate(definition);
+  warnings_ = std::make_shared<const std::vector<std::string>>(std::move(found.warnings));
+  setup_names_ =
+      std::make_shared<const std::set<std::string, std::less<>>>(std::move(found.setup_names));
   definition_ = std::make_shared<const ProgramDefinition>(std::move(definition));
 }
 
@@ -108,7 +111,7 @@ bool operator==(const Program& a, const Program& b) {
   const auto all = [](const Program& program) {
     const ProgramDefinition& all_parts = *program.definition_;
     return std::tie(all_parts.name, all_parts.symbols, all_parts.buffers, all_parts.kernels,
-                    all_parts.steps);
+                    all_parts.setup, all_parts.steps);
   };
   return all(a) == all(b);
 }

@@ -19,8 +19,8 @@ namespace {
 using Kind = DocumentNode::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kProgramKeys = {"name", "symbols", "buffers", "kernels",
-                                                          "steps"};
+constexpr std::array<std::string_view, 6> kProgramKeys = {"name",    "symbols", "buffers",
+                                                          "kernels", "setup",   "steps"};
 constexpr std::array<std::string_view, 6> kBufferKeys = {"dtype", "shape", "role",
                                                          "init",  "file",  "variable"};
 constexpr std::array<std::string_view, 11> kKernelKeys = {"source",  "text",   "ptx",     "cubin",
@@ -43,6 +43,9 @@ class ProgramReader {
     for_each("symbols", [&](const auto& member) { program.symbols.push_back(symbol(member)); });
     for_each("buffers", [&](const auto& member) { program.buffers.push_back(buffer(member)); });
     for_each("kernels", [&](const auto& member) { program.kernels.push_back(kernel(member)); });
+    if (const DocumentNode* setup = top_.find("setup")) {
+      program.setup = read_steps(document_, *setup, "setup step ");
+    }
     program.steps = read_steps(document_, top_.require("steps"), "step ");
     return program;
   }

@@ -77,12 +77,29 @@ void ProgramScope::check_kernel(const std::string& name, const SourceLocation& w
                  suggestion(name, known));
 }
 
+void ProgramScope::begin_setup() {
+  is_setup_ = true;
+  used_ = {};
+}
+
+void ProgramScope::add_used(const UsedNames& used) {
+  used_.names.insert(used.names.begin(), used.names.end());
+  used_.kernels.insert(used.kernels.begin(), used.kernels.end());
+}
+
 const ProgramBuffer& ProgramScope::buffer(const std::string& name,
                                           const SourceLocation& where) const {
   const auto found = names_.find(name);
   if (found != names_.end() && found->second.buffer != nullptr) {
+    const ProgramBuffer& target = *found->second.buffer;
+    if (is_setup_ && !facts_of(target.role).in_setup) {
+      throw error_at(where, ErrorCode::kInvalidInput,
+                     "a setup step uses the buffer {} of role {}, which has no contents when the "
+                     "program is bound; {} buffers have",
+                     name, to_string(target.role), names_of_roles(&RoleFacts::in_setup));
+    }
     used_.names.insert(name);
-    return *found->second.buffer;
+    return target;
   }
   std::vector<std::string_view> known;
   for (const ProgramBuffer& candidate : program_.buffers) known.push_back(candidate.name);
@@ -153,11 +170,16 @@ void ProgramScope::check(ProgramAttributes& attributes) const {
 }
 
 void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {
-  if (facts_of(target.role).is_constant) {
+  if (!facts_of(target.role).is_constant) return;
+  if (is_setup_ && is_made_by_setup(target)) return;
+  if (is_setup_) {
     throw error(ErrorCode::kInvalidInput,
-                "{} writes {}, which has the role {}: no step may write it", what, target.name,
-                to_string(target.role));
+                "{} in the setup writes {}, a {} that has an init, a file or a variable; setup "
+                "steps write weights without them",
+                what, target.name, to_string(target.role));
   }
+  throw error(ErrorCode::kInvalidInput, "{} writes {}, which has the role {}: no step may write it",
+              what, target.name, to_string(target.role));
 }
 
 }  // namespace baton

@@ -34,6 +34,10 @@ class ProgramScope {
  public:
   explicit ProgramScope(const ProgramDefinition& program) : program_(program) {}
 
+  // The steps that are checked from now on are those of the setup, and `used` begins anew.
+  void begin_setup();
+  void add_used(const UsedNames& used);
+
   void declare(const ProgramSymbol& symbol);
   void declare(const ProgramBuffer& buffer);
   void declare(const ProgramKernel& kernel);
@@ -78,6 +82,7 @@ class ProgramScope {
   std::map<std::string, Declared, std::less<>> names_;
   std::map<std::string, const ProgramKernel*, std::less<>> kernels_;
   std::size_t depth_ = 0;
+  bool is_setup_ = false;
   mutable UsedNames used_;
 };
 

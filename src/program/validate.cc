@@ -88,7 +88,7 @@ void check(ProgramKernel& kernel, ProgramScope& scope) {
 
 }  // namespace
 
-std::vector<std::string> validate(ProgramDefinition& program) {
+Validation validate(ProgramDefinition& program) {
   if (trim(program.name).empty()) {
     throw error(ErrorCode::kInvalidInput, "the program's name is empty");
   }
@@ -105,8 +105,18 @@ std::vector<std::string> validate(ProgramDefinition& program) {
                 "the program {} has no steps; give it a launch, a copy, a fill or a repeat",
                 printable(program.name));
   }
+  Validation found;
+  if (!program.setup.empty()) {
+    // The names of shapes and defaults are met before.
+    ProgramScope setup = scope;
+    setup.begin_setup();
+    check_steps(program.setup, setup);
+    found.setup_names = setup.used().names;
+    scope.add_used(setup.used());
+  }
   check_steps(program.steps, scope);
-  return warnings_about(program, scope.used());
+  found.warnings = warnings_about(program, scope.used());
+  return found;
 }
 
 }  // namespace baton

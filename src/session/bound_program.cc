@@ -11,6 +11,8 @@
 #include "bind/binding.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "play/run_watch.h"
+#include "play/sender.h"
 #include "program/buffer_roles.h"
 #include "session/simulated_run.h"
 
@@ -81,14 +83,43 @@ std::size_t BoundProgram::buffer(std::string_view name) const {
               printable(state_->program.name()), printable(name), suggestion(name, known));
 }
 
-ResolvedProgram BoundProgram::resolve(const ProgramValues& values) const {
-  ResolvedProgram resolved = state_->resolve(values);
+ResolvedProgram BoundProgram::accept(ResolvedProgram resolved) const {
   log_edges(resolved.edges);
   // The simulated GPU finds each write of a weight when it happens, with its thread.
   const bool is_found = resolved.writes_weight && state_->device.driver().simulator != nullptr;
   if (resolved.forbidden_write && !is_found) throw std::move(*resolved.forbidden_write);
   if (resolved.refusal) throw std::move(*resolved.refusal);
   return resolved;
+}
+
+bool BoundProgram::needs_setup(const ProgramValues& values, const ProgramMemory::Next& next) const {
+  const std::optional<PlannedSetup>& setup = state_->setup;
+  if (!setup) return false;
+  if (!is_set_up_) return true;
+  for (std::size_t i = 0; i < next.kept.size(); ++i) {
+    if (setup->uses_buffer(i) && !next.kept[i]) return true;
+  }
+  for (std::size_t i = 0; i < symbols_.size(); ++i) {
+    if (setup->uses_symbol(i) && symbols_[i].value != values.symbols[i].value) return true;
+  }
+  return false;
+}
+
+void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& limits) {
+  bind::Tape& tape = resolved.bound.tape;
+  tape.settle(buffers(), resolved.decisions);
+  const play::LaunchTags tags;
+  const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
+  try {
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags});
+    watch.wait([this] { return stream_.done(); });
+  } catch (Error& failure) {
+    play::name_launch(failure, state_->device, tape, tags);
+    failure.note("in the setup of " + printable(state_->program.name()));
+    watch.stop(failure);
+    note_stop(failure, stream_);
+    throw;
+  }
 }
 
 void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols) {
@@ -112,7 +143,7 @@ void BoundProgram::bind(Bindings given) {
   if (bound()) {
     // Other values may be set in place, if all memory stays.
     ProgramMemory::Next same = memory_.read(given, values.buffers);
-    if (memory_.stays(values.buffers, same)) {
+    if (memory_.stays(values.buffers, same) && !needs_setup(values, same)) {
       if (std::optional<bind::TapeUpdate> changes = update(values.slots())) {
         commit(*changes);
         outputs.clear();
@@ -123,15 +154,24 @@ void BoundProgram::bind(Bindings given) {
     }
     next = std::move(same);
   }
-  ResolvedProgram resolved = resolve(values);
+  ResolvedProgram resolved = accept(state_->resolve(values));
   if (!bound()) next = memory_.read(given, values.buffers);
 
-  // From here on only allocations and uploads throw. They need the old buffers gone.
+  std::optional<ResolvedProgram> setup;
+  if (needs_setup(values, next)) setup = accept(state_->resolve_setup(values));
+
+  // From here on only allocations, uploads and the setup throw. They need the old buffers gone.
   uses_.reset();
   tape_.reset();
   outputs.clear();
   memory_.allocate(std::move(values.buffers), std::move(next), given.seed, stream_);
-  memory_.protect();
+  if (setup) {
+    is_set_up_ = false;
+    memory_.protect(true);
+    execute_setup(std::move(*setup), given.setup);
+    is_set_up_ = true;
+  }
+  memory_.protect(false);
   take(std::move(resolved), std::move(values.symbols));
 }
 
@@ -195,7 +235,14 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   };
   bool is_shape = false;
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
-    is_shape = is_shape || (symbols_[i].value != next_symbols_[i] && state_->decides_shape[i]);
+    if (symbols_[i].value == next_symbols_[i]) continue;
+    is_shape = is_shape || state_->decides_shape[i];
+    if (state_->setup && state_->setup->uses_symbol(i)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "setup steps depend on the symbol {}; call bind() for another value, which "
+                  "executes them again",
+                  symbols_[i].name);
+    }
   }
   if (is_shape) {
     std::vector<BoundSymbol> symbols = symbols_;
@@ -210,7 +257,7 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   std::vector<BoundSymbol> symbols = symbols_;
   rename(symbols);
   ProgramValues all = values_with(std::move(symbols));
-  ResolvedProgram resolved = resolve(all);
+  ResolvedProgram resolved = accept(state_->resolve(all));
   take(std::move(resolved), std::move(all.symbols));
 }
 
@@ -233,6 +280,12 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   }
   if (now.given == array.address) return;
   bind::check_memory(now, array.address, state_->device);
+  if (state_->setup && state_->setup->uses_buffer(index)) {
+    throw error(ErrorCode::kInvalidInput,
+                "setup steps use the buffer {}; call bind() for other memory, which executes them "
+                "again",
+                definition.name);
+  }
   // Verdicts depend on which memory of the caller overlaps.
   bool stays = now.given && tape_->can_move(static_cast<std::uint32_t>(index));
   for (std::size_t i = 0; stays && i < buffers().size(); ++i) {
@@ -249,7 +302,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   }
   ProgramValues values = values_with(symbols_);
   values.buffers[index].given = array.address;
-  ResolvedProgram resolved = resolve(values);
+  ResolvedProgram resolved = accept(state_->resolve(values));
   tape_.reset();
   memory_.adopt(index, array.address);
   take(std::move(resolved), symbols_);

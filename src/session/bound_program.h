@@ -50,8 +50,8 @@ class BoundProgram {
 
  private:
   void require_bound(std::string_view call) const;
-  // Throws what the program refuses for the values: a write of a weight, an edge that cannot be.
-  ResolvedProgram resolve(const ProgramValues& values) const;
+  // Throws what the program refuses for its values: a write of a weight, an edge that cannot be.
+  ResolvedProgram accept(ResolvedProgram resolved) const;
   // Makes the tape for values whose memory is allocated.
   void take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols);
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
@@ -60,6 +60,10 @@ class BoundProgram {
   void commit(bind::TapeUpdate& update);
   // The values now, with other symbols. Throws kInvalidInput if they change a shape.
   ProgramValues values_with(std::vector<BoundSymbol> symbols) const;
+  // Whether the setup steps must be executed for the binding: never, if there are none.
+  bool needs_setup(const ProgramValues& values, const ProgramMemory::Next& next) const;
+  // Executes them and waits.
+  void execute_setup(ResolvedProgram resolved, const WaitOptions& limits);
   void play(const RunOptions& options);
   // Notes work that is still under way after its time limit.
   void note_stop(const Error& failure, const Stream& stream);
@@ -81,6 +85,7 @@ class BoundProgram {
   std::vector<std::string> warnings_;  // of the last `bind`
   std::vector<bool> written_;          // by buffer: whether a step that is executed may write it
   std::uint64_t steps_ = 0;            // of one run
+  bool is_set_up_ = false;  // the setup steps were executed for the memory as it is
   std::uint64_t binding_ = 0;          // the number of the last change of the tape
   std::optional<Event> stopped_;       // the end of work that a time limit or the user stopped
 };

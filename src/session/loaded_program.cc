@@ -54,6 +54,12 @@ std::vector<bool> symbols_of_shapes(const Program& program) {
   return decides;
 }
 
+std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels) {
+  if (program.setup().empty()) return std::nullopt;
+  return std::optional<PlannedSetup>(
+      std::in_place, program, [&](const std::string& name) { return kernels.kernel(name); });
+}
+
 }  // namespace
 
 bind::BufferTable unbound_buffers(const Program& program) {
@@ -71,6 +77,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
       kernels(program, device, options),
       plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
                            [this](const std::string& name) { return kernels.kernel(name); })),
+      setup(plan_setup(program, kernels)),
       decides_shape(symbols_of_shapes(program)),
       footprints_(kernels) {
   for (const ProgramBuffer& buffer : program.buffers()) {
@@ -107,13 +114,22 @@ ProgramValues LoadedProgramState::values(const Bindings& given) const {
 }
 
 ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
-  const bind::BufferTable& buffers = values.buffers;
-  edges::EdgeJudge judge(plan, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
-  bind::BoundSteps bound = bind::bind_steps(plan, values.slots(), buffers, judge);
-  std::vector<std::string> warnings = plan.warnings;
+  return resolve(plan, values.slots(), values.buffers);
+}
+
+ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) const {
+  return resolve(setup->plan(), values.slots(), setup->table(values.buffers));
+}
+
+ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
+                                            const std::vector<std::int64_t>& symbols,
+                                            const bind::BufferTable& buffers) const {
+  edges::EdgeJudge judge(planned, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
+  bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge);
+  std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   std::vector<const bind::PlannedStep*> steps;
-  collect_launches(plan.steps, steps);
+  collect_launches(planned.steps, steps);
   ResolvedProgram resolved{
       std::move(bound),        judge.decisions(),     {},
       judge.reports(),         judge.refusal(),       judge.unsafe(),
@@ -121,7 +137,7 @@ ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
       std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
-  for (std::uint32_t number = 0; number < plan.launches; ++number) {
+  for (std::uint32_t number = 0; number < planned.launches; ++number) {
     const bool is_executed = resolved.bound.launches[number].executions != 0;
     executed.push_back(is_executed ? &std::get<bind::PlannedLaunch>(steps[number]->action)
                                    : nullptr);
@@ -132,14 +148,16 @@ ResolvedProgram LoadedProgramState::resolve(const ProgramValues& values) const {
 }
 
 CheckReport LoadedProgramState::check(const Bindings& given) const {
-  ResolvedProgram resolved = resolve(values(given));
+  const ProgramValues bound = values(given);
+  std::optional<Error> objection;
+  if (setup) objection = resolve_setup(bound).objection();
+  ResolvedProgram resolved = resolve(bound);
+  if (!objection) objection = resolved.objection();
   CheckReport result;
   result.steps = resolved.bound.steps;
   result.launches = std::move(resolved.launches);
   result.edges = std::move(resolved.edges);
-  result.objection = std::move(resolved.forbidden_write ? resolved.forbidden_write
-                               : resolved.refusal       ? resolved.refusal
-                                                        : resolved.unsafe);
+  result.objection = std::move(objection);
   result.warnings = std::move(resolved.warnings);
   for (LaunchReport& launch : result.launches) {
     if (launch.config) launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);

@@ -9,6 +9,7 @@
 #include "edges/edge_judge.h"
 #include "load/footprints.h"
 #include "load/kernel_set.h"
+#include "session/setup.h"
 
 namespace baton {
 
@@ -33,6 +34,11 @@ struct ResolvedProgram {
   bool writes_weight = false;                   // that memory is a weight
   bind::DecidedByValues decided_by_values;
   std::vector<std::string> warnings;  // what is legal and looks wrong
+
+  // The first thing that is wrong, if any.
+  const std::optional<Error>& objection() const {
+    return forbidden_write ? forbidden_write : refusal ? refusal : unsafe;
+  }
 };
 
 // A program's kernels, compiled and loaded, with the plan of its steps. Immutable but for the
@@ -45,6 +51,7 @@ class LoadedProgramState {
   const Device device;
   const load::KernelSet kernels;
   const bind::Plan plan;
+  const std::optional<PlannedSetup> setup;
   // By symbol: whether the shape of a buffer depends on it.
   const std::vector<bool> decides_shape;
 
@@ -52,9 +59,14 @@ class LoadedProgramState {
   ProgramValues values(const Bindings& given) const;
   // Throws what is wrong with the program for these values, but for edges.
   ResolvedProgram resolve(const ProgramValues& values) const;
+  // The same for the setup steps, which the program has.
+  ResolvedProgram resolve_setup(const ProgramValues& values) const;
   CheckReport check(const Bindings& given) const;
 
  private:
+  ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                          const bind::BufferTable& buffers) const;
+
   mutable load::Footprints footprints_;
 };
 

@@ -54,6 +54,11 @@ bool ProgramMemory::stays(const bind::BoundBuffer& wanted, const Bindings& given
   return !given_[index] && (wanted.definition->init != BufferInit::kRandom || given.seed == seed_);
 }
 
+bool ProgramMemory::is_made(std::size_t buffer) const {
+  return state_.setup && state_.setup->uses_buffer(buffer) &&
+         is_made_by_setup(state_.program.buffers()[buffer]);
+}
+
 ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable& table) const {
   Next next;
   for (const bind::BoundBuffer& buffer : table) {
@@ -65,7 +70,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     const bind::BoundBuffer& buffer = table[i];
     const ProgramBuffer& definition = *buffer.definition;
     if (buffer.given || next.given[i]) continue;
-    if (!has_contents(definition) && facts_of(definition.role).needs_contents) {
+    if (!has_contents(definition) && !is_made(i) && facts_of(definition.role).needs_contents) {
       throw error_at(definition.where, ErrorCode::kInvalidInput,
                      "nothing initialises the buffer {} of role {}; give it an --input, or an init "
                      "or a file in the program",
@@ -151,13 +156,14 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
   allocated_ = true;
 }
 
-void ProgramMemory::protect() const {
+void ProgramMemory::protect(bool in_setup) const {
   driver::Simulator* const simulator = state_.device.driver().simulator;
   if (simulator == nullptr) return;
-  for (const bind::BoundBuffer& buffer : *table_) {
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    const bind::BoundBuffer& buffer = (*table_)[i];
     if (!facts_of(buffer.definition->role).is_constant || buffer.bytes == 0) continue;
     if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
-    simulator->protect(buffer.address());
+    simulator->protect(buffer.address(), !(in_setup && is_made(i)));
   }
 }
 

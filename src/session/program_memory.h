@@ -38,8 +38,9 @@ class ProgramMemory {
   // Allocates the buffers of `table`, uploads on `stream` what gets its contents once, and waits
   // for that. Throws kOutOfMemory; nothing is allocated then.
   void allocate(bind::BufferTable table, Next next, std::uint64_t seed, const Stream& stream);
-  // From now on a simulated GPU reports kernels that write constant buffers.
-  void protect() const;
+  // From now on a simulated GPU reports kernels that write constant buffers; during the setup, but
+  // those that the setup makes.
+  void protect(bool in_setup) const;
   // Keeps all memory, for a table of equal shapes in the same memory.
   void keep(Next next, std::uint64_t seed);
   // Whether `allocate` would neither move nor renew anything but what each run initialises.
@@ -63,6 +64,8 @@ class ProgramMemory {
 
  private:
   bool stays(const bind::BoundBuffer& wanted, const Bindings& given) const;
+  // Whether setup steps make the buffer's contents.
+  bool is_made(std::size_t buffer) const;
   Memory variable(const bind::BoundBuffer& buffer) const;
   const Array* contents(const ProgramBuffer& buffer) const;
 

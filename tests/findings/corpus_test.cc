@@ -140,7 +140,7 @@ void Bench::as_graph(int times, const std::function<void()>& work) {
 }
 
 void Bench::make_weight(const Floats& buffer) {
-  simulator.protect(buffer.memory().address());
+  simulator.protect(buffer.memory().address(), true);
 }
 
 class Corpus : public testing::TestWithParam<Program> {};

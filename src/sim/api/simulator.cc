@@ -142,11 +142,11 @@ class SimulatedDevices : public driver::Simulator {
     return live_context(context)->queue().stop();
   }
 
-  void protect(CUdeviceptr address) override {
+  void protect(CUdeviceptr address, bool on) override {
     const std::shared_ptr<Context> owner = live_owner(address);
     if (owner == nullptr) return;
     owner->queue().drain();
-    owner->heap()->memory().impl().protect(address);
+    owner->heap()->memory().impl().protect(address, on);
   }
 
   void name_allocation(CUdeviceptr address, std::string_view name) override {

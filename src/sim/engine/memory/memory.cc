@@ -193,12 +193,12 @@ void DeviceMemory::Impl::forget_touches() {
   for (const auto& [base, allocation] : live) allocation->backing->shadow().clear();
 }
 
-void DeviceMemory::Impl::protect(std::uint64_t address) {
+void DeviceMemory::Impl::protect(std::uint64_t address, bool on) {
   std::unique_lock lock(mutex);
   const auto found = holding(address, 1);
   if (found == allocations.end()) return;
-  found->second.read_only = true;
-  found->second.backing->shadow().is_read_only = true;
+  found->second.read_only = on;
+  found->second.backing->shadow().is_read_only = on;
   current = nullptr;
 }
 

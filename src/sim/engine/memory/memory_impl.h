@@ -87,8 +87,8 @@ struct DeviceMemory::Impl {
   // Forgets what was noted. Not while anything runs.
   void forget_touches();
 
-  // The allocation at the address is one that no kernel may write.
-  void protect(std::uint64_t address);
+  // Whether the allocation at the address is one that no kernel may write.
+  void protect(std::uint64_t address, bool on);
 
   // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
   // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
