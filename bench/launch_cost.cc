@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "baton/baton.h"
+#include "null_device.h"
 #include "options.h"
 #include "paired.h"
 #include "runtime/context.h"
@@ -37,24 +38,6 @@ using baton::bench::TvmFfiArm;
 
 constexpr int kLaunches = 64;  // a sample
 constexpr std::uint64_t kValues[32] = {};
-
-CUresult launch_nothing(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void**, void**) {
-  return CUDA_SUCCESS;
-}
-CUresult launch_nothing_ex(const CUlaunchConfig*, CUfunction, void**, void**) {
-  return CUDA_SUCCESS;
-}
-
-Device open_device(const std::string& spec) {
-  if (spec != "null") return Device::open(spec);
-  const DriverProvider& simulated = driver_providers().back();
-  static driver::Driver table = *simulated.driver(nullptr);
-  table.cuLaunchKernel = launch_nothing;
-  table.cuLaunchKernelEx = launch_nothing_ex;
-  table.simulator = nullptr;  // a GPU has none, and is told nothing of its launches
-  return DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("h200")));
-}
 
 std::string empty_kernel(int arguments) {
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty(";
@@ -276,7 +259,7 @@ void run_program(const Device& device, int launches) {
 
 int main(int argc, char** argv) try {
   const baton::bench::Options options(argc, argv);
-  const Device device = open_device(options.text("--device", "cuda"));
+  const Device device = baton::bench::open_device(options.text("--device", "cuda"));
   const int rounds = options.number("--rounds", 400);
   const int only_arguments = options.number("--arguments", -1);
   const int only_attributes = options.number("--attributes", -1);

@@ -8,11 +8,13 @@
 
 struct CUgraph_st;
 struct CUgraphNode_st;
+struct CUgraphExec_st;
 
 namespace baton {
 
 using NativeGraph = CUgraph_st*;          // CUgraph
 using NativeGraphNode = CUgraphNode_st*;  // CUgraphNode
+using NativeGraphExec = CUgraphExec_st*;  // CUgraphExec
 
 // A launch that is prepared once and made many times: packed arguments, a checked config, raised
 // opt-ins. Each launch patches what changed and calls the driver, without a lock, an allocation or
@@ -79,6 +81,10 @@ class BATON_API LaunchPlan {
   // The same with these arguments instead of the plan's own, as for `try_launch`.
   NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
                          void* const* arguments) const;
+  // Gives a node of an instantiated graph, which `add_to` made for a plan of the same kernel, the
+  // plan's grid, block and shared memory, and these arguments. Its attributes stay. Launches of the
+  // graph that are under way keep the old values. Throws the driver's errors; the node stays then.
+  void update_node(NativeGraphExec graph, NativeGraphNode node, void* const* arguments) const;
 
  private:
   struct State;

@@ -57,7 +57,7 @@ struct StepReport {
 // The graphs of the executor, in all runs of the executable so far.
 struct GraphReport {
   std::uint64_t builds = 0;   // graphs built: the first, and one for each change of nodes or edges
-  std::uint64_t updates = 0;  // updates of a graph in place, for another `bind`
+  std::uint64_t updates = 0;  // updates of a graph in place, for other values
   std::uint64_t nodes = 0;    // nodes and edges of the graph that was launched last, as the
   std::uint64_t edges = 0;    // driver counts them
   std::uint64_t programmatic_edges = 0;  // of these

@@ -57,7 +57,10 @@ class Tape::Arena {
 };
 
 Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
-    : slots_(std::move(symbols)), sites_(plan.launches), arena_(std::make_unique<Arena>()) {
+    : slots_(std::move(symbols)),
+      symbols_(slots_.size()),
+      sites_(plan.launches),
+      arena_(std::make_unique<Arena>()) {
   slots_.resize(plan.slots);
 }
 

@@ -97,6 +97,8 @@ class Tape {
 
   LaunchSite& site(std::uint32_t launch) { return sites_[launch]; }
   const LaunchSite& site(std::uint32_t launch) const { return sites_[launch]; }
+  // The number of symbols, whose values come first in `slots`.
+  std::size_t symbols() const { return symbols_; }
   // Values of the symbols; indexes of groups are 0.
   const std::vector<std::int64_t>& slots() const { return slots_; }
   // The same values, for a walk that changes the indexes. The memory is the tape's, so that a walk
@@ -151,6 +153,7 @@ class Tape {
 
   std::vector<std::int64_t> slots_;
   std::vector<std::int64_t> walk_slots_;
+  std::size_t symbols_ = 0;
   std::vector<LaunchSite> sites_;  // by launch
   std::unique_ptr<Arena> arena_;
   std::vector<std::vector<Relocation>> relocations_;  // by buffer

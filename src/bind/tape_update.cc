@@ -70,7 +70,7 @@ class TapeUses::Builder {
     }
     for (std::size_t slot = 0; slot < out_.symbols_.size(); ++slot) {
       if (seen.varying[slot].empty()) continue;
-      out_.symbols_[slot].arguments.push_back({&launch, seen.varying[slot], context()});
+      out_.symbols_[slot].arguments.push_back({&launch, seen.varying[slot], context(), false});
     }
   }
 
@@ -102,7 +102,7 @@ class TapeUses::Builder {
       (varies ? varying : shared).push_back(i);
     }
     if (!shared.empty()) {
-      out_.symbols_[slot].arguments.push_back({&launch, std::move(shared), context()});
+      out_.symbols_[slot].arguments.push_back({&launch, std::move(shared), context(), true});
     }
     return varying;
   }
@@ -173,6 +173,11 @@ std::optional<TapeUpdate> TapeUpdate::evaluate(Tape& tape, TapeUses& uses,
 
 void TapeUpdate::evaluate(const TapeUses::Arguments& use, Slots slots, const BufferTable& buffers) {
   const PlannedLaunch& launch = *use.launch->site->launch;
+  if (use.shared) {
+    changes_.sites.push_back(use.launch->site);
+  } else {
+    changes_.launches.push_back(use.launch);
+  }
   for (const std::uint32_t number : use.numbers) {
     const PlannedArgument& argument = launch.args[number];
     const std::size_t place = bytes_.size();
@@ -189,6 +194,7 @@ bool TapeUpdate::evaluate(const TapeUses::Config& use, Slots slots, const Buffer
   LaunchForm& form = use.site->forms.front();
   if (same_config(*form.config, values.config)) return true;
   use.launch->kernel.check(values.config);
+  changes_.sites.push_back(use.site);
   configs_.push_back({use.site, &form, values.config});
   return true;
 }

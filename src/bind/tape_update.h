@@ -11,6 +11,7 @@
 
 #include "bind/plan.h"
 #include "bind/tape.h"
+#include "bind/tape_changes.h"
 
 namespace baton::bind {
 
@@ -36,6 +37,7 @@ class TapeUses {
     const TapeLaunch* launch = nullptr;
     std::vector<std::uint32_t> numbers;
     std::uint32_t context = 0;
+    bool shared = false;  // by all executions of the launch
   };
   struct Config {
     const PlannedLaunch* launch = nullptr;
@@ -73,6 +75,8 @@ class TapeUpdate {
   // Throws what the driver throws for a config that it refuses. The tape is not usable then.
   void commit();
 
+  const TapeChanges& changes() const { return changes_; }
+
  private:
   struct Bytes {
     void* target = nullptr;
@@ -97,11 +101,13 @@ class TapeUpdate {
   bool evaluate(const TapeUses::Config& use, Slots slots, const BufferTable& buffers);
   template <typename Planned>
   void evaluate(const TapeUses::Move<Planned>& use, Slots slots, const BufferTable& buffers) {
+    changes_.moves = true;
     moves_.push_back(
         NewMove<Planned>{use.move, bind::evaluate(*use.move->planned, slots, buffers)});
   }
 
   Tape* tape_;
+  TapeChanges changes_;
   std::vector<std::int64_t> symbols_;
   std::vector<Bytes> targets_;
   std::vector<std::byte> bytes_;  // of all targets

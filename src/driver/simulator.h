@@ -127,7 +127,9 @@ class Simulator {
   // What poisoned the context, whoever submitted it; nothing where it is healthy or was stopped.
   virtual std::optional<Finding> fault(CUcontext context) = 0;
 
-  // Applies to the next kernel launch of the calling thread, whether the launch succeeds or not.
+  // Applies to the next kernel launch of the calling thread, or to the launches of the next kernel
+  // node of an instantiated graph that the thread gives other parameters. Holds for that call,
+  // whether it succeeds or not.
   virtual void note_next_launch(LaunchNote note) = 0;
   // Takes back a note that no launch has used.
   virtual void forget_note() = 0;

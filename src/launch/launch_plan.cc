@@ -41,6 +41,21 @@ Error unknown_argument(const Kernel& kernel, std::size_t count, std::size_t inde
                kernel.name(), count, index);
 }
 
+CUDA_KERNEL_NODE_PARAMS node_params(CUfunction function, const CUlaunchConfig& config,
+                                    void* const* arguments) {
+  CUDA_KERNEL_NODE_PARAMS params{};
+  params.func = function;
+  params.gridDimX = config.gridDimX;
+  params.gridDimY = config.gridDimY;
+  params.gridDimZ = config.gridDimZ;
+  params.blockDimX = config.blockDimX;
+  params.blockDimY = config.blockDimY;
+  params.blockDimZ = config.blockDimZ;
+  params.sharedMemBytes = config.sharedMemBytes;
+  params.kernelParams = const_cast<void**>(arguments);  // which the driver only reads
+  return params;
+}
+
 }  // namespace
 
 struct LaunchPlan::State {
@@ -214,16 +229,7 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGrap
   const State& state = this->state();
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
-  CUDA_KERNEL_NODE_PARAMS params{};
-  params.func = state.resolved->function();
-  params.gridDimX = state.native.gridDimX;
-  params.gridDimY = state.native.gridDimY;
-  params.gridDimZ = state.native.gridDimZ;
-  params.blockDimX = state.native.blockDimX;
-  params.blockDimY = state.native.blockDimY;
-  params.blockDimZ = state.native.blockDimZ;
-  params.sharedMemBytes = state.native.sharedMemBytes;
-  params.kernelParams = const_cast<void**>(arguments);  // which the driver only reads
+  const CUDA_KERNEL_NODE_PARAMS params = node_params(state.resolved->function(), state.native, arguments);
   const ContextGuard guard(device);
   CUgraphNode node = nullptr;
   const CUresult result =
@@ -233,6 +239,17 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGrap
     launch::set_node_attribute(driver, node, attribute, state.kernel.name());
   }
   return node;
+}
+
+void LaunchPlan::update_node(NativeGraphExec graph, NativeGraphNode node,
+                             void* const* arguments) const {
+  const State& state = this->state();
+  const Device& device = state.resolved->device();
+  const CUDA_KERNEL_NODE_PARAMS params =
+      node_params(state.resolved->function(), state.native, arguments);
+  const ContextGuard guard(device);
+  const CUresult result = device.driver().cuGraphExecKernelNodeSetParams(graph, node, &params);
+  if (result != CUDA_SUCCESS) throw state.kernel.diagnose(state.config, result);
 }
 
 }  // namespace baton

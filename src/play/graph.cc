@@ -191,6 +191,11 @@ bool GraphInstance::update(const TapeGraph& graph) {
   return false;
 }
 
+void GraphInstance::update(CUgraphNode node, const LaunchPlan& launch,
+                           void* const* arguments) const {
+  launch.update_node(exec_, node, arguments);
+}
+
 void GraphInstance::launch(const Stream& stream) const {
   const ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuGraphLaunch, exec_, stream.native());

@@ -9,6 +9,7 @@
 #include "play/failed_run.h"
 #include "play/graph.h"
 #include "play/moves.h"
+#include "play/node_updates.h"
 #include "play/player.h"
 #include "play/sender.h"
 
@@ -34,14 +35,16 @@ class Layouter {
  public:
   // `run` has the log; null: nothing is logged. `events` are for the marks, and are made as needed;
   // a stride of 0 means no marks.
+  // `nodes` gets the launches of a graph that is made.
   Layouter(const PlayTarget& context, const PlayContext* run, TapeGraph* graph,
-           std::uint64_t stride, std::vector<Event>& events, Layout& layout)
+           std::uint64_t stride, std::vector<Event>& events, Layout& layout, NodeUpdates& nodes)
       : context_(context),
         run_(run),
         graph_(graph),
         stride_(stride),
         events_(events),
-        layout_(layout) {}
+        layout_(layout),
+        nodes_(nodes) {}
 
   void run() {
     bind::TapeWalk walk(context_.tape);
@@ -51,7 +54,7 @@ class Layouter {
         run_->log.next(at, action, walk.slots());
       }
       add(at, action);
-      note(action, walk.slots());
+      note(at, action, walk.slots());
       ++step_;
     });
     if (unmarked_ != 0) mark();
@@ -76,14 +79,18 @@ class Layouter {
   }
 
   // A simulated GPU is told of each launch which one it is, and what it may access.
-  void note(const bind::TapeLaunch& launch, std::span<const std::int64_t> slots) {
+  void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
+            std::span<const std::int64_t> slots) {
+    if (graph_ == nullptr || launch.form == nullptr) return;
     driver::Simulator* const simulator = context_.device.driver().simulator;
-    if (simulator == nullptr || graph_ == nullptr || launch.form == nullptr) return;
+    nodes_.add(launch, at.programmatic, step_,
+               simulator == nullptr ? std::span<const std::int64_t>() : slots);
+    if (simulator == nullptr) return;
     simulator->note_node(graph_->launches().back(),
                          note_of(launch, step_, slots, context_.buffers, context_.tags));
   }
   template <typename Move>
-  void note(const Move&, std::span<const std::int64_t>) {}
+  void note(const bind::RunStep&, const Move&, std::span<const std::int64_t>) {}
 
   void nothing(const bind::RunStep& at) {
     layout_.idle.push_back(at.row);
@@ -113,6 +120,7 @@ class Layouter {
   const std::uint64_t stride_;
   std::vector<Event>& events_;
   Layout& layout_;
+  NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
   std::uint64_t step_ = 0;
 };
@@ -147,7 +155,16 @@ class GraphPlayer : public Player {
   }
 
   void prepare(const PlayTarget& target) override {
-    if (!is_made(target, 0)) make(target, nullptr, 0);
+    if (!is_made(target, 0)) return make(target, nullptr, 0);
+    if (nodes_.apply(*instance_, target)) ++counts_.updates;
+  }
+
+  void note_changes(const bind::TapeChanges& changes, std::uint64_t from,
+                    std::uint64_t to) override {
+    // Copies and fills, and a graph that is not up to date, are left to `make`.
+    if (!instance_ || binding_ != from || changes.moves) return;
+    nodes_.mark(changes);
+    binding_ = to;
   }
 
  private:
@@ -157,8 +174,10 @@ class GraphPlayer : public Player {
 
   void make(const PlayTarget& target, const PlayContext* run, std::uint64_t stride) {
     layout_ = {};
+    nodes_.clear();
+    binding_ = 0;  // of none, until the graph is made
     TapeGraph graph(device_);
-    Layouter(target, run, &graph, stride, events_, layout_).run();
+    Layouter(target, run, &graph, stride, events_, layout_, nodes_).run();
     take(std::move(graph));
     binding_ = target.binding;
     stride_ = stride;
@@ -171,7 +190,8 @@ class GraphPlayer : public Player {
         context.watch.limited() ? (context.steps + kMostMarks - 1) / kMostMarks : 0;
     if (is_made(context, stride)) {
       layout_ = {};
-      Layouter(context, &context, nullptr, stride, events_, layout_).run();
+      Layouter(context, &context, nullptr, stride, events_, layout_, nodes_).run();
+      if (nodes_.apply(*instance_, context)) ++counts_.updates;
     } else {
       make(context, &context, stride);
     }
@@ -256,6 +276,7 @@ class GraphPlayer : public Player {
   Event begin_, end_;          // of the run
   std::vector<Event> events_;  // of the marks; outlive the graph that records them
   std::optional<GraphInstance> instance_;
+  NodeUpdates nodes_;
   std::uint64_t binding_ = 0;  // what the graph was made for
   std::uint64_t stride_ = 0;   // between its marks; 0: it has none
   GraphReport counts_;

@@ -6,6 +6,7 @@
 #include "baton/device.h"
 #include "baton/stream.h"
 #include "bind/tape.h"
+#include "bind/tape_changes.h"
 #include "play/launch_tags.h"
 #include "play/run_log.h"
 #include "play/run_watch.h"
@@ -45,6 +46,9 @@ class Player {
   // GPU, except where it makes or updates a graph for a new binding. Throws the errors of the
   // steps.
   virtual void enqueue(const PlayTarget& target) = 0;
+  // The tape of binding `from` has other values in `changes` alone, and is that of binding `to`.
+  virtual void note_changes(const bind::TapeChanges& changes, std::uint64_t from,
+                            std::uint64_t to) = 0;
   // Does beforehand what `enqueue` does once for a binding.
   virtual void prepare(const PlayTarget& target) = 0;
 };

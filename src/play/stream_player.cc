@@ -42,6 +42,8 @@ class StreamPlayer : public Player {
   }
 
   void enqueue(const PlayTarget& target) override { send_all(target); }
+  // It keeps nothing of a tape.
+  void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
   void prepare(const PlayTarget& target) override { target.tape.set_stream(target.stream); }
 
  private:

@@ -188,6 +188,7 @@ void BoundProgram::commit(bind::TapeUpdate& update) {
     tape_.reset();
     throw;
   }
+  player_->note_changes(update.changes(), binding_, binding_ + 1);
   ++binding_;
   log(LogLevel::kInfo, "{}: symbols take new values in place", printable(state_->program.name()));
 }
@@ -294,9 +295,11 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
     stays = !meets(other, *now.given, now.bytes) && !meets(other, array.address, now.bytes);
   }
   if (stays) {
+    const auto number = static_cast<std::uint32_t>(index);
     const std::uint64_t distance = array.address - *now.given;
     memory_.adopt(index, array.address);
-    tape_->move_buffer(static_cast<std::uint32_t>(index), distance);
+    tape_->move_buffer(number, distance);
+    player_->note_changes(bind::changes_of_buffer(*tape_, number), binding_, binding_ + 1);
     ++binding_;
     return;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sim/api/launch_note.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/refusal.h"
@@ -337,8 +338,11 @@ CUresult GraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode node,
     attributes = kernel_work(step->work).attributes;
   }
   KernelWork work = kernel_of(params, std::move(attributes));
+  work.launch.note = take_next_note();
   std::lock_guard lock(Scheduler::instance().mutex);
-  std::swap(kernel_work(exec->step_of(node)->work), work);
+  KernelWork& old = kernel_work(exec->step_of(node)->work);
+  if (work.launch.note == nullptr) work.launch.note = old.launch.note;
+  std::swap(old, work);
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,37 @@
+#include "bind/tape_changes.h"
+
+#include <algorithm>
+
+#include "base/overloaded.h"
+
+namespace baton::bind {
+namespace {
+
+void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChanges& changes) {
+  for (const TapeStep& step : steps) {
+    std::visit(Overloaded{[&](const TapeLaunch& launch) {
+                            if (std::ranges::count(launch.site->launch->buffers, buffer) == 0) return;
+                            changes.launches.push_back(&launch);
+                          },
+                          [&](const TapeCopy& copy) {
+                            changes.moves |= copy.planned->from == buffer ||
+                                             copy.planned->to == buffer;
+                          },
+                          [&](const TapeFill& fill) {
+                            changes.moves |= fill.planned->buffer == buffer;
+                          },
+                          [](const TapeIndex&) {},
+                          [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); }},
+               step.action);
+  }
+}
+
+}  // namespace
+
+TapeChanges changes_of_buffer(const Tape& tape, std::uint32_t buffer) {
+  TapeChanges changes;
+  collect(tape.steps, buffer, changes);
+  return changes;
+}
+
+}  // namespace baton::bind
