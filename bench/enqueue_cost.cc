@@ -87,7 +87,8 @@ class RawLaunches {
 
   void launch() {
     for (int i = 0; i < count_; ++i) {
-      if (driver().cuLaunchKernelEx(&config_, function_, pointers_.data(), nullptr) != 0) std::abort();
+      if (driver().cuLaunchKernelEx(&config_, function_, pointers_.data(), nullptr) != 0)
+        std::abort();
     }
   }
   void launch_graph() {
@@ -110,10 +111,11 @@ class RawLaunches {
 void compare(const char* what, int n, const std::vector<double>& own,
              const std::vector<double>& raw) {
   const bench::Paired paired = paired_difference(own, raw);
-  fmt::print("{:16} {:5} launches: raw {:9.0f} ns, enqueue {:9.0f} ns, {:+8.0f} ns [{:+.0f}, {:+.0f}]"
-             ", {:.3f} times\n",
-             what, n, median(raw), median(own), paired.median, paired.low, paired.high,
-             median(own) / median(raw));
+  fmt::print(
+      "{:16} {:5} launches: raw {:9.0f} ns, enqueue {:9.0f} ns, {:+8.0f} ns [{:+.0f}, {:+.0f}]"
+      ", {:.3f} times\n",
+      what, n, median(raw), median(own), paired.median, paired.low, paired.high,
+      median(own) / median(raw));
 }
 
 void measure(const Device& device, int n, int rounds) {

@@ -27,7 +27,8 @@ struct DeviceArray {
 // Limits of a wait for work of the device.
 struct WaitOptions {
   std::optional<std::chrono::duration<double>> timeout = {};
-  // Polled: the wait throws kInterrupted soon after it becomes true. May be set by a signal handler.
+  // Polled: the wait throws kInterrupted soon after it becomes true. May be set by a signal
+  // handler.
   const std::atomic<bool>* interrupt = nullptr;
 };
 

@@ -155,10 +155,10 @@ class BATON_API Executable {
   void wait(const Stream& stream, const WaitOptions& options = {});
 
   // Give symbols other values for later calls of `enqueue` and `run`. Calls that
-  // were enqueued before keep the old ones. Only what depends on them is evaluated again. Memory and contents of all buffers
-  // stay. Throw kNotFound for an unknown symbol; kInvalidInput for a value that changes the shape
-  // of a buffer (`bind` allocates it anew), and what `bind` throws. After an error the old values
-  // stay.
+  // were enqueued before keep the old ones. Only what depends on them is evaluated again. Memory
+  // and contents of all buffers stay. Throw kNotFound for an unknown symbol; kInvalidInput for a
+  // value that changes the shape of a buffer (`bind` allocates it anew), and what `bind` throws.
+  // After an error the old values stay.
   void set(std::span<const SymbolValue> values);
   void set(std::initializer_list<SymbolValue> values) {
     set(std::span(values.begin(), values.end()));

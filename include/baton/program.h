@@ -368,8 +368,8 @@ struct ProgramDefinition {
   std::vector<ProgramSymbol> symbols = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
-  // Steps that are executed once when the program is bound, before any run. They use weights, states
-  // and scratch buffers, and make weights that have no init and no file.
+  // Steps that are executed once when the program is bound, before any run. They use weights,
+  // states and scratch buffers, and make weights that have no init and no file.
   std::vector<ProgramStep> setup = {};
   std::vector<ProgramStep> steps = {};
 };

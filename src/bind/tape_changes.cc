@@ -9,20 +9,18 @@ namespace {
 
 void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChanges& changes) {
   for (const TapeStep& step : steps) {
-    std::visit(Overloaded{[&](const TapeLaunch& launch) {
-                            if (std::ranges::count(launch.site->launch->buffers, buffer) == 0) return;
-                            changes.launches.push_back(&launch);
-                          },
-                          [&](const TapeCopy& copy) {
-                            changes.moves |= copy.planned->from == buffer ||
-                                             copy.planned->to == buffer;
-                          },
-                          [&](const TapeFill& fill) {
-                            changes.moves |= fill.planned->buffer == buffer;
-                          },
-                          [](const TapeIndex&) {},
-                          [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); }},
-               step.action);
+    std::visit(
+        Overloaded{[&](const TapeLaunch& launch) {
+                     if (std::ranges::count(launch.site->launch->buffers, buffer) == 0) return;
+                     changes.launches.push_back(&launch);
+                   },
+                   [&](const TapeCopy& copy) {
+                     changes.moves |= copy.planned->from == buffer || copy.planned->to == buffer;
+                   },
+                   [&](const TapeFill& fill) { changes.moves |= fill.planned->buffer == buffer; },
+                   [](const TapeIndex&) {},
+                   [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); }},
+        step.action);
   }
 }
 

@@ -137,38 +137,46 @@ TapeUses::TapeUses(const Plan& plan, std::size_t symbols, Tape& tape,
   Builder(plan, tape, decided, *this).run();
 }
 
-std::optional<TapeUpdate> TapeUpdate::evaluate(Tape& tape, TapeUses& uses,
-                                               std::span<const std::int64_t> symbols,
-                                               const BufferTable& buffers) {
-  std::vector<std::size_t> changed;
+void TapeUpdate::clear() {
+  changes_.moves = false;
+  changes_.sites.clear();
+  changes_.launches.clear();
+  targets_.clear();
+  bytes_.clear();
+  configs_.clear();
+  moves_.clear();
+}
+
+bool TapeUpdate::evaluate(const Tape& tape, TapeUses& uses, std::span<const std::int64_t> symbols,
+                          const BufferTable& buffers) {
+  clear();
+  symbols_.assign(symbols.begin(), symbols.end());
+  const auto changed = [&](std::size_t slot) { return symbols[slot] != tape.slots()[slot]; };
   for (std::size_t slot = 0; slot < symbols.size(); ++slot) {
-    if (symbols[slot] == tape.slots()[slot]) continue;
-    if (uses.symbols_[slot].is_fixed) return std::nullopt;
-    changed.push_back(slot);
+    if (changed(slot) && uses.symbols_[slot].is_fixed) return false;
   }
-  TapeUpdate update(tape, symbols);
   for (std::vector<std::int64_t>& context : uses.contexts_) {
     std::ranges::copy(symbols, context.begin());
   }
   try {
-    for (const std::size_t slot : changed) {
+    for (std::size_t slot = 0; slot < symbols.size(); ++slot) {
+      if (!changed(slot)) continue;
       const TapeUses::Users& users = uses.symbols_[slot];
       for (const TapeUses::Config& use : users.configs) {
-        if (!update.evaluate(use, uses.contexts_[use.context], buffers)) return std::nullopt;
+        if (!evaluate(use, uses.contexts_[use.context], buffers)) return false;
       }
       for (const TapeUses::Arguments& use : users.arguments) {
-        update.evaluate(use, uses.contexts_[use.context], buffers);
+        evaluate(use, uses.contexts_[use.context], buffers);
       }
       for (const auto& any : users.moves) {
-        std::visit(
-            [&](const auto& use) { update.evaluate(use, uses.contexts_[use.context], buffers); },
-            any);
+        std::visit([&](const auto& use) { evaluate(use, uses.contexts_[use.context], buffers); },
+                   any);
       }
     }
   } catch (const Error&) {
-    return std::nullopt;  // binding anew tells what is wrong, at its place
+    return false;  // binding anew tells what is wrong, at its place
   }
-  return update;
+  return true;
 }
 
 void TapeUpdate::evaluate(const TapeUses::Arguments& use, Slots slots, const BufferTable& buffers) {
@@ -199,7 +207,7 @@ bool TapeUpdate::evaluate(const TapeUses::Config& use, Slots slots, const Buffer
   return true;
 }
 
-void TapeUpdate::commit() {
+void TapeUpdate::commit(Tape& tape) {
   const std::byte* from = bytes_.data();
   for (const Bytes& bytes : targets_) {
     if (bytes.size != 0) std::memcpy(bytes.target, from, bytes.size);
@@ -209,7 +217,7 @@ void TapeUpdate::commit() {
     std::visit([](const auto& changed) { changed.move->values = changed.values; }, any);
   }
   for (NewConfig& changed : configs_) change_config(*changed.site, *changed.form, changed.config);
-  tape_->set_symbols(symbols_);
+  tape.set_symbols(symbols_);
 }
 
 }  // namespace baton::bind

@@ -61,19 +61,20 @@ class TapeUses {
   std::vector<std::vector<std::int64_t>> contexts_;
 };
 
-// New values, evaluated and checked. The tape keeps the old ones until `commit`.
+// New values, evaluated and checked. The tape keeps the old ones until `commit`. Memory is used
+// again by the next values.
 class TapeUpdate {
  public:
   // `symbols`: the new values, in the program's order. The shapes and the memory of buffers stay
-  // the same. Returns nothing if the program must be bound anew: a count of a repeat, the shape of
-  // a block or an attribute depends on what changes, a grid becomes empty or ceases to be, edges
-  // were judged by what changes, or a new value is wrong.
-  static std::optional<TapeUpdate> evaluate(Tape& tape, TapeUses& uses,
-                                            std::span<const std::int64_t> symbols,
-                                            const BufferTable& buffers);
+  // the same. Returns false if the program must be bound anew: a count of a repeat, the shape of a
+  // block or an attribute depends on what changes, a grid becomes empty or ceases to be, edges were
+  // judged by what changes, or a new value is wrong.
+  bool evaluate(const Tape& tape, TapeUses& uses, std::span<const std::int64_t> symbols,
+                const BufferTable& buffers);
 
-  // Throws what the driver throws for a config that it refuses. The tape is not usable then.
-  void commit();
+  // Gives the tape the values that were evaluated. Throws what the driver throws for a config that
+  // it refuses. The tape is not usable then.
+  void commit(Tape& tape);
 
   const TapeChanges& changes() const { return changes_; }
 
@@ -93,9 +94,7 @@ class TapeUpdate {
     typename Planned::Values values;
   };
 
-  TapeUpdate(Tape& tape, std::span<const std::int64_t> symbols)
-      : tape_(&tape), symbols_(symbols.begin(), symbols.end()) {}
-
+  void clear();
   void evaluate(const TapeUses::Arguments& use, Slots slots, const BufferTable& buffers);
   // Returns whether the tape stays as it is but for the config.
   bool evaluate(const TapeUses::Config& use, Slots slots, const BufferTable& buffers);
@@ -106,7 +105,6 @@ class TapeUpdate {
         NewMove<Planned>{use.move, bind::evaluate(*use.move->planned, slots, buffers)});
   }
 
-  Tape* tape_;
   TapeChanges changes_;
   std::vector<std::int64_t> symbols_;
   std::vector<Bytes> targets_;

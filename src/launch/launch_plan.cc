@@ -229,7 +229,8 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGrap
   const State& state = this->state();
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
-  const CUDA_KERNEL_NODE_PARAMS params = node_params(state.resolved->function(), state.native, arguments);
+  const CUDA_KERNEL_NODE_PARAMS params =
+      node_params(state.resolved->function(), state.native, arguments);
   const ContextGuard guard(device);
   CUgraphNode node = nullptr;
   const CUresult result =

@@ -78,8 +78,8 @@ class GraphInstance {
   // Takes over what the nodes of another graph are given. False where its shape is another one, or
   // the driver does not take it: then nothing has changed.
   bool update(const TapeGraph& graph);
-  // Gives the node of a launch other parameters. Throws what the driver refuses with; the node stays
-  // then.
+  // Gives the node of a launch other parameters. Throws what the driver refuses with; the node
+  // stays then.
   void update(CUgraphNode node, const LaunchPlan& launch, void* const* arguments) const;
   void launch(const Stream& stream) const;
   // On a simulated GPU: what each launch did when the graph was launched last, in their order.

@@ -134,9 +134,7 @@ steps = [{ launch = "add", grid = ["G"], block = [8], args = [{ buffer = "x", of
   };
   EXPECT_EQ(executable.run().graph->builds, 1u);
   EXPECT_EQ(values<int>(executable.output("x")), want(1, 0, 1));
-  const struct {
-    std::int64_t a, o, g;
-  } kValues[] = {{5, 0, 1}, {5, 24, 1}, {2, 40, 2}, {2, 8, 1}};
+  const struct { std::int64_t a, o, g; } kValues[] = {{5, 0, 1}, {5, 24, 1}, {2, 40, 2}, {2, 8, 1}};
   for (const auto& [a, o, g] : kValues) {
     executable.set({{"A", a}, {"O", o}, {"G", g}});
     const GraphReport made = *executable.run().graph;

@@ -24,8 +24,8 @@ class NodeUpdates {
 
   // The launches in `changes` have other values.
   void mark(const bind::TapeChanges& changes);
-  // Gives the nodes of marked launches their values. Returns whether there were any. Throws what the
-  // driver refuses with.
+  // Gives the nodes of marked launches their values. Returns whether there were any. Throws what
+  // the driver refuses with.
   bool apply(const GraphInstance& graph, const PlayTarget& target);
 
  private:

@@ -144,8 +144,7 @@ void BoundProgram::bind(Bindings given) {
     // Other values may be set in place, if all memory stays.
     ProgramMemory::Next same = memory_.read(given, values.buffers);
     if (memory_.stays(values.buffers, same) && !needs_setup(values, same)) {
-      if (std::optional<bind::TapeUpdate> changes = update(values.slots())) {
-        commit(*changes);
+      if (update(values.slots())) {
         outputs.clear();
         symbols_ = std::move(values.symbols);
         memory_.keep(std::move(same), given.seed);
@@ -175,22 +174,20 @@ void BoundProgram::bind(Bindings given) {
   take(std::move(resolved), std::move(values.symbols));
 }
 
-std::optional<bind::TapeUpdate> BoundProgram::update(std::span<const std::int64_t> symbols) {
+bool BoundProgram::update(std::span<const std::int64_t> symbols) {
   if (!uses_) uses_.emplace(state_->plan, symbols.size(), *tape_, decided_by_values_);
-  return bind::TapeUpdate::evaluate(*tape_, *uses_, symbols, buffers());
-}
-
-void BoundProgram::commit(bind::TapeUpdate& update) {
+  if (!update_.evaluate(*tape_, *uses_, symbols, buffers())) return false;
   try {
-    update.commit();
+    update_.commit(*tape_);
   } catch (...) {
     uses_.reset();
     tape_.reset();
     throw;
   }
-  player_->note_changes(update.changes(), binding_, binding_ + 1);
+  player_->note_changes(update_.changes(), binding_, binding_ + 1);
   ++binding_;
   log(LogLevel::kInfo, "{}: symbols take new values in place", printable(state_->program.name()));
+  return true;
 }
 
 ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const {
@@ -250,11 +247,7 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
     rename(symbols);
     values_with(std::move(symbols));  // throws for another shape
   }
-  if (std::optional<bind::TapeUpdate> changes = update(next_symbols_)) {
-    commit(*changes);
-    rename(symbols_);
-    return;
-  }
+  if (update(next_symbols_)) return rename(symbols_);
   std::vector<BoundSymbol> symbols = symbols_;
   rename(symbols);
   ProgramValues all = values_with(std::move(symbols));

@@ -56,8 +56,7 @@ class BoundProgram {
   void take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols);
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
   // made anew; then nothing has changed.
-  std::optional<bind::TapeUpdate> update(std::span<const std::int64_t> symbols);
-  void commit(bind::TapeUpdate& update);
+  bool update(std::span<const std::int64_t> symbols);
   // The values now, with other symbols. Throws kInvalidInput if they change a shape.
   ProgramValues values_with(std::vector<BoundSymbol> symbols) const;
   // Whether the setup steps must be executed for the binding: never, if there are none.
@@ -79,13 +78,14 @@ class BoundProgram {
   std::unique_ptr<bind::Tape> tape_;  // null: not bound
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`
+  bind::TapeUpdate update_;
   std::vector<BoundSymbol> symbols_;
   std::vector<std::int64_t> next_symbols_;  // of a `set` that goes on
   std::vector<EdgeReport> edges_;
   std::vector<std::string> warnings_;  // of the last `bind`
   std::vector<bool> written_;          // by buffer: whether a step that is executed may write it
   std::uint64_t steps_ = 0;            // of one run
-  bool is_set_up_ = false;  // the setup steps were executed for the memory as it is
+  bool is_set_up_ = false;             // the setup steps were executed for the memory as it is
   std::uint64_t binding_ = 0;          // the number of the last change of the tape
   std::optional<Event> stopped_;       // the end of work that a time limit or the user stopped
 };

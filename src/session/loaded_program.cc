@@ -56,8 +56,8 @@ std::vector<bool> symbols_of_shapes(const Program& program) {
 
 std::optional<PlannedSetup> plan_setup(const Program& program, const load::KernelSet& kernels) {
   if (program.setup().empty()) return std::nullopt;
-  return std::optional<PlannedSetup>(
-      std::in_place, program, [&](const std::string& name) { return kernels.kernel(name); });
+  return std::optional<PlannedSetup>(std::in_place, program,
+                                     [&](const std::string& name) { return kernels.kernel(name); });
 }
 
 }  // namespace
@@ -124,7 +124,8 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
 ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers) const {
-  edges::EdgeJudge judge(planned, buffers, footprints_, device.architecture() >= chip::kFirstWithPdl);
+  edges::EdgeJudge judge(planned, buffers, footprints_,
+                         device.architecture() >= chip::kFirstWithPdl);
   bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge);
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());

@@ -18,12 +18,10 @@ using ::testing::HasSubstr;
 using SetupTest = DeviceTest;
 
 // The setup makes packed = raw + 1, and counts its executions in `times`.
-const std::string kBuffers = "[symbols]\nA = 1\nB = 1\n" +
-                             buffer("raw", "i32", "[32]", "weight", "ones") +
-                             buffer("packed", "i32", "[32]", "weight") +
-                             buffer("times", "i32", "[32]", "state", "zeros") +
-                             buffer("x", "i32", "[32]", "inout", "zeros") +
-                             buffer("y", "i32", "[32]", "output");
+const std::string kBuffers =
+    "[symbols]\nA = 1\nB = 1\n" + buffer("raw", "i32", "[32]", "weight", "ones") +
+    buffer("packed", "i32", "[32]", "weight") + buffer("times", "i32", "[32]", "state", "zeros") +
+    buffer("x", "i32", "[32]", "inout", "zeros") + buffer("y", "i32", "[32]", "output");
 const std::string kKernels = edge_kernel("late") + kernel("add");
 const std::string kSetup = R"toml(
 [[setup]]
@@ -77,9 +75,8 @@ TEST_F(SetupTest, IsExecutedOnceForABinding) {
   EXPECT_THAT(read(executable, "times"), Each(1)) << "nothing that the setup uses has changed";
   executable.bind({.symbols = {{"A", 10}}});
   EXPECT_THAT(read(executable, "times"), Each(11));
-  executable.bind(
-      {.symbols = {{"A", 10}},
-       .inputs = {{"raw", array(DType::kI32, {32}, std::vector<int>(32, 40))}}});
+  executable.bind({.symbols = {{"A", 10}},
+                   .inputs = {{"raw", array(DType::kI32, {32}, std::vector<int>(32, 40))}}});
   EXPECT_THAT(read(executable, "times"), Each(21));
   executable.run();
   EXPECT_THAT(values<int>(executable.output("y")), Each(42));
@@ -101,8 +98,7 @@ grid = [1]
 block = [32]
 args = ["packed", "x", "y"]
 )toml";
-  Executable executable =
-      load(device, kBuffers + kKernels + edge_kernel("ahead") + kSetup + steps);
+  Executable executable = load(device, kBuffers + kKernels + edge_kernel("ahead") + kSetup + steps);
   executable.run();
   EXPECT_EQ(executable.edges()[0].verdict, EdgeVerdict::kProven) << executable.edges()[0].reason;
   EXPECT_THAT(values<int>(executable.output("y")), Each(1 + 2));
@@ -157,8 +153,7 @@ TEST_F(SetupTest, MayNotWriteWeightsThatHaveContents) {
 
 TEST_F(SetupTest, IsCheckedWithTheProgram) {
   const Device device = open_device();
-  const Executable executable =
-      load(device, kBuffers + kKernels + kSetup + kSteps);
+  const Executable executable = load(device, kBuffers + kKernels + kSetup + kSteps);
   EXPECT_FALSE(executable.loaded().check().objection);
   const Error failure =
       refusal(kBuffers + kKernels +

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "sim/api/launch_note.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/launch_note.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
 #include "sim/device/objects.h"
