@@ -240,7 +240,10 @@ struct ProgramBuffer {
   std::vector<Expression> shape = {};  // empty for one element
   BufferRole role = BufferRole::kScratch;
   BufferInit init = BufferInit::kNone;
-  std::filesystem::path file = {};  // kFile: a .npy
+  std::filesystem::path file = {};  // kFile: a .npy, or a .safetensors
+  // kFile: the tensor of a .safetensors. "layers.{layer}.w" names one for each element of the first
+  // dimension, counted from 0: the buffer is a stack of them. Empty: the file is a .npy.
+  std::string tensor = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
   SourceLocation where = {};

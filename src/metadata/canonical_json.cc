@@ -121,7 +121,6 @@ ModuleMetadata read_canonical_json(const Json& document, const std::string& name
 namespace baton {
 
 std::string metadata_json(const ModuleMetadata& module) {
-  using metadata::Json;
   Json document = {{metadata::kCanonicalKey, metadata::kCanonicalVersion},
                    {"functions", Json::array()}};
   for (const FunctionMetadata& function : module.functions()) {
@@ -132,7 +131,7 @@ std::string metadata_json(const ModuleMetadata& module) {
     document["code"] = {{"label", module.label()}, {"base64", metadata::to_base64(bytes)}};
   }
   if (!module.sources().empty()) document["sources"] = module.sources();
-  return metadata::to_text(document, module.name());
+  return to_text(document, module.name());
 }
 
 }  // namespace baton

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "baton/metadata.h"
-#include "metadata/json.h"
 
 namespace baton::metadata {
 

@@ -2,11 +2,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "baton/metadata.h"
 #include "image/elf.h"
 #include "metadata/canonical_binary.h"
 #include "metadata/canonical_json.h"
-#include "metadata/json.h"
 #include "metadata/library.h"
 #include "metadata/tvm_binary.h"
 #include "metadata/tvm_json.h"
@@ -23,8 +23,8 @@ bool is_json(std::string_view bytes) {
 }
 
 void read_json(std::string_view bytes, const std::string& name, FoundMetadata& found) {
-  const metadata::Json document = metadata::parse_json(bytes, name);
-  const bool own = metadata::find_member(document, metadata::kCanonicalKey) != nullptr;
+  const Json document = parse_json(bytes, name);
+  const bool own = find_member(document, metadata::kCanonicalKey) != nullptr;
   found.format = own ? "Baton metadata, JSON" : "TVM sidecar JSON";
   found.modules.push_back(own ? metadata::read_canonical_json(document, name, found.remarks)
                               : metadata::read_tvm_json(document, name, found.remarks));

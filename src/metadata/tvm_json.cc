@@ -132,7 +132,6 @@ ModuleMetadata read_tvm_json(const Json& document, const std::string& name,
 namespace baton {
 
 std::string tvm_metadata_json(const ModuleMetadata& module, TagPrefix prefix) {
-  using metadata::Json;
   // The writer's own version; readers do not look at it.
   constexpr std::string_view kWriterVersion = "0.1.0";
   Json functions = Json::object();
@@ -150,8 +149,8 @@ std::string tvm_metadata_json(const ModuleMetadata& module, TagPrefix prefix) {
     }
     functions[raw.name] = std::move(info);
   }
-  return metadata::to_text({{"tvm_version", kWriterVersion}, {"func_info", std::move(functions)}},
-                           module.name());
+  return to_text({{"tvm_version", kWriterVersion}, {"func_info", std::move(functions)}},
+                 module.name());
 }
 
 }  // namespace baton

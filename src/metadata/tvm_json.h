@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "base/json.h"
 #include "baton/metadata.h"
-#include "metadata/json.h"
 
 namespace baton::metadata {
 

@@ -87,8 +87,8 @@ bool operator==(const ProgramSymbol& a, const ProgramSymbol& b) {
 }
 
 bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
-  return std::tie(a.name, a.dtype, a.shape, a.role, a.init, a.file) ==
-         std::tie(b.name, b.dtype, b.shape, b.role, b.init, b.file);
+  return std::tie(a.name, a.dtype, a.shape, a.role, a.init, a.file, a.tensor, a.variable) ==
+         std::tie(b.name, b.dtype, b.shape, b.role, b.init, b.file, b.tensor, b.variable);
 }
 
 bool operator==(const ProgramKernel& a, const ProgramKernel& b) {

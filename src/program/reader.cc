@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 6> kProgramKeys = {"name",    "symbols", "buffers",
                                                           "kernels", "setup",   "steps"};
-constexpr std::array<std::string_view, 6> kBufferKeys = {"dtype", "shape", "role",
-                                                         "init",  "file",  "variable"};
+constexpr std::array<std::string_view, 7> kBufferKeys = {"dtype", "shape",  "role",    "init",
+                                                         "file",  "tensor", "variable"};
 constexpr std::array<std::string_view, 11> kKernelKeys = {"source",  "text",   "ptx",     "cubin",
                                                           "fatbin",  "entry",  "prelude", "include",
                                                           "options", "launch", "rewrite"};
@@ -90,6 +90,7 @@ class ProgramReader {
       buffer.init = BufferInit::kFile;
       buffer.file = path(*file, table, "file");
     }
+    buffer.tensor = table.string("tensor").value_or("");
     if (const auto variable = table.string("variable")) {
       const std::size_t dot = variable->find('.');
       if (dot == 0 || dot == std::string::npos || dot + 1 == variable->size()) {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/tensor_pattern.h"
 
 namespace baton {
 namespace {
@@ -27,6 +28,19 @@ void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
     throw error_at(buffer.where, ErrorCode::kInvalidInput,
                    "buffer {} has init = \"{}\" and file = \"{}\", which do not go together",
                    buffer.name, to_string(buffer.init), buffer.file.string());
+  }
+  if (buffer.tensor.empty()) return;
+  if (buffer.file.empty()) {
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "buffer {} has tensor = \"{}\" and no file; give it the file = "
+                   "\"NAME.safetensors\" that has the tensor",
+                   buffer.name, printable(buffer.tensor));
+  }
+  const TensorPattern pattern(buffer.tensor);
+  if (pattern.is_stacked() && buffer.shape.empty()) {
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "buffer {} is a stack of the tensors \"{}\", but has no dimension to stack over",
+                   buffer.name, printable(buffer.tensor));
   }
 }
 

@@ -65,6 +65,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     next.kept.push_back(stays(buffer, given));
     next.given.push_back(is_input(buffer, given));
   }
+  std::map<std::filesystem::path, std::shared_ptr<const SafetensorsFile>> files;
   for (auto& [name, array] : given.inputs) next.contents.emplace(name, std::move(array));
   for (std::size_t i = 0; i < table.size(); ++i) {
     const bind::BoundBuffer& buffer = table[i];
@@ -78,6 +79,12 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     }
     if (definition.init != BufferInit::kFile || next.kept[i]) continue;
     try {
+      if (!definition.tensor.empty()) {
+        std::shared_ptr<const SafetensorsFile>& file = files[definition.file];
+        if (file == nullptr) file = std::make_shared<const SafetensorsFile>(definition.file);
+        next.tensors.emplace(definition.name, TensorStack(file, buffer));
+        continue;
+      }
       Array array = read_npy(definition.file, definition.dtype);
       if (array.shape != buffer.shape) {
         throw error(ErrorCode::kInvalidInput,
@@ -111,7 +118,14 @@ void ProgramMemory::keep(Next next, std::uint64_t seed) {
     if (old == contents_.end() || !is_uploaded_once(buffer)) continue;
     next.contents.try_emplace(old->first, std::move(old->second));
   }
+  for (auto& [name, stack] : tensors_) {
+    if (next.contents.contains(name)) continue;
+    if (is_uploaded_once((*table_)[bind::buffer_index(*table_, name)])) {
+      next.tensors.try_emplace(name, std::move(stack));
+    }
+  }
   contents_ = std::move(next.contents);
+  tensors_ = std::move(next.tensors);
   given_ = std::move(next.given);
   seed_ = seed;
   is_initialised_ = false;
@@ -143,13 +157,16 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
   table_ = std::move(fresh);
   const std::vector<bool> kept = next.kept;
   keep(std::move(next), seed);
+  std::optional<UploadStaging> staging;
   bool is_uploaded = false;
   for (std::size_t i = 0; i < table_->size(); ++i) {
     const bind::BoundBuffer& buffer = (*table_)[i];
     if (kept[i] || !is_uploaded_once(buffer)) continue;
     is_uploaded = true;
-    bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
-    if (facts_of(buffer.definition->role).is_constant) contents_.erase(buffer.definition->name);
+    fill(buffer, stream, staging);
+    if (!facts_of(buffer.definition->role).is_constant) continue;
+    contents_.erase(buffer.definition->name);
+    tensors_.erase(buffer.definition->name);
   }
   // Work of any stream may use the buffers from now on.
   if (is_uploaded) stream.synchronize();
@@ -185,14 +202,28 @@ const Array* ProgramMemory::contents(const ProgramBuffer& buffer) const {
   return found == contents_.end() ? nullptr : &found->second;
 }
 
+void ProgramMemory::fill(const bind::BoundBuffer& buffer, const Stream& stream,
+                         std::optional<UploadStaging>& staging) const {
+  const auto stack = tensors_.find(buffer.definition->name);
+  if (stack == tensors_.end()) {
+    return bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+  }
+  if (buffer.bytes == 0) return;
+  if (!staging || !staging->serves(stack->second.bytes())) {
+    staging.emplace(state_.device, stack->second.bytes());
+  }
+  stack->second.upload(*buffer.memory, *staging, stream);
+}
+
 void ProgramMemory::initialise(const Stream& stream) {
+  std::optional<UploadStaging> staging;
   const bool poison = state_.device.driver().simulator == nullptr;
   for (const bind::BoundBuffer& buffer : *table_) {
     const ProgramBuffer& definition = *buffer.definition;
     if (buffer.given || is_uploaded_once(buffer)) continue;
-    const Array* given = contents(definition);
-    bind::initialise(buffer, given, seed_, stream);
-    if (poison && is_result(buffer) && given == nullptr && !has_contents(definition)) {
+    fill(buffer, stream, staging);
+    if (poison && is_result(buffer) && contents(definition) == nullptr &&
+        !has_contents(definition)) {
       buffer.memory->fill(kPoison, 1, buffer.bytes, 0, stream);
     }
   }
@@ -200,8 +231,8 @@ void ProgramMemory::initialise(const Stream& stream) {
 }
 
 void ProgramMemory::reset(std::size_t index, const Stream& stream) {
-  const bind::BoundBuffer& buffer = (*table_)[index];
-  bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+  std::optional<UploadStaging> staging;
+  fill((*table_)[index], stream, staging);
 }
 
 void ProgramMemory::adopt(std::size_t index, DeviceAddress address) {

@@ -12,6 +12,7 @@
 #include "baton/stream.h"
 #include "bind/buffers.h"
 #include "session/loaded_program.h"
+#include "session/tensor_stack.h"
 
 namespace baton {
 
@@ -28,6 +29,7 @@ class ProgramMemory {
   // What a binding needs, read and checked, while the memory stays as it is.
   struct Next {
     Arrays contents;
+    std::map<std::string, TensorStack, std::less<>> tensors;  // by buffer, instead of an array
     std::vector<bool> kept;   // by buffer: its memory and its contents stay
     std::vector<bool> given;  // by buffer: its contents come with the binding
   };
@@ -68,11 +70,15 @@ class ProgramMemory {
   bool is_made(std::size_t buffer) const;
   Memory variable(const bind::BoundBuffer& buffer) const;
   const Array* contents(const ProgramBuffer& buffer) const;
+  // Enqueues the first contents of a buffer.
+  void fill(const bind::BoundBuffer& buffer, const Stream& stream,
+            std::optional<UploadStaging>& staging) const;
 
   const LoadedProgramState& state_;
   std::unique_ptr<bind::BufferTable> table_;  // a tape refers to it
   bool allocated_ = false;
   Arrays contents_;
+  std::map<std::string, TensorStack, std::less<>> tensors_;
   std::vector<bool> given_;  // by buffer: its contents came with the last binding
   std::uint64_t seed_ = 0;
   bool is_initialised_ = false;

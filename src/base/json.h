@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-namespace baton::metadata {
+namespace baton {
 
 using Json = nlohmann::json;
 
-// Parses any text. Throws kInvalidInput with line and column where it is no JSON, says a key twice
-// or nests deeper than metadata ever does.
+// Parses any text. Throws kInvalidInput with line and column where it is no JSON, has a key twice
+// or nests deeper than 32 levels.
 Json parse_json(std::string_view text, const std::string& name);
 
 // Typed access. `where` is the path for messages: "tags.json: func_info.k.arg_types".
@@ -30,4 +30,4 @@ std::vector<std::string> string_list(const Json& object, std::string_view key,
 // Two spaces a level and a line end. Throws kInvalidInput for text that is not UTF-8.
 std::string to_text(const Json& value, const std::string& name);
 
-}  // namespace baton::metadata
+}  // namespace baton

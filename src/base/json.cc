@@ -1,4 +1,4 @@
-#include "metadata/json.h"
+#include "base/json.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace baton::metadata {
+namespace baton {
 namespace {
 
 constexpr int kMaxDepth = 32;
@@ -140,4 +140,4 @@ std::string to_text(const Json& value, const std::string& name) {
   }
 }
 
-}  // namespace baton::metadata
+}  // namespace baton

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/safetensors.h"
+#include "baton/buffer.h"
+#include "bind/buffers.h"
+
+namespace baton {
+
+// Page-locked memory through which files get to the device, a chunk at a time: one chunk is read
+// while another is copied. One thread at a time.
+class UploadStaging {
+ public:
+  UploadStaging(const Device& device, std::uint64_t most_bytes);
+  // Waits for the copies.
+  ~UploadStaging();
+
+  std::uint64_t chunk_bytes() const { return chunk_bytes_; }
+  // Whether chunks for `most_bytes` would be no larger than these.
+  bool serves(std::uint64_t most_bytes) const;
+  // A chunk whose last copy has completed.
+  void* next();
+  // Enqueues the copy of the chunk that `next` returned.
+  void copy(std::uint64_t bytes, const Memory& to, std::uint64_t offset, const Stream& stream);
+
+ private:
+  struct Chunk {
+    PinnedMemory memory;
+    Event copied;
+    bool is_used = false;
+  };
+
+  std::uint64_t chunk_bytes_;
+  std::vector<Chunk> chunks_;
+  std::size_t current_ = 0;
+};
+
+// The contents of a buffer in a .safetensors file: one tensor, or a stack of them.
+class TensorStack {
+ public:
+  // The buffer's definition names the tensors. Throws kNotFound for a tensor that the file lacks,
+  // and kInvalidInput for another dtype or shape than the buffer's.
+  TensorStack(std::shared_ptr<const SafetensorsFile> file, const bind::BoundBuffer& buffer);
+
+  std::uint64_t bytes() const { return bytes_; }
+  // Reads the tensors and enqueues their copies. Throws what the file's reading throws.
+  void upload(const Memory& memory, UploadStaging& staging, const Stream& stream) const;
+
+ private:
+  std::shared_ptr<const SafetensorsFile> file_;
+  std::vector<const SafeTensor*> tensors_;  // in the order of the buffer
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace baton

@@ -1,0 +1,118 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "session/test_program.h"
+
+// Buffers whose contents are tensors of a .safetensors file.
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TensorStackTest : public DeviceTest {
+ protected:
+  // A file of i32 tensors, [count] each, counted on from 0.
+  void write_file(const std::vector<std::string>& names, std::int64_t count) {
+    std::string header = "{", data;
+    std::int32_t value = 0;
+    for (const std::string& name : names) {
+      header += (header.size() > 1 ? ",\"" : "\"") + name + "\":{\"dtype\":\"I32\",\"shape\":[" +
+                std::to_string(count) + "],\"data_offsets\":[" + std::to_string(data.size()) + ",";
+      for (std::int64_t i = 0; i < count; ++i, ++value) {
+        data.append(reinterpret_cast<const char*>(&value), sizeof(value));
+      }
+      header += std::to_string(data.size()) + "]}";
+    }
+    header += "}";
+    const std::uint64_t length = header.size();
+    std::ofstream file(folder_.path() / "m.safetensors", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof(length));
+    file << header << data;
+  }
+
+  // y is a copy of w.
+  Program copying(const std::string& shape, const std::string& tensor,
+                  const std::string& role = "weight", const std::string& dtype = "i32") {
+    return Program::from_text(
+        "[symbols]\nN = 3\n[buffers]\nw = { dtype = \"" + dtype + "\", shape = " + shape +
+            ", role = \"" + role + "\", file = \"m.safetensors\", tensor = \"" + tensor + "\" }\n" +
+            "y = { dtype = \"" + dtype + "\", shape = " + shape + ", role = \"output\" }\n" +
+            "[[steps]]\ncopy = { from = \"w\", to = \"y\" }\n",
+        "test.toml", folder_.path());
+  }
+
+  std::vector<int> result(const Program& program) {
+    Executable executable = Executable::prepare(program, open_device());
+    executable.run();
+    return values<int>(executable.output("y"));
+  }
+
+  std::string failure(const Program& program) {
+    try {
+      result(program);
+    } catch (const Error& failure) {
+      EXPECT_EQ(failure.where().file, "test.toml");
+      return failure.message();
+    }
+    return "was not refused";
+  }
+
+  TemporaryDirectory folder_;
+};
+
+std::vector<int> counted(int first, int count) {
+  std::vector<int> result;
+  for (int i = 0; i < count; ++i) result.push_back(first + i);
+  return result;
+}
+
+TEST_F(TensorStackTest, OneTensorIsUploaded) {
+  write_file({"a", "b"}, 8);
+  for (const char* role : {"weight", "input", "state", "inout"}) {
+    EXPECT_EQ(result(copying("[8]", "b", role)), counted(8, 8)) << role;
+  }
+}
+
+TEST_F(TensorStackTest, TensorsAreStackedOverAnIndex) {
+  write_file({"l.0.w", "other", "l.1.w", "l.2.w", "l.3.w"}, 4);
+  std::vector<int> want = counted(0, 4);
+  for (const int value : counted(8, 8)) want.push_back(value);
+  EXPECT_EQ(result(copying("[\"N\", 4]", "l.{layer}.w")), want);
+}
+
+// Larger than a chunk of the staging memory, and no multiple of it.
+TEST_F(TensorStackTest, LargeTensorsArePassedInChunks) {
+  const int count = (9 << 20) / 4 + 5;
+  write_file({"a.0", "a.1"}, count);
+  EXPECT_EQ(result(copying("[2, " + std::to_string(count) + "]", "a.{i}")), counted(0, 2 * count));
+}
+
+TEST_F(TensorStackTest, WhatDoesNotFitIsRefused) {
+  write_file({"l.0.w", "l.1.w"}, 4);
+  EXPECT_THAT(failure(copying("[\"N\", 4]", "l.{layer}.w")), HasSubstr("no tensor \"l.2.w\""));
+  EXPECT_THAT(failure(copying("[5]", "l.0.w")),
+              HasSubstr("is I32 [4], the buffer w wants i32 [5]"));
+  EXPECT_THAT(failure(copying("[4]", "l.0.w", "weight", "f32")),
+              HasSubstr("is I32 [4], the buffer w wants f32 [4]"));
+  const auto refused = [&](const std::string& shape, const std::string& tensor) {
+    try {
+      copying(shape, tensor);
+    } catch (const Error& failure) {
+      return failure.message();
+    }
+    return std::string("was not refused");
+  };
+  EXPECT_THAT(refused("[]", "l.{layer}.w"), HasSubstr("no dimension to stack over"));
+  EXPECT_THAT(refused("[4]", "l.{}.w"), HasSubstr("braces that enclose no index"));
+  EXPECT_THAT(refused("[4]", "l.{a}.{b}"), HasSubstr("braces that enclose no index"));
+}
+
+}  // namespace
+}  // namespace baton::session_test
