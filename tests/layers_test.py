@@ -22,8 +22,8 @@ LEVELS = [
     ["load"],
     ["edges", "play"],
     ["report"],
-    ["session"],
     ["bundle"],
+    ["session"],
     ["tune"],
     ["tools"],
     ["cli"],
@@ -52,6 +52,7 @@ PUBLIC = {
     "bindings.h": "bind",
     "edge.h": "pdl", "check.h": "edges", "report.h": "play",
     "compare.h": "report",
+    "bundle.h": "bundle",
     "loaded_program.h": "session", "executable.h": "session",
     "baton.h": "cli",
 }

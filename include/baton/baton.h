@@ -5,6 +5,7 @@
 #include "baton/attributes.h"
 #include "baton/bindings.h"
 #include "baton/buffer.h"
+#include "baton/bundle.h"
 #include "baton/check.h"
 #include "baton/compare.h"
 #include "baton/compile.h"

@@ -39,12 +39,15 @@ class BATON_API Image {
 
   ImageKind kind() const { return kind_; }
   const std::string& name() const;
-  // Without the terminating NUL of PTX. One NUL always follows the bytes in memory.
-  std::string_view bytes() const { return bytes_; }
+  // Without the terminating NUL of PTX. For PTX, one NUL always follows the bytes in memory. The
+  // first call for an image of a bundle checks its bytes, and throws kInvalidInput if they are
+  // damaged.
+  std::string_view bytes() const;
 
  private:
   friend struct image::ImageContent;
   Image(std::string_view bytes, std::string name);
+  Image(ImageKind kind, std::shared_ptr<image::ImageContent> content, std::string_view bytes);
   ImageKind kind_;
   std::shared_ptr<image::ImageContent> content_;  // shared by all copies
   std::string_view bytes_;

@@ -55,6 +55,7 @@ struct KernelModule {
   std::vector<std::pair<std::string, KernelFacts>> kernels = {};
   std::optional<Source> source = {};  // with `compiled`
   std::optional<Compiled> compiled = {};
+  bool from_bundle = false;         // `compiled` was read, not compiled here
   std::optional<Image> image = {};  // for kernels that come as images
   // The PTX that was loaded instead, if kernels were rewritten. `rewrites` has the result for each
   // kernel that was to be rewritten.

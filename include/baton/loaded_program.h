@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baton/bindings.h"
+#include "baton/bundle.h"
 #include "baton/check.h"
 #include "baton/device.h"
 #include "baton/export.h"
@@ -22,6 +23,12 @@ class BATON_API LoadedProgram {
   // Compiles and loads every kernel of the program. Throws the errors of reading images, compiling
   // and loading, at the kernel's place in the program.
   static LoadedProgram load(const Program& program, const Device& device,
+                            const LoadOptions& options = {});
+
+  // Loads the kernels of a bundle: machine code for the device, otherwise PTX. Needs no compiler
+  // and no file but the bundle. Throws kInvalidInput if the bundle has no image for the device or
+  // is damaged, and the errors of loading.
+  static LoadedProgram load(const Bundle& bundle, const Device& device,
                             const LoadOptions& options = {});
 
   const Program& program() const;

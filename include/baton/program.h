@@ -21,6 +21,7 @@
 namespace baton {
 
 class ExpressionCode;
+class HeldBytes;
 
 // An integer expression over symbols and indexes, such as "ceildiv(N, 256)": 64-bit signed, checked
 // for overflow. An immutable, cheap value. Thread-safe.
@@ -244,6 +245,8 @@ struct ProgramBuffer {
   // kFile: the tensor of a .safetensors. "layers.{layer}.w" names one for each element of the first
   // dimension, counted from 0: the buffer is a stack of them. Empty: the file is a .npy.
   std::string tensor = {};
+  // kFile: the bytes of the file if they came with the program, in a bundle. `file` is not read.
+  std::shared_ptr<const HeldBytes> contents = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
   SourceLocation where = {};
@@ -367,6 +370,7 @@ BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
 struct ProgramDefinition {
   std::string name = {};
   std::filesystem::path file = {};       // of the program; empty if it was built
+  std::string text = {};                 // of the program file; empty if it was built
   std::filesystem::path directory = {};  // for quoted includes of kernels given as text
   std::vector<ProgramSymbol> symbols = {};
   std::vector<ProgramBuffer> buffers = {};
@@ -392,7 +396,10 @@ class BATON_API Program {
 
   const std::string& name() const { return definition_->name; }
   const std::filesystem::path& file() const { return definition_->file; }
+  const std::string& text() const { return definition_->text; }
   const std::filesystem::path& directory() const { return definition_->directory; }
+  // All parts, such as to make another program of them.
+  const ProgramDefinition& definition() const { return *definition_; }
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }

@@ -32,13 +32,17 @@ std::string system_reason(int number) {
               system_reason(number));
 }
 
+using FileParts = std::span<const std::string_view>;
+
 // 0, or the reason.
-int write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written =
-        uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+int write_all(int descriptor, FileParts parts) {
+  for (std::string_view bytes : parts) {
+    while (!bytes.empty()) {
+      const ssize_t written =
+          uninterrupted([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
+      if (written < 0) return errno;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
   }
   return 0;
 }
@@ -71,8 +75,8 @@ class TemporaryFile {
     require(::fchmod(descriptor_.number(), old.st_mode & 07777) == 0 ? 0 : errno);
   }
 
-  void write(std::string_view bytes) {
-    require(write_all(descriptor_.number(), bytes));
+  void write(FileParts parts) {
+    require(write_all(descriptor_.number(), parts));
     if (uninterrupted([&] { return ::fsync(descriptor_.number()); }) != 0) require(errno);
     require(descriptor_.close());
   }
@@ -107,10 +111,10 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
-void write_in_place(const fs::path& path, std::string_view bytes) {
+void write_in_place(const fs::path& path, FileParts parts) {
   FileDescriptor file(uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CLOEXEC); }));
   if (file.number() < 0) fail_to_write(path, errno);
-  if (const int reason = write_all(file.number(), bytes)) fail_to_write(path, reason);
+  if (const int reason = write_all(file.number(), parts)) fail_to_write(path, reason);
   if (const int reason = file.close()) fail_to_write(path, reason);
 }
 
@@ -182,14 +186,18 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {
+  write_file_atomically(path, std::span(&bytes, 1));
+}
+
+void write_file_atomically(const fs::path& path, FileParts parts) {
   if (is_written_in_place(path)) {
-    write_in_place(path, bytes);
+    write_in_place(path, parts);
     return;
   }
   const fs::path target = replaced_file(path);
   TemporaryFile file(target);
   file.take_rights(target);
-  file.write(bytes);
+  file.write(parts);
   file.rename();
   sync_folder(target.has_parent_path() ? target.parent_path() : fs::path("."));
 }

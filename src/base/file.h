@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,9 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 // A file that was there keeps its mode and, where the system allows it, its owner. Throws
 // kInvalidInput with the reason, and leaves no temporary file. Thread-safe.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+// The same with the bytes in parts, which follow each other.
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts);
 
 // Throws kInvalidInput, as write_file_atomically would, where a file cannot be written there. What
 // the file holds stays.

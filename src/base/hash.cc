@@ -6,6 +6,9 @@
 #include <openssl/sha.h>
 #include <xxhash.h>
 
+#include <bit>
+#include <cstring>
+
 #include "base/error.h"
 
 namespace baton {
@@ -14,6 +17,25 @@ struct Sha256::Context {
 };
 
 namespace {
+
+// Of the low eight bits that leave the register, by how many bytes they are away from its end.
+using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
+
+constexpr CrcTables make_crc_tables() {
+  CrcTables tables{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t value = byte;
+    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xEDB88320u : 0);
+    tables[0][byte] = value;
+  }
+  for (std::size_t k = 1; k < tables.size(); ++k) {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      const std::uint32_t before = tables[k - 1][byte];
+      tables[k][byte] = (before >> 8) ^ tables[0][before & 0xff];
+    }
+  }
+  return tables;
+}
 
 SHA256_CTX* as_context(const std::unique_ptr<Sha256::Context>& context) {
   if (context == nullptr) {
@@ -68,6 +90,25 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
 
 std::uint64_t xxh3(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint32_t crc32(std::string_view bytes) {
+  static constexpr CrcTables kTables = make_crc_tables();
+  static_assert(std::endian::native == std::endian::little);
+  std::uint32_t crc = ~0u;
+  // Eight bytes a step: a table for each, whose look-ups do not wait for each other.
+  while (bytes.size() >= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    word ^= crc;
+    crc = 0;
+    for (std::size_t k = 0; k < 8; ++k) crc ^= kTables[7 - k][word >> (8 * k) & 0xff];
+    bytes.remove_prefix(8);
+  }
+  for (const char byte : bytes) {
+    crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<unsigned char>(byte)) & 0xff];
+  }
+  return ~crc;
 }
 
 }  // namespace baton

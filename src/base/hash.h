@@ -38,5 +38,7 @@ Sha256Digest sha256(std::string_view bytes);
 std::string to_hex(std::span<const std::uint8_t> bytes);
 // XXH3-64: checksums against accidents, not against malice.
 std::uint64_t xxh3(std::string_view bytes);
+// CRC-32 as zip files use it (ISO 3309).
+std::uint32_t crc32(std::string_view bytes);
 
 }  // namespace baton

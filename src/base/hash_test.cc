@@ -52,5 +52,12 @@ TEST(HashTest, Xxh3) {
   EXPECT_EQ(xxh3("abc"), xxh3(std::string("abc")));
 }
 
+// The check value of the catalogue of CRC algorithms (CRC-32/ISO-HDLC), and every length of a tail.
+TEST(HashTest, Crc32) {
+  EXPECT_EQ(crc32("123456789"), 0xCBF43926u);
+  EXPECT_EQ(crc32(""), 0u);
+  EXPECT_EQ(crc32("The quick brown fox jumps over the lazy dog"), 0x414FA339u);
+}
+
 }  // namespace
 }  // namespace baton

@@ -170,12 +170,20 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
   if (::fstat(file_.number(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
     throw error(ErrorCode::kInvalidInput, "{} is not a regular file", name_);
   }
-  const auto bytes = static_cast<std::uint64_t>(facts.st_size);
-  std::string start(std::min(bytes, kLengthBytes), '\0');
+  read_header(static_cast<std::uint64_t>(facts.st_size));
+}
+
+SafetensorsFile::SafetensorsFile(std::shared_ptr<const HeldBytes> held)
+    : name_(held->name()), held_(std::move(held)) {
+  read_header(held_->size());
+}
+
+void SafetensorsFile::read_header(std::uint64_t file_bytes) {
+  std::string start(std::min(file_bytes, kLengthBytes), '\0');
   read_at(0, start.size(), start.data());
-  std::string header(safetensors_header_length(start, bytes, name_), '\0');
+  std::string header(safetensors_header_length(start, file_bytes, name_), '\0');
   read_at(kLengthBytes, header.size(), header.data());
-  tensors_ = parse_safetensors_header(header, bytes, name_);
+  tensors_ = parse_safetensors_header(header, file_bytes, name_);
 }
 
 const SafeTensor& SafetensorsFile::tensor(std::string_view name) const {
@@ -194,6 +202,11 @@ void SafetensorsFile::read(const SafeTensor& tensor, std::uint64_t first, std::u
 
 void SafetensorsFile::read_at(std::uint64_t offset, std::uint64_t bytes, void* target) const {
   auto* to = static_cast<char*>(target);
+  if (held_ != nullptr) {
+    // The header's ranges lie in the file.
+    std::memcpy(to, held_->get().data() + offset, bytes);
+    return;
+  }
   while (bytes != 0) {
     const ssize_t got = uninterrupted(
         [&] { return ::pread(file_.number(), to, bytes, static_cast<off_t>(offset)); });

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/held_bytes.h"
 #include "baton/dtype.h"
 
 namespace baton {
@@ -45,6 +47,8 @@ class SafetensorsFile {
  public:
   // Reads the header. Throws kNotFound, or kInvalidInput as above.
   explicit SafetensorsFile(const std::filesystem::path& path);
+  // The same for a file that is a part of another one.
+  explicit SafetensorsFile(std::shared_ptr<const HeldBytes> held);
 
   const SafeTensors& tensors() const { return tensors_; }
   // Throws kNotFound with the nearest name.
@@ -54,10 +58,12 @@ class SafetensorsFile {
   void read(const SafeTensor& tensor, std::uint64_t first, std::uint64_t bytes, void* target) const;
 
  private:
+  void read_header(std::uint64_t file_bytes);
   void read_at(std::uint64_t offset, std::uint64_t bytes, void* target) const;
 
   std::string name_;
   FileDescriptor file_;
+  std::shared_ptr<const HeldBytes> held_;  // instead of a file
   SafeTensors tensors_;
 };
 

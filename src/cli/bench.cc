@@ -16,6 +16,7 @@
 #include "tools/ceiling.h"
 #include "tools/device_facts.h"
 #include "tools/program_arrays.h"
+#include "tools/program_file.h"
 
 namespace baton::cli {
 namespace {
@@ -192,7 +193,8 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   for (const char* list : {"steps", "findings"}) {
     output.result()[list] = Json::array();
   }
-  const Program program = Program::from_file(command.program);
+  const tools::ProgramFile named = tools::open_program(command.program);
+  const Program& program = named.program;
   show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
@@ -205,7 +207,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = Executable::prepare(program, device, options);
+  Executable executable = named.prepare(device, options);
   const RunOptions limits = timed_options(command.timeout, interrupt);
   bindings.setup = {limits.timeout, limits.interrupt};
   executable.bind(std::move(bindings));

@@ -14,6 +14,7 @@
 #include "tools/basics.h"
 #include "tools/contents.h"
 #include "tools/metadata_check.h"
+#include "tools/program_file.h"
 
 namespace baton::cli {
 namespace {
@@ -72,14 +73,15 @@ void check_metadata(const tools::Contents& contents, const Device& device, Outpu
 }
 
 void check_program(const CheckCommand& command, const Device& device, Output& output) {
-  const Program program = Program::from_file(command.file);
+  const tools::ProgramFile named = tools::open_program(command.file);
+  const Program& program = named.program;
   show_program(program, command.file, output);
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
   options.assemble = true;
   if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = Executable::prepare(program, device, options);
+  Executable executable = named.prepare(device, options);
   Bindings bindings;
   bindings.symbols = command.symbols;
   CheckReport report = executable.check(std::move(bindings));

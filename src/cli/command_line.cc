@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kVersion = "baton " BATON_VERSION;
 
-constexpr std::string_view kLaterCommands[] = {"build", "tune"};
+constexpr std::string_view kLaterCommands[] = {"tune"};
 
 // What CLI11 fills: text as written, which is checked below, so that every message is ours.
 struct RawRun {
@@ -34,7 +34,7 @@ struct Raw {
   bool json = false, strict = false, verbose = false;
   RawRun run;
   std::string file, output, arch, extract, kernel, action;
-  bool ptx = false, cubin = false;
+  bool ptx = false, cubin = false, no_sources = false, weights = false;
   std::vector<std::string> entries;
 };
 
@@ -208,6 +208,25 @@ RunCommand checked_run(const Raw& raw) {
   return command;
 }
 
+BuildCommand checked_build(const Raw& raw) {
+  BuildCommand command{raw.json, raw.file, raw.output, {}, !raw.no_sources, raw.weights};
+  std::string_view left = raw.arch;
+  while (!raw.arch.empty()) {
+    const std::size_t comma = left.find(',');
+    const std::string_view name = left.substr(0, comma);
+    if (name.empty()) {
+      throw error(
+          ErrorCode::kInvalidInput,
+          "--arch takes architectures between commas, \"{}\" was given; write sm_90a,sm_100a",
+          raw.arch);
+    }
+    command.architectures.emplace_back(name);
+    if (comma == std::string_view::npos) break;
+    left.remove_prefix(comma + 1);
+  }
+  return command;
+}
+
 CacheCommand::Action parse_action(const std::string& text) {
   constexpr std::pair<std::string_view, CacheCommand::Action> kActions[] = {
       {"stats", CacheCommand::Action::kStats},
@@ -260,9 +279,10 @@ class CommandLineParser {
     add_run();
     add_check();
     add_bench();
+    add_build();
     add_compile();
-    CLI::App* inspect = add("inspect", "Show the kernels of an image or a program");
-    inspect->add_option("FILE", raw_.file, "A file with images, or a program file");
+    CLI::App* inspect = add("inspect", "Show the kernels of an image, a program or a bundle");
+    inspect->add_option("FILE", raw_.file, "A file with images, a program file or a bundle");
     option(inspect, "--kernel", raw_.kernel, "REGEX", "Show only the kernels whose names match");
     option(inspect, "--arch", raw_.arch, "sm_NN", "Show only the images for one architecture");
     option(inspect, "--extract", raw_.extract, "DIR",
@@ -373,13 +393,13 @@ class CommandLineParser {
   void add_bench() {
     CLI::App* sub =
         add("bench", "Measure a program, step by step, against the device's memory bandwidth");
-    sub->add_option("PROGRAM", raw_.file, "The program file");
+    sub->add_option("PROGRAM", raw_.file, "The program file or bundle");
     add_running(sub, "Measure K runs; default: about two seconds");
   }
 
   void add_check() {
     CLI::App* sub = add("check", "Check a program or an image against a device, without a launch");
-    sub->add_option("FILE", raw_.file, "A program file, or a file with images");
+    sub->add_option("FILE", raw_.file, "A program file, a bundle, or a file with images");
     add_binding(sub);
     add_strict(sub);
     sub->add_flag("--verbose", raw_.verbose,
@@ -389,7 +409,7 @@ class CommandLineParser {
   void add_run() {
     CLI::App* sub = add("run", "Run a program and compare its results");
     RawRun& run = raw_.run;
-    sub->add_option("PROGRAM", raw_.file, "The program file");
+    sub->add_option("PROGRAM", raw_.file, "The program file or bundle");
     add_running(sub, "Run K times; the first run is compared");
     option(sub, "--output", run.output, "NAME=FILE.npy", "Save an output or inout buffer");
     option(sub, "--expect", run.expect, "NAME=FILE.npy", "Compare an output or inout buffer");
@@ -402,6 +422,16 @@ class CommandLineParser {
     option(sub, "--trace", run.trace, "FILE.json", "Write a timeline of the simulated GPU");
     option(sub, "--keep", run.keep, "DIR", "Write sources, PTX and machine code into a folder");
     add_strict(sub);
+  }
+
+  void add_build() {
+    CLI::App* sub = add("build", "Build a bundle: one file that runs a program without a compiler");
+    sub->add_option("PROGRAM", raw_.file, "The program file");
+    option(sub, "-o,--output", raw_.output, "OUT.baton", "The file to write");
+    option(sub, "--arch", raw_.arch, "A,B",
+           "The architectures, as sm_90a or compute_90; default: the default device's");
+    sub->add_flag("--no-sources", raw_.no_sources, "Leave out the CUDA sources");
+    sub->add_flag("--weights", raw_.weights, "Put in the files that buffers are read from");
   }
 
   void add_compile() {
@@ -498,6 +528,11 @@ class CommandLineParser {
     if (name == "check") {
       require(raw_.file, "baton check needs a program or an image: baton check FILE");
       return checked_check(raw_);
+    }
+    if (name == "build") {
+      require(raw_.file, "baton build needs a program file: baton build PROGRAM -o OUT.baton");
+      require(raw_.output, "baton build needs a file to write: baton build PROGRAM -o OUT.baton");
+      return checked_build(raw_);
     }
     require(raw_.file, "baton compile needs a source: baton compile FILE.cu");
     if (raw_.ptx && raw_.cubin) {

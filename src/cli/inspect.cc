@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "baton/bundle.h"
 #include "baton/device.h"
 #include "baton/image.h"
 #include "cli/commands.h"
 #include "cli/format.h"
+#include "cli/inspect_bundle.h"
 #include "cli/inspect_entry.h"
 #include "cli/inspect_metadata.h"
 #include "cli/json.h"
@@ -242,6 +244,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
 
 void inspect(const InspectCommand& command, Output& output) {
   if (tools::is_cache_entry(command.image)) return inspect_entry(command, output);
+  if (Bundle::is_bundle(command.image)) return inspect_bundle(command, output);
   if (command.image.extension() == ".toml") return inspect_program(command, output);
   const std::string name = command.image.string();
   const tools::Contents contents = tools::read_contents(command.image);

@@ -24,6 +24,7 @@ constexpr std::size_t kMostModules = 40;
 
 std::string compiled_text(const KernelModule& module) {
   if (!module.compiled) return std::string(to_string(module.image->kind()));
+  if (module.from_bundle) return "in the bundle";
   // After a cache hit, `seconds` is the time of the compile that made the entry.
   const std::string time = format_duration(module.compiled->seconds);
   return module.compiled->cache_hit ? fmt::format("cached (saves {})", time) : "in " + time;
@@ -32,7 +33,7 @@ std::string compiled_text(const KernelModule& module) {
 Json json_of(const KernelModule& module) {
   Json json = {{"name", tools::name_of(module)}, {"image", nullptr}, {"compile", nullptr}};
   if (module.image) json["image"] = to_string(module.image->kind());
-  if (module.compiled) {
+  if (module.compiled && !module.from_bundle) {
     json["compile"] = {{"seconds", module.compiled->seconds},
                        {"cache_hit", module.compiled->cache_hit},
                        {"log", module.compiled->log}};

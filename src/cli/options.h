@@ -74,6 +74,15 @@ struct BenchCommand {
   std::optional<RewriteMode> rewrite;
 };
 
+struct BuildCommand {
+  bool json = false;
+  std::filesystem::path program;
+  std::filesystem::path output;
+  std::vector<std::string> architectures;  // empty: of the device that `run` would take
+  bool sources = true;
+  bool weights = false;
+};
+
 struct CompileCommand {
   bool json = false;
   std::filesystem::path source;
@@ -105,6 +114,6 @@ struct ShowText {
 };
 
 using Command = std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
-                             CompileCommand, InspectCommand, CacheCommand>;
+                             BuildCommand, CompileCommand, InspectCommand, CacheCommand>;
 
 }  // namespace baton::cli

@@ -12,6 +12,7 @@
 #include "tools/files.h"
 #include "tools/kept_modules.h"
 #include "tools/program_arrays.h"
+#include "tools/program_file.h"
 
 namespace baton::cli {
 namespace {
@@ -44,7 +45,8 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
-  const Program program = Program::from_file(command.program);
+  const tools::ProgramFile named = tools::open_program(command.program);
+  const Program& program = named.program;
   show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
@@ -66,7 +68,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = Executable::prepare(program, device, options);
+  Executable executable = named.prepare(device, options);
   if (command.keep) {
     std::vector<std::string> remarks;
     tools::keep_modules(program, executable.modules(), "--keep", *command.keep, remarks);

@@ -1,5 +1,7 @@
 #include "baton/image.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -66,6 +68,14 @@ Image::Image(std::string_view bytes, std::string name) : kind_(image::sniff(byte
   content_->name = std::move(name);
 }
 
+Image::Image(ImageKind kind, std::shared_ptr<image::ImageContent> content, std::string_view bytes)
+    : kind_(kind), content_(std::move(content)), bytes_(bytes) {}
+
+std::string_view Image::bytes() const {
+  content_->check(kind_);
+  return bytes_;
+}
+
 const std::string& Image::name() const {
   return content_->name;
 }
@@ -96,6 +106,7 @@ const KernelFacts* ImageFacts::kernel(std::string_view symbol) const {
 }
 
 ImageFacts read_facts(const Image& image) {
+  if (const auto& known = image::ImageContent::facts_of(image)) return *known;
   switch (image.kind()) {
     case ImageKind::kPtx:
       return image::read_ptx_facts(image);

@@ -1,8 +1,40 @@
 #include "image/image_content.h"
 
+#include <utility>
+
 #include "base/error.h"
+#include "image/sniff.h"
 
 namespace baton::image {
+
+Image ImageContent::with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts) {
+  auto content = std::make_shared<ImageContent>();
+  content->name = held->name();
+  std::string_view bytes = held->unchecked();
+  const ImageKind kind = facts.kind;
+  if (kind == ImageKind::kPtx && !bytes.empty()) bytes.remove_suffix(1);
+  content->held = std::move(held);
+  content->facts = std::move(facts);
+  return Image(kind, std::move(content), bytes);
+}
+
+const std::optional<ImageFacts>& ImageContent::facts_of(const Image& image) {
+  return image.content_->facts;
+}
+
+void ImageContent::check(ImageKind kind) {
+  if (held == nullptr || checked_.load(std::memory_order_acquire)) return;
+  const std::string_view bytes = held->get();
+  // Whoever takes PTX reads up to its NUL.
+  if (kind == ImageKind::kPtx && !bytes.ends_with('\0')) {
+    throw error(ErrorCode::kInvalidInput, "{} is PTX without the NUL that ends it", held->name());
+  }
+  if (const ImageKind found = sniff(bytes, held->name()); found != kind) {
+    throw error(ErrorCode::kInvalidInput, "{} is said to be {} and is {}", held->name(),
+                to_string(kind), to_string(found));
+  }
+  checked_.store(true, std::memory_order_release);
+}
 
 std::shared_ptr<const ptx::ParsedModule> ImageContent::ptx_of(const Image& image) {
   if (image.kind() != ImageKind::kPtx) {

@@ -1,11 +1,15 @@
 #pragma once
 
-// What the copies of an image share besides its bytes: its name, and its PTX once it is parsed.
+// What the copies of an image share besides its bytes: its name, its facts if they came with it,
+// and its PTX once it is parsed.
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "base/held_bytes.h"
 #include "baton/image.h"
 #include "ptx/ast.h"
 
@@ -13,11 +17,24 @@ namespace baton::image {
 
 struct ImageContent {
   std::string name;
-  std::string owned;  // the bytes, unless they are static
+  std::string owned;  // the bytes, unless they are static or held
+
+  // The bytes of an image in a larger file, checked when they are first asked for.
+  std::shared_ptr<const HeldBytes> held;
+  std::optional<ImageFacts> facts;  // known without reading the image
+
+  // An image whose facts are known. Reads no byte of it. `held` has a NUL behind PTX, which is not
+  // of the text.
+  static Image with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts);
+  static const std::optional<ImageFacts>& facts_of(const Image& image);
 
   static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
+  // Throws kInvalidInput if held bytes are damaged, or are no image of that kind.
+  void check(ImageKind kind);
+
  private:
+  std::atomic<bool> checked_{false};
   std::mutex mutex_;
   std::shared_ptr<const ptx::ParsedModule> module_;  // null until it is parsed
 };

@@ -141,6 +141,7 @@ std::vector<KernelDefinition> read_definitions(const Program& program) {
 }
 
 Compiled compile(const KernelDefinition& definition, const std::string& arch, bool use_cache) {
+  if (definition.compiled) return *definition.compiled;
   CompileOptions options;
   options.arch = arch;
   options.use_cache = use_cache;
@@ -165,6 +166,7 @@ KernelModule describe(KernelDefinition definition, const std::string& arch, bool
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] { module.kernels.emplace_back(kernel->name, entries.of(*kernel)); });
   }
+  module.from_bundle = definition.compiled.has_value();
   module.source = std::move(definition.source);
   module.image = std::move(definition.image);
   return module;

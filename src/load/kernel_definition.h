@@ -16,6 +16,7 @@ namespace baton::load {
 struct KernelDefinition {
   std::optional<Source> source;  // else an image
   std::optional<Image> image;
+  std::optional<Compiled> compiled;           // of a source that was compiled before, for a bundle
   std::vector<const ProgramKernel*> kernels;  // owned by the program; at least one
 
   // The path of the file, or "<kernel k>" for text in the program.
@@ -26,8 +27,8 @@ struct KernelDefinition {
 // Throws what reading throws, at the kernel's place in the program.
 std::vector<KernelDefinition> read_definitions(const Program& program);
 
-// Compiles a definition that is a source, with the entries of all its kernels. Throws what
-// compiling throws.
+// Compiles a definition that is a source, with the entries of all its kernels, unless it comes
+// compiled. Throws what compiling throws.
 Compiled compile(const KernelDefinition& definition, const std::string& arch, bool use_cache);
 
 // What the definition's kernels are, by its images alone: for people who have no device for them.

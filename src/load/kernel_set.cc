@@ -44,10 +44,11 @@ Module load_module(const Device& device, KernelModule& report, bool assemble) {
 
 }  // namespace
 
-KernelSet::KernelSet(const Program& program, const Device& device, const LoadOptions& options) {
+KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> definitions,
+                     const Device& device, const LoadOptions& options) {
   const Rewrites rewrites(program, device, options);
   assemble_ = options.assemble || needs_registers(program);
-  for (KernelDefinition& definition : read_definitions(program)) {
+  for (KernelDefinition& definition : definitions) {
     load(std::move(definition), device, options, rewrites);
   }
 }
@@ -83,6 +84,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
       kernels_.emplace(kernel->name, Loaded{modules_.size() - 1, loaded});
     });
   }
+  report.from_bundle = definition.compiled.has_value();
   report.source = std::move(definition.source);
   reports_.push_back(std::move(report));
 }

@@ -17,8 +17,10 @@ namespace baton::load {
 // The kernels of a program, compiled and loaded on one device: one module a definition.
 class KernelSet {
  public:
-  // Throws what reading, compiling and loading throw, at the kernel's place in the program.
-  KernelSet(const Program& program, const Device& device, const LoadOptions& options);
+  // Of the program's definitions, read from its files or from a bundle. Throws what compiling and
+  // loading throw, at the kernel's place in the program.
+  KernelSet(const Program& program, std::vector<KernelDefinition> definitions, const Device& device,
+            const LoadOptions& options);
 
   // By the name in the program; it is there.
   const Kernel& kernel(std::string_view name) const { return at(name).kernel; }

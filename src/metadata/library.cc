@@ -5,11 +5,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/byte_reader.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "image/bytes.h"
 #include "image/elf.h"
-#include "metadata/byte_reader.h"
 #include "metadata/remarks.h"
 #include "metadata/tvm_binary.h"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/byte_writer.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "baton/metadata.h"
-#include "metadata/byte_writer.h"
 
 namespace baton::metadata {
 

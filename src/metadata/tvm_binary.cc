@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/byte_reader.h"
+#include "base/byte_writer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "metadata/byte_reader.h"
-#include "metadata/byte_writer.h"
 #include "metadata/data_type.h"
 #include "metadata/tvm_function.h"
 
@@ -231,7 +231,7 @@ ModuleMetadata read_tvm_binary(std::string_view bytes, const std::string& name,
 namespace baton {
 
 std::string tvm_function_info(const FunctionMetadata& function, TagPrefix prefix) {
-  metadata::ByteWriter out;
+  ByteWriter out;
   metadata::write_function(out, function, prefix);
   return out.take();
 }
@@ -255,7 +255,7 @@ std::string tvm_module(const ModuleMetadata& module, TagPrefix prefix) {
   // What the code itself is not.
   std::map<std::string, std::string> beside = module.sources();
   if (!module.image()) beside.erase("cuda");
-  metadata::ByteWriter out;
+  ByteWriter out;
   if (!beside.empty()) out.counted_bytes(metadata::kModuleV1);
   out.counted_bytes(label);
   out.count(module.functions().size());

@@ -103,6 +103,7 @@ void set_place(const toml::source_position& from, int& line, int& column) {
 DocumentNode convert(const toml::node& from) {
   DocumentNode node;
   set_place(from.source().begin, node.line, node.column);
+  set_place(from.source().end, node.end_line, node.end_column);
   switch (from.type()) {
     case toml::node_type::table: {
       for (const auto& [key, value] : *from.as_table()) {
@@ -206,17 +207,21 @@ Document::Document(std::string_view text, std::string name) : text_(text), name_
   }
 }
 
+std::size_t Document::offset(int line, int column) const {
+  if (line < 1 || static_cast<std::size_t>(line) > line_starts_.size()) return text_.size();
+  // Columns count characters, not bytes.
+  std::size_t at = line_starts_[static_cast<std::size_t>(line) - 1];
+  for (int passed = 1; passed < column && at < text_.size(); ++passed) {
+    do {
+      ++at;
+    } while (at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80);
+  }
+  return at;
+}
+
 SourceLocation Document::content_place(const DocumentNode& node) const {
   const SourceLocation unknown{name_, node.line, 0};
-  if (node.line < 1 || static_cast<std::size_t>(node.line) > line_starts_.size()) return unknown;
-  // Columns count characters, not bytes.
-  std::size_t offset = line_starts_[static_cast<std::size_t>(node.line) - 1];
-  for (int column = 1; column < node.column && offset < text_.size(); ++column) {
-    do {
-      ++offset;
-    } while (offset < text_.size() && (static_cast<unsigned char>(text_[offset]) & 0xC0) == 0x80);
-  }
-  const std::string_view rest = std::string_view(text_).substr(std::min(offset, text_.size()));
+  const std::string_view rest = std::string_view(text_).substr(offset(node.line, node.column));
   for (const std::string_view quote : {"\"\"\"", "'''", "\"", "'"}) {
     if (rest.substr(0, quote.size()) != quote) continue;
     const std::string_view content = rest.substr(quote.size(), node.string.size());

@@ -20,6 +20,8 @@ struct DocumentNode {
   Kind kind = Kind::kTable;
   int line = 0;
   int column = 0;
+  int end_line = 0;  // behind its last character
+  int end_column = 0;
   std::int64_t integer = 0;  // kInteger, kBool (0 or 1)
   double real = 0;           // kFloat
   std::string string;        // kString
@@ -55,11 +57,21 @@ class Document {
   SourceLocation place(const DocumentNode::Member& member) const {
     return {name_, member.line, member.column};
   }
+  // The bytes of a value in the text.
+  struct Extent {
+    std::size_t begin, end;
+  };
+  Extent extent(const DocumentNode& node) const {
+    return {offset(node.line, node.column), offset(node.end_line, node.end_column)};
+  }
   // Where the content of a string starts. The column is unknown (0) where the text is written with
   // escapes, so that places inside it cannot be told.
   SourceLocation content_place(const DocumentNode& node) const;
 
  private:
+  // At the end of the text for a place behind it.
+  std::size_t offset(int line, int column) const;
+
   std::string text_;
   std::string name_;
   std::vector<std::size_t> line_starts_;

@@ -190,6 +190,7 @@ Program read_program(std::string_view text, std::string name, fs::path directory
   ProgramDefinition definition =
       ProgramReader(document, std::move(directory)).read(std::move(default_name));
   definition.file = file;
+  definition.text = text;
   try {
     return Program(std::move(definition));
   } catch (Error& failure) {

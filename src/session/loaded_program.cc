@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "bind/binding.h"
 #include "bind/initialise.h"
+#include "bundle/definitions.h"
 #include "chip/chip.h"
 #include "edges/even_placement.h"
 
@@ -70,11 +71,12 @@ bind::BufferTable unbound_buffers(const Program& program) {
   return table;
 }
 
-LoadedProgramState::LoadedProgramState(const Program& loaded, const Device& on,
-                                       const LoadOptions& options)
+LoadedProgramState::LoadedProgramState(const Program& loaded,
+                                       std::vector<load::KernelDefinition> definitions,
+                                       const Device& on, const LoadOptions& options)
     : program(loaded),
       device(on),
-      kernels(program, device, options),
+      kernels(program, std::move(definitions), device, options),
       plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
                            [this](const std::string& name) { return kernels.kernel(name); })),
       setup(plan_setup(program, kernels)),
@@ -171,7 +173,15 @@ LoadedProgram::LoadedProgram(std::shared_ptr<const LoadedProgramState> state)
 
 LoadedProgram LoadedProgram::load(const Program& program, const Device& device,
                                   const LoadOptions& options) {
-  return LoadedProgram(std::make_shared<const LoadedProgramState>(program, device, options));
+  return LoadedProgram(std::make_shared<const LoadedProgramState>(
+      program, load::read_definitions(program), device, options));
+}
+
+LoadedProgram LoadedProgram::load(const Bundle& bundle, const Device& device,
+                                  const LoadOptions& options) {
+  const Program program = bundle.program();
+  return LoadedProgram(std::make_shared<const LoadedProgramState>(
+      program, bundle::read_definitions(bundle, program, device), device, options));
 }
 
 const Program& LoadedProgram::program() const {

@@ -8,6 +8,7 @@
 #include "bind/plan.h"
 #include "edges/edge_judge.h"
 #include "load/footprints.h"
+#include "load/kernel_definition.h"
 #include "load/kernel_set.h"
 #include "session/setup.h"
 
@@ -45,7 +46,8 @@ struct ResolvedProgram {
 // footprints, which are read when they are first asked for, under a lock. Threads may share it.
 class LoadedProgramState {
  public:
-  LoadedProgramState(const Program& loaded, const Device& on, const LoadOptions& options);
+  LoadedProgramState(const Program& loaded, std::vector<load::KernelDefinition> definitions,
+                     const Device& on, const LoadOptions& options);
 
   const Program program;
   const Device device;

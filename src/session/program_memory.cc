@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/held_bytes.h"
 #include "base/npy.h"
 #include "bind/initialise.h"
 #include "driver/driver.h"
@@ -20,6 +21,11 @@ constexpr std::uint8_t kPoison = 0xC7;
 // A variable has what its image says even where the program says nothing.
 bool has_contents(const ProgramBuffer& buffer) {
   return buffer.init != BufferInit::kNone || buffer.variable;
+}
+
+std::shared_ptr<const SafetensorsFile> open_safetensors(const ProgramBuffer& buffer) {
+  if (buffer.contents != nullptr) return std::make_shared<const SafetensorsFile>(buffer.contents);
+  return std::make_shared<const SafetensorsFile>(buffer.file);
 }
 
 // Whether the buffer is downloaded after a run.
@@ -81,11 +87,14 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     try {
       if (!definition.tensor.empty()) {
         std::shared_ptr<const SafetensorsFile>& file = files[definition.file];
-        if (file == nullptr) file = std::make_shared<const SafetensorsFile>(definition.file);
+        if (file == nullptr) file = open_safetensors(definition);
         next.tensors.emplace(definition.name, TensorStack(file, buffer));
         continue;
       }
-      Array array = read_npy(definition.file, definition.dtype);
+      Array array = definition.contents == nullptr
+                        ? read_npy(definition.file, definition.dtype)
+                        : parse_npy(definition.contents->get(), definition.dtype,
+                                    definition.contents->name());
       if (array.shape != buffer.shape) {
         throw error(ErrorCode::kInvalidInput,
                     "{} holds an array of shape {}, the buffer {} has the shape {}",

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "baton/bundle.h"
 #include "image/elf.h"
 #include "metadata/canonical_binary.h"
 
@@ -62,7 +63,7 @@ Contents read_contents(const std::filesystem::path& path) {
 }
 
 std::optional<Contents> read_contents_or_program(const std::filesystem::path& path) {
-  if (path.extension() == ".toml") return std::nullopt;
+  if (path.extension() == ".toml" || Bundle::is_bundle(path)) return std::nullopt;
   Contents contents;
   try {
     contents = read_contents(path);

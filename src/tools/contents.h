@@ -23,7 +23,7 @@ struct Contents {
 Contents read_contents(const std::filesystem::path& path);
 
 // The same, with the metadata that lies beside an image as NAME.tvm_meta.json. Nothing for a
-// program file: text that is neither image nor metadata can only be one.
+// program: a bundle, or text that is neither image nor metadata.
 std::optional<Contents> read_contents_or_program(const std::filesystem::path& path);
 
 }  // namespace baton::tools

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "bundle/definitions.h"
 #include "compile/request.h"
 #include "load/kernel_definition.h"
 #include "tools/extraction.h"
@@ -86,7 +87,9 @@ class Keeper {
     for (const auto& [name, facts] : module.kernels) {
       kernels.push_back({{"kernel", name}, {"symbol", facts.name}});
     }
-    if (module.source) {
+    if (module.source && module.from_bundle) {
+      add_bundled_source(*module.source, stem, entry);
+    } else if (module.source) {
       add_source(*module.source, stem, entry);
     } else {
       extraction_.write_image(*module.image, stem);
@@ -122,6 +125,14 @@ class Keeper {
       stem = fmt::format("{}_{}", base, number);
     }
     return stem;
+  }
+
+  // The source as far as the bundle has it. Its headers are parts of the bundle.
+  void add_bundled_source(const Source& source, const std::string& stem, Json& entry) {
+    if (!source.text.empty()) extraction_.write(stem + ".cu", source.text, "source");
+    entry["prelude"] = source.prelude;
+    entry["options"] = source.options;
+    entry["include"] = Json::array();
   }
 
   // The source as it was, and beside it what it includes, CUDA's own headers apart.
@@ -164,12 +175,25 @@ class Keeper {
 
 }  // namespace
 
-std::vector<KernelModule> describe_modules(const Program& program, const std::string& arch) {
+namespace {
+
+std::vector<KernelModule> describe_all(std::vector<load::KernelDefinition> definitions,
+                                       const std::string& arch) {
   std::vector<KernelModule> modules;
-  for (load::KernelDefinition& definition : load::read_definitions(program)) {
+  for (load::KernelDefinition& definition : definitions) {
     modules.push_back(load::describe(std::move(definition), arch, true));
   }
   return modules;
+}
+
+}  // namespace
+
+std::vector<KernelModule> describe_modules(const Program& program, const std::string& arch) {
+  return describe_all(load::read_definitions(program), arch);
+}
+
+std::vector<KernelModule> describe_modules(const Bundle& bundle, const std::string& arch) {
+  return describe_all(bundle::read_definitions(bundle, bundle.program(), arch), arch);
 }
 
 const std::string& name_of(const KernelModule& module) {

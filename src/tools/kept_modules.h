@@ -5,12 +5,17 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/bundle.h"
 #include "baton/executable.h"
 
 namespace baton::tools {
 
 // The modules of a program that is not loaded: sources are compiled for `arch`, images read.
 std::vector<Executable::KernelModule> describe_modules(const Program& program,
+                                                       const std::string& arch);
+// The same of a bundle, which has what its sources were compiled to. Where it has nothing for
+// `arch`, what it was built for first.
+std::vector<Executable::KernelModule> describe_modules(const Bundle& bundle,
                                                        const std::string& arch);
 
 // What a module was made from, as messages call it.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace baton::metadata {
+namespace baton {
 
 // Appends little-endian numbers and counted bytes: what ByteReader reads.
 class ByteWriter {
@@ -32,4 +32,4 @@ class ByteWriter {
   std::string bytes_;
 };
 
-}  // namespace baton::metadata
+}  // namespace baton

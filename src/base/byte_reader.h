@@ -1,15 +1,16 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "base/error.h"
-#include "image/bytes.h"
 
-namespace baton::metadata {
+namespace baton {
 
 // Reads little-endian numbers and counted parts of any bytes, front to back. Every step past the
 // end throws kInvalidInput with the place; no count is believed before the bytes behind it are
@@ -22,11 +23,10 @@ class ByteReader {
 
   template <typename T>
   T number(const char* what) {
-    using Unsigned = std::make_unsigned_t<T>;
-    const auto value = image::load<Unsigned>(bytes_, at_);
-    if (!value) refuse(what, sizeof(T));
-    at_ += sizeof(T);
-    return static_cast<T>(*value);
+    static_assert(std::is_integral_v<T> && std::endian::native == std::endian::little);
+    T value;
+    std::memcpy(&value, bytes(sizeof value, what).data(), sizeof value);
+    return value;
   }
 
   // As many bytes as a 64-bit count in front of them says.
@@ -35,10 +35,10 @@ class ByteReader {
   }
 
   std::string_view bytes(std::uint64_t size, const char* what) {
-    const auto found = image::slice(bytes_, at_, size);
-    if (!found) refuse(what, size);
+    if (size > remaining()) refuse(what, size);
+    const std::string_view found = bytes_.substr(at_, size);
     at_ += size;
-    return *found;
+    return found;
   }
 
   // A 64-bit count of items that take at least `item_bytes` each.
@@ -84,4 +84,4 @@ class ByteReader {
   std::uint64_t at_ = 0;
 };
 
-}  // namespace baton::metadata
+}  // namespace baton

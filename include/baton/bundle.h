@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/export.h"
+#include "baton/program.h"
+
+namespace baton {
+
+namespace bundle {
+struct BundleContent;
+}
+
+// The checks of `Bundle::open`.
+enum class Verify : std::uint8_t {
+  kIndex,  // the structure and the index. A part is checked when it is first used.
+  kAll,    // also the SHA-256 digest of every part
+};
+
+// One part of a bundle: the program's text, an image, a source or a file.
+struct BundlePart {
+  std::string_view name;     // "images/norm.sm_90a.ptx"; lives as long as the bundle
+  std::uint64_t offset = 0;  // in the file, a multiple of 4096
+  std::uint64_t size = 0;    // in bytes
+  std::string sha256;        // in hexadecimal
+};
+
+// One file that holds a program and its kernels' images for one or several architectures
+// (docs/bundles.md). LoadedProgram::load runs it without a compiler and without another file. An
+// immutable, cheap value: copies share the mapped file. Thread-safe.
+//
+// The file stays mapped as long as the bundle, and what was loaded from it, lives. Replace such a
+// file by renaming another one over it: to shorten a mapped file ends a process that reads it.
+class BATON_API Bundle {
+ public:
+  // Maps a file read-only and checks it. Throws kNotFound if it cannot be read, and kInvalidInput
+  // if it is not a bundle, is damaged, has a later major version, or requires a part that this
+  // version does not know.
+  static Bundle open(const std::filesystem::path& path, Verify verify = Verify::kIndex);
+  // The same for bytes in memory. `name` is their name in messages.
+  static Bundle from_bytes(std::string bytes, std::string name, Verify verify = Verify::kIndex);
+  // Whether the file's first bytes are those of a bundle, whole or damaged. False for a file that
+  // cannot be read.
+  static bool is_bundle(const std::filesystem::path& path);
+
+  const std::string& name() const;
+  // Major and minor version of the format: "1.0".
+  std::string version() const;
+
+  // The program, read at the first call. Files that it names and that are not in the bundle are
+  // looked for beside the bundle. Throws kInvalidInput if its text is wrong.
+  const Program& program() const;
+  // The architectures that its sources were compiled for, in the order of the build, such as
+  // "sm_90a" and "compute_90". For images that the program names, the architectures in the images.
+  std::vector<std::string> architectures() const;
+
+  // All parts, sorted by name.
+  std::vector<BundlePart> parts() const;
+  // The bytes of a part, which live as long as the bundle. The first call for a part checks it.
+  // Throws kNotFound for an unknown name, kInvalidInput for a damaged part.
+  std::string_view bytes(std::string_view part) const;
+  // Compares the SHA-256 digest of every part. Throws kInvalidInput for the first that differs.
+  void verify() const;
+
+  // Optional tables and sections of later versions, which this version skips.
+  const std::vector<std::string>& skipped() const;
+  // How the directory of the zip around the parts differs from the index. Baton never uses that
+  // directory; other tools do. One sentence for each difference.
+  std::vector<std::string> directory_differences() const;
+
+  const std::shared_ptr<const bundle::BundleContent>& content() const { return content_; }
+
+ private:
+  explicit Bundle(std::shared_ptr<const bundle::BundleContent> content);
+  std::shared_ptr<const bundle::BundleContent> content_;
+};
+
+struct BundleOptions {
+  // The architectures to compile the sources for: "sm_90a" gives machine code and PTX,
+  // "compute_90" PTX alone. Empty: the architecture of the GPU that Device::open() chooses.
+  std::vector<std::string> architectures = {};
+  // Whether the bundle has the kernels' sources and the headers that they include. Without them the
+  // program's text has no CUDA source either. PTX is always there.
+  bool sources = true;
+  // Whether the bundle has the files that buffers are initialised from.
+  bool weights = false;
+  bool use_cache = true;  // the compile cache
+};
+
+// Compiles a program's kernels for every architecture and writes a bundle. The file is replaced
+// whole or not at all. The same program and compiler give the same bytes. Returns remarks: files
+// that the bundle needs beside it. Throws the errors of compiling and reading, and kInvalidInput
+// for a program that has no text (one that was built in C++) or comes from a bundle, for an
+// architecture that is given twice, and for a file that cannot be written.
+BATON_API std::vector<std::string> write_bundle(const Program& program,
+                                                const std::filesystem::path& path,
+                                                const BundleOptions& options = {});
+
+}  // namespace baton

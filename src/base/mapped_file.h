@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/file_descriptor.h"
+
+namespace baton {
+
+// The bytes of a file, mapped read-only, or bytes in memory that stand for one. Immutable but for
+// what others write into the file. Thread-safe.
+class MappedFile {
+ public:
+  // Throws kNotFound or kInvalidInput with the path and the system's reason, and kInvalidInput for
+  // anything but a regular file.
+  static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
+  static std::shared_ptr<const MappedFile> from_bytes(std::string bytes, std::string name);
+
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::string_view bytes() const { return bytes_; }
+
+  // Throws kInvalidInput if the file became shorter since it was mapped. To read a page behind its
+  // end would end the process.
+  void require_whole() const;
+
+ private:
+  explicit MappedFile(std::string name) : name_(std::move(name)) {}
+
+  std::string name_;
+  FileDescriptor descriptor_;  // of a mapped file
+  std::string owned_;
+  std::string_view bytes_;
+};
+
+}  // namespace baton

@@ -1,0 +1,71 @@
+#include "base/mapped_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/held_bytes.h"
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal_of(auto&& work) {
+  try {
+    work();
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(MappedFile, HasTheBytesOfAFile) {
+  const TemporaryDirectory folder;
+  const auto path = folder.path() / "bytes";
+  write_file_atomically(path, "some bytes");
+  EXPECT_EQ(MappedFile::open(path)->bytes(), "some bytes");
+  write_file_atomically(path, "");
+  EXPECT_EQ(MappedFile::open(path)->bytes(), "");
+  EXPECT_EQ(MappedFile::from_bytes("abc", "memory")->bytes(), "abc");
+}
+
+TEST(MappedFile, RefusesWhatItCannotMap) {
+  const TemporaryDirectory folder;
+  EXPECT_THAT(refusal_of([&] { MappedFile::open(folder.path() / "none"); }),
+              HasSubstr("No such file"));
+  EXPECT_THAT(refusal_of([&] { MappedFile::open(folder.path()); }), HasSubstr("Is a directory"));
+  EXPECT_THAT(refusal_of([&] { MappedFile::open("/dev/null"); }), HasSubstr("not a regular file"));
+}
+
+TEST(MappedFile, OutlivesAReplacementAndNoticesAShorterFile) {
+  const TemporaryDirectory folder;
+  const auto path = folder.path() / "bytes";
+  write_file_atomically(path, std::string(10000, 'a'));
+  const auto first = MappedFile::open(path);
+  write_file_atomically(path, "b");
+  EXPECT_EQ(first->bytes(), std::string(10000, 'a'));
+  first->require_whole();
+
+  write_file_atomically(path, std::string(10000, 'a'));
+  const auto second = MappedFile::open(path);
+  const HeldBytes held(second, second->bytes().substr(8000), 0, "the end");
+  std::filesystem::resize_file(path, 10);
+  EXPECT_THAT(refusal_of([&] { held.get(); }), HasSubstr("shrank from 10000 to 10 bytes"));
+}
+
+TEST(HeldBytes, AreCheckedBeforeTheirFirstUse) {
+  const auto file = MappedFile::from_bytes("some bytes", "memory");
+  const std::string_view bytes = file->bytes().substr(5);
+  EXPECT_EQ(HeldBytes(file, bytes, xxh3("bytes"), "part").get(), "bytes");
+  const HeldBytes damaged(file, bytes, xxh3("Bytes"), "part");
+  EXPECT_EQ(damaged.size(), 5u);
+  EXPECT_THAT(refusal_of([&] { damaged.get(); }), HasSubstr("part is damaged"));
+}
+
+}  // namespace
+}  // namespace baton

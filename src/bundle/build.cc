@@ -1,0 +1,285 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mapped_file.h"
+#include "base/text.h"
+#include "baton/bundle.h"
+#include "baton/device.h"
+#include "bundle/assemble.h"
+#include "bundle/check.h"
+#include "bundle/facts.h"
+#include "compile/request.h"
+#include "load/kernel_definition.h"
+#include "program/without_sources.h"
+
+namespace baton {
+namespace bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What a kernel's name in a program, which may be any text, contributes to a section's name.
+std::string as_file_name(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-' || (c == '.' && !out.empty());
+    out += plain ? c : '_';
+  }
+  return out.empty() ? "_" : out;
+}
+
+class BundleBuilder {
+ public:
+  BundleBuilder(const Program& program, const BundleOptions& options)
+      : program_(program), options_(options) {
+    if (program.text().empty()) {
+      throw error(ErrorCode::kInvalidInput,
+                  "the program {} has no text, because it was built in C++; write it as a program "
+                  "file to make a bundle of it",
+                  printable(program.name()));
+    }
+    if (Bundle::is_bundle(program.file())) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{} is a bundle already; build one from the program file",
+                  program.file().string());
+    }
+    choose_architectures();
+  }
+
+  void write(const fs::path& path) {
+    require_writable(path);
+    add(std::string(kProgramSection),
+        keep(options_.sources ? program_.text()
+                              : without_sources(program_.text(), program_.file().string())));
+    for (load::KernelDefinition& definition : load::read_definitions(program_)) {
+      load::at_kernel(*definition.kernels[0], [&] { collect(std::move(definition)); });
+    }
+    collect_files();
+    fill();
+    write_sections(std::move(out_), sections_, path);
+  }
+
+  std::vector<std::string> take_remarks() { return std::move(remarks_); }
+
+ private:
+  // Images are known by the names of their sections until all sections are known.
+  struct BuiltImage {
+    std::string section;
+    ImageFacts facts;
+  };
+  struct Built {
+    std::string arch;
+    std::optional<BuiltImage> ptx, code;
+    std::optional<Compiled> compiled;
+  };
+  struct BuiltModule {
+    load::KernelDefinition definition;
+    std::string source;  // the section; empty: none
+    std::vector<Built> builds;
+  };
+
+  void choose_architectures() {
+    architectures_ = options_.architectures;
+    for (auto arch = architectures_.begin(); arch != architectures_.end(); ++arch) {
+      if (std::find(architectures_.begin(), arch, *arch) == arch) continue;
+      throw error(ErrorCode::kInvalidInput, "the architecture {} is given twice; keep one", *arch);
+    }
+    if (architectures_.empty()) architectures_.push_back(Device::open().compile_arch());
+  }
+
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+
+  // Under the first free name: "norm.cu", "norm_2.cu".
+  std::string add(const std::string& wanted, std::string_view bytes) {
+    std::string name = wanted;
+    const fs::path path = wanted;
+    for (int number = 2; !sections_.emplace(name, bytes).second; ++number) {
+      name = (path.parent_path() /
+              fmt::format("{}_{}{}", path.stem().string(), number, path.extension().string()))
+                 .string();
+    }
+    return name;
+  }
+
+  // The path from the program's folder, which leads nowhere else: "../common/x.h" is
+  // "__/common/x.h".
+  std::string relative_name(const fs::path& path) const {
+    const fs::path folder = program_.directory().empty() ? "." : program_.directory();
+    const fs::path from = (fs::absolute(folder) / "").lexically_normal();
+    std::string name;
+    for (const fs::path& part : fs::absolute(path).lexically_normal().lexically_relative(from)) {
+      if (!name.empty()) name += '/';
+      name += part == ".." ? "__" : part.string();
+    }
+    return name;
+  }
+
+  BuiltImage add_image(const Image& image, const std::string& stem) {
+    images_.push_back(image);
+    std::string_view bytes = image.bytes();
+    // One NUL follows PTX in memory, and in the file.
+    if (image.kind() == ImageKind::kPtx) bytes = {bytes.data(), bytes.size() + 1};
+    const std::string name = fmt::format("{}{}.{}", kImageFolder, stem, to_string(image.kind()));
+    return {add(name, bytes), baton::read_facts(image)};
+  }
+
+  void collect(load::KernelDefinition definition) {
+    BuiltModule module;
+    const std::string stem = as_file_name(definition.kernels[0]->name);
+    if (definition.image) {
+      BuiltImage image = add_image(*definition.image, stem);
+      Built& built = module.builds.emplace_back();
+      built.arch = image.facts.arch;
+      (definition.image->kind() == ImageKind::kPtx ? built.ptx : built.code) = std::move(image);
+    } else {
+      for (const std::string& arch : architectures_) {
+        Built& built = module.builds.emplace_back();
+        built.arch = arch;
+        built.compiled = load::compile(definition, arch, options_.use_cache);
+        built.ptx = add_image(built.compiled->ptx, stem + "." + arch);
+        if (built.compiled->cubin) {
+          built.code = add_image(*built.compiled->cubin, stem + "." + arch);
+        }
+      }
+      if (options_.sources) module.source = add_source(definition);
+    }
+    module.definition = std::move(definition);
+    modules_.push_back(std::move(module));
+  }
+
+  // The source, and the user's headers that it may include. A text in the program is there already.
+  std::string add_source(const load::KernelDefinition& definition) {
+    const ProgramKernel& kernel = *definition.kernels[0];
+    const Source& source = *definition.source;
+    std::string name;
+    if (kernel.origin == KernelOrigin::kSource) {
+      name = add(fmt::format("{}{}", kSourceFolder, relative_name(kernel.file)), keep(source.text));
+    }
+    CompileOptions options;
+    options.arch = architectures_[0];
+    for (const auto& file : compiler::make_request(source, options).scan.files) {
+      if (file.is_cuda || file.path.empty()) continue;
+      const std::string header = fmt::format("{}{}", kSourceFolder, relative_name(file.path));
+      // Several sources may include one header.
+      if (sections_.count(header) == 0) add(header, keep(read_file(file.path)));
+    }
+    return name;
+  }
+
+  void collect_files() {
+    for (const ProgramBuffer& buffer : program_.buffers()) {
+      if (buffer.init != BufferInit::kFile) continue;
+      if (!options_.weights) {
+        remarks_.push_back(fmt::format(
+            "{} of the buffer {} is not in the bundle and has to lie beside it; --weights puts it "
+            "in",
+            relative_name(buffer.file), printable(buffer.name)));
+        continue;
+      }
+      try {
+        mapped_.push_back(MappedFile::open(buffer.file));
+      } catch (Error& failure) {
+        failure.at(buffer.where);
+        throw;
+      }
+      const std::string name = fmt::format("{}{}.npy", kFileFolder, as_file_name(buffer.name));
+      files_.emplace_back(buffer.name, add(name, mapped_.back()->bytes()));
+    }
+  }
+
+  std::uint32_t section(const std::string& name) const {
+    return static_cast<std::uint32_t>(std::distance(sections_.begin(), sections_.find(name)));
+  }
+
+  std::uint32_t image_row(const std::optional<BuiltImage>& image) {
+    if (!image) return kNone;
+    write_facts(image->facts, section(image->section), out_);
+    return out_.rows(out_.images) - 1;
+  }
+
+  void fill() {
+    for (const auto& [name, bytes] : sections_) {
+      SectionRow row{};
+      row.name = out_.text(name);
+      out_.sections.push_back(row);
+    }
+    out_.program.push_back({out_.text(program_.name()), section(std::string(kProgramSection)), 0});
+    for (const auto& [buffer, name] : files_) {
+      out_.files.push_back({out_.text(buffer), section(name), 0});
+    }
+    for (const BuiltModule& module : modules_) fill(module);
+  }
+
+  void fill(const BuiltModule& module) {
+    const load::KernelDefinition& definition = module.definition;
+    ModuleRow row{};
+    const ProgramKernel& first = *definition.kernels[0];
+    row.name = out_.text(first.file.empty() ? definition.name() : relative_name(first.file));
+    row.is_source = definition.source.has_value();
+    row.source = module.source.empty() ? kNone : section(module.source);
+    row.uses = {out_.rows(out_.uses), static_cast<std::uint32_t>(definition.kernels.size())};
+    for (const ProgramKernel* kernel : definition.kernels) {
+      out_.uses.push_back({out_.text(kernel->name)});
+    }
+    row.builds = {out_.rows(out_.builds), static_cast<std::uint32_t>(module.builds.size())};
+    for (const Built& built : module.builds) fill(built);
+    out_.modules.push_back(row);
+  }
+
+  void fill(const Built& built) {
+    BuildRow row{};
+    row.arch = out_.text(built.arch);
+    row.ptx = image_row(built.ptx);
+    row.code = image_row(built.code);
+    row.symbols.first = out_.rows(out_.symbols);
+    row.compiled.first = out_.rows(out_.compiled);
+    if (built.compiled) {
+      row.log = out_.text(built.compiled->log);
+      for (const auto& [expression, symbol] : built.compiled->symbols) {
+        out_.symbols.push_back({out_.text(expression), out_.text(symbol)});
+      }
+      // Times differ from one compile to the next, and stay out.
+      for (const CompiledKernel& kernel : built.compiled->kernels) {
+        out_.compiled.push_back({out_.text(kernel.symbol), kernel.registers, kernel.stack_bytes,
+                                 kernel.spill_store_bytes, kernel.spill_load_bytes,
+                                 kernel.static_shared, 0});
+      }
+    }
+    row.symbols.count = out_.rows(out_.symbols) - row.symbols.first;
+    row.compiled.count = out_.rows(out_.compiled) - row.compiled.first;
+    out_.builds.push_back(row);
+  }
+
+  const Program& program_;
+  const BundleOptions& options_;
+  std::vector<std::string> architectures_;
+  std::map<std::string, std::string_view> sections_;  // their bytes by name
+  std::vector<BuiltModule> modules_;
+  std::vector<std::pair<std::string, std::string>> files_;  // buffers, and sections of theirs
+  std::vector<std::string> remarks_;
+  IndexWriter out_;
+  // What sections' bytes lie in.
+  std::deque<std::string> texts_;
+  std::vector<Image> images_;
+  std::vector<std::shared_ptr<const MappedFile>> mapped_;
+};
+
+}  // namespace
+}  // namespace bundle
+
+std::vector<std::string> write_bundle(const Program& program, const std::filesystem::path& path,
+                                      const BundleOptions& options) {
+  bundle::BundleBuilder builder(program, options);
+  builder.write(path);
+  return builder.take_remarks();
+}
+
+}  // namespace baton

@@ -1,0 +1,185 @@
+#include "baton/bundle.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "bundle/check.h"
+#include "bundle/content.h"
+#include "bundle/zip.h"
+
+namespace baton {
+namespace bundle {
+
+std::string BundleContent::name_of(std::uint32_t section) const {
+  return fmt::format("{}/{}", file->name(), index.text(index.sections[section].name));
+}
+
+std::shared_ptr<const HeldBytes> BundleContent::hold(std::uint32_t section) const {
+  const SectionRow row = index.sections[section];
+  return std::make_shared<const HeldBytes>(file, file->bytes().substr(row.offset, row.size),
+                                           row.xxh3, name_of(section));
+}
+
+const Program& BundleContent::program() const {
+  const std::lock_guard lock(mutex_);
+  if (program_) return *program_;
+  const ProgramRow row = index.program[0];
+  const auto text = hold(row.section);
+  const Program read = Program::from_text(text->get(), text->name(), directory);
+  // It comes with the contents of buffers, and perhaps with a name that its text does not say.
+  ProgramDefinition definition{
+      .name = read.name() == text->name() ? std::string(index.text(row.name)) : read.name(),
+      .file = file->name(),
+      .text = read.text(),
+      .directory = read.directory(),
+      .symbols = read.symbols(),
+      .buffers = read.buffers(),
+      .kernels = read.kernels(),
+      .steps = read.steps()};
+  for (std::uint64_t number = 0; number < index.files.size(); ++number) {
+    const FileRow held = index.files[number];
+    const std::string_view name = index.text(held.buffer);
+    const auto buffer = std::ranges::find(definition.buffers, name, &ProgramBuffer::name);
+    if (buffer == definition.buffers.end() || buffer->init != BufferInit::kFile) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{}: its index has contents of \"{}\", and its program initialises no buffer of "
+                  "that name from a file",
+                  file->name(), printable(name));
+    }
+    buffer->contents = hold(held.section);
+  }
+  return program_.emplace(std::move(definition));
+}
+
+}  // namespace bundle
+
+using bundle::BundleContent;
+using bundle::SectionRow;
+
+Bundle::Bundle(std::shared_ptr<const BundleContent> content) : content_(std::move(content)) {}
+
+Bundle Bundle::open(const std::filesystem::path& path, Verify verify) {
+  auto file = MappedFile::open(path);
+  Bundle bundle(std::make_shared<const BundleContent>(std::move(file), path.parent_path()));
+  if (verify == Verify::kAll) bundle.verify();
+  return bundle;
+}
+
+Bundle Bundle::from_bytes(std::string bytes, std::string name, Verify verify) {
+  auto file = MappedFile::from_bytes(std::move(bytes), std::move(name));
+  Bundle bundle(std::make_shared<const BundleContent>(std::move(file), std::filesystem::path()));
+  if (verify == Verify::kAll) bundle.verify();
+  return bundle;
+}
+
+bool Bundle::is_bundle(const std::filesystem::path& path) {
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) return false;
+  try {
+    return bundle::is_bundle(MappedFile::open(path)->bytes());
+  } catch (const Error&) {
+    return false;  // whoever reads it says why it cannot be read
+  }
+}
+
+const std::string& Bundle::name() const {
+  return content_->file->name();
+}
+
+std::string Bundle::version() const {
+  return fmt::format("{}.{}", content_->index.major(), content_->index.minor());
+}
+
+const Program& Bundle::program() const {
+  return content_->program();
+}
+
+std::vector<std::string> Bundle::architectures() const {
+  const bundle::Index& index = content_->index;
+  std::vector<std::string> names;
+  for (std::uint64_t number = 0; number < index.builds.size(); ++number) {
+    const std::string_view arch = index.text(index.builds[number].arch);
+    if (!arch.empty() && std::ranges::find(names, arch) == names.end()) names.emplace_back(arch);
+  }
+  return names;
+}
+
+std::vector<BundlePart> Bundle::parts() const {
+  const bundle::Index& index = content_->index;
+  std::vector<BundlePart> parts;
+  for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
+    const SectionRow row = index.sections[number];
+    parts.push_back({index.text(row.name), row.offset, row.size, to_hex(row.sha256)});
+  }
+  return parts;
+}
+
+std::string_view Bundle::bytes(std::string_view part) const {
+  const std::uint32_t section = content_->index.section(part);
+  if (section == bundle::kNone) {
+    throw error(ErrorCode::kNotFound, "{} has no part \"{}\"", name(), printable(part));
+  }
+  return content_->hold(section)->get();
+}
+
+void Bundle::verify() const {
+  const bundle::Index& index = content_->index;
+  content_->file->require_whole();
+  for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
+    const SectionRow row = index.sections[number];
+    const Sha256Digest found = sha256(content_->file->bytes().substr(row.offset, row.size));
+    if (std::ranges::equal(found, row.sha256)) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} is damaged: its digest is {}, its bytes have {}; copy or build {} again",
+                content_->name_of(static_cast<std::uint32_t>(number)), to_hex(row.sha256),
+                to_hex(found), name());
+  }
+}
+
+const std::vector<std::string>& Bundle::skipped() const {
+  return content_->index.skipped();
+}
+
+std::vector<std::string> Bundle::directory_differences() const {
+  const std::string_view file = content_->file->bytes();
+  content_->file->require_whole();
+  std::vector<bundle::ZipEntry> entries;
+  try {
+    entries = bundle::read_zip_directory(file, name());
+  } catch (const Error& unreadable) {
+    return {unreadable.message()};
+  }
+  std::vector<std::string> differences;
+  std::map<std::string_view, std::pair<std::uint64_t, std::uint64_t>> wanted;  // offset, size
+  wanted[bundle::kIndexEntry] = {bundle::kPage, content_->index.bytes().size()};
+  for (const BundlePart& part : parts()) wanted[part.name] = {part.offset, part.size};
+  for (const bundle::ZipEntry& entry : entries) {
+    const auto found = wanted.find(entry.name);
+    if (found == wanted.end()) {
+      differences.push_back(fmt::format("the zip's directory has {}, which is not in the index",
+                                        printable(entry.name)));
+      continue;
+    }
+    const auto [offset, size] = found->second;
+    wanted.erase(found);
+    if (entry.offset != offset || entry.size != size) {
+      differences.push_back(
+          fmt::format("the zip's directory has {} at byte {} with {} bytes, the index at byte {} "
+                      "with {}",
+                      entry.name, entry.offset, entry.size, offset, size));
+    } else if (crc32(file.substr(offset, size)) != entry.crc32) {
+      differences.push_back(
+          fmt::format("the zip's directory has another checksum of {}", entry.name));
+    }
+  }
+  for (const auto& [missing, place] : wanted) {
+    differences.push_back(fmt::format("the zip's directory lacks {}", missing));
+  }
+  return differences;
+}
+
+}  // namespace baton

@@ -1,0 +1,316 @@
+#include "baton/bundle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/npy.h"
+#include "bundle/definitions.h"
+#include "bundle/test_support.h"
+#include "session/test_program.h"
+
+// Programs that are built, moved and run from their bundles.
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProgram = R"(
+[symbols]
+N = 64
+
+[buffers.w]
+dtype = "f32"
+shape = ["N"]
+role = "weight"
+file = "data/w.npy"
+
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+role = "input"
+init = "ones"
+
+[buffers.y]
+dtype = "f32"
+shape = ["N"]
+role = "output"
+
+[kernels.scale]
+source = "scale.cu"
+entry = "scale<float>"
+options = ["-DFACTOR=2"]
+
+[kernels.add]
+text = '''
+extern "C" __global__ void add(float* y, const float* w) { y[threadIdx.x] += w[threadIdx.x]; }
+'''
+
+[[steps]]
+launch = "scale"
+grid = [1]
+block = ["N"]
+args = ["y", "x"]
+
+[[steps]]
+launch = "add"
+grid = [1]
+block = ["N"]
+args = ["y", "w"]
+)";
+
+constexpr const char* kScale = R"(#include "factor.h"
+template <typename T>
+__global__ void scale(T* y, const T* x) { y[threadIdx.x] = factor<T>() * x[threadIdx.x]; }
+)";
+constexpr const char* kFactor = R"(#pragma once
+template <typename T> __device__ T factor() { return FACTOR; }
+)";
+
+class BundleTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    fs::create_directories(folder() / "data");
+    write_file_atomically(folder() / "p.toml", kProgram);
+    write_file_atomically(folder() / "scale.cu", kScale);
+    write_file_atomically(folder() / "factor.h", kFactor);
+    std::vector<float> weights(64);
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i);
+    write_npy(folder() / "data/w.npy", array(DType::kF32, {64}, weights));
+  }
+
+  fs::path folder() const { return directory_.path() / "program"; }
+  fs::path bundle() const { return directory_.path() / "p.baton"; }
+
+  std::vector<std::string> build(const BundleOptions& options) const {
+    return write_bundle(Program::from_file(folder() / "p.toml"), bundle(), options);
+  }
+  BundleOptions everything() const {
+    return {.architectures = {open_device().compile_arch()}, .weights = true};
+  }
+
+  static std::vector<float> run(const LoadedProgram& loaded) {
+    Executable executable(loaded);
+    executable.run();
+    return values<float>(executable.output("y"));
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+// Takes the compiler away from whatever looks for it in the scope.
+class WithoutNvrtc {
+ public:
+  WithoutNvrtc() {
+    for (const char* name : {"BATON_NVRTC", "BATON_NVJITLINK"}) setenv(name, "/nonexistent", 1);
+    setenv("BATON_CACHE_SIZE", "0", 1);
+  }
+  ~WithoutNvrtc() {
+    for (const char* name : {"BATON_NVRTC", "BATON_NVJITLINK", "BATON_CACHE_SIZE"}) unsetenv(name);
+  }
+};
+
+TEST_F(BundleTest, RunsWithoutCompilerAndFiles) {
+  const Device device = open_device();
+  const auto expected = run(LoadedProgram::load(Program::from_file(folder() / "p.toml"), device));
+  EXPECT_EQ(expected[5], 7.f);
+  EXPECT_THAT(build(everything()), IsEmpty());
+  fs::remove_all(folder());
+  const WithoutNvrtc hidden;
+  const Bundle opened = Bundle::open(bundle(), Verify::kAll);
+  EXPECT_EQ(opened.program().name(), "p");
+  EXPECT_THAT(opened.architectures(), ElementsAre(device.compile_arch()));
+  EXPECT_EQ(run(LoadedProgram::load(opened, device)), expected);
+}
+
+TEST_F(BundleTest, HasItsPartsByteForByte) {
+  build(everything());
+  const std::string arch = open_device().compile_arch();
+  const Bundle opened = Bundle::open(bundle());
+  std::vector<std::string> names;
+  for (const BundlePart& part : opened.parts()) {
+    names.emplace_back(part.name);
+    EXPECT_EQ(part.offset % 4096, 0u);
+    EXPECT_EQ(part.sha256, to_hex(sha256(opened.bytes(part.name))));
+  }
+  EXPECT_THAT(names, ElementsAre("files/w.npy", "images/add." + arch + ".cubin",
+                                 "images/add." + arch + ".ptx", "images/scale." + arch + ".cubin",
+                                 "images/scale." + arch + ".ptx", "program.toml",
+                                 "sources/factor.h", "sources/scale.cu"));
+  EXPECT_EQ(opened.bytes("program.toml"), kProgram);
+  EXPECT_EQ(opened.bytes("sources/scale.cu"), kScale);
+  EXPECT_EQ(opened.bytes("sources/factor.h"), kFactor);
+  EXPECT_EQ(opened.bytes("files/w.npy"), read_file(folder() / "data/w.npy"));
+  EXPECT_THAT(opened.directory_differences(), IsEmpty());
+  EXPECT_THAT(opened.skipped(), IsEmpty());
+  EXPECT_THROW(opened.bytes("sources/none.cu"), Error);
+}
+
+// The facts of the index are those that reading the images gives.
+TEST_F(BundleTest, KnowsTheFactsOfItsImages) {
+  build(everything());
+  const Device device = open_device();
+  const Bundle opened = Bundle::open(bundle());
+  const auto definitions = bundle::read_definitions(opened, opened.program(), device);
+  ASSERT_EQ(definitions.size(), 2u);
+  for (const load::KernelDefinition& definition : definitions) {
+    for (const Image& image : {definition.compiled->ptx, *definition.compiled->cubin}) {
+      bundle_test::expect_equal(read_facts(image),
+                                read_facts(Image::from_bytes(image.bytes(), image.name())));
+    }
+  }
+}
+
+TEST_F(BundleTest, IsTheSameWhereverItIsBuiltAgain) {
+  build(everything());
+  const std::string first = read_file(bundle());
+  build(everything());
+  EXPECT_TRUE(first == read_file(bundle()));
+}
+
+TEST_F(BundleTest, LeavesSourcesOut) {
+  BundleOptions options = everything();
+  options.sources = false;
+  build(options);
+  const Bundle opened = Bundle::open(bundle());
+  for (const BundlePart& part : opened.parts()) {
+    EXPECT_THAT(std::string(part.name), Not(HasSubstr("sources/")));
+  }
+  EXPECT_THAT(std::string(opened.bytes("program.toml")), Not(HasSubstr("__global__")));
+  EXPECT_EQ(run(LoadedProgram::load(opened, open_device()))[5], 7.f);
+}
+
+TEST_F(BundleTest, FindsFilesBesideIt) {
+  BundleOptions options = everything();
+  options.weights = false;
+  EXPECT_THAT(build(options), ElementsAre(HasSubstr("data/w.npy of the buffer w")));
+  const LoadedProgram loaded = LoadedProgram::load(Bundle::open(bundle()), open_device());
+  EXPECT_THROW(run(loaded), Error);
+  fs::rename(folder() / "data", bundle().parent_path() / "data");
+  EXPECT_EQ(run(loaded)[5], 7.f);
+}
+
+TEST_F(BundleTest, TakesTheBestImageForTheDevice) {
+  BundleOptions options = everything();
+  options.architectures = {"sm_80", "compute_80", "sm_90a", "sm_100a"};
+  build(options);
+  const Bundle opened = Bundle::open(bundle());
+  const auto taken = [&](const char* device) {
+    const auto definitions =
+        bundle::read_definitions(opened, opened.program(), Device::open(device));
+    const std::string& name = definitions[0].compiled->ptx.name();
+    return name.substr(name.rfind("scale"));
+  };
+  EXPECT_EQ(taken("sim:h200"), "scale.sm_90a.ptx");
+  EXPECT_EQ(taken("sim:b200"), "scale.sm_100a.ptx");
+  options.architectures = {"sm_100a", "sm_80"};
+  build(options);
+  const Bundle other = Bundle::open(bundle());
+  const auto definitions =
+      bundle::read_definitions(other, other.program(), Device::open("sim:h200"));
+  EXPECT_THAT(definitions[0].compiled->ptx.name(), HasSubstr("scale.sm_80.ptx"));
+}
+
+TEST_F(BundleTest, RefusesADeviceThatNoImageSuits) {
+  BundleOptions options = everything();
+  options.architectures = {"sm_100a"};
+  build(options);
+  try {
+    LoadedProgram::load(Bundle::open(bundle()), Device::open("sim:h200"));
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.what(), HasSubstr("has scale.cu for sm_100a, and sim:h200"));
+    EXPECT_THAT(failure.what(), HasSubstr("build it with --arch sm_90a"));
+  }
+}
+
+TEST_F(BundleTest, HoldsImagesThatAProgramNames) {
+  const std::string text =
+      buffer("t", "i32", "[64]", "output", "zeros") + edge_kernel("never") + edge_kernel("late") +
+      "[[steps]]\nlaunch = \"never\"\ngrid = [2]\nblock = [32]\nargs = [\"t\", \"t\"]\n";
+  const Program program = session_test::program(text);
+  write_bundle(program, bundle(), everything());
+  const Bundle opened = Bundle::open(bundle());
+  const auto parts = opened.parts();
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].name, "images/never.ptx");
+  EXPECT_EQ(LoadedProgram::load(opened, open_device()).modules().size(), 1u);
+}
+
+// What a bundle decides about edges is what the program file decides, for every rewriting.
+TEST_F(BundleTest, DecidesEdgesAsTheProgramFileDoes) {
+  const std::string step =
+      "[[steps]]\nlaunch = \"never\"\ngrid = [2]\nblock = [32]\nargs = [\"x\", \"y\"]\n";
+  const Program program = session_test::program(
+      buffer("x", "i32", "[64]", "input", "zeros") + buffer("y", "i32", "[64]", "output", "zeros") +
+      edge_kernel("never") + edge_kernel("late") + step + step +
+      "[[steps]]\nlaunch = \"late\"\ngrid = [2]\nblock = [32]\nargs = [\"x\", \"y\"]\n" + step);
+  BundleOptions options = everything();
+  options.sources = false;
+  write_bundle(program, bundle(), options);
+  const Bundle opened = Bundle::open(bundle());
+  for (const RewriteMode mode : {RewriteMode::kOff, RewriteMode::kAuto, RewriteMode::kExit}) {
+    LoadOptions load;
+    load.rewrite = mode;
+    const auto expected = LoadedProgram::load(program, open_device(), load).check().edges;
+    const auto found = LoadedProgram::load(opened, open_device(), load).check().edges;
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].verdict, expected[i].verdict);
+      EXPECT_EQ(found[i].reason, expected[i].reason);
+      EXPECT_EQ(found[i].programmatic, expected[i].programmatic);
+      EXPECT_EQ(found[i].decision_reason, expected[i].decision_reason);
+    }
+  }
+}
+
+TEST_F(BundleTest, RefusesToBuildWhatItCannot) {
+  const auto refusal_of = [](auto&& work) -> std::string {
+    try {
+      work();
+    } catch (const Error& failure) {
+      EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+      return failure.what();
+    }
+    return "nothing was refused";
+  };
+  BundleOptions options;
+  options.architectures = {"sm_90a", "sm_90a"};
+  EXPECT_THAT(refusal_of([&] { build(options); }), HasSubstr("sm_90a is given twice"));
+  ProgramBuilder builder("built");
+  builder.buffer({.name = "x", .shape = {1}}).fill({.buffer = "x", .value = 0.0});
+  EXPECT_THAT(refusal_of([&] { write_bundle(builder.build(), bundle()); }),
+              HasSubstr("the program built has no text"));
+  build(everything());
+  EXPECT_THAT(refusal_of([&] { write_bundle(Bundle::open(bundle()).program(), bundle()); }),
+              HasSubstr("is a bundle already"));
+}
+
+// A file that shrinks after it was opened.
+TEST_F(BundleTest, NoticesAFileThatShrinks) {
+  build(everything());
+  const Bundle opened = Bundle::open(bundle());
+  opened.program();
+  fs::resize_file(bundle(), 5000);
+  try {
+    run(LoadedProgram::load(opened, open_device()));
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("shrank from"));
+  }
+}
+
+}  // namespace
+}  // namespace baton::session_test

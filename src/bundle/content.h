@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/held_bytes.h"
+#include "base/mapped_file.h"
+#include "baton/program.h"
+#include "bundle/index.h"
+
+namespace baton::bundle {
+
+// What the copies of a Bundle share. Immutable but for what is read when it is first asked for.
+// Thread-safe.
+struct BundleContent {
+  // Throws kInvalidInput where the index is wrong.
+  explicit BundleContent(std::shared_ptr<const MappedFile> mapped, std::filesystem::path beside)
+      : file(std::move(mapped)),
+        index(Index::read(file->bytes(), file->name())),
+        directory(std::move(beside)) {}
+
+  const std::shared_ptr<const MappedFile> file;
+  const Index index;
+  const std::filesystem::path directory;  // where files that are not in the bundle lie
+
+  // The bytes of a section, unchecked until they are asked for.
+  std::shared_ptr<const HeldBytes> hold(std::uint32_t section) const;
+  // "X.baton/images/norm.sm_90a.ptx"
+  std::string name_of(std::uint32_t section) const;
+  const Program& program() const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::optional<Program> program_;  // once it is read
+};
+
+}  // namespace baton::bundle

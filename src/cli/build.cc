@@ -1,0 +1,39 @@
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/bundle.h"
+#include "cli/commands.h"
+#include "cli/counted.h"
+#include "tools/basics.h"
+
+namespace baton::cli {
+
+void build(const BuildCommand& command, Output& output) {
+  nlohmann::ordered_json& json = output.result();
+  json["program"] = command.program.string();
+  json["output"] = command.output.string();
+  if (Bundle::is_bundle(command.program)) {
+    throw error(ErrorCode::kInvalidInput, "{} is a bundle already; build one from the program file",
+                command.program.string());
+  }
+  const Program program = Program::from_file(command.program);
+  for (const std::string& warning : program.warnings()) output.warning(warning);
+  output.progress("compile");
+  const auto remarks = write_bundle(program, command.output,
+                                    {.architectures = command.architectures,
+                                     .sources = command.sources,
+                                     .weights = command.weights});
+  for (const std::string& remark : remarks) output.warning(remark);
+  const Bundle written = Bundle::open(command.output);
+  const std::uint64_t bytes = std::filesystem::file_size(command.output);
+  json["bytes"] = bytes;
+  json["architectures"] = written.architectures();
+  nlohmann::ordered_json& parts = json["parts"] = nlohmann::ordered_json::array();
+  for (const BundlePart& part : written.parts()) parts.push_back(part.name);
+  output.line("wrote {}: {}, {}, for {}", command.output.string(),
+              counted(written.parts().size(), "part"), format_bytes(bytes),
+              fmt::join(written.architectures(), ", "));
+}
+
+}  // namespace baton::cli

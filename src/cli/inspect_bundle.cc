@@ -1,0 +1,68 @@
+#include "cli/inspect_bundle.h"
+
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "baton/bundle.h"
+#include "cli/counted.h"
+#include "cli/kernel_modules.h"
+#include "cli/table.h"
+#include "tools/basics.h"
+#include "tools/kept_modules.h"
+#include "tools/program_file.h"
+
+namespace baton::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// As many digits of a digest as people compare.
+constexpr std::size_t kShownDigits = 16;
+
+void show_parts(const Bundle& bundle, Output& output) {
+  using enum Table::Align;
+  Table table({{"part"}, {"at", kRight}, {"bytes", kRight}, {"SHA-256"}});
+  Json& list = output.result()["parts"] = Json::array();
+  for (const BundlePart& part : bundle.parts()) {
+    table.add({printable(part.name), std::to_string(part.offset), std::to_string(part.size),
+               part.sha256.substr(0, kShownDigits)});
+    list.push_back({{"name", part.name},
+                    {"offset", part.offset},
+                    {"bytes", part.size},
+                    {"sha256", part.sha256}});
+  }
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
+}  // namespace
+
+void inspect_bundle(const InspectCommand& command, Output& output) {
+  Json& json = output.result();
+  json["file"] = command.image.string();
+  json["kind"] = "bundle";
+  const Bundle bundle = Bundle::open(command.image, Verify::kAll);
+  const Program& program = bundle.program();
+  const std::vector<std::string> architectures = bundle.architectures();
+  json["version"] = bundle.version();
+  json["program"] = program.name();
+  json["architectures"] = architectures;
+  json["skipped"] = bundle.skipped();
+  output.line("{}: bundle {} of the program {}, {}, for {}", command.image.string(),
+              bundle.version(), printable(program.name()),
+              counted(program.kernels().size(), "kernel"), fmt::join(architectures, ", "));
+  for (const std::string& part : bundle.skipped()) {
+    output.warning(fmt::format("{} is of a later version and is skipped", part));
+  }
+  const std::vector<std::string> differences = bundle.directory_differences();
+  json["directory_differences"] = differences;
+  for (const std::string& difference : differences) output.warning(difference);
+  show_parts(bundle, output);
+  show_modules(tools::describe_modules(bundle, command.arch), output);
+  if (!command.extract) return;
+  const auto written = tools::extract_bundle(bundle, *command.extract);
+  json["extracted"] = written;
+  output.line("\nwrote {} files to {}", written.size(), command.extract->string());
+}
+
+}  // namespace baton::cli

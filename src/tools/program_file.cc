@@ -1,0 +1,34 @@
+#include "tools/program_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tools/extraction.h"
+
+namespace baton::tools {
+
+ProgramFile open_program(const std::filesystem::path& path) {
+  if (!Bundle::is_bundle(path)) return {Program::from_file(path), std::nullopt};
+  Bundle bundle = Bundle::open(path);
+  Program program = bundle.program();
+  return {std::move(program), std::move(bundle)};
+}
+
+Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options) const {
+  if (!bundle) return Executable::prepare(program, device, options);
+  return Executable(LoadedProgram::load(*bundle, device, options.load()), options.executor);
+}
+
+std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder) {
+  std::vector<std::string> remarks;
+  Extraction extraction("--extract", folder, remarks);
+  for (const BundlePart& part : bundle.parts()) {
+    std::string_view bytes = bundle.bytes(part.name);
+    const std::string_view kind = part.name.substr(0, part.name.find('/'));
+    if (part.name.ends_with(".ptx") && bytes.ends_with('\0')) bytes.remove_suffix(1);
+    extraction.write(std::string(part.name), bytes, kind);
+  }
+  return extraction.finish(
+      {{"version", 1}, {"bundle", bundle.name()}, {"parts", extraction.take_list()}});
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "baton/bundle.h"
+#include "baton/executable.h"
+
+namespace baton::tools {
+
+// A program that the command line names: a program file, or a bundle. The bytes decide.
+struct ProgramFile {
+  Program program;
+  std::optional<Bundle> bundle;
+
+  // Throws what LoadedProgram::load throws.
+  Executable prepare(const Device& device, const PrepareOptions& options) const;
+};
+
+// Throws what Program::from_file and Bundle::open throw.
+ProgramFile open_program(const std::filesystem::path& path);
+
+// Writes every part of a bundle into a folder as it is, PTX without its NUL, and manifest.json,
+// which says the digest of each. Returns the paths written.
+std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder);
+
+}  // namespace baton::tools
