@@ -119,6 +119,16 @@ TEST(CommandLine, OptionsAfterTheSeparatorGoToTheCompiler) {
   EXPECT_THAT(compile.options, ElementsAre("-DN=4", "--json"));
 }
 
+TEST(CommandLine, BuildTakesSeveralArchitectures) {
+  const auto plain = parsed<BuildCommand>({"build", "p.toml", "-o", "p.baton"});
+  EXPECT_TRUE(plain.architectures.empty() && plain.sources && !plain.weights);
+  const auto full = parsed<BuildCommand>({"build", "p.toml", "-o", "p.baton", "--arch",
+                                          "sm_90a,compute_80", "--no-sources", "--weights"});
+  EXPECT_EQ(full.output, "p.baton");
+  EXPECT_THAT(full.architectures, ElementsAre("sm_90a", "compute_80"));
+  EXPECT_TRUE(!full.sources && full.weights);
+}
+
 TEST(CommandLine, CacheActions) {
   EXPECT_EQ(parsed<CacheCommand>({"cache", "stats"}).action, CacheCommand::Action::kStats);
   EXPECT_EQ(parsed<CacheCommand>({"cache", "list"}).action, CacheCommand::Action::kList);
@@ -144,7 +154,9 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{}, {"no command", "run"}},
       {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
       {{"tune", "p.toml"}, {"tune", "not in this release"}},
-      {{"build", "p.toml", "-o", "p.baton"}, {"build", "not in this release"}},
+      {{"build", "p.toml"}, {"baton build PROGRAM -o OUT.baton", "a file to write"}},
+      {{"build", "-o", "p.baton"}, {"baton build PROGRAM -o OUT.baton", "a program file"}},
+      {{"build", "p.toml", "-o", "p.baton", "--arch", "a,"}, {"--arch", "\"a,\""}},
       {{"bench"}, {"baton bench PROGRAM"}},
       {{"bench", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
       {{"bench", "p.toml", "--expect", "y=y.npy"}, {"\"--expect\""}},

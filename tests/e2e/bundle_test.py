@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Programs that are built into bundles, moved to another folder, run there and taken apart."""
+
+import json
+import shutil
+import subprocess
+import unittest
+import zipfile
+
+import numpy
+
+from baton import ON_GPU, ROOT, Case, main
+
+PROGRAM = """\
+name = "chain"
+
+[symbols]
+N = 1000
+
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+role = "input"
+init = "arange"
+
+[buffers.w]
+dtype = "f32"
+shape = ["N"]
+role = "weight"
+file = "weights/w.npy"
+
+[buffers.t]
+dtype = "f32"
+shape = ["N"]
+
+[buffers.y]
+dtype = "f32"
+shape = ["N"]
+role = "output"
+
+[kernels.scale]
+source = "kernels/scale.cu"
+include = ["include"]
+options = ["-DFACTOR=3"]
+
+[kernels.add]
+text = '''
+#include <cuda_device_runtime_api.h>
+extern "C" __global__ void add(float* y, const float* t, const float* w, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float added = i < n ? w[i] : 0;
+  cudaGridDependencySynchronize();
+  if (i < n) y[i] = t[i] + added;  // SECRET
+}
+'''
+
+[[steps]]
+launch = "scale"
+grid = ["ceildiv(N, 128)"]
+block = [128]
+args = ["t", "x", "N"]
+
+[[steps]]
+launch = "add"
+grid = ["ceildiv(N, 128)"]
+block = [128]
+args = ["y", "t", "w", "N"]
+"""
+SCALE = """\
+#include "../shared.h"
+#include "factor.h"
+extern "C" __global__ void scale(float* t, const float* x, int n) {
+  const int i = element();
+  if (i < n) t[i] = factor() * x[i];
+}
+"""
+SHARED = "__device__ int element() { return blockIdx.x * blockDim.x + threadIdx.x; }\n"
+FACTOR = "__device__ float factor() { return FACTOR; }\n"
+# Where no compiler can be found.
+NO_NVRTC = {"BATON_NVRTC": "/nonexistent", "BATON_NVJITLINK": "/nonexistent",
+            "BATON_CACHE_SIZE": "0"}
+
+
+class Bundles(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("program/p.toml", PROGRAM)
+        self.write("program/kernels/scale.cu", SCALE)
+        self.write("program/shared.h", SHARED)
+        self.write("program/include/factor.h", FACTOR)
+        (self.folder / "program/weights").mkdir()
+        self.weights = numpy.random.default_rng(1).random(1000, dtype=numpy.float32)
+        numpy.save(self.folder / "program/weights/w.npy", self.weights)
+        numpy.save(self.folder / "y.npy", 3 * numpy.arange(1000, dtype=numpy.float32) + self.weights)
+
+    def build(self, *options, status=0, program="program/p.toml"):
+        result = self.baton("build", program, "-o", "p.baton", *options)
+        self.check(result, status)
+        return result
+
+    def move(self):
+        """The bundle alone, in a folder of its own, under a name that tells nothing."""
+        (self.folder / "elsewhere").mkdir()
+        (self.folder / "p.baton").rename(self.folder / "elsewhere/model.bin")
+        shutil.rmtree(self.folder / "program")
+        return "elsewhere/model.bin"
+
+    def test_the_whole_path(self):
+        result = self.build("--weights")
+        self.assertIn("wrote p.baton: 9 parts", result.out)
+        kept = {name: (self.folder / "program" / name).read_bytes()
+                for name in ("p.toml", "kernels/scale.cu", "shared.h", "include/factor.h",
+                             "weights/w.npy")}
+        expected = self.baton("run", "program/p.toml", "--json").json()
+        bundle = self.move()
+        result = self.baton("run", bundle, "--expect", "y=y.npy", "--strict", **NO_NVRTC)
+        self.check(result, 0)
+        self.assertIn("in the bundle", result.out)
+        result = self.baton("run", bundle, "--executor", "graph", "--expect", "y=y.npy", **NO_NVRTC)
+        self.check(result, 0)
+        found = self.baton("run", bundle, "--json", **NO_NVRTC).json()
+        self.assertEqual(found["edges"], expected["edges"])
+        self.assertEqual([kernel["kernel"] for kernel in found["kernels"]], ["scale", "add"])
+        self.check(self.baton("check", bundle, **NO_NVRTC), 0)
+        self.check(self.baton("bench", bundle, "--repeat", "2", **NO_NVRTC), 0)
+
+        result = self.baton("inspect", bundle, "--extract", "out", **NO_NVRTC)
+        self.check(result, 0)
+        out = self.folder / "out"
+        self.assertEqual((out / "program.toml").read_bytes(), kept["p.toml"])
+        self.assertEqual((out / "files/w.npy").read_bytes(), kept["weights/w.npy"])
+        for name in ("kernels/scale.cu", "shared.h", "include/factor.h"):
+            self.assertEqual((out / "sources" / name).read_bytes(), kept[name])
+        manifest = json.loads((out / "manifest.json").read_text())
+        self.assertEqual(len(manifest["parts"]), 9)
+
+    def test_other_tools_read_the_zip(self):
+        self.build("--weights")
+        with zipfile.ZipFile(self.folder / "p.baton") as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertEqual(archive.namelist()[0], "baton.index")
+            self.assertEqual(archive.read("sources/kernels/scale.cu").decode(), SCALE)
+        parts = self.baton("inspect", "p.baton", "--json").json()["parts"]
+        self.assertTrue(all(part["offset"] % 4096 == 0 for part in parts))
+        if shutil.which("unzip"):
+            subprocess.run(["unzip", "-tq", self.folder / "p.baton"], check=True,
+                           stdout=subprocess.DEVNULL)
+
+    def test_sources_can_be_left_out(self):
+        self.build("--weights", "--no-sources")
+        bundle = self.move()
+        self.assertNotIn(b"SECRET", (self.folder / bundle).read_bytes())
+        self.check(self.baton("run", bundle, "--expect", "y=y.npy", **NO_NVRTC), 0)
+        self.check(self.baton("run", bundle, "--rewrite", "auto", "--expect", "y=y.npy", **NO_NVRTC), 0)
+        self.check(self.baton("run", bundle, "--keep", "kept", **NO_NVRTC), 0)
+
+    def test_weights_lie_beside_it_or_are_given(self):
+        result = self.build()
+        self.assertIn("weights/w.npy of the buffer w is not in the bundle", result.err)
+        shutil.copytree(self.folder / "program/weights", self.folder / "weights")
+        shutil.rmtree(self.folder / "program")
+        self.check(self.baton("run", "p.baton", "--expect", "y=y.npy", **NO_NVRTC), 0)
+        (self.folder / "weights").rename(self.folder / "given")
+        self.check(self.baton("run", "p.baton", **NO_NVRTC), 2, "weights/w.npy")
+        self.check(self.baton("run", "p.baton", "--input", "w=given/w.npy", "--expect", "y=y.npy",
+                              **NO_NVRTC), 0)
+
+    @unittest.skipIf(ON_GPU, "it names simulated GPUs")
+    def test_several_architectures(self):
+        self.build("--weights", "--arch", "sm_90a,sm_100a,compute_90")
+        for device in ("sim:h100", "sim:h200", "sim:b200"):
+            self.check(self.baton("run", "p.baton", "--expect", "y=y.npy", "--device", device,
+                                  **NO_NVRTC), 0)
+        self.build("--weights", "--arch", "sm_100a")
+        self.check(self.baton("run", "p.baton", "--device", "sim:h200", **NO_NVRTC), 2,
+                   "kernels/scale.cu for sm_100a", "sm_90a; build it with --arch sm_90a")
+
+    def test_what_cannot_be_built(self):
+        self.check(self.baton("build", "program/p.toml"), 2, "needs a file to write")
+        self.check(self.baton("build", "-o", "x.baton"), 2, "needs a program file")
+        self.build("--arch", "sm_90a,,sm_80", status=2)
+        self.build("--arch", "sm_90a,sm_90a", status=2)
+        self.build("--arch", "sm_99", status=2)
+        self.check(self.baton("build", "program/none.toml", "-o", "x.baton"), 2, "none.toml")
+        self.check(self.baton("build", "program/p.toml", "-o", "none/x.baton"), 2, "none/x.baton")
+        self.write("program/kernels/scale.cu", "extern \"C\" __global__ void scale() { error }\n")
+        self.assertEqual(self.baton("build", "program/p.toml", "-o", "x.baton").status, 2)
+        self.assertFalse((self.folder / "x.baton").exists())
+
+    def test_damaged_bundles(self):
+        self.build("--weights")
+        whole = (self.folder / "p.baton").read_bytes()
+        inspected = self.baton("inspect", "p.baton", "--json").json()
+
+        def refused(data, *parts):
+            self.write("damaged.baton", data)
+            for command in ("run", "check", "bench", "inspect"):
+                self.check(self.baton(command, "damaged.baton"), 2, "damaged.baton", *parts)
+
+        refused(whole[:-1], "truncated")
+        refused(whole[:100], "truncated")
+        refused(whole[:5000], "truncated")
+        refused(whole + b"\0", "damaged")
+        flipped = bytearray(whole)
+        flipped[4200] ^= 1
+        refused(bytes(flipped), "the checksum of its index")
+        for part in inspected["parts"]:
+            flipped = bytearray(whole)
+            flipped[part["offset"]] ^= 1
+            self.write("damaged.baton", bytes(flipped))
+            self.check(self.baton("inspect", "damaged.baton"), 2, part["name"], "digest")
+            if part["name"].startswith("sources/"):
+                continue  # no command but inspect needs it
+            if part["name"].endswith(".cubin") and not ON_GPU:
+                continue  # the simulated GPU runs PTX
+            self.check(self.baton("run", "damaged.baton"), 2, part["name"], "damaged")
+
+    def test_the_zip_directory_is_compared(self):
+        self.build("--weights")
+        data = bytearray((self.folder / "p.baton").read_bytes())
+        place = data.rindex(b"program.toml")
+        data[place:place + 12] = b"program.exe_"
+        self.write("p.baton", bytes(data))
+        result = self.baton("inspect", "p.baton")
+        self.check(result, 0)
+        self.assertIn("the zip's directory has program.exe_", result.err)
+        self.assertIn("the zip's directory lacks program.toml", result.err)
+        self.check(self.baton("run", "p.baton", "--expect", "y=y.npy"), 0)
+
+    def test_bundles_of_earlier_versions(self):
+        golden = ROOT / "src" / "bundle" / "testdata" / "v1_0.baton"
+        numpy.save(self.folder / "want.npy", numpy.array([3, 5, 7, 9], dtype=numpy.float32))
+        self.check(self.baton("run", golden, "--expect", "y=want.npy", **NO_NVRTC), 0)
+
+
+if __name__ == "__main__":
+    main()
