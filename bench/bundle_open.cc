@@ -6,6 +6,9 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"

@@ -4,6 +4,8 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 #include "bundle/check.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"

@@ -1,7 +1,8 @@
 #include "bundle/facts.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <optional>
 
 namespace baton::bundle {
 namespace {

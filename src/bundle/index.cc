@@ -1,7 +1,7 @@
 #include "bundle/index.h"
 
-#include <algorithm>
-#include <iterator>
+#include <cstddef>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/hash.h"

@@ -1,6 +1,7 @@
 #include "bundle/index_writer.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "base/hash.h"

@@ -1,6 +1,7 @@
 #include "program/without_sources.h"
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "program/document.h"
