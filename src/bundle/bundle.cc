@@ -32,15 +32,9 @@ const Program& BundleContent::program() const {
   const auto text = hold(row.section);
   const Program read = Program::from_text(text->get(), text->name(), directory);
   // It comes with the contents of buffers, and perhaps with a name that its text does not say.
-  ProgramDefinition definition{
-      .name = read.name() == text->name() ? std::string(index.text(row.name)) : read.name(),
-      .file = file->name(),
-      .text = read.text(),
-      .directory = read.directory(),
-      .symbols = read.symbols(),
-      .buffers = read.buffers(),
-      .kernels = read.kernels(),
-      .steps = read.steps()};
+  ProgramDefinition definition = read.definition();
+  definition.file = file->name();
+  if (definition.name == text->name()) definition.name = index.text(row.name);
   for (std::uint64_t number = 0; number < index.files.size(); ++number) {
     const FileRow held = index.files[number];
     const std::string_view name = index.text(held.buffer);
