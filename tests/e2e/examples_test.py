@@ -20,6 +20,7 @@ OUTPUTS = {
     "histogram": ("counts", ["N=1", "N=70001"]),
     "prefix_sum": ("out", ["N=1", "N=1024", "N=1025", "N=300000"]),
     "decode_layer": ("out", ["K=8 N=8", "K=100 N=61", "K=256 N=512"]),
+    "decode_loop": ("tokens", ["STEPS=20", "K=7 V=33 T=5 STEPS=5"]),
 }
 
 
@@ -88,6 +89,41 @@ class CppExamples(Case):
         want = numpy.load(self.folder / "out.npy")[:4]
         values = re.search(r"out = (.*) \.\.\.", self.run_cpp("decode_layer")).group(1).split()
         numpy.testing.assert_allclose([float(value) for value in values], want, rtol=1e-3, atol=1e-4)
+
+
+class Engines(Case):
+    """The engines of decode_loop over a bundle, where they were built: no compiler, no source."""
+
+    COUNT = 20
+
+    def run_engine(self, name):
+        folder = os.environ.get("BATON_EXAMPLES")
+        if not folder or not os.path.exists(os.path.join(folder, name)):
+            self.skipTest(f"{name} was not built")
+        bundle = self.folder / "moved" / "decode_loop.baton"
+        bundle.parent.mkdir()
+        arch = "sm_90a"
+        result = self.baton("build", EXAMPLES / "decode_loop" / "decode_loop.toml", "-o", bundle,
+                            "--arch", arch, "--no-sources")
+        self.check(result, 0)
+        environment = dict(os.environ, BATON_CACHE_DIR=str(self.folder / "empty"),
+                           BATON_NVRTC="/nonexistent")
+        environment.setdefault("BATON_DEVICE", DEVICE)
+        result = subprocess.run([os.path.join(folder, name), bundle.name, str(self.COUNT)],
+                                cwd=bundle.parent, check=True, capture_output=True, text=True,
+                                env=environment)
+        sys.path.insert(0, str(EXAMPLES / "decode_loop"))
+        import reference
+        symbols = {"K": 64, "V": 256, "T": 128, "STEPS": self.COUNT}
+        want = [reference.decode(symbols, 0, first) for first in range(3)]
+        got = [[int(token) for token in line.split()] for line in result.stdout.splitlines()]
+        self.assertEqual(got, want)
+
+    def test_cpp(self):
+        self.run_engine("engine")
+
+    def test_c(self):
+        self.run_engine("engine_c")
 
 
 class EveryExample(Case):
