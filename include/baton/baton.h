@@ -17,6 +17,7 @@
 #include "baton/error.h"
 #include "baton/executable.h"
 #include "baton/finding.h"
+#include "baton/graph.h"
 #include "baton/image.h"
 #include "baton/kernel_module.h"
 #include "baton/launch.h"

@@ -84,6 +84,7 @@ class BATON_API LaunchPlan {
   // Gives a node of an instantiated graph, which `add_to` made for a plan of the same kernel, the
   // plan's grid, block and shared memory, and these arguments. Its attributes stay. Launches of the
   // graph that are under way keep the old values. Throws the driver's errors; the node stays then.
+  void update_node(NativeGraphExec graph, NativeGraphNode node) const;
   void update_node(NativeGraphExec graph, NativeGraphNode node, void* const* arguments) const;
 
  private:

@@ -242,6 +242,10 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGrap
   return node;
 }
 
+void LaunchPlan::update_node(NativeGraphExec graph, NativeGraphNode node) const {
+  update_node(graph, node, state().pointers.data());
+}
+
 void LaunchPlan::update_node(NativeGraphExec graph, NativeGraphNode node,
                              void* const* arguments) const {
   const State& state = this->state();

@@ -7,11 +7,11 @@
 #include "bind/tape_walk.h"
 #include "driver/driver.h"
 #include "play/failed_run.h"
-#include "play/graph.h"
 #include "play/moves.h"
 #include "play/node_updates.h"
 #include "play/player.h"
 #include "play/sender.h"
+#include "play/tape_graph.h"
 
 namespace baton::play {
 namespace {
@@ -204,9 +204,9 @@ class GraphPlayer : public Player {
       ++counts_.updates;
     } else {
       instance_.reset();
-      instance_.emplace(device_, std::move(graph));
+      instance_.emplace(std::move(graph));
       ++counts_.builds;
-      const TapeGraph::Counts counts = instance_->graph().counts();
+      const Graph::Counts counts = instance_->graph().graph().counts();
       counts_.nodes = counts.nodes;
       counts_.edges = counts.edges;
       counts_.programmatic_edges = counts.programmatic_edges;
@@ -275,7 +275,7 @@ class GraphPlayer : public Player {
   Device device_;
   Event begin_, end_;          // of the run
   std::vector<Event> events_;  // of the marks; outlive the graph that records them
-  std::optional<GraphInstance> instance_;
+  std::optional<TapeInstance> instance_;
   NodeUpdates nodes_;
   std::uint64_t binding_ = 0;  // what the graph was made for
   std::uint64_t stride_ = 0;   // between its marks; 0: it has none

@@ -6,7 +6,7 @@
 
 #include "baton/report.h"
 #include "bind/tape.h"
-#include "play/graph.h"
+#include "play/tape_graph.h"
 
 namespace baton::play {
 

@@ -37,7 +37,7 @@ void NodeUpdates::mark(const Numbers& numbers) {
   }
 }
 
-bool NodeUpdates::apply(const GraphInstance& graph, const PlayTarget& target) {
+bool NodeUpdates::apply(const TapeInstance& graph, const PlayTarget& target) {
   if (marked_.empty()) return false;
   driver::Simulator* const simulator = target.device.driver().simulator;
   while (!marked_.empty()) {
@@ -49,8 +49,8 @@ bool NodeUpdates::apply(const GraphInstance& graph, const PlayTarget& target) {
           note_of(*node.launch, node.step, node.slots, target.buffers, target.tags));
     }
     const bind::LaunchForm& form = *node.launch->form;
-    graph.update(graph.graph().launches()[marked_.back()],
-                 node.programmatic ? *form.early : *form.full, node.launch->arguments);
+    graph.update(marked_.back(), node.programmatic ? *form.early : *form.full,
+                 node.launch->arguments);
     node.is_marked = false;
     marked_.pop_back();
   }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bind/tape_changes.h"
-#include "play/graph.h"
 #include "play/player.h"
+#include "play/tape_graph.h"
 
 namespace baton::play {
 
@@ -26,7 +26,7 @@ class NodeUpdates {
   void mark(const bind::TapeChanges& changes);
   // Gives the nodes of marked launches their values. Returns whether there were any. Throws what
   // the driver refuses with.
-  bool apply(const GraphInstance& graph, const PlayTarget& target);
+  bool apply(const TapeInstance& graph, const PlayTarget& target);
 
  private:
   struct Node {

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "baton/buffer.h"
+#include "baton/launch_plan.h"
+
+namespace baton {
+
+// The order between two nodes of a graph.
+enum class GraphEdgeKind : std::uint8_t {
+  kFull,          // the later node starts when the earlier one has completed
+  kProgrammatic,  // between launches: the later one may start when every block of the earlier one
+                  // has triggered or ended, and waits itself (griddepcontrol.wait)
+};
+
+// A node that another one comes after.
+struct GraphEdge {
+  GraphEdge(NativeGraphNode node, GraphEdgeKind edge = GraphEdgeKind::kFull)  // NOLINT: implicit
+      : from(node), kind(edge) {}
+
+  NativeGraphNode from;
+  GraphEdgeKind kind;
+};
+
+// A CUDA graph of launches, copies, fills and host functions on one device. Movable; one thread at
+// a time. Nodes are the driver's own handles, valid as long as the graph. Calls throw
+// kInvalidInput for arguments that do not fit, and the driver's errors.
+class BATON_API Graph {
+ public:
+  explicit Graph(const Device& device);
+  // Makes a graph of what `work` enqueues on the stream, and on streams that it makes wait for
+  // events of the stream. Nothing of that is executed. The calling thread must not make calls that
+  // a capture forbids, such as synchronous copies. Rethrows what `work` throws.
+  static Graph capture(const Stream& stream, const std::function<void()>& work);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
+  const Device& device() const;
+  NativeGraph native() const;
+
+  // Adds a node after the nodes of `after`; without any it starts with the graph.
+  //
+  // The launch with the plan's current arguments. Throws kUnsupported for an attribute that nodes
+  // do not keep. pdl() and the stream of the plan have no effect: edges decide.
+  NativeGraphNode add(const LaunchPlan& launch, std::span<const GraphEdge> after = {});
+  // The same with these arguments: one address for each parameter.
+  NativeGraphNode add(const LaunchPlan& launch, void* const* arguments,
+                      std::span<const GraphEdge> after = {});
+  // A copy inside of the device. The memory must stay allocated while the graph may run.
+  NativeGraphNode add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes,
+                           std::span<const GraphEdge> after = {});
+  // Sets `count` elements of `width` bytes (1, 2, 4 or 8) to the low bytes of `value`.
+  NativeGraphNode add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
+                           std::uint64_t count, std::span<const GraphEdge> after = {});
+  // Calls the function on a thread of the driver. It must not call the driver, and must not throw:
+  // the process ends then. It lives as long as the graph and everything instantiated from it.
+  NativeGraphNode add_host(std::function<void()> function, std::span<const GraphEdge> after = {});
+  // Nothing: a point where nodes join.
+  NativeGraphNode add_empty(std::span<const GraphEdge> after = {});
+  // Records the event.
+  NativeGraphNode add_record(const Event& event, std::span<const GraphEdge> after = {});
+  // Adds an edge between two nodes of the graph.
+  void connect(const GraphEdge& edge, NativeGraphNode to);
+
+  // Nodes and edges as the driver counts them.
+  struct Counts {
+    std::uint64_t nodes = 0, edges = 0, programmatic_edges = 0;
+  };
+  Counts counts() const;
+
+ private:
+  friend class GraphInstance;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A graph that is ready to run. Movable; one thread at a time. Its end lets launches that are under
+// way complete.
+class BATON_API GraphInstance {
+ public:
+  // Keeps what the graph's host functions need. The graph itself must outlive the instance if
+  // nodes are updated. Throws kInvalidInput for a cycle, and the driver's errors.
+  explicit GraphInstance(const Graph& graph, bool node_priorities = false);
+  GraphInstance(GraphInstance&&) noexcept;
+  GraphInstance& operator=(GraphInstance&&) noexcept;
+  ~GraphInstance();
+
+  NativeGraphExec native() const;
+
+  // Launches all nodes. Returns without waiting. Launches of one instance execute one after
+  // another.
+  void launch(const Stream& stream) const;
+  // Gives a launch other arguments, or another grid, block and shared memory; see
+  // LaunchPlan::update_node. Launches that are under way keep the old ones.
+  void update(NativeGraphNode node, const LaunchPlan& launch) const;
+  void update(NativeGraphNode node, const LaunchPlan& launch, void* const* arguments) const;
+  // Takes over the parameters of all nodes of another graph with the same nodes and edges. Returns
+  // false if the driver needs a new instance; then nothing has changed.
+  bool update(const Graph& graph);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace baton

@@ -1,0 +1,302 @@
+#include "baton/graph.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "driver/driver.h"
+#include "runtime/context.h"
+#include "runtime/crossing.h"
+#include "runtime/release.h"
+
+namespace baton {
+namespace {
+
+using HostFunction = std::function<void()>;
+// Lists share their functions: an instance keeps those of its graph.
+using HostFunctions = std::vector<std::shared_ptr<const HostFunction>>;
+
+CUgraphEdgeData data_of(GraphEdgeKind kind) {
+  CUgraphEdgeData data{};
+  if (kind == GraphEdgeKind::kProgrammatic) {
+    // The port of a captured launch with programmatic stream serialization.
+    data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+    data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  }
+  return data;
+}
+
+// Full edges, which the calls that add nodes take.
+std::vector<CUgraphNode> full_edges(std::span<const GraphEdge> after) {
+  std::vector<CUgraphNode> nodes;
+  for (const GraphEdge& edge : after) {
+    if (edge.kind == GraphEdgeKind::kFull) nodes.push_back(edge.from);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+struct Graph::State {
+  explicit State(const Device& on) : device(on) {}
+  State(const State&) = delete;
+  ~State() {
+    if (graph == nullptr) return;
+    release_in_context(device, [this](const driver::Driver& driver) {
+      BATON_RELEASE(driver, cuGraphDestroy, graph);
+    });
+  }
+
+  // Adds a node by `call(node, after, count)`, which returns the driver's result, then its
+  // programmatic edges.
+  template <typename Call>
+  NativeGraphNode add(std::span<const GraphEdge> after, Call&& call) {
+    const std::vector<CUgraphNode> full = full_edges(after);
+    const ContextGuard guard(device);
+    const CUgraphNode node = call(full);
+    for (const GraphEdge& edge : after) {
+      if (edge.kind != GraphEdgeKind::kFull) connect(edge, node);
+    }
+    return node;
+  }
+
+  void connect(const GraphEdge& edge, CUgraphNode to) const {
+    const CUgraphEdgeData data = data_of(edge.kind);
+    BATON_DRIVER_CALL(device.driver(), cuGraphAddDependencies, graph, &edge.from, &to, &data, 1);
+  }
+
+  NativeGraphNode add_memset(const CUDA_MEMSET_NODE_PARAMS& params,
+                             std::span<const GraphEdge> after) {
+    return add(after, [&](const std::vector<CUgraphNode>& full) {
+      CUgraphNode node = nullptr;
+      BATON_DRIVER_CALL(device.driver(), cuGraphAddMemsetNode, &node, graph, full.data(),
+                        full.size(), &params, device.native_context());
+      return node;
+    });
+  }
+
+  Device device;
+  CUgraph graph = nullptr;
+  HostFunctions functions;
+};
+
+Graph::Graph(const Device& device) : state_(std::make_unique<State>(device)) {
+  const ContextGuard guard(device);
+  BATON_DRIVER_CALL(device.driver(), cuGraphCreate, &state_->graph, 0);
+}
+
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+Graph Graph::capture(const Stream& stream, const std::function<void()>& work) {
+  const driver::Driver& driver = stream.device().driver();
+  const ContextGuard guard(stream.device());
+  BATON_DRIVER_CALL(driver, cuStreamBeginCapture, stream.native(),
+                    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // The capture ends in any case, else the stream is of no use to its owner.
+  CUgraph captured = nullptr;
+  const CUresult result = driver.cuStreamEndCapture(stream.native(), &captured);
+  Graph graph(stream.device());
+  std::swap(graph.state_->graph, captured);
+  if (captured != nullptr) BATON_RELEASE(driver, cuGraphDestroy, captured);
+  if (failure) std::rethrow_exception(failure);
+  driver::check(driver, result, "cuStreamEndCapture");
+  return graph;
+}
+
+const Device& Graph::device() const {
+  return state_->device;
+}
+
+NativeGraph Graph::native() const {
+  return state_->graph;
+}
+
+NativeGraphNode Graph::add(const LaunchPlan& launch, std::span<const GraphEdge> after) {
+  require_one_device("launch", launch.kernel().device(), "graph", state_->device);
+  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    return launch.add_to(state_->graph, full);
+  });
+}
+
+NativeGraphNode Graph::add(const LaunchPlan& launch, void* const* arguments,
+                           std::span<const GraphEdge> after) {
+  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    return launch.add_to(state_->graph, full, arguments);
+  });
+}
+
+NativeGraphNode Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes,
+                                std::span<const GraphEdge> after) {
+  CUDA_MEMCPY3D params{};
+  params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  params.srcDevice = from;
+  params.dstDevice = to;
+  params.WidthInBytes = bytes;
+  params.Height = params.Depth = 1;
+  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    CUgraphNode node = nullptr;
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddMemcpyNode, &node, state_->graph,
+                      full.data(), full.size(), &params, state_->device.native_context());
+    return node;
+  });
+}
+
+NativeGraphNode Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
+                                std::uint64_t count, std::span<const GraphEdge> after) {
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    throw error(ErrorCode::kInvalidInput,
+                "a fill of elements of {} bytes; elements have 1, 2, 4 or 8", width);
+  }
+  CUDA_MEMSET_NODE_PARAMS params{};
+  params.dst = to;
+  params.value = static_cast<unsigned>(value);
+  params.elementSize = std::min(width, 4u);
+  params.width = count * width / params.elementSize;
+  params.height = 1;
+  const auto high = static_cast<unsigned>(value >> 32);
+  if (width < 8 || high == params.value) return state_->add_memset(params, after);
+  // The driver sets no 8-byte pattern: the low words of all elements, then the high ones.
+  params.width = 1;
+  params.height = count;
+  params.pitch = width;
+  const GraphEdge low(state_->add_memset(params, after));
+  params.dst += 4;
+  params.value = high;
+  return state_->add_memset(params, {&low, 1});
+}
+
+NativeGraphNode Graph::add_host(std::function<void()> function, std::span<const GraphEdge> after) {
+  if (!function) throw error(ErrorCode::kInvalidInput, "the host function of a node is empty");
+  const auto kept = std::make_shared<const HostFunction>(std::move(function));
+  CUDA_HOST_NODE_PARAMS params{};
+  params.fn = [](void* data) { (*static_cast<const HostFunction*>(data))(); };
+  params.userData = const_cast<HostFunction*>(kept.get());
+  const NativeGraphNode added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    CUgraphNode node = nullptr;
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddHostNode, &node, state_->graph,
+                      full.data(), full.size(), &params);
+    return node;
+  });
+  state_->functions.push_back(kept);
+  return added;
+}
+
+NativeGraphNode Graph::add_empty(std::span<const GraphEdge> after) {
+  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    CUgraphNode node = nullptr;
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEmptyNode, &node, state_->graph,
+                      full.data(), full.size());
+    return node;
+  });
+}
+
+NativeGraphNode Graph::add_record(const Event& event, std::span<const GraphEdge> after) {
+  return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    CUgraphNode node = nullptr;
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEventRecordNode, &node, state_->graph,
+                      full.data(), full.size(), event.native());
+    return node;
+  });
+}
+
+void Graph::connect(const GraphEdge& edge, NativeGraphNode to) {
+  const ContextGuard guard(state_->device);
+  state_->connect(edge, to);
+}
+
+Graph::Counts Graph::counts() const {
+  const driver::Driver& driver = state_->device.driver();
+  const ContextGuard guard(state_->device);
+  std::size_t nodes = 0, edges = 0;
+  BATON_DRIVER_CALL(driver, cuGraphGetNodes, state_->graph, nullptr, &nodes);
+  BATON_DRIVER_CALL(driver, cuGraphGetEdges, state_->graph, nullptr, nullptr, nullptr, &edges);
+  std::vector<CUgraphNode> from(edges), to(edges);
+  std::vector<CUgraphEdgeData> data(edges);
+  if (edges != 0) {
+    BATON_DRIVER_CALL(driver, cuGraphGetEdges, state_->graph, from.data(), to.data(), data.data(),
+                      &edges);
+  }
+  const auto programmatic = std::ranges::count_if(data, [](const CUgraphEdgeData& edge) {
+    return edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  });
+  return {nodes, edges, static_cast<std::uint64_t>(programmatic)};
+}
+
+struct GraphInstance::State {
+  explicit State(const Device& on) : device(on) {}
+  State(const State&) = delete;
+  ~State() {
+    if (exec == nullptr) return;
+    release_in_context(device, [this](const driver::Driver& driver) {
+      BATON_RELEASE(driver, cuGraphExecDestroy, exec);
+    });
+  }
+
+  Device device;
+  CUgraphExec exec = nullptr;
+  HostFunctions functions;
+};
+
+GraphInstance::GraphInstance(const Graph& graph, bool node_priorities)
+    : state_(std::make_unique<State>(graph.device())) {
+  state_->functions = graph.state_->functions;
+  const ContextGuard guard(state_->device);
+  // Without the flag all nodes have the stream's priority; with it an update cannot change any.
+  const unsigned long long flags =
+      node_priorities ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
+  BATON_DRIVER_CALL(state_->device.driver(), cuGraphInstantiateWithFlags, &state_->exec,
+                    graph.native(), flags);
+}
+
+GraphInstance::GraphInstance(GraphInstance&&) noexcept = default;
+GraphInstance& GraphInstance::operator=(GraphInstance&&) noexcept = default;
+GraphInstance::~GraphInstance() = default;
+
+NativeGraphExec GraphInstance::native() const {
+  return state_->exec;
+}
+
+void GraphInstance::launch(const Stream& stream) const {
+  const ContextGuard guard(state_->device);
+  BATON_DRIVER_CALL(state_->device.driver(), cuGraphLaunch, state_->exec, stream.native());
+}
+
+void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch) const {
+  launch.update_node(state_->exec, node);
+}
+
+void GraphInstance::update(NativeGraphNode node, const LaunchPlan& launch,
+                           void* const* arguments) const {
+  launch.update_node(state_->exec, node, arguments);
+}
+
+bool GraphInstance::update(const Graph& graph) {
+  const driver::Driver& driver = state_->device.driver();
+  const ContextGuard guard(state_->device);
+  CUgraphExecUpdateResultInfo info{};
+  const CUresult result = driver.cuGraphExecUpdate(state_->exec, graph.native(), &info);
+  if (result == CUDA_SUCCESS) {
+    // Launches that are under way may still call the old ones.
+    const HostFunctions& added = graph.state_->functions;
+    state_->functions.insert(state_->functions.end(), added.begin(), added.end());
+    return true;
+  }
+  if (result != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+    driver::check(driver, result, "cuGraphExecUpdate");
+  }
+  log(LogLevel::kInfo, "the driver does not update the graph (reason {}): it needs a new instance",
+      static_cast<int>(info.result));
+  return false;
+}
+
+}  // namespace baton

@@ -1,0 +1,168 @@
+#include "baton/graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+#include "baton/module.h"
+
+namespace baton {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// x[0] = x[0] * factor + 1, after a wait and a trigger.
+constexpr const char* kStep = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry step(.param .u64 step_param_0, .param .u32 step_param_1)
+{
+  .reg .u32 %r<4>;
+  .reg .u64 %rd<3>;
+  ld.param.u64 %rd1, [step_param_0];
+  ld.param.u32 %r1, [step_param_1];
+  cvta.to.global.u64 %rd2, %rd1;
+  griddepcontrol.wait;
+  ld.global.u32 %r2, [%rd2];
+  mad.lo.u32 %r3, %r2, %r1, 1;
+  st.global.u32 [%rd2], %r3;
+  griddepcontrol.launch_dependents;
+  ret;
+}
+)";
+
+class GraphTest : public testing::Test {
+ protected:
+  static Device open() {
+    const char* spec = std::getenv("BATON_TEST_DEVICE");
+    return Device::open(spec != nullptr && *spec != '\0' ? spec : "sim");
+  }
+
+  LaunchPlan plan(unsigned factor) const {
+    return LaunchPlan::make(kernel_, {.block = 1, .stream = stream_}, x_, factor);
+  }
+  unsigned value() const {
+    unsigned result = 0;
+    x_.memory().download(&result, sizeof(result), 0, stream_);
+    stream_.synchronize();
+    return result;
+  }
+
+  const Device device_ = open();
+  const Stream stream_{device_};
+  const Buffer<unsigned> x_ = Buffer<unsigned>::of(device_, std::vector<unsigned>{1});
+  const Kernel kernel_ = Module::load(device_, Image::from_bytes(kStep, "step.ptx")).kernel("step");
+};
+
+TEST_F(GraphTest, RunsNodesInTheOrderOfTheirEdges) {
+  Graph graph(device_);
+  const NativeGraphNode first = graph.add(plan(10));
+  const GraphEdge early(first, GraphEdgeKind::kProgrammatic);
+  const NativeGraphNode second = graph.add(plan(2), {&early, 1});
+  const GraphEdge after(second);
+  std::atomic<int> calls = 0;
+  const GraphEdge host(graph.add_host([&] { ++calls; }, {&after, 1}));
+  graph.add_empty({&host, 1});
+  const Graph::Counts counts = graph.counts();
+  EXPECT_EQ(counts.nodes, 4u);
+  EXPECT_EQ(counts.edges, 3u);
+  EXPECT_EQ(counts.programmatic_edges, 1u);
+  const GraphInstance instance(graph);
+  instance.launch(stream_);
+  EXPECT_EQ(value(), (1 * 10 + 1) * 2 + 1u);
+  instance.launch(stream_);
+  EXPECT_EQ(value(), (23 * 10 + 1) * 2 + 1u);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(GraphTest, CopiesAndFills) {
+  const Buffer<std::uint64_t> wide(device_, 3);
+  const Buffer<std::uint64_t> copied(device_, 3);
+  Graph graph(device_);
+  const GraphEdge filled(graph.add_fill(wide.memory().address(), 0x0123456789ABCDEFull, 8, 3));
+  graph.add_copy(copied.memory().address(), wide.memory().address(), 24, {&filled, 1});
+  GraphInstance(graph).launch(stream_);
+  stream_.synchronize();
+  EXPECT_THAT(copied.download(), Each(0x0123456789ABCDEFull));
+  try {
+    graph.add_fill(wide.memory().address(), 0, 3, 1);
+    FAIL();
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+    EXPECT_THAT(failure.message(), HasSubstr("elements of 3 bytes"));
+  }
+}
+
+TEST_F(GraphTest, NodesAndGraphsAreUpdated) {
+  Graph graph(device_);
+  const NativeGraphNode node = graph.add(plan(10));
+  GraphInstance instance(graph);
+  instance.update(node, plan(7));
+  instance.launch(stream_);
+  EXPECT_EQ(value(), 8u);
+  Graph other(device_);
+  other.add(plan(2));
+  EXPECT_TRUE(instance.update(other));
+  instance.launch(stream_);
+  EXPECT_EQ(value(), 17u);
+  Graph longer(device_);
+  const GraphEdge first(longer.add(plan(2)));
+  longer.add(plan(2), {&first, 1});
+  EXPECT_FALSE(instance.update(longer));
+  instance.launch(stream_);
+  EXPECT_EQ(value(), 35u) << "nothing has changed";
+}
+
+TEST_F(GraphTest, CapturesAStream) {
+  const Graph graph = Graph::capture(stream_, [&] {
+    EXPECT_TRUE(stream_.is_capturing());
+    plan(3).launch();
+    plan(3).launch();
+  });
+  EXPECT_FALSE(stream_.is_capturing());
+  EXPECT_EQ(graph.counts().nodes, 2u);
+  EXPECT_EQ(value(), 1u) << "nothing was executed";
+  GraphInstance(graph).launch(stream_);
+  EXPECT_EQ(value(), 13u);
+}
+
+TEST_F(GraphTest, ACaptureThatFailsLeavesTheStreamUsable) {
+  EXPECT_THROW(Graph::capture(stream_, [] { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_FALSE(stream_.is_capturing());
+  plan(3).launch();
+  EXPECT_EQ(value(), 4u);
+}
+
+// Host functions live as long as what may call them.
+TEST_F(GraphTest, AnInstanceKeepsHostFunctions) {
+  const auto calls = std::make_shared<std::atomic<int>>(0);
+  std::optional<GraphInstance> instance;
+  {
+    Graph graph(device_);
+    graph.add_host([calls] { ++*calls; });
+    instance.emplace(graph);
+  }
+  instance->launch(stream_);
+  stream_.synchronize();
+  EXPECT_EQ(*calls, 1);
+  EXPECT_EQ(calls.use_count(), 2);
+  instance.reset();
+  EXPECT_EQ(calls.use_count(), 1);
+}
+
+TEST_F(GraphTest, BadInputIsRefused) {
+  Graph graph(device_);
+  EXPECT_THROW(graph.add_host({}), Error);
+  const GraphEdge empty(graph.add_empty(), GraphEdgeKind::kProgrammatic);
+  EXPECT_THROW(graph.add(plan(1), {&empty, 1}), Error) << "only launches have programmatic edges";
+}
+
+}  // namespace
+}  // namespace baton

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "baton/graph.h"
+#include "driver/simulator.h"
+
+namespace baton::play {
+
+// A graph of steps that follow one another, while it is built: what is added comes after what was
+// added before. Movable; one thread at a time. Every call throws what the driver refuses with; the
+// graph is of no use then.
+class TapeGraph {
+ public:
+  explicit TapeGraph(const Device& device) : graph_(device) {}
+
+  // `programmatic`: it may start early after the launch that was added last, by an edge of that
+  // type. Otherwise it starts when everything before is done. `waits`: its end is the end of the
+  // launch that it started early after, since some thread of it waits for that.
+  // `arguments`: one address a parameter.
+  void add(const LaunchPlan& launch, void* const* arguments, bool programmatic, bool waits);
+  void add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes);
+  // `count` elements of `width` bytes: 1, 2, 4 or 8.
+  void add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std::uint64_t count);
+  // Records the event when what was added last is done. Nothing waits for it: the edges between the
+  // steps stay what they are. The event must outlive launches of the graph.
+  void add_mark(const Event& event);
+
+  const Graph& graph() const { return graph_; }
+  // Everything but what nodes are given: equal where one graph can take the values of another.
+  const std::string& shape() const { return shape_; }
+  // The launches' nodes, in their order.
+  const std::vector<NativeGraphNode>& launches() const { return launches_; }
+  bool has_priorities() const { return has_priorities_; }
+
+ private:
+  void begin_node(char kind, bool programmatic);
+  void end_node(NativeGraphNode node, bool programmatic, bool waits);
+
+  Graph graph_;
+  // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
+  // one alone; beside it those that a launch was started early after without waiting for them.
+  std::vector<GraphEdge> open_;
+  std::vector<NativeGraphNode> launches_;
+  std::string shape_;
+  std::uint64_t nodes_ = 0;
+  bool has_priorities_ = false;
+};
+
+// Such a graph, ready to run. Keeps the graph that it was made from, whose nodes name its own.
+class TapeInstance {
+ public:
+  explicit TapeInstance(TapeGraph graph);
+
+  const TapeGraph& graph() const { return graph_; }
+
+  // Takes over what the nodes of another graph are given. False where its shape is another one, or
+  // the driver does not take it: then nothing has changed.
+  bool update(const TapeGraph& graph);
+  // Gives the launch of that number other parameters. Throws what the driver refuses with; the node
+  // stays then.
+  void update(std::size_t launch, const LaunchPlan& plan, void* const* arguments) const;
+  void launch(const Stream& stream) const { instance_.launch(stream); }
+  // On a simulated GPU: what each launch did when the graph was launched last, in their order.
+  std::vector<driver::Counters> counters() const;
+
+ private:
+  TapeGraph graph_;
+  GraphInstance instance_;
+};
+
+}  // namespace baton::play
