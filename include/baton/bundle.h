@@ -87,7 +87,7 @@ struct BundleOptions {
   // Whether the bundle has the kernels' sources and the headers that they include. Without them the
   // program's text has no CUDA source either. PTX is always there.
   bool sources = true;
-  // Whether the bundle has the files that buffers are initialised from.
+  // Whether the bundle has the files that buffers are read from: .npy and .safetensors.
   bool weights = false;
   bool use_cache = true;  // the compile cache
 };

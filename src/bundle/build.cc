@@ -176,24 +176,31 @@ class BundleBuilder {
     return name;
   }
 
+  // Several buffers may be tensors of one file.
   void collect_files() {
+    std::map<fs::path, std::string> known;
     for (const ProgramBuffer& buffer : program_.buffers()) {
       if (buffer.init != BufferInit::kFile) continue;
+      const std::string relative = relative_name(buffer.file);
+      const auto [entry, is_new] = known.emplace(buffer.file, "");
       if (!options_.weights) {
+        if (!is_new) continue;
         remarks_.push_back(fmt::format(
             "{} of the buffer {} is not in the bundle and has to lie beside it; --weights puts it "
             "in",
-            relative_name(buffer.file), printable(buffer.name)));
+            relative, printable(buffer.name)));
         continue;
       }
-      try {
-        mapped_.push_back(MappedFile::open(buffer.file));
-      } catch (Error& failure) {
-        failure.at(buffer.where);
-        throw;
+      if (is_new) {
+        try {
+          mapped_.push_back(MappedFile::open(buffer.file));
+        } catch (Error& failure) {
+          failure.at(buffer.where);
+          throw;
+        }
+        entry->second = add(fmt::format("{}{}", kFileFolder, relative), mapped_.back()->bytes());
       }
-      const std::string name = fmt::format("{}{}.npy", kFileFolder, as_file_name(buffer.name));
-      files_.emplace_back(buffer.name, add(name, mapped_.back()->bytes()));
+      files_.emplace_back(buffer.name, entry->second);
     }
   }
 

@@ -144,14 +144,14 @@ TEST_F(BundleTest, HasItsPartsByteForByte) {
     EXPECT_EQ(part.offset % 4096, 0u);
     EXPECT_EQ(part.sha256, to_hex(sha256(opened.bytes(part.name))));
   }
-  EXPECT_THAT(names, ElementsAre("files/w.npy", "images/add." + arch + ".cubin",
+  EXPECT_THAT(names, ElementsAre("files/data/w.npy", "images/add." + arch + ".cubin",
                                  "images/add." + arch + ".ptx", "images/scale." + arch + ".cubin",
                                  "images/scale." + arch + ".ptx", "program.toml",
                                  "sources/factor.h", "sources/scale.cu"));
   EXPECT_EQ(opened.bytes("program.toml"), kProgram);
   EXPECT_EQ(opened.bytes("sources/scale.cu"), kScale);
   EXPECT_EQ(opened.bytes("sources/factor.h"), kFactor);
-  EXPECT_EQ(opened.bytes("files/w.npy"), read_file(folder() / "data/w.npy"));
+  EXPECT_EQ(opened.bytes("files/data/w.npy"), read_file(folder() / "data/w.npy"));
   EXPECT_THAT(opened.directory_differences(), IsEmpty());
   EXPECT_THAT(opened.skipped(), IsEmpty());
   EXPECT_THROW(opened.bytes("sources/none.cu"), Error);
@@ -199,6 +199,37 @@ TEST_F(BundleTest, FindsFilesBesideIt) {
   EXPECT_THROW(run(loaded), Error);
   fs::rename(folder() / "data", bundle().parent_path() / "data");
   EXPECT_EQ(run(loaded)[5], 7.f);
+}
+
+// Two tensors of one file, one of which a setup step copies. No kernel at all.
+TEST_F(BundleTest, HoldsSafetensorsOnceAndSetupSteps) {
+  const std::string header = R"({"a":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},)"
+                             R"("b":{"dtype":"I32","shape":[1],"data_offsets":[4,8]}})";
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(header.size());
+  write_file_atomically(folder() / "m.safetensors",
+                        file + header + std::string("\7\0\0\0\11\0\0\0", 8));
+  write_file_atomically(folder() / "s.toml", R"([buffers]
+a = { dtype = "i32", shape = [1], role = "weight", file = "m.safetensors", tensor = "a" }
+b = { dtype = "i32", shape = [1], role = "weight", file = "m.safetensors", tensor = "b" }
+c = { dtype = "i32", shape = [1], role = "weight" }
+y = { dtype = "i32", shape = [2], role = "output" }
+[[setup]]
+copy = { from = "a", to = "c" }
+[[steps]]
+copy = { from = "c", to = "y", count = 1 }
+[[steps]]
+copy = { from = "b", to = "y + 1", count = 1 }
+)");
+  write_bundle(Program::from_file(folder() / "s.toml"), bundle(), everything());
+  fs::remove_all(folder());
+  const Bundle opened = Bundle::open(bundle());
+  ASSERT_EQ(opened.parts().size(), 2u);
+  EXPECT_EQ(opened.parts()[0].name, "files/m.safetensors");
+  EXPECT_THAT(opened.architectures(), IsEmpty());
+  Executable executable(LoadedProgram::load(opened, open_device()));
+  executable.run();
+  EXPECT_EQ(values<int>(executable.output("y")), (std::vector<int>{7, 9}));
 }
 
 TEST_F(BundleTest, TakesTheBestImageForTheDevice) {

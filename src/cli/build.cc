@@ -1,11 +1,10 @@
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "baton/bundle.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "tools/basics.h"
+#include "tools/program_file.h"
 
 namespace baton::cli {
 
@@ -31,9 +30,9 @@ void build(const BuildCommand& command, Output& output) {
   json["architectures"] = written.architectures();
   nlohmann::ordered_json& parts = json["parts"] = nlohmann::ordered_json::array();
   for (const BundlePart& part : written.parts()) parts.push_back(part.name);
-  output.line("wrote {}: {}, {}, for {}", command.output.string(),
+  output.line("wrote {}: {}, {}{}", command.output.string(),
               counted(written.parts().size(), "part"), format_bytes(bytes),
-              fmt::join(written.architectures(), ", "));
+              tools::for_architectures(written));
 }
 
 }  // namespace baton::cli

@@ -1,7 +1,5 @@
 #include "cli/inspect_bundle.h"
 
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "baton/bundle.h"
@@ -43,14 +41,13 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   json["kind"] = "bundle";
   const Bundle bundle = Bundle::open(command.image, Verify::kAll);
   const Program& program = bundle.program();
-  const std::vector<std::string> architectures = bundle.architectures();
   json["version"] = bundle.version();
   json["program"] = program.name();
-  json["architectures"] = architectures;
+  json["architectures"] = bundle.architectures();
   json["skipped"] = bundle.skipped();
-  output.line("{}: bundle {} of the program {}, {}, for {}", command.image.string(),
-              bundle.version(), printable(program.name()),
-              counted(program.kernels().size(), "kernel"), fmt::join(architectures, ", "));
+  output.line("{}: bundle {} of the program {}, {}{}", command.image.string(), bundle.version(),
+              printable(program.name()), counted(program.kernels().size(), "kernel"),
+              tools::for_architectures(bundle));
   for (const std::string& part : bundle.skipped()) {
     output.warning(fmt::format("{} is of a later version and is skipped", part));
   }

@@ -1,5 +1,7 @@
 #include "tools/program_file.h"
 
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "tools/extraction.h"
@@ -16,6 +18,11 @@ ProgramFile open_program(const std::filesystem::path& path) {
 Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options) const {
   if (!bundle) return Executable::prepare(program, device, options);
   return Executable(LoadedProgram::load(*bundle, device, options.load()), options.executor);
+}
+
+std::string for_architectures(const Bundle& bundle) {
+  const std::vector<std::string> names = bundle.architectures();
+  return names.empty() ? "" : fmt::format(", for {}", fmt::join(names, ", "));
 }
 
 std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder) {

@@ -20,6 +20,9 @@ struct ProgramFile {
 // Throws what Program::from_file and Bundle::open throw.
 ProgramFile open_program(const std::filesystem::path& path);
 
+// ", for sm_90a, sm_100a"; empty for a bundle without kernels.
+std::string for_architectures(const Bundle& bundle);
+
 // Writes every part of a bundle into a folder as it is, PTX without its NUL, and manifest.json,
 // which says the digest of each. Returns the paths written.
 std::vector<std::string> extract_bundle(const Bundle& bundle, const std::filesystem::path& folder);

@@ -128,7 +128,7 @@ class Bundles(Case):
         self.check(result, 0)
         out = self.folder / "out"
         self.assertEqual((out / "program.toml").read_bytes(), kept["p.toml"])
-        self.assertEqual((out / "files/w.npy").read_bytes(), kept["weights/w.npy"])
+        self.assertEqual((out / "files/weights/w.npy").read_bytes(), kept["weights/w.npy"])
         for name in ("kernels/scale.cu", "shared.h", "include/factor.h"):
             self.assertEqual((out / "sources" / name).read_bytes(), kept[name])
         manifest = json.loads((out / "manifest.json").read_text())
