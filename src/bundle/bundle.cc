@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -96,9 +97,10 @@ const Program& Bundle::program() const {
 std::vector<std::string> Bundle::architectures() const {
   const bundle::Index& index = content_->index;
   std::vector<std::string> names;
+  std::unordered_set<std::string_view> seen;
   for (std::uint64_t number = 0; number < index.builds.size(); ++number) {
     const std::string_view arch = index.text(index.builds[number].arch);
-    if (!arch.empty() && std::ranges::find(names, arch) == names.end()) names.emplace_back(arch);
+    if (!arch.empty() && seen.insert(arch).second) names.emplace_back(arch);
   }
   return names;
 }
