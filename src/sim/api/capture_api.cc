@@ -83,7 +83,7 @@ CUresult StreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus* status, cu
   if (graph != nullptr) *graph = stream->capture.capture->handle;
   stream->reported_nodes.clear();
   stream->reported_edges.clear();
-  for (const GraphEdge& edge : stream->capture.frontier) {
+  for (const GraphDependency& edge : stream->capture.frontier) {
     stream->reported_nodes.push_back(edge.from->handle);
     stream->reported_edges.push_back(edge.data);
   }

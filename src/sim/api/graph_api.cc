@@ -47,11 +47,11 @@ CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* depend
                   size_t count, NodeWork work) {
   const std::shared_ptr<SimGraph> graph = graph_of(handle);
   require(result != nullptr && (count == 0 || dependencies != nullptr), CUDA_ERROR_INVALID_VALUE);
-  std::vector<GraphEdge> after;
+  std::vector<GraphDependency> after;
   for (size_t k = 0; k < count; ++k) {
     after.push_back({node_of(dependencies[k]), {}});
     require(graph->holds(*after.back().from), CUDA_ERROR_INVALID_VALUE);
-    const auto same = [&](const GraphEdge& edge) { return edge.from == after.back().from; };
+    const auto same = [&](const GraphDependency& edge) { return edge.from == after.back().from; };
     require(std::count_if(after.begin(), after.end(), same) == 1, CUDA_ERROR_INVALID_VALUE);
   }
   *result = graph->add(std::move(work), std::move(after))->handle;
@@ -259,7 +259,7 @@ CUresult GraphGetEdges(CUgraph handle, CUgraphNode* from, CUgraphNode* to, CUgra
   };
   std::vector<Edge> edges;
   for (const auto& node : graph->nodes()) {
-    for (const GraphEdge& edge : node->after) {
+    for (const GraphDependency& edge : node->after) {
       edges.push_back({edge.from->handle, node->handle, edge.data});
     }
   }

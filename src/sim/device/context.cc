@@ -260,7 +260,7 @@ std::shared_ptr<GraphNode> Context::launch(SimStream& stream, KernelWork work,
       capture_node(stream.capture, std::move(work), request.is_dependent);
   for (const LaunchRequest::EarlyEvent& early : request.events) {
     early.event->captured = stream.capture;
-    for (GraphEdge& edge : early.event->captured.frontier) edge.data = early_edge();
+    for (GraphDependency& edge : early.event->captured.frontier) edge.data = early_edge();
   }
   return node;
 }

@@ -14,7 +14,7 @@ void require_valid(const Capture& capture) {
   require(!capture.invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
 
-bool leads_to_kernels(const std::vector<GraphEdge>& frontier) {
+bool leads_to_kernels(const std::vector<GraphDependency>& frontier) {
   return !frontier.empty() && std::all_of(frontier.begin(), frontier.end(), [](const auto& edge) {
     return std::holds_alternative<KernelWork>(edge.from->work);
   });
@@ -25,19 +25,19 @@ bool leads_to_kernels(const std::vector<GraphEdge>& frontier) {
 std::shared_ptr<GraphNode> capture_node(CaptureState& state, NodeWork work, bool is_dependent) {
   Capture& capture = *state.capture;
   require_valid(capture);
-  std::vector<GraphEdge> after = state.frontier;
+  std::vector<GraphDependency> after = state.frontier;
   const bool is_kernel = std::holds_alternative<KernelWork>(work);
   if (is_dependent && leads_to_kernels(after)) {
-    for (GraphEdge& edge : after) {
+    for (GraphDependency& edge : after) {
       if (edge.data.type != CU_GRAPH_DEPENDENCY_TYPE_DEFAULT) continue;
       edge.data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
       edge.data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
     }
   } else if (!is_kernel) {
-    for (GraphEdge& edge : after) edge.data = {};
+    for (GraphDependency& edge : after) edge.data = {};
   }
   std::shared_ptr<GraphNode> node = capture.graph->add(std::move(work), std::move(after));
-  state.frontier.assign(1, GraphEdge{node, {}});
+  state.frontier.assign(1, GraphDependency{node, {}});
   return node;
 }
 
@@ -55,9 +55,10 @@ void capture_wait(const std::shared_ptr<SimStream>& stream, const CaptureState& 
     state.capture->invalidated = event.capture->invalidated = true;
     throw Refusal(CUDA_ERROR_STREAM_CAPTURE_MERGE);
   }
-  for (const GraphEdge& edge : event.frontier) {
-    const bool known = std::any_of(state.frontier.begin(), state.frontier.end(),
-                                   [&](const GraphEdge& mine) { return mine.from == edge.from; });
+  for (const GraphDependency& edge : event.frontier) {
+    const bool known =
+        std::any_of(state.frontier.begin(), state.frontier.end(),
+                    [&](const GraphDependency& mine) { return mine.from == edge.from; });
     if (!known) state.frontier.push_back(edge);
   }
 }
@@ -69,12 +70,12 @@ void end_capture(Capture& capture) {
   capture.graph = nullptr;
 }
 
-bool is_joined(const Capture& capture, const std::vector<GraphEdge>& frontier) {
+bool is_joined(const Capture& capture, const std::vector<GraphDependency>& frontier) {
   std::unordered_set<const GraphNode*> has_next;
   for (const auto& node : capture.graph->nodes()) {
-    for (const GraphEdge& edge : node->after) has_next.insert(edge.from.get());
+    for (const GraphDependency& edge : node->after) has_next.insert(edge.from.get());
   }
-  for (const GraphEdge& edge : frontier) has_next.insert(edge.from.get());
+  for (const GraphDependency& edge : frontier) has_next.insert(edge.from.get());
   return std::all_of(capture.graph->nodes().begin(), capture.graph->nodes().end(),
                      [&](const auto& node) { return has_next.contains(node.get()); });
 }

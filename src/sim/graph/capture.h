@@ -30,7 +30,7 @@ struct Capture {
 // A stream's, or a recorded event's, part in a capture: what its next node comes after.
 struct CaptureState {
   std::shared_ptr<Capture> capture;  // null: none
-  std::vector<GraphEdge> frontier;
+  std::vector<GraphDependency> frontier;
 };
 
 // Adds a node behind the frontier, which becomes that node alone. Kernels that are launched as
@@ -43,6 +43,6 @@ void capture_wait(const std::shared_ptr<SimStream>& stream, const CaptureState& 
 // Ends a capture for all its streams.
 void end_capture(Capture& capture);
 // Whether all nodes lead to the frontier, so that no stream was left behind.
-bool is_joined(const Capture& capture, const std::vector<GraphEdge>& frontier);
+bool is_joined(const Capture& capture, const std::vector<GraphDependency>& frontier);
 
 }  // namespace baton::sim

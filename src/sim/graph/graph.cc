@@ -18,7 +18,7 @@ bool reaches(const GraphNode& node, const GraphNode& wanted) {
     const GraphNode* at = open.back();
     open.pop_back();
     if (at == &wanted) return true;
-    for (const GraphEdge& edge : at->after) {
+    for (const GraphDependency& edge : at->after) {
       if (seen.insert(edge.from.get()).second) open.push_back(edge.from.get());
     }
   }
@@ -67,11 +67,11 @@ SimGraph::~SimGraph() {
   }
 }
 
-std::shared_ptr<GraphNode> SimGraph::add(NodeWork work, std::vector<GraphEdge> after) {
+std::shared_ptr<GraphNode> SimGraph::add(NodeWork work, std::vector<GraphDependency> after) {
   auto node = std::make_shared<GraphNode>(std::move(work));
   node->after = std::move(after);
   node->graph = this;
-  for (const GraphEdge& edge : node->after) edge.from->has_next = true;
+  for (const GraphDependency& edge : node->after) edge.from->has_next = true;
   node->handle = Objects::instance().graph_nodes.add(node);
   nodes_.push_back(node);
   return node;
@@ -80,7 +80,7 @@ std::shared_ptr<GraphNode> SimGraph::add(NodeWork work, std::vector<GraphEdge> a
 void SimGraph::connect(const std::shared_ptr<GraphNode>& from, const std::shared_ptr<GraphNode>& to,
                        const CUgraphEdgeData& data) {
   const bool known = std::any_of(to->after.begin(), to->after.end(),
-                                 [&](const GraphEdge& edge) { return edge.from == from; });
+                                 [&](const GraphDependency& edge) { return edge.from == from; });
   // What nothing comes after yet closes no cycle.
   const bool cycle = from == to || (to->has_next && reaches(*from, *to));
   require(!known && !cycle, CUDA_ERROR_INVALID_VALUE);
@@ -94,7 +94,7 @@ GraphExec::GraphExec(const SimGraph& graph) {
   std::vector<const GraphNode*> ready;
   for (const auto& node : graph.nodes()) {
     blockers[node.get()] = node->after.size();
-    for (const GraphEdge& edge : node->after) next[edge.from.get()].push_back(node.get());
+    for (const GraphDependency& edge : node->after) next[edge.from.get()].push_back(node.get());
     if (node->after.empty()) ready.push_back(node.get());
   }
   std::unordered_map<const GraphNode*, std::size_t> places;
@@ -105,7 +105,7 @@ GraphExec::GraphExec(const SimGraph& graph) {
     step.node = node->handle;
     places_[step.node] = k;
     step.work = node->work;
-    for (const GraphEdge& edge : node->after) {
+    for (const GraphDependency& edge : node->after) {
       step.after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
       if (step.after.back().at == Milestone::kDone) steps[step.after.back().step].has_next = true;
     }

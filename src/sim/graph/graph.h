@@ -41,7 +41,7 @@ using NodeWork =
     std::variant<std::monostate, KernelWork, CopyWork, Fill, HostCall, RecordWork, WaitWork>;
 
 // A dependency on a node.
-struct GraphEdge {
+struct GraphDependency {
   std::shared_ptr<GraphNode> from;
   CUgraphEdgeData data{};
 };
@@ -51,7 +51,7 @@ struct GraphNode {
 
   CUgraphNode handle = nullptr;
   NodeWork work;
-  std::vector<GraphEdge> after;
+  std::vector<GraphDependency> after;
   const SimGraph* graph = nullptr;  // that it is in, while there is one
   bool has_next = false;            // some node comes after it
 };
@@ -71,7 +71,7 @@ class SimGraph {
   SimGraph& operator=(const SimGraph&) = delete;
 
   // Adds a node, with its handle.
-  std::shared_ptr<GraphNode> add(NodeWork work, std::vector<GraphEdge> after);
+  std::shared_ptr<GraphNode> add(NodeWork work, std::vector<GraphDependency> after);
   // Throws Refusal(CUDA_ERROR_INVALID_VALUE) for an edge that is there or closes a cycle.
   void connect(const std::shared_ptr<GraphNode>& from, const std::shared_ptr<GraphNode>& to,
                const CUgraphEdgeData& data);
