@@ -53,6 +53,10 @@ class BATON_API LaunchPlan {
   }
   template <detail::RawPointer T>
   void set(std::size_t index, const T& pass_device_pointer_of_p) = delete;
+  // The same with the argument as bytes.
+  void set_argument(std::size_t index, const Argument& argument) {
+    set_argument(index, argument.data, argument.type());
+  }
   // The argument's bytes, as many as the parameter has. The caller may write them at any time
   // between launches. They are 128-byte aligned if the parameter's size is a multiple of 128,
   // otherwise 16-byte aligned.

@@ -58,6 +58,8 @@ struct MetadataType {
   std::size_t size() const { return (std::size_t{bits} * lanes + 7) / 8; }
   // The same type of Baton, if there is one.
   BATON_API std::optional<DType> dtype() const;
+  // The type with that dtype.
+  BATON_API static MetadataType of(DType dtype);
 
   friend bool operator==(const MetadataType&, const MetadataType&) = default;
 };

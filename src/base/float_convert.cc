@@ -135,6 +135,15 @@ std::uint64_t encode_float(DType dtype, double value) {
   }
 }
 
+std::optional<std::uint64_t> encode_in_range(DType dtype, double value) {
+  const std::uint64_t bits = encode_float(dtype, value);
+  const double stored = decode_float(dtype, bits);
+  const bool lost =
+      std::isfinite(value) ? !std::isfinite(stored) : std::isinf(value) && !std::isinf(stored);
+  if (lost) return std::nullopt;
+  return bits;
+}
+
 bool holds_exactly(DType dtype, double value) {
   return std::isnan(value) || decode_float(dtype, encode_float(dtype, value)) == value;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "baton/dtype.h"
 
@@ -16,5 +17,9 @@ std::uint64_t encode_float(DType dtype, double value);
 
 // True where the dtype holds the value exactly (NaN counts as held).
 bool holds_exactly(DType dtype, double value);
+
+// The stored form of a value, rounded; nothing where the value is beyond the dtype's range: a finite
+// one that becomes infinite or NaN, or an infinity that the dtype does not have.
+std::optional<std::uint64_t> encode_in_range(DType dtype, double value);
 
 }  // namespace baton

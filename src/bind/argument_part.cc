@@ -206,12 +206,9 @@ std::uint64_t ArgumentPart::encode(double value) const {
 }
 
 std::uint64_t ArgumentPart::round(double value) const {
-  const std::uint64_t bits = encode_float(*dtype_, value);
-  const double stored = decode_float(*dtype_, bits);
-  const bool lost =
-      std::isfinite(value) ? !std::isfinite(stored) : std::isinf(value) && !std::isinf(stored);
-  if (lost) fail("is {}, which is beyond the range of {}", value, to_string(*dtype_));
-  return bits;
+  const auto bits = encode_in_range(*dtype_, value);
+  if (!bits) fail("is {}, which is beyond the range of {}", value, to_string(*dtype_));
+  return *bits;
 }
 
 void ArgumentPart::set_constant(std::uint64_t bits) {

@@ -136,6 +136,12 @@ std::optional<DType> MetadataType::dtype() const {
   return std::nullopt;
 }
 
+MetadataType MetadataType::of(DType dtype) {
+  const SameType* same = std::find_if(std::begin(kSame), std::end(kSame),
+                                      [&](const SameType& one) { return one.dtype == dtype; });
+  return {same->code, same->bits, 1};
+}
+
 namespace metadata {
 
 std::optional<MetadataType> make_type(std::uint8_t code, std::uint8_t bits, std::uint16_t lanes) {

@@ -94,11 +94,9 @@ std::uint64_t float_bits(DType dtype, const Value& value, const ArgumentPlace& p
       place.refuse(value, wanted("an integer that the type holds exactly, or a real number"));
     }
   }
-  const std::uint64_t bits = encode_float(dtype, *real);
-  if (std::isfinite(*real) && !std::isfinite(decode_float(dtype, bits))) {
-    place.refuse(value, wanted("a number that does not overflow the type"));
-  }
-  return bits;
+  const auto bits = encode_in_range(dtype, *real);
+  if (!bits) place.refuse(value, wanted("a number that does not overflow the type"));
+  return *bits;
 }
 
 Argument tensor_map(const Value& value, const ArgumentPlace& place) {

@@ -1,0 +1,245 @@
+#include "baton/program.h"
+
+#include <chrono>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "capi/dtype.h"
+#include "capi/program_call.h"
+#include "capi/tensor.h"
+
+using baton::Program;
+using baton::capi::Call;
+using baton::capi::call_program;
+using baton::capi::ProgramInstance;
+
+namespace baton::capi {
+namespace {
+
+// How a program is loaded and executed.
+struct GivenProgramOptions {
+  LoadOptions load;
+  ExecutorKind executor = ExecutorKind::kStream;
+
+  GivenProgramOptions(const Call& call, const baton_program_options* options) {
+    static constexpr Call::Constant<ExecutorKind> kExecutors[] = {
+        {BATON_EXECUTOR_STREAM, ExecutorKind::kStream},
+        {BATON_EXECUTOR_GRAPH, ExecutorKind::kGraph},
+    };
+    static constexpr Call::Constant<PdlMode> kModes[] = {
+        {BATON_PDL_AUTO, PdlMode::kAuto},
+        {BATON_PDL_OFF, PdlMode::kOff},
+        {BATON_PDL_ON, PdlMode::kOn},
+    };
+    const baton_program_options given = call.read(options, BATON_PROGRAM_OPTIONS_INIT, "options");
+    call.require_zero(given.reserved, "options->reserved");
+    executor = call.constant(given.executor, kExecutors, "options->executor");
+    load.pdl = call.constant(given.pdl, kModes, "options->pdl");
+    load.use_cache = call.flag(given.use_cache, "options->use_cache");
+  }
+};
+
+baton_error* load_program(const char* function, const baton_device* device,
+                          const baton_program_options* options, baton_program** program,
+                          const auto& read_program) {
+  return capi::call(function, [&](const Call& call) {
+    baton_program*& result = call.result(program, "program");
+    const Device& on = call.get(device, "device");
+    const GivenProgramOptions given(call, options);
+    result = make_handle<baton_program>(
+        ProgramInstance(LoadedProgram::load(read_program(call), on, given.load), given.executor));
+  });
+}
+
+RunOptions run_options(const Call& call, const baton_run_options* options) {
+  const baton_run_options given = call.read(options, BATON_RUN_OPTIONS_INIT, "options");
+  RunOptions result;
+  result.repeat = given.repeat;
+  // Written so that NaN is refused.
+  if (!(given.timeout >= 0)) {
+    throw error(ErrorCode::kInvalidInput, "{}: options->timeout is {}, it takes seconds, or 0",
+                call.function(), given.timeout);
+  }
+  if (given.timeout > 0) result.timeout = std::chrono::duration<double>(given.timeout);
+  if (given.schedule != nullptr) result.schedule = parse_schedule(given.schedule);
+  return result;
+}
+
+std::int32_t role_of(BufferRole role) {
+  switch (role) {
+    case BufferRole::kScratch:
+      return BATON_ROLE_SCRATCH;
+    case BufferRole::kInput:
+      return BATON_ROLE_INPUT;
+    case BufferRole::kWeight:
+      return BATON_ROLE_WEIGHT;
+    case BufferRole::kOutput:
+      return BATON_ROLE_OUTPUT;
+    case BufferRole::kInout:
+      return BATON_ROLE_INOUT;
+  }
+  return BATON_ROLE_SCRATCH;
+}
+
+baton_buffer_info buffer_info(const ProgramInstance& instance, const ProgramBuffer& buffer) {
+  baton_buffer_info value = BATON_BUFFER_INFO_INIT;
+  value.name = buffer.name.c_str();
+  value.ndim = static_cast<std::int32_t>(buffer.shape.size());
+  value.role = role_of(buffer.role);
+  value.dtype = to_c(buffer.dtype);
+  if (!instance.is_bound()) return value;
+  const std::vector<std::int64_t>& shape = instance.executable().shape(buffer.name);
+  value.shape = shape.data();
+  value.bytes = size_of(buffer.dtype);
+  for (const std::int64_t extent : shape) value.bytes *= static_cast<std::uint64_t>(extent);
+  return value;
+}
+
+// A tensor for a buffer, copied where it is in host memory.
+void set_tensor(ProgramInstance& instance, const ProgramBuffer& buffer, const baton_tensor& given) {
+  CheckedTensor tensor;
+  try {
+    tensor = check_tensor(given, instance.loaded().device());
+    if (tensor.dtype != buffer.dtype) {
+      throw error(ErrorCode::kInvalidInput, "has elements of {}, the buffer of {}",
+                  to_string(tensor.dtype), to_string(buffer.dtype));
+    }
+    if (static_cast<std::size_t>(given.ndim) != buffer.shape.size()) {
+      throw error(ErrorCode::kInvalidInput, "has {} dimensions, the buffer has {}", given.ndim,
+                  buffer.shape.size());
+    }
+  } catch (const Error& failure) {
+    throw error(failure.code(), "the tensor for the buffer {} {}", buffer.name, failure.message());
+  }
+  if (!tensor.on_host) {
+    instance.set(buffer.name, DeviceArray{tensor.dtype, shape_of(given), tensor.address()});
+    return;
+  }
+  Array contents{tensor.dtype, shape_of(given), {}};
+  contents.bytes.assign(static_cast<const char*>(tensor.data), tensor.bytes);
+  instance.set(buffer.name, std::move(contents));
+}
+
+}  // namespace
+}  // namespace baton::capi
+
+baton_error* baton_program_load_file(const char* path, const baton_device* device,
+                                     const baton_program_options* options,
+                                     baton_program** program) {
+  return baton::capi::load_program(__func__, device, options, program, [&](const Call& call) {
+    return Program::from_file(call.text(path, "path"));
+  });
+}
+
+baton_error* baton_program_load_text(const char* toml, const char* name, const char* directory,
+                                     const baton_device* device,
+                                     const baton_program_options* options,
+                                     baton_program** program) {
+  return baton::capi::load_program(__func__, device, options, program, [&](const Call& call) {
+    return Program::from_text(call.text(toml, "toml"), name == nullptr ? "<text>" : name,
+                              Call::optional_text(directory));
+  });
+}
+
+baton_error* baton_program_instance(const baton_program* program,
+                                    const baton_program_options* options,
+                                    baton_program** instance) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_program*& result = call.result(instance, "instance");
+    // What is loaded never changes: no turn is needed to read it.
+    const auto& from = call.get(program, "program");
+    const baton::capi::GivenProgramOptions given(call, options);
+    result = baton::capi::make_handle<baton_program>(
+        ProgramInstance(from.instance.loaded(), given.executor));
+  });
+}
+
+baton_error* baton_program_set_int(baton_program* program, const char* symbol, std::int64_t value) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    instance.set(call.text(symbol, "symbol"), value);
+  });
+}
+
+baton_error* baton_program_set_tensor(baton_program* program, const char* buffer,
+                                      const baton_tensor* tensor) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const auto& known = instance.buffer(call.text(buffer, "buffer"));
+    baton::capi::set_tensor(instance, known, call.result(tensor, "tensor"));
+  });
+}
+
+baton_error* baton_program_unset(baton_program* program, const char* name) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    instance.unset(call.text(name, "name"));
+  });
+}
+
+baton_error* baton_program_bind(baton_program* program) {
+  return call_program(__func__, program,
+                      [](const Call&, ProgramInstance& instance) { instance.bind(); });
+}
+
+baton_error* baton_program_run(baton_program* program) {
+  return call_program(__func__, program,
+                      [](const Call&, ProgramInstance& instance) { instance.run({}); });
+}
+
+baton_error* baton_program_run_with(baton_program* program, const baton_run_options* options) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    instance.run(baton::capi::run_options(call, options));
+  });
+}
+
+baton_error* baton_program_buffer_count(baton_program* program, std::size_t* count) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    call.result(count, "count") = instance.program().buffers().size();
+  });
+}
+
+baton_error* baton_program_buffer_at(baton_program* program, std::size_t index,
+                                     baton_buffer_info* info) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const auto& buffers = instance.program().buffers();
+    call.require_index(index, buffers.size(), "buffers");
+    call.write(info, baton::capi::buffer_info(instance, buffers[index]), "info");
+  });
+}
+
+baton_error* baton_program_buffer(baton_program* program, const char* name,
+                                  baton_buffer_info* info) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const auto& buffer = instance.buffer(call.text(name, "name"));
+    call.write(info, baton::capi::buffer_info(instance, buffer), "info");
+  });
+}
+
+baton_error* baton_program_output(baton_program* program, const char* buffer, void* target,
+                                  std::size_t bytes) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const std::string_view name = call.text(buffer, "buffer");
+    const std::string& contents = instance.executable().output(name).bytes;
+    call.require_bytes(target, bytes, "target");
+    if (contents.size() != bytes) {
+      throw baton::error(baton::ErrorCode::kInvalidInput,
+                         "{}: the output {} has {} bytes, the target {}", call.function(), name,
+                         contents.size(), bytes);
+    }
+    std::copy(contents.begin(), contents.end(), static_cast<char*>(target));
+  });
+}
+
+baton_error* baton_program_findings(baton_program* program, baton_findings** findings) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    baton_findings*& result = call.result(findings, "findings");
+    result = baton::capi::make_handle<baton_findings>(instance.executable().report().findings);
+  });
+}
+
+void baton_program_retain(baton_program* program) {
+  baton::capi::retain(program);
+}
+
+void baton_program_release(baton_program* program) {
+  baton::capi::release(program);
+}
