@@ -569,13 +569,15 @@ enum {
   BATON_ROLE_INPUT = 1,
   BATON_ROLE_WEIGHT = 2,
   BATON_ROLE_OUTPUT = 3,
-  BATON_ROLE_INOUT = 4
+  BATON_ROLE_INOUT = 4,
+  BATON_ROLE_STATE = 5
 };
 
 typedef struct baton_buffer_info {
   size_t size;
   const char* name;
-  const int64_t* shape;  // ndim extents; valid until the next call for the program
+  const int64_t* shape;  // ndim extents
+  void* address;         // in device memory
   uint64_t bytes;
   int32_t ndim;
   int32_t role;  // BATON_ROLE_...
@@ -583,7 +585,7 @@ typedef struct baton_buffer_info {
   int32_t reserved;
 } baton_buffer_info;
 #define BATON_BUFFER_INFO_INIT \
-  { sizeof(baton_buffer_info), NULL, NULL, 0, 0, 0, {0, 0, 0}, 0 }
+  { sizeof(baton_buffer_info), NULL, NULL, NULL, 0, 0, 0, {0, 0, 0}, 0 }
 
 // Reads a program file and loads its kernels for the device. `options` may be NULL.
 BATON_API baton_error* baton_program_load_file(const char* path, const baton_device* device,
@@ -601,37 +603,67 @@ BATON_API baton_error* baton_program_instance(const baton_program* program,
                                               const baton_program_options* options,
                                               baton_program** instance);
 
-// Sets a symbol's value for the next `bind`, `run` or `check`.
+// Set values. They take effect together, with the next bind, enqueue, run or check. An enqueue
+// changes the bound program in place, without an allocation of device memory; a value that changes
+// the shape of a buffer needs `baton_program_bind`.
 BATON_API baton_error* baton_program_set_int(baton_program* program, const char* symbol,
                                              int64_t value);
-// Gives a buffer its contents or its memory, for the next `bind` or `run`:
-// - A tensor in host memory serves an input, weight or inout buffer. The library copies it now.
-// - A tensor in memory of the program's device is used in place, for every role. It must stay
-//   allocated until the buffer gets another one, or the program ends.
-// The tensor must be contiguous and have the buffer's type.
+// - A tensor in memory of the program's device becomes the buffer's memory, for every role. It must
+//   stay allocated until the buffer gets another one, or the program ends. Nothing is copied into
+//   it: a run starts with its contents.
+// - A tensor in host memory becomes the first contents of an input, weight, inout or state buffer,
+//   with the next bind. The library copies it now.
+// The tensor must be contiguous and have the buffer's type and shape.
 BATON_API baton_error* baton_program_set_tensor(baton_program* program, const char* buffer,
                                                 const baton_tensor* tensor);
-// Forgets what was set for a symbol or a buffer.
+// Forgets what was set for a symbol or a buffer, with the next bind.
 BATON_API baton_error* baton_program_unset(baton_program* program, const char* name);
-// Checks the whole program for these values, allocates its buffers and uploads its weights. `run`
-// does this too if something was set since.
+// Checks the whole program for these values, allocates its buffers, and uploads weights and states.
 BATON_API baton_error* baton_program_bind(baton_program* program);
-// Initialises the buffers, runs the steps, waits, and downloads the outputs.
+
+// Enqueues the steps on a stream of the program's device and returns. Does not wait or download.
+// The first call after a bind gives the buffers their first contents; after that they keep what
+// they have. While a graph is captured from the stream, the steps become nodes of the caller's
+// graph.
+BATON_API baton_error* baton_program_enqueue(baton_program* program, const baton_stream* stream);
+// Does what `enqueue` does once for a binding: makes or updates the graph.
+BATON_API baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream);
+// Enqueues the first contents of all buffers but weights and states.
+BATON_API baton_error* baton_program_initialise(baton_program* program, const baton_stream* stream);
+// Enqueues the first contents of a state buffer again.
+BATON_API baton_error* baton_program_reset(baton_program* program, const char* state,
+                                           const baton_stream* stream);
+// Enqueue copies into and out of a buffer; see `baton_memory_upload`.
+BATON_API baton_error* baton_program_upload(baton_program* program, const char* buffer,
+                                            size_t offset, const void* source, size_t bytes,
+                                            const baton_stream* stream);
+BATON_API baton_error* baton_program_download(baton_program* program, const char* buffer,
+                                              size_t offset, void* target, size_t bytes,
+                                              const baton_stream* stream);
+// Waits for the stream's work. The error of that work names the launch of this program. `timeout`
+// is in seconds; 0 waits without a limit.
+BATON_API baton_error* baton_program_wait(baton_program* program, const baton_stream* stream,
+                                          double timeout);
+
+// Binds where that is necessary, initialises the buffers, runs the steps, waits, and downloads the
+// results: for tools and tests.
 BATON_API baton_error* baton_program_run(baton_program* program);
-// The same with options.
 BATON_API baton_error* baton_program_run_with(baton_program* program,
                                               const baton_run_options* options);
-// The number of buffers, and one of them by its index or its name. Shapes are known after `bind`.
+// Copies an output, inout or state buffer, as the last run left it, into host memory of exactly its
+// size.
+BATON_API baton_error* baton_program_output(baton_program* program, const char* buffer,
+                                            void* target, size_t bytes);
+// The findings of the last run.
+BATON_API baton_error* baton_program_findings(baton_program* program, baton_findings** findings);
+
+// The number of buffers, and one of them by its index or its name. Shape, address and bytes are
+// known once the program is bound, and valid until the next bind.
 BATON_API baton_error* baton_program_buffer_count(baton_program* program, size_t* count);
 BATON_API baton_error* baton_program_buffer_at(baton_program* program, size_t index,
                                                baton_buffer_info* info);
 BATON_API baton_error* baton_program_buffer(baton_program* program, const char* name,
                                             baton_buffer_info* info);
-// Copies an output or inout buffer of the last run into host memory of exactly its size.
-BATON_API baton_error* baton_program_output(baton_program* program, const char* buffer,
-                                            void* target, size_t bytes);
-// The findings of the last run.
-BATON_API baton_error* baton_program_findings(baton_program* program, baton_findings** findings);
 BATON_API void baton_program_retain(baton_program* program);
 BATON_API void baton_program_release(baton_program* program);
 

@@ -20,6 +20,8 @@ function(baton_install target component)
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${where})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/baton"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${where})
+  install(FILES "${PROJECT_SOURCE_DIR}/include/baton.h"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${where})
   install(EXPORT ${target}-targets NAMESPACE baton::
     DESTINATION "${package}" ${where})
 
@@ -48,7 +50,13 @@ function(baton_install target component)
   set(pc_system "")
   set(pc_requires "")
   if(kind STREQUAL "STATIC_LIBRARY")
-    set(pc_system " -ldl -pthread")
+    # A C compiler links none of C++'s libraries by itself.
+    set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+    list(REMOVE_ITEM cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+    list(REMOVE_DUPLICATES cxx_libraries)
+    list(TRANSFORM cxx_libraries PREPEND " -l")
+    list(JOIN cxx_libraries "" cxx_libraries)
+    set(pc_system " -ldl -pthread${cxx_libraries}")
     set(pc_requires "fmt libxxhash libzstd libcrypto")
   endif()
   configure_file("${PROJECT_SOURCE_DIR}/cmake/baton.pc.in" "${made}/baton.pc" @ONLY)

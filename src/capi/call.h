@@ -126,15 +126,15 @@ class Call {
   // Admits one thread at a time to an object, for a scope.
   class Turn {
    public:
-    Turn(const Call& call, ExclusiveUse& use, std::string_view kind) : use_(use) {
-      if (!use_.enter()) call.refuse_second_thread(kind);
+    Turn(const Call& call, ThreadGate& gate, std::string_view kind) : gate_(gate) {
+      if (!gate_.enter()) call.refuse_second_thread(kind);
     }
-    ~Turn() { use_.leave(); }
+    ~Turn() { gate_.leave(); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
    private:
-    ExclusiveUse& use_;
+    ThreadGate& gate_;
   };
 
   const char* function() const { return function_; }

@@ -24,11 +24,12 @@ std::int32_t verdict_of(EdgeVerdict verdict) {
 }  // namespace baton::capi
 
 baton_error* baton_program_check(baton_program* program, baton_check** check) {
-  return baton::capi::call_program(
-      __func__, program, [&](const Call& call, ProgramInstance& instance) {
-        baton_check*& result = call.result(check, "check");
-        result = baton::capi::make_handle<baton_check>(instance.check());
-      });
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_check*& result = call.result(check, "check");
+    baton::capi::with_program(call, program, [&](ProgramInstance& instance) {
+      result = baton::capi::make_handle<baton_check>(instance.check());
+    });
+  });
 }
 
 baton_error* baton_check_get_info(const baton_check* check, baton_check_info* info) {

@@ -13,9 +13,9 @@
 #include "baton/launch_plan.h"
 #include "baton/module.h"
 #include "baton/stream.h"
-#include "capi/exclusive_use.h"
 #include "capi/handle.h"
 #include "capi/program_instance.h"
+#include "capi/thread_gate.h"
 
 // The kinds of handles, and the C++ objects that they refer to.
 
@@ -67,7 +67,7 @@ struct PlanContent {
   LaunchPlan plan;
   Device device;
   HandleReference<baton_stream> stream;
-  ExclusiveUse use{};
+  ThreadGate gate{};
 };
 
 }  // namespace baton::capi

@@ -16,7 +16,7 @@ template <typename Body>
 baton_error* call_plan(const char* function, baton_plan* plan, Body&& body) noexcept {
   return capi::call(function, [&](const Call& call) {
     PlanContent& content = call.get(plan, "plan");
-    const Call::Turn turn(call, content.use, baton_plan::kName);
+    const Call::Turn turn(call, content.gate, baton_plan::kName);
     body(call, content);
   });
 }

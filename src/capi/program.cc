@@ -7,12 +7,14 @@
 #include "base/error.h"
 #include "capi/dtype.h"
 #include "capi/program_call.h"
+#include "capi/stream_or_default.h"
 #include "capi/tensor.h"
 
 using baton::Program;
 using baton::capi::Call;
 using baton::capi::call_program;
 using baton::capi::ProgramInstance;
+using baton::capi::StreamOrDefault;
 
 namespace baton::capi {
 namespace {
@@ -52,16 +54,23 @@ baton_error* load_program(const char* function, const baton_device* device,
   });
 }
 
+// Nothing for 0 seconds.
+std::optional<std::chrono::duration<double>> time_limit(const Call& call, double seconds,
+                                                        const char* argument) {
+  // Written so that NaN is refused.
+  if (!(seconds >= 0)) {
+    throw error(ErrorCode::kInvalidInput, "{}: {} is {}, it takes seconds, or 0 for no limit",
+                call.function(), argument, seconds);
+  }
+  if (seconds == 0) return std::nullopt;
+  return std::chrono::duration<double>(seconds);
+}
+
 RunOptions run_options(const Call& call, const baton_run_options* options) {
   const baton_run_options given = call.read(options, BATON_RUN_OPTIONS_INIT, "options");
   RunOptions result;
   result.repeat = given.repeat;
-  // Written so that NaN is refused.
-  if (!(given.timeout >= 0)) {
-    throw error(ErrorCode::kInvalidInput, "{}: options->timeout is {}, it takes seconds, or 0",
-                call.function(), given.timeout);
-  }
-  if (given.timeout > 0) result.timeout = std::chrono::duration<double>(given.timeout);
+  result.timeout = time_limit(call, given.timeout, "options->timeout");
   if (given.schedule != nullptr) result.schedule = parse_schedule(given.schedule);
   return result;
 }
@@ -78,6 +87,8 @@ std::int32_t role_of(BufferRole role) {
       return BATON_ROLE_OUTPUT;
     case BufferRole::kInout:
       return BATON_ROLE_INOUT;
+    case BufferRole::kState:
+      return BATON_ROLE_STATE;
   }
   return BATON_ROLE_SCRATCH;
 }
@@ -89,10 +100,10 @@ baton_buffer_info buffer_info(const ProgramInstance& instance, const ProgramBuff
   value.role = role_of(buffer.role);
   value.dtype = to_c(buffer.dtype);
   if (!instance.is_bound()) return value;
-  const std::vector<std::int64_t>& shape = instance.executable().shape(buffer.name);
-  value.shape = shape.data();
-  value.bytes = size_of(buffer.dtype);
-  for (const std::int64_t extent : shape) value.bytes *= static_cast<std::uint64_t>(extent);
+  const Memory& memory = instance.executable().memory(buffer.name);
+  value.shape = instance.executable().shape(buffer.name).data();
+  value.address = reinterpret_cast<void*>(memory.address());
+  value.bytes = memory.bytes();
   return value;
 }
 
@@ -100,7 +111,7 @@ baton_buffer_info buffer_info(const ProgramInstance& instance, const ProgramBuff
 void set_tensor(ProgramInstance& instance, const ProgramBuffer& buffer, const baton_tensor& given) {
   CheckedTensor tensor;
   try {
-    tensor = check_tensor(given, instance.loaded().device());
+    tensor = check_tensor(given, instance.device());
     if (tensor.dtype != buffer.dtype) {
       throw error(ErrorCode::kInvalidInput, "has elements of {}, the buffer of {}",
                   to_string(tensor.dtype), to_string(buffer.dtype));
@@ -113,12 +124,12 @@ void set_tensor(ProgramInstance& instance, const ProgramBuffer& buffer, const ba
     throw error(failure.code(), "the tensor for the buffer {} {}", buffer.name, failure.message());
   }
   if (!tensor.on_host) {
-    instance.set(buffer.name, DeviceArray{tensor.dtype, shape_of(given), tensor.address()});
+    instance.set(buffer, DeviceArray{tensor.dtype, shape_of(given), tensor.address()});
     return;
   }
   Array contents{tensor.dtype, shape_of(given), {}};
   contents.bytes.assign(static_cast<const char*>(tensor.data), tensor.bytes);
-  instance.set(buffer.name, std::move(contents));
+  instance.set(buffer, std::move(contents));
 }
 
 }  // namespace
@@ -181,13 +192,75 @@ baton_error* baton_program_bind(baton_program* program) {
 }
 
 baton_error* baton_program_run(baton_program* program) {
-  return call_program(__func__, program,
-                      [](const Call&, ProgramInstance& instance) { instance.run({}); });
+  return call_program(__func__, program, [](const Call&, ProgramInstance& instance) {
+    instance.bound_anyhow().run();
+  });
 }
 
 baton_error* baton_program_run_with(baton_program* program, const baton_run_options* options) {
   return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
-    instance.run(baton::capi::run_options(call, options));
+    const baton::RunOptions given = baton::capi::run_options(call, options);
+    instance.bound_anyhow().run(given);
+  });
+}
+
+baton_error* baton_program_enqueue(baton_program* program, const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().enqueue(*on);
+  });
+}
+
+baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().prepare(*on);
+  });
+}
+
+baton_error* baton_program_initialise(baton_program* program, const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().initialise(*on);
+  });
+}
+
+baton_error* baton_program_reset(baton_program* program, const char* state,
+                                 const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const std::string_view name = call.text(state, "state");
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().reset(name, *on);
+  });
+}
+
+baton_error* baton_program_wait(baton_program* program, const baton_stream* stream,
+                                double timeout) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const StreamOrDefault on(call, stream, instance.device());
+    const baton::WaitOptions options{baton::capi::time_limit(call, timeout, "timeout")};
+    instance.executable().wait(*on, options);
+  });
+}
+
+baton_error* baton_program_upload(baton_program* program, const char* buffer, std::size_t offset,
+                                  const void* source, std::size_t bytes,
+                                  const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const std::string_view name = call.text(buffer, "buffer");
+    call.require_bytes(source, bytes, "source");
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().memory(name).upload(source, bytes, offset, *on);
+  });
+}
+
+baton_error* baton_program_download(baton_program* program, const char* buffer, std::size_t offset,
+                                    void* target, std::size_t bytes, const baton_stream* stream) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    const std::string_view name = call.text(buffer, "buffer");
+    call.require_bytes(target, bytes, "target");
+    const StreamOrDefault on(call, stream, instance.device());
+    instance.bound_in_place().memory(name).download(target, bytes, offset, *on);
   });
 }
 
@@ -230,9 +303,11 @@ baton_error* baton_program_output(baton_program* program, const char* buffer, vo
 }
 
 baton_error* baton_program_findings(baton_program* program, baton_findings** findings) {
-  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+  return baton::capi::call(__func__, [&](const Call& call) {
     baton_findings*& result = call.result(findings, "findings");
-    result = baton::capi::make_handle<baton_findings>(instance.executable().report().findings);
+    baton::capi::with_program(call, program, [&](ProgramInstance& instance) {
+      result = baton::capi::make_handle<baton_findings>(instance.executable().report().findings);
+    });
   });
 }
 

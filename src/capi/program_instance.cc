@@ -1,7 +1,6 @@
 #include "capi/program_instance.h"
 
-#include <utility>
-#include <vector>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/overloaded.h"
@@ -12,14 +11,10 @@ namespace baton::capi {
 namespace {
 
 template <typename Named>
-std::vector<std::string> names_of(const std::vector<Named>& list) {
-  std::vector<std::string> names;
-  for (const Named& one : list) names.push_back(one.name);
-  return names;
-}
-
 [[noreturn]] void refuse_name(const Program& program, std::string_view what, std::string_view name,
-                              const std::vector<std::string>& known) {
+                              const std::vector<Named>& list) {
+  std::vector<std::string> known;
+  for (const Named& one : list) known.push_back(one.name);
   throw error(ErrorCode::kNotFound, "the program {} has no {} \"{}\"{}", printable(program.name()),
               what, printable(name), suggestion(name, known));
 }
@@ -28,54 +23,101 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
 
 const ProgramBuffer& ProgramInstance::buffer(std::string_view name) const {
   if (const ProgramBuffer* found = program().buffer(name)) return *found;
-  refuse_name(program(), "buffer", name, names_of(program().buffers()));
+  refuse_name(program(), "buffer", name, program().buffers());
 }
 
 void ProgramInstance::set(std::string_view symbol, std::int64_t value) {
-  if (program().symbol(symbol) == nullptr) {
-    refuse_name(program(), "symbol", symbol, names_of(program().symbols()));
+  const ProgramSymbol* known = program().symbol(symbol);
+  if (known == nullptr) refuse_name(program(), "symbol", symbol, program().symbols());
+  const auto set_before = std::ranges::find(symbols_, symbol, &SymbolValue::symbol);
+  if (set_before != symbols_.end()) {
+    set_before->value = value;
+  } else {
+    symbols_.push_back({known->name, value});
   }
-  symbols_.insert_or_assign(std::string(symbol), value);
-  changed_ = true;
+  symbols_changed_ = true;
 }
 
-void ProgramInstance::set(std::string_view buffer, Array contents) {
-  buffers_.insert_or_assign(this->buffer(buffer).name, std::move(contents));
-  changed_ = true;
+void ProgramInstance::set(const ProgramBuffer& buffer, Array contents) {
+  buffers_.insert_or_assign(buffer.name, std::move(contents));
+  needs_bind_ = buffer.name;
 }
 
-void ProgramInstance::set(std::string_view buffer, DeviceArray memory) {
-  buffers_.insert_or_assign(this->buffer(buffer).name, std::move(memory));
-  changed_ = true;
+void ProgramInstance::set(const ProgramBuffer& buffer, DeviceArray memory) {
+  buffers_.insert_or_assign(buffer.name, std::move(memory));
+  if (std::ranges::find(moved_, &buffer) == moved_.end()) moved_.push_back(&buffer);
 }
 
 void ProgramInstance::unset(std::string_view name) {
-  if (const auto symbol = symbols_.find(name); symbol != symbols_.end()) {
+  const auto symbol = std::ranges::find(symbols_, name, &SymbolValue::symbol);
+  const auto buffer = buffers_.find(name);
+  if (symbol != symbols_.end()) {
     symbols_.erase(symbol);
-  } else if (const auto buffer = buffers_.find(name); buffer != buffers_.end()) {
+  } else if (buffer != buffers_.end()) {
+    std::erase_if(moved_, [&](const ProgramBuffer* moved) { return moved->name == name; });
     buffers_.erase(buffer);
   } else {
     throw error(ErrorCode::kNotFound, "nothing was set for \"{}\" of the program {}",
                 printable(name), printable(program().name()));
   }
-  changed_ = true;
+  needs_bind_ = name;
 }
 
 void ProgramInstance::bind() {
-  bound_ = false;  // kept where `bind` throws and nothing is bound
-  executable_.bind(bindings());
+  try {
+    executable_.bind(bindings());
+  } catch (const Error& failure) {
+    // After any other error, what was bound stays.
+    if (failure.code() == ErrorCode::kOutOfMemory) bound_ = false;
+    throw;
+  }
   bound_ = true;
-  changed_ = false;
+  symbols_changed_ = false;
+  moved_.clear();
+  needs_bind_.clear();
 }
 
-const RunReport& ProgramInstance::run(const RunOptions& options) {
-  if (!bound_ || changed_) bind();
-  return executable_.run(options);
+Executable& ProgramInstance::bound_anyhow() {
+  if (!bound_ || !needs_bind_.empty()) {
+    bind();
+  } else {
+    update();
+  }
+  return executable_;
+}
+
+Executable& ProgramInstance::bound_in_place() {
+  if (!bound_) {
+    throw error(ErrorCode::kInvalidInput, "the program {} is not bound: call baton_program_bind",
+                printable(program().name()));
+  }
+  if (!needs_bind_.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "the value of {} was changed since the program {} was bound, by contents in host "
+                "memory or by unset: call baton_program_bind",
+                needs_bind_, printable(program().name()));
+  }
+  update();
+  return executable_;
+}
+
+void ProgramInstance::update() {
+  if (symbols_changed_) {
+    executable_.set(symbols_);
+    symbols_changed_ = false;
+  }
+  while (!moved_.empty()) {
+    const std::string& name = moved_.back()->name;
+    executable_.set_memory(name, std::get<DeviceArray>(buffers_.find(name)->second));
+    moved_.pop_back();
+  }
 }
 
 Bindings ProgramInstance::bindings() const {
   Bindings result;
-  result.symbols.assign(symbols_.begin(), symbols_.end());
+  for (const SymbolValue& symbol : symbols_) {
+    result.symbols.emplace_back(symbol.symbol, symbol.value);
+  }
   for (const auto& [name, value] : buffers_) {
     std::visit(
         Overloaded{[&](const Array& contents) { result.inputs.emplace_back(name, contents); },

@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "baton/executable.h"
-#include "capi/exclusive_use.h"
+#include "capi/thread_gate.h"
 
 namespace baton::capi {
 
-// A program as C uses it: values are set one by one, and take effect with the next bind, run or
-// check. One thread at a time.
+// A program as C uses it: values are set one by one, and take effect together with the next bind,
+// enqueue, run or check. One thread at a time.
 class ProgramInstance {
  public:
   ProgramInstance(LoadedProgram program, ExecutorKind executor)
@@ -20,37 +23,47 @@ class ProgramInstance {
 
   const LoadedProgram& loaded() const { return executable_.loaded(); }
   const Program& program() const { return executable_.program(); }
+  const Device& device() const { return executable_.device(); }
+  Executable& executable() { return executable_; }
   const Executable& executable() const { return executable_; }
-
-  // Throw kNotFound with the nearest name for a symbol or buffer that the program lacks.
-  void set(std::string_view symbol, std::int64_t value);
-  void set(std::string_view buffer, Array contents);
-  void set(std::string_view buffer, DeviceArray memory);
-  void unset(std::string_view name);
-
-  bool is_bound() const { return bound_; }
-  void bind();
-  // Binds first if something was set since.
-  const RunReport& run(const RunOptions& options);
-  CheckReport check() const { return loaded().check(bindings()); }
 
   // Throws kNotFound with the nearest name.
   const ProgramBuffer& buffer(std::string_view name) const;
 
+  // Throws kNotFound with the nearest name.
+  void set(std::string_view symbol, std::int64_t value);
+  void set(const ProgramBuffer& buffer, Array contents);
+  void set(const ProgramBuffer& buffer, DeviceArray memory);
+  // Throws kNotFound where nothing was set.
+  void unset(std::string_view name);
+
+  bool is_bound() const { return bound_; }
+  void bind();
+  // Returns the executable, bound to the values that are set now: in place where that is possible,
+  // and otherwise by `bind`.
+  Executable& bound_anyhow();
+  // The same, in place alone. Throws kInvalidInput where a bind is necessary.
+  Executable& bound_in_place();
+  CheckReport check() const { return loaded().check(bindings()); }
+
  private:
   using BufferValue = std::variant<Array, DeviceArray>;
   Bindings bindings() const;
+  void update();
 
   Executable executable_;
-  std::map<std::string, std::int64_t, std::less<>> symbols_;
+  std::vector<SymbolValue> symbols_;  // that are set; their names are the program's
   std::map<std::string, BufferValue, std::less<>> buffers_;
   bool bound_ = false;
-  bool changed_ = false;  // since the last bind
+  // What was set since the values were taken last:
+  bool symbols_changed_ = false;
+  std::vector<const ProgramBuffer*> moved_;  // to other memory of the caller
+  std::string needs_bind_;                   // the first name that only a bind takes, or empty
 };
 
 struct ProgramContent {
   ProgramInstance instance;
-  ExclusiveUse use{};
+  ThreadGate gate{};
 };
 
 }  // namespace baton::capi

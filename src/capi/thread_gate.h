@@ -6,7 +6,7 @@ namespace baton::capi {
 
 // Admits one thread at a time, and turns a second one away instead of letting it wait: two threads
 // in one such object are a mistake of the caller.
-class ExclusiveUse {
+class ThreadGate {
  public:
   // Returns whether the object was free; it then belongs to the caller until `leave`.
   bool enter() noexcept { return !busy_.exchange(true, std::memory_order_acquire); }
