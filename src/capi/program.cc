@@ -239,7 +239,7 @@ baton_error* baton_program_wait(baton_program* program, const baton_stream* stre
   return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
     const StreamOrDefault on(call, stream, instance.device());
     const baton::WaitOptions options{baton::capi::time_limit(call, timeout, "timeout")};
-    instance.executable().wait(*on, options);
+    instance.bound_before().wait(*on, options);
   });
 }
 

@@ -86,11 +86,14 @@ Executable& ProgramInstance::bound_anyhow() {
   return executable_;
 }
 
+Executable& ProgramInstance::bound_before() {
+  if (bound_) return executable_;
+  throw error(ErrorCode::kInvalidInput, "the program {} is not bound: call baton_program_bind",
+              printable(program().name()));
+}
+
 Executable& ProgramInstance::bound_in_place() {
-  if (!bound_) {
-    throw error(ErrorCode::kInvalidInput, "the program {} is not bound: call baton_program_bind",
-                printable(program().name()));
-  }
+  bound_before();
   if (!needs_bind_.empty()) {
     throw error(ErrorCode::kInvalidInput,
                 "the value of {} was changed since the program {} was bound, by contents in host "

@@ -24,7 +24,6 @@ class ProgramInstance {
   const LoadedProgram& loaded() const { return executable_.loaded(); }
   const Program& program() const { return executable_.program(); }
   const Device& device() const { return executable_.device(); }
-  Executable& executable() { return executable_; }
   const Executable& executable() const { return executable_; }
 
   // Throws kNotFound with the nearest name.
@@ -44,6 +43,8 @@ class ProgramInstance {
   Executable& bound_anyhow();
   // The same, in place alone. Throws kInvalidInput where a bind is necessary.
   Executable& bound_in_place();
+  // Returns it as it was bound last. Throws kInvalidInput before the first bind.
+  Executable& bound_before();
   CheckReport check() const { return loaded().check(bindings()); }
 
  private:

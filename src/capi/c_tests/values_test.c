@@ -22,7 +22,7 @@ static const char kSource[] =
     "  put(out, 10, f32); put(out, 11, f64); put(out, 12, f16); put(out, 13, bf16);\n"
     "  put(out, 14, pair); put(out, 15, pointer);\n"
     "}\n"
-    "extern \"C\" __global__ void plain(unsigned long long* out, unsigned v, float w) {\n"
+    "extern \"C\" __global__ void plain(unsigned* out, unsigned v, float w) {\n"
     "  if (w == 0) *out = v;\n"
     "}\n";
 
@@ -233,7 +233,7 @@ static void convert_by_use(const baton_module* module) {
   baton_kernel* plain = NULL;
   baton_value three[3];
   baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
-  uint64_t out = 0;
+  uint32_t out = 0;
   REQUIRE_OK(baton_kernel_get(module, "plain", &plain));
   three[0] = BATON_POINTER(address);
   three[2] = BATON_FLOAT(0);
