@@ -1,8 +1,8 @@
 #pragma once
 
-// Counts the allocations and the locks of a thread, for tests of what a call costs. Replaces
-// operator new and pthread_mutex_lock of the whole executable: include it in one source of a test
-// alone.
+// Counts the allocations and the locks of a thread, and lets one of its allocations fail, for tests
+// of what a call costs and of what it does without memory. Replaces operator new and
+// pthread_mutex_lock of the whole executable: include it in one source of a test alone.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 struct CountedCosts {
   int allocations = 0;
   int locks = 0;
+  int fails = 0;  // the allocation that fails, counted from now on; 0: none
 };
 inline thread_local CountedCosts counted_costs;
 
@@ -30,6 +31,7 @@ inline thread_local CountedCosts counted_costs;
 #define BATON_COUNTS 1
 void* operator new(std::size_t bytes) {
   ++counted_costs.allocations;
+  if (counted_costs.fails != 0 && --counted_costs.fails == 0) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
