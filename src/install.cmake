@@ -25,6 +25,11 @@ function(baton_install target component)
   install(EXPORT ${target}-targets NAMESPACE baton::
     DESTINATION "${package}" ${where})
 
+  # What a C compiler does not link by itself, and a static library needs.
+  set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(REMOVE_ITEM cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+  list(REMOVE_DUPLICATES cxx_libraries)
+
   configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/baton-config.cmake.in"
     "${made}/baton-config.cmake" INSTALL_DESTINATION "${package}" PATH_VARS CMAKE_INSTALL_BINDIR)
   # Before 1.0 a minor version may change the interface.
@@ -50,13 +55,9 @@ function(baton_install target component)
   set(pc_system "")
   set(pc_requires "")
   if(kind STREQUAL "STATIC_LIBRARY")
-    # A C compiler links none of C++'s libraries by itself.
-    set(cxx_libraries ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-    list(REMOVE_ITEM cxx_libraries ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
-    list(REMOVE_DUPLICATES cxx_libraries)
-    list(TRANSFORM cxx_libraries PREPEND " -l")
-    list(JOIN cxx_libraries "" cxx_libraries)
-    set(pc_system " -ldl -pthread${cxx_libraries}")
+    list(TRANSFORM cxx_libraries PREPEND " -l" OUTPUT_VARIABLE pc_cxx)
+    list(JOIN pc_cxx "" pc_cxx)
+    set(pc_system " -ldl -pthread${pc_cxx}")
     set(pc_requires "fmt libxxhash libzstd libcrypto")
   endif()
   configure_file("${PROJECT_SOURCE_DIR}/cmake/baton.pc.in" "${made}/baton.pc" @ONLY)

@@ -4,16 +4,20 @@ else of Baton: by find_package and by pkg-config. Looks at what the installed fi
 
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 KIND = os.environ.get("PACKAGE_KIND", "")
 COMPONENT = os.environ.get("PACKAGE_COMPONENT", "")
 BUILD = os.environ.get("PACKAGE_BUILD", "")
 CMAKE = os.environ.get("PACKAGE_CMAKE", "cmake")
+CC = os.environ.get("PACKAGE_CC", "cc")
 CXX = os.environ.get("PACKAGE_CXX", "c++")
 SANITIZE = os.environ.get("PACKAGE_SANITIZE", "")
 CUDA = os.environ.get("PACKAGE_CUDA", "")
@@ -126,6 +130,29 @@ class Package(unittest.TestCase):
         printed = run(source / "plain", environment=environment)
         self.assertEqual(printed.split(), ["11", "21", "31"])
 
+    def assert_saxpy_is_right(self, program):
+        environment = {"LD_LIBRARY_PATH": str(self.library.parent)}
+        self.assertIn("elements of saxpy are right", run(program, "sim:tiny", environment=environment))
+
+    def test_c_by_cmake(self):
+        """A project in C alone, without a C++ compiler."""
+        build = self.folder / "c by cmake"
+        run(CMAKE, "-S", ROOT / "examples" / "c", "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}",
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_C_FLAGS={' '.join(self.flags)}")
+        run(CMAKE, "--build", build)
+        self.assert_saxpy_is_right(build / "saxpy_c")
+
+    def test_c_by_pkg_config(self):
+        environment = {"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig")}
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "baton", environment=environment))
+        source = ROOT / "examples" / "c" / "saxpy.c"
+        for compiler, *language in ((CC, "-std=c11"), (CXX, "-std=c++17", "-x", "c++")):
+            with self.subTest(compiler):
+                program = self.folder / "saxpy"
+                run(compiler, *language, "-Wall", "-Wextra", "-pedantic", "-Werror", *self.flags, source,
+                    "-x", "none", "-o", program, *flags)
+                self.assert_saxpy_is_right(program)
+
     def test_every_header_compiles_alone(self):
         include = self.prefix / "include"
         # cutlass.h needs nvcc and CUTLASS: its example compiles it.
@@ -143,11 +170,16 @@ class Package(unittest.TestCase):
 
     def test_exports(self):
         if KIND == "shared":
-            names = [name for _, name in defined_symbols(self.library, "-D", "--defined-only")]
+            names = [name for kind, name in defined_symbols(self.library, "-D", "--defined-only")
+                     if kind != "A"]  # the names of versions
             self.assertGreater(len(names), 100)
-            foreign = [name for name in names if not name.startswith(
-                ("_ZN5baton", "_ZNK5baton", "_ZTIN5baton", "_ZTSN5baton", "_ZTVN5baton"))]
+            foreign = [name for name in names if not re.match(
+                r"_Z(N|NK|T[ISV]N)5baton.*@@BATON_CXX$|baton_\w+@@BATON_1$", name)]
             self.assertEqual(foreign, [])
+            header = (self.prefix / "include" / "baton.h").read_text()
+            declared = set(re.findall(r"^BATON_API [^;{(]*?(\w+)\(", header, re.MULTILINE))
+            self.assertGreater(len(declared), 100)
+            self.assertEqual({name.split("@")[0] for name in names if name.startswith("baton_")}, declared)
 
 
 class Symbols(unittest.TestCase):
