@@ -250,7 +250,7 @@ BATON_API void baton_findings_release(baton_findings* findings);
 // A CUDA GPU or the simulated GPU, with its primary context. Any thread may use it.
 typedef struct baton_device baton_device;
 
-// What happens with the findings of work that the caller enqueues itself, when the caller waits.
+// The treatment of findings in work that the caller enqueues itself, when the caller waits.
 // The findings of a program's run are always in `baton_program_findings`.
 enum {
   BATON_FINDINGS_THROW = 0,   // the call that waits returns errors, and logs warnings

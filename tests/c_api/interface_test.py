@@ -21,6 +21,29 @@ CXX = os.environ.get("BATON_TEST_CXX", "c++")
 TVM_FFI = os.environ.get("BATON_TVM_FFI_INCLUDE_DIR", "")
 
 
+# What pieces of code in docs/c.md refer to.
+PIECE = """
+#include <baton.h>
+#include <stdio.h>
+baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* program, baton_tensor tensor,
+                   const baton_value* values, void* cu_stream);
+baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* program, baton_tensor tensor,
+                   const baton_value* values, void* cu_stream) {
+  baton_error* e = NULL;
+  baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
+  baton_program* instance = NULL;
+  baton_stream* stream = NULL;
+  baton_plan* plan = NULL;
+  baton_check* check = NULL;
+  float y[4];
+  BLOCK
+  (void)config, (void)instance, (void)stream, (void)plan, (void)check, (void)y, (void)tensor, (void)values;
+  (void)device, (void)kernel, (void)program, (void)cu_stream;
+  return e;
+}
+"""
+
+
 def without_comments(text):
     return re.sub(r"//[^\n]*", "", text)
 
@@ -144,6 +167,17 @@ _Static_assert(offsetof(baton_tensor, shape) == 24, "");
 _Static_assert(offsetof(baton_tensor, strides) == 32, "");
 _Static_assert(offsetof(baton_tensor, byte_offset) == 40, "");
 """)
+
+    def test_the_page_compiles(self):
+        """Blocks of docs/c.md: a program, and pieces of one that stand in a function."""
+        page = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"^```c\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        self.assertGreater(len(blocks), 5)
+        for block in blocks:
+            with self.subTest(block.splitlines()[0]):
+                if "int main" not in block:
+                    block = PIECE.replace("BLOCK", block)
+                self.compile(block)
 
     def test_dlpack(self):
         if not TVM_FFI:
