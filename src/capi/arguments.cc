@@ -1,6 +1,7 @@
 #include "capi/arguments.h"
 
-#include <cstring>
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -156,6 +157,26 @@ std::string parameter_name(const ParamFacts* param) {
   return fmt::format("; the parameter is {}", printable(param->type));
 }
 
+// Parameters take up to 32764 bytes.
+constexpr std::size_t kMostArguments = 32764;
+
+// A count that is wrong by far is refused before anything is allocated for it.
+void require_count(const KernelFacts& facts, std::size_t count) {
+  if (!facts.params) {
+    if (count <= kMostArguments) return;
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {}: {} arguments were given, no kernel has more than {}",
+                printable(facts.name), count, kMostArguments);
+  }
+  if (facts.params->size() == count) return;
+  std::vector<std::string> types;
+  for (const ParamFacts& param : *facts.params) types.push_back(printable(param.type));
+  throw error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given",
+              printable(facts.name), types.size(), types.size() == 1 ? "" : "s",
+              types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", ")), count,
+              count == 1 ? "was" : "were");
+}
+
 }  // namespace
 
 Argument convert_argument(const Kernel& kernel, std::size_t index, const baton_value& value,
@@ -172,10 +193,7 @@ Argument convert_argument(const Kernel& kernel, std::size_t index, const baton_v
 
 ConvertedArguments::ConvertedArguments(const Kernel& kernel, std::span<const baton_value> values,
                                        const Device& on) {
-  const auto& params = kernel.facts().params;
-  if (params && params->size() != values.size()) {
-    kernel.check(std::vector<ArgumentType>(values.size()));  // says so
-  }
+  require_count(kernel.facts(), values.size());
   slots_.resize(values.size());
   arguments_.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -6,7 +6,8 @@ static baton_device* device;
 static baton_kernel* kernel;
 
 static const char kPtx[] =
-    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { griddepcontrol.wait; ret; }\n";
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { "
+    "griddepcontrol.wait; ret; }\n";
 
 // Launches with one attribute.
 static baton_error* launch_with(const char* name, baton_value value) {

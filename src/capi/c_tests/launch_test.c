@@ -216,6 +216,7 @@ int main(void) {
   look_at_module(module);
   REQUIRE_OK(baton_kernel_get(module, "saxpy", &kernel));
   OK(baton_kernel_get(module, "scale<double>", &scale));
+  baton_kernel_release(scale);
   FAILS(baton_kernel_get(module, "saxpi", &scale), BATON_ERROR_NOT_FOUND, "saxpy");
   CHECK(scale == NULL);
   FAILS(baton_kernel_get(module, NULL, &scale), BATON_ERROR_INVALID_INPUT, "saxpy");

@@ -181,6 +181,31 @@ static void enqueue_and_patch(int32_t executor) {
   baton_stream_release(stream);
 }
 
+// The devices of one driver are not one device.
+static void mistake_devices(void) {
+  baton_program* program = NULL;
+  baton_device* other = NULL;
+  baton_stream* stream = NULL;
+  baton_memory* memory = NULL;
+  float x[1] = {0};
+  const char* chosen = getenv("BATON_TEST_DEVICE");
+  if (chosen != NULL && strcmp(chosen, "cuda") == 0) return;
+  program = load(BATON_EXECUTOR_STREAM);
+  REQUIRE_OK(baton_device_open("sim:tiny", NULL, &other));
+  REQUIRE_OK(baton_stream_create(other, 0, &stream));
+  REQUIRE_OK(baton_memory_alloc(device, 64, &memory));
+  OK(baton_program_bind(program));
+  REFUSED(baton_program_enqueue(program, stream), "sim:tiny");
+  REFUSED(baton_program_upload(program, "x", 0, x, 4, stream), "sim:tiny");
+  REFUSED(baton_memory_upload(memory, 0, x, 4, stream), "sim:tiny");
+  OK(baton_program_enqueue(program, NULL));
+  OK(baton_program_wait(program, NULL, 60));
+  baton_memory_release(memory);
+  baton_stream_release(stream);
+  baton_device_release(other);
+  baton_program_release(program);
+}
+
 static void check_edges(void) {
   baton_program* program = load(BATON_EXECUTOR_STREAM);
   baton_check* check = NULL;
@@ -266,6 +291,7 @@ int main(void) {
   refuse_values();
   enqueue_and_patch(BATON_EXECUTOR_STREAM);
   enqueue_and_patch(BATON_EXECUTOR_GRAPH);
+  mistake_devices();
   check_edges();
   run_instances_in_threads();
   share_one_program();

@@ -250,6 +250,7 @@ static void convert_by_use(const baton_module* module) {
           "argument 1 is 4294967296, which 4 bytes do not hold: -2147483648 to 4294967295");
   REFUSED(baton_kernel_launch(plain, &config, three, 2), "takes 3 arguments");
   REFUSED(baton_kernel_launch(plain, &config, NULL, 0), "0 were given");
+  REFUSED(baton_kernel_launch(plain, &config, three, SIZE_MAX), "18446744073709551615 were given");
   baton_kernel_release(plain);
 }
 
