@@ -12,9 +12,9 @@
 // handle keeps alive what it needs: a kernel its module, a plan its kernel and its stream. A handle
 // of another kind, and as far as can be told a released one, is refused with an error.
 //
-// Threads. Several threads may use one device, stream, event, memory, module, kernel, findings,
-// check or error at once. A plan and a program take one thread at a time: a second thread in the
-// same object gets an error. `_retain` and `_release` are safe from every thread.
+// Threads. Several threads may use one device, stream, event, memory, module, kernel, bundle,
+// findings, check or error at once. A plan and a program take one thread at a time: a second thread
+// in the same object gets an error. `_retain` and `_release` are safe from every thread.
 //
 // Structs. Structs that cross the interface begin with their size, which BATON_..._INIT sets. Later
 // releases add members at the end. The library accepts smaller structs of earlier releases, and
@@ -534,6 +534,39 @@ BATON_API baton_error* baton_plan_launch(baton_plan* plan);
 BATON_API void baton_plan_retain(baton_plan* plan);
 BATON_API void baton_plan_release(baton_plan* plan);
 
+// ---- Bundles --------------------------------------------------------------------------------
+
+// One file that holds a program and the images of its kernels (docs/bundles.md). Loading from it
+// needs no compiler. Immutable.
+typedef struct baton_bundle baton_bundle;
+
+enum {
+  BATON_VERIFY_INDEX = 0,  // the structure; a part is checked when it is first used
+  BATON_VERIFY_ALL = 1     // also the SHA-256 digest of every part
+};
+
+typedef struct baton_bundle_info {
+  size_t size;
+  const char* name;     // the file's path, or the name that was given
+  const char* version;  // of the format: "1.0"
+  const char* program;  // its name
+  size_t architecture_count;
+} baton_bundle_info;
+#define BATON_BUNDLE_INFO_INIT \
+  { sizeof(baton_bundle_info), NULL, NULL, NULL, 0 }
+
+// Maps a file, which must not become shorter while the bundle or a program of it lives.
+BATON_API baton_error* baton_bundle_open(const char* path, int32_t verify, baton_bundle** bundle);
+// The same for bytes, which the library copies. `name` is their name in messages, or NULL.
+BATON_API baton_error* baton_bundle_from_bytes(const void* bytes, size_t size, const char* name,
+                                               int32_t verify, baton_bundle** bundle);
+BATON_API baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info* info);
+// "sm_90a", "compute_90": one that the bundle was built for.
+BATON_API baton_error* baton_bundle_architecture(const baton_bundle* bundle, size_t index,
+                                                 const char** architecture);
+BATON_API void baton_bundle_retain(baton_bundle* bundle);
+BATON_API void baton_bundle_release(baton_bundle* bundle);
+
 // ---- Programs -------------------------------------------------------------------------------
 
 // A program that is loaded for a device, with values and buffers of its own. One thread at a time.
@@ -587,7 +620,14 @@ typedef struct baton_buffer_info {
 #define BATON_BUFFER_INFO_INIT \
   { sizeof(baton_buffer_info), NULL, NULL, NULL, 0, 0, 0, {0, 0, 0}, 0 }
 
-// Reads a program file and loads its kernels for the device. `options` may be NULL.
+// Loads a bundle's program for the device. `name` is the program's, or NULL; `options` may be NULL.
+BATON_API baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
+                                          const char* name, baton_program** program);
+BATON_API baton_error* baton_program_load_with(const baton_bundle* bundle,
+                                               const baton_device* device, const char* name,
+                                               const baton_program_options* options,
+                                               baton_program** program);
+// Reads a program file or a bundle, and loads its kernels for the device. `options` may be NULL.
 BATON_API baton_error* baton_program_load_file(const char* path, const baton_device* device,
                                                const baton_program_options* options,
                                                baton_program** program);
@@ -598,7 +638,7 @@ BATON_API baton_error* baton_program_load_text(const char* toml, const char* nam
                                                const baton_program_options* options,
                                                baton_program** program);
 // Another instance of the same loaded program, with values and buffers of its own: instances run at
-// once in several threads. It starts with no value set.
+// once in several threads. It starts with no value set. Only the executor of `options` matters.
 BATON_API baton_error* baton_program_instance(const baton_program* program,
                                               const baton_program_options* options,
                                               baton_program** instance);

@@ -100,8 +100,8 @@ TEST(Handles, KindsHaveMarksOfTheirOwn) {
       handle_mark(baton_event::kName),  handle_mark(baton_memory::kName),
       handle_mark(baton_module::kName), handle_mark(baton_kernel::kName),
       handle_mark(baton_plan::kName),   handle_mark(baton_program::kName),
-      handle_mark(baton_check::kName)};
-  EXPECT_EQ(marks.size(), 11u);
+      handle_mark(baton_check::kName),  handle_mark(baton_bundle::kName)};
+  EXPECT_EQ(marks.size(), 12u);
 }
 
 TEST(Handles, AnObjectThatThrowsWhileItIsMadeLeavesNoHandle) {

@@ -6,6 +6,7 @@
 
 #include "baton.h"
 #include "baton/buffer.h"
+#include "baton/bundle.h"
 #include "baton/check.h"
 #include "baton/device.h"
 #include "baton/error.h"
@@ -29,6 +30,12 @@ struct ErrorContent {
 struct ModuleContent {
   Module module;
   std::string log;  // the compiler's warnings
+};
+
+struct OpenBundle {
+  Bundle bundle;
+  std::string version;
+  std::vector<std::string> architectures;
 };
 
 using FindingList = std::vector<FindingReport>;
@@ -55,6 +62,9 @@ struct baton_memory final : baton::capi::Handle<baton_memory, baton::Memory> {
 };
 struct baton_module final : baton::capi::Handle<baton_module, baton::capi::ModuleContent> {
   static constexpr std::string_view kName = "baton_module";
+};
+struct baton_bundle final : baton::capi::Handle<baton_bundle, baton::capi::OpenBundle> {
+  static constexpr std::string_view kName = "baton_bundle";
 };
 struct baton_kernel final : baton::capi::Handle<baton_kernel, baton::Kernel> {
   static constexpr std::string_view kName = "baton_kernel";

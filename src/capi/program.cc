@@ -5,11 +5,16 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "capi/dtype.h"
 #include "capi/program_call.h"
 #include "capi/stream_or_default.h"
 #include "capi/tensor.h"
 
+using baton::Bundle;
+using baton::Device;
+using baton::LoadedProgram;
+using baton::LoadOptions;
 using baton::Program;
 using baton::capi::Call;
 using baton::capi::call_program;
@@ -42,15 +47,16 @@ struct GivenProgramOptions {
   }
 };
 
+// `load` reads the program and loads its kernels.
 baton_error* load_program(const char* function, const baton_device* device,
                           const baton_program_options* options, baton_program** program,
-                          const auto& read_program) {
+                          const auto& load) {
   return capi::call(function, [&](const Call& call) {
     baton_program*& result = call.result(program, "program");
     const Device& on = call.get(device, "device");
     const GivenProgramOptions given(call, options);
-    result = make_handle<baton_program>(
-        ProgramInstance(LoadedProgram::load(read_program(call), on, given.load), given.executor));
+    result =
+        make_handle<baton_program>(ProgramInstance(load(call, on, given.load), given.executor));
   });
 }
 
@@ -138,19 +144,49 @@ void set_tensor(ProgramInstance& instance, const ProgramBuffer& buffer, const ba
 baton_error* baton_program_load_file(const char* path, const baton_device* device,
                                      const baton_program_options* options,
                                      baton_program** program) {
-  return baton::capi::load_program(__func__, device, options, program, [&](const Call& call) {
-    return Program::from_file(call.text(path, "path"));
-  });
+  return baton::capi::load_program(
+      __func__, device, options, program,
+      [&](const Call& call, const Device& on, const LoadOptions& load) {
+        const std::string_view file = call.text(path, "path");
+        if (Bundle::is_bundle(file)) return LoadedProgram::load(Bundle::open(file), on, load);
+        return LoadedProgram::load(Program::from_file(file), on, load);
+      });
 }
 
 baton_error* baton_program_load_text(const char* toml, const char* name, const char* directory,
                                      const baton_device* device,
                                      const baton_program_options* options,
                                      baton_program** program) {
-  return baton::capi::load_program(__func__, device, options, program, [&](const Call& call) {
-    return Program::from_text(call.text(toml, "toml"), name == nullptr ? "<text>" : name,
-                              Call::optional_text(directory));
-  });
+  return baton::capi::load_program(
+      __func__, device, options, program,
+      [&](const Call& call, const Device& on, const LoadOptions& load) {
+        return LoadedProgram::load(
+            Program::from_text(call.text(toml, "toml"), name == nullptr ? "<text>" : name,
+                               Call::optional_text(directory)),
+            on, load);
+      });
+}
+
+baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
+                                const char* name, baton_program** program) {
+  return baton_program_load_with(bundle, device, name, nullptr, program);
+}
+
+baton_error* baton_program_load_with(const baton_bundle* bundle, const baton_device* device,
+                                     const char* name, const baton_program_options* options,
+                                     baton_program** program) {
+  return baton::capi::load_program(
+      "baton_program_load", device, options, program,
+      [&](const Call& call, const Device& on, const LoadOptions& load) {
+        const Bundle& from = call.get(bundle, "bundle").bundle;
+        const std::string& own = from.program().name();
+        if (name != nullptr && own != name) {
+          throw baton::error(baton::ErrorCode::kNotFound,
+                             "the bundle {} has no program \"{}\"; its program is \"{}\"",
+                             from.name(), baton::printable(name), baton::printable(own));
+        }
+        return LoadedProgram::load(from, on, load);
+      });
 }
 
 baton_error* baton_program_instance(const baton_program* program,

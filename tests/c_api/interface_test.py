@@ -32,12 +32,13 @@ baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* pr
   baton_error* e = NULL;
   baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
   baton_program* instance = NULL;
+  baton_bundle* bundle = NULL;
   baton_stream* stream = NULL;
   baton_plan* plan = NULL;
   baton_check* check = NULL;
   float y[4];
   BLOCK
-  (void)config, (void)instance, (void)stream, (void)plan, (void)check, (void)y, (void)tensor, (void)values;
+  (void)config, (void)bundle, (void)instance, (void)stream, (void)plan, (void)check, (void)y, (void)tensor, (void)values;
   (void)device, (void)kernel, (void)program, (void)cu_stream;
   return e;
 }

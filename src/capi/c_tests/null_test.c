@@ -323,6 +323,39 @@ static void null_programs(void) {
   baton_program_release(NULL);
 }
 
+static void null_bundles(void) {
+  static const char kBundle[] = BATON_SOURCE_DIR "/src/bundle/testdata/v1_0.baton";
+  baton_bundle* bundle = NULL;
+  baton_program* program = NULL;
+  baton_bundle_info info = BATON_BUNDLE_INFO_INIT;
+  const char* architecture = NULL;
+  REFUSED(baton_bundle_open(NULL, BATON_VERIFY_INDEX, &bundle), "path is a null");
+  REFUSED(baton_bundle_open(kBundle, BATON_VERIFY_INDEX, NULL), "bundle is a null");
+  REFUSED(baton_bundle_open(kBundle, 2, &bundle), "verify is 2, it takes a constant");
+  FAILS(baton_bundle_open("nowhere.baton", BATON_VERIFY_INDEX, &bundle), BATON_ERROR_NOT_FOUND,
+        "nowhere.baton");
+  REFUSED(baton_bundle_from_bytes(NULL, 8, NULL, BATON_VERIFY_INDEX, &bundle), "bytes is a null");
+  REFUSED(baton_bundle_from_bytes(kBundle, 8, NULL, BATON_VERIFY_INDEX, NULL), "bundle is a null");
+  REFUSED(baton_bundle_from_bytes(kBundle, 8, "b", BATON_VERIFY_INDEX, &bundle), "b");
+  REFUSED(baton_bundle_from_bytes(NULL, 0, NULL, BATON_VERIFY_ALL, &bundle), "<bundle>");
+  REFUSED(baton_bundle_get_info(NULL, &info), "bundle is a null");
+  REFUSED(baton_bundle_architecture(NULL, 0, &architecture), "bundle is a null");
+  REFUSED(baton_program_load(NULL, device, NULL, &program), "bundle is a null");
+  CHECK(bundle == NULL && program == NULL);
+  REQUIRE_OK(baton_bundle_open(kBundle, BATON_VERIFY_INDEX, &bundle));
+  REFUSED(baton_bundle_get_info(bundle, NULL), "info is a null");
+  REFUSED(baton_bundle_architecture(bundle, 0, NULL), "architecture is a null");
+  REFUSED(baton_bundle_architecture(bundle, 2, &architecture), "there are 2 architectures");
+  REFUSED(baton_program_load(bundle, NULL, NULL, &program), "device is a null");
+  REFUSED(baton_program_load(bundle, device, NULL, NULL), "program is a null");
+  REFUSED(baton_program_load_with(bundle, device, NULL, NULL, NULL), "program is a null");
+  FAILS(baton_program_load(bundle, device, "main", &program), BATON_ERROR_NOT_FOUND,
+        "has no program \"main\"; its program is \"golden\"");
+  baton_bundle_release(bundle);
+  baton_bundle_retain(NULL);
+  baton_bundle_release(NULL);
+}
+
 int main(void) {
   baton_dtype type;
   device = open_test_device();
@@ -334,6 +367,7 @@ int main(void) {
   null_streams_and_events();
   null_memory();
   null_modules_and_kernels();
+  null_bundles();
   null_programs();
   baton_device_release(device);
   return finish_test();

@@ -1,0 +1,77 @@
+#include "baton/bundle.h"
+
+#include "capi/call.h"
+
+using baton::Bundle;
+using baton::Verify;
+using baton::capi::Call;
+
+namespace baton::capi {
+namespace {
+
+Verify verify_of(const Call& call, std::int32_t verify) {
+  static constexpr Call::Constant<Verify> kLevels[] = {
+      {BATON_VERIFY_INDEX, Verify::kIndex},
+      {BATON_VERIFY_ALL, Verify::kAll},
+  };
+  return call.constant(verify, kLevels, "verify");
+}
+
+baton_bundle* make_bundle(Bundle bundle) {
+  std::string version = bundle.version();
+  std::vector<std::string> architectures = bundle.architectures();
+  return make_handle<baton_bundle>(std::move(bundle), std::move(version), std::move(architectures));
+}
+
+}  // namespace
+}  // namespace baton::capi
+
+baton_error* baton_bundle_open(const char* path, std::int32_t verify, baton_bundle** bundle) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_bundle*& result = call.result(bundle, "bundle");
+    const Verify level = baton::capi::verify_of(call, verify);
+    result = baton::capi::make_bundle(Bundle::open(call.text(path, "path"), level));
+  });
+}
+
+baton_error* baton_bundle_from_bytes(const void* bytes, std::size_t size, const char* name,
+                                     std::int32_t verify, baton_bundle** bundle) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_bundle*& result = call.result(bundle, "bundle");
+    const Verify level = baton::capi::verify_of(call, verify);
+    call.require_bytes(bytes, size, "bytes");
+    result = baton::capi::make_bundle(
+        Bundle::from_bytes(std::string(static_cast<const char*>(bytes), size),
+                           name == nullptr ? "<bundle>" : name, level));
+  });
+}
+
+baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info* info) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    const auto& content = call.get(bundle, "bundle");
+    baton_bundle_info value = BATON_BUNDLE_INFO_INIT;
+    value.name = content.bundle.name().c_str();
+    value.version = content.version.c_str();
+    value.program = content.bundle.program().name().c_str();
+    value.architecture_count = content.architectures.size();
+    call.write(info, value, "info");
+  });
+}
+
+baton_error* baton_bundle_architecture(const baton_bundle* bundle, std::size_t index,
+                                       const char** architecture) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    const char*& result = call.result(architecture, "architecture");
+    const auto& architectures = call.get(bundle, "bundle").architectures;
+    call.require_index(index, architectures.size(), "architectures");
+    result = architectures[index].c_str();
+  });
+}
+
+void baton_bundle_retain(baton_bundle* bundle) {
+  baton::capi::retain(bundle);
+}
+
+void baton_bundle_release(baton_bundle* bundle) {
+  baton::capi::release(bundle);
+}
