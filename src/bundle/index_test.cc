@@ -255,6 +255,20 @@ TEST(LyingIndex, IsFoundOutByTheImageItself) {
     }
     EXPECT_NE(refused_load(params), "nothing was refused") << size;
   }
+  // One parameter fewer, which the next kernel has more.
+  LyingBundle fewer(golden());
+  fewer.row<KernelRow>("kernels", 0, [](KernelRow& kernel) { kernel.params.count -= 1; });
+  fewer.row<KernelRow>("kernels", 1, [](KernelRow& kernel) {
+    kernel.params.first -= 1;
+    kernel.params.count += 1;
+  });
+  EXPECT_NE(refused_load(fewer), "nothing was refused");
+  // Parameters that are not known.
+  LyingBundle unknown(golden());
+  for (std::uint64_t i = 0; i < index.kernels.size(); ++i) {
+    unknown.row<KernelRow>("kernels", i, [](KernelRow& kernel) { kernel.has_params = 0; });
+  }
+  EXPECT_NE(refused_load(unknown), "nothing was refused");
 }
 
 }  // namespace

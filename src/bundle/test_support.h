@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "base/hash.h"
 #include "baton/image.h"
@@ -55,7 +57,7 @@ inline void expect_equal(const ImageFacts& a, const ImageFacts& b) {
 // A bundle whose index lies, under a checksum that is right.
 class LyingBundle {
  public:
-  explicit LyingBundle(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit LyingBundle(std::string_view bytes) : bytes_(bytes.begin(), bytes.end()) {}
 
   template <typename Change>
   LyingBundle& header(Change&& change) {
@@ -71,7 +73,7 @@ class LyingBundle {
     return change_at<Row>(bundle::kPage + found.offset + number * found.row_size, change);
   }
 
-  std::string bytes() const { return bytes_; }
+  std::string bytes() const { return {bytes_.begin(), bytes_.end()}; }
 
  private:
   std::uint64_t place_of(std::string_view table) const {
@@ -100,14 +102,14 @@ class LyingBundle {
     const std::uint64_t size =
         std::min<std::uint64_t>(header.index_size, bytes_.size() - bundle::kPage);
     constexpr std::size_t kBegin = offsetof(bundle::HeaderRow, major);
-    const std::uint64_t sum =
-        xxh3(std::string_view(bytes_).substr(bundle::kPage + kBegin, size - kBegin));
+    const std::uint64_t sum = xxh3(std::string_view(bytes_.data(), bytes_.size())
+                                       .substr(bundle::kPage + kBegin, size - kBegin));
     std::memcpy(bytes_.data() + bundle::kPage + offsetof(bundle::HeaderRow, xxh3), &sum,
                 sizeof sum);
     return *this;
   }
 
-  std::string bytes_;
+  std::vector<char> bytes_;
 };
 
 }  // namespace baton::bundle_test
