@@ -215,6 +215,19 @@ TEST(FloatConvert, InfinityIsHeldWhereTheFormatHasIt) {
   EXPECT_TRUE(holds_exactly(DType::kF8E4M3, kNaN));
 }
 
+TEST(FloatConvert, AValueBeyondTheRangeIsNotEncoded) {
+  EXPECT_EQ(encode_in_range(DType::kF16, 65504.0), 0x7BFFu);
+  EXPECT_EQ(encode_in_range(DType::kF16, 65519.0), 0x7BFFu);
+  EXPECT_EQ(encode_in_range(DType::kF16, 65520.0), std::nullopt);
+  EXPECT_EQ(encode_in_range(DType::kF32, -1e39), std::nullopt);
+  EXPECT_EQ(encode_in_range(DType::kF32, 1e-60), 0u);
+  EXPECT_EQ(encode_in_range(DType::kF32, kInfinity), 0x7F800000u);
+  EXPECT_EQ(encode_in_range(DType::kF8E4M3, 448.0), encode_float(DType::kF8E4M3, 448.0));
+  EXPECT_EQ(encode_in_range(DType::kF8E4M3, 1000.0), std::nullopt);
+  EXPECT_EQ(encode_in_range(DType::kF8E4M3, kInfinity), std::nullopt);
+  EXPECT_TRUE(encode_in_range(DType::kF8E4M3, kNaN));
+}
+
 TEST(FloatConvert, RefusesTypesThatAreNotFloating) {
   for (const DType dtype : {DType::kBool, DType::kI32, DType::kU64}) {
     EXPECT_THROW(encode_float(dtype, 1.0), Error);

@@ -48,5 +48,15 @@ TEST(MetadataTypeTest, KnowsSizesAndDtypes) {
   EXPECT_EQ(MetadataType::parse("int32x2")->dtype(), std::nullopt);
 }
 
+TEST(MetadataTypeTest, EachDtypeHasItsType) {
+  for (const std::string_view name : dtype_names()) {
+    const DType dtype = *parse_dtype(name);
+    EXPECT_EQ(MetadataType::of(dtype).dtype(), dtype) << name;
+    EXPECT_EQ(MetadataType::of(dtype).size(), size_of(dtype)) << name;
+  }
+  EXPECT_EQ(MetadataType::of(DType::kBF16).name(), "bfloat16");
+  EXPECT_EQ(MetadataType::of(DType::kBool).name(), "bool");
+}
+
 }  // namespace
 }  // namespace baton::metadata
