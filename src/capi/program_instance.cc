@@ -121,11 +121,12 @@ Bindings ProgramInstance::bindings() const {
   for (const SymbolValue& symbol : symbols_) {
     result.symbols.emplace_back(symbol.symbol, symbol.value);
   }
-  for (const auto& [name, value] : buffers_) {
+  for (const auto& entry : buffers_) {
+    const std::string& name = entry.first;
     std::visit(
         Overloaded{[&](const Array& contents) { result.inputs.emplace_back(name, contents); },
                    [&](const DeviceArray& memory) { result.memory.emplace_back(name, memory); }},
-        value);
+        entry.second);
   }
   return result;
 }
