@@ -1,0 +1,283 @@
+#include "generated_chain.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "baton/executable.h"
+#include "baton/program.h"
+
+namespace baton::verdicts {
+namespace {
+
+constexpr std::size_t kBatch = 32;  // chains in one program
+
+constexpr char kModule[] = R"(.version 8.7
+.target sm_90a
+.address_size 64
+.global .align 16 .b8 counter[4096];
+.const .align 16 .b8 table[4096];
+.func (.param .b64 out) same(.param .b64 in) {
+.reg .b64 %x; ld.param.b64 %x, [in]; st.param.b64 [out], %x; ret; }
+.func (.param .b64 out) swapped(.param .b64 in) {
+.reg .b64 %x; .reg .b32 %l, %h; ld.param.b64 %x, [in]; mov.b64 {%l, %h}, %x; mov.b64 %x, {%h, %l};
+st.param.b64 [out], %x; ret; }
+.func waits() { griddepcontrol.wait; ret; }
+.func waits_if(.param .b32 in) {
+.reg .b32 %x; .reg .pred %p; ld.param.b32 %x, [in]; setp.eq.u32 %p, %x, 0; @%p ret;
+griddepcontrol.wait; ret; }
+.func triggers() { griddepcontrol.launch_dependents; ret; }
+.func meets() { bar.sync 0; ret; }
+.func (.param .b32 out) reads(.param .b64 in) {
+.reg .b64 %x; .reg .b32 %v; ld.param.b64 %x, [in]; ld.global.u32 %v, [%x]; st.param.b32 [out], %v;
+ret; }
+.visible .entry set_up(.param .u64 t, .param .u64 w, .param .u64 x, .param .u64 y, .param .u64 z) {
+.reg .b64 %t, %w, %x, %y, %z, %i; .reg .b32 %r; .reg .pred %p;
+ld.param.u64 %t, [t]; ld.param.u64 %w, [w]; ld.param.u64 %x, [x]; ld.param.u64 %y, [y];
+ld.param.u64 %z, [z]; mov.u32 %r, 0;
+LOOP: mul.wide.u32 %i, %r, 32; add.u64 %i, %i, %t; st.global.v2.u64 [%i], {%w, %x};
+st.global.v2.u64 [%i+16], {%y, %z}; add.u32 %r, %r, 1; setp.lt.u32 %p, %r, 128; @%p bra LOOP; ret; }
+)";
+
+// Two accesses of different launches that nothing orders.
+const std::set<std::string> kRaces = {"read_before_wait", "write_before_wait", "write_after_read",
+                                      "missing_wait", "transitive_wait"};
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::string kernel_name(std::size_t chain, std::size_t launch) {
+  return fmt::format("k{}_{}", chain, launch);
+}
+
+// A file that goes with the object.
+class ImageFile {
+ public:
+  explicit ImageFile(const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("baton_generated_{}.ptx", getpid())) {
+    std::ofstream(path_) << text;
+  }
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+  ~ImageFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+Program program_of(std::span<const GeneratedChain> chains, const std::filesystem::path& image) {
+  ProgramBuilder builder("generated");
+  for (const char* name : {"x", "y", "z"}) {
+    builder.buffer({.name = name,
+                    .dtype = DType::kU32,
+                    .shape = {kElements},
+                    .role = BufferRole::kInout,
+                    .init = BufferInit::kZeros});
+  }
+  builder.buffer({.name = "w",
+                  .dtype = DType::kU32,
+                  .shape = {kElements},
+                  .role = BufferRole::kWeight,
+                  .init = BufferInit::kArange});
+  builder.buffer({.name = "t",
+                  .dtype = DType::kU64,
+                  .shape = {kElements / 2},
+                  .role = BufferRole::kInout,
+                  .init = BufferInit::kZeros});
+  const auto add_kernel = [&](const std::string& name) {
+    builder.kernel({.name = name, .origin = KernelOrigin::kPtx, .file = image, .entry = name});
+  };
+  add_kernel("set_up");
+  builder.launch({.kernel = "set_up", .grid = {1}, .block = {1}, .args = {"t", "w", "x", "y", "z"}});
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    for (std::size_t k = 0; k < chains[c].launches.size(); ++k) {
+      const GeneratedLaunch& launch = chains[c].launches[k];
+      LaunchStep step{.kernel = kernel_name(c, k), .grid = {launch.grid}, .block = {launch.block}};
+      for (const char letter : launch.buffers) step.args.emplace_back(std::string(1, letter));
+      step.args.emplace_back(launch.number);
+      step.attributes.pdl = k == 0 ? PdlMode::kOff : PdlMode::kForce;
+      add_kernel(step.kernel);
+      builder.launch(std::move(step));
+    }
+  }
+  return builder.build();
+}
+
+// The findings of a run. A fault is none of these.
+std::vector<FindingReport> findings_of(Executable& executable, const Schedule& schedule) {
+  try {
+    executable.run({.schedule = schedule, .time_steps = false, .join_executions = true});
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kFault) throw;
+    for (const FindingReport& finding : executable.report().findings) {
+      if (finding.error && !kRaces.contains(finding.kind) && finding.kind != "no_wait" &&
+          finding.kind != "shared_race") {
+        throw Error(ErrorCode::kFault, finding.kind + ": " + finding.message);
+      }
+    }
+    if (executable.report().findings.empty()) throw;
+  }
+  return executable.report().findings;
+}
+
+std::vector<ChainOutcome> run_batch(std::span<const GeneratedChain> chains,
+                                    std::span<const Schedule> schedules) {
+  std::string text = kModule;
+  std::map<std::string, std::size_t> owners;  // of kernels
+  std::vector<std::size_t> owner_of_launch = {chains.size()};
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    for (std::size_t k = 0; k < chains[c].launches.size(); ++k) {
+      text += kernel_text(chains[c].launches[k], kernel_name(c, k));
+      owners.emplace(kernel_name(c, k), c);
+      owner_of_launch.push_back(c);
+    }
+  }
+  const ImageFile image(text);
+  Executable executable =
+      Executable::prepare(program_of(chains, image.path()), Device::open("sim"), {});
+  executable.bind();
+  std::vector<ChainOutcome> outcomes(chains.size());
+  for (const EdgeReport& edge : executable.edges()) {
+    if (!edge.programmatic) continue;
+    ChainOutcome& outcome = outcomes[owner_of_launch[edge.to]];
+    if (edge.verdict < outcome.verdict) continue;
+    outcome.verdict = edge.verdict;
+    outcome.reason = edge.reason;
+  }
+  for (const Schedule& schedule : schedules) {
+    std::set<std::size_t> found;
+    for (const FindingReport& finding : findings_of(executable, schedule)) {
+      const auto owner = owners.find(finding.kernel);
+      if (!kRaces.contains(finding.kind) || owner == owners.end()) continue;
+      ChainOutcome& outcome = outcomes[owner->second];
+      if (found.insert(owner->second).second) ++outcome.found;
+      if (outcome.finding.empty()) {
+        outcome.finding = fmt::format("{}: {} at {}: {}", to_string(schedule), finding.kind,
+                                      finding.where, finding.message);
+      }
+    }
+  }
+  return outcomes;
+}
+
+}  // namespace
+
+std::string kernel_text(const GeneratedLaunch& launch, const std::string& name) {
+  return fmt::format(
+      ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,\n"
+      ".param .u32 p4) {{\n"
+      ".reg .b64 %a, %b, %c, %e; .reg .b32 %n, %tid, %ntid, %cta;\n"
+      ".shared .align 16 .b8 shared[1024]; .local .align 16 .b8 spill[256];\n{}"
+      "ld.param.u64 %a, [p0]; cvta.to.global.u64 %a, %a;\n"
+      "ld.param.u64 %b, [p1]; cvta.to.global.u64 %b, %b;\n"
+      "ld.param.u64 %c, [p2]; cvta.to.global.u64 %c, %c;\n"
+      "ld.param.u64 %e, [p3]; cvta.to.global.u64 %e, %e;\n"
+      "ld.param.u32 %n, [p4];\n"
+      "mov.u32 %tid, %tid.x; mov.u32 %ntid, %ntid.x; mov.u32 %cta, %ctaid.x;\n{}ret;\n}}\n",
+      name, launch.declarations, launch.body);
+}
+
+std::vector<ChainOutcome> outcomes_of(std::span<const GeneratedChain> chains,
+                                      std::span<const Schedule> schedules) {
+  std::vector<ChainOutcome> outcomes;
+  while (!chains.empty()) {
+    const auto batch = chains.first(std::min(chains.size(), kBatch));
+    chains = chains.subspan(batch.size());
+    try {
+      const std::vector<ChainOutcome> found = run_batch(batch, schedules);
+      outcomes.insert(outcomes.end(), found.begin(), found.end());
+      continue;
+    } catch (const Error& failure) {
+      if (batch.size() == 1) {
+        outcomes.emplace_back().broken = failure.what();
+        continue;
+      }
+    }
+    // One of them is broken, which ends the others too.
+    for (const GeneratedChain& chain : batch) {
+      const std::vector<ChainOutcome> found = outcomes_of(std::span(&chain, 1), schedules);
+      outcomes.push_back(found.front());
+    }
+  }
+  return outcomes;
+}
+
+GeneratedRange generated_range(std::uint64_t otherwise) {
+  return {setting("BATON_GENERATED_PROGRAMS", otherwise), setting("BATON_GENERATED_SEED", 1)};
+}
+
+FamilyCount hold_family(const GeneratedRange& range,
+                        const std::function<GeneratedChain(std::uint64_t seed)>& generate) {
+  FamilyCount count;
+  const auto text_of = [](const GeneratedChain& chain) {
+    std::string text;
+    for (const GeneratedLaunch& launch : chain.launches) {
+      text += fmt::format("{}: grid {}, block {}, arguments {} {}\n{}\n",
+                          text.empty() ? "full" : "early", launch.grid, launch.block,
+                          launch.buffers, launch.number, kernel_text(launch, "k"));
+    }
+    return text;
+  };
+  for (std::uint64_t at = 0; at < range.count; at += kBatch) {
+    std::vector<GeneratedChain> chains;
+    for (std::uint64_t k = at; k < std::min(range.count, at + kBatch); ++k) {
+      chains.push_back(generate(range.first + k));
+    }
+    const Schedule schedules[] = {{ScheduleKind::kSerial},
+                                  {ScheduleKind::kLate},
+                                  {ScheduleKind::kEarly},
+                                  {ScheduleKind::kReverse},
+                                  {ScheduleKind::kRandom, range.first + at}};
+    const std::vector<ChainOutcome> outcomes = outcomes_of(chains, schedules);
+    for (std::size_t k = 0; k < chains.size(); ++k) {
+      const ChainOutcome& outcome = outcomes[k];
+      if (!outcome.broken.empty()) {
+        ++count.broken;
+        if (std::getenv("BATON_GENERATED_SHOW") != nullptr) {
+          fmt::print("seed {} is broken: {}\n{}", chains[k].seed, outcome.broken,
+                     text_of(chains[k]));
+        }
+        continue;
+      }
+      const bool is_found = outcome.found != 0;
+      switch (outcome.verdict) {
+        case EdgeVerdict::kProven:
+          ++count.proven;
+          EXPECT_FALSE(is_found) << "seed " << chains[k].seed << " is proven, and races\n"
+                                 << outcome.finding << "\n"
+                                 << text_of(chains[k]);
+          break;
+        case EdgeVerdict::kUnsafe:
+          ++count.unsafe;
+          EXPECT_EQ(outcome.found, std::size(schedules))
+              << "seed " << chains[k].seed << " is unsafe: " << outcome.reason << "\n"
+              << text_of(chains[k]);
+          break;
+        case EdgeVerdict::kUnknown:
+          ++count.unknown;
+          count.unknown_races += is_found ? 1 : 0;
+          break;
+      }
+    }
+  }
+  fmt::print(
+      "{} proven, {} unsafe, {} unknown of which {} race, {} broken, from seed {}\n",
+      count.proven, count.unsafe, count.unknown, count.unknown_races, count.broken, range.first);
+  return count;
+}
+
+}  // namespace baton::verdicts

@@ -1,0 +1,22 @@
+// Random programs, held to the promises of verdicts: what is proven never races on the simulated
+// GPU, and what is unsafe always does. docs/verdicts.md describes the families.
+//
+// BATON_GENERATED_PROGRAMS sets the number of programs, BATON_GENERATED_SEED the first seed.
+
+#include <gtest/gtest.h>
+
+#include "generated_chain.h"
+#include "laundered_chain.h"
+
+namespace baton::verdicts {
+namespace {
+
+TEST(Generated, LaunderedPointers) {
+  const GeneratedRange range = generated_range(1500);
+  const FamilyCount count = hold_family(range, laundered_chain);
+  EXPECT_EQ(count.broken, 0u);
+  EXPECT_GT(count.proven, range.count / 50);
+}
+
+}  // namespace
+}  // namespace baton::verdicts
