@@ -61,7 +61,9 @@ class Builder {
     found.generic = operation.space == Space::kGeneric;
     found.by_map = operation.space == Space::kTensorMap;
     found.origins = listed(set);
-    const bool of_the_block = found.generic && !found.origins.empty() &&
+    // An address that decides a condition has gone into every value, and so into this one.
+    const bool of_the_block = found.generic && origins_.conditions.empty() &&
+                              !found.origins.empty() &&
                               std::ranges::all_of(found.origins, is_of_the_block);
     if (of_the_block) return;
     found.reads = operation.kind != Kind::kStore;

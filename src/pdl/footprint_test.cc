@@ -40,6 +40,23 @@ TEST(Footprint, KnowsWhatItNeverWaitsFor) {
   EXPECT_EQ(text_of(found), "early read p0; early write p2");
 }
 
+// A condition can lead a generic address from shared memory to what decides the condition. Found by
+// tests/verdicts/generated_test.cc.
+TEST(Footprint, KeepsAddressesOfTheBlockWhereAnAddressDecides) {
+  const std::string access =
+      "mov.u64 %d3, shared; cvta.shared.u64 %d3, %d3; add.u64 %d9, %d3, %d2; ld.u32 %r3, [%d9];\n";
+  const std::string bit = "and.b64 %d1, %d1, 1; setp.ne.u64 %p1, %d1, 0; selp.u64 %d2, 8, 0, %p1;";
+  const Footprint found = footprint_of("shr.u64 %d1, %a, 13;" + bit + access + kWait);
+  EXPECT_EQ(text_of(found), "early read shared");
+  const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                            GivenArgument::pointer(3), GivenArgument::scalar(0)};
+  const BoundLaunch bound = bind(found, given, {32, 1, 1}, {1, 1, 1},
+                                 [](std::string_view, bool) { return MemoryId{9}; });
+  ASSERT_EQ(bound.accesses.size(), 1u);
+  EXPECT_EQ(bound.accesses[0].memory, MemoryId{1});
+  EXPECT_EQ(text("cvt.u64.u32 %d1, %r1;" + bit + access + kWait), "");
+}
+
 TEST(Footprint, FollowsAddresses) {
   const auto of = [](const std::string& compute) {
     return text(std::string(kWait) + compute + "ld.global.f32 %f1, [%d9];");
