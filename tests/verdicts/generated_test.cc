@@ -7,6 +7,7 @@
 
 #include "generated_chain.h"
 #include "laundered_chain.h"
+#include "ordered_chain.h"
 
 namespace baton::verdicts {
 namespace {
@@ -16,6 +17,14 @@ TEST(Generated, LaunderedPointers) {
   const FamilyCount count = hold_family(range, laundered_chain);
   EXPECT_EQ(count.broken, 0u);
   EXPECT_GT(count.proven, range.count / 50);
+}
+
+TEST(Generated, ControlFlowAndRoles) {
+  const GeneratedRange range = generated_range(1500);
+  const FamilyCount count = hold_family(range, ordered_chain);
+  EXPECT_EQ(count.broken, 0u);
+  EXPECT_GT(count.proven, range.count / 50);
+  EXPECT_GT(count.unsafe, range.count / 50);
 }
 
 }  // namespace
