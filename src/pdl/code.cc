@@ -163,6 +163,7 @@ class CodeReader {
     out.strong = shape.strong;
     out.prefetches = shape.prefetches;
     out.orders = shape.orders && shape.kind != Kind::kBarrier;
+    out.meets = shape.meets;
     out.disturbs = shape.disturbs;
     if (out.kind == Kind::kBranch || out.kind == Kind::kEnd || out.kind == Kind::kTrap) {
       if (guarded) out.next.push_back(following);

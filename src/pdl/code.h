@@ -88,6 +88,7 @@ struct Operation {
   bool strong = false;      // atomic, or as a load or store: no race against another such one
   bool prefetches = false;  // into the L1 cache, no value
   bool orders = false;      // threads may order each other's accesses by it; not of kBarrier
+  bool meets = false;       // lanes of a warp execute it together
   bool disturbs = false;    // may take part in barrier 0 for some threads only
   bool guard_negated = false;
   std::uint8_t width = 0;       // bits of a loaded or stored element

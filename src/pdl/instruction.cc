@@ -154,6 +154,7 @@ Shape known(const Instruction& i, const Form& form) {
     case Form::Kind::kPure:
     case Form::Kind::kCarry:
     case Form::Kind::kLanes:
+      shape.meets = form.kind == Form::Kind::kLanes;
       if (i.has("wide")) shape.width = static_cast<std::uint8_t>(shape.width * 2);
       return shape;
     case Form::Kind::kAccess:

@@ -20,6 +20,7 @@ struct Shape {
   bool strong = false;  // as in Operation
   bool prefetches = false;
   bool orders = false;     // threads may order each other's accesses by it
+  bool meets = false;      // as in Operation
   bool disturbs = false;   // may take part in barrier 0 for some threads only
   std::uint8_t width = 0;  // in bits: of a loaded or stored element, of a computed value
 };

@@ -126,8 +126,22 @@ class OrderFinder {
     return flood(waits);
   }
 
+  // By operation: whether a thread can have waited, or seen a flag, when it comes there.
+  std::vector<bool> find_behind_ordering() const {
+    std::vector<std::uint32_t> roots;
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      const Operation& operation = code_.operations[at];
+      if (!passed_.is_reached(at) || (operation.kind != Kind::kWait && !operation.orders)) continue;
+      roots.insert(roots.end(), operation.next.begin(), operation.next.end());
+    }
+    return ptx::reachable(code_.operations.size(), roots, [&](std::uint32_t at, const auto& go) {
+      for (const std::uint32_t to : code_.operations[at].next) go(to);
+    });
+  }
+
   // Waits, and all that may order a thread after the wait of another, or after an earlier launch:
-  // by a flag. A barrier that comes before anyone can have waited, or seen a flag, does not.
+  // by a flag. A barrier that comes before anyone can have waited, or seen a flag, does not. Nor
+  // does what lanes do together there.
   std::vector<bool> find_ordering_ops() const {
     std::uint32_t fewest = kNone;  // barriers that a thread passes before
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
@@ -135,6 +149,7 @@ class OrderFinder {
       if ((operation.kind != Kind::kWait && !operation.orders) || !passed_.is_reached(at)) continue;
       fewest = std::min(fewest, passed_.state(at).least);
     }
+    const std::vector<bool> behind = find_behind_ordering();
     std::vector<bool> ordering_ops(code_.operations.size());
     for (std::uint32_t at = 0; at < ordering_ops.size(); ++at) {
       const Operation& operation = code_.operations[at];
@@ -142,7 +157,8 @@ class OrderFinder {
       const bool by_barrier =
           operation.kind == Kind::kBarrier && fewest != kNone && passed_.is_reached(at) &&
           (passed_.state(at).most + 1 > fewest || passed_.state(at).most >= kManyBarriers);
-      ordering_ops[at] = operation.kind == Kind::kWait || operation.orders || by_barrier;
+      ordering_ops[at] = operation.kind == Kind::kWait || operation.orders || by_barrier ||
+                         (operation.meets && behind[at]);
     }
     return ordering_ops;
   }

@@ -60,7 +60,7 @@ struct GeneratedRange {
 GeneratedRange generated_range(std::uint64_t otherwise);
 
 // Holds the chains of a family to the promises of verdicts: no schedule finds a race in a chain
-// that is proven, and each finds one in a chain that is unsafe. Fails with the seed and the text.
+// that is proven, and one finds a race in a chain that is unsafe. Fails with the seed and the text.
 struct FamilyCount {
   std::uint64_t proven = 0, unsafe = 0, unknown = 0;
   std::uint64_t unknown_races = 0;  // unknown, and a race was found

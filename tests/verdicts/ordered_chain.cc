@@ -16,7 +16,10 @@ enum class Together { kBlock, kWarp, kNobody };
 // is the same on each way through them where warps go different ways.
 class OrderedKernel : public KernelWriter {
  public:
-  OrderedKernel(std::uint64_t seed, std::uint32_t block) : KernelWriter(seed), block_(block) {
+  // The simulated GPU takes an atomic operation behind a fence for the release of a flag, of
+  // whatever scope the fence is. So a chain has either fences or atomic operations.
+  OrderedKernel(std::uint64_t seed, std::uint32_t block, bool has_fences)
+      : KernelWriter(seed), block_(block), has_fences_(has_fences) {
     line("shr.u32 %warp, %tid, 5; and.b32 %lane, %tid, 31; mad.lo.u32 %i, %cta, %ntid, %tid;");
     switch (pick(6)) {
       case 0:
@@ -134,7 +137,7 @@ class OrderedKernel : public KernelWriter {
   unsigned name() { return 1 + names_++ % 15; }
 
   void fence(Together together) {
-    switch (pick(4)) {
+    switch (has_fences_ ? pick(4) : 3) {
       case 0:
         line("membar.gl;");
         break;
@@ -439,7 +442,9 @@ class OrderedKernel : public KernelWriter {
     const std::string guard = chance(15) ? "@" + test(Together::kNobody).guard + " " : "";
     const std::string at = chance(10) ? std::string("%e") : element(), value = word();
     const std::string_view space = any({".global", ".global", ""});
-    switch (pick(at == "%e" ? 5 : 14)) {
+    unsigned kind = pick(at == "%e" ? 5 : 14);
+    if (has_fences_ && (kind == 6 || kind == 7)) kind = 13;
+    switch (kind) {
       case 0:
       case 1:
       case 2:
@@ -469,12 +474,13 @@ class OrderedKernel : public KernelWriter {
   }
 
   const std::uint32_t block_;
+  const bool has_fences_;
   unsigned loops_ = 0, names_ = 0;
   bool left_ = false;   // threads may have ended
   bool stays_ = false;  // none may end here
 };
 
-GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed) {
+GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, bool has_fences) {
   GeneratedLaunch launch;
   static constexpr std::uint32_t kBlocks[] = {32, 64, 64, 96, 128, 48};
   launch.block = kBlocks[chooses.pick(6)];
@@ -490,7 +496,7 @@ GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed) {
         "ld.global.u32 %r2, [%d2]; add.u64 %d3, %b, %d1; st.global.u32 [%d3], %r2;\n";
     return launch;
   }
-  const OrderedKernel kernel(seed, launch.block);
+  const OrderedKernel kernel(seed, launch.block, has_fences);
   launch.declarations =
       ".reg .b32 %warp, %lane, %i; .reg .b64 %at;\n" + kernel.declarations();
   launch.body = kernel.text();
@@ -504,7 +510,7 @@ GeneratedChain ordered_chain(std::uint64_t seed) {
   KernelWriter chooses(seed);
   const unsigned count = chooses.chance(70) ? 2 : 3;
   for (unsigned k = 0; k < count; ++k) {
-    chain.launches.push_back(launch_of(chooses, seed * 4 + k + 1));
+    chain.launches.push_back(launch_of(chooses, seed * 4 + k + 1, seed % 2 == 0));
   }
   return chain;
 }
