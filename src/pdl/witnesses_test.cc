@@ -142,6 +142,23 @@ TEST_F(Certain, AFlagMayOrder) {
       << "a barrier alone orders nothing";
 }
 
+// What one lane's wait makes visible is visible to the grid, and lanes that shuffle know of it.
+TEST_F(Certain, LanesThatMeetBehindAWaitMayOrder) {
+  const std::string others_wait =
+      "setp.eq.u32 %p1, %r1, 0; @%p1 bra FIRST;\n" + std::string(kWait) + "FIRST:\n";
+  const std::string reads = "ld.global.u32 %r4, [%e];\n" + std::string(kWait);
+  follow(kProduces);
+  for (const char* meets : {"shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n",
+                            "vote.sync.any.pred %p2, %p1, -1;\n", "bar.warp.sync -1;\n"}) {
+    EXPECT_EQ(judge(kElement + others_wait + meets + reads), EdgeCause::kUnordered) << meets;
+  }
+  EXPECT_EQ(judge(kElement + others_wait + reads), EdgeCause::kConflict);
+  EXPECT_EQ(judge(kElement + std::string("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n") +
+                  others_wait + reads),
+            EdgeCause::kConflict)
+      << "nobody has waited there";
+}
+
 TEST_F(Certain, TheExtentOfTheGridDecides) {
   const auto reads_in_grids_of = [](const std::string& blocks) {
     return std::string(kElement) + "mov.u32 %r3, %nctaid.x; setp.eq.u32 %p1, %r3, " + blocks +

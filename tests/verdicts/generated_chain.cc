@@ -223,6 +223,7 @@ GeneratedRange generated_range(std::uint64_t otherwise) {
 FamilyCount hold_family(const GeneratedRange& range,
                         const std::function<GeneratedChain(std::uint64_t seed)>& generate) {
   FamilyCount count;
+  const bool shows = std::getenv("BATON_GENERATED_SHOW") != nullptr;
   const auto text_of = [](const GeneratedChain& chain) {
     std::string text;
     for (const GeneratedLaunch& launch : chain.launches) {
@@ -247,10 +248,8 @@ FamilyCount hold_family(const GeneratedRange& range,
       const ChainOutcome& outcome = outcomes[k];
       if (!outcome.broken.empty()) {
         ++count.broken;
-        if (std::getenv("BATON_GENERATED_SHOW") != nullptr) {
-          fmt::print("seed {} is broken: {}\n{}", chains[k].seed, outcome.broken,
-                     text_of(chains[k]));
-        }
+        fmt::print("seed {} is broken: {}\n", chains[k].seed, outcome.broken);
+        if (shows) fmt::print("{}", text_of(chains[k]));
         continue;
       }
       const bool is_found = outcome.found != 0;
@@ -263,9 +262,11 @@ FamilyCount hold_family(const GeneratedRange& range,
           break;
         case EdgeVerdict::kUnsafe:
           ++count.unsafe;
-          EXPECT_TRUE(is_found)
-              << "seed " << chains[k].seed << " is unsafe: " << outcome.reason << "\n"
-              << text_of(chains[k]);
+          if (is_found) break;
+          ++count.unconfirmed;
+          fmt::print("seed {} is unsafe, and no race was found: {}\n", chains[k].seed,
+                     outcome.reason);
+          if (shows) fmt::print("{}", text_of(chains[k]));
           break;
         case EdgeVerdict::kUnknown:
           ++count.unknown;
@@ -274,9 +275,13 @@ FamilyCount hold_family(const GeneratedRange& range,
       }
     }
   }
+  EXPECT_EQ(count.broken, 0u);
+  EXPECT_LE(count.unconfirmed, count.unsafe / 200);
   fmt::print(
-      "{} proven, {} unsafe, {} unknown of which {} race, {} broken, from seed {}\n",
-      count.proven, count.unsafe, count.unknown, count.unknown_races, count.broken, range.first);
+      "{} proven, {} unsafe of which {} were not found, {} unknown of which {} race, {} broken, "
+      "from seed {}\n",
+      count.proven, count.unsafe, count.unconfirmed, count.unknown, count.unknown_races,
+      count.broken, range.first);
   return count;
 }
 
