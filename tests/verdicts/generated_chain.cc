@@ -106,8 +106,14 @@ Program program_of(std::span<const GeneratedChain> chains, const std::filesystem
   for (std::size_t c = 0; c < chains.size(); ++c) {
     for (std::size_t k = 0; k < chains[c].launches.size(); ++k) {
       const GeneratedLaunch& launch = chains[c].launches[k];
-      LaunchStep step{.kernel = kernel_name(c, k), .grid = {launch.grid}, .block = {launch.block}};
-      for (const char letter : launch.buffers) step.args.emplace_back(std::string(1, letter));
+      LaunchStep step{.kernel = kernel_name(c, k)};
+      step.grid.assign(launch.grid.begin(), launch.grid.end());
+      step.block.assign(launch.block.begin(), launch.block.end());
+      for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+        const std::string buffer(1, launch.buffers[i]);
+        step.args.emplace_back(launch.offsets[i] == 0 ? LaunchArgument(buffer)
+                                                      : BufferOffset(buffer, launch.offsets[i]));
+      }
       step.args.emplace_back(launch.number);
       step.attributes.pdl = k == 0 ? PdlMode::kOff : PdlMode::kForce;
       add_kernel(step.kernel);
@@ -177,18 +183,26 @@ std::vector<ChainOutcome> run_batch(std::span<const GeneratedChain> chains,
 }  // namespace
 
 std::string kernel_text(const GeneratedLaunch& launch, const std::string& name) {
+  const bool is_flat = launch.block[1] * launch.block[2] * launch.grid[1] * launch.grid[2] == 1;
+  const char* const indexes =
+      is_flat ? "mov.u32 %tid, %tid.x; mov.u32 %ntid, %ntid.x; mov.u32 %cta, %ctaid.x;\n"
+              : "mov.u32 %x, %ntid.x; mov.u32 %y, %ntid.y; mov.u32 %z, %tid.z;\n"
+                "mov.u32 %tid, %tid.y; mad.lo.u32 %tid, %z, %y, %tid; mov.u32 %z, %tid.x;\n"
+                "mad.lo.u32 %tid, %tid, %x, %z; mul.lo.u32 %ntid, %x, %y; mov.u32 %z, %ntid.z;\n"
+                "mul.lo.u32 %ntid, %ntid, %z; mov.u32 %x, %nctaid.x; mov.u32 %y, %ctaid.y;\n"
+                "mov.u32 %z, %ctaid.x; mad.lo.u32 %cta, %y, %x, %z;\n";
   return fmt::format(
       ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,\n"
       ".param .u32 p4) {{\n"
-      ".reg .b64 %a, %b, %c, %e; .reg .b32 %n, %tid, %ntid, %cta;\n"
+      ".reg .b64 %a, %b, %c, %e; .reg .b32 %n, %tid, %ntid, %cta, %x, %y, %z;\n"
       ".shared .align 16 .b8 shared[1024]; .local .align 16 .b8 spill[256];\n{}"
       "ld.param.u64 %a, [p0]; cvta.to.global.u64 %a, %a;\n"
       "ld.param.u64 %b, [p1]; cvta.to.global.u64 %b, %b;\n"
       "ld.param.u64 %c, [p2]; cvta.to.global.u64 %c, %c;\n"
       "ld.param.u64 %e, [p3]; cvta.to.global.u64 %e, %e;\n"
       "ld.param.u32 %n, [p4];\n"
-      "mov.u32 %tid, %tid.x; mov.u32 %ntid, %ntid.x; mov.u32 %cta, %ctaid.x;\n{}ret;\n}}\n",
-      name, launch.declarations, launch.body);
+      "{}{}ret;\n}}\n",
+      name, launch.declarations, indexes, launch.body);
 }
 
 std::vector<ChainOutcome> outcomes_of(std::span<const GeneratedChain> chains,
@@ -227,9 +241,10 @@ FamilyCount hold_family(const GeneratedRange& range,
   const auto text_of = [](const GeneratedChain& chain) {
     std::string text;
     for (const GeneratedLaunch& launch : chain.launches) {
-      text += fmt::format("{}: grid {}, block {}, arguments {} {}\n{}\n",
-                          text.empty() ? "full" : "early", launch.grid, launch.block,
-                          launch.buffers, launch.number, kernel_text(launch, "k"));
+      text += fmt::format("{}: grid {}, block {}, arguments {} at {}, {}\n{}\n",
+                          text.empty() ? "full" : "early", fmt::join(launch.grid, " "),
+                          fmt::join(launch.block, " "), launch.buffers,
+                          fmt::join(launch.offsets, " "), launch.number, kernel_text(launch, "k"));
     }
     return text;
   };

@@ -3,6 +3,7 @@
 // Chains of launches that a generator wrote, what is said of their edges, and what the simulated
 // GPU finds when they run.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -19,14 +20,15 @@ namespace baton::verdicts {
 inline constexpr std::uint32_t kElements = 1024;
 
 // A kernel k(u64 p0, u64 p1, u64 p2, u64 p3, u32 p4) and its arguments. The kernel knows %a, %b, %c
-// and %e, the first four parameters as global addresses, %n, the last one, and %tid, %ntid, %cta.
-// It has 1024 bytes of shared memory, `shared`, and 256 of local memory, `spill`.
+// and %e, the first four parameters as global addresses, and %n, the last one. %tid, %ntid and %cta
+// count threads and blocks over all dimensions. It has 1024 bytes of shared memory, `shared`, and 256 of local memory, `spill`.
 struct GeneratedLaunch {
   std::string declarations;  // of further registers
   std::string body;
   std::string buffers;  // a letter for each of the first four parameters
+  std::array<std::uint32_t, 4> offsets = {};  // of these, in elements of the buffer
   std::uint32_t number = 0;
-  std::uint32_t grid = 1, block = 32;
+  std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {32, 1, 1};
 };
 
 struct GeneratedChain {

@@ -591,8 +591,8 @@ GeneratedChain laundered_chain(std::uint64_t seed) {
   GeneratedChain chain{.seed = seed, .launches = {}};
   GeneratedLaunch& writes = chain.launches.emplace_back();
   writes.buffers = "xwty";
-  writes.grid = 2;
-  writes.block = 64;
+  writes.grid[0] = 2;
+  writes.block[0] = 64;
   writes.declarations = ".reg .b64 %d<9>; .reg .b32 %r<9>;\n";
   writes.body =
       "griddepcontrol.wait; griddepcontrol.launch_dependents;\n"
@@ -606,7 +606,7 @@ GeneratedChain laundered_chain(std::uint64_t seed) {
   writer.line("griddepcontrol.wait;");
   GeneratedLaunch& victim = chain.launches.emplace_back();
   victim.buffers = "xwty";
-  victim.block = writer.chance(30) ? 64 : 32;
+  victim.block[0] = writer.chance(30) ? 64 : 32;
   victim.declarations = writer.declarations();
   victim.body = writer.text();
   return chain;

@@ -80,6 +80,8 @@ class OrderedKernel : public KernelWriter {
       case 5:
         if (depth < kMaxDepth) return loop(together, depth);
         return access();
+      case 12:
+        return strides();
       case 6:
         if (!stays_) leave(together);
         return;
@@ -177,7 +179,16 @@ class OrderedKernel : public KernelWriter {
     const std::string p = predicate(), r = word();
     const std::string_view how = any({"eq", "ne", "lt", "ge", "gt", "le"});
     Together together = Together::kBlock;
-    switch (pick(14)) {
+    switch (pick(16)) {
+      case 14:
+        line("mov.u32 {}, {}; setp.{}.u32 {}, {}, {};", r, any({"%ctaid.y", "%nctaid.x", "%ntid.y"}),
+             how, p, r, pick(3));
+        break;
+      case 15:
+        line("mov.u32 {}, {}; setp.{}.u32 {}, {}, {};", r, any({"%tid.x", "%tid.y", "%tid.z"}), how,
+             p, r, pick(3));
+        together = Together::kNobody;
+        break;
       case 0:
       case 1:
         line("setp.{}.u32 {}, %n, {};", how, p, pick(4));
@@ -286,6 +297,21 @@ class OrderedKernel : public KernelWriter {
     } else {
       line("setp.lt.u32 {0}, {1}, {2}; @{0} bra {3};\n{4}:", p, k, most, begin, end);
     }
+  }
+
+  // for (k = index; k < limit; k += step), or the same by a pointer.
+  void strides() {
+    const std::string k = word(), at = wide(), p = predicate(), again = label(), end = label();
+    const std::string_view base = any({"%a", "%b", "%c"}), limit = any({"64", "200", "256", "%ntid"});
+    line("mov.u32 {}, {};", k, any({"%i", "%tid", "%cta"}));
+    line("{0}: setp.ge.{1}32 {2}, {3}, {4}; @{2} bra {5};", again, any({"s", "u"}), p, k, limit, end);
+    line("mul.wide.{}32 {}, {}, 4; add.s64 {}, {}, {};", any({"s", "u"}), at, k, at, base, at);
+    if (chance(50)) {
+      line("ld.global.u32 {}, [{}+{}];", word(), at, 4 * pick(3));
+    } else {
+      line("st.global.u32 [{}], {};", at, k);
+    }
+    line("add.s32 {0}, {0}, {1}; bra {2};\n{3}:", k, any({"64", "100", "%ntid"}), again, end);
   }
 
   void leave(Together together) {
@@ -409,7 +435,16 @@ class OrderedKernel : public KernelWriter {
   // The address of an element of x, y or z.
   std::string element() {
     const std::string at = wide(), k = word();
-    switch (pick(10)) {
+    switch (pick(13)) {
+      case 10:
+        line("and.b32 {}, %i, {};", k, any({"31", "63", "7"}));
+        break;
+      case 11:
+        line("rem.u32 {0}, %i, 50; add.u32 {0}, {0}, {1};", k, pick(300));
+        break;
+      case 12:
+        line("min.u32 {}, %i, {};", k, pick(100));
+        break;
       case 0:
         line("mov.u32 {}, %tid;", k);
         break;
@@ -482,12 +517,17 @@ class OrderedKernel : public KernelWriter {
 
 GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, bool has_fences) {
   GeneratedLaunch launch;
-  static constexpr std::uint32_t kBlocks[] = {32, 64, 64, 96, 128, 48};
-  launch.block = kBlocks[chooses.pick(6)];
-  launch.grid = 1 + chooses.pick(3);
+  using Extents = std::array<std::uint32_t, 3>;
+  static constexpr Extents kBlocks[] = {{32, 1, 1}, {64, 1, 1},  {64, 1, 1}, {96, 1, 1},
+                                        {128, 1, 1}, {48, 1, 1}, {32, 2, 1}, {8, 4, 2},
+                                        {16, 1, 4},  {33, 1, 2}, {1, 64, 1}};
+  static constexpr Extents kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 1, 1}, {1, 2, 1}};
+  launch.block = kBlocks[chooses.pick(std::size(kBlocks))];
+  launch.grid = kGrids[chooses.pick(std::size(kGrids))];
   launch.number = chooses.pick(4);
   for (int k = 0; k < 3; ++k) launch.buffers += chooses.any({"x", "y", "z"});
   launch.buffers += 'w';
+  for (int k = 0; k < 3; ++k) launch.offsets[k] = chooses.chance(15) ? 32 * chooses.pick(5) : 0;
   if (chooses.chance(35)) {
     launch.declarations = ".reg .b64 %d<9>; .reg .b32 %r<9>;\n";
     launch.body =
@@ -496,7 +536,8 @@ GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, bool has_fe
         "ld.global.u32 %r2, [%d2]; add.u64 %d3, %b, %d1; st.global.u32 [%d3], %r2;\n";
     return launch;
   }
-  const OrderedKernel kernel(seed, launch.block, has_fences);
+  const auto threads = launch.block[0] * launch.block[1] * launch.block[2];
+  const OrderedKernel kernel(seed, threads, has_fences);
   launch.declarations =
       ".reg .b32 %warp, %lane, %i; .reg .b64 %at;\n" + kernel.declarations();
   launch.body = kernel.text();
