@@ -1,11 +1,15 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "metamorphosis.h"
 #include "pdl/testdata/corpus.h"
 #include "session/test_program.h"
 
@@ -214,6 +218,50 @@ void hold_corpus(const std::string& image) {
 }
 
 using Verdicts = DeviceTest;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// The verdict stays where kernels are written in another way and do the same. Some of the programs
+// run. BATON_GENERATED_PROGRAMS sets the number of ways, BATON_GENERATED_SEED the first seed.
+TEST_F(Verdicts, StayWhereKernelsAreWrittenInAnotherWay) {
+  if (!is_simulated(open_device())) GTEST_SKIP() << "what runs is the simulated GPU's text";
+  std::ifstream original(BATON_SOURCE_DIR "/src/pdl/testdata/corpus.ptx");
+  const std::string text(std::istreambuf_iterator<char>(original), {});
+  const std::uint64_t first = setting("BATON_GENERATED_SEED", 1);
+  for (std::uint64_t k = 0; k < setting("BATON_GENERATED_PROGRAMS", 2); ++k) {
+    verdicts::Metamorphosis how{.seed = first + k};
+    if (k % 2 == 0) {
+      how.dead = "{ .reg .b32 %dead; mov.u32 %dead, %clock; add.u32 %dead, %dead, 1; }";
+    }
+    const std::string changed =
+        verdicts::metamorphosed(text, [&](std::string_view) { return how; });
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / fmt::format("baton_corpus_{}.ptx", getpid());
+    std::ofstream(file) << changed;
+    std::uint64_t number = 0;
+    const auto hold = [&](const auto& lines, EdgeVerdict least, EdgeVerdict most) {
+      for (const char* line : lines) {
+        if (!is_runnable(line)) continue;
+        SCOPED_TRACE(fmt::format("seed {}: {}", how.seed, line));
+        const auto is = [&](const std::string& image) {
+          return verdict_of(prepare(line, image, PdlMode::kAuto, RewriteMode::kOff));
+        };
+        const EdgeVerdict now = is(file.string());
+        EXPECT_GE(now, least);
+        EXPECT_LE(now, most);
+        Table unused;
+        if (++number % 16 == 0) simulate(line, file.string(), RewriteMode::kOff, unused);
+      }
+    };
+    hold(overlap::kRight, EdgeVerdict::kProven, EdgeVerdict::kProven);
+    hold(overlap::kWrong, EdgeVerdict::kUnsafe, EdgeVerdict::kUnsafe);
+    hold(overlap::kDoubtful, EdgeVerdict::kUnknown, EdgeVerdict::kUnknown);
+    std::filesystem::remove(file);
+  }
+}
 
 TEST_F(Verdicts, AgreeWithWhatRuns) {
   hold_corpus("corpus.ptx");

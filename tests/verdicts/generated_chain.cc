@@ -1,11 +1,9 @@
 #include "generated_chain.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -49,11 +47,6 @@ st.global.v2.u64 [%i+16], {%y, %z}; add.u32 %r, %r, 1; setp.lt.u32 %p, %r, 128; 
 // Two accesses of different launches that nothing orders.
 const std::set<std::string> kRaces = {"read_before_wait", "write_before_wait", "write_after_read",
                                       "missing_wait", "transitive_wait"};
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::string kernel_name(std::size_t chain, std::size_t launch) {
   return fmt::format("k{}_{}", chain, launch);
@@ -102,7 +95,8 @@ Program program_of(std::span<const GeneratedChain> chains, const std::filesystem
     builder.kernel({.name = name, .origin = KernelOrigin::kPtx, .file = image, .entry = name});
   };
   add_kernel("set_up");
-  builder.launch({.kernel = "set_up", .grid = {1}, .block = {1}, .args = {"t", "w", "x", "y", "z"}});
+  builder.launch(
+      {.kernel = "set_up", .grid = {1}, .block = {1}, .args = {"t", "w", "x", "y", "z"}});
   for (std::size_t c = 0; c < chains.size(); ++c) {
     for (std::size_t k = 0; k < chains[c].launches.size(); ++k) {
       const GeneratedLaunch& launch = chains[c].launches[k];
@@ -151,6 +145,14 @@ std::vector<ChainOutcome> run_batch(std::span<const GeneratedChain> chains,
       owners.emplace(kernel_name(c, k), c);
       owner_of_launch.push_back(c);
     }
+  }
+  const bool changes = std::ranges::any_of(
+      chains, [](const GeneratedChain& chain) { return chain.metamorphosis.has_value(); });
+  if (changes) {
+    text = metamorphosed(text, [&](std::string_view kernel) {
+      const auto owner = owners.find(std::string(kernel));
+      return owner == owners.end() ? std::nullopt : chains[owner->second].metamorphosis;
+    });
   }
   const ImageFile image(text);
   Executable executable =
@@ -228,76 +230,6 @@ std::vector<ChainOutcome> outcomes_of(std::span<const GeneratedChain> chains,
     }
   }
   return outcomes;
-}
-
-GeneratedRange generated_range(std::uint64_t otherwise) {
-  return {setting("BATON_GENERATED_PROGRAMS", otherwise), setting("BATON_GENERATED_SEED", 1)};
-}
-
-FamilyCount hold_family(const GeneratedRange& range,
-                        const std::function<GeneratedChain(std::uint64_t seed)>& generate) {
-  FamilyCount count;
-  const bool shows = std::getenv("BATON_GENERATED_SHOW") != nullptr;
-  const auto text_of = [](const GeneratedChain& chain) {
-    std::string text;
-    for (const GeneratedLaunch& launch : chain.launches) {
-      text += fmt::format("{}: grid {}, block {}, arguments {} at {}, {}\n{}\n",
-                          text.empty() ? "full" : "early", fmt::join(launch.grid, " "),
-                          fmt::join(launch.block, " "), launch.buffers,
-                          fmt::join(launch.offsets, " "), launch.number, kernel_text(launch, "k"));
-    }
-    return text;
-  };
-  for (std::uint64_t at = 0; at < range.count; at += kBatch) {
-    std::vector<GeneratedChain> chains;
-    for (std::uint64_t k = at; k < std::min(range.count, at + kBatch); ++k) {
-      chains.push_back(generate(range.first + k));
-    }
-    const Schedule schedules[] = {{ScheduleKind::kSerial},
-                                  {ScheduleKind::kLate},
-                                  {ScheduleKind::kEarly},
-                                  {ScheduleKind::kReverse},
-                                  {ScheduleKind::kRandom, range.first + at}};
-    const std::vector<ChainOutcome> outcomes = outcomes_of(chains, schedules);
-    for (std::size_t k = 0; k < chains.size(); ++k) {
-      const ChainOutcome& outcome = outcomes[k];
-      if (!outcome.broken.empty()) {
-        ++count.broken;
-        fmt::print("seed {} is broken: {}\n", chains[k].seed, outcome.broken);
-        if (shows) fmt::print("{}", text_of(chains[k]));
-        continue;
-      }
-      const bool is_found = outcome.found != 0;
-      switch (outcome.verdict) {
-        case EdgeVerdict::kProven:
-          ++count.proven;
-          EXPECT_FALSE(is_found) << "seed " << chains[k].seed << " is proven, and races\n"
-                                 << outcome.finding << "\n"
-                                 << text_of(chains[k]);
-          break;
-        case EdgeVerdict::kUnsafe:
-          ++count.unsafe;
-          if (is_found) break;
-          ++count.unconfirmed;
-          fmt::print("seed {} is unsafe, and no race was found: {}\n", chains[k].seed,
-                     outcome.reason);
-          if (shows) fmt::print("{}", text_of(chains[k]));
-          break;
-        case EdgeVerdict::kUnknown:
-          ++count.unknown;
-          count.unknown_races += is_found ? 1 : 0;
-          break;
-      }
-    }
-  }
-  EXPECT_EQ(count.broken, 0u);
-  EXPECT_LE(count.unconfirmed, count.unsafe / 200);
-  fmt::print(
-      "{} proven, {} unsafe of which {} were not found, {} unknown of which {} race, {} broken, "
-      "from seed {}\n",
-      count.proven, count.unsafe, count.unconfirmed, count.unknown, count.unknown_races,
-      count.broken, range.first);
-  return count;
 }
 
 }  // namespace baton::verdicts

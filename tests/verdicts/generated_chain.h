@@ -5,13 +5,14 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "baton/edge.h"
 #include "baton/schedule.h"
+#include "metamorphosis.h"
 
 namespace baton::verdicts {
 
@@ -21,11 +22,12 @@ inline constexpr std::uint32_t kElements = 1024;
 
 // A kernel k(u64 p0, u64 p1, u64 p2, u64 p3, u32 p4) and its arguments. The kernel knows %a, %b, %c
 // and %e, the first four parameters as global addresses, and %n, the last one. %tid, %ntid and %cta
-// count threads and blocks over all dimensions. It has 1024 bytes of shared memory, `shared`, and 256 of local memory, `spill`.
+// count threads and blocks over all dimensions. It has 1024 bytes of shared memory, `shared`, and
+// 256 of local memory, `spill`.
 struct GeneratedLaunch {
   std::string declarations;  // of further registers
   std::string body;
-  std::string buffers;  // a letter for each of the first four parameters
+  std::string buffers;                        // a letter for each of the first four parameters
   std::array<std::uint32_t, 4> offsets = {};  // of these, in elements of the buffer
   std::uint32_t number = 0;
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {32, 1, 1};
@@ -33,7 +35,8 @@ struct GeneratedLaunch {
 
 struct GeneratedChain {
   std::uint64_t seed = 0;
-  std::vector<GeneratedLaunch> launches;  // each but the first is early
+  std::optional<Metamorphosis> metamorphosis = std::nullopt;  // of all kernels
+  std::vector<GeneratedLaunch> launches;                      // each but the first is early
 };
 
 // The text of the kernel of a launch, without its module.
@@ -53,25 +56,5 @@ struct ChainOutcome {
 // second are held. Not thread-safe.
 std::vector<ChainOutcome> outcomes_of(std::span<const GeneratedChain> chains,
                                       std::span<const Schedule> schedules);
-
-// How many programs a test makes, and the seed of the first: BATON_GENERATED_PROGRAMS or
-// `otherwise`, and BATON_GENERATED_SEED or 1.
-struct GeneratedRange {
-  std::uint64_t count = 0, first = 1;
-};
-GeneratedRange generated_range(std::uint64_t otherwise);
-
-// Holds the chains of a family to the promises of verdicts: no schedule finds a race in a chain
-// that is proven, and one finds a race in a chain that is unsafe. Fails with the seed and the text.
-struct FamilyCount {
-  std::uint64_t proven = 0, unsafe = 0, unknown = 0;
-  std::uint64_t unknown_races = 0;  // unknown, and a race was found
-  // Unsafe, and no race was found. The simulated GPU misses a race with an access that a thread
-  // behind its wait has repeated: it keeps the last access of each place. So a few are allowed.
-  std::uint64_t unconfirmed = 0;
-  std::uint64_t broken = 0;
-};
-FamilyCount hold_family(const GeneratedRange& range,
-                        const std::function<GeneratedChain(std::uint64_t seed)>& generate);
 
 }  // namespace baton::verdicts

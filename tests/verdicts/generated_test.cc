@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "generated_chain.h"
+#include "generated_family.h"
 #include "laundered_chain.h"
 #include "ordered_chain.h"
 
@@ -23,6 +23,13 @@ TEST(Generated, ControlFlowAndRoles) {
   const FamilyCount count = hold_family(range, ordered_chain);
   EXPECT_GT(count.proven, range.count / 50);
   EXPECT_GT(count.unsafe, range.count / 50);
+}
+
+TEST(Generated, MetamorphosesOfLaunderedPointers) {
+  hold_metamorphoses(generated_range(600), laundered_chain);
+}
+TEST(Generated, MetamorphosesOfControlFlow) {
+  hold_metamorphoses(generated_range(600), ordered_chain);
 }
 
 }  // namespace

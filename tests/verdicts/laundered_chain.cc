@@ -392,8 +392,8 @@ class LaunderedChain : public KernelWriter {
         return join({a, b});
       }
       case 6:
-        return make("bfi.b64", "{}, {}, 0, 20", held, make("bfi.b64", "{}, {}, 20, 44",
-                                                           make("shr.u64", "{}, 20", held), m));
+        return make("bfi.b64", "{}, {}, 0, 20", held,
+                    make("bfi.b64", "{}, {}, 20, 44", make("shr.u64", "{}, 20", held), m));
       case 7: {
         const std::string part = make("bfe.u64", "{}, 12, 40", held);
         const std::string rest = make("and.b64", "{}, 4095", held);
@@ -496,9 +496,9 @@ class LaunderedChain : public KernelWriter {
         line("set.lt.u32.u64 {}, {}, {};", s, held, m);
         const std::string mask = made("cvt.s64.s32", s);
         const std::string x = make("and.b64", "{}, {}", make("xor.b64", "{}, {}", held, m), mask);
-        return make("xor.b64", "{}, {}", make("xor.b64", "{}, {}", x, m),
-                    make("and.b64", "{}, {}", make("xor.b64", "{}, {}", held, m),
-                         made("not.b64", mask)));
+        return make(
+            "xor.b64", "{}, {}", make("xor.b64", "{}, {}", x, m),
+            make("and.b64", "{}, {}", make("xor.b64", "{}, {}", held, m), made("not.b64", mask)));
       }
     }
   }

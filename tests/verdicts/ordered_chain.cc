@@ -181,8 +181,8 @@ class OrderedKernel : public KernelWriter {
     Together together = Together::kBlock;
     switch (pick(16)) {
       case 14:
-        line("mov.u32 {}, {}; setp.{}.u32 {}, {}, {};", r, any({"%ctaid.y", "%nctaid.x", "%ntid.y"}),
-             how, p, r, pick(3));
+        line("mov.u32 {}, {}; setp.{}.u32 {}, {}, {};", r,
+             any({"%ctaid.y", "%nctaid.x", "%ntid.y"}), how, p, r, pick(3));
         break;
       case 15:
         line("mov.u32 {}, {}; setp.{}.u32 {}, {}, {};", r, any({"%tid.x", "%tid.y", "%tid.z"}), how,
@@ -302,9 +302,11 @@ class OrderedKernel : public KernelWriter {
   // for (k = index; k < limit; k += step), or the same by a pointer.
   void strides() {
     const std::string k = word(), at = wide(), p = predicate(), again = label(), end = label();
-    const std::string_view base = any({"%a", "%b", "%c"}), limit = any({"64", "200", "256", "%ntid"});
+    const std::string_view base = any({"%a", "%b", "%c"}),
+                           limit = any({"64", "200", "256", "%ntid"});
     line("mov.u32 {}, {};", k, any({"%i", "%tid", "%cta"}));
-    line("{0}: setp.ge.{1}32 {2}, {3}, {4}; @{2} bra {5};", again, any({"s", "u"}), p, k, limit, end);
+    line("{0}: setp.ge.{1}32 {2}, {3}, {4}; @{2} bra {5};", again, any({"s", "u"}), p, k, limit,
+         end);
     line("mul.wide.{}32 {}, {}, 4; add.s64 {}, {}, {};", any({"s", "u"}), at, k, at, base, at);
     if (chance(50)) {
       line("ld.global.u32 {}, [{}+{}];", word(), at, 4 * pick(3));
@@ -400,14 +402,16 @@ class OrderedKernel : public KernelWriter {
         line("mbarrier.arrive.shared.b64 {}, [shared+{}];", wide(), at);
         return;
       case 3:  // one thread for all
-        line("bar.warp.sync -1; setp.eq.u32 {0}, %tid, {1}; @{0} mbarrier.arrive.shared.b64 "
-             "{2}, [shared+{3}];",
-             p, first_signals ? 0 : 32, wide(), at);
+        line(
+            "bar.warp.sync -1; setp.eq.u32 {0}, %tid, {1}; @{0} mbarrier.arrive.shared.b64 "
+            "{2}, [shared+{3}];",
+            p, first_signals ? 0 : 32, wide(), at);
         return;
       default:
-        line("bar.warp.sync -1; setp.eq.u32 {0}, %tid, {1}; @{0} st.release.cta.shared.u32 "
-             "[shared+{2}], 1;",
-             p, first_signals ? 0 : 32, at);
+        line(
+            "bar.warp.sync -1; setp.eq.u32 {0}, %tid, {1}; @{0} st.release.cta.shared.u32 "
+            "[shared+{2}], 1;",
+            p, first_signals ? 0 : 32, at);
     }
   }
 
@@ -424,9 +428,10 @@ class OrderedKernel : public KernelWriter {
              p, at);
         return;
       default:
-        line("{0}: ld.acquire.cta.shared.u32 {1}, [shared+{2}]; setp.eq.u32 {3}, {1}, 0; "
-             "@{3} bra {0};",
-             again, value, at, p);
+        line(
+            "{0}: ld.acquire.cta.shared.u32 {1}, [shared+{2}]; setp.eq.u32 {3}, {1}, 0; "
+            "@{3} bra {0};",
+            again, value, at, p);
     }
   }
 
@@ -518,7 +523,7 @@ class OrderedKernel : public KernelWriter {
 GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, bool has_fences) {
   GeneratedLaunch launch;
   using Extents = std::array<std::uint32_t, 3>;
-  static constexpr Extents kBlocks[] = {{32, 1, 1}, {64, 1, 1},  {64, 1, 1}, {96, 1, 1},
+  static constexpr Extents kBlocks[] = {{32, 1, 1},  {64, 1, 1}, {64, 1, 1}, {96, 1, 1},
                                         {128, 1, 1}, {48, 1, 1}, {32, 2, 1}, {8, 4, 2},
                                         {16, 1, 4},  {33, 1, 2}, {1, 64, 1}};
   static constexpr Extents kGrids[] = {{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {2, 1, 1}, {1, 2, 1}};
@@ -538,8 +543,7 @@ GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, bool has_fe
   }
   const auto threads = launch.block[0] * launch.block[1] * launch.block[2];
   const OrderedKernel kernel(seed, threads, has_fences);
-  launch.declarations =
-      ".reg .b32 %warp, %lane, %i; .reg .b64 %at;\n" + kernel.declarations();
+  launch.declarations = ".reg .b32 %warp, %lane, %i; .reg .b64 %at;\n" + kernel.declarations();
   launch.body = kernel.text();
   return launch;
 }
