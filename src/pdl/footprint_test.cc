@@ -40,6 +40,21 @@ TEST(Footprint, KnowsWhatItNeverWaitsFor) {
   EXPECT_EQ(text_of(found), "early read p0; early write p2");
 }
 
+// A barrier that the others pass when the waiting warp has ended is none that it takes part in.
+// Found by tests/verdicts/generated_test.cc.
+TEST(Footprint, ABarrierOrdersIfTheThreadThatWaitsComesToIt) {
+  const auto of = [](const std::string& behind_its_wait) {
+    return text_of(footprint_of("setp.ge.u32 %p1, %r1, 32; @%p1 bra OTHERS;\n" +
+                                    std::string(kWait) + behind_its_wait + "OTHERS: bar.sync 0;\n" +
+                                    kReadA,
+                                "", {64, 1, 1}));
+  };
+  EXPECT_EQ(of(""), "read p0");
+  EXPECT_EQ(of("ret;\n"), "unclear read p0");
+  EXPECT_EQ(of("setp.eq.u32 %p2, %r0, 7; @%p2 exit;\n"), "unclear read p0");
+  EXPECT_EQ(of("bar.sync 0; ret;\n"), "read p0");
+}
+
 // A condition can lead a generic address from shared memory to what decides the condition. Found by
 // tests/verdicts/generated_test.cc.
 TEST(Footprint, KeepsAddressesOfTheBlockWhereAnAddressDecides) {
@@ -50,8 +65,8 @@ TEST(Footprint, KeepsAddressesOfTheBlockWhereAnAddressDecides) {
   EXPECT_EQ(text_of(found), "early read shared");
   const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
                                             GivenArgument::pointer(3), GivenArgument::scalar(0)};
-  const BoundLaunch bound = bind(found, given, {32, 1, 1}, {1, 1, 1},
-                                 [](std::string_view, bool) { return MemoryId{9}; });
+  const BoundLaunch bound =
+      bind(found, given, {32, 1, 1}, {1, 1, 1}, [](std::string_view, bool) { return MemoryId{9}; });
   ASSERT_EQ(bound.accesses.size(), 1u);
   EXPECT_EQ(bound.accesses[0].memory, MemoryId{1});
   EXPECT_EQ(text("cvt.u64.u32 %d1, %r1;" + bit + access + kWait), "");

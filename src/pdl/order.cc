@@ -164,9 +164,9 @@ class OrderFinder {
   }
 
   // The number of times that barrier 0 must have been passed for a thread to be behind a wait;
-  // kNone: it does not tell. A thread of the block is followed that waits for certain, and all take
-  // part in each completion of the barrier: behind the first one that it comes to after its wait,
-  // all are ordered.
+  // kNone: it does not tell. A thread of the block is followed that waits for certain and comes to
+  // the barrier after that. All take part in each completion of the barrier: behind the first one
+  // that the thread comes to after its wait, all are ordered.
   std::uint32_t find_ordering_barrier(WaitOrdering& result) const {
     bool disturbed = false;
     for (const Operation& operation : code_.operations) {
@@ -188,7 +188,7 @@ class OrderFinder {
       const ThreadFacts facts = follow_thread(code_, thread);
       if (!facts.always_waits) continue;
       result.a_thread_waits = true;
-      if (!disturbed && facts.barriers_before_wait != kNone) {
+      if (!disturbed && facts.meets_others) {
         best = std::min(best, facts.barriers_before_wait + 1);
       }
       if (best == 1) break;

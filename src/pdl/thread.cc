@@ -74,6 +74,8 @@ class Follower {
           std::max(facts.barriers_before_wait, barriers.after(at, solver.state(at)));
     }
     if (facts.barriers_before_wait >= kMostBarriersCounted) facts.barriers_before_wait = kNone;
+    facts.meets_others = facts.always_waits && facts.barriers_before_wait != kNone &&
+                         fewest_barriers() > facts.barriers_before_wait;
     return facts;
   }
 
@@ -87,6 +89,19 @@ class Follower {
   }
 
  private:
+  std::uint32_t fewest_barriers() const {
+    BarriersPassed barriers{*this};
+    ptx::DataflowSolver<BarriersPassed> solver(barriers, code_.order);
+    solver.seed(0, {0});
+    solver.run();
+    std::uint32_t fewest = kNone;
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (code_.operations[at].kind != Kind::kEnd || !solver.is_reached(at)) continue;
+      fewest = std::min(fewest, solver.state(at).fewest);
+    }
+    return fewest;
+  }
+
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
   // The most barriers that a path without a wait comes to.
@@ -112,6 +127,30 @@ class Follower {
       const Operation& operation = follower.code_.operations[at];
       const bool arrives = operation.kind == Kind::kBarrier || operation.disturbs;
       return std::min(passed + (arrives ? 1 : 0), kMostBarriersCounted);
+    }
+  };
+
+  // The fewest barriers that any path passes.
+  struct BarriersPassed {
+    struct State {
+      std::uint32_t fewest = kNone;
+    };
+    const Follower& follower;
+
+    static bool join(State& into, State from) {
+      if (from.fewest >= into.fewest) return false;
+      into = from;
+      return true;
+    }
+    template <typename Emit>
+    void flow(std::uint32_t at, State passed, const Emit& emit) const {
+      const Operation& operation = follower.code_.operations[at];
+      const bool is_certain = follower.guard(operation) == Guard::kTrue;
+      if (operation.kind == Kind::kTrap && is_certain) return;
+      if (operation.kind == Kind::kBarrier && is_certain) {
+        passed.fewest = std::min(passed.fewest + 1, kMostBarriersCounted);
+      }
+      for (const std::uint32_t to : follower.followers(operation)) emit(to, passed);
     }
   };
 

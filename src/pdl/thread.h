@@ -26,6 +26,9 @@ struct ThreadFacts {
   bool always_waits = false;  // on every path that ends the thread without an error
   // How often at the most it comes to barrier 0 before its wait; kNone: there is no telling.
   std::uint32_t barriers_before_wait = kNone;
+  // It always waits, and comes to barrier 0 after that before it ends. What the other threads pass
+  // when it has ended orders nothing.
+  bool meets_others = false;
 };
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
