@@ -17,6 +17,10 @@
 namespace baton::verdicts {
 namespace {
 
+// Instructions at the beginning of a kernel that stay together. A parameter's kind is read from
+// what is done with it in the order written (image/ptx_use.h).
+constexpr std::size_t kWhole = 20;
+
 // A statement of a body, as text. Blocks in braces stay whole.
 struct Line {
   std::string text;
@@ -164,7 +168,8 @@ class Body {
         begin(line.label);
         continue;
       }
-      const bool is_cut = k != 0 && (lines_[k - 1].branches || pick(6) == 0) && !line.is_chained;
+      const bool is_behind = k != 0 && lines_[k - 1].branches;
+      const bool is_cut = !line.is_chained && (is_behind || (k >= kWhole && pick(6) == 0));
       if (is_cut && lines_[k - 1].label.empty()) begin("");
       pieces.back().text += line.text + "\n";
       pieces.back().ends = line.ends;
