@@ -68,6 +68,18 @@ TEST(AccessRanges, OfAllThreads) {
             "2 [0, 108)");
 }
 
+TEST(AccessRanges, OfShiftsAndProducts) {
+  const auto of = [](const std::string& compute) {
+    return with_index(compute + " mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + kLoad);
+  };
+  EXPECT_EQ(reach(of("mul.hi.u32 %s, %i, 0x80000000;")), "1 [256, 304)");
+  EXPECT_EQ(reach(of("shl.b32 %s, %i, 1;")), "1 [256, 444)");
+  EXPECT_EQ(reach(of("shr.u32 %s, %i, 2;")), "1 [256, 280)");
+  EXPECT_FALSE(is_bounded(of("shl.b32 %s, %i, %r1;")));
+  EXPECT_FALSE(is_bounded(of("mov.u32 %r4, %clock; shl.b32 %s, %r4, 1;")));
+  EXPECT_FALSE(is_bounded(of("mov.u32 %r4, %clock; mul.hi.s32 %s, %r4, %r4;")));
+}
+
 TEST(AccessRanges, OfScalars) {
   const char* row = "mul.wide.s32 %d1, %r0, 64; add.s64 %d2, %b, %d1; st.global.u32 [%d2], %r0;";
   EXPECT_EQ(reach(row, 3), "2 [192, 196)");

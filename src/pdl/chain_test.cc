@@ -47,6 +47,15 @@ class ChainTest : public testing::Test {
     return launch(body, at(a), at(b), at(c));
   }
 
+  // Another launch of the same kernel.
+  BoundLaunch again(const BoundLaunch& old, GivenArgument a, GivenArgument b, GivenArgument c) {
+    const GivenArgument given[] = {a, b, c, GivenArgument::scalar(100)};
+    BoundLaunch bound = bind(*old.footprint, given, {128, 1, 1}, {1, 1, 1},
+                             [](std::string_view, bool) { return 77u; });
+    bound.number = number_++;
+    return bound;
+  }
+
   // Judges the launch and lets it follow early.
   Verdict next(const BoundLaunch& launched, bool programmatic = true) {
     const Verdict verdict = chain_.judge(launched);
@@ -60,9 +69,10 @@ class ChainTest : public testing::Test {
     EXPECT_EQ(to_string(verdict.cause), to_string(cause));
   }
 
+  LaunchChain chain_{[](MemoryId id) { return id == kWeight; }};
+
  private:
   std::deque<Footprint> footprints_;
-  LaunchChain chain_{[](MemoryId id) { return id == kWeight; }};
   std::uint32_t number_ = 0;
 };
 
@@ -70,6 +80,45 @@ TEST_F(ChainTest, AWaitBeforeEverythingIsProven) {
   first(launch(kGood, kX, kWeight, kY));
   expect(next(launch(kGood, kY, kWeight, kX)), Kind::kProven, Cause::kHolds);
   expect(next(launch(kPrefetches, kX, kWeight, kY)), Kind::kProven, Cause::kHolds);
+}
+
+TEST_F(ChainTest, ALaterLaunchOfAKernelHidesNoOtherViewOfTheFirst) {
+  const auto view = [](std::uint64_t offset) { return GivenArgument::pointer(kX, offset, 256); };
+  const BoundLaunch one = launch(kGood, at(kWeight), at(kWeight), view(0));
+  first(one);
+  next(again(one, at(kWeight), at(kWeight), view(256)));
+  EXPECT_EQ(next(launch(kHasty, view(512), at(kWeight), at(kY))).kind, Kind::kProven);
+  EXPECT_NE(next(launch(kHasty, view(256), at(kWeight), at(kY))).kind, Kind::kProven);
+  EXPECT_NE(next(launch(kHasty, view(0), at(kWeight), at(kY))).kind, Kind::kProven);
+}
+
+TEST_F(ChainTest, WhatIsReadThroughALoadedPointerMayBeWrittenEarly) {
+  const std::string reads =
+      "griddepcontrol.wait; ld.global.u64 %d1, [%a]; ld.global.f32 %f1, [%d1];";
+  const std::string writes_early = "st.global.f32 [%c], %f1; griddepcontrol.wait;";
+  first(launch(reads, kX, kWeight, kZ));
+  expect(next(launch(kHasty, kY, kWeight, kX)), Kind::kProven, Cause::kHolds);
+  chain_.cut();
+  first(launch(reads, kX, kWeight, kZ));
+  expect(next(launch(writes_early, kX, kWeight, kY)), Kind::kUnknown, Cause::kUnknownOther);
+}
+
+// Of one launch, the write is named, and the first one.
+TEST_F(ChainTest, NamesTheWorstAccessOfALaunch) {
+  const std::string pointer = "ld.global.u64 %d1, [%b];\n";
+  first(launch(kGood, kX, kWeight, kX));
+  const Verdict early =
+      next(launch(pointer + "st.global.f32 [%d1], %f1;\ngriddepcontrol.wait;", kY, kWeight, kY));
+  expect(early, Kind::kUnknown, Cause::kUnknownEarly);
+  EXPECT_EQ(early.other->where, "k.ptx:16");
+  chain_.cut();
+  first(launch("griddepcontrol.wait;\nst.global.f32 [%c], %f1;\nst.relaxed.gpu.global.f32 [%c], "
+               "%f1;",
+               kX, kWeight, kY));
+  const Verdict late =
+      next(launch("griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];", kY, kWeight, kZ));
+  expect(late, Kind::kUnknown, Cause::kNonCoherent);
+  EXPECT_EQ(late.other->where, "k.ptx:15");
 }
 
 TEST_F(ChainTest, AnEarlyReadOfWhatIsWrittenIsUnsafe) {

@@ -83,6 +83,9 @@ TEST(Footprint, FollowsAddresses) {
   EXPECT_EQ(of("setp.eq.u32 %p1, %r1, 0; selp.b64 %d9, %a, %b, %p1;"), "read p0 p1");
   EXPECT_EQ(of("and.b64 %d9, %a, -128;"), "read p0");
   EXPECT_EQ(of("mov.b64 {%r3, %r4}, %a; mov.b64 %d9, {%r3, %r4};"), "read p0");
+  EXPECT_EQ(of("cvt.u32.u64 %r3, %a; mov.b64 {%r5, %r4}, %a; mov.b64 %d9, {%r3, %r4};"), "read p0");
+  EXPECT_EQ(of("cvt.s64.u64 %d9, %a;"), "read p0");
+  EXPECT_EQ(of("cvt.u64.u16 %d9, %r3; add.u64 %d9, %a, %d9;"), "read p0");
   EXPECT_EQ(of("ld.param.u64 %d8, [p1]; add.s64 %d9, %d8, 8;"), "read p1");
   // A pointer that moves on in a loop.
   EXPECT_EQ(of("mov.b64 %d9, %a;\nL: add.s64 %d9, %d9, 4; setp.ne.u32 %p1, %r1, 0; @%p1 bra L;"),
