@@ -219,15 +219,11 @@ class OriginAnalysis {
       const bool is_elsewhere = !(in_params && is_certainly(id, SourceKind::kParamSpace)) &&
                                 !(is_local && is_certainly(id, SourceKind::kLocal));
       if (is_elsewhere) define_all(operation, loaded());
-    }
-    add_index(operation, address);
-  }
-
-  // What decides the place that is read has gone into what is read.
-  void add_index(const Operation& operation, const OriginSet& address) {
-    for (const OriginId id : address) {
+      // What decides the place that is read has gone into what is read. What was loaded has gone
+      // into what is loaded in any case.
       const OriginId index = pool_.index_of(id);
-      if (index == OriginPool::kNumber || is_only_loaded(index)) continue;
+      const bool is_known = in_params || may_be_local;
+      if (index == OriginPool::kNumber || (is_only_loaded(index) && !is_known)) continue;
       define_all(operation, add(loaded(), {index}));
     }
   }
@@ -320,6 +316,11 @@ class OriginAnalysis {
     if (!reaches) return;
     for (const ValueSource& source : operation.sources) {
       define(code_.local_memory(operation.width), of(source));
+    }
+    // What decides the place that is written can be told from what is where afterwards.
+    for (const OriginId id : of(operation.address)) {
+      const OriginId index = pool_.index_of(id);
+      if (index != OriginPool::kNumber) define(code_.local_memory(operation.width), {index});
     }
   }
 

@@ -16,6 +16,10 @@ class LaunderedChain : public KernelWriter {
   // Leaves the address `goal` in the register that it returns.
   std::string launder(const std::string& goal) {
     std::string held = chance(25) ? choose(goal) : goal;
+    // The same address from the table.
+    if (chance(25)) {
+      held = make("ld.global.u64", "[%c+{}]", goal == "%a" ? 8 : goal == "%e" ? 16 : 0);
+    }
     for (unsigned k = 0, steps = 1 + pick(4); k < steps; ++k) held = hide(held);
     return held;
   }
@@ -140,7 +144,23 @@ class LaunderedChain : public KernelWriter {
   }
 
   std::string hide(const std::string& held) {
-    switch (pick(12)) {
+    switch (pick(14)) {
+      case 12: {
+        // Its distance from another address.
+        const std::string m = other_address();
+        const std::string d = hide_any(make("sub.u64", "{}, {}", held, m));
+        return chance(50) ? make("add.u64", "{}, {}", m, d) : make("add.u64", "{}, {}", d, m);
+      }
+      case 10:
+        return by_counting(held);
+      default:
+        return hide_any(held);
+    }
+  }
+
+  // Of any 64 bits.
+  std::string hide_any(const std::string& held) {
+    switch (pick(11)) {
       case 0:
       case 1:
         return by_arithmetic(held);
@@ -158,8 +178,6 @@ class LaunderedChain : public KernelWriter {
         return by_conditions(held);
       case 9:
         return by_bits(held);
-      case 10:
-        return by_counting(held);
       default:
         return by_calls(held);
     }
@@ -512,7 +530,35 @@ class LaunderedChain : public KernelWriter {
     line("st.shared.u64 [shared+512], 0; st.shared.u64 [shared+520], 1;");
     line("{}: shr.u64 {}, {}, {}; and.b64 {}, {}, 1; setp.ne.u64 {}, {}, 0;", again, bit, held, k,
          bit, bit, p, bit);
-    switch (pick(6)) {
+    const auto offset_of_bit = [&](std::string_view memory) {
+      const std::string at = made("mov.u64", std::string(memory));
+      line("shl.b64 {0}, {0}, 3; add.u64 {0}, {0}, {1};", bit, at);
+    };
+    switch (pick(10)) {
+      case 6:  // a mark in local memory
+        offset_of_bit("spill");
+        line("st.local.u64 [spill+200], 0; st.local.u64 [{}+192], 1; ld.local.u64 {}, [spill+200];",
+             bit, more);
+        break;
+      case 7:  // a table in local memory
+        offset_of_bit("spill");
+        line("st.local.u64 [spill+192], 0; st.local.u64 [spill+200], 1; ld.local.u64 {}, [{}+192];",
+             more, bit);
+        break;
+      case 8:  // a mark in shared memory
+        offset_of_bit("shared");
+        line("st.shared.u64 [shared+536], 0; st.shared.u64 [{}+528], 1;", bit);
+        line("ld.shared.u64 {}, [shared+536];", more);
+        break;
+      case 9: {  // the same by a generic pointer
+        const std::string at = made("mov.u64", "spill"), generic = made("cvta.local.u64", at);
+        line("st.local.u32 [spill+204], 0; shl.b64 {0}, {0}, 2; add.u64 {0}, {0}, {1};", bit,
+             generic);
+        const std::string value = word();
+        line("st.u32 [{}+200], 1; ld.u32 {}, [{}+204]; cvt.u64.u32 {}, {};", bit, value, generic,
+             more, value);
+        break;
+      }
       case 0:
         line("selp.u64 {}, 1, 0, {};", more, p);
         break;

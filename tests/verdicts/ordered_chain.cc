@@ -482,7 +482,7 @@ class OrderedKernel : public KernelWriter {
     const std::string guard = chance(15) ? "@" + test(Together::kNobody).guard + " " : "";
     const std::string at = chance(10) ? std::string("%e") : element(), value = word();
     const std::string_view space = any({".global", ".global", ""});
-    unsigned kind = pick(at == "%e" ? 5 : 14);
+    unsigned kind = pick(at == "%e" ? 5 : 17);
     if (has_fences_ && (kind == 6 || kind == 7)) kind = 13;
     switch (kind) {
       case 0:
@@ -507,6 +507,19 @@ class OrderedKernel : public KernelWriter {
       case 8:
         line("and.b64 {0}, {0}, -8; {1}ld{2}.v2.u32 {{{3}, {4}}}, [{0}];", at, guard, space, value,
              word());
+        break;
+      case 14:
+        line("{}cp.async.ca.shared.global [shared], [{}], 4; cp.async.wait_all;", guard, at);
+        break;
+      case 15:
+        line("and.b64 {0}, {0}, -16; {1}st{2}.v4.u32 [{0}], {{1, 2, 3, 4}};", at, guard, space);
+        break;
+      case 16:
+        line(
+            "and.b64 {0}, {0}, -16; {1}cp.async.bulk.global.shared::cta.bulk_group [{0}], "
+            "[shared+960], 16;",
+            at, guard);
+        line("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;");
         break;
       default:
         line("{}st{}.u32 [{}], {};", guard, space, at, any({"%tid", "%n", "7"}));
