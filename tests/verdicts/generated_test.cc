@@ -19,17 +19,17 @@ TEST(Generated, LaunderedPointers) {
 }
 
 TEST(Generated, ControlFlowAndRoles) {
-  const GeneratedRange range = generated_range(1500);
+  const GeneratedRange range = generated_range(800);
   const FamilyCount count = hold_family(range, ordered_chain);
   EXPECT_GT(count.proven, range.count / 50);
   EXPECT_GT(count.unsafe, range.count / 50);
 }
 
 TEST(Generated, MetamorphosesOfLaunderedPointers) {
-  hold_metamorphoses(generated_range(600), laundered_chain);
+  hold_metamorphoses(generated_range(300), laundered_chain);
 }
 TEST(Generated, MetamorphosesOfControlFlow) {
-  hold_metamorphoses(generated_range(600), ordered_chain);
+  hold_metamorphoses(generated_range(300), ordered_chain);
 }
 
 }  // namespace
