@@ -112,9 +112,10 @@ TEST_F(ChainTest, NamesTheWorstAccessOfALaunch) {
   expect(early, Kind::kUnknown, Cause::kUnknownEarly);
   EXPECT_EQ(early.other->where, "k.ptx:16");
   chain_.cut();
-  first(launch("griddepcontrol.wait;\nst.global.f32 [%c], %f1;\nst.relaxed.gpu.global.f32 [%c], "
-               "%f1;",
-               kX, kWeight, kY));
+  first(
+      launch("griddepcontrol.wait;\nst.global.f32 [%c], %f1;\nst.relaxed.gpu.global.f32 [%c], "
+             "%f1;",
+             kX, kWeight, kY));
   const Verdict late =
       next(launch("griddepcontrol.wait;\nld.global.nc.f32 %f1, [%a];", kY, kWeight, kZ));
   expect(late, Kind::kUnknown, Cause::kNonCoherent);

@@ -62,10 +62,12 @@ TEST(Footprint, PlacesInLocalMemoryTellWhatDecidesThem) {
   const std::string access = "add.u64 %d9, %b, %d3; ld.global.u32 %r3, [%d9];\n";
   const std::string marks =
       "and.b64 %d1, %d1, 8; add.u64 %d2, %d2, %d1; st.local.u64 [%d2], 1;\n"
-      "ld.local.u64 %d3, [spill+8];\n" + access;
+      "ld.local.u64 %d3, [spill+8];\n" +
+      access;
   const std::string table =
       "st.local.u64 [spill], 0; st.local.u64 [spill+8], 1; and.b64 %d1, %d1, 8;\n"
-      "add.u64 %d2, %d2, %d1; ld.local.u64 %d3, [%d2];\n" + access;
+      "add.u64 %d2, %d2, %d1; ld.local.u64 %d3, [%d2];\n" +
+      access;
   const std::string bit = begin + "shr.u64 %d1, %a, 10;\n";
   EXPECT_EQ(text(bit + marks + kWait), "early read p0*+p1 p1");
   EXPECT_EQ(text(bit + table + kWait), "early read p0*+p1+loaded p1 p1+loaded");

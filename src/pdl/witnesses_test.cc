@@ -153,8 +153,8 @@ TEST_F(Certain, LanesThatMeetBehindAWaitMayOrder) {
     EXPECT_EQ(judge(kElement + others_wait + meets + reads), EdgeCause::kUnordered) << meets;
   }
   EXPECT_EQ(judge(kElement + others_wait + reads), EdgeCause::kConflict);
-  EXPECT_EQ(judge(kElement + std::string("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n") +
-                  others_wait + reads),
+  EXPECT_EQ(judge(kElement + std::string("shfl.sync.idx.b32 %r3, %r1, 0, 31, -1;\n") + others_wait +
+                  reads),
             EdgeCause::kConflict)
       << "nobody has waited there";
 }
