@@ -12,6 +12,8 @@
 namespace baton::bundle {
 namespace {
 
+// The first bytes of a zip's first entry, which the index is.
+constexpr std::string_view kZipMagic = "PK\x03\x04";
 constexpr std::size_t kChecksumBegin = offsetof(HeaderRow, major);
 
 std::string_view name_of(const TableRow& row) {
@@ -31,6 +33,11 @@ Index Index::read(std::string_view file, const std::string& name) {
 
 Index::Index(std::string_view file, const std::string& name) {
   if (file.size() < kPage + sizeof(HeaderRow)) {
+    if (!kZipMagic.starts_with(file.substr(0, kZipMagic.size()))) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{} is not a bundle: it has {} bytes and does not begin as a bundle does", name,
+                  file.size());
+    }
     throw error(ErrorCode::kInvalidInput,
                 "{} is truncated: it has {} bytes, the header of a bundle ends at byte {}; copy it "
                 "again",

@@ -99,6 +99,11 @@ TEST(DamagedBundle, EachTruncationIsRefused) {
   EXPECT_THAT(refusal_of(golden() + "x"), HasSubstr("damaged"));
 }
 
+TEST(DamagedBundle, AnotherFileIsNoBundle) {
+  EXPECT_THAT(refusal_of("hello"), HasSubstr("is not a bundle: it has 5 bytes"));
+  EXPECT_THAT(refusal_of(std::string(9000, 'x')), HasSubstr("is not a bundle"));
+}
+
 TEST(LyingIndex, OfALaterMajorVersionIsRefused) {
   EXPECT_THAT(refusal_of(LyingBundle(golden()).header([](auto& row) { row.major = 2; })),
               HasSubstr("is a bundle of version 2.0, this Baton reads version 1"));
