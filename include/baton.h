@@ -284,8 +284,8 @@ typedef struct baton_device_info {
   { sizeof(baton_device_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 // Opens "sim", "sim:h100", "sim:h200", "cuda", "cuda:N". NULL takes BATON_DEVICE, otherwise the
-// first GPU, and the simulated GPU only where there is no CUDA driver or no GPU. `options` may be
-// NULL, which leaves the device as it is.
+// first GPU, otherwise (without a CUDA driver or a GPU) the simulated GPU. `options` may be NULL,
+// which leaves the device as it is.
 BATON_API baton_error* baton_device_open(const char* name, const baton_device_options* options,
                                          baton_device** device);
 BATON_API baton_error* baton_device_get_info(const baton_device* device, baton_device_info* info);

@@ -27,9 +27,10 @@ struct GraphEdge {
   GraphEdgeKind kind;
 };
 
-// A CUDA graph of launches, copies, fills and host functions on one device. Movable; one thread at
-// a time. Nodes are the driver's own handles, valid as long as the graph. Calls throw
-// kInvalidInput for arguments that do not fit, and the driver's errors.
+// A CUDA graph of launches, copies, fills and host functions on one device. Movable; after a move
+// the old object can only be assigned to and destroyed. One thread at a time. Nodes are the
+// driver's own handles, valid as long as the graph. Calls throw kInvalidInput for arguments that do
+// not fit, and the driver's errors; a node that was added before the error stays.
 class BATON_API Graph {
  public:
   explicit Graph(const Device& device);
@@ -80,8 +81,8 @@ class BATON_API Graph {
   std::unique_ptr<State> state_;
 };
 
-// A graph that is ready to run. Movable; one thread at a time. Its end lets launches that are under
-// way complete.
+// A graph that is ready to run. Movable, as a Graph; one thread at a time. Its end lets launches
+// that are under way complete.
 class BATON_API GraphInstance {
  public:
   // Keeps what the graph's host functions need. The graph itself must outlive the instance if

@@ -10,7 +10,7 @@ namespace baton {
 
 using Json = nlohmann::json;
 
-// Parses any text. Throws kInvalidInput with line and column where it is no JSON, has a key twice
+// Parses any text. Throws kInvalidInput with line and column if it is not JSON, has a key twice
 // or nests deeper than 32 levels.
 Json parse_json(std::string_view text, const std::string& name);
 

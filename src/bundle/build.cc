@@ -275,7 +275,7 @@ class BundleBuilder {
   std::vector<std::pair<std::string, std::string>> files_;  // buffers, and sections of theirs
   std::vector<std::string> remarks_;
   IndexWriter out_;
-  // What sections' bytes lie in.
+  // The memory of the sections' bytes.
   std::deque<std::string> texts_;
   std::vector<Image> images_;
   std::vector<std::shared_ptr<const MappedFile>> mapped_;

@@ -25,7 +25,7 @@ struct BundleContent {
 
   const std::shared_ptr<const MappedFile> file;
   const Index index;
-  const std::filesystem::path directory;  // where files that are not in the bundle lie
+  const std::filesystem::path directory;  // the folder of files that the bundle lacks
 
   // The bytes of a section, unchecked until they are asked for.
   std::shared_ptr<const HeldBytes> hold(std::uint32_t section) const;

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kRequired = 1;       // of a table's or a section
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;  // no row
 inline constexpr std::uint8_t kNotSaid = 0xFF;      // for a byte; −1 for a 64-bit number
 
-// Where the index begins. No version of the format changes it.
+// The first bytes of the index. No version of the format changes this row.
 struct HeaderRow {
   char magic[8];
   std::uint64_t xxh3;  // of the index's bytes from `major` to its end

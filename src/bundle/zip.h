@@ -13,7 +13,7 @@ namespace baton::bundle {
 
 struct ZipEntry {
   std::string name;
-  std::uint64_t offset = 0;  // of the bytes, in the file
+  std::uint64_t offset = 0;  // in the file: the first byte of the contents
   std::uint64_t size = 0;
   std::uint32_t crc32 = 0;
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_gate.h"
 #include "baton.h"
 #include "baton/buffer.h"
 #include "baton/bundle.h"
@@ -16,7 +17,6 @@
 #include "baton/stream.h"
 #include "capi/handle.h"
 #include "capi/program_instance.h"
-#include "capi/thread_gate.h"
 
 // The kinds of handles, and the C++ objects that they refer to.
 

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/thread_gate.h"
 #include "baton/executable.h"
-#include "capi/thread_gate.h"
 
 namespace baton::capi {
 

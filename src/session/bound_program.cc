@@ -123,8 +123,11 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
 }
 
 void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols) {
+  auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
+  tape->settle(buffers(), resolved.decisions);
+  // The last binding stays up to here.
   uses_.reset();
-  tape_.reset();
+  tape_ = std::move(tape);
   symbols_ = std::move(symbols);
   edges_ = std::move(resolved.edges);
   warnings_ = std::move(resolved.warnings);
@@ -132,9 +135,6 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
   steps_ = resolved.bound.steps;
   decided_by_values_ = std::move(resolved.decided_by_values);
   ++binding_;
-  auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
-  tape->settle(buffers(), resolved.decisions);
-  tape_ = std::move(tape);
 }
 
 void BoundProgram::bind(Bindings given) {

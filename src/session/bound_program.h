@@ -37,7 +37,7 @@ class BoundProgram {
   const LoadedProgram loaded;
   RunReport report;
   ProgramMemory::Arrays outputs;
-  UseMark in_use;
+  ThreadGate in_use;
 
   bool bound() const { return tape_ != nullptr; }
   // Whether work of a run that was stopped is still under way.

@@ -332,6 +332,22 @@ TEST_P(EnqueueTest, InstancesRunInThreadsAndShareAProgram) {
   }
 }
 
+TEST_P(EnqueueTest, InstancesShareTheMemoryOfWeights) {
+  const Device device = open_device();
+  const LoadedProgram loaded = LoadedProgram::load(
+      program(buffer("w", "i32", "[32]", "weight", "ones") + buffer("y", "i32", "[32]", "output") +
+              edge_kernel("late") + step("late", "\"w\", \"y\"")),
+      device);
+  Executable first(loaded, GetParam()), second(loaded, GetParam());
+  first.bind();
+  second.bind({.memory = {{"w", first.array("w")}}});
+  EXPECT_EQ(second.memory("w").address(), first.memory("w").address());
+  const Stream stream(device);
+  write(first, "w", std::vector<int>(32, 41), stream);
+  second.enqueue(stream);
+  EXPECT_THAT(read(second, "y", stream), Each(42));
+}
+
 // The progress callback is called from inside of `run`, as another thread's call would come.
 TEST_P(EnqueueTest, OverlappingCallsAreRefused) {
   const Device device = open_device();
@@ -373,6 +389,23 @@ TEST_P(EnqueueTest, AStateKeepsWhatStepsWrite) {
   EXPECT_THAT(read(executable, "x", stream), Each(1000));
   EXPECT_THAT(failure_of([&] { executable.reset("z", stream); }).message(),
               HasSubstr("the buffer z has the role output"));
+}
+
+// The contents that a state once got do not fit its next shape, and are not its contents then.
+TEST_P(EnqueueTest, AStateOfAnotherShapeBeginsAnew) {
+  const Device device = open_device();
+  Executable executable =
+      load(device, "[symbols]\nN = 32\n" + buffer("x", "i32", "[\"N\"]", "state", "ones") +
+                       kernel("add") + step("add", "\"x\", 1, \"N\"", "\"ceildiv(N, 32)\""));
+  for (const std::int64_t n : {16, 64, 8}) {
+    executable.bind({.inputs = {{"x", array(DType::kI32, {32}, std::vector<int>(32, 1000))}}});
+    executable.run();
+    EXPECT_THAT(values<int>(executable.output("x")), Each(1001));
+    executable.bind({.symbols = {{"N", n}}});
+    executable.run();
+    EXPECT_EQ(values<int>(executable.output("x")).size(), static_cast<std::size_t>(n));
+    EXPECT_THAT(values<int>(executable.output("x")), Each(2)) << n;
+  }
 }
 
 TEST_P(EnqueueTest, AFaultNamesItsLaunch) {

@@ -1,27 +1,20 @@
 #pragma once
 
-#include <atomic>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/thread_gate.h"
 
 namespace baton {
 
-// Whether a thread is in a call of an object that serves one thread at a time.
-class UseMark {
- private:
-  friend class ExclusiveUse;
-  std::atomic<bool> is_used_ = false;
-};
-
-// One call of such an object. A second thread's call is refused instead of being undefined, as far
-// as the two calls overlap.
+// One call of an object that serves one thread at a time. Refuses a second thread's call that
+// overlaps it.
 class ExclusiveUse {
  public:
   // `call` and `program` name both in the message. Throws kInvalidInput.
-  ExclusiveUse(UseMark& mark, std::string_view call, const std::string& program) : mark_(mark) {
-    if (!mark.is_used_.exchange(true, std::memory_order_acquire)) return;
+  ExclusiveUse(ThreadGate& gate, std::string_view call, const std::string& program) : gate_(gate) {
+    if (gate.enter()) return;
     throw error(ErrorCode::kInvalidInput,
                 "{}() of the bound program {} was called while another call of it goes on; give "
                 "each thread an Executable of its own (they may share one LoadedProgram)",
@@ -29,10 +22,10 @@ class ExclusiveUse {
   }
   ExclusiveUse(const ExclusiveUse&) = delete;
   ExclusiveUse& operator=(const ExclusiveUse&) = delete;
-  ~ExclusiveUse() { mark_.is_used_.store(false, std::memory_order_release); }
+  ~ExclusiveUse() { gate_.leave(); }
 
  private:
-  UseMark& mark_;
+  ThreadGate& gate_;
 };
 
 }  // namespace baton

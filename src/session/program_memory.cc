@@ -122,16 +122,11 @@ bool ProgramMemory::stays(const bind::BufferTable& table, const Next& next) cons
 
 void ProgramMemory::keep(Next next, std::uint64_t seed) {
   // A state that stays keeps the contents that it is reset to.
-  for (const bind::BoundBuffer& buffer : *table_) {
-    const auto old = contents_.find(buffer.definition->name);
-    if (old == contents_.end() || !is_uploaded_once(buffer)) continue;
-    next.contents.try_emplace(old->first, std::move(old->second));
-  }
-  for (auto& [name, stack] : tensors_) {
-    if (next.contents.contains(name)) continue;
-    if (is_uploaded_once((*table_)[bind::buffer_index(*table_, name)])) {
-      next.tensors.try_emplace(name, std::move(stack));
-    }
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    if (!next.kept[i]) continue;
+    const std::string& name = (*table_)[i].definition->name;
+    if (auto array = contents_.extract(name)) next.contents.insert(std::move(array));
+    if (auto stack = tensors_.extract(name)) next.tensors.insert(std::move(stack));
   }
   contents_ = std::move(next.contents);
   tensors_ = std::move(next.tensors);

@@ -1,5 +1,7 @@
 #include "session/setup.h"
 
+#include <utility>
+
 #include "program/buffer_roles.h"
 #include "session/loaded_program.h"
 
@@ -7,14 +9,8 @@ namespace baton {
 namespace {
 
 Program setup_program(const Program& program) {
-  ProgramDefinition definition;
-  definition.name = program.name();
-  definition.file = program.file();
-  definition.directory = program.directory();
-  definition.symbols = program.symbols();
-  definition.buffers = program.buffers();
-  definition.kernels = program.kernels();
-  definition.steps = program.setup();
+  ProgramDefinition definition = program.definition();
+  definition.steps = std::exchange(definition.setup, {});
   for (ProgramBuffer& buffer : definition.buffers) {
     const bool is_used = program.setup_names().contains(buffer.name);
     if (is_used && is_made_by_setup(buffer)) buffer.role = BufferRole::kScratch;

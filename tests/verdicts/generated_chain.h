@@ -28,7 +28,7 @@ struct GeneratedLaunch {
   std::string declarations;  // of further registers
   std::string body;
   std::string buffers;                        // a letter for each of the first four parameters
-  std::array<std::uint32_t, 4> offsets = {};  // of these, in elements of the buffer
+  std::array<std::uint32_t, 4> offsets = {};  // of each address, in elements of its buffer
   std::uint32_t number = 0;
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {32, 1, 1};
 };

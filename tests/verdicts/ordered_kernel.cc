@@ -141,7 +141,7 @@ OrderedKernel::Test OrderedKernel::simple_test(Together now) {
     case 2:
       line("setp.{}.s32 {}, %cta, {};", how, p, pick(3));
       break;
-    case 3:  // what the weight holds is its index
+    case 3:  // an index that was loaded from the weight
       line("ld.global.u32 {}, [%e+{}]; setp.{}.u32 {}, {}, {};", r, 4 * pick(4), how, p, r,
            pick(4));
       break;

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace baton::capi {
+namespace baton {
 
 // Admits one thread at a time, and turns a second one away instead of letting it wait: two threads
 // in one such object are a mistake of the caller.
@@ -16,4 +16,4 @@ class ThreadGate {
   std::atomic<bool> busy_{false};
 };
 
-}  // namespace baton::capi
+}  // namespace baton
