@@ -44,7 +44,7 @@ PUBLIC = {
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
-    "finding.h": "runtime", "pinned.h": "runtime",
+    "finding.h": "runtime", "simulation.h": "runtime", "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "graph.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "tensor_map.h": "launch",
     "metadata.h": "metadata",

@@ -30,5 +30,6 @@
 #include "baton/races.h"
 #include "baton/report.h"
 #include "baton/schedule.h"
+#include "baton/simulation.h"
 #include "baton/stream.h"
 #include "baton/tensor_map.h"

@@ -1,0 +1,96 @@
+"""Baton: loads GPU kernels, checks every launch, and runs programs of kernels.
+
+    import baton
+    m = baton.compile("saxpy.cu")
+    m["saxpy"][baton.ceildiv(n, 256), 256](y, x, 2.0, n)
+
+The same runs on an NVIDIA GPU and on the simulated GPU, on a machine with none. docs/python.md has
+the whole of it. Importing this module imports no array library.
+"""
+
+from __future__ import annotations
+
+from ._core import (Array, Device, Event, Kernel, Module, Plan, Pointer, Stream, __version__,
+                    array, devices, on, open_device)
+from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultError, FindingError,
+                      FindingWarning, LimitError, NotFoundError, OutOfMemoryError, TimeoutError,
+                      UnsupportedError)
+from ._load import compile, load
+from ._program import BoundProgram, Bundle, Program, bundle, check
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._tools import bench, doctor, inspect
+    from ._values import (CheckedLaunch, CheckReport, Edge, Finding, Occupancy, Parameter,
+                          ProgramBuffer, RunReport, StepReport)
+
+# Imported at their first use: they take longer than all of the rest.
+_LAZY = {
+    "_tools": ("bench", "doctor", "inspect"),
+    "_values": ("CheckedLaunch", "CheckReport", "Edge", "Finding", "Occupancy", "Parameter",
+                "ProgramBuffer", "RunReport", "StepReport"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _LAZY.items():
+        if name in names:
+            from importlib import import_module
+            value = getattr(import_module(f".{module}", __name__), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'baton' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def device(spec: str | None = None) -> Device:
+    """Opens a device: "sim", "sim:h200", "cuda", "cuda:1".
+
+    Without a name it is that of `with baton.on(...)`, otherwise the one that the command line
+    chooses: BATON_DEVICE, the first GPU, or the simulated GPU.
+    """
+    return open_device(spec)
+
+
+def stream(given: object = None, device: Device | str | None = None) -> Stream:
+    """A stream for `with baton.stream(s):`, which makes it the stream of this thread's calls.
+
+    `given` is a baton.Stream, a stream of another library, or the address of a CUstream. Without
+    it a new stream of the device is made.
+    """
+    if given is None:
+        return Stream(device)
+    return given if isinstance(given, Stream) else Stream.adopt(given, device)
+
+
+def empty(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None) -> Array:
+    """An array in memory of the device, with undefined contents."""
+    return _device(device).empty(shape, dtype)
+
+
+def zeros(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None) -> Array:
+    """An array of zeros in memory of the device."""
+    return empty(shape, dtype, device).zero()
+
+
+def ceildiv(count: int, size: int) -> int:
+    """The number of groups of `size` that cover `count`: the quotient, rounded up."""
+    return -(-count // size)
+
+
+def _device(given: Device | str | None) -> Device:
+    return given if isinstance(given, Device) else device(given)
+
+
+__all__ = [
+    "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport", "CheckedLaunch",
+    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "FaultError", "Finding",
+    "FindingError", "FindingWarning", "Kernel", "LimitError", "Module", "NotFoundError",
+    "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
+    "RunReport", "StepReport", "Stream", "TimeoutError", "UnsupportedError", "__version__",
+    "array", "bench", "bundle", "ceildiv", "check", "compile", "device", "devices", "doctor",
+    "empty", "inspect", "load", "on", "stream", "zeros",
+]

@@ -1,0 +1,61 @@
+"""Modules from sources and images."""
+
+from __future__ import annotations
+
+import os
+
+from . import _core
+from ._core import Device, Module
+from ._errors import ArgumentError
+from ._program import Bundle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Sequence, Union
+
+    Path = Union[str, "os.PathLike[str]"]
+
+
+def compile(path: Path | None = None, *, text: str | None = None,
+            device: Device | str | None = None, arch: str | None = None,
+            entries: Sequence[str] = (), include: Sequence[Path] = (),
+            options: Sequence[str] = (), prelude: str | None = None, name: str | None = None,
+            directory: Path | None = None, cache: bool = True) -> Module:
+    """Compiles CUDA C++ with NVRTC and loads the result.
+
+    path: the source file; or text= for a source as text, whose name in messages is `name` and
+        whose quoted includes start at `directory`.
+    device: a baton.Device or its name; the default is that of `baton.device()`.
+    arch: "sm_90a", "compute_90"; the default is the device's.
+    entries: name expressions to instantiate, such as "rmsnorm<float>".
+    include: folders, searched before Baton's own.
+    options: for NVRTC, as written. C++17 unless --std says otherwise.
+    prelude: text before the source, with line numbers of its own.
+    cache: whether the compile cache is used.
+
+    Raises CompileError with the compiler's messages in `notes`, and NotFoundError for a missing
+    file, for a missing NVRTC and for missing headers.
+    """
+    return _core.compile(path, text=text, name=name, directory=directory, device=device, arch=arch,
+                         entries=entries, include=include, options=options, prelude=prelude,
+                         cache=cache)
+
+
+def load(image: Path | bytes, device: Device | str | None = None,
+         name: str | None = None) -> Module | Bundle:
+    """Loads PTX, a cubin or a fatbin, from a file or from bytes; or opens a bundle.
+
+    The contents decide the kind, not the file's name. `name` is the name of bytes in messages. A
+    bundle's kernels are found as those of a module: `load("x.baton")["saxpy"]`.
+
+    Raises NotFoundError for a missing file, and Error for what is no image, or none for the device.
+    """
+    if not isinstance(image, bytes):
+        path = os.fspath(image)
+        if Bundle.is_bundle(path):
+            return Bundle(path, device=device)
+        if path.endswith((".cu", ".cuh", ".cpp")):
+            raise ArgumentError(f"{path} is a source, not an image: use baton.compile")
+        if path.endswith(".toml"):
+            raise ArgumentError(f"{path} is a program, not an image: use baton.Program")
+    return _core.load_image(image, device, name)

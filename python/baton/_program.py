@@ -1,0 +1,410 @@
+"""Programs of kernels: checked, bound and called."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _core
+from ._arrays import from_bytes
+from ._core import Array, Device, Kernel
+from ._errors import ArgumentError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Mapping, Sequence, Union
+
+    from ._values import CheckReport, ProgramBuffer, RunReport
+
+    Path = Union[str, "os.PathLike[str]"]
+
+
+class Program:
+    """A program of kernels, buffers, symbols and steps. Immutable; any thread may use it.
+
+    Program("layer.toml") reads a program file or a bundle; Program.from_text takes TOML. Raises
+    Error with the place in the file for a program that is wrong.
+    """
+
+    def __init__(self, path: Path):
+        self._program = _core.Program.from_file(path)
+        self._loaded: dict[tuple[object, ...], Any] = {}
+
+    @classmethod
+    def from_text(cls, text: str, *, name: str | None = None,
+                  directory: Path | None = None) -> Program:
+        """A program from TOML. Relative paths in it start from `directory`."""
+        program = cls.__new__(cls)
+        program._program = _core.Program.from_text(text, name=name, directory=directory)
+        program._loaded = {}
+        return program
+
+    @property
+    def name(self) -> str:
+        return self._program.name
+
+    @property
+    def text(self) -> str:
+        """The program file's text."""
+        return self._program.text
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """Symbols and their defaults."""
+        return self._program.symbols
+
+    @property
+    def buffers(self) -> dict[str, ProgramBuffer]:
+        """Buffers by name, in the program's order."""
+        return {buffer.name: buffer for buffer in self._program.buffers}
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The program's names for its kernels."""
+        return self._program.kernels
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about kernels, buffers and symbols that nothing uses."""
+        return self._program.warnings
+
+    def __repr__(self) -> str:
+        return f"<baton.Program {self.name}: {', '.join(self.kernels)}>"
+
+    def _load(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool) -> Any:
+        on = _open(device)
+        key = (on.spec, pdl, rewrite, cache, os.environ.get("BATON_PDL"))
+        if key not in self._loaded:
+            self._loaded[key] = self._program.load(on, pdl=pdl, rewrite=rewrite, cache=cache)
+        return self._loaded[key]
+
+    def kernel(self, name: str, device: Device | str | None = None) -> Kernel:
+        """A kernel of the program, by the program's name for it."""
+        return self._load(device, "auto", "off", True).kernel(name)
+
+    def bind(self, *, device: Device | str | None = None, executor: str = "stream",
+             pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
+             symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
+        """Loads the program for a device and gives symbols their values.
+
+        device: a baton.Device or its name; the default is that of `baton.device()`.
+        executor: "stream" enqueues each step, "graph" makes one CUDA graph of all.
+        pdl: "auto", "on" or "off", for steps that say auto.
+        rewrite: adds programmatic dependent launch to kernels: "off", "auto", "wait", "loads".
+        seed: for init = "random".
+        symbols: values by name; keywords mean the same: bind(N=4096).
+
+        Symbols that get no value here come from the shapes of a call's arrays, then from the
+        program. Raises CompileError, NotFoundError for an unknown symbol, LimitError.
+        """
+        given = {**(symbols or {}), **values}
+        loaded = self._load(device, pdl, rewrite, cache)
+        return BoundProgram(self, loaded.instance(executor), given, seed)
+
+    def check(self, *, device: Device | str | None = None, pdl: str = "auto",
+              rewrite: str = "off", symbols: Mapping[str, int] | None = None,
+              **values: int) -> CheckReport:
+        """Checks the whole program for these values, and judges every edge. Runs nothing."""
+        given = {**(symbols or {}), **values}
+        return self._load(device, pdl, rewrite, True).check(given)
+
+    def bundle(self, path: Path, archs: Sequence[str] = (), *, sources: bool = True,
+               weights: bool = False) -> tuple[str, ...]:
+        """Compiles the kernels for every architecture and writes a bundle: see baton.bundle."""
+        return self._program.write_bundle(path, list(archs), sources=sources, weights=weights)
+
+
+class BoundProgram:
+    """A program on a device, with values and buffers of its own. One thread at a time.
+
+    Calling it enqueues the program:
+
+        out = p(x=x)        # a dict of the outputs, by name
+
+    Keywords are buffers or symbols. An array in the device's memory serves as the buffer itself, an
+    array in host memory is copied into it. With host arrays, the call waits and the outputs are
+    NumPy arrays; otherwise it waits for nothing, and the outputs are arrays of the first array's
+    library (torch, CuPy) or baton.Array. The outputs of a call stay as they are while they are
+    referred to. Buffers that get no array keep what they have from call to call.
+    """
+
+    def __init__(self, program: Program, executable: Any, symbols: Mapping[str, int], seed: int):
+        self.program = program
+        self._executable = executable
+        self._fixed = dict(symbols)
+        self._seed = seed
+        self._buffers = program.buffers
+        self._kept: dict[str, Any] = {}  # arrays that serve as buffers
+        self._pool: dict[str, list[Array]] = {}
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._is_bound = False
+        self._is_initialised = False
+        unknown = [name for name in symbols if name not in program.symbols]
+        if unknown or len(self._fixed) == len(program.symbols):
+            self._bind({})
+
+    @property
+    def device(self) -> Device:
+        return self._executable.device
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """The values of all symbols."""
+        self._require_bound()
+        return self._executable.symbols
+
+    def shape(self, buffer: str) -> tuple[int, ...]:
+        """The extents of a buffer."""
+        self._require_bound()
+        return self._executable.shape(buffer)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value}" for name, value in self._fixed.items())
+        return f"<baton.BoundProgram {self.program.name}({values}) on {self.device.spec}>"
+
+    def _bind(self, arrays: Mapping[str, Any]) -> None:
+        """Binds anew. Arrays of earlier calls that still have the right shape are given again."""
+        self._executable.bind(self._fixed, {**self._kept, **arrays}, seed=self._seed)
+        self._is_bound = True
+        self._is_initialised = False
+        self._pool.clear()
+        self._shapes = {name: self._executable.shape(name) for name in self._buffers}
+
+    def _require_bound(self) -> None:
+        if not self._is_bound:
+            self._bind({})
+
+    def set(self, symbols: Mapping[str, int] | None = None, **values: int) -> None:
+        """Gives symbols other values for later calls. Memory and contents of buffers stay where
+        their shapes stay; otherwise the program is bound anew."""
+        given = {**(symbols or {}), **values}
+        before = dict(self._fixed)
+        self._fixed.update(given)
+        try:
+            if not self._is_bound:
+                return self._bind({})
+            if self._keeps_shapes(given):
+                return self._executable.set(given)
+            self._bind({})
+        except BaseException:
+            self._fixed = before
+            raise
+
+    def _keeps_shapes(self, given: Mapping[str, int]) -> bool:
+        """Whether no buffer's shape has one of these symbols whose value changes."""
+        changed = {name for name, value in given.items()
+                   if self._executable.symbols.get(name) != value}
+        words = {word for buffer in self._buffers.values() for extent in buffer.shape
+                 for word in _words(extent)}
+        return not changed & words
+
+    def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
+        arrays = {name: value for name, value in given.items() if name not in self.program.symbols}
+        symbols = {name: value for name, value in given.items() if name in self.program.symbols}
+        host = {name: value for name, value in arrays.items() if _is_host(value)}
+        device = {name: value for name, value in arrays.items() if name not in host}
+        if symbols:
+            self.set(symbols)
+        chosen = self._executable.choose_stream(tuple(device.values()), stream)
+        if not self._is_bound or any(self._shapes.get(name) != tuple(value.shape)
+                                     for name, value in arrays.items()):
+            self._kept = {name: value for name, value in self._kept.items() if name not in arrays}
+            self._bind(arrays)
+        else:
+            for name, value in device.items():
+                if self._kept.get(name) is not value:
+                    self._executable.set_memory(name, value)
+        self._kept.update(device)
+        outputs = self._take_outputs(arrays)
+        if not self._is_initialised:
+            self._executable.initialise(chosen)
+            self._is_initialised = True
+        for name, value in host.items():
+            if self._buffers[name].role != "output":
+                self._executable.upload(name, value, chosen)
+        self._executable.enqueue(chosen)
+        for name in self._results():
+            if name not in outputs and name not in device:
+                outputs[name] = self._executable.copy_out(name, chosen)
+        if host:
+            return self._host_results(host, device, outputs, chosen)
+        library = _library(next(iter(device.values()), None))
+        return {name: device[name] if name in device else library(outputs[name])
+                for name in self._results()}
+
+    def _results(self) -> list[str]:
+        return [name for name, buffer in self._buffers.items()
+                if buffer.role in ("output", "inout")]
+
+    def _take_outputs(self, arrays: Mapping[str, Any]) -> dict[str, Array]:
+        """Memory for the outputs that the caller gives no array for.
+
+        An array that nobody refers to any more serves again. Outputs with first contents of their
+        own are copied instead.
+        """
+        taken: dict[str, Array] = {}
+        for name, buffer in self._buffers.items():
+            if buffer.role != "output" or buffer.init != "none" or name in arrays:
+                continue
+            pool = self._pool.setdefault(name, [])
+            # Three references: the pool's, the loop's and getrefcount's own.
+            free = next((array for array in pool if sys.getrefcount(array) <= 3), None)
+            if free is None:
+                free = self.device.empty(self._shapes[name], buffer.dtype)
+                pool.append(free)
+            if self._kept.get(name) is not free:
+                self._executable.set_memory(name, free)
+                self._kept[name] = free
+            taken[name] = free
+        return taken
+
+    def _host_results(self, host: Mapping[str, Any], device: Mapping[str, Any],
+                      outputs: Mapping[str, Array], stream: int) -> dict[str, Any]:
+        self._executable.wait(stream, None)
+        results: dict[str, Any] = {}
+        for name in self._results():
+            if name in device:
+                results[name] = device[name]
+            elif name in host:
+                outputs.get(name, self._executable.array(name)).copy_to(host[name])
+                results[name] = host[name]
+            else:
+                results[name] = outputs[name].numpy()
+        return results
+
+    def run(self, *, repeat: int = 1, timeout: float | None = None, schedule: str | None = None,
+            races: bool = False, trace: bool = False) -> RunReport:
+        """Initialises the buffers, runs the steps, waits and downloads: for tools and tests.
+
+        repeat: runs; the first one initialises. timeout: seconds for all runs. schedule: the order
+        of the simulated GPU's work. races: whether races in global memory within one grid are
+        looked for. trace: whether a timeline is recorded. `result` has the outputs after it. Raises
+        FindingError or FaultError, TimeoutError, KeyboardInterrupt.
+        """
+        self._release_memory()
+        return self._executable.run(repeat=repeat, timeout=timeout, schedule=schedule, races=races,
+                                    trace=trace)
+
+    def _release_memory(self) -> None:
+        """Gives outputs the program's own memory again."""
+        own = {name for name, arrays in self._pool.items()
+               if any(self._kept.get(name) is array for array in arrays)}
+        if own or not self._is_bound:
+            self._kept = {name: array for name, array in self._kept.items() if name not in own}
+            self._bind({})
+
+    def result(self, name: str) -> Any:
+        """An output, inout or state buffer after `run`, as a NumPy array."""
+        dtype, shape, data = self._executable.result(name)
+        return from_bytes(data, dtype, shape)
+
+    def enqueue(self, stream: Any = None) -> None:
+        """Enqueues the steps and returns. Buffers keep their contents; the first call after a bind
+        gives them their first ones. While a CUDA graph is captured from the stream, the steps
+        become nodes of it."""
+        self._require_bound()
+        self._executable.enqueue(self._executable.choose_stream((), stream))
+        self._is_initialised = True
+
+    def prepare(self, stream: Any = None) -> None:
+        """Does what the first `enqueue` does once: makes the graph."""
+        self._require_bound()
+        self._executable.prepare(self._executable.choose_stream((), stream))
+
+    def reset(self, state: str, stream: Any = None) -> None:
+        """Enqueues the first contents of a state buffer again."""
+        self._executable.reset(state, self._executable.choose_stream((), stream))
+
+    def wait(self, stream: Any = None, timeout: float | None = None) -> None:
+        """Waits for the stream's work. Its error names the launch of this program."""
+        self._executable.wait(self._executable.choose_stream((), stream), timeout)
+
+    def array(self, buffer: str) -> Array:
+        """The memory of a buffer, until the program is bound anew."""
+        self._require_bound()
+        return self._executable.array(buffer)
+
+    def check(self) -> CheckReport:
+        """Checks the program for its symbols' values."""
+        self._require_bound()
+        return self.program.check(device=self.device, symbols=self._executable.symbols)
+
+
+class Bundle:
+    """One file that holds a program and its kernels. Loading it needs no compiler."""
+
+    def __init__(self, path: Path, device: Device | str | None = None):
+        self.program = Program(path)
+        self.path = os.fspath(path)
+        self._device = device
+        if self.program._program.architectures is None:
+            raise ArgumentError(f"{self.path} is a program file, not a bundle: use baton.Program")
+
+    @staticmethod
+    def is_bundle(path: Path) -> bool:
+        """Whether the file's first bytes are those of a bundle."""
+        return _core.is_bundle(path)
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """What its sources were compiled for."""
+        return self.program._program.architectures
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The program's names for its kernels."""
+        return self.program.kernels
+
+    def __getitem__(self, kernel: str) -> Kernel:
+        return self.program.kernel(kernel, self._device)
+
+    def __repr__(self) -> str:
+        return f"<baton.Bundle {self.path}: {', '.join(self.kernels)}>"
+
+
+def check(program: Program | Path, *, device: Device | str | None = None, pdl: str = "auto",
+          rewrite: str = "off", symbols: Mapping[str, int] | None = None,
+          **values: int) -> CheckReport:
+    """Checks a program for these symbols, and judges every edge between its launches.
+
+    check("layer.toml").edges[0].verdict is "proven", "unsafe" or "unknown". Runs nothing.
+    """
+    subject = program if isinstance(program, Program) else Program(program)
+    return subject.check(device=device, pdl=pdl, rewrite=rewrite, symbols=symbols, **values)
+
+
+def bundle(program: Program | BoundProgram | Path, path: Path, archs: Sequence[str] = (), *,
+           sources: bool = True, weights: bool = False) -> tuple[str, ...]:
+    """Compiles a program's kernels for every architecture and writes one file.
+
+    archs: "sm_90a" gives machine code and PTX, "compute_90" PTX alone. Without any it is the
+        architecture of the default device.
+    sources, weights: whether the file has the kernels' sources, and the files of buffers.
+
+    Returns remarks: files that the bundle needs beside it. Raises CompileError and Error.
+    """
+    if isinstance(program, BoundProgram):
+        subject = program.program
+    else:
+        subject = program if isinstance(program, Program) else Program(program)
+    return subject.bundle(path, archs, sources=sources, weights=weights)
+
+
+def _open(device: Device | str | None) -> Device:
+    return device if isinstance(device, Device) else _core.open_device(device)
+
+
+def _words(expression: str) -> set[str]:
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in expression).split())
+
+
+def _is_host(value: Any) -> bool:
+    return _core.is_host_array(value)
+
+
+def _library(array: Any) -> Any:
+    """What turns a baton.Array into an array of the library that `array` is from."""
+    if array is None or isinstance(array, Array):
+        return lambda result: result
+    module = sys.modules.get(type(array).__module__.split(".")[0])
+    return getattr(module, "from_dlpack", lambda result: result)

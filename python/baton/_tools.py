@@ -1,0 +1,62 @@
+"""What the command line does and no call of this package: its JSON, as dicts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path as _Path
+from typing import Any, Sequence
+
+from ._errors import Error, NotFoundError
+
+
+def command() -> str:
+    """The path of the command line: BATON, the one that came with this package, or PATH's."""
+    given = os.environ.get("BATON")
+    if given:
+        return given
+    packaged = _Path(__file__).parent / "bin" / "baton"
+    if packaged.exists():
+        return str(packaged)
+    found = shutil.which("baton")
+    if found is None:
+        raise NotFoundError("the command line `baton` was not found beside this package or in PATH;"
+                            " set BATON to its path")
+    return found
+
+
+def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str, Any]:
+    result = subprocess.run([command(), *arguments, "--json"], capture_output=True, text=True,
+                            check=False)
+    try:
+        report = json.loads(result.stdout)
+    except json.JSONDecodeError:
+        raise Error(result.stderr.strip() or f"baton ended with status {result.returncode}") from None
+    if result.returncode not in statuses:
+        error = report.get("error") or {}
+        raise Error(error.get("what", result.stderr.strip()), code=error.get("code", "internal"),
+                    where=error.get("where") or "")
+    return report
+
+
+def inspect(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The contents of an image, a bundle, an executable or a library: `baton inspect --json`."""
+    return _json(["inspect", os.fspath(path)])
+
+
+def doctor() -> dict[str, Any]:
+    """Devices, driver, NVRTC, headers and cache, as found on this machine."""
+    return _json(["doctor"])
+
+
+def bench(program: str | os.PathLike[str], *others: str | os.PathLike[str],
+          device: str | None = None, symbols: dict[str, int] | None = None) -> dict[str, Any]:
+    """Measures programs against the device's memory bandwidth: `baton bench --json`."""
+    arguments = ["bench", os.fspath(program), *(os.fspath(other) for other in others)]
+    if device is not None:
+        arguments += ["--device", device]
+    for name, value in (symbols or {}).items():
+        arguments += ["--set", f"{name}={value}"]
+    return _json(arguments)

@@ -1,0 +1,151 @@
+"""Plain values that Baton returns: facts, verdicts, findings, reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that the simulated GPU saw and a program must not do.
+
+    Equal findings (same kind, kernel and place) are one, with a count.
+    """
+
+    kind: str  # "out_of_bounds": docs/simulator.md lists the kinds
+    kernel: str  # as the image names it; "" for a copy
+    block: tuple[int, int, int]  # of the first occurrence
+    thread: tuple[int, int, int]
+    where: str  # "norm.cu:12:7"
+    message: str
+    count: int = 1
+    is_error: bool = True  # else a warning
+    launch: str = ""  # in a program's run: "launch 14 (topk), at decode.toml:40:1"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel."""
+
+    offset: int  # in bytes, in the kernel's parameter block
+    size: int  # in bytes
+    kind: str  # "pointer", "scalar", "integer", "bytes" or "unknown"
+    dtype: str | None  # a scalar's type, or a pointer's element, if known
+    type: str  # for people: "float const*"
+    read_only: bool  # a pointer to const
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How many blocks of a kernel a device holds."""
+
+    blocks_per_multiprocessor: int
+    max_cooperative_blocks: int  # blocks of the largest cooperative grid
+
+
+@dataclass(frozen=True)
+class ProgramBuffer:
+    """A buffer of a program, as the program states it."""
+
+    name: str
+    dtype: str
+    shape: tuple[str, ...]  # expressions over symbols
+    role: str  # "input", "weight", "output", "inout", "state" or "scratch"
+    init: str  # "none", "zeros", "random", "file", …
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The order between two consecutive launches: may the later one start early?
+
+    Launches are numbered from 0 in the program's order.
+    """
+
+    source: int  # the earlier launch
+    target: int  # the later launch
+    verdict: str  # "proven", "unsafe" or "unknown"
+    cause: str  # a stable name, such as "holds" or "no_wait"
+    reason: str  # the cause in words
+    programmatic: bool  # the later launch may overlap the earlier one
+    decision: str  # a stable name
+    decision_reason: str  # in words
+
+
+@dataclass(frozen=True)
+class CheckedLaunch:
+    """A launch of a program, as a run would execute it."""
+
+    number: int
+    kernel: str  # its name in the program
+    where: str
+    executions: int
+    skipped: int  # of these, with an empty grid
+    config: dict[str, Any] | None  # grid, block, shared, cluster, cooperative; None if all skip
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The facts about a program before it runs."""
+
+    steps: int  # in one run, with repeats unrolled
+    launches: tuple[CheckedLaunch, ...]
+    edges: tuple[Edge, ...]
+    warnings: tuple[str, ...]
+    objection: str | None  # the first edge that is unsafe and not switched off
+
+    def _repr_html_(self) -> str:
+        from ._tables import html_table
+        rows = [(f"{edge.source} → {edge.target}", self.launches[edge.target].kernel, edge.verdict,
+                 "programmatic" if edge.programmatic else "full", edge.reason)
+                for edge in self.edges]
+        return html_table(("edge", "kernel", "verdict", "order", "reason"), rows)
+
+    def __str__(self) -> str:
+        from ._tables import text_table
+        rows = [(f"{edge.source} -> {edge.target}", self.launches[edge.target].kernel, edge.verdict,
+                 "programmatic" if edge.programmatic else "full", edge.reason)
+                for edge in self.edges]
+        return text_table(("edge", "kernel", "verdict", "order", "reason"), rows)
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one step of a program did in a run."""
+
+    label: str  # "rmsnorm", "copy y -> z + N", "fill z"
+    indexes: str  # "layer = 3"
+    where: str
+    executions: int
+    skipped: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    seconds: float | None  # in the first run
+    best_seconds: float | None  # in the fastest run
+    bytes: int  # read and written; an estimate for launches on a GPU
+    instructions: int | None  # of all threads, if the device counts them
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run of a program did."""
+
+    run_seconds: tuple[float, ...]
+    steps: tuple[StepReport, ...]
+    findings: list[Finding] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
+    trace: str = ""  # JSON in the Trace Event Format, if it was asked for
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        def time(seconds: float | None) -> str:
+            return "" if seconds is None else f"{seconds * 1e6:.2f}"
+        return [(step.label, step.indexes, time(step.seconds), time(step.best_seconds),
+                 str(step.bytes)) for step in self.steps]
+
+    def _repr_html_(self) -> str:
+        from ._tables import html_table
+        return html_table(("step", "index", "first run (µs)", "best (µs)", "bytes"), self._rows())
+
+    def __str__(self) -> str:
+        from ._tables import text_table
+        return text_table(("step", "index", "first run (us)", "best (us)", "bytes"), self._rows())

@@ -1,0 +1,142 @@
+// The extension baton._core: what is called often. The package's own modules are plain Python over
+// it.
+
+#include "base/error.h"
+#include "baton/schedule.h"
+#include "core/array.h"
+#include "core/device.h"
+#include "core/given.h"
+#include "core/kernel.h"
+#include "core/module.h"
+#include "core/object.h"
+#include "core/parameter.h"
+#include "core/program.h"
+#include "core/python.h"
+#include "core/stream.h"
+#include "core/values.h"
+
+namespace baton::python {
+namespace {
+
+// array(source, device, dtype, shape): a device array with the contents of a host array.
+PyObject* array_of(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded(
+      [&] {
+        static constexpr std::array<const char*, 3> kNames = {"source", "device", "dtype"};
+        const Given given("array", kNames, 2, 1, args, nargs, names);
+        TensorView view;
+        if (!view_tensor(given[0], view) || !view.on_host()) {
+          throw error(ErrorCode::kInvalidInput,
+                      "array() takes an array in host memory, such as NumPy's; {} was given",
+                      type_name(given[0]));
+        }
+        const std::uint64_t bytes = contiguous_bytes(view.tensor);
+        DType dtype{};
+        if (given.set(2) != nullptr) {
+          dtype = dtype_argument(given[2]);
+        } else {
+          dtype = dtype_argument(
+              to_python(dtype_text(baton_dtype{view.tensor.dtype.code, view.tensor.dtype.bits,
+                                               view.tensor.dtype.lanes}))
+                  .get());
+        }
+        if (8 * size_of(dtype) != view.tensor.dtype.bits) {
+          throw error(ErrorCode::kInvalidInput, "{} was given as {}, which has {} bits",
+                      describe(view), to_string(dtype), 8 * size_of(dtype));
+        }
+        const Device device = device_argument(given.set(1));
+        ArrayValue array =
+            new_array(device, dtype, {view.tensor.shape, view.tensor.shape + view.tensor.ndim});
+        if (bytes != 0) {
+          const Stream stream = adopted(CallStream().choose(nullptr, device), device);
+          upload(array, static_cast<std::byte*>(view.tensor.data) + view.tensor.byte_offset,
+                 stream);
+        }
+        return make_object(std::move(array));
+      },
+      Subject::kArguments);
+}
+
+// devices(): the names of all devices, GPUs first.
+PyObject* devices(PyObject*, PyObject*) {
+  return guarded([&] {
+    return tuple_of(list_devices(),
+                    [](const DeviceSummary& device) { return to_python(device.spec); });
+  });
+}
+
+// open_device(name): the device of that name; for None that of `baton.on`, else the default.
+PyObject* open_device(PyObject*, PyObject* name) {
+  return guarded([&] { return make_object(device_argument(name)); });
+}
+
+PyObject* is_bundle(PyObject*, PyObject* path) {
+  return guarded([&] { return to_python(Bundle::is_bundle(path_argument(path))); });
+}
+
+PyObject* is_host_array(PyObject*, PyObject* object) {
+  return guarded(
+      [&] {
+        TensorView view;
+        if (!view_tensor(object, view)) {
+          throw error(ErrorCode::kInvalidInput, "a {} was given, which is no array",
+                      type_name(object));
+        }
+        return to_python(view.on_host());
+      },
+      Subject::kArguments);
+}
+
+PyObject* element_size(PyObject*, PyObject* dtype) {
+  return guarded([&] { return to_python(std::uint64_t{size_of(dtype_argument(dtype))}); },
+                 Subject::kArguments);
+}
+
+// schedule(text): the normal form of a schedule's name.
+PyObject* schedule(PyObject*, PyObject* text) {
+  return guarded([&] { return to_python(to_string(parse_schedule(text_of(text)))); },
+                 Subject::kArguments);
+}
+
+PyMethodDef functions[] = {
+    {"array", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_of)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"devices", devices, METH_NOARGS, nullptr},
+    {"open_device", open_device, METH_O, nullptr},
+    {"is_bundle", is_bundle, METH_O, nullptr},
+    {"is_host_array", is_host_array, METH_O, nullptr},
+    {"element_size", element_size, METH_O, nullptr},
+    {"schedule", schedule, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+int execute(PyObject* module) {
+  return guarded_status([&] {
+    if (type_of<Device> != nullptr) {
+      PyErr_SetString(PyExc_ImportError, "baton._core can be loaded once in a process");
+      throw PythonError{};
+    }
+    add_device_type(module);
+    add_stream_types(module);
+    add_array_type(module);
+    add_pointer_type(module);
+    add_module_type(module);
+    add_kernel_types(module);
+    add_plan_type(module);
+    add_program_types(module);
+    add_executable_type(module);
+    check(PyModule_AddFunctions(module, functions));
+    check(PyModule_AddStringConstant(module, "__version__", BATON_VERSION));
+  });
+}
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "baton._core", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace baton::python
+
+PyMODINIT_FUNC PyInit__core() {
+  return PyModuleDef_Init(&baton::python::definition);
+}

@@ -1,0 +1,393 @@
+#include "core/device.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "baton/simulation.h"
+#include "core/array.h"
+#include "core/given.h"
+#include "core/stream.h"
+#include "core/values.h"
+#include "driver/driver.h"
+#include "runtime/device_state.h"
+
+namespace baton::python {
+namespace {
+
+// baton.on: a device, and a session of the simulated GPU, for one thread.
+struct OnValue {
+  Device device;
+  std::optional<SimulationOptions> options;  // empty on a GPU
+  std::optional<Simulation> simulation;      // while it is entered
+};
+
+thread_local std::vector<OnValue*> entered;
+
+// Findings that were told as warnings, by device, until `Device.findings` takes them. Never
+// destroyed: objects may outlive main.
+class PendingFindings {
+ public:
+  static PendingFindings& instance() {
+    static PendingFindings* const pending = new PendingFindings;
+    return *pending;
+  }
+  void add(const Device& device, const std::vector<FindingReport>& findings) {
+    const std::lock_guard lock(mutex_);
+    std::vector<FindingReport>& of_device = by_device_[device.identity()];
+    of_device.insert(of_device.end(), findings.begin(), findings.end());
+  }
+  std::vector<FindingReport> take(const Device& device) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(by_device_[device.identity()], {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const DeviceIdentity*, std::vector<FindingReport>> by_device_;
+};
+
+// Devices collect: Python tells findings itself.
+Device opened(Device device) {
+  device.set_finding_policy(FindingPolicy::kCollect);
+  return device;
+}
+
+std::vector<FindingReport> errors_of(const std::vector<FindingReport>& findings) {
+  std::vector<FindingReport> errors;
+  for (const FindingReport& finding : findings) {
+    if (finding.error) errors.push_back(finding);
+  }
+  return errors;
+}
+
+OnValue* session_of(const Device& device) {
+  for (auto on = entered.rbegin(); on != entered.rend(); ++on) {
+    if ((*on)->simulation && (*on)->device == device) return *on;
+  }
+  return nullptr;
+}
+
+Ref device_of_spec(PyObject* spec) {
+  if (spec == nullptr || spec == Py_None) return make_object(opened(Device::open()));
+  return make_object(opened(Device::open(text_of(spec))));
+}
+
+PyObject* device_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
+  return guarded([&] {
+    static const char* names[] = {"spec", nullptr};
+    PyObject* spec = nullptr;
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "|O:Device", const_cast<char**>(names),
+                                    &spec) == 0) {
+      throw PythonError{};
+    }
+    return device_of_spec(spec);
+  });
+}
+
+PyObject* device_repr(PyObject* self) {
+  return guarded([&] {
+    const Device& device = value_of<Device>(self);
+    return to_python(fmt::format("<baton.Device {}: {}>", device.spec(), device.name()));
+  });
+}
+
+PyObject* device_compare(PyObject* self, PyObject* other, int operation) {
+  const Device* const right = try_value<Device>(other);
+  if (right == nullptr || (operation != Py_EQ && operation != Py_NE)) {
+    return Py_NewRef(Py_NotImplemented);
+  }
+  const bool equal = value_of<Device>(self) == *right;
+  return Py_NewRef(equal == (operation == Py_EQ) ? Py_True : Py_False);
+}
+
+Py_hash_t device_hash(PyObject* self) {
+  return static_cast<Py_hash_t>(
+      reinterpret_cast<std::uintptr_t>(value_of<Device>(self).identity()) >> 4);
+}
+
+PyObject* device_findings(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const Device& device = value_of<Device>(self);
+    std::vector<FindingReport> findings = PendingFindings::instance().take(device);
+    if (OnValue* const on = session_of(device)) {
+      for (FindingReport& finding : on->simulation->take_findings()) {
+        findings.push_back(std::move(finding));
+      }
+    }
+    for (FindingReport& finding : device.findings()) findings.push_back(std::move(finding));
+    return findings_of(findings);
+  });
+}
+
+PyObject* device_synchronize(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const Device& device = value_of<Device>(self);
+    std::optional<Error> failure;
+    {
+      const WithoutGil released;
+      try {
+        device.synchronize();
+      } catch (const Error& caught) {
+        failure = caught;
+      }
+    }
+    report_findings(device, failure ? &*failure : nullptr);
+    return none();
+  });
+}
+
+PyObject* device_attribute(PyObject* self, PyObject* id) {
+  return guarded([&] {
+    return to_python(value_of<Device>(self).attribute(
+        static_cast<int>(unsigned_argument(id, "the attribute's number", INT32_MAX))));
+  });
+}
+
+PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded(
+      [&] {
+        static constexpr std::array<const char*, 2> kNames = {"shape", "dtype"};
+        const Given given("empty", kNames, 2, 2, args, nargs, names);
+        return make_object(
+            new_array(value_of<Device>(self), dtype_argument(given[1]), shape_argument(given[0])));
+      },
+      Subject::kArguments);
+}
+
+PyMethodDef device_methods[] = {
+    {"findings", device_findings, METH_NOARGS,
+     "Takes the findings of the simulated GPU, as a list of baton.Finding, and clears them. Does "
+     "not wait. Empty on a GPU."},
+    {"synchronize", device_synchronize, METH_NOARGS, "Waits for all work on the device."},
+    {"attribute", device_attribute, METH_O, "The value of a CUdevice_attribute, by its number."},
+    {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_empty)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "empty(shape, dtype): a baton.Array in memory of the device, with undefined contents."},
+    {nullptr, nullptr, 0, nullptr}};
+
+#define BATON_DEVICE_PROPERTY(name, expression, doc)                                               \
+  {                                                                                                \
+    name, get_property<Device, [](const Device& device) -> Ref { return to_python(expression); }>, \
+        nullptr, doc, nullptr                                                                      \
+  }
+PyGetSetDef device_properties[] = {
+    BATON_DEVICE_PROPERTY("spec", device.spec(),
+                          "\"sim:h200\", \"cuda:0\": a name that Device takes."),
+    BATON_DEVICE_PROPERTY("name", device.name(), "\"NVIDIA H200\"."),
+    BATON_DEVICE_PROPERTY("architecture", device.architecture(), "90 for compute capability 9.0."),
+    BATON_DEVICE_PROPERTY("arch", device.compile_arch(), "\"sm_90a\": the default to compile for."),
+    BATON_DEVICE_PROPERTY("total_memory", device.total_memory(), "In bytes."),
+    BATON_DEVICE_PROPERTY("free_memory", device.free_memory(), "In bytes, now."),
+    BATON_DEVICE_PROPERTY("driver_version", device.driver_version(), "13000 for CUDA 13.0."),
+    BATON_DEVICE_PROPERTY("ordinal", ordinal_of(device),
+                          "Its number among the devices of its driver: DLPack's device id."),
+    BATON_DEVICE_PROPERTY("is_simulated", is_simulated(device), "Whether it is the simulated GPU."),
+    BATON_DEVICE_PROPERTY("multiprocessors", device.limits().multiprocessors, "Their number."),
+    BATON_DEVICE_PROPERTY("max_threads", device.limits().threads_per_block, "Of a block."),
+    BATON_DEVICE_PROPERTY("max_shared", device.limits().shared_per_block_optin,
+                          "Bytes of a block, static and dynamic together, with the opt-in."),
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+#undef BATON_DEVICE_PROPERTY
+
+// on(device, schedule=None, races=False)
+PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
+  return guarded([&] {
+    static const char* names[] = {"device", "schedule", "races", nullptr};
+    PyObject* given = nullptr;
+    PyObject* schedule = nullptr;
+    int races = 0;
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOp:on", const_cast<char**>(names), &given,
+                                    &schedule, &races) == 0) {
+      throw PythonError{};
+    }
+    OnValue on{device_argument(given), std::nullopt, std::nullopt};
+    const bool asked = (schedule != nullptr && schedule != Py_None) || races != 0;
+    if (is_simulated(on.device)) {
+      on.options.emplace();
+      if (schedule != nullptr && schedule != Py_None) {
+        on.options->schedule = parse_schedule(text_of(schedule));
+      }
+      if (races != 0) on.options->races = Races::kGlobal;
+    } else if (asked) {
+      throw error(ErrorCode::kInvalidInput,
+                  "a schedule and races need the simulated GPU, the device is {}",
+                  on.device.spec());
+    }
+    return make_object(std::move(on));
+  });
+}
+
+PyObject* on_enter(PyObject* self, PyObject*) {
+  return guarded([&] {
+    OnValue& on = value_of<OnValue>(self);
+    for (const OnValue* const other : entered) {
+      if (other == &on) {
+        throw error(ErrorCode::kInvalidInput, "this baton.on is entered already: make another one");
+      }
+    }
+    if (on.options) on.simulation.emplace(on.device, *on.options);
+    entered.push_back(&on);
+    Py_INCREF(self);  // until it is left
+    return make_object(on.device);
+  });
+}
+
+PyObject* on_exit(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    OnValue& on = value_of<OnValue>(self);
+    if (entered.empty() || entered.back() != &on) {
+      throw error(ErrorCode::kInvalidInput,
+                  "baton.on is left in another thread or order than it was entered");
+    }
+    const Ref held = Ref::steal(self);  // what `on_enter` added
+    Py_INCREF(self);
+    const bool failed = nargs > 0 && args[0] != Py_None;
+    std::optional<Error> failure;
+    {
+      const WithoutGil released;
+      try {
+        on.device.synchronize();
+      } catch (const Error& caught) {
+        failure = caught;
+      }
+    }
+    // Findings of a block that raised something else stay for `findings`: its exception is the one
+    // that the user must see.
+    const auto leave = [&] {
+      entered.pop_back();
+      on.simulation.reset();
+    };
+    if (failed) {
+      leave();
+      return to_python(false);
+    }
+    try {
+      report_findings(on.device, failure ? &*failure : nullptr);
+    } catch (...) {
+      leave();
+      throw;
+    }
+    leave();
+    return to_python(false);
+  });
+}
+
+PyMethodDef on_methods[] = {
+    {"__enter__", on_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(on_exit)), METH_FASTCALL,
+     nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+bool is_simulated(const Device& device) {
+  return device.driver().simulator != nullptr;
+}
+
+int ordinal_of(const Device& device) {
+  return device.identity()->ordinal();
+}
+
+Device device_argument(PyObject* object) {
+  if (object == nullptr || object == Py_None) {
+    return entered.empty() ? opened(Device::open()) : entered.back()->device;
+  }
+  if (const Device* const device = try_value<Device>(object)) return *device;
+  if (PyUnicode_Check(object)) return opened(Device::open(text_of(object)));
+  throw error(ErrorCode::kInvalidInput,
+              "the device is a {}; pass a baton.Device or a name such as \"sim:h200\"",
+              type_name(object));
+}
+
+void report_findings(const Device& device, const Error* failure) {
+  if (!is_simulated(device)) {
+    if (failure != nullptr) throw *failure;
+    return;
+  }
+  OnValue* const on = session_of(device);
+  const std::vector<FindingReport> findings =
+      on != nullptr ? on->simulation->take_findings() : device.findings();
+  const std::vector<FindingReport> errors = errors_of(findings);
+  if (failure != nullptr) {
+    if (on == nullptr) PendingFindings::instance().add(device, findings);
+    set_error(*failure, Subject::kText, findings);
+    throw PythonError{};
+  }
+  if (findings.empty()) return;
+  if (on != nullptr && !errors.empty()) throw_findings(findings);
+  PendingFindings::instance().add(device, findings);
+  call_python("_errors", "warn", findings_of(findings));
+}
+
+bool wait_until(const Stream& stream, std::optional<double> timeout) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kSignals = std::chrono::milliseconds(20);  // between looks for signals
+  constexpr auto kShort = std::chrono::microseconds(100);   // awaited without sleeping
+  constexpr auto kPause = std::chrono::microseconds(50);
+  const Clock::time_point start = Clock::now();
+  for (;;) {
+    {
+      const WithoutGil released;
+      const Clock::time_point slice = Clock::now();
+      do {
+        if (stream.done()) return true;
+        if (Clock::now() - start < kShort) {
+          std::this_thread::yield();
+        } else {
+          std::this_thread::sleep_for(kPause);
+        }
+      } while (Clock::now() - slice < kSignals);
+    }
+    check(PyErr_CheckSignals());
+    if (timeout && Clock::now() - start > std::chrono::duration<double>(*timeout)) return false;
+  }
+}
+
+void wait_for(const Stream& stream, std::optional<double> timeout) {
+  std::optional<Error> failure;
+  try {
+    if (!wait_until(stream, timeout)) {
+      throw error(ErrorCode::kTimeout,
+                  "the work of the stream did not complete within {} s; it goes on", *timeout);
+    }
+  } catch (const Error& caught) {
+    if (caught.code() == ErrorCode::kTimeout) throw;
+    failure = caught;
+  }
+  report_findings(stream.device(), failure ? &*failure : nullptr);
+}
+
+void add_device_type(PyObject* module) {
+  static PyType_Slot device_slots[] = {
+      slot(Py_tp_new, device_new),
+      slot(Py_tp_dealloc, destroy_object<Device>),
+      slot(Py_tp_repr, device_repr),
+      slot(Py_tp_richcompare, device_compare),
+      slot(Py_tp_hash, device_hash),
+      {Py_tp_methods, device_methods},
+      {Py_tp_getset, device_properties},
+      {Py_tp_doc, const_cast<char*>(
+                      "A CUDA GPU or the simulated GPU: \"sim\", \"sim:h200\", \"cuda:0\". Without "
+                      "a name: BATON_DEVICE, otherwise the first GPU, otherwise the simulated one. "
+                      "Any thread may use it.")},
+      {0, nullptr}};
+  add_type<Device>(module, "baton._core.Device", device_slots, true);
+  static PyType_Slot on_slots[] = {
+      slot(Py_tp_new, on_new),
+      slot(Py_tp_dealloc, destroy_object<OnValue>),
+      {Py_tp_methods, on_methods},
+      {Py_tp_doc,
+       const_cast<char*>("on(device=None, schedule=None, races=False): makes a device the default "
+                         "of this thread for a `with` block. On the simulated GPU it sets the "
+                         "order of work, and errors that are found raise baton.FindingError.")},
+      {0, nullptr}};
+  add_type<OnValue>(module, "baton._core.on", on_slots, true);
+}
+
+}  // namespace baton::python

@@ -1,0 +1,63 @@
+#include "core/errors.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+#include "core/values.h"
+
+namespace baton::python {
+namespace {
+
+// The exception for an error. baton/_errors.py has the classes, and gives the exception a traceback
+// frame at the place in the user's file.
+Ref exception_of(const Error& failure, Subject subject,
+                 const std::vector<FindingReport>& findings) {
+  Ref notes = Ref::checked(PyList_New(0));
+  for (const std::string& note : failure.notes()) {
+    check(PyList_Append(notes.get(), to_python(note).get()));
+  }
+  const SourceLocation& where = failure.where();
+  return call_python("_errors", "make", to_python(to_string(failure.code())),
+                     to_python(subject == Subject::kArguments), to_python(failure.message()),
+                     to_python(where.file), to_python(where.line), to_python(where.column),
+                     std::move(notes), to_python(failure.driver_result()), findings_of(findings));
+}
+
+void set_exception(const Ref& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.get())), exception.get());
+}
+
+}  // namespace
+
+void set_error(const Error& failure, Subject subject, const std::vector<FindingReport>& findings) {
+  set_exception(exception_of(failure, subject, findings));
+}
+
+void set_error(Subject subject) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const PythonError&) {
+      if (PyErr_Occurred() == nullptr) {
+        PyErr_SetString(PyExc_SystemError, "a call of Python failed without an exception");
+      }
+    } catch (const Error& failure) {
+      set_error(failure, subject);
+    } catch (const std::bad_alloc&) {
+      PyErr_NoMemory();
+    } catch (const std::exception& failure) {
+      set_error(Error(ErrorCode::kInternal, failure.what()), subject);
+    }
+  } catch (...) {
+    // Making the exception failed: its own exception is set.
+    if (PyErr_Occurred() == nullptr) PyErr_NoMemory();
+  }
+}
+
+void throw_findings(const std::vector<FindingReport>& findings) {
+  set_exception(call_python("_errors", "of_findings", findings_of(findings)));
+  throw PythonError{};
+}
+
+}  // namespace baton::python

@@ -1,0 +1,387 @@
+#include "baton/executable.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "capi/dtype.h"
+#include "core/array.h"
+#include "core/bindings.h"
+#include "core/device.h"
+#include "core/executable.h"
+#include "core/given.h"
+#include "core/program.h"
+#include "core/stream.h"
+#include "core/values.h"
+
+namespace baton::python {
+namespace {
+
+struct ExecutableValue {
+  std::unique_ptr<Executable> executable;
+  Executable* operator->() const { return executable.get(); }
+};
+
+ExecutableValue& of(PyObject* self) {
+  return value_of<ExecutableValue>(self);
+}
+
+// The stream of a call: an address that `choose_stream` gave.
+Stream given_stream(const ExecutableValue& value, PyObject* stream) {
+  return adopted(CallStream().choose(stream, value->device()), value->device());
+}
+
+// choose_stream(arrays, stream): the address of the stream for a call with these arrays.
+PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded(
+      [&] {
+        check(nargs == 2 ? 0 : -1);
+        CallStream chosen;
+        for (Py_ssize_t i = 0; i < PyTuple_Size(args[0]); ++i) {
+          TensorView view;
+          if (!view_tensor(PyTuple_GetItem(args[0], i), view) || view.on_host()) continue;
+          if (view.own != nullptr) {
+            chosen.note_own();
+          } else if (view.exchange != nullptr) {
+            chosen.note(view.exchange, view.tensor);
+          } else {
+            chosen.note_declared(view.declared_stream);
+          }
+        }
+        const NativeStream native = chosen.choose(args[1], of(self)->device());
+        return to_python(std::uint64_t{reinterpret_cast<std::uintptr_t>(native)});
+      },
+      Subject::kArguments);
+}
+
+PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* names) {
+  return guarded(
+      [&] {
+        static constexpr std::array<const char*, 3> kNames = {"symbols", "arrays", "seed"};
+        const Given given("bind", kNames, 2, 0, args, nargs, names);
+        ExecutableValue& value = of(self);
+        GivenBindings bindings(value->program(), value->device());
+        bindings.symbols(given.set(0));
+        bindings.arrays(given.set(1));
+        if (given.set(2) != nullptr) {
+          bindings.seed(unsigned_argument(given[2], "the seed", INT64_MAX));
+        }
+        Bindings taken = bindings.take();
+        const WithoutGil released;
+        value->bind(std::move(taken));
+        return none();
+      },
+      Subject::kArguments);
+}
+
+PyObject* executable_set(PyObject* self, PyObject* symbols) {
+  return guarded(
+      [&] {
+        GivenBindings bindings(of(self)->program(), of(self)->device());
+        bindings.symbols(symbols);
+        const Bindings taken = bindings.take();
+        std::vector<SymbolValue> values;
+        for (const auto& [name, value] : taken.symbols) values.push_back({name, value});
+        of(self)->set(values);
+        return none();
+      },
+      Subject::kArguments);
+}
+
+PyObject* executable_set_memory(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded(
+      [&] {
+        check(nargs == 2 ? 0 : -1);
+        const ExecutableValue& value = of(self);
+        const BufferArray array =
+            buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
+        if (array.on_host()) {
+          throw error(ErrorCode::kInvalidInput, "the array for the buffer {} is in host memory",
+                      array.buffer->name);
+        }
+        value->set_memory(array.buffer->name, array.memory());
+        return none();
+      },
+      Subject::kArguments);
+}
+
+// upload(name, host array, stream)
+PyObject* executable_upload(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded(
+      [&] {
+        check(nargs == 3 ? 0 : -1);
+        const ExecutableValue& value = of(self);
+        const BufferArray array =
+            buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
+        if (array.shape != value->shape(array.buffer->name)) {
+          throw error(ErrorCode::kInvalidInput, "the array for the buffer {} has another shape",
+                      array.buffer->name);
+        }
+        const Stream stream = given_stream(value, args[2]);
+        const Memory& memory = value->memory(array.buffer->name);
+        if (array.bytes != 0) memory.upload(array.data(), array.bytes, 0, stream);
+        return none();
+      },
+      Subject::kArguments);
+}
+
+template <auto kCall>
+PyObject* on_stream(PyObject* self, PyObject* stream) {
+  return guarded(
+      [&] {
+        ExecutableValue& value = of(self);
+        kCall(*value.executable, given_stream(value, stream));
+        return none();
+      },
+      Subject::kArguments);
+}
+
+PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    check(nargs == 2 ? 0 : -1);
+    of(self)->reset(text_of(args[0]), given_stream(of(self), args[1]));
+    return none();
+  });
+}
+
+// wait(stream, timeout): as for a Stream; a failure names the program's launch.
+PyObject* executable_wait(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    check(nargs == 2 ? 0 : -1);
+    ExecutableValue& value = of(self);
+    const Stream stream = given_stream(value, args[0]);
+    const std::optional<double> timeout = seconds_argument(args[1]);
+    std::optional<Error> failure;
+    bool in_time = true;
+    try {
+      in_time = wait_until(stream, timeout);
+    } catch (const Error&) {
+      // Executable::wait throws it again, and names the launch.
+    }
+    {
+      WaitOptions options;
+      if (!in_time) options.timeout = std::chrono::duration<double>(0);
+      const WithoutGil released;
+      try {
+        value->wait(stream, options);
+      } catch (const Error& caught) {
+        failure = caught;
+      }
+    }
+    report_findings(value->device(), failure ? &*failure : nullptr);
+    return none();
+  });
+}
+
+Ref statistics_of(const RunReport& report) {
+  return call_python(
+      "_values", "RunReport", tuple_of(report.run_seconds, [](double s) { return to_python(s); }),
+      tuple_of(report.steps,
+               [](const StepReport& step) {
+                 return call_python("_values", "StepReport", to_python(step.label),
+                                    to_python(step.indexes), to_python(step.where.to_string()),
+                                    to_python(step.executions), to_python(step.skipped),
+                                    extents_of(step.grid), extents_of(step.block),
+                                    optional_of(step.seconds), optional_of(step.best_seconds),
+                                    to_python(step.bytes), optional_of(step.instructions));
+               }),
+      findings_of(report.findings),
+      tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
+      to_python(report.trace));
+}
+
+// Looks for signals while a run goes on, in the thread that runs.
+struct SignalWatch {
+  std::atomic<bool> stop = false;
+  bool raised = false;
+
+  void look() {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    if (!raised && PyErr_CheckSignals() != 0) {
+      raised = true;
+      stop = true;
+    }
+    PyGILState_Release(state);
+  }
+};
+
+PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 6> kNames = {"repeat", "timeout", "schedule",
+                                                          "races",  "trace",   "time_steps"};
+    const Given given("run", kNames, 0, 0, args, nargs, names);
+    RunOptions options;
+    if (given.set(0) != nullptr) {
+      options.repeat = unsigned_argument(given[0], "repeat", INT64_MAX);
+    }
+    if (const auto timeout = seconds_argument(given.set(1))) {
+      options.timeout = std::chrono::duration<double>(*timeout);
+    }
+    if (given.set(2) != nullptr) options.schedule = parse_schedule(text_of(given[2]));
+    if (given.truth(3, false)) options.races = Races::kGlobal;
+    options.trace = given.truth(4, false);
+    options.time_steps = given.truth(5, true);
+    SignalWatch watch;
+    options.interrupt = &watch.stop;
+    ExecutableValue& value = of(self);
+    std::optional<Error> failure;
+    {
+      PyThreadState* const state = PyEval_SaveThread();
+      options.progress = [&](const RunProgress&) { watch.look(); };
+      try {
+        value->run(options);
+      } catch (const Error& caught) {
+        failure = caught;
+      }
+      PyEval_RestoreThread(state);
+    }
+    if (watch.raised) throw PythonError{};  // KeyboardInterrupt is set
+    if (failure) {
+      const std::vector<FindingReport>& findings = value->report().findings;
+      if (failure->code() == ErrorCode::kFault && failure->driver_result() == 0 &&
+          !findings.empty()) {
+        throw_findings(findings);
+      }
+      set_error(*failure, Subject::kText, findings);
+      throw PythonError{};
+    }
+    return statistics_of(value->report());
+  });
+}
+
+const ProgramBuffer& named_buffer(const ExecutableValue& value, PyObject* name) {
+  const std::string_view wanted = text_of(name);
+  if (const ProgramBuffer* const buffer = value->program().buffer(wanted)) return *buffer;
+  std::vector<std::string_view> names;
+  for (const ProgramBuffer& buffer : value->program().buffers()) names.push_back(buffer.name);
+  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
+              value->program().name(), printable(wanted), suggestion(wanted, names));
+}
+
+// array(name): the memory of a buffer, which stays valid until the next bind.
+PyObject* executable_array(PyObject* self, PyObject* name) {
+  return guarded([&] {
+    const ExecutableValue& value = of(self);
+    const ProgramBuffer& buffer = named_buffer(value, name);
+    const DeviceArray array = value->array(buffer.name);
+    const std::size_t bytes = value->memory(buffer.name).bytes();
+    return make_object(
+        ArrayValue{std::make_shared<Memory>(Memory::adopt(value->device(), array.address, bytes)),
+                   0, array.dtype, array.shape, Ref::borrow(self)});
+  });
+}
+
+// copy_out(name, stream): the buffer's contents, in memory of their own.
+PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
+  return guarded([&] {
+    check(nargs == 2 ? 0 : -1);
+    const ExecutableValue& value = of(self);
+    const ProgramBuffer& buffer = named_buffer(value, args[0]);
+    const Stream stream = given_stream(value, args[1]);
+    ArrayValue copy = new_array(value->device(), buffer.dtype, value->shape(buffer.name));
+    if (copy.bytes() != 0) {
+      copy.memory->copy_from(value->memory(buffer.name), copy.bytes(), 0, 0, stream);
+    }
+    return make_object(std::move(copy));
+  });
+}
+
+// result(name): what the last `run` downloaded, as (dtype, shape, bytes).
+PyObject* executable_result(PyObject* self, PyObject* name) {
+  return guarded([&] {
+    const Array& array = of(self)->output(named_buffer(of(self), name).name);
+    const Ref bytes = Ref::checked(
+        PyBytes_FromStringAndSize(array.bytes.data(), static_cast<Py_ssize_t>(array.bytes.size())));
+    const Ref shape = shape_tuple(array.shape);
+    const Ref dtype = to_python(to_string(array.dtype));
+    return Ref::checked(PyTuple_Pack(3, dtype.get(), shape.get(), bytes.get()));
+  });
+}
+
+PyObject* executable_shape(PyObject* self, PyObject* name) {
+  return guarded([&] { return shape_tuple(of(self)->shape(named_buffer(of(self), name).name)); });
+}
+
+PyMethodDef methods[] = {
+    {"choose_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(choose_stream)),
+     METH_FASTCALL, nullptr},
+    {"bind", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_bind)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"set", executable_set, METH_O, nullptr},
+    {"set_memory", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_set_memory)),
+     METH_FASTCALL, nullptr},
+    {"upload", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_upload)),
+     METH_FASTCALL, nullptr},
+    {"enqueue",
+     on_stream<[](Executable& executable, const Stream& stream) { executable.enqueue(stream); }>,
+     METH_O, nullptr},
+    {"prepare",
+     on_stream<[](Executable& executable, const Stream& stream) { executable.prepare(stream); }>,
+     METH_O, nullptr},
+    {"initialise",
+     on_stream<[](Executable& executable, const Stream& stream) { executable.initialise(stream); }>,
+     METH_O, nullptr},
+    {"reset", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_reset)),
+     METH_FASTCALL, nullptr},
+    {"wait", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_wait)), METH_FASTCALL,
+     nullptr},
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_run)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"array", executable_array, METH_O, nullptr},
+    {"copy_out", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_copy_out)),
+     METH_FASTCALL, nullptr},
+    {"result", executable_result, METH_O, nullptr},
+    {"shape", executable_shape, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef properties[] = {
+    {"symbols",
+     get_property<ExecutableValue,
+                  [](const ExecutableValue& value) {
+                    Ref dict = Ref::checked(PyDict_New());
+                    for (const BoundSymbol& symbol : value->symbols()) {
+                      check(PyDict_SetItem(dict.get(), to_python(symbol.name).get(),
+                                           to_python(symbol.value).get()));
+                    }
+                    return dict;
+                  }>,
+     nullptr, nullptr, nullptr},
+    {"device",
+     get_property<ExecutableValue,
+                  [](const ExecutableValue& value) { return make_object(value->device()); }>,
+     nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+Ref make_executable(const LoadedProgram& loaded, std::string_view executor) {
+  static constexpr std::pair<std::string_view, ExecutorKind> kExecutors[] = {
+      {"stream", ExecutorKind::kStream}, {"graph", ExecutorKind::kGraph}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, kind] : kExecutors) {
+    if (name == executor) {
+      return make_object(ExecutableValue{std::make_unique<Executable>(loaded, kind)});
+    }
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "the executor is \"{}\"{}", printable(executor),
+              suggestion(executor, names));
+}
+
+void add_executable_type(PyObject* module) {
+  static PyType_Slot slots[] = {slot(Py_tp_dealloc, destroy_object<ExecutableValue>),
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, properties},
+                                {0, nullptr}};
+  add_type<ExecutableValue>(module, "baton._core.Executable", slots, false);
+}
+
+}  // namespace baton::python

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "baton/loaded_program.h"
+#include "core/python.h"
+
+namespace baton::python {
+
+// A baton._core.Executable of a loaded program. `executor` is "stream" or "graph".
+Ref make_executable(const LoadedProgram& loaded, std::string_view executor);
+
+}  // namespace baton::python

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "base/error.h"
+#include "core/python.h"
+
+namespace baton::python {
+
+// The arguments of a call with METH_FASTCALL | METH_KEYWORDS, by their names. The first
+// `positional` may be given by position. Throws TypeError for others, in Python's own words.
+template <std::size_t kCount>
+class Given {
+ public:
+  Given(const char* function, const std::array<const char*, kCount>& names, std::size_t positional,
+        std::size_t required, PyObject* const* args, Py_ssize_t nargs, PyObject* keywords)
+      : function_(function), names_(names) {
+    if (static_cast<std::size_t>(nargs) > positional) {
+      PyErr_Format(PyExc_TypeError, "%s() takes %zu positional arguments, %zd were given", function,
+                   positional, nargs);
+      throw PythonError{};
+    }
+    for (Py_ssize_t i = 0; i < nargs; ++i) values_[static_cast<std::size_t>(i)] = args[i];
+    const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_Size(keywords);
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      place(PyTuple_GetItem(keywords, i)) = args[nargs + i];
+    }
+    for (std::size_t i = 0; i < required; ++i) {
+      if (values_[i] != nullptr) continue;
+      PyErr_Format(PyExc_TypeError, "%s() lacks its argument '%s'", function, names[i]);
+      throw PythonError{};
+    }
+  }
+
+  // Borrowed; null where the argument was not given.
+  PyObject* operator[](std::size_t index) const { return values_[index]; }
+  // The same; null for None too.
+  PyObject* set(std::size_t index) const {
+    return values_[index] == Py_None ? nullptr : values_[index];
+  }
+  bool truth(std::size_t index, bool otherwise) const {
+    if (values_[index] == nullptr) return otherwise;
+    const int truth = PyObject_IsTrue(values_[index]);
+    check(truth);
+    return truth == 1;
+  }
+
+ private:
+  PyObject*& place(PyObject* keyword) {
+    const std::string_view name = text_of(keyword);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (name != names_[i]) continue;
+      if (values_[i] != nullptr) {
+        PyErr_Format(PyExc_TypeError, "%s() got its argument '%s' twice", function_, names_[i]);
+        throw PythonError{};
+      }
+      return values_[i];
+    }
+    PyErr_Format(PyExc_TypeError, "%s() has no argument '%S'", function_, keyword);
+    throw PythonError{};
+  }
+
+  const char* function_;
+  const std::array<const char*, kCount>& names_;
+  std::array<PyObject*, kCount> values_{};
+};
+
+}  // namespace baton::python

@@ -1,0 +1,228 @@
+#include "core/kernel.h"
+
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/device.h"
+#include "core/module.h"
+#include "core/values.h"
+
+namespace baton::python {
+namespace {
+
+// `k[grid, block]`, which can be called. Its call is a vectorcall: the address of that function is
+// a member of the object.
+struct LauncherValue {
+  vectorcallfunc call = nullptr;
+  Ref kernel;
+  LaunchConfig config;
+};
+
+PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+  return guarded(
+      [&] {
+        const LauncherValue& launcher = value_of<LauncherValue>(self);
+        const Py_ssize_t count = PyVectorcall_NARGS(flags);
+        PyObject* stream = nullptr;
+        if (names != nullptr) {
+          for (Py_ssize_t i = 0; i < PyTuple_Size(names); ++i) {
+            PyObject* const name = PyTuple_GetItem(names, i);
+            if (text_of(name) != "stream") {
+              throw error(ErrorCode::kInvalidInput,
+                          "k[grid, block](...) takes stream= only, {}= was given; use k.launch",
+                          text_of(name));
+            }
+            stream = args[count + i];
+          }
+        }
+        launch(value_of<KernelValue>(launcher.kernel.get()), launcher.config, args,
+               static_cast<std::size_t>(count), stream);
+        return none();
+      },
+      Subject::kArguments);
+}
+
+PyObject* kernel_item(PyObject* self, PyObject* key) {
+  return guarded(
+      [&] {
+        const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_Size(key) : 1;
+        if (size < 2 || size > 3) {
+          throw error(ErrorCode::kInvalidInput,
+                      "k[...] takes grid and block, and perhaps the bytes of dynamic shared "
+                      "memory: k[grid, block] or k[grid, block, shared]");
+        }
+        LaunchKeywords keywords(value_of<KernelValue>(self).kernel);
+        keywords.grid(PyTuple_GetItem(key, 0));
+        keywords.block(PyTuple_GetItem(key, 1));
+        if (size == 3) keywords.shared(PyTuple_GetItem(key, 2));
+        return make_object(LauncherValue{launcher_call, Ref::borrow(self), keywords.config()});
+      },
+      Subject::kArguments);
+}
+
+// The keywords of a call of `launch` or `plan`.
+LaunchKeywords keywords_of(const Kernel& kernel, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* names) {
+  LaunchKeywords keywords(kernel);
+  const Py_ssize_t named = names == nullptr ? 0 : PyTuple_Size(names);
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    keywords.take(PyTuple_GetItem(names, i), args[nargs + i]);
+  }
+  return keywords;
+}
+
+PyObject* kernel_launch(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded(
+      [&] {
+        const KernelValue& kernel = value_of<KernelValue>(self);
+        const LaunchKeywords keywords = keywords_of(kernel.kernel, args, nargs, names);
+        launch(kernel, keywords.config(), args, static_cast<std::size_t>(nargs), keywords.stream());
+        return none();
+      },
+      Subject::kArguments);
+}
+
+PyObject* kernel_plan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded(
+      [&] {
+        const LaunchKeywords keywords =
+            keywords_of(value_of<KernelValue>(self).kernel, args, nargs, names);
+        return make_plan(self, keywords.config(), args, static_cast<std::size_t>(nargs),
+                         keywords.stream());
+      },
+      Subject::kArguments);
+}
+
+// The largest cooperative grid, and the blocks of one multiprocessor, for a block and shared
+// memory.
+PyObject* kernel_occupancy(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                           PyObject* names) {
+  return guarded(
+      [&] {
+        if (nargs != 0) {
+          throw error(ErrorCode::kInvalidInput,
+                      "occupancy() takes keywords only: block=, shared=, "
+                      "cluster=");
+        }
+        const Kernel& kernel = value_of<KernelValue>(self).kernel;
+        LaunchKeywords keywords = keywords_of(kernel, args, nargs, names);
+        const Ref one = to_python(std::int32_t{1});
+        keywords.grid(one.get());
+        const LaunchConfig config = keywords.config();
+        return call_python("_values", "Occupancy",
+                           to_python(kernel.blocks_per_multiprocessor(config)),
+                           to_python(kernel.max_cooperative_blocks(config)));
+      },
+      Subject::kArguments);
+}
+
+PyObject* kernel_repr(PyObject* self) {
+  return guarded([&] {
+    const KernelValue& kernel = value_of<KernelValue>(self);
+    return to_python(fmt::format("<baton.Kernel {} on {}>",
+                                 printable(kernel.kernel.facts().demangled),
+                                 kernel.kernel.device().spec()));
+  });
+}
+
+PyMethodDef kernel_methods[] = {
+    {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kernel_launch)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "launch(*arguments, grid, block=None, cluster=None, shared=0, cooperative=False, pdl=False, "
+     "stream=None, **attributes): checks and enqueues one launch. Extents are an int or a tuple of "
+     "up to three; grid in blocks, block in threads, cluster in blocks, shared in bytes. Other "
+     "launch attributes go by their names. Arrays must live until the kernel has completed."},
+    {"plan", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kernel_plan)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "plan(*arguments, grid, ...): a launch that is checked and packed once. Takes the arguments "
+     "of launch, and keeps them."},
+    {"occupancy", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kernel_occupancy)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "occupancy(*, block, shared=0): the blocks that a multiprocessor holds at once, and the "
+     "blocks of the largest cooperative grid."},
+    {nullptr, nullptr, 0, nullptr}};
+
+template <auto kRead>
+PyObject* fact(PyObject* self, void*) {
+  return guarded([&] { return kRead(value_of<KernelValue>(self).kernel); });
+}
+
+PyGetSetDef kernel_properties[] = {
+    {"name", fact<[](const Kernel& kernel) { return to_python(kernel.name()); }>, nullptr,
+     "The symbol.", nullptr},
+    {"demangled", fact<[](const Kernel& kernel) { return to_python(kernel.facts().demangled); }>,
+     nullptr, "\"rmsnorm<float>(float const*, ...)\", or the plain name.", nullptr},
+    {"params",
+     fact<[](const Kernel& kernel) { return tuple_of(*kernel.facts().params, parameter_of); }>,
+     nullptr, "A tuple of baton.Parameter, in order.", nullptr},
+    {"registers", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().registers); }>,
+     nullptr, "Of a thread; None if the image does not say.", nullptr},
+    {"shared", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().static_shared); }>,
+     nullptr, "Static shared memory of a block in bytes; None if the image does not say.", nullptr},
+    {"local_bytes",
+     fact<[](const Kernel& kernel) { return optional_of(kernel.facts().local_bytes); }>, nullptr,
+     "Local memory of a thread in bytes; None if the image does not say.", nullptr},
+    {"waits", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().waits); }>, nullptr,
+     "Whether it has griddepcontrol.wait; None if the image does not say.", nullptr},
+    {"triggers", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().triggers); }>,
+     nullptr, "Whether it has griddepcontrol.launch_dependents; None if the image does not say.",
+     nullptr},
+    {"grid_sync", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().grid_sync); }>,
+     nullptr, "Whether its blocks synchronise across the grid; None if the image does not say.",
+     nullptr},
+    {"required_block",
+     fact<[](const Kernel& kernel) { return extents_of(kernel.facts().required_block); }>, nullptr,
+     "The only block that it may be launched with, or None.", nullptr},
+    {"required_cluster",
+     fact<[](const Kernel& kernel) { return extents_of(kernel.facts().required_cluster); }>,
+     nullptr, "The cluster that it was compiled for, or None.", nullptr},
+    {"arch", fact<[](const Kernel& kernel) { return to_python(kernel.facts().arch); }>, nullptr,
+     "\"sm_90a\"; empty if unknown.", nullptr},
+    {"max_threads", fact<[](const Kernel& kernel) { return to_python(kernel.max_threads()); }>,
+     nullptr, "Of a block, by its registers and launch bounds.", nullptr},
+    {"max_dynamic_shared",
+     fact<[](const Kernel& kernel) { return to_python(kernel.max_dynamic_shared()); }>, nullptr,
+     "Bytes of a block, with the opt-in.", nullptr},
+    {"module", fact<[](const Kernel& kernel) { return make_module(kernel.module()); }>, nullptr,
+     "The baton.Module.", nullptr},
+    {"device", fact<[](const Kernel& kernel) { return make_object(kernel.device()); }>, nullptr,
+     "The baton.Device.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+Ref make_kernel(Kernel kernel) {
+  std::vector<Parameter> parameters = parameters_of(kernel);
+  const bool simulated = is_simulated(kernel.device());
+  return make_object(KernelValue{std::move(kernel), std::move(parameters), simulated});
+}
+
+void add_kernel_types(PyObject* module) {
+  static PyType_Slot kernel_slots[] = {
+      slot(Py_tp_dealloc, destroy_object<KernelValue>),
+      slot(Py_tp_repr, kernel_repr),
+      slot(Py_mp_subscript, kernel_item),
+      {Py_tp_methods, kernel_methods},
+      {Py_tp_getset, kernel_properties},
+      {Py_tp_doc,
+       const_cast<char*>("One kernel of a loaded image. k[grid, block](*arguments) checks and "
+                         "enqueues a launch on the current stream of the arrays' library. Any "
+                         "thread may use it.")},
+      {0, nullptr}};
+  add_type<KernelValue>(module, "baton._core.Kernel", kernel_slots, false);
+
+  static PyMemberDef launcher_members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET,
+       offsetof(Object<LauncherValue>, value) + offsetof(LauncherValue, call), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot launcher_slots[] = {slot(Py_tp_dealloc, destroy_object<LauncherValue>),
+                                         slot(Py_tp_call, PyVectorcall_Call),
+                                         {Py_tp_members, launcher_members},
+                                         {0, nullptr}};
+  add_type<LauncherValue>(module, "baton._core.Launcher", launcher_slots, false,
+                          Py_TPFLAGS_HAVE_VECTORCALL);
+}
+
+}  // namespace baton::python

@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "core/device.h"
+#include "core/kernel.h"
+#include "core/values.h"
+#include "launch/attribute_table.h"
+
+namespace baton::python {
+namespace {
+
+// Host arrays that overlap, as one allocation of the simulated GPU.
+struct HostGroup {
+  std::byte* begin = nullptr;
+  std::byte* end = nullptr;
+  bool written = false;
+  std::string name;
+  std::optional<Memory> memory;
+};
+
+std::vector<HostGroup> group(std::vector<HostArgument>& hosts) {
+  std::sort(hosts.begin(), hosts.end(),
+            [](const HostArgument& a, const HostArgument& b) { return a.data < b.data; });
+  std::vector<HostGroup> groups;
+  for (const HostArgument& host : hosts) {
+    std::byte* const end = host.data + host.bytes;
+    if (groups.empty() || host.data >= groups.back().end) {
+      groups.push_back({host.data, end, host.written, fmt::format("argument {}", host.index), {}});
+      continue;
+    }
+    HostGroup& last = groups.back();
+    last.end = std::max(last.end, end);
+    last.written |= host.written;
+    last.name += fmt::format(" and {}", host.index);
+  }
+  return groups;
+}
+
+void launch_checked(const Kernel& kernel, const LaunchConfig& config, void* const* pointers) {
+  const NativeResult result = kernel.launch_raw(config, pointers);
+  if (result != 0) [[unlikely]]
+    throw kernel.diagnose(config, result);
+}
+
+void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, PackedValues& values,
+                     CallState& state) {
+  const Stream stream = adopted(config.stream.native, state.device);
+  std::vector<HostGroup> groups = group(state.hosts);
+  for (HostGroup& one : groups) {
+    const auto bytes = static_cast<std::size_t>(one.end - one.begin);
+    one.memory.emplace(state.device, bytes);
+    one.memory->set_name(one.name);
+    one.memory->upload(one.begin, bytes, 0, stream);
+  }
+  for (const HostArgument& host : state.hosts) {
+    const auto owner = std::find_if(groups.begin(), groups.end(), [&](const HostGroup& one) {
+      return one.begin <= host.data && host.data < one.end;
+    });
+    values.set(host.index,
+               owner->memory->address() + static_cast<std::uint64_t>(host.data - owner->begin));
+  }
+  launch_checked(kernel.kernel, config, values.pointers());
+  // The wait for the kernel comes first: it is the one that tells what failed.
+  wait_for(stream);
+  for (const HostGroup& one : groups) {
+    if (!one.written) continue;
+    one.memory->download(one.begin, static_cast<std::size_t>(one.end - one.begin), 0, stream);
+  }
+  wait_for(stream);
+}
+
+std::string types_of(const KernelValue& kernel) {
+  std::vector<std::string> types;
+  for (const Parameter& parameter : kernel.parameters) types.push_back(printable(parameter.type));
+  return types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));
+}
+
+launch::FieldValue field_value(PyObject* value, std::string_view name) {
+  if (PyFloat_Check(value)) return PyFloat_AsDouble(value);
+  if (PyUnicode_Check(value)) return text_of(value);
+  if (PyIndex_Check(value) != 0 || PyBool_Check(value)) {
+    const long long number = PyLong_AsLongLong(Ref::checked(PyNumber_Index(value)).get());
+    if (number == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+    return std::int64_t{number};
+  }
+  throw error(ErrorCode::kInvalidInput,
+              "the launch attribute {} is a {}; it takes an int, a float, a str, or a tuple or "
+              "dict of its fields",
+              name, type_name(value));
+}
+
+// An attribute by its name: a value, a tuple of its fields in order, or a dict of them.
+LaunchAttribute named_attribute(std::string_view name, PyObject* value) {
+  const launch::AttributeRow* const row = launch::find_row(name);
+  if (row == nullptr) {
+    std::vector<std::string_view> names = {"grid", "block", "shared", "stream"};
+    for (const launch::AttributeRow& known : launch::attribute_rows()) names.push_back(known.name);
+    throw error(ErrorCode::kInvalidInput, "there is no launch attribute \"{}\"{}", printable(name),
+                suggestion(name, names));
+  }
+  if (!row->refusal.empty()) {
+    throw error(ErrorCode::kInvalidInput, "{} cannot be given to a launch: {}", row->name,
+                row->refusal);
+  }
+  launch::AttributeBuilder builder(*row);
+  if (PyDict_Check(value)) {
+    PyObject *field = nullptr, *given = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(value, &position, &field, &given) != 0) {
+      builder.set(text_of(field), field_value(given, name));
+    }
+  } else if (PyTuple_Check(value)) {
+    const auto count = static_cast<std::size_t>(PyTuple_Size(value));
+    if (count > row->fields.size()) {
+      throw error(ErrorCode::kInvalidInput, "{} has {} fields, {} were given", row->name,
+                  row->fields.size(), count);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      builder.set(row->fields[i].name,
+                  field_value(PyTuple_GetItem(value, static_cast<Py_ssize_t>(i)), name));
+    }
+  } else {
+    builder.set(row->fields[0].name, field_value(value, name));
+  }
+  return builder.build();
+}
+
+bool truth(PyObject* value) {
+  const int result = PyObject_IsTrue(value);
+  check(result);
+  return result == 1;
+}
+
+// The keywords of a launch, interned: a call's own keywords are, so that the addresses are equal.
+enum class Keyword : std::uint8_t { kGrid, kBlock, kStream, kShared, kCluster, kCooperative, kPdl };
+constexpr std::pair<const char*, Keyword> kKeywords[] = {
+    {"grid", Keyword::kGrid},       {"block", Keyword::kBlock},
+    {"stream", Keyword::kStream},   {"shared", Keyword::kShared},
+    {"cluster", Keyword::kCluster}, {"cooperative", Keyword::kCooperative},
+    {"pdl", Keyword::kPdl}};
+
+std::optional<Keyword> find_keyword(PyObject* name) {
+  static const auto interned = [] {
+    std::array<PyObject*, std::size(kKeywords)> names{};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names[i] = PyUnicode_InternFromString(kKeywords[i].first);
+    }
+    return names;
+  }();
+  for (std::size_t i = 0; i < interned.size(); ++i) {
+    if (name == interned[i]) return kKeywords[i].second;
+  }
+  const std::string_view text = text_of(name);
+  for (const auto& [known, keyword] : kKeywords) {
+    if (text == known) return keyword;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void LaunchKeywords::grid(PyObject* value) {
+  config_.grid = extents_argument(value, "the grid");
+  has_grid_ = true;
+}
+
+void LaunchKeywords::block(PyObject* value) {
+  config_.block = extents_argument(value, "the block");
+  has_block_ = true;
+}
+
+void LaunchKeywords::shared(PyObject* value) {
+  config_.shared = static_cast<std::uint32_t>(
+      unsigned_argument(value, "the dynamic shared memory in bytes", UINT32_MAX));
+}
+
+void LaunchKeywords::take(PyObject* name, PyObject* value) {
+  const std::optional<Keyword> keyword = find_keyword(name);
+  if (!keyword) {
+    const std::string_view text = text_of(name);
+    config_.attributes.set(named_attribute(text, value));
+    return;
+  }
+  switch (*keyword) {
+    case Keyword::kGrid:
+      return grid(value);
+    case Keyword::kBlock:
+      if (value != Py_None) block(value);
+      return;
+    case Keyword::kStream:
+      stream_ = value;
+      return;
+    case Keyword::kShared:
+      return shared(value);
+    case Keyword::kCluster:
+      if (value != Py_None) {
+        config_.attributes.set(cluster(extents_argument(value, "the cluster")));
+      }
+      return;
+    case Keyword::kCooperative:
+      config_.attributes.set(cooperative(truth(value)));
+      return;
+    case Keyword::kPdl:
+      config_.attributes.set(pdl(truth(value)));
+      return;
+  }
+}
+
+LaunchConfig LaunchKeywords::config() const {
+  LaunchConfig config = config_;
+  const KernelFacts& facts = kernel_.facts();
+  if (!has_grid_) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {}: a launch needs grid=", printable(facts.demangled));
+  }
+  if (!has_block_) {
+    if (!facts.required_block) {
+      throw error(ErrorCode::kInvalidInput,
+                  "kernel {}: a launch needs block=; the image does not fix it",
+                  printable(facts.demangled));
+    }
+    const auto& required = *facts.required_block;
+    config.block = Dim3(required[0], required[1], required[2]);
+  }
+  if (config.pdl() && facts.waits == false) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {}: pdl=True is for kernels that wait (griddepcontrol.wait), and this one "
+                "never does; a launch that starts early would race",
+                printable(facts.demangled));
+  }
+  return config;
+}
+
+void require_count(const KernelValue& kernel, std::size_t count) {
+  const std::size_t wanted = kernel.parameters.size();
+  if (count == wanted) [[likely]]
+    return;
+  throw error(ErrorCode::kInvalidInput, "kernel {} takes {} argument{} ({}), {} {} given",
+              printable(kernel.kernel.facts().demangled), wanted, wanted == 1 ? "" : "s",
+              types_of(kernel), count, count == 1 ? "was" : "were");
+}
+
+PackedValues::PackedValues(const KernelValue& kernel, PyObject* const* values, std::size_t count,
+                           CallState& state) {
+  require_count(kernel, count);
+  if (count > kFew) {
+    more_slots_.resize(count);
+    more_pointers_.resize(count);
+    slots_ = more_slots_.data();
+    pointers_ = more_pointers_.data();
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    try {
+      pointers_[i] = pack_argument(kernel.parameters[i], values[i], i, slots_[i], state);
+    } catch (const Error& failure) {
+      throw argument_error(kernel.kernel, kernel.parameters[i], i, failure);
+    }
+  }
+}
+
+void launch(const KernelValue& kernel, const LaunchConfig& given, PyObject* const* values,
+            std::size_t count, PyObject* stream) {
+  CallState state(kernel.kernel.device(), kernel.simulated);
+  PackedValues packed(kernel, values, count, state);
+  LaunchConfig config = given;
+  config.stream = LaunchConfig::StreamRef(state.stream.choose(stream, state.device), state.device);
+  if (!state.hosts.empty()) return launch_on_hosts(kernel, config, packed, state);
+  launch_checked(kernel.kernel, config, packed.pointers());
+}
+
+}  // namespace baton::python

@@ -1,0 +1,231 @@
+#include "core/module.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "core/array.h"
+#include "core/device.h"
+#include "core/given.h"
+#include "core/kernel.h"
+#include "core/values.h"
+
+namespace baton::python {
+namespace {
+
+PyObject* module_item(PyObject* self, PyObject* name) {
+  return guarded([&] {
+    if (!PyUnicode_Check(name)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "a module is indexed by the name of a kernel, not by {}", type_name(name));
+    }
+    return make_kernel(value_of<ModuleValue>(self).module.kernel(text_of(name)));
+  });
+}
+
+Py_ssize_t module_length(PyObject* self) {
+  return static_cast<Py_ssize_t>(value_of<ModuleValue>(self).module.facts().kernels.size());
+}
+
+Ref names_of(const ModuleValue& value) {
+  return tuple_of(value.module.facts().kernels,
+                  [](const KernelFacts& facts) { return to_python(facts.name); });
+}
+
+PyObject* module_iterate(PyObject* self) {
+  return guarded(
+      [&] { return Ref::checked(PyObject_GetIter(names_of(value_of<ModuleValue>(self)).get())); });
+}
+
+PyObject* module_kernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 1> kNames = {"name"};
+    const Given given("kernel", kNames, 1, 0, args, nargs, names);
+    const std::string_view name = given.set(0) == nullptr ? "" : text_of(given[0]);
+    return make_kernel(value_of<ModuleValue>(self).module.kernel(name));
+  });
+}
+
+PyObject* module_variable(PyObject* self, PyObject* name) {
+  return guarded([&] {
+    const Module& module = value_of<ModuleValue>(self).module;
+    Memory memory = module.variable(text_of(name));
+    const auto bytes = static_cast<std::int64_t>(memory.bytes());
+    return make_object(
+        ArrayValue{std::make_shared<Memory>(std::move(memory)), 0, DType::kU8, {bytes}, Ref()});
+  });
+}
+
+PyObject* module_repr(PyObject* self) {
+  return guarded([&] {
+    const ModuleValue& value = value_of<ModuleValue>(self);
+    const Ref names = Ref::checked(PyObject_Repr(names_of(value).get()));
+    return to_python(
+        fmt::format("<baton.Module {} on {}>", text_of(names.get()), value.module.device().spec()));
+  });
+}
+
+PyMethodDef module_methods[] = {
+    {"kernel", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(module_kernel)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "kernel(name=None): the kernel with that symbol, demangled name or plain name; without a name "
+     "the only one."},
+    {"variable", module_variable, METH_O,
+     "variable(name): a __device__ or __constant__ variable as a baton.Array of bytes."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef module_properties[] = {
+    {"kernels", get_property<ModuleValue, names_of>, nullptr, "The symbols of its kernels.",
+     nullptr},
+    {"arch",
+     get_property<ModuleValue,
+                  [](const ModuleValue& value) { return to_python(value.module.facts().arch); }>,
+     nullptr, "\"sm_90a\"; empty if unknown.", nullptr},
+    {"producer",
+     get_property<ModuleValue, [](const ModuleValue&
+                                      value) { return to_python(value.module.facts().producer); }>,
+     nullptr, "\"NVIDIA ptxas 13.0\", if known.", nullptr},
+    {"log",
+     get_property<ModuleValue, [](const ModuleValue& value) { return to_python(value.log); }>,
+     nullptr, "The compiler's warnings, or \"\".", nullptr},
+    {"device",
+     get_property<ModuleValue,
+                  [](const ModuleValue& value) { return make_object(value.module.device()); }>,
+     nullptr, "The baton.Device.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+// compile(path, text, name, directory, device, arch, entries, include, options, prelude, cache)
+PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    enum {
+      kPath,
+      kText,
+      kName,
+      kDirectory,
+      kDevice,
+      kArch,
+      kEntries,
+      kInclude,
+      kOptions,
+      kPrelude,
+      kCache,
+      kCount
+    };
+    static constexpr std::array<const char*, kCount> kNames = {
+        "path",    "text",    "name",    "directory", "device", "arch",
+        "entries", "include", "options", "prelude",   "cache"};
+    const Given given("compile", kNames, 1, 0, args, nargs, names);
+    if ((given.set(kPath) == nullptr) == (given.set(kText) == nullptr)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "compile() takes the path of a source or text=, and one of them only");
+    }
+    Source source = given.set(kPath) != nullptr
+                        ? Source::from_file(path_argument(given[kPath]))
+                        : Source::from_text(std::string(text_of(given[kText])));
+    if (given.set(kName) != nullptr) source.name = text_of(given[kName]);
+    if (given.set(kDirectory) != nullptr) source.directory = path_argument(given[kDirectory]);
+    if (given.set(kPrelude) != nullptr) source.prelude = text_of(given[kPrelude]);
+    for (const std::string& folder : texts_argument(given.set(kInclude), "include")) {
+      source.include.emplace_back(folder);
+    }
+    source.options = texts_argument(given.set(kOptions), "options");
+    const Device device = device_argument(given.set(kDevice));
+    CompileOptions options;
+    if (given.set(kArch) != nullptr) options.arch = text_of(given[kArch]);
+    if (options.arch.empty()) options.arch = device.compile_arch();
+    options.entries = texts_argument(given.set(kEntries), "entries");
+    options.use_cache = given.truth(kCache, true);
+    std::optional<Compiled> compiled;
+    std::optional<Module> module;
+    {
+      const WithoutGil released;
+      compiled = compile(source, options);
+      module = Module::load(device, *compiled);
+    }
+    return make_module(std::move(*module), compiled->log);
+  });
+}
+
+// load_image(path_or_bytes, device, name)
+PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 3> kNames = {"image", "device", "name"};
+    const Given given("load", kNames, 3, 1, args, nargs, names);
+    const Device device = device_argument(given.set(1));
+    const auto image = [&] {
+      if (!PyBytes_Check(given[0])) return Image::from_file(path_argument(given[0]));
+      char* bytes = nullptr;
+      Py_ssize_t size = 0;
+      check(PyBytes_AsStringAndSize(given[0], &bytes, &size));
+      const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+      return Image::from_bytes({bytes, static_cast<std::size_t>(size)}, name);
+    }();
+    std::optional<Module> module;
+    {
+      const WithoutGil released;
+      module = Module::load(device, image);
+    }
+    return make_module(std::move(*module));
+  });
+}
+
+PyMethodDef functions[] = {
+    {"compile", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(compile_source)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"load_image", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(load_image)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+std::string path_argument(PyObject* object) {
+  const Ref path = Ref::checked(PyOS_FSPath(object));
+  if (PyBytes_Check(path.get())) {
+    return {PyBytes_AsString(path.get()), static_cast<std::size_t>(PyBytes_Size(path.get()))};
+  }
+  const Ref bytes = Ref::checked(PyUnicode_EncodeFSDefault(path.get()));
+  return {PyBytes_AsString(bytes.get()), static_cast<std::size_t>(PyBytes_Size(bytes.get()))};
+}
+
+std::vector<std::string> texts_argument(PyObject* object, const char* what) {
+  std::vector<std::string> texts;
+  if (object == nullptr) return texts;
+  if (!PyTuple_Check(object) && !PyList_Check(object)) {
+    texts.push_back(path_argument(object));
+    return texts;
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Size(object); ++i) {
+    const Ref item = Ref::checked(PySequence_GetItem(object, i));
+    const bool is_path =
+        PyUnicode_Check(item.get()) || PyObject_HasAttrString(item.get(), "__fspath__") == 1;
+    if (!is_path) {
+      throw error(ErrorCode::kInvalidInput, "{}[{}] is a {}, it takes texts", what, i,
+                  type_name(item.get()));
+    }
+    texts.push_back(path_argument(item.get()));
+  }
+  return texts;
+}
+
+Ref make_module(Module module, std::string log) {
+  return make_object(ModuleValue{std::move(module), std::move(log)});
+}
+
+void add_module_type(PyObject* module) {
+  static PyType_Slot slots[] = {
+      slot(Py_tp_dealloc, destroy_object<ModuleValue>),
+      slot(Py_tp_repr, module_repr),
+      slot(Py_tp_iter, module_iterate),
+      slot(Py_mp_subscript, module_item),
+      slot(Py_mp_length, module_length),
+      {Py_tp_methods, module_methods},
+      {Py_tp_getset, module_properties},
+      {Py_tp_doc, const_cast<char*>("A loaded image: module[\"saxpy\"] is a baton.Kernel, which "
+                                    "keeps it loaded. Any thread may use it.")},
+      {0, nullptr}};
+  add_type<ModuleValue>(module, "baton._core.Module", slots, false);
+  check(PyModule_AddFunctions(module, functions));
+}
+
+}  // namespace baton::python

@@ -1,0 +1,354 @@
+#include "core/parameter.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/float_convert.h"
+#include "base/text.h"
+#include "capi/dtype.h"
+#include "core/device.h"
+#include "core/values.h"
+#include "program/scalar.h"
+
+namespace baton::python {
+namespace {
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw error(ErrorCode::kInvalidInput, format, std::forward<Args>(args)...);
+}
+
+std::uint32_t word_of(const baton_dtype& dtype) {
+  std::uint32_t word = 0;
+  static_assert(sizeof(dtype) == sizeof(word));
+  std::memcpy(&word, &dtype, sizeof(word));
+  return word;
+}
+
+std::uint32_t word_of(const baton_tensor& tensor) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, &tensor.dtype, sizeof(word));
+  return word;
+}
+
+bool is_contiguous(const baton_tensor& tensor) {
+  if (tensor.strides == nullptr) return true;
+  std::int64_t expected = 1;
+  for (std::int32_t i = tensor.ndim; i-- > 0;) {
+    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return contiguous_bytes(tensor) == 0;
+    expected *= tensor.shape[i];
+  }
+  return true;
+}
+
+// "raw" elements of NumPy stand for bf16 and fp8, which it lacks.
+bool accepts_element(const Parameter& parameter, const baton_tensor& tensor) {
+  if (parameter.element == 0 || word_of(tensor) == parameter.element) return true;
+  baton_dtype given{};
+  std::memcpy(&given, &tensor.dtype, sizeof(given));
+  return given.code == kDlOpaque && parameter.dtype &&
+         given.bits == 8 * size_of(*parameter.dtype) && given.lanes == 1;
+}
+
+void require_element(const Parameter& parameter, const TensorView& view) {
+  if (accepts_element(parameter, view.tensor)) return;
+  refuse("is {}", describe(view));
+}
+
+std::uint64_t address_in(const baton_tensor& tensor) {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+}
+
+void require_aligned(const baton_tensor& tensor, std::uint64_t address) {
+  const std::uint32_t bytes = (std::uint32_t{tensor.dtype.bits} * tensor.dtype.lanes + 7) / 8;
+  if (bytes > 1 && address % bytes != 0) {
+    refuse("is at the address {:#x}, which is not a multiple of its elements' {} bytes", address,
+           bytes);
+  }
+}
+
+// The address of an array in memory of a GPU.
+std::uint64_t gpu_address(const Parameter& parameter, const TensorView& view, CallState& state) {
+  const baton_tensor& tensor = view.tensor;
+  const auto type = static_cast<std::int32_t>(tensor.device.device_type);
+  if (state.simulated) {
+    refuse("is in memory of another device (DLPack's type {}, id {}); the kernel is on {}", type,
+           tensor.device.device_id, state.device.spec());
+  }
+  const bool everywhere = type == kDlCudaHost || type == kDlCudaManaged;
+  if (!everywhere && (type != kDlCuda || tensor.device.device_id != state.ordinal)) {
+    if (type == kDlCpu) {
+      refuse("is in host memory, which no kernel on {} can read; copy it there",
+             state.device.spec());
+    }
+    refuse("is in memory of another device (DLPack's type {}, id {}); the kernel is on {}, id {}",
+           type, tensor.device.device_id, state.device.spec(), state.ordinal);
+  }
+  if (view.exchange != nullptr) {
+    state.stream.note(view.exchange, tensor);
+  } else {
+    state.stream.note_declared(view.declared_stream);
+  }
+  require_element(parameter, view);
+  if (!is_contiguous(tensor)) contiguous_bytes(tensor);  // which says why
+  const std::uint64_t address = address_in(tensor);
+  require_aligned(tensor, address);
+  return address;
+}
+
+void require_writable(const Parameter& parameter, const TensorView& view) {
+  if (!view.read_only || parameter.read_only) return;
+  refuse("is read-only, and the kernel may write through the parameter");
+}
+
+void pack_host_array(const Parameter& parameter, TensorView view, std::size_t index,
+                     CallState& state) {
+  if (!state.simulated) {
+    refuse(
+        "is in host memory, which no kernel on {} can read; copy it there, such as by "
+        "baton.array",
+        state.device.spec());
+  }
+  require_element(parameter, view);
+  const std::uint64_t bytes = contiguous_bytes(view.tensor);
+  const std::uint64_t address = address_in(view.tensor);
+  require_aligned(view.tensor, address);
+  if (bytes != 0) {
+    state.hosts.push_back(
+        {index, reinterpret_cast<std::byte*>(address), bytes, !parameter.read_only});
+  }
+  state.kept.push_back(std::move(view));
+}
+
+// Everything that a pointer parameter takes but arrays of types with the exchange API.
+std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::size_t index,
+                           CallState& state) {
+  if (value == Py_None) return 0;
+  if (const PointerValue* const pointer = try_value<PointerValue>(value)) return pointer->address;
+  if (PyLong_Check(value) || PyFloat_Check(value)) {
+    refuse("is the {} {}, for a pointer; pass an array, baton.Pointer(address), or None for null",
+           type_name(value), text_of(Ref::checked(PyObject_Str(value)).get()));
+  }
+  TensorView view;
+  if (!view_tensor(value, view)) {
+    refuse("is a {}, which is no array; pass an array, baton.Pointer(address), or None",
+           type_name(value));
+  }
+  require_writable(parameter, view);
+  if (view.own != nullptr) {
+    if (!(view.own->device() == state.device)) {
+      refuse("is in memory of {}; the kernel is on {}", view.own->device().spec(),
+             state.device.spec());
+    }
+    require_element(parameter, view);
+    state.stream.note_own();
+    return view.own->address();
+  }
+  if (view.on_host()) {
+    pack_host_array(parameter, std::move(view), index, state);
+    return 0;  // known when the memory is made
+  }
+  const std::uint64_t address = gpu_address(parameter, view, state);
+  if (view.keeper != nullptr) state.kept.push_back(std::move(view));
+  return address;
+}
+
+// The number that an object of another library holds: NumPy's scalars, for which int and float
+// work. Arrays are refused: to take the value of one would wait for its work.
+Ref scalar_item(PyObject* value) {
+  if (PyIndex_Check(value) != 0) return Ref::checked(PyNumber_Index(value));
+  const Ref item = Ref::steal(PyObject_GetAttrString(value, "item"));
+  const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
+  PyErr_Clear();
+  const bool is_scalar = item && shape && PyTuple_Check(shape.get()) &&
+                         PyTuple_Size(shape.get()) == 0 && exchange_of(Py_TYPE(value)) == nullptr;
+  if (is_scalar) return Ref::checked(PyObject_CallObject(item.get(), nullptr));
+  refuse("is a {}, for a number", type_name(value));
+}
+
+std::uint64_t pack_integer(const Parameter& parameter, PyObject* value) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (number == -1 && overflow == 0 && PyErr_Occurred() != nullptr) throw PythonError{};
+  const auto out_of_range = [&](std::string_view bounds) {
+    refuse("is {}, which {}", text_of(Ref::checked(PyObject_Str(value)).get()), bounds);
+  };
+  const bool takes_unsigned = !parameter.dtype || *parameter.dtype == DType::kU64;
+  if (overflow > 0 && takes_unsigned && parameter.size == 8) {
+    const unsigned long long large = PyLong_AsUnsignedLongLong(value);
+    if (large != ~0ull || PyErr_Occurred() == nullptr) return large;
+    PyErr_Clear();
+  }
+  if (overflow != 0) out_of_range("64 bits do not hold");
+  if (parameter.dtype) {
+    const auto bits = encode_exact(*parameter.dtype, std::int64_t{number});
+    if (bits) return *bits;
+    if (is_float(*parameter.dtype)) {
+      out_of_range(fmt::format("{} does not hold exactly", to_string(*parameter.dtype)));
+    }
+    out_of_range(fmt::format("{} does not hold: {} to {}", to_string(*parameter.dtype),
+                             least(*parameter.dtype), greatest(*parameter.dtype)));
+  }
+  if (parameter.size < 8) {
+    // The signedness is unknown: whatever one of the two holds.
+    const std::int64_t bound = std::int64_t{1} << (8 * parameter.size);
+    if (number < -bound / 2 || number >= bound) {
+      out_of_range(
+          fmt::format("{} bytes do not hold: {} to {}", parameter.size, -bound / 2, bound - 1));
+    }
+  }
+  return static_cast<std::uint64_t>(number);
+}
+
+std::uint64_t pack_float(const Parameter& parameter, double value) {
+  if (parameter.kind == ParamKind::kScalar && parameter.dtype && is_float(*parameter.dtype)) {
+    if (*parameter.dtype == DType::kF32 && value == value) {
+      const auto narrow = static_cast<float>(value);
+      if (std::abs(narrow) <= std::numeric_limits<float>::max()) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &narrow, sizeof(bits));
+        return bits;
+      }
+    }
+    const auto bits = encode_in_range(*parameter.dtype, value);
+    if (!bits) refuse("is {}, which is beyond the range of {}", value, to_string(*parameter.dtype));
+    return *bits;
+  }
+  refuse("is the float {}, for an integer; pass an int", value);
+}
+
+std::uint64_t pack_number(const Parameter& parameter, PyObject* value) {
+  if (PyFloat_Check(value)) return pack_float(parameter, PyFloat_AsDouble(value));
+  if (PyLong_Check(value)) return pack_integer(parameter, value);
+  const Ref number = scalar_item(value);
+  if (PyFloat_Check(number.get())) return pack_float(parameter, PyFloat_AsDouble(number.get()));
+  if (PyLong_Check(number.get())) return pack_integer(parameter, number.get());
+  refuse("is a {}, for a number", type_name(value));
+}
+
+void* pack_bytes(const Parameter& parameter, PyObject* value, CallState& state) {
+  if (PyObject_CheckBuffer(value) == 0) {
+    refuse("is a {}, for {} bytes by value; pass bytes or a ctypes struct of that size",
+           type_name(value), parameter.size);
+  }
+  Py_buffer buffer{};
+  check(PyObject_GetBuffer(value, &buffer, PyBUF_SIMPLE));
+  state.buffers.push_back(buffer);
+  if (buffer.len != static_cast<Py_ssize_t>(parameter.size)) {
+    refuse("has {} bytes, the parameter {}", buffer.len, parameter.size);
+  }
+  return buffer.buf;
+}
+
+// The image tells only the size.
+void* pack_unknown(const Parameter& parameter, PyObject* value, std::size_t index,
+                   std::uint64_t& slot, CallState& state) {
+  if (PyBytes_Check(value) || PyByteArray_Check(value)) return pack_bytes(parameter, value, state);
+  if (PyLong_Check(value) || PyFloat_Check(value)) {
+    refuse(
+        "is a {}, and the image does not tell the parameter's type; pass its bytes, such as "
+        "struct.pack(\"<i\", {})",
+        type_name(value), text_of(Ref::checked(PyObject_Str(value)).get()));
+  }
+  if (parameter.size != sizeof(slot)) return pack_bytes(parameter, value, state);
+  slot = pack_address(parameter, value, index, state);
+  return &slot;
+}
+
+PyObject* pointer_new(PyTypeObject*, PyObject* args, PyObject*) {
+  return guarded(
+      [&] {
+        PyObject* address = nullptr;
+        if (PyArg_ParseTuple(args, "O:Pointer", &address) == 0) throw PythonError{};
+        const Ref number = Ref::checked(PyNumber_Index(address));
+        const unsigned long long value = PyLong_AsUnsignedLongLong(number.get());
+        if (value == ~0ull && PyErr_Occurred() != nullptr) throw PythonError{};
+        return make_object(PointerValue{value});
+      },
+      Subject::kArguments);
+}
+
+PyObject* pointer_repr(PyObject* self) {
+  return guarded([&] {
+    return to_python(fmt::format("baton.Pointer({:#x})", value_of<PointerValue>(self).address));
+  });
+}
+
+}  // namespace
+
+std::vector<Parameter> parameters_of(const Kernel& kernel) {
+  const auto& params = kernel.facts().params;
+  if (!params) {
+    throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
+                printable(kernel.name()));
+  }
+  std::vector<Parameter> parameters;
+  for (const ParamFacts& facts : *params) {
+    Parameter& parameter = parameters.emplace_back();
+    parameter.kind = facts.kind;
+    parameter.size = facts.size;
+    parameter.dtype = facts.dtype;
+    parameter.read_only = facts.read_only;
+    parameter.type = facts.type;
+    if (facts.kind == ParamKind::kPointer && facts.dtype) {
+      parameter.element = word_of(capi::to_c(facts.dtype));
+    }
+  }
+  return parameters;
+}
+
+void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t index,
+                    std::uint64_t& slot, CallState& state) {
+  switch (parameter.kind) {
+    case ParamKind::kPointer: {
+      const DlExchangeApi* const exchange = exchange_of(Py_TYPE(value));
+      if (exchange != nullptr && !state.simulated) {
+        baton_tensor tensor;
+        check(exchange->to_view(value, &tensor));
+        const auto type = static_cast<std::int32_t>(tensor.device.device_type);
+        const bool here = type == kDlCuda && tensor.device.device_id == state.ordinal;
+        const bool fits = parameter.element == 0 ? tensor.dtype.code != kDlComplex
+                                                 : word_of(tensor) == parameter.element;
+        if (here && fits && is_contiguous(tensor)) [[likely]] {
+          slot = address_in(tensor);
+          require_aligned(tensor, slot);
+          state.stream.note(exchange, tensor);
+          return &slot;
+        }
+      }
+      slot = pack_address(parameter, value, index, state);
+      return &slot;
+    }
+    case ParamKind::kScalar:
+    case ParamKind::kInteger:
+      slot = pack_number(parameter, value);
+      return &slot;
+    case ParamKind::kBytes:
+      return pack_bytes(parameter, value, state);
+    case ParamKind::kUnknown:
+      return pack_unknown(parameter, value, index, slot, state);
+  }
+  refuse("has a parameter of an unknown kind");
+}
+
+Error argument_error(const Kernel& kernel, const Parameter& parameter, std::size_t index,
+                     const Error& failure) {
+  const std::string type =
+      parameter.type.empty() ? fmt::format("{} bytes", parameter.size) : printable(parameter.type);
+  return error(failure.code(), "kernel {}: argument {} {}; the parameter is {}",
+               printable(kernel.facts().demangled), index, failure.message(), type);
+}
+
+void add_pointer_type(PyObject* module) {
+  static PyType_Slot slots[] = {
+      slot(Py_tp_new, pointer_new),
+      slot(Py_tp_dealloc, destroy_object<PointerValue>),
+      slot(Py_tp_repr, pointer_repr),
+      {Py_tp_doc, const_cast<char*>("Pointer(address): an address in device memory, as it is. The "
+                                    "caller vouches for it.")},
+      {0, nullptr}};
+  add_type<PointerValue>(module, "baton._core.Pointer", slots, true);
+}
+
+}  // namespace baton::python

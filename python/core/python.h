@@ -1,0 +1,119 @@
+#pragma once
+
+// The one place that includes Python's own header. From Python 3.12 on the extension is built
+// against the limited API of 3.12 (BATON_PYTHON_ABI3); 3.11 lacks vectorcall there.
+
+#if defined(BATON_PYTHON_ABI3)
+#define Py_LIMITED_API 0x030C0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace baton::python {
+
+// Python's error indicator is set; `guarded` returns it to the interpreter.
+struct PythonError {};
+
+// An owned reference.
+class Ref {
+ public:
+  Ref() = default;
+  // Takes over the caller's reference, which may be null.
+  static Ref steal(PyObject* object) noexcept {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+  static Ref borrow(PyObject* object) noexcept {
+    Py_XINCREF(object);
+    return steal(object);
+  }
+  // Takes over a new reference, the result of a call. Null means that the call failed.
+  static Ref checked(PyObject* object) {
+    if (object == nullptr) throw PythonError{};
+    return steal(object);
+  }
+  Ref(const Ref& other) noexcept : object_(other.object_) { Py_XINCREF(object_); }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() { Py_XDECREF(object_); }
+
+  PyObject* get() const noexcept { return object_; }
+  PyObject* release() noexcept { return std::exchange(object_, nullptr); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// Throws what a call of Python's API that returns -1 failed with.
+inline void check(int result) {
+  if (result < 0) throw PythonError{};
+}
+
+// The UTF-8 of a str, which lives as long as the object. Throws TypeError for another object.
+inline std::string_view text_of(PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) throw PythonError{};
+  return {text, static_cast<std::size_t>(size)};
+}
+
+inline Ref to_python(std::string_view text) {
+  return Ref::checked(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+inline Ref to_python(std::int64_t value) {
+  return Ref::checked(PyLong_FromLongLong(value));
+}
+inline Ref to_python(std::uint64_t value) {
+  return Ref::checked(PyLong_FromUnsignedLongLong(value));
+}
+inline Ref to_python(std::uint32_t value) {
+  return to_python(std::uint64_t{value});
+}
+inline Ref to_python(std::int32_t value) {
+  return to_python(std::int64_t{value});
+}
+inline Ref to_python(double value) {
+  return Ref::checked(PyFloat_FromDouble(value));
+}
+inline Ref to_python(bool value) {
+  return Ref::borrow(value ? Py_True : Py_False);
+}
+inline Ref none() {
+  return Ref::borrow(Py_None);
+}
+
+// "float": the name of an object's type, for messages.
+inline std::string type_name(PyObject* object) {
+  const Ref name = Ref::steal(PyType_GetQualName(Py_TYPE(object)));
+  if (!name) {
+    PyErr_Clear();
+    return "object";
+  }
+  return std::string(text_of(name.get()));
+}
+
+// Releases the interpreter's lock for a scope, in which no Python object may be touched.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() { PyEval_RestoreThread(state_); }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+}  // namespace baton::python

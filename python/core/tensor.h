@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "baton.h"
+#include "baton/device.h"
+#include "core/array.h"
+#include "core/dlpack.h"
+#include "core/python.h"
+
+namespace baton::python {
+
+// What keeps a foreign array's view alive, for the ways that need it.
+class TensorKeeper {
+ public:
+  virtual ~TensorKeeper() = default;
+};
+
+// A view of an array of any library, for the time of a call.
+struct TensorView {
+  baton_tensor tensor{};
+  // The table of the array's type, which knows the framework's current stream.
+  const DlExchangeApi* exchange = nullptr;
+  const ArrayValue* own = nullptr;  // a baton.Array
+  bool read_only = false;
+  // The stream that the array's producer declares; 1 is the legacy default stream.
+  std::optional<std::uintptr_t> declared_stream;
+  std::unique_ptr<TensorKeeper> keeper;
+
+  bool on_host() const { return own == nullptr && tensor.device.device_type == kDlCpu; }
+};
+
+// Fills `view` for an object that is an array: baton.Array, DLPack's exchange API,
+// __cuda_array_interface__, the buffer protocol, __array_interface__, __dlpack__. Returns false for
+// an object that is none. The view is valid until the object is changed. Throws kInvalidInput for
+// an array that cannot be viewed, such as a complex, conjugate or sparse one.
+bool view_tensor(PyObject* object, TensorView& view);
+
+// The common case of `view_tensor`: a type with the exchange API, seen before by this thread.
+// Returns its table, or null.
+const DlExchangeApi* exchange_of(PyTypeObject* type);
+
+// "array of f32 [4, 8]", for messages.
+std::string describe(const TensorView& view);
+// "f32", or "complex of 64 bits" for a type that Baton does not have.
+std::string dtype_text(const baton_dtype& dtype);
+
+// The bytes of the view, which is contiguous. Throws kInvalidInput for one that is not, and for
+// more bytes than 64 bits can count.
+std::uint64_t contiguous_bytes(const baton_tensor& tensor);
+
+}  // namespace baton::python

@@ -1,0 +1,232 @@
+#include "core/values.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace baton::python {
+namespace {
+
+// A dict that keeps what was imported, by "module.name"; it lives as long as the process.
+PyObject* imported() {
+  static PyObject* const cache = PyDict_New();
+  return cache;
+}
+
+Ref where_of(const SourceLocation& where) {
+  return to_python(where.to_string());
+}
+
+Ref config_of(const std::optional<LaunchConfig>& config) {
+  if (!config) return none();
+  Ref dict = Ref::checked(PyDict_New());
+  const auto set = [&](const char* name, const Ref& value) {
+    check(PyDict_SetItemString(dict.get(), name, value.get()));
+  };
+  set("grid", extents_of(config->grid));
+  set("block", extents_of(config->block));
+  set("shared", to_python(config->shared));
+  const std::optional<Dim3> cluster = config->cluster();
+  set("cluster", cluster ? extents_of(*cluster) : none());
+  set("cooperative", to_python(config->cooperative()));
+  return dict;
+}
+
+Ref edge_of(const EdgeReport& edge) {
+  return call_python("_values", "Edge", to_python(edge.from), to_python(edge.to),
+                     to_python(to_string(edge.verdict)), to_python(to_string(edge.cause)),
+                     to_python(edge.reason), to_python(edge.programmatic),
+                     to_python(to_string(edge.decision)), to_python(edge.decision_reason));
+}
+
+Ref launch_of(const LaunchReport& launch) {
+  return call_python("_values", "CheckedLaunch", to_python(launch.number), to_python(launch.kernel),
+                     where_of(launch.where), to_python(launch.executions),
+                     to_python(launch.skipped), config_of(launch.config));
+}
+
+std::string_view kind_name(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kUnknown:
+      return "unknown";
+    case ParamKind::kPointer:
+      return "pointer";
+    case ParamKind::kScalar:
+      return "scalar";
+    case ParamKind::kInteger:
+      return "integer";
+    case ParamKind::kBytes:
+      return "bytes";
+  }
+  return "unknown";
+}
+
+// "float32" of "torch.float32" and "<class 'numpy.float32'>": the last word of a dtype's name.
+std::string_view last_word(std::string_view name) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  while (!name.empty() && !is_word(name.back())) name.remove_suffix(1);
+  std::size_t start = name.size();
+  while (start > 0 && is_word(name[start - 1])) --start;
+  return name.substr(start);
+}
+
+// The names that NumPy, ml_dtypes and torch give the types.
+struct ForeignName {
+  std::string_view name;
+  DType dtype;
+};
+constexpr ForeignName kForeignNames[] = {
+    {"float16", DType::kF16},        {"half", DType::kF16},    {"bfloat16", DType::kBF16},
+    {"float32", DType::kF32},        {"float64", DType::kF64}, {"float8_e4m3fn", DType::kF8E4M3},
+    {"float8_e5m2", DType::kF8E5M2}, {"bool_", DType::kBool},  {"int8", DType::kI8},
+    {"int16", DType::kI16},          {"int32", DType::kI32},   {"int64", DType::kI64},
+    {"uint8", DType::kU8},           {"uint16", DType::kU16},  {"uint32", DType::kU32},
+    {"uint64", DType::kU64},
+};
+
+std::optional<DType> foreign_dtype(std::string_view name) {
+  for (const ForeignName& known : kForeignNames) {
+    if (known.name == name) return known.dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Ref package_attribute(const char* module, const char* name) {
+  const std::string key = std::string(module) + "." + name;
+  if (PyObject* const found = PyDict_GetItemString(imported(), key.c_str())) {
+    return Ref::borrow(found);
+  }
+  const std::string path = std::string("baton.") + module;
+  const Ref from = Ref::checked(PyImport_ImportModule(path.c_str()));
+  Ref attribute = Ref::checked(PyObject_GetAttrString(from.get(), name));
+  check(PyDict_SetItemString(imported(), key.c_str(), attribute.get()));
+  return attribute;
+}
+
+Ref call_python_tuple(const char* module, const char* name, const Ref& arguments) {
+  return Ref::checked(PyObject_CallObject(package_attribute(module, name).get(), arguments.get()));
+}
+
+Ref extents_of(const Dim3& extents) {
+  return tuple_of(std::array{extents.x, extents.y, extents.z},
+                  [](std::uint32_t extent) { return to_python(extent); });
+}
+
+Ref extents_of(const std::optional<std::array<std::uint32_t, 3>>& extents) {
+  return extents ? extents_of(Dim3((*extents)[0], (*extents)[1], (*extents)[2])) : none();
+}
+
+Ref shape_tuple(const std::vector<std::int64_t>& shape) {
+  return tuple_of(shape, [](std::int64_t extent) { return to_python(extent); });
+}
+
+Ref findings_of(const std::vector<FindingReport>& findings) {
+  Ref list = Ref::checked(PyList_New(0));
+  for (const FindingReport& finding : findings) {
+    const auto position = [](const std::array<std::uint32_t, 3>& at) {
+      return extents_of(std::optional(at));
+    };
+    const Ref made =
+        call_python("_values", "Finding", to_python(finding.kind), to_python(finding.kernel),
+                    position(finding.block), position(finding.thread), to_python(finding.where),
+                    to_python(finding.message), to_python(finding.count), to_python(finding.error),
+                    to_python(finding.launch));
+    check(PyList_Append(list.get(), made.get()));
+  }
+  return list;
+}
+
+Ref parameter_of(const ParamFacts& param) {
+  const auto dtype =
+      param.dtype ? std::optional(std::string(to_string(*param.dtype))) : std::nullopt;
+  return call_python("_values", "Parameter", to_python(param.offset), to_python(param.size),
+                     to_python(kind_name(param.kind)), optional_of(dtype), to_python(param.type),
+                     to_python(param.read_only));
+}
+
+Ref check_report_of(const CheckReport& report) {
+  return call_python(
+      "_values", "CheckReport", to_python(report.steps), tuple_of(report.launches, launch_of),
+      tuple_of(report.edges, edge_of),
+      tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
+      report.objection ? to_python(std::string_view(report.objection->what())) : none());
+}
+
+DType dtype_argument(PyObject* object) {
+  const Ref text = PyUnicode_Check(object) ? Ref::borrow(object) : [&] {
+    const Ref name = Ref::steal(PyObject_GetAttrString(object, "name"));
+    if (name && PyUnicode_Check(name.get())) return name;
+    PyErr_Clear();
+    return Ref::checked(PyObject_Str(object));
+  }();
+  const std::string_view given = text_of(text.get());
+  if (const auto dtype = parse_dtype(given)) return *dtype;
+  if (const auto dtype = foreign_dtype(last_word(given))) return *dtype;
+  throw error(ErrorCode::kInvalidInput, "there is no dtype \"{}\"{}", printable(given),
+              suggestion(given, dtype_names()));
+}
+
+std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most) {
+  const Ref number = Ref::steal(PyNumber_Index(object));
+  if (!number) {
+    PyErr_Clear();
+    throw error(ErrorCode::kInvalidInput, "{} is a {}, it takes an int", what, type_name(object));
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  if (overflow != 0 || value < 0 || static_cast<std::uint64_t>(value) > most) {
+    const Ref text = Ref::checked(PyObject_Str(number.get()));
+    throw error(ErrorCode::kLimit, "{} is {}, it takes 0 to {}", what, text_of(text.get()), most);
+  }
+  return static_cast<std::uint64_t>(value);
+}
+
+Dim3 extents_argument(PyObject* object, std::string_view what) {
+  const auto extent = [&](PyObject* given) {
+    return static_cast<std::uint32_t>(unsigned_argument(given, what, UINT32_MAX));
+  };
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return Dim3(extent(object));
+  const Py_ssize_t size = PySequence_Size(object);
+  if (size < 1 || size > 3) {
+    throw error(ErrorCode::kInvalidInput, "{} has {} extents, it takes 1 to 3", what, size);
+  }
+  std::uint32_t extents[3] = {1, 1, 1};
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const Ref item = Ref::checked(PySequence_GetItem(object, i));
+    extents[i] = extent(item.get());
+  }
+  return Dim3(extents[0], extents[1], extents[2]);
+}
+
+std::vector<std::int64_t> shape_argument(PyObject* object) {
+  const auto extent = [](PyObject* given) {
+    return static_cast<std::int64_t>(unsigned_argument(given, "an extent of the shape", INT64_MAX));
+  };
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return {extent(object)};
+  std::vector<std::int64_t> shape;
+  const Py_ssize_t size = PySequence_Size(object);
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const Ref item = Ref::checked(PySequence_GetItem(object, i));
+    shape.push_back(extent(item.get()));
+  }
+  return shape;
+}
+
+std::optional<double> seconds_argument(PyObject* object) {
+  if (object == nullptr || object == Py_None) return std::nullopt;
+  const double seconds = PyFloat_AsDouble(object);
+  if (seconds == -1 && PyErr_Occurred() != nullptr) throw PythonError{};
+  // Written so that NaN is refused.
+  if (!(seconds >= 0)) {
+    throw error(ErrorCode::kInvalidInput, "the timeout is {}, it takes seconds from 0 on", seconds);
+  }
+  return seconds;
+}
+
+}  // namespace baton::python

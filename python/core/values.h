@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "baton/check.h"
+#include "baton/dim3.h"
+#include "baton/dtype.h"
+#include "baton/finding.h"
+#include "baton/image.h"
+#include "core/python.h"
+
+namespace baton::python {
+
+// An attribute of a module of the package, such as a class of baton/_values.py. Imported once.
+Ref package_attribute(const char* module, const char* name);
+
+Ref call_python_tuple(const char* module, const char* name, const Ref& arguments);
+
+// Calls a function or class of the package: call_python("_values", "Edge", …).
+template <typename... Args>
+Ref call_python(const char* module, const char* name, Args... args) {
+  Ref tuple = Ref::checked(PyTuple_New(sizeof...(Args)));
+  Py_ssize_t index = 0;
+  (check(PyTuple_SetItem(tuple.get(), index++, args.release())), ...);
+  return call_python_tuple(module, name, tuple);
+}
+
+// A tuple of what `convert` makes of each element.
+template <typename Range, typename Convert>
+Ref tuple_of(const Range& range, const Convert& convert) {
+  Ref tuple = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(std::size(range))));
+  Py_ssize_t index = 0;
+  for (const auto& element : range) {
+    check(PyTuple_SetItem(tuple.get(), index++, Ref(convert(element)).release()));
+  }
+  return tuple;
+}
+
+// None for nothing.
+template <typename T>
+Ref optional_of(const std::optional<T>& value) {
+  return value ? to_python(*value) : none();
+}
+Ref extents_of(const std::optional<std::array<std::uint32_t, 3>>& extents);
+Ref extents_of(const Dim3& extents);
+Ref shape_tuple(const std::vector<std::int64_t>& shape);
+
+Ref findings_of(const std::vector<FindingReport>& findings);
+Ref parameter_of(const ParamFacts& param);
+Ref check_report_of(const CheckReport& report);
+
+// The dtype that a str names, or that an object names by its `name` or str, such as NumPy's and
+// torch's dtypes. Throws ArgumentError with the nearest name.
+DType dtype_argument(PyObject* object);
+
+// An int or a tuple of one to three ints. `what` is its name in messages.
+Dim3 extents_argument(PyObject* object, std::string_view what);
+// An int from 0 to `most`.
+std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most);
+// A tuple or list of ints from 0 on, or one int.
+std::vector<std::int64_t> shape_argument(PyObject* object);
+// Seconds from 0 on; nothing for None.
+std::optional<double> seconds_argument(PyObject* object);
+
+}  // namespace baton::python
