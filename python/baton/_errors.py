@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import warnings
 
 TYPE_CHECKING = False
@@ -92,7 +93,7 @@ class OutOfMemoryError(Error, MemoryError):
     code = "out_of_memory"
 
 
-class TimeoutError(Error, TimeoutError):  # noqa: A001: the built-in class is its base
+class TimeoutError(Error, builtins.TimeoutError):
     """Work exceeded its time limit."""
 
     code = "timeout"

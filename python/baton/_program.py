@@ -28,7 +28,7 @@ class Program:
 
     def __init__(self, path: Path):
         self._program = _core.Program.from_file(path)
-        self._loaded: dict[tuple[object, ...], Any] = {}
+        self._loaded: dict[tuple[object, ...], _core.LoadedProgram] = {}
 
     @classmethod
     def from_text(cls, text: str, *, name: str | None = None,
@@ -71,7 +71,8 @@ class Program:
     def __repr__(self) -> str:
         return f"<baton.Program {self.name}: {', '.join(self.kernels)}>"
 
-    def _load(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool) -> Any:
+    def _load(self, device: Device | str | None, pdl: str, rewrite: str,
+              cache: bool) -> _core.LoadedProgram:
         on = _open(device)
         key = (on.spec, pdl, rewrite, cache, os.environ.get("BATON_PDL"))
         if key not in self._loaded:
@@ -128,14 +129,16 @@ class BoundProgram:
     referred to. Buffers that get no array keep what they have from call to call.
     """
 
-    def __init__(self, program: Program, executable: Any, symbols: Mapping[str, int], seed: int):
+    def __init__(self, program: Program, executable: _core.Executable,
+                 symbols: Mapping[str, int], seed: int):
         self.program = program
         self._executable = executable
         self._fixed = dict(symbols)
         self._seed = seed
         self._buffers = program.buffers
-        self._kept: dict[str, Any] = {}  # arrays that serve as buffers
-        self._pool: dict[str, list[Array]] = {}
+        self._kept: dict[str, Any] = {}  # the caller's arrays that serve as buffers
+        self._pool: dict[str, list[Array]] = {}  # memory of outputs
+        self._serving: dict[str, int] = {}  # the address of the one that is the buffer now
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._is_bound = False
         self._is_initialised = False
@@ -168,6 +171,7 @@ class BoundProgram:
         self._is_bound = True
         self._is_initialised = False
         self._pool.clear()
+        self._serving.clear()
         self._shapes = {name: self._executable.shape(name) for name in self._buffers}
 
     def _require_bound(self) -> None:
@@ -214,6 +218,7 @@ class BoundProgram:
             for name, value in device.items():
                 if self._kept.get(name) is not value:
                     self._executable.set_memory(name, value)
+                    self._serving.pop(name, None)
         self._kept.update(device)
         outputs = self._take_outputs(arrays)
         if not self._is_initialised:
@@ -252,9 +257,10 @@ class BoundProgram:
             if free is None:
                 free = self.device.empty(self._shapes[name], buffer.dtype)
                 pool.append(free)
-            if self._kept.get(name) is not free:
+            if self._serving.get(name) != free.address:
                 self._executable.set_memory(name, free)
-                self._kept[name] = free
+                self._kept.pop(name, None)
+                self._serving[name] = free.address
             taken[name] = free
         return taken
 
@@ -287,10 +293,7 @@ class BoundProgram:
 
     def _release_memory(self) -> None:
         """Gives outputs the program's own memory again."""
-        own = {name for name, arrays in self._pool.items()
-               if any(self._kept.get(name) is array for array in arrays)}
-        if own or not self._is_bound:
-            self._kept = {name: array for name, array in self._kept.items() if name not in own}
+        if self._serving or not self._is_bound:
             self._bind({})
 
     def result(self, name: str) -> Any:
@@ -348,7 +351,7 @@ class Bundle:
     @property
     def architectures(self) -> tuple[str, ...]:
         """What its sources were compiled for."""
-        return self.program._program.architectures
+        return self.program._program.architectures or ()
 
     @property
     def kernels(self) -> tuple[str, ...]:

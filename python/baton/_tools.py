@@ -31,7 +31,7 @@ def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str,
     result = subprocess.run([command(), *arguments, "--json"], capture_output=True, text=True,
                             check=False)
     try:
-        report = json.loads(result.stdout)
+        report: dict[str, Any] = json.loads(result.stdout)
     except json.JSONDecodeError:
         raise Error(result.stderr.strip() or f"baton ended with status {result.returncode}") from None
     if result.returncode not in statuses:

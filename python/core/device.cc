@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "baton/simulation.h"
 #include "core/array.h"
 #include "core/given.h"
@@ -25,6 +26,7 @@ struct OnValue {
   Device device;
   std::optional<SimulationOptions> options;  // empty on a GPU
   std::optional<Simulation> simulation;      // while it is entered
+  bool raises = true;                        // errors that are found; otherwise they are collected
 };
 
 thread_local std::vector<OnValue*> entered;
@@ -111,9 +113,30 @@ Py_hash_t device_hash(PyObject* self) {
       reinterpret_cast<std::uintptr_t>(value_of<Device>(self).identity()) >> 4);
 }
 
-PyObject* device_findings(PyObject* self, PyObject*) {
+// Waits for all work. Returns the error of that work, if it failed.
+std::optional<Error> synchronize(const Device& device) {
+  const WithoutGil released;
+  try {
+    device.synchronize();
+  } catch (const Error& caught) {
+    return caught;
+  }
+  return std::nullopt;
+}
+
+PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                          PyObject* names) {
   return guarded([&] {
+    static constexpr std::array<const char*, 1> kNames = {"wait"};
+    const Given given("findings", kNames, 0, 0, args, nargs, names);
     const Device& device = value_of<Device>(self);
+    // A fault is among the findings of the simulated GPU.
+    if (given.truth(0, false)) {
+      if (const std::optional<Error> failure = synchronize(device)) {
+        if (!is_simulated(device) || failure->code() != ErrorCode::kFault) throw *failure;
+        device.recover();
+      }
+    }
     std::vector<FindingReport> findings = PendingFindings::instance().take(device);
     if (OnValue* const on = session_of(device)) {
       for (FindingReport& finding : on->simulation->take_findings()) {
@@ -128,15 +151,7 @@ PyObject* device_findings(PyObject* self, PyObject*) {
 PyObject* device_synchronize(PyObject* self, PyObject*) {
   return guarded([&] {
     const Device& device = value_of<Device>(self);
-    std::optional<Error> failure;
-    {
-      const WithoutGil released;
-      try {
-        device.synchronize();
-      } catch (const Error& caught) {
-        failure = caught;
-      }
-    }
+    const std::optional<Error> failure = synchronize(device);
     report_findings(device, failure ? &*failure : nullptr);
     return none();
   });
@@ -161,9 +176,11 @@ PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 }
 
 PyMethodDef device_methods[] = {
-    {"findings", device_findings, METH_NOARGS,
-     "Takes the findings of the simulated GPU, as a list of baton.Finding, and clears them. Does "
-     "not wait. Empty on a GPU."},
+    {"findings", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_findings)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "findings(*, wait=False): takes the findings of the simulated GPU, as a list of "
+     "baton.Finding, "
+     "and clears them. With wait=True it waits for all work first. Empty on a GPU."},
     {"synchronize", device_synchronize, METH_NOARGS, "Waits for all work on the device."},
     {"attribute", device_attribute, METH_O, "The value of a CUdevice_attribute, by its number."},
     {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_empty)),
@@ -198,15 +215,21 @@ PyGetSetDef device_properties[] = {
 // on(device, schedule=None, races=False)
 PyObject* on_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
   return guarded([&] {
-    static const char* names[] = {"device", "schedule", "races", nullptr};
+    static const char* names[] = {"device", "schedule", "races", "findings", nullptr};
     PyObject* given = nullptr;
     PyObject* schedule = nullptr;
     int races = 0;
-    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOp:on", const_cast<char**>(names), &given,
-                                    &schedule, &races) == 0) {
+    const char* findings = "raise";
+    if (PyArg_ParseTupleAndKeywords(args, keywords, "|OOps:on", const_cast<char**>(names), &given,
+                                    &schedule, &races, &findings) == 0) {
       throw PythonError{};
     }
     OnValue on{device_argument(given), std::nullopt, std::nullopt};
+    on.raises = std::string_view(findings) == "raise";
+    if (!on.raises && std::string_view(findings) != "collect") {
+      throw error(ErrorCode::kInvalidInput, "findings is \"{}\"; known: raise, collect",
+                  printable(findings));
+    }
     const bool asked = (schedule != nullptr && schedule != Py_None) || races != 0;
     if (is_simulated(on.device)) {
       on.options.emplace();
@@ -248,15 +271,7 @@ PyObject* on_exit(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
     const Ref held = Ref::steal(self);  // what `on_enter` added
     Py_INCREF(self);
     const bool failed = nargs > 0 && args[0] != Py_None;
-    std::optional<Error> failure;
-    {
-      const WithoutGil released;
-      try {
-        on.device.synchronize();
-      } catch (const Error& caught) {
-        failure = caught;
-      }
-    }
+    const std::optional<Error> failure = synchronize(on.device);
     // Findings of a block that raised something else stay for `findings`: its exception is the one
     // that the user must see.
     const auto leave = [&] {
@@ -316,12 +331,15 @@ void report_findings(const Device& device, const Error* failure) {
   const std::vector<FindingReport> errors = errors_of(findings);
   if (failure != nullptr) {
     if (on == nullptr) PendingFindings::instance().add(device, findings);
+    // The error is told, and later calls are not failed by it.
+    if (failure->code() == ErrorCode::kFault) device.recover();
     set_error(*failure, Subject::kText, findings);
     throw PythonError{};
   }
   if (findings.empty()) return;
-  if (on != nullptr && !errors.empty()) throw_findings(findings);
+  if (on != nullptr && on->raises && !errors.empty()) throw_findings(findings);
   PendingFindings::instance().add(device, findings);
+  if (on != nullptr && !on->raises) return;
   call_python("_errors", "warn", findings_of(findings));
 }
 
@@ -383,9 +401,15 @@ void add_device_type(PyObject* module) {
       slot(Py_tp_dealloc, destroy_object<OnValue>),
       {Py_tp_methods, on_methods},
       {Py_tp_doc,
-       const_cast<char*>("on(device=None, schedule=None, races=False): makes a device the default "
-                         "of this thread for a `with` block. On the simulated GPU it sets the "
-                         "order of work, and errors that are found raise baton.FindingError.")},
+       const_cast<char*>(
+           "on(device=None, schedule=None, races=False, findings=\"raise\"): makes a device the "
+           "default of this thread for a `with` block. On the simulated GPU, `schedule` is the "
+           "order "
+           "of work: \"serial\", \"late\", \"early\", \"reverse\", \"random:7\". `races` also "
+           "looks "
+           "for races in global memory within one grid. Errors that are found raise "
+           "baton.FindingError when the block waits and when it ends; \"collect\" leaves them to "
+           "Device.findings.")},
       {0, nullptr}};
   add_type<OnValue>(module, "baton._core.on", on_slots, true);
 }

@@ -250,6 +250,9 @@ PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs
           !findings.empty()) {
         throw_findings(findings);
       }
+      if (failure->code() == ErrorCode::kFault && is_simulated(value->device())) {
+        value->device().recover();
+      }
       set_error(*failure, Subject::kText, findings);
       throw PythonError{};
     }

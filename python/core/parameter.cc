@@ -157,7 +157,11 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
 // The number that an object of another library holds: NumPy's scalars, for which int and float
 // work. Arrays are refused: to take the value of one would wait for its work.
 Ref scalar_item(PyObject* value) {
-  if (PyIndex_Check(value) != 0) return Ref::checked(PyNumber_Index(value));
+  if (PyIndex_Check(value) != 0) {
+    const Ref index = Ref::steal(PyNumber_Index(value));
+    if (index) return index;
+    PyErr_Clear();  // such as an array of NumPy
+  }
   const Ref item = Ref::steal(PyObject_GetAttrString(value, "item"));
   const Ref shape = Ref::steal(PyObject_GetAttrString(value, "shape"));
   PyErr_Clear();

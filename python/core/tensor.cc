@@ -139,8 +139,10 @@ std::optional<baton_dtype> dtype_of_format(std::string_view format, Py_ssize_t s
   if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<')) {
     format.remove_prefix(1);
   }
-  if (format.size() != 1 || size < 1 || size > 8) return std::nullopt;
+  if (size < 1 || size > 8) return std::nullopt;
   const auto bits = static_cast<std::uint8_t>(8 * size);
+  if (format.ends_with('x')) return baton_dtype{kDlOpaque, bits, 1};  // "2x": NumPy's V2
+  if (format.size() != 1) return std::nullopt;
   switch (format[0]) {
     case '?':
       return baton_dtype{6, bits, 1};

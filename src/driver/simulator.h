@@ -151,6 +151,10 @@ class Simulator {
   // and says where their warps stand, one line a group of warps. Returns after they stopped.
   virtual std::vector<std::string> stop(CUcontext context) = 0;
 
+  // Ends the error state of a context after a fault or a stop. Memory, modules and streams stay as
+  // they are. Waits for what runs.
+  virtual void recover(CUcontext context) = 0;
+
   // Whether no kernel may write the allocation at the address from now on: one that does is found.
   virtual void protect(CUdeviceptr address, bool on) = 0;
 

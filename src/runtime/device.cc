@@ -146,6 +146,15 @@ std::vector<FindingReport> Device::findings() const {
   return reports;
 }
 
+void Device::recover() const {
+  if (driver().simulator == nullptr) {
+    throw error(ErrorCode::kUnsupported,
+                "{} does not recover from a fault: only the end of the process ends its error state",
+                spec());
+  }
+  driver().simulator->recover(native_context());
+}
+
 void Device::set_finding_policy(FindingPolicy policy) const {
   state_->set_finding_policy(policy);
 }

@@ -16,6 +16,7 @@
 #include "baton/launch.h"
 #include "baton/log.h"
 #include "baton/module.h"
+#include "baton/simulation.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 
@@ -197,6 +198,29 @@ TEST_F(FindingsTest, TheFaultComesFirst) {
   EXPECT_EQ(again.notes().size(), 1u) << again.what();
 }
 
+// What ran when the device failed was cancelled, and orders nothing that comes later.
+TEST_F(FindingsTest, ADeviceRecoversFromAFault) {
+  const Words others = zeros(device_);
+  run("add", second_, others);
+  run("add", first_, words_.data() + 1);
+  failure_of([&] { device_.synchronize(); });
+  device_.recover();
+  device_.synchronize();
+  words_.upload(std::vector<std::uint32_t>(kCount));
+  run("add", second_, words_);
+  second_.synchronize();
+  EXPECT_EQ(words_.download(), std::vector<std::uint32_t>(kCount, 1));
+  // And fails anew.
+  run("add", first_, words_.data() + 1);
+  EXPECT_THAT(failure_of([&] { first_.synchronize(); }).message(), HasSubstr("thread (63, 0, 0)"));
+}
+
+TEST_F(FindingsTest, AHealthyDeviceRecoversToo) {
+  run("add", first_, words_);
+  device_.recover();
+  EXPECT_EQ(words_.download(), std::vector<std::uint32_t>(kCount, 1));
+}
+
 TEST_F(FindingsTest, ManyFindingsAreCapped) {
   device_.set_finding_policy(FindingPolicy::kCollect);
   // A finding of each of 12 kernels.
@@ -260,6 +284,36 @@ TEST_F(FindingsTest, WhoeverHasASessionIsNotTold) {
   race();
   wait_for_both();
   EXPECT_EQ(session->take_findings().size(), 2u);
+}
+
+TEST_F(FindingsTest, ASimulationHasItsOwnFindings) {
+  {
+    Simulation simulation(device_, {.schedule = parse_schedule("reverse")});
+    race();
+    wait_for_both();
+    EXPECT_EQ(simulation.take_findings().size(), 2u);
+    EXPECT_TRUE(simulation.take_findings().empty());
+    EXPECT_EQ(simulation.trace(), "");
+    race();
+    device_.set_finding_policy(FindingPolicy::kCollect);
+  }
+  wait_for_both();
+  EXPECT_EQ(device_.findings().size(), 2u) << "what was not taken is the device's";
+}
+
+TEST_F(FindingsTest, ASimulationRecordsATimeline) {
+  const Simulation simulation(device_, {.trace = true});
+  run("add", first_, words_);
+  first_.synchronize();
+  EXPECT_THAT(simulation.trace(), HasSubstr("add"));
+}
+
+// Only the schedule of a session that is open is in force.
+TEST_F(FindingsTest, AnotherScheduleBesideASimulationIsRefused) {
+  const Simulation simulation(device_, {.schedule = parse_schedule("reverse")});
+  const Error failure =
+      failure_of([&] { Simulation(device_, {.schedule = parse_schedule("early")}); });
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
 }
 
 // Handles that outlive main are reachable, so a leak checker takes them for no leak.

@@ -142,6 +142,8 @@ class SimulatedDevices : public driver::Simulator {
     return live_context(context)->queue().stop();
   }
 
+  void recover(CUcontext context) override { live_context(context)->queue().recover(); }
+
   void protect(CUdeviceptr address, bool on) override {
     const std::shared_ptr<Context> owner = live_owner(address);
     if (owner == nullptr) return;

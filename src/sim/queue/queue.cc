@@ -132,6 +132,14 @@ std::vector<std::string> DeviceQueue::stop() {
   return wait_report_;
 }
 
+void DeviceQueue::recover() {
+  drain();
+  const Lock lock(Scheduler::instance().mutex);
+  if (closing_ || !unfinished_.empty()) return;
+  error_ = CUDA_SUCCESS;
+  sessions_.fault().clear();
+}
+
 void DeviceQueue::close() {
   Lock lock(Scheduler::instance().mutex);
   if (error_ == CUDA_SUCCESS) error_ = CUDA_ERROR_CONTEXT_IS_DESTROYED;

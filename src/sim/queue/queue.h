@@ -80,6 +80,10 @@ class DeviceQueue {
   // thread, which cannot be interrupted.
   std::vector<std::string> stop();
 
+  // Ends the state that an error left. Memory stays as it is; what was submitted before and was
+  // cancelled counts as done. Without effect on a queue that is healthy or was closed.
+  void recover();
+
   // Cancels everything and ends the thread; waits for that unless a host function keeps it.
   void close();
 

@@ -24,6 +24,12 @@ bool FirstFault::was_told() const {
   return told_;
 }
 
+void FirstFault::clear() {
+  std::lock_guard lock(mutex_);
+  first_.reset();
+  told_ = false;
+}
+
 FindingLog* FindingLog::heir(std::unique_lock<std::mutex>& lock) const {
   if (heir_ != nullptr) lock.unlock();
   return heir_.get();

@@ -27,6 +27,8 @@ class FirstFault {
   // Whoever gets it tells it.
   std::optional<driver::Finding> get();
   bool was_told() const;
+  // The context recovers.
+  void clear();
 
  private:
   mutable std::mutex mutex_;

@@ -1,0 +1,121 @@
+"""The pytest plug-in: kernels under test on the simulated GPU.
+
+    def test_saxpy(baton):
+        saxpy = baton.compile("saxpy.cu")["saxpy"]
+        x, y = numpy.ones(8, "f4"), numpy.zeros(8, "f4")
+        saxpy[1, 8](y, x, 2.0, 8)
+        assert (y == 2).all()
+
+Errors that the simulated GPU finds fail the test, at their source lines. docs/python.md has the
+options and markers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+import pytest
+
+import baton as _baton
+
+
+class Session:
+    """The fixture `baton`: the package, on the test's device. Everything of the package is here;
+    calls without a device take `target`."""
+
+    def __init__(self, device: _baton.Device, schedule: str | None):
+        self.target = device
+        self.schedule = schedule
+
+    def findings(self) -> list[_baton.Finding]:
+        """Takes the findings so far: they do not fail the test then."""
+        return self.target.findings(wait=True)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_baton, name)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("baton")
+    group.addoption("--baton-device", default="sim",
+                    help="the device of the fixture `baton` (default: sim)")
+    group.addoption("--baton-schedules", default="serial",
+                    help="the orders of work on the simulated GPU, each of which a test runs under: "
+                         "serial,late,early,reverse,random:7 (default: serial)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "baton(device=None, schedules=None, races=False, findings=\"fail\"): the device "
+        "and the schedules of the fixture `baton`; races: also look for races in global memory "
+        "within one grid; findings: \"fail\", or \"ignore\" those that are not faults")
+    config.addinivalue_line("markers", "gpu: needs a GPU; skipped with the reason where there is none")
+
+
+def _marked(item: Any, key: str, otherwise: Any) -> Any:
+    marker = item.get_closest_marker("baton")
+    return otherwise if marker is None else marker.kwargs.get(key, otherwise)
+
+
+def _no_gpu() -> str | None:
+    """The reason why there is no GPU, or None."""
+    if any(spec.startswith("cuda") for spec in _baton.devices()):
+        return None
+    try:
+        _baton.Device("cuda")
+    except _baton.Error as error:
+        return str(error)
+    return None
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    reason = _no_gpu() if marked else None
+    if reason is not None:
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _device_of(item: Any) -> str:
+    if item.get_closest_marker("gpu"):
+        return str(_marked(item, "device", "cuda"))
+    return str(_marked(item, "device", item.config.getoption("--baton-device")))
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    if "baton" not in metafunc.fixturenames:
+        return
+    definition = metafunc.definition
+    if _device_of(definition).startswith("cuda"):
+        schedules: list[str | None] = [None]
+    else:
+        given = _marked(definition, "schedules", None)
+        given = metafunc.config.getoption("--baton-schedules").split(",") if given is None else given
+        schedules = list(dict.fromkeys(given))
+    ids = [schedule or "cuda" for schedule in schedules]
+    metafunc.parametrize("baton", schedules, ids=ids, indirect=True)
+
+
+@pytest.fixture
+def baton(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """The package `baton` on the test's device, under the test's schedule."""
+    yield Session(_baton.Device(_device_of(request.node)), request.param)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
+    """Runs the test inside of `baton.on`. Findings that it did not take fail it."""
+    session = pyfuncitem.funcargs.get("baton")
+    if not isinstance(session, Session):
+        yield
+        return
+    ignores = _marked(pyfuncitem, "findings", "fail") == "ignore"
+    on = _baton.on(session.target, session.schedule, _marked(pyfuncitem, "races", False),
+                   "collect" if ignores else "raise")
+    on.__enter__()
+    failed = True
+    try:
+        outcome = yield
+        failed = outcome.excinfo is not None  # type: ignore[attr-defined]
+    finally:
+        on.__exit__(Exception if failed else None, None, None)

@@ -1,0 +1,123 @@
+"""Findings of the simulated GPU: raised, warned of, taken; the pytest plug-in."""
+
+import numpy as np
+import pytest
+
+import baton as baton_package
+
+KERNELS = """extern "C" __global__ void racy(int* y) {
+  __shared__ int words[64];
+  words[threadIdx.x] = threadIdx.x;
+  y[threadIdx.x] = words[63 - threadIdx.x];
+}
+extern "C" __global__ void wild(float* y) {
+  y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+"""
+
+
+@pytest.fixture
+def kernels():
+    return baton_package.compile(text=KERNELS, name="bad.cu", device="sim:h200")
+
+
+def test_on_raises(kernels):
+    y = np.zeros(64, np.int32)
+    with pytest.raises(baton_package.FindingError) as caught:
+        with baton_package.on("sim:h200", schedule="reverse"):
+            kernels["racy"][1, 64](y)
+    assert "shared_race" in [finding.kind for finding in caught.value.findings]
+    assert caught.value.where.startswith("bad.cu:4:")
+    finding = caught.value.findings[0]
+    assert finding.kernel == "racy" and finding.count >= 1 and len(finding.thread) == 3
+
+
+def test_on_raises_for_what_was_only_enqueued(kernels):
+    with pytest.raises(baton_package.FindingError):
+        with baton_package.on("sim:h200"):
+            y = baton_package.zeros(64, "i32")
+            kernels["racy"][1, 64](y)
+
+
+def test_outside_they_warn_and_stay(kernels):
+    device = baton_package.Device("sim:h200")
+    device.findings()
+    with pytest.warns(baton_package.FindingWarning, match="shared_race"):
+        kernels["racy"][1, 64](np.zeros(64, np.int32))
+    assert "shared_race" in [finding.kind for finding in device.findings()]
+    assert device.findings() == []
+
+
+def test_a_fault_is_told_once_and_the_device_goes_on(kernels):
+    device = baton_package.Device("sim:h200")
+    y = np.zeros(64, np.float32)
+    with pytest.raises(baton_package.FaultError, match="past the end of argument 0") as caught:
+        kernels["wild"][2, 64](y)
+    assert caught.value.where.startswith("bad.cu:7:")
+    assert caught.value.findings[0].kind == "out_of_bounds"
+    kernels["wild"][1, 64](y)
+    assert (y == 1).all()
+    assert [finding.kind for finding in device.findings()] == ["out_of_bounds"]
+
+
+def test_on_is_left_in_order():
+    outer = baton_package.on("sim:h200")
+    inner = baton_package.on("sim:tiny")
+    outer.__enter__()
+    inner.__enter__()
+    with pytest.raises(baton_package.Error, match="order"):
+        outer.__exit__(None, None, None)
+    assert baton_package.device().spec == "sim:tiny"
+    inner.__exit__(None, None, None)
+    assert baton_package.device().spec == "sim:h200"
+    outer.__exit__(None, None, None)
+
+
+def test_a_wrong_schedule():
+    with pytest.raises(baton_package.Error, match="schedule"):
+        baton_package.on("sim", schedule="backwards")
+
+
+RACY_TEST = f'''
+import numpy as np
+SOURCE = {KERNELS!r}
+
+def test_racy(baton):
+    baton.compile(text=SOURCE, name="bad.cu")["racy"][1, 64](np.zeros(64, np.int32))
+
+def test_wild(baton):
+    baton.compile(text=SOURCE, name="bad.cu")["wild"][2, 64](np.zeros(64, np.float32))
+
+def test_right(baton):
+    y = np.zeros(64, np.float32)
+    baton.compile(text=SOURCE, name="bad.cu")["wild"][1, 64](y)
+    assert (y == 1).all()
+
+def test_taken(baton):
+    baton.compile(text=SOURCE, name="bad.cu")["racy"][1, 64](baton.empty(64, "i32"))
+    assert [f.kind for f in baton.findings() if f.is_error] == ["shared_race"]
+'''
+
+
+def test_the_plugin_fails_tests_with_findings(pytester):
+    pytester.makepyfile(RACY_TEST)
+    result = pytester.runpytest_inprocess("-p", "baton.pytest_plugin", "--baton-schedules=serial,reverse,random:3")
+    result.assert_outcomes(passed=6, failed=6)
+    result.stdout.fnmatch_lines(["*FindingError*bad.cu:4:*"])
+    result.stdout.fnmatch_lines(["*test_racy[[]serial[]]*"])
+
+
+def test_the_plugin_ignores_findings_where_asked(pytester):
+    pytester.makepyfile("import pytest\n" + RACY_TEST.replace(
+        "def test_racy", '@pytest.mark.baton(findings="ignore", schedules=["late"])\ndef test_racy'))
+    result = pytester.runpytest_inprocess("-p", "baton.pytest_plugin", "-k", "racy")
+    result.assert_outcomes(passed=1)
+
+
+def test_gpu_tests_skip_with_a_reason(pytester):
+    if any(spec.startswith("cuda") for spec in baton_package.devices()):
+        pytest.skip("there is a GPU")
+    pytester.makepyfile("import pytest\n@pytest.mark.gpu\ndef test_gpu(baton):\n    assert False\n")
+    result = pytester.runpytest_inprocess("-p", "baton.pytest_plugin", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SKIPPED*"])
