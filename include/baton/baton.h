@@ -22,6 +22,7 @@
 #include "baton/kernel_module.h"
 #include "baton/launch.h"
 #include "baton/launch_plan.h"
+#include "baton/link.h"
 #include "baton/loaded_program.h"
 #include "baton/log.h"
 #include "baton/metadata.h"

@@ -62,7 +62,7 @@ class Compiler {
     if (needs_other_source(made) && may_be_read) made = with_hidden_code(std::move(made), setup);
     if (made.result == Nvrtc::kCompilation) made = without_unknown_entries(std::move(made), setup);
     if (!made.succeeded()) throw_failure(made);
-    refuse_templates_alone(made, setup);
+    if (!request_.is_for_link) refuse_templates_alone(made, setup);
     return {std::move(made), std::move(hidden_)};
   }
 
@@ -269,7 +269,7 @@ class Compiler {
     std::copy_if(entries.begin(), entries.end(), std::back_inserter(others),
                  [&](const std::string& entry) { return !unknown.contains(entry); });
     Attempt made = attempt_with(setup, others);
-    if (made.succeeded()) find_in_image(request_, unknown, failed, made);
+    if (made.succeeded() && !request_.is_for_link) find_in_image(request_, unknown, failed, made);
     return made;
   }
 

@@ -65,10 +65,14 @@ std::string whole_text(const Source& source, const std::string& name) {
 
 }  // namespace
 
-Request make_request(const Source& source, const CompileOptions& options) {
+Request make_request(const Source& source, const CompileOptions& options, bool is_for_link) {
   Request request{
       source, options, find_toolkit(), parse_arch(options.arch), parse_options(source), {}, {}, {},
-      0,      {}};
+      0,      {},      is_for_link};
+  if (is_for_link && !request.parsed.is_relocatable) {
+    request.parsed.others.emplace_back("--relocatable-device-code=true");
+    request.parsed.is_relocatable = true;
+  }
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) {
     const std::string_view name = header.name;

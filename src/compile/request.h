@@ -24,13 +24,16 @@ struct Request {
   std::string text;                     // what the compiler gets: the prelude, then the source
   std::size_t source_at = 0;            // where the source begins in it
   std::string program_name;             // what the compiler calls the source
+  // The result is one of several that are linked: other files may define what it calls, and may
+  // have the entries that it lacks.
+  bool is_for_link = false;
 };
 
 // What the compiler calls the prelude's lines.
 inline constexpr std::string_view kPreludeName = "<prelude>";
 
 // Throws kInvalidInput for options and architecture, and for a source that is no text.
-Request make_request(const Source& source, const CompileOptions& options);
+Request make_request(const Source& source, const CompileOptions& options, bool is_for_link = false);
 
 // What one attempt gets beyond the source and its options.
 struct Setup {

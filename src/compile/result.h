@@ -20,8 +20,8 @@ struct Result {
   std::vector<std::pair<std::string, std::string>> symbols;  // expression → symbol
   std::vector<CompiledKernel> kernels;
   std::string log;
-  std::string ptx;    // without a NUL
-  std::string cubin;  // empty for a virtual architecture
+  std::string ptx;    // without a NUL; empty for LTO-IR, and for what has none
+  std::string cubin;  // empty for a virtual architecture; of what is for a link, maybe LTO-IR
   // The files that the cubin's line table names, as the compiler called them, and their marks.
   std::vector<std::pair<std::string, std::string>> line_files;
 };

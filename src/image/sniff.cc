@@ -46,18 +46,26 @@ bool starts_with_ptx_version(std::string_view text) {
   }
 }
 
+std::optional<ImageKind> kind_of(std::string_view bytes) {
+  if (ElfFile::has_magic(bytes)) {
+    if (ElfFile::machine_of(bytes) != ElfFile::kMachineCuda) return std::nullopt;
+    return ImageKind::kCubin;
+  }
+  if (load<std::uint32_t>(bytes, 0) == kFatbinMagic) return ImageKind::kFatbin;
+  if (starts_with_ptx_version(bytes)) return ImageKind::kPtx;
+  return std::nullopt;
+}
+
 ImageKind sniff(std::string_view bytes, std::string_view name) {
   if (bytes.empty()) throw error(ErrorCode::kInvalidInput, "{} is empty: it holds no image", name);
+  if (const auto kind = kind_of(bytes)) return *kind;
   if (ElfFile::has_magic(bytes)) {
     const std::uint16_t machine = ElfFile::machine_of(bytes);
-    if (machine == ElfFile::kMachineCuda) return ImageKind::kCubin;
     throw error(ErrorCode::kInvalidInput,
                 "{} is an ELF file for machine {}, not a cubin (machine {}); if it is a program or "
                 "library that embeds images, extract them with baton inspect --extract",
                 name, machine, ElfFile::kMachineCuda);
   }
-  if (load<std::uint32_t>(bytes, 0) == kFatbinMagic) return ImageKind::kFatbin;
-  if (starts_with_ptx_version(bytes)) return ImageKind::kPtx;
   if (bytes.starts_with("\xef\xbb\xbf") && starts_with_ptx_version(bytes.substr(3))) {
     throw error(ErrorCode::kInvalidInput,
                 "{} begins with a byte order mark, which PTX assemblers reject; remove it", name);

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/overloaded.h"
-#include "compile/link/nvjitlink.h"
+#include "compile/link/device_linker.h"
 #include "driver/driver.h"
 
 namespace baton::load {

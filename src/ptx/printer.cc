@@ -32,6 +32,9 @@ std::string_view to_string(StateSpace space) {
 
 class Printer {
  public:
+  Printer() = default;
+  explicit Printer(const Renaming& renaming) : renaming_(&renaming) {}
+
   std::string take() { return std::move(out_); }
 
   void module(const ParsedModule& module) {
@@ -50,7 +53,7 @@ class Printer {
 
   void node(const Instruction& instruction) {
     if (!instruction.guard.empty()) {
-      put("@{}{} ", instruction.guard_negated ? "!" : "", instruction.guard);
+      put("@{}{} ", instruction.guard_negated ? "!" : "", name(instruction.guard));
     }
     out_ += instruction.opcode;
     for (std::string_view modifier : instruction.modifiers) put(".{}", modifier);
@@ -61,14 +64,15 @@ class Printer {
     out_ += ';';
   }
 
-  void node(const Label& label) { put("{}:", label.name); }
+  void node(const Label& label) { put("{}:", name(label.name)); }
 
   void node(const Loc& loc) {
-    put(".loc {} {} {}", loc.file, loc.line, loc.column);
+    put(".loc {} {} {}", first_file() + loc.file, loc.line, loc.column);
     if (!loc.inlined) return;
-    put(", function_name {}", loc.inlined->function_label);
-    offset(loc.inlined->offset);
-    put(", inlined_at {} {} {}", loc.inlined->file, loc.inlined->line, loc.inlined->column);
+    const Loc::Inlined& inlined = *loc.inlined;
+    put(", function_name {}", name(inlined.function_label));
+    offset(inlined.offset);
+    put(", inlined_at {} {} {}", first_file() + inlined.file, inlined.line, inlined.column);
   }
 
   void node(const Variable& variable) {
@@ -77,7 +81,7 @@ class Printer {
   }
 
   void node(const CallPrototype& prototype) {
-    put("{}: .callprototype ", prototype.name);
+    put("{}: .callprototype ", name(prototype.name));
     parameters(prototype.results);
     out_ += " _ ";
     parameters(prototype.params);
@@ -86,8 +90,8 @@ class Printer {
   }
 
   void node(const TargetList& targets) {
-    put("{}: .{} ", targets.name, targets.calls ? "calltargets" : "branchtargets");
-    list(targets.targets, [&](std::string_view target) { out_ += target; });
+    put("{}: .{} ", name(targets.name), targets.calls ? "calltargets" : "branchtargets");
+    list(targets.targets, [&](std::string_view target) { out_ += name(target); });
     out_ += ';';
   }
 
@@ -118,7 +122,7 @@ class Printer {
     if (operand.negated) out_ += operand.is_minus ? '-' : '!';
     switch (operand.kind) {
       case InstructionOperand::Kind::kIdentifier:
-        out_ += operand.text;
+        out_ += name(operand.text);
         break;
       case InstructionOperand::Kind::kInteger:
         number(operand, "{}", static_cast<std::int64_t>(operand.bits));
@@ -173,7 +177,7 @@ class Printer {
       }
       if (variable.pointer_align != 0) put(" .align {}", variable.pointer_align);
     }
-    put(" {}", variable.name.empty() ? "_" : variable.name);
+    put(" {}", variable.name.empty() ? "_" : name(variable.name));
     if (variable.range != 0) put("<{}>", variable.range);
     for (std::int64_t extent : variable.extents) {
       if (extent < 0) {
@@ -186,6 +190,44 @@ class Printer {
       out_ += " = ";
       operands(variable.initialiser);
     }
+  }
+
+  void top_level(const Variable& variable) { node(variable); }
+  void top_level(const Directive& directive) { node(directive); }
+
+  void top_level(const FileEntry& file) {
+    put(".file {} \"{}\"", file.index, file.name);
+    for (const InstructionOperand& each : file.extra) {
+      out_ += ", ";
+      operand(each);
+    }
+  }
+
+  void top_level(const Section& section) { put(".section {} {}", section.name, section.text); }
+
+  void top_level(const Function& function) {
+    head(function);
+    if (!function.has_body) {
+      out_ += ';';
+      return;
+    }
+    out_ += '\n';
+    node(function.body());
+    out_ += '\n';
+  }
+
+  void head(const Function& function) {
+    if (!function.linkage.empty()) put(".{} ", function.linkage);
+    out_ += function.is_entry ? ".entry" : ".func";
+    attributes(function.attributes);
+    out_ += ' ';
+    if (!function.results.empty()) {
+      parameters(function.results);
+      out_ += ' ';
+    }
+    out_ += name(function.name);
+    parameters(function.params);
+    directives(function.directives);
   }
 
  private:
@@ -264,40 +306,15 @@ class Printer {
     }
   }
 
-  void top_level(const Variable& variable) { node(variable); }
-  void top_level(const Directive& directive) { node(directive); }
-
-  void top_level(const FileEntry& file) {
-    put(".file {} \"{}\"", file.index, file.name);
-    for (const InstructionOperand& each : file.extra) {
-      out_ += ", ";
-      operand(each);
-    }
+  std::string_view name(std::string_view written) const {
+    if (renaming_ == nullptr) return written;
+    const auto renamed = renaming_->names.find(written);
+    return renamed == renaming_->names.end() ? written : std::string_view(renamed->second);
   }
 
-  void top_level(const Section& section) { put(".section {} {}", section.name, section.text); }
+  std::uint32_t first_file() const { return renaming_ == nullptr ? 0 : renaming_->first_file; }
 
-  void top_level(const Function& function) {
-    if (!function.linkage.empty()) put(".{} ", function.linkage);
-    out_ += function.is_entry ? ".entry" : ".func";
-    attributes(function.attributes);
-    out_ += ' ';
-    if (!function.results.empty()) {
-      parameters(function.results);
-      out_ += ' ';
-    }
-    out_ += function.name;
-    parameters(function.params);
-    directives(function.directives);
-    if (!function.has_body) {
-      out_ += ';';
-      return;
-    }
-    out_ += '\n';
-    node(function.body());
-    out_ += '\n';
-  }
-
+  const Renaming* renaming_ = nullptr;
   std::string out_;
   std::size_t depth_ = 0;
 };
@@ -334,6 +351,30 @@ std::string print(const InstructionOperand& operand) {
   Printer printer;
   printer.operand(operand);
   return printer.take();
+}
+
+std::string print(const Variable& variable, const Renaming& renaming) {
+  Printer printer(renaming);
+  printer.node(variable);
+  return printer.take();
+}
+
+std::string print(const Directive& directive, const Renaming& renaming) {
+  Printer printer(renaming);
+  printer.node(directive);
+  return printer.take();
+}
+
+std::string print(const Function& function, const Renaming& renaming) {
+  Printer printer(renaming);
+  printer.top_level(function);
+  return printer.take();
+}
+
+std::string print_head(const Function& function, const Renaming& renaming) {
+  Printer printer(renaming);
+  printer.head(function);
+  return printer.take() + ";";
 }
 
 }  // namespace baton::ptx

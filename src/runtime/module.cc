@@ -1,7 +1,10 @@
 #include "baton/module.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/suggest.h"
+#include "baton/link.h"
 #include "image/find_variable.h"
 #include "runtime/context.h"
 #include "runtime/module_state.h"
@@ -28,6 +31,15 @@ Module compile(const Device& device, const Source& source, const CompileOptions&
   CompileOptions for_device = options;
   if (for_device.arch.empty()) for_device.arch = device.compile_arch();
   return Module::load(device, compile(source, for_device));
+}
+
+Module link(const Device& device, const std::vector<LinkInput>& inputs,
+            const CompileOptions& options) {
+  CompileOptions for_device = options;
+  if (for_device.arch.empty()) for_device.arch = device.compile_arch();
+  Linked linked = link(inputs, for_device);
+  if (!linked.ptx) return Module::load(device, *linked.cubin);
+  return Module::load(device, Compiled{*linked.ptx, linked.cubin, linked.symbols, {}, linked.log});
 }
 
 Module Module::adopt(const Device& device, NativeLibrary library) {

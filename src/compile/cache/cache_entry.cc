@@ -235,7 +235,7 @@ std::optional<Result> read_entry(std::string_view bytes, std::string_view key,
   result.ptx = body.string();
   result.cubin = body.string();
   result.line_files = read_pairs(body);
-  if (!summary.is_done() || !body.is_done() || result.ptx.empty()) {
+  if (!summary.is_done() || !body.is_done() || (result.ptx.empty() && result.cubin.empty())) {
     return damaged("its fields do not add up");
   }
   return result;

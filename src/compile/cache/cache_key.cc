@@ -73,6 +73,14 @@ void add_list(Sha256& hash, const std::vector<std::string>& list) {
 
 }  // namespace
 
+std::optional<std::string> library_identity(const fs::path& library) {
+  Sha256 hash;
+  std::error_code failed;
+  const fs::path real = fs::canonical(library, failed);
+  if (failed || !add_library(hash, real)) return std::nullopt;
+  return to_hex(hash.finish());
+}
+
 std::optional<std::string> cache_key(const Request& request, std::string* obstacle) {
   if (!request.scan.obstacle.empty()) {
     *obstacle = request.scan.obstacle;
@@ -93,8 +101,11 @@ std::optional<std::string> cache_key(const Request& request, std::string* obstac
   add_list(hash, request.parsed.others);
   add_list(hash, request.parsed.forced);
   add_list(hash, request.options.entries);
-  // What -G writes for debuggers names files in more places than can be renamed.
-  const bool sees_paths = request.scan.mentions_file_name || request.parsed.has_debug;
+  if (request.is_for_link) hash.update_field("for a link");
+  // What -G writes for debuggers names files in more places than can be renamed, and relocations
+  // refer to places in line tables.
+  const bool sees_paths =
+      request.scan.mentions_file_name || request.parsed.has_debug || request.is_for_link;
   if (sees_paths) hash.update_field(request.program_name);
   for (const IncludedFile& file : request.scan.files) {
     hash.update_field(file.name);

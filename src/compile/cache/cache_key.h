@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -13,5 +14,9 @@ namespace baton::compiler {
 // debugger is to (-G). Nothing, and the reason in `*obstacle`, where the result cannot be told by
 // these.
 std::optional<std::string> cache_key(const Request& request, std::string* obstacle);
+
+// What identifies a library as far as the cache goes: its size, its beginning and its end. Nothing
+// where it cannot be read.
+std::optional<std::string> library_identity(const std::filesystem::path& library);
 
 }  // namespace baton::compiler

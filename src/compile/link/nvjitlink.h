@@ -3,10 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
-
-#include "baton/image.h"
 
 namespace baton::compiler {
 
@@ -16,7 +13,10 @@ struct NvJitLink {
   using Handle = struct Opaque*;
   using Result = int;
   static constexpr Result kSuccess = 0;
+  static constexpr int kCubinInput = 1;
   static constexpr int kPtxInput = 2;
+  static constexpr int kLtoInput = 3;
+  static constexpr int kFatbinInput = 4;
 
   Result (*version)(unsigned* major, unsigned* minor) = nullptr;
   Result (*create)(Handle* handle, std::uint32_t option_count, const char** options) = nullptr;
@@ -26,6 +26,8 @@ struct NvJitLink {
   Result (*complete)(Handle handle) = nullptr;
   Result (*cubin_size)(Handle handle, std::size_t* size) = nullptr;
   Result (*cubin)(Handle handle, void* out) = nullptr;
+  Result (*ptx_size)(Handle handle, std::size_t* size) = nullptr;
+  Result (*ptx)(Handle handle, char* out) = nullptr;
   Result (*log_size)(Handle handle, std::size_t* size) = nullptr;
   Result (*log)(Handle handle, char* out) = nullptr;
 
@@ -36,11 +38,5 @@ struct NvJitLink {
   // "13.0"
   std::string version_text() const;
 };
-
-// The machine code for `arch` ("sm_90a") that the nvJitLink of find_toolkit assembles from PTX.
-// Nothing where there is none, it may not know the architecture, or it refuses the PTX; `*why`, if
-// given, then says so.
-std::optional<Image> assemble(const Image& ptx, const std::string& arch,
-                              std::string* why = nullptr);
 
 }  // namespace baton::compiler

@@ -41,6 +41,8 @@ std::unique_ptr<const Nvrtc> open_nvrtc(const std::filesystem::path& path) {
   require_symbol(*library, table->ptx, "nvrtcGetPTX", kNeededNvrtc);
   require_symbol(*library, table->cubin_size, "nvrtcGetCUBINSize", kNeededNvrtc);
   require_symbol(*library, table->cubin, "nvrtcGetCUBIN", kNeededNvrtc);
+  require_symbol(*library, table->lto_size, "nvrtcGetLTOIRSize", kNeededNvrtc);
+  require_symbol(*library, table->lto, "nvrtcGetLTOIR", kNeededNvrtc);
   require_symbol(*library, table->log_size, "nvrtcGetProgramLogSize", kNeededNvrtc);
   require_symbol(*library, table->log, "nvrtcGetProgramLog", kNeededNvrtc);
   require_symbol(*library, table->add_name, "nvrtcAddNameExpression", kNeededNvrtc);

@@ -27,6 +27,8 @@ struct Nvrtc {
   Result (*ptx)(Program program, char* out) = nullptr;
   Result (*cubin_size)(Program program, std::size_t* size) = nullptr;
   Result (*cubin)(Program program, char* out) = nullptr;
+  Result (*lto_size)(Program program, std::size_t* size) = nullptr;
+  Result (*lto)(Program program, char* out) = nullptr;
   Result (*log_size)(Program program, std::size_t* size) = nullptr;
   Result (*log)(Program program, char* out) = nullptr;
   Result (*add_name)(Program program, const char* expression) = nullptr;

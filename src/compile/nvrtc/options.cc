@@ -78,6 +78,7 @@ ParsedOptions parse_options(const Source& source) {
     } else {
       const std::string_view text = trim(option);
       parsed.has_debug |= text == "-G" || text == "--device-debug";
+      parsed.has_lto |= text == "-dlto" || text == "--dlink-time-opt";
       parsed.is_relocatable |= text == "-dc" || text == "--device-c" || text == "-rdc=true" ||
                                text == "--relocatable-device-code=true";
       if (!text.empty()) parsed.others.emplace_back(text);

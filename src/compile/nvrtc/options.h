@@ -18,6 +18,7 @@ struct ParsedOptions {
   std::vector<std::string> forced;             // -include: as written
   bool has_standard = false;                   // one says -std
   bool has_debug = false;                      // -G
+  bool has_lto = false;                        // -dlto: LTO-IR instead of PTX and machine code
 };
 
 // Throws kInvalidInput for an architecture among them (that is CompileOptions::arch), and for one

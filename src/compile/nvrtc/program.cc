@@ -37,6 +37,7 @@ class NvrtcHandle {
 
   std::string ptx() const { return text(nvrtc_.ptx_size, nvrtc_.ptx, "nvrtcGetPTX"); }
   std::string cubin() const { return text(nvrtc_.cubin_size, nvrtc_.cubin, "nvrtcGetCUBIN"); }
+  std::string lto() const { return text(nvrtc_.lto_size, nvrtc_.lto, "nvrtcGetLTOIR"); }
   std::string log() const {
     std::string out = text(nvrtc_.log_size, nvrtc_.log, "nvrtcGetProgramLog");
     return out.substr(0, out.find('\0'));
@@ -86,6 +87,7 @@ Attempt compile_once(const Nvrtc& nvrtc, const ProgramInput& input, const PathTa
   out.ptx = program.ptx();
   out.ptx.resize(std::min(out.ptx.find('\0'), out.ptx.size()));
   out.cubin = program.cubin();
+  if (out.ptx.empty()) out.lto = program.lto();
   for (const std::string& entry : input.entries) {
     out.symbols.emplace_back(entry, program.symbol(entry));
   }

@@ -28,6 +28,7 @@ struct Attempt {
   std::vector<Diagnostic> diagnostics;
   std::string ptx;
   std::string cubin;
+  std::string lto;                                           // LTO-IR, which -dlto gives instead
   std::vector<std::pair<std::string, std::string>> symbols;  // entry → symbol
 
   bool succeeded() const { return result == Nvrtc::kSuccess; }

@@ -1,4 +1,4 @@
-#include "compile/link/nvjitlink.h"
+#include "compile/link/device_linker.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
