@@ -42,7 +42,7 @@ PUBLIC = {
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
     "races.h": "driver",
     "image.h": "image", "embed.h": "image",
-    "compile.h": "compile",
+    "compile.h": "compile", "link.h": "compile",
     "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "finding.h": "runtime", "simulation.h": "runtime", "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "graph.h": "launch", "attributes.h": "launch", "dim3.h": "launch",

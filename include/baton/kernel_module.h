@@ -10,6 +10,7 @@
 #include "baton/compile.h"
 #include "baton/export.h"
 #include "baton/image.h"
+#include "baton/link.h"
 #include "baton/module.h"
 #include "baton/program.h"
 
@@ -51,12 +52,15 @@ BATON_API std::string_view to_string(KernelRewrite::Change::Kind kind) noexcept;
 // The origin of a module, and the result of its compile: PTX, machine code, log, time. Kernels with
 // equal definitions share one.
 struct KernelModule {
+  std::string name = {};  // "norm.cu", "a.cu + b.ptx", "<kernel k>"
   // The program's names for its kernels, with their facts.
   std::vector<std::pair<std::string, KernelFacts>> kernels = {};
-  std::optional<Source> source = {};  // with `compiled`
+  std::optional<Source> source = {};
+  std::vector<LinkInput> link = {};  // for kernels that are linked
+  // Of a source, of a link with PTX, and of kernels that come compiled.
   std::optional<Compiled> compiled = {};
-  bool from_bundle = false;         // `compiled` was read, not compiled here
-  std::optional<Image> image = {};  // for kernels that come as images
+  bool from_bundle = false;         // it was read, not compiled here
+  std::optional<Image> image = {};  // for kernels that come as images, and links without PTX
   // The PTX that was loaded instead, if kernels were rewritten. `rewrites` has the result for each
   // kernel that was to be rewritten.
   std::optional<Image> rewritten = {};

@@ -18,8 +18,8 @@ namespace baton {
 using LinkInput = std::variant<Source, Image>;
 
 // Reads a file for a link. Its bytes decide whether it is an image; any other text is CUDA source.
-// Throws kNotFound for a missing file, and kInvalidInput for a blank one, and for one that is
-// called .ptx, .cubin or .fatbin and is no image.
+// Throws kNotFound for a missing file, and kInvalidInput for a blank one and for other bytes in a
+// file that is called .ptx, .cubin or .fatbin.
 BATON_API LinkInput read_link_input(const std::filesystem::path& path);
 
 // "a.cu + b.ptx": the name of a link in messages.

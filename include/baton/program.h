@@ -13,9 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "baton/compile.h"
 #include "baton/dtype.h"
 #include "baton/error.h"
 #include "baton/export.h"
+#include "baton/image.h"
 #include "baton/tensor_map.h"
 
 namespace baton {
@@ -192,7 +194,16 @@ enum class BufferRole : std::uint8_t {
   kState,  // gets its contents once, and keeps what the steps write from run to run
 };
 enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
-enum class KernelOrigin : std::uint8_t { kSource, kText, kPtx, kCubin, kFatbin };
+enum class KernelOrigin : std::uint8_t {
+  kSource,
+  kText,
+  kPtx,
+  kCubin,
+  kFatbin,
+  kLink,      // several sources and images, linked
+  kImage,     // an image in memory: program files cannot name one
+  kCompiled,  // the result of a compile, in memory: program files cannot name one
+};
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
 // Adds PDL to kernels (docs/pdl.md). A kernel without a wait gets one. In a kernel that waits,
 // loads that the wait does not order become plain loads. kLoads, kExit and kTop also add a trigger
@@ -319,9 +330,12 @@ struct ProgramAttributes {
 struct ProgramKernel {
   std::string name = {};  // its name in steps
   KernelOrigin origin = KernelOrigin::kText;
-  std::filesystem::path file = {};  // the source or the image
-  std::string text = {};            // kText: CUDA source
-  std::string entry = {};           // empty: of the name `name`, or the image's only kernel
+  std::filesystem::path file = {};               // the source or the image
+  std::string text = {};                         // kText: CUDA source
+  std::vector<std::filesystem::path> link = {};  // kLink: sources and images
+  std::optional<Image> image = {};               // kImage
+  std::optional<Compiled> compiled = {};         // kCompiled
+  std::string entry = {};  // empty: of the name `name`, or the image's only kernel
   std::string prelude = {};
   std::vector<std::filesystem::path> include = {};
   std::vector<std::string> options = {};

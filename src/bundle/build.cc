@@ -141,39 +141,78 @@ class BundleBuilder {
       Built& built = module.builds.emplace_back();
       built.arch = image.facts.arch;
       (definition.image->kind() == ImageKind::kPtx ? built.ptx : built.code) = std::move(image);
+    } else if (definition.compiled) {
+      Built& built = module.builds.emplace_back();
+      built.compiled = definition.compiled;
+      add_compiled(stem, built);
+      built.arch = (built.code ? built.code : built.ptx)->facts.arch;
     } else {
       for (const std::string& arch : architectures_) {
         Built& built = module.builds.emplace_back();
         built.arch = arch;
-        built.compiled = load::compile(definition, arch, options_.use_cache);
-        built.ptx = add_image(built.compiled->ptx, stem + "." + arch);
-        if (built.compiled->cubin) {
-          built.code = add_image(*built.compiled->cubin, stem + "." + arch);
-        }
+        KernelModule made;
+        load::make(definition, arch, options_.use_cache, made);
+        built.compiled = std::move(made.compiled);
+        if (made.image) built.code = add_image(*made.image, stem + "." + arch);
+        add_compiled(stem + "." + arch, built);
       }
-      if (options_.sources) module.source = add_source(definition);
+      if (options_.sources) module.source = add_sources(definition);
     }
     module.definition = std::move(definition);
     modules_.push_back(std::move(module));
   }
 
-  // The source, and the user's headers that it may include. A text in the program is there already.
-  std::string add_source(const load::KernelDefinition& definition) {
-    const ProgramKernel& kernel = *definition.kernels[0];
-    const Source& source = *definition.source;
+  void add_compiled(const std::string& stem, Built& built) {
+    if (!built.compiled) return;
+    built.ptx = add_image(built.compiled->ptx, stem);
+    if (built.compiled->cubin) built.code = add_image(*built.compiled->cubin, stem);
+  }
+
+  // The name of the source, if there is one that is a file.
+  std::string add_sources(const load::KernelDefinition& definition) {
+    if (definition.source) return add_source(*definition.source, *definition.kernels[0]);
+    const std::vector<fs::path>& files = definition.kernels[0]->link;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (const auto* source = std::get_if<Source>(&definition.link[i])) {
+        add_source(*source, files[i]);
+      } else {
+        images_.push_back(std::get<Image>(definition.link[i]));
+        add_once(files[i], images_.back().bytes());
+      }
+    }
+    return "";
+  }
+
+  // Several kernels may link one file, and several sources may include one header.
+  void add_once(const fs::path& file, std::string_view bytes) {
+    const std::string name = fmt::format("{}{}", kSourceFolder, relative_name(file));
+    if (sections_.count(name) == 0) add(name, bytes);
+  }
+
+  // A text in the program is there already.
+  std::string add_source(const Source& source, const ProgramKernel& kernel) {
     std::string name;
     if (kernel.origin == KernelOrigin::kSource) {
       name = add(fmt::format("{}{}", kSourceFolder, relative_name(kernel.file)), keep(source.text));
     }
+    add_headers(source);
+    return name;
+  }
+
+  void add_source(const Source& source, const fs::path& file) {
+    add_once(file, keep(source.text));
+    add_headers(source);
+  }
+
+  // The user's headers that the source may include.
+  void add_headers(const Source& source) {
     CompileOptions options;
     options.arch = architectures_[0];
     for (const auto& file : compiler::make_request(source, options).scan.files) {
       if (file.is_cuda || file.path.empty()) continue;
       const std::string header = fmt::format("{}{}", kSourceFolder, relative_name(file.path));
-      // Several sources may include one header.
       if (sections_.count(header) == 0) add(header, keep(read_file(file.path)));
     }
-    return name;
   }
 
   // Several buffers may be tensors of one file.
@@ -230,9 +269,8 @@ class BundleBuilder {
   void fill(const BuiltModule& module) {
     const load::KernelDefinition& definition = module.definition;
     ModuleRow row{};
-    const ProgramKernel& first = *definition.kernels[0];
-    row.name = out_.text(first.file.empty() ? definition.name() : relative_name(first.file));
-    row.is_source = definition.source.has_value();
+    row.name = out_.text(name_of(definition));
+    row.is_source = !definition.image;
     row.source = module.source.empty() ? kNone : section(module.source);
     row.uses = {out_.rows(out_.uses), static_cast<std::uint32_t>(definition.kernels.size())};
     for (const ProgramKernel* kernel : definition.kernels) {
@@ -241,6 +279,17 @@ class BundleBuilder {
     row.builds = {out_.rows(out_.builds), static_cast<std::uint32_t>(module.builds.size())};
     for (const Built& built : module.builds) fill(built);
     out_.modules.push_back(row);
+  }
+
+  // Without a path of this machine.
+  std::string name_of(const load::KernelDefinition& definition) const {
+    const ProgramKernel& first = *definition.kernels[0];
+    if (!first.file.empty()) return relative_name(first.file);
+    std::string name;
+    for (const fs::path& file : first.link) {
+      name += (name.empty() ? "" : " + ") + relative_name(file);
+    }
+    return name.empty() ? definition.name : name;
   }
 
   void fill(const Built& built) {

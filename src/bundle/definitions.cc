@@ -144,8 +144,15 @@ std::vector<load::KernelDefinition> read_all(const BundleContent& content, const
       definition.kernels.push_back(kernel);
     }
     const BuildRow build = index.builds[choose(module)];
-    if (module.is_source != 0) {
-      definition.source = source_of(content, module, *definition.kernels[0]);
+    definition.name = index.text(module.name);
+    definition.from_bundle = true;
+    const ProgramKernel& first = *definition.kernels[0];
+    if (first.origin == KernelOrigin::kSource || first.origin == KernelOrigin::kText) {
+      definition.source = source_of(content, module, first);
+    }
+    // What was linked may be machine code alone.
+    const bool is_code = first.origin == KernelOrigin::kLink && build.ptx == kNone;
+    if (module.is_source != 0 && !is_code) {
       definition.compiled = compiled_of(content, build);
     } else {
       definition.image = image_of(content, build.ptx != kNone ? build.ptx : build.code);

@@ -25,13 +25,14 @@ constexpr std::size_t kMostModules = 40;
 std::string compiled_text(const KernelModule& module) {
   if (!module.compiled) return std::string(to_string(module.image->kind()));
   if (module.from_bundle) return "in the bundle";
+  if (!module.source && module.link.empty()) return "before";
   // After a cache hit, `seconds` is the time of the compile that made the entry.
   const std::string time = format_duration(module.compiled->seconds);
   return module.compiled->cache_hit ? fmt::format("cached (saves {})", time) : "in " + time;
 }
 
 Json json_of(const KernelModule& module) {
-  Json json = {{"name", tools::name_of(module)}, {"image", nullptr}, {"compile", nullptr}};
+  Json json = {{"name", module.name}, {"image", nullptr}, {"compile", nullptr}};
   if (module.image) json["image"] = to_string(module.image->kind());
   if (module.compiled && !module.from_bundle) {
     json["compile"] = {{"seconds", module.compiled->seconds},
@@ -64,9 +65,9 @@ void show_modules(const std::vector<KernelModule>& modules, Output& output) {
       kernel.update(cli::json_of(facts));
       kernel_list.push_back(std::move(kernel));
       if (++rows <= kMostModules) {
-        table.add({printable(name), printable(tools::name_of(module)),
-                   format_known(facts.registers), format_known_bytes(facts.spill_bytes),
-                   format_known_bytes(facts.local_bytes), format_known_bytes(facts.static_shared),
+        table.add({printable(name), printable(module.name), format_known(facts.registers),
+                   format_known_bytes(facts.spill_bytes), format_known_bytes(facts.local_bytes),
+                   format_known_bytes(facts.static_shared),
                    first ? compiled_text(module) : "the same"});
       }
       first = false;

@@ -45,6 +45,15 @@ std::string key_of(const Image& image) {
   return to_hex(Sha256().update_field("image").update_field(image.bytes()).finish());
 }
 
+void add_options(const ProgramKernel& kernel, Source& source) {
+  source.prelude = kernel.prelude;
+  // The program's reader has them relative to the working directory, a source to its own folder.
+  for (const auto& folder : kernel.include) {
+    source.include.push_back(std::filesystem::absolute(folder));
+  }
+  source.options = kernel.options;
+}
+
 Source read_source(const Program& program, const ProgramKernel& kernel) {
   Source source;
   if (kernel.origin == KernelOrigin::kSource) {
@@ -53,34 +62,44 @@ Source read_source(const Program& program, const ProgramKernel& kernel) {
     source = Source::from_text(kernel.text, "<kernel " + kernel.name + ">");
     source.directory = program.directory();
   }
-  source.prelude = kernel.prelude;
-  // The program's reader has them relative to the working directory, a source to its own folder.
-  for (const auto& folder : kernel.include) {
-    source.include.push_back(std::filesystem::absolute(folder));
-  }
-  source.options = kernel.options;
+  add_options(kernel, source);
   return source;
 }
 
-ImageKind labelled_kind(KernelOrigin origin) {
-  switch (origin) {
-    case KernelOrigin::kPtx:
-      return ImageKind::kPtx;
-    case KernelOrigin::kCubin:
-      return ImageKind::kCubin;
-    default:
-      return ImageKind::kFatbin;
-  }
+std::string key_of(const LinkInput& input) {
+  return std::visit([](const auto& each) { return key_of(each); }, input);
 }
 
 // What a file is its bytes decide, not the key that it is given under.
 Image read_image(const ProgramKernel& kernel) {
   Image image = Image::from_file(kernel.file);
-  if (image.kind() != labelled_kind(kernel.origin)) {
+  if (to_string(image.kind()) != to_string(kernel.origin)) {
     log(LogLevel::kWarning, "kernel {}: {} is given as {} and is {}", kernel.name, image.name(),
         to_string(kernel.origin), to_string(image.kind()));
   }
   return image;
+}
+
+// The files of a link, in the order of the program.
+std::vector<LinkInput> read_link(const ProgramKernel& kernel) {
+  std::vector<LinkInput> inputs;
+  bool has_source = false;
+  for (const auto& file : kernel.link) {
+    LinkInput& input = inputs.emplace_back(read_link_input(file));
+    if (auto* source = std::get_if<Source>(&input)) {
+      add_options(kernel, *source);
+      has_source = true;
+    }
+  }
+  const bool has_options =
+      !kernel.prelude.empty() || !kernel.include.empty() || !kernel.options.empty();
+  if (has_options && !has_source) {
+    throw error(ErrorCode::kInvalidInput,
+                "kernel {} has a prelude, include folders or options, which are for the compiler, "
+                "and links no source; leave them out",
+                kernel.name);
+  }
+  return inputs;
 }
 
 class Definitions {
@@ -88,21 +107,16 @@ class Definitions {
   explicit Definitions(const Program& program) : program_(program) {}
 
   void add(const ProgramKernel& kernel) {
-    const bool is_file = kernel.origin != KernelOrigin::kText;
+    const bool is_file = kernel.origin != KernelOrigin::kText &&
+                         kernel.origin != KernelOrigin::kImage &&
+                         kernel.origin != KernelOrigin::kCompiled;
     const std::string words = is_file ? words_of(kernel) : "";
     if (const auto known = by_words_.find(words); is_file && known != by_words_.end()) {
       list_[known->second].kernels.push_back(&kernel);
       return;
     }
     KernelDefinition definition;
-    std::string key;
-    if (kernel.origin == KernelOrigin::kSource || !is_file) {
-      definition.source = read_source(program_, kernel);
-      key = key_of(*definition.source);
-    } else {
-      definition.image = read_image(kernel);
-      key = key_of(*definition.image);
-    }
+    std::string key = read(kernel, definition);
     const std::size_t index = by_key_.try_emplace(std::move(key), list_.size()).first->second;
     if (index == list_.size()) list_.push_back(std::move(definition));
     list_[index].kernels.push_back(&kernel);
@@ -112,11 +126,49 @@ class Definitions {
   std::vector<KernelDefinition> take() { return std::move(list_); }
 
  private:
+  // Fills the definition and returns what identifies it.
+  std::string read(const ProgramKernel& kernel, KernelDefinition& definition) const {
+    switch (kernel.origin) {
+      case KernelOrigin::kSource:
+      case KernelOrigin::kText:
+        definition.source = read_source(program_, kernel);
+        definition.name = definition.source->name;
+        return key_of(*definition.source);
+      case KernelOrigin::kPtx:
+      case KernelOrigin::kCubin:
+      case KernelOrigin::kFatbin:
+        definition.image = read_image(kernel);
+        break;
+      case KernelOrigin::kImage:
+        definition.image = kernel.image;
+        break;
+      case KernelOrigin::kLink: {
+        definition.link = read_link(kernel);
+        definition.name = link_name(definition.link);
+        Sha256 hash;
+        hash.update_field("link");
+        for (const LinkInput& input : definition.link) hash.update_field(key_of(input));
+        return to_hex(hash.finish());
+      }
+      case KernelOrigin::kCompiled: {
+        definition.compiled = kernel.compiled;
+        definition.name = kernel.compiled->ptx.name();
+        Sha256 hash;
+        hash.update_field("compiled").update_field(key_of(kernel.compiled->ptx));
+        if (kernel.compiled->cubin) hash.update_field(key_of(*kernel.compiled->cubin));
+        return to_hex(hash.finish());
+      }
+    }
+    definition.name = definition.image->name();
+    return key_of(*definition.image);
+  }
+
   // What the program says of a kernel that comes as a file: where it is equal, so is what is read,
   // and a file of a thousand kernels is read once.
   static std::string words_of(const ProgramKernel& kernel) {
     Sha256 hash;
     hash.update_field(to_string(kernel.origin)).update_field(kernel.file.string());
+    for (const auto& file : kernel.link) hash.update_field(file.string());
     hash.update_field(kernel.prelude).update_field("include");
     for (const auto& folder : kernel.include) hash.update_field(folder.string());
     hash.update_field("options");
@@ -140,8 +192,11 @@ std::vector<KernelDefinition> read_definitions(const Program& program) {
   return definitions.take();
 }
 
-Compiled compile(const KernelDefinition& definition, const std::string& arch, bool use_cache) {
-  if (definition.compiled) return *definition.compiled;
+void make(const KernelDefinition& definition, const std::string& arch, bool use_cache,
+          KernelModule& module) {
+  module.image = definition.image;
+  module.compiled = definition.compiled;
+  if (module.image || module.compiled) return;
   CompileOptions options;
   options.arch = arch;
   options.use_cache = use_cache;
@@ -151,25 +206,44 @@ Compiled compile(const KernelDefinition& definition, const std::string& arch, bo
       options.entries.push_back(kernel->entry);
     }
   }
-  return baton::compile(*definition.source, options);
+  if (definition.source) {
+    module.compiled = baton::compile(*definition.source, options);
+    return;
+  }
+  Linked linked = baton::link(definition.link, options);
+  if (linked.ptx) {
+    module.compiled = Compiled{*std::move(linked.ptx),
+                               std::move(linked.cubin),
+                               std::move(linked.symbols),
+                               {},
+                               std::move(linked.log),
+                               linked.cache_hit,
+                               linked.seconds};
+  } else {
+    module.image = std::move(linked.cubin);
+  }
 }
 
 KernelModule describe(KernelDefinition definition, const std::string& arch, bool use_cache) {
   KernelModule module;
   const ImageFacts facts = at_kernel(*definition.kernels[0], [&] {
-    if (definition.image) return read_facts(*definition.image);
-    module.compiled = compile(definition, arch, use_cache);
-    return read_facts(*module.compiled);
+    make(definition, arch, use_cache, module);
+    return module.compiled ? read_facts(*module.compiled) : read_facts(*module.image);
   });
   const KernelEntries entries(facts, module.compiled ? &*module.compiled : nullptr,
-                              definition.name());
+                              definition.name);
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] { module.kernels.emplace_back(kernel->name, entries.of(*kernel)); });
   }
-  module.from_bundle = definition.compiled.has_value();
-  module.source = std::move(definition.source);
-  module.image = std::move(definition.image);
+  take_origin(std::move(definition), module);
   return module;
+}
+
+void take_origin(KernelDefinition definition, KernelModule& module) {
+  module.name = std::move(definition.name);
+  module.from_bundle = definition.from_bundle;
+  module.source = std::move(definition.source);
+  module.link = std::move(definition.link);
 }
 
 }  // namespace baton::load

@@ -7,33 +7,40 @@
 #include "baton/compile.h"
 #include "baton/image.h"
 #include "baton/kernel_module.h"
+#include "baton/link.h"
 #include "baton/program.h"
 
 namespace baton::load {
 
-// What one or more kernels of a program are made from: a source or an image, read. Kernels with
-// equal definitions (source bytes, prelude, includes and options; or image bytes) share one.
+// What one or more kernels of a program are made from, read. Kernels with equal definitions (source
+// bytes, prelude, includes and options; image bytes; all of a link's inputs) share one.
 struct KernelDefinition {
-  std::optional<Source> source;  // else an image
+  // The path of the file, the paths of a link, or "<kernel k>" for text in the program.
+  std::string name;
+  std::optional<Source> source;
   std::optional<Image> image;
-  std::optional<Compiled> compiled;           // of a source that was compiled before, for a bundle
+  std::vector<LinkInput> link;
+  // What was compiled or linked before, by the caller or for a bundle.
+  std::optional<Compiled> compiled;
+  bool from_bundle = false;
   std::vector<const ProgramKernel*> kernels;  // owned by the program; at least one
-
-  // The path of the file, or "<kernel k>" for text in the program.
-  const std::string& name() const { return image ? image->name() : source->name; }
 };
 
 // Reads every file that the program's kernels name. In the order of the first kernel of each.
 // Throws what reading throws, at the kernel's place in the program.
 std::vector<KernelDefinition> read_definitions(const Program& program);
 
-// Compiles a definition that is a source, with the entries of all its kernels, unless it comes
-// compiled. Throws what compiling throws.
-Compiled compile(const KernelDefinition& definition, const std::string& arch, bool use_cache);
+// Sets `compiled` or `image` of a module: compiles a source and links a link, with the entries of
+// all kernels, unless that was done before. Throws what compiling and linking throw.
+void make(const KernelDefinition& definition, const std::string& arch, bool use_cache,
+          KernelModule& module);
 
 // What the definition's kernels are, by its images alone: for people who have no device for them.
 // Throws what compiling, reading and finding the kernels throw, at the kernel's place.
 KernelModule describe(KernelDefinition definition, const std::string& arch, bool use_cache);
+
+// Notes in a module what it was made from.
+void take_origin(KernelDefinition definition, KernelModule& module);
 
 // Does `work`; what it throws gains the kernel's place.
 template <typename Work>

@@ -57,11 +57,8 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
                      const Rewrites& rewrites) {
   KernelModule report;
   at_kernel(*definition.kernels[0], [&] {
-    if (!definition.image) {
-      report.compiled = compile(definition, device.compile_arch(), options.use_cache);
-    }
+    make(definition, device.compile_arch(), options.use_cache, report);
     rewrites.apply(definition, report);
-    report.image = definition.image;
     modules_.push_back(load_module(device, report, assemble_));
     rewrites.insist(definition, report);
   });
@@ -74,7 +71,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
     }
   }
   const KernelEntries entries(module.facts(), report.compiled ? &*report.compiled : nullptr,
-                              definition.name());
+                              definition.name);
   for (const ProgramKernel* kernel : definition.kernels) {
     at_kernel(*kernel, [&] {
       const Kernel loaded = module.kernel(entries.of(*kernel).name);
@@ -84,8 +81,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
       kernels_.emplace(kernel->name, Loaded{modules_.size() - 1, loaded});
     });
   }
-  report.from_bundle = definition.compiled.has_value();
-  report.source = std::move(definition.source);
+  take_origin(std::move(definition), report);
   reports_.push_back(std::move(report));
 }
 

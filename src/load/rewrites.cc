@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 8> kOfAssembler = {
     "-maxrregcount",  "--maxrregcount", "-Xptxas", "--ptxas-options", "-G",
     "--device-debug", "--ptx-options",  "-minnreg"};
 
-std::string obstacle_of(const Source& source) {
-  for (const std::string& option : source.options) {
+std::string obstacle_of(const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
     for (std::string_view known : kOfAssembler) {
       if (option.starts_with(known)) {
         return fmt::format("its option {} is for the assembler, and the driver would not know it",
@@ -179,9 +179,9 @@ void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) c
       definition.kernels.begin(), definition.kernels.end(),
       [this](const ProgramKernel* kernel) { return mode_of(*kernel) == RewriteMode::kOff; });
   if (none) return;
-  const Image* ptx = module.compiled                               ? &module.compiled->ptx
-                     : definition.image->kind() == ImageKind::kPtx ? &*definition.image
-                                                                   : nullptr;
+  const Image* ptx = module.compiled                           ? &module.compiled->ptx
+                     : module.image->kind() == ImageKind::kPtx ? &*module.image
+                                                               : nullptr;
   if (ptx == nullptr) {
     for (const ProgramKernel* kernel : definition.kernels) {
       const Wanted wanted = {"", mode_of(*kernel), {kernel}, {}};
@@ -192,7 +192,7 @@ void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) c
   }
   const std::vector<Wanted> wanted = wanted_of(definition, module, *ptx);
   std::string obstacle = has_pdl_ ? "" : "the device has no programmatic dependent launch";
-  if (obstacle.empty() && definition.source) obstacle = obstacle_of(*definition.source);
+  if (obstacle.empty()) obstacle = obstacle_of(definition.kernels[0]->options);
   std::shared_ptr<const ptx::ParsedModule> parsed;
   try {
     if (obstacle.empty()) parsed = ptx::ParsedModule::parse(std::string(ptx->bytes()), ptx->name());

@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"source = \"k.cu\"", "sources = \"k.cu\"", kInvalid, "14:1",
             "unknown key \"sources\" in kernel k; did you mean \"source\"?"},
         Bad{"source = \"k.cu\"", "entry = \"k\"", kInvalid, "13:1",
-            "lacks its code: one of source, text, ptx, cubin and fatbin"},
+            "lacks its code: one of source, text, ptx, cubin, fatbin and link"},
         Bad{"source = \"k.cu\"", "source = \"k.cu\"\nptx = \"k.ptx\"", kInvalid, "15:7",
             "has both source and ptx"},
         Bad{"source = \"k.cu\"", "text = \"  \"", kInvalid, "13:10", "kernel k has no text"},

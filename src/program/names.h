@@ -11,8 +11,10 @@ inline constexpr std::array<std::string_view, 6> kRoleNames = {"input", "weight"
                                                                "inout", "scratch", "state"};
 inline constexpr std::array<std::string_view, 6> kInitNames = {"none",   "zeros",  "ones",
                                                                "arange", "random", "file"};
-inline constexpr std::array<std::string_view, 5> kOriginNames = {"source", "text", "ptx", "cubin",
-                                                                 "fatbin"};
+// The last two have no key in program files.
+inline constexpr std::array<std::string_view, 8> kOriginNames = {
+    "source", "text", "ptx", "cubin", "fatbin", "link", "image", "compiled"};
+inline constexpr std::size_t kOriginKeys = 6;
 inline constexpr std::array<std::string_view, 4> kPdlNames = {"auto", "on", "off", "force"};
 inline constexpr std::array<std::string_view, 6> kRewriteNames = {"off",   "auto", "wait",
                                                                   "loads", "exit", "top"};

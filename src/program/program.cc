@@ -23,6 +23,12 @@ std::string_view name_of(const std::array<std::string_view, N>& names, Enum valu
   return names[static_cast<std::size_t>(value)];
 }
 
+// Images are what their bytes are.
+bool are_equal(const std::optional<Image>& a, const std::optional<Image>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->kind() == b->kind() && a->bytes() == b->bytes();
+}
+
 }  // namespace
 
 std::string_view to_string(BufferRole role) noexcept {
@@ -92,10 +98,15 @@ bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
 }
 
 bool operator==(const ProgramKernel& a, const ProgramKernel& b) {
-  return std::tie(a.name, a.origin, a.file, a.text, a.entry, a.prelude, a.include, a.options,
-                  a.launch, a.rewrite) == std::tie(b.name, b.origin, b.file, b.text, b.entry,
-                                                   b.prelude, b.include, b.options, b.launch,
-                                                   b.rewrite);
+  const auto parts = [](const ProgramKernel& kernel) {
+    return std::tie(kernel.name, kernel.origin, kernel.file, kernel.text, kernel.link, kernel.entry,
+                    kernel.prelude, kernel.include, kernel.options, kernel.launch, kernel.rewrite);
+  };
+  if (parts(a) != parts(b) || !are_equal(a.image, b.image)) return false;
+  if (!a.compiled || !b.compiled) return a.compiled.has_value() == b.compiled.has_value();
+  return are_equal(a.compiled->ptx, b.compiled->ptx) &&
+         are_equal(a.compiled->cubin, b.compiled->cubin) &&
+         a.compiled->symbols == b.compiled->symbols;
 }
 
 bool operator==(const ProgramStep& a, const ProgramStep& b) {

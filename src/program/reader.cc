@@ -23,9 +23,9 @@ constexpr std::array<std::string_view, 6> kProgramKeys = {"name",    "symbols", 
                                                           "kernels", "setup",   "steps"};
 constexpr std::array<std::string_view, 7> kBufferKeys = {"dtype", "shape",  "role",    "init",
                                                          "file",  "tensor", "variable"};
-constexpr std::array<std::string_view, 11> kKernelKeys = {"source",  "text",   "ptx",     "cubin",
-                                                          "fatbin",  "entry",  "prelude", "include",
-                                                          "options", "launch", "rewrite"};
+constexpr std::array<std::string_view, 12> kKernelKeys = {
+    "source", "text",    "ptx",     "cubin",   "fatbin", "link",
+    "entry",  "prelude", "include", "options", "launch", "rewrite"};
 // "none" is what leaving `init` out means, and a file has a key of its own.
 constexpr std::span<const std::string_view> kInitChoices(kInitNames.data() + 1, 4);
 
@@ -135,10 +135,9 @@ class ProgramReader {
 
   void read_origin(const TableReader& table, ProgramKernel& kernel) {
     std::string_view chosen;
-    for (std::size_t i = 0; i < kOriginNames.size(); ++i) {
+    for (std::size_t i = 0; i < kOriginKeys; ++i) {
       const std::string_view key = kOriginNames[i];
-      const auto value = table.string(key);
-      if (!value) continue;
+      if (table.find(key) == nullptr) continue;
       if (!chosen.empty()) {
         throw error_at(document_.place(*table.find(key)), ErrorCode::kInvalidInput,
                        "{} has both {} and {}; keep one of them", table.what(), chosen, key);
@@ -146,14 +145,19 @@ class ProgramReader {
       chosen = key;
       kernel.origin = static_cast<KernelOrigin>(i);
       if (kernel.origin == KernelOrigin::kText) {
-        kernel.text = *value;
+        kernel.text = table.required_string(key);
+      } else if (kernel.origin == KernelOrigin::kLink) {
+        for (const std::string& file : table.strings(key)) {
+          kernel.link.push_back(path(file, table, key));
+        }
       } else {
-        kernel.file = path(*value, table, key);
+        kernel.file = path(table.required_string(key), table, key);
       }
     }
     if (chosen.empty()) {
       throw error_at(table.place(), ErrorCode::kInvalidInput,
-                     "{} lacks its code: one of source, text, ptx, cubin and fatbin", table.what());
+                     "{} lacks its code: one of source, text, ptx, cubin, fatbin and link",
+                     table.what());
     }
   }
 

@@ -66,32 +66,52 @@ void check_variables(const ProgramDefinition& program, const ProgramScope& scope
   }
 }
 
+// What a kernel with one origin has, and one with another has not.
+struct OriginPart {
+  const char* name;
+  bool belongs;
+  bool is_there;
+};
+
+void check_origin(const ProgramKernel& kernel) {
+  using enum KernelOrigin;
+  const KernelOrigin origin = kernel.origin;
+  const bool is_file = origin != kText && origin < kLink;
+  const OriginPart parts[] = {
+      {"file", is_file, !kernel.file.empty()},
+      {"text", origin == kText, !trim(kernel.text).empty()},
+      {"files to link", origin == kLink, !kernel.link.empty()},
+      {"image", origin == kImage, kernel.image.has_value()},
+      {"result of a compile", origin == kCompiled, kernel.compiled.has_value()},
+  };
+  for (const auto& [name, belongs, is_there] : parts) {
+    if (belongs == is_there) continue;
+    throw error_at(kernel.where, ErrorCode::kInvalidInput, "kernel {} has {} {}, and comes as {}",
+                   printable(kernel.name), belongs ? "no" : "a", name, to_string(origin));
+  }
+  if (origin == kSource || origin == kText || origin == kLink) return;
+  const char* misplaced = !kernel.prelude.empty()   ? "prelude"
+                          : !kernel.include.empty() ? "include"
+                          : !kernel.options.empty() ? "options"
+                                                    : nullptr;
+  if (misplaced == nullptr) return;
+  throw error_at(kernel.where, ErrorCode::kInvalidInput,
+                 "kernel {} has {}, which is for the compiler, but comes as {}, which is not "
+                 "compiled",
+                 printable(kernel.name), misplaced, to_string(origin));
+}
+
 void check(ProgramKernel& kernel, ProgramScope& scope) {
   if (trim(kernel.name).empty()) {
     throw error_at(kernel.where, ErrorCode::kInvalidInput, "a kernel has an empty name");
   }
   scope.declare(kernel);
-  const bool is_text = kernel.origin == KernelOrigin::kText;
-  if (is_text ? trim(kernel.text).empty() : kernel.file.empty()) {
-    throw error_at(kernel.where, ErrorCode::kInvalidInput, "kernel {} has no {}",
-                   printable(kernel.name), is_text ? "text" : "file");
-  }
-  if (!is_text && kernel.origin != KernelOrigin::kSource) {
-    const char* misplaced = !kernel.prelude.empty()   ? "prelude"
-                            : !kernel.include.empty() ? "include"
-                            : !kernel.options.empty() ? "options"
-                                                      : nullptr;
-    if (misplaced != nullptr) {
-      throw error_at(kernel.where, ErrorCode::kInvalidInput,
-                     "kernel {} has {}, which is for the compiler, but comes as {}, which is not "
-                     "compiled",
-                     printable(kernel.name), misplaced, to_string(kernel.origin));
-    }
-  }
+  check_origin(kernel);
   scope.check(kernel.launch);
   const bool insists = kernel.rewrite.value_or(RewriteMode::kAuto) > RewriteMode::kAuto;
-  const bool is_machine_code =
-      kernel.origin == KernelOrigin::kCubin || kernel.origin == KernelOrigin::kFatbin;
+  const bool is_machine_code = kernel.origin == KernelOrigin::kCubin ||
+                               kernel.origin == KernelOrigin::kFatbin ||
+                               (kernel.image && kernel.image->kind() != ImageKind::kPtx);
   if (insists && is_machine_code) {
     throw error_at(kernel.where, ErrorCode::kInvalidInput,
                    "kernel {} has rewrite = \"{}\", but comes as {}, and only source and PTX can "

@@ -82,7 +82,7 @@ class Keeper {
   void add(const KernelModule& module) {
     const std::string stem = free_stem(module);
     Json entry = Json::object();
-    entry["name"] = name_of(module);
+    entry["name"] = module.name;
     Json& kernels = entry["kernels"] = Json::array();
     for (const auto& [name, facts] : module.kernels) {
       kernels.push_back({{"kernel", name}, {"symbol", facts.name}});
@@ -91,9 +91,9 @@ class Keeper {
       add_bundled_source(*module.source, stem, entry);
     } else if (module.source) {
       add_source(*module.source, stem, entry);
-    } else {
-      extraction_.write_image(*module.image, stem);
     }
+    for (const LinkInput& input : module.link) add_input(input, entry["link"].emplace_back());
+    if (module.image) extraction_.write_image(*module.image, stem);
     if (module.compiled) {
       extraction_.write_image(module.compiled->ptx, stem);
       // The PTX that it carries for debuggers is the one beside it.
@@ -114,11 +114,28 @@ class Keeper {
   }
 
  private:
+  // A file that was linked.
+  void add_input(const LinkInput& input, Json& entry) {
+    const auto* source = std::get_if<Source>(&input);
+    entry["name"] = source != nullptr ? source->name : std::get<Image>(input).name();
+    const std::string stem = free_stem(fs::path(entry["name"].get<std::string>()).stem().string());
+    if (source != nullptr) {
+      add_source(*source, stem, entry);
+    } else {
+      extraction_.write_image(std::get<Image>(input), stem);
+    }
+  }
+
   // A file's own stem, else the first kernel's name; another one where that is taken.
   std::string free_stem(const KernelModule& module) {
     const std::string& kernel = module.kernels.front().first;
     const bool is_text = module.source && module.source->name.starts_with('<');
-    std::string stem = is_text ? kernel : fs::path(name_of(module)).stem().string();
+    const bool is_one_file =
+        module.source ? !is_text : module.image.has_value() && module.link.empty();
+    return free_stem(is_one_file ? fs::path(module.name).stem().string() : kernel);
+  }
+
+  std::string free_stem(std::string stem) {
     if (!stays_inside(stem) || stem.find('/') != std::string::npos) stem = "kernel";
     const std::string base = stem;
     for (int number = 2; !taken_.insert(stem).second; ++number) {
@@ -194,10 +211,6 @@ std::vector<KernelModule> describe_modules(const Program& program, const std::st
 
 std::vector<KernelModule> describe_modules(const Bundle& bundle, const std::string& arch) {
   return describe_all(bundle::read_definitions(bundle, bundle.program(), arch), arch);
-}
-
-const std::string& name_of(const KernelModule& module) {
-  return module.source ? module.source->name : module.image->name();
 }
 
 std::vector<std::string> keep_modules(const Program& program,

@@ -18,9 +18,6 @@ std::vector<Executable::KernelModule> describe_modules(const Program& program,
 std::vector<Executable::KernelModule> describe_modules(const Bundle& bundle,
                                                        const std::string& arch);
 
-// What a module was made from, as messages call it.
-const std::string& name_of(const Executable::KernelModule& module);
-
 // Writes the sources as they were, with the files of their own folders that they include, their PTX
 // and machine code, and images byte for byte; and manifest.json, which says what was made from
 // what. `option` is what messages call the folder. What cannot be written as it was is a remark.

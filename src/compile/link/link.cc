@@ -274,7 +274,7 @@ class DeviceLink {
       linker.emplace(arch_.text);
     } catch (Error& missing) {
       if (out.ptx.empty()) {
-        throw error(missing.code(), "{}: {}, and {} is no PTX that could be linked without it",
+        throw error(missing.code(), "{}: {}, and {} has no PTX that could be linked without it",
                     name_, missing.message(), without_ptx());
       }
       log(LogLevel::kInfo, "{} has PTX alone: {}", name_, missing.message());
