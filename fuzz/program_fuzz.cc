@@ -68,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const baton::Program program = baton::Program::from_text(text, "input");
     check(program.steps());
     require(program == program);
+    require(baton::Program::from_text(program.to_toml(), "input") == program);
   } catch (const baton::Error& failure) {
     require(is_refusal(failure));
   }

@@ -424,6 +424,10 @@ class BATON_API Program {
   // One sentence for each kernel, buffer and symbol that nothing uses, with its place.
   const std::vector<std::string>& warnings() const { return *warnings_; }
 
+  // The program as a program file: reading it in the program's folder gives an equal program. Throws
+  // kInvalidInput for a kernel in memory, and for an argument that a program file cannot have.
+  std::string to_toml() const;
+
   // Null where there is none of that name.
   const ProgramSymbol* symbol(std::string_view name) const;
   const ProgramBuffer* buffer(std::string_view name) const;

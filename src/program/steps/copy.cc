@@ -4,6 +4,7 @@
 #include "program/argument_reader.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
 
 // copy = { from = "x", to = "y + N", count = "N" }
 
@@ -42,6 +43,14 @@ void check_step(CopyStep& step, ProgramScope& scope, const SourceLocation&) {
 
 bool equal_steps(const CopyStep& a, const CopyStep& b) {
   return parts(a) == parts(b);
+}
+
+void write_step(const CopyStep& step, TomlTable& table) {
+  TomlTable copy;
+  copy.add("from", toml_place(step.from));
+  copy.add("to", toml_place(step.to));
+  copy.add_if("count", step.count);
+  table.add("copy", copy.as_value());
 }
 
 }  // namespace baton

@@ -5,6 +5,7 @@
 #include "program/scalar.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
 
 // fill = { buffer = "x", value = 0 }
 
@@ -59,6 +60,15 @@ void check_step(FillStep& step, ProgramScope& scope, const SourceLocation& where
 
 bool equal_steps(const FillStep& a, const FillStep& b) {
   return a.buffer == b.buffer && same_value(a.value, b.value);
+}
+
+void write_step(const FillStep& step, TomlTable& table) {
+  TomlTable fill;
+  fill.add("buffer", toml_string(step.buffer));
+  const auto* number = std::get_if<double>(&step.value);
+  fill.add("value", number != nullptr ? toml_float(*number)
+                                      : toml_expression(std::get<Expression>(step.value)));
+  table.add("fill", fill.as_value());
 }
 
 }  // namespace baton

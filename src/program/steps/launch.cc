@@ -5,10 +5,12 @@
 #include "base/text.h"
 #include "program/argument_check.h"
 #include "program/argument_reader.h"
+#include "program/argument_writer.h"
 #include "program/attribute_reader.h"
 #include "program/attributes.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
 
 // launch = "saxpy", with grid, block, args and every attribute.
 
@@ -78,6 +80,18 @@ void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& whe
 
 bool equal_steps(const LaunchStep& a, const LaunchStep& b) {
   return parts(a) == parts(b);
+}
+
+void write_step(const LaunchStep& step, TomlTable& table) {
+  table.add("launch", toml_string(step.kernel));
+  table.add("grid", toml_expressions(step.grid));
+  table.add_if("block", step.block);
+  std::string args;
+  for (const LaunchArgument& argument : step.args) {
+    args += (args.empty() ? "" : ", ") + toml_argument(argument);
+  }
+  table.add("args", "[" + args + "]");
+  write_attributes(step.attributes, table);
 }
 
 }  // namespace baton

@@ -4,6 +4,8 @@
 #include "program/reader.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
+#include "program/writer.h"
 
 // repeat = "L", index = "layer", steps = [ ... ]
 
@@ -43,6 +45,12 @@ void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& whe
 
 bool equal_steps(const RepeatStep& a, const RepeatStep& b) {
   return parts(a) == parts(b);
+}
+
+void write_step(const RepeatStep& step, TomlTable& table) {
+  table.add("repeat", toml_expression(step.count));
+  table.add_text("index", step.index);
+  table.add("steps", toml_steps(step.steps));
 }
 
 }  // namespace baton

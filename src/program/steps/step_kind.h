@@ -1,9 +1,9 @@
 #pragma once
 
-// One place for a kind of step. A kind has one file here: it reads the step, checks it against the
-// program's names, and compares two of them. `bind/steps` and `play/steps` have its other halves:
-// what it becomes on a tape, and how a tape's step is sent. Every visit of ProgramStep::action is
-// exhaustive, so a kind that a room forgets does not compile.
+// One place for a kind of step. A kind has one file here: it reads and writes the step, checks
+// it against the program's names, and compares two of them. `bind/steps` and `play/steps` have its
+// other halves: what it becomes on a tape, and how a tape's step is sent. Every visit of
+// ProgramStep::action is exhaustive, so a kind that a room forgets does not compile.
 
 #include <span>
 #include <string>
@@ -15,6 +15,7 @@
 namespace baton {
 
 class ProgramScope;
+class TomlTable;
 
 // A step in a program file. `what` names it in messages: "step 3.0".
 struct StepSource {
@@ -54,5 +55,11 @@ bool equal_steps(const LaunchStep& a, const LaunchStep& b);
 bool equal_steps(const CopyStep& a, const CopyStep& b);
 bool equal_steps(const FillStep& a, const FillStep& b);
 bool equal_steps(const RepeatStep& a, const RepeatStep& b);
+
+// Adds the keys that the kind's `read` reads as an equal step.
+void write_step(const LaunchStep& step, TomlTable& table);
+void write_step(const CopyStep& step, TomlTable& table);
+void write_step(const FillStep& step, TomlTable& table);
+void write_step(const RepeatStep& step, TomlTable& table);
 
 }  // namespace baton

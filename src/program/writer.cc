@@ -1,0 +1,154 @@
+#include "program/writer.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "program/argument_writer.h"
+#include "program/names.h"
+#include "program/steps/step_kind.h"
+#include "program/toml_table.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+TomlTable table_of(const ProgramStep& step) {
+  TomlTable table;
+  std::visit([&](const auto& action) { write_step(action, table); }, step.action);
+  return table;
+}
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const Program& program, const MemoryKernelName& in_memory)
+      : program_(program), in_memory_(in_memory) {}
+
+  std::string write() {
+    TomlTable top;
+    top.add("name", toml_string(program_.name()));
+    out_ = top.as_lines();
+    write_symbols();
+    for (const ProgramBuffer& buffer : program_.buffers()) {
+      section(fmt::format("buffers.{}", buffer.name), buffer_table(buffer));
+    }
+    for (const ProgramKernel& kernel : program_.kernels()) {
+      section(fmt::format("kernels.{}", toml_string(kernel.name)), kernel_table(kernel));
+    }
+    for (const ProgramStep& step : program_.setup()) put_step("setup", step);
+    for (const ProgramStep& step : program_.steps()) put_step("steps", step);
+    return std::move(out_);
+  }
+
+ private:
+  void section(const std::string& name, const TomlTable& table) {
+    out_ += fmt::format("\n[{}]\n{}", name, table.as_lines());
+  }
+
+  void put_step(std::string_view key, const ProgramStep& step) {
+    out_ += fmt::format("\n[[{}]]\n{}", key, table_of(step).as_lines());
+  }
+
+  void write_symbols() {
+    if (program_.symbols().empty()) return;
+    TomlTable table;
+    for (const ProgramSymbol& symbol : program_.symbols()) {
+      table.add(symbol.name, std::to_string(symbol.value));
+    }
+    section("symbols", table);
+  }
+
+  // From the program's folder, as the reader takes it.
+  std::string path(const fs::path& file) const {
+    if (program_.directory().empty() || file.is_absolute()) return file.string();
+    const fs::path inside = file.lexically_relative(program_.directory());
+    if (!inside.empty() && *inside.begin() != "..") return inside.string();
+    return fs::absolute(file).string();
+  }
+
+  std::vector<std::string> paths(const std::vector<fs::path>& files) const {
+    std::vector<std::string> texts;
+    for (const fs::path& file : files) texts.push_back(path(file));
+    return texts;
+  }
+
+  TomlTable buffer_table(const ProgramBuffer& buffer) const {
+    TomlTable table;
+    table.add("dtype", toml_string(to_string(buffer.dtype)));
+    table.add("shape", toml_expressions(buffer.shape));
+    table.add("role", toml_string(to_string(buffer.role)));
+    if (buffer.init == BufferInit::kFile) {
+      table.add("file", toml_string(path(buffer.file)));
+    } else if (buffer.init != BufferInit::kNone) {
+      table.add("init", toml_string(to_string(buffer.init)));
+    }
+    table.add_text("tensor", buffer.tensor);
+    if (buffer.variable) {
+      table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
+    }
+    return table;
+  }
+
+  TomlTable kernel_table(const ProgramKernel& kernel) const {
+    TomlTable table;
+    add_origin(kernel, table);
+    table.add_text("entry", kernel.entry);
+    table.add_text("prelude", kernel.prelude);
+    table.add_if("include", paths(kernel.include));
+    table.add_if("options", kernel.options);
+    if (kernel.rewrite) table.add("rewrite", toml_string(to_string(*kernel.rewrite)));
+    TomlTable launch;
+    write_attributes(kernel.launch, launch);
+    if (!launch.empty()) table.add("launch", launch.as_value());
+    return table;
+  }
+
+  void add_origin(const ProgramKernel& kernel, TomlTable& table) const {
+    const std::string_view key = to_string(kernel.origin);
+    switch (kernel.origin) {
+      case KernelOrigin::kSource:
+      case KernelOrigin::kPtx:
+      case KernelOrigin::kCubin:
+      case KernelOrigin::kFatbin:
+        return table.add(key, toml_string(path(kernel.file)));
+      case KernelOrigin::kText:
+        return table.add(key, toml_string(kernel.text));
+      case KernelOrigin::kLink:
+        return table.add(key, toml_strings(paths(kernel.link)));
+      case KernelOrigin::kImage:
+      case KernelOrigin::kCompiled:
+        const auto [stands_for, file] = in_memory_(kernel);
+        return table.add(stands_for, toml_string(file));
+    }
+  }
+
+  const Program& program_;
+  const MemoryKernelName& in_memory_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string toml_steps(const std::vector<ProgramStep>& steps) {
+  std::string out = "[\n";
+  for (const ProgramStep& step : steps) out += "  " + table_of(step).as_value() + ",\n";
+  return out + "]";
+}
+
+std::string write_program(const Program& program, const MemoryKernelName& in_memory) {
+  return ProgramWriter(program, in_memory).write();
+}
+
+std::string Program::to_toml() const {
+  return write_program(
+      *this, [](const ProgramKernel& kernel) -> std::pair<std::string, std::string> {
+        throw error_at(
+            kernel.where, ErrorCode::kInvalidInput,
+            "kernel {} is in memory ({}), which a program file cannot name; write it to a "
+            "file, or build a bundle, which holds it",
+            printable(kernel.name), to_string(kernel.origin));
+      });
+}
+
+}  // namespace baton
