@@ -94,9 +94,10 @@ struct BundleOptions {
 
 // Compiles a program's kernels for every architecture and writes a bundle. The file is replaced
 // whole or not at all. The same program and compiler give the same bytes. Returns remarks: files
-// that the bundle needs beside it. Throws the errors of compiling and reading, and kInvalidInput
-// for a program that has no text (one that was built in C++) or comes from a bundle, for an
-// architecture that is given twice, and for a file that cannot be written.
+// that the bundle needs beside it. A program that was built in C++ gets a text, and its kernels in
+// memory become parts of the bundle. Throws the errors of compiling and reading, and kInvalidInput
+// for a program that comes from a bundle or that no program file can express, for an architecture
+// that is given twice, and for a file that cannot be written.
 BATON_API std::vector<std::string> write_bundle(const Program& program,
                                                 const std::filesystem::path& path,
                                                 const BundleOptions& options = {});

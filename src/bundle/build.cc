@@ -20,6 +20,7 @@
 #include "compile/request.h"
 #include "load/kernel_definition.h"
 #include "program/without_sources.h"
+#include "program/writer.h"
 
 namespace baton {
 namespace bundle {
@@ -42,12 +43,6 @@ class BundleBuilder {
  public:
   BundleBuilder(const Program& program, const BundleOptions& options)
       : program_(program), options_(options) {
-    if (program.text().empty()) {
-      throw error(ErrorCode::kInvalidInput,
-                  "the program {} has no text, because it was built in C++; write it as a program "
-                  "file to make a bundle of it",
-                  printable(program.name()));
-    }
     if (Bundle::is_bundle(program.file())) {
       throw error(ErrorCode::kInvalidInput,
                   "{} is a bundle already; build one from the program file",
@@ -58,12 +53,12 @@ class BundleBuilder {
 
   void write(const fs::path& path) {
     require_writable(path);
-    add(std::string(kProgramSection),
-        keep(options_.sources ? program_.text()
-                              : without_sources(program_.text(), program_.file().string())));
     for (load::KernelDefinition& definition : load::read_definitions(program_)) {
       load::at_kernel(*definition.kernels[0], [&] { collect(std::move(definition)); });
     }
+    const std::string text = program_text();
+    add(std::string(kProgramSection),
+        keep(options_.sources ? text : without_sources(text, program_.file().string())));
     collect_files();
     fill();
     write_sections(std::move(out_), sections_, path);
@@ -95,6 +90,23 @@ class BundleBuilder {
       throw error(ErrorCode::kInvalidInput, "the architecture {} is given twice; keep one", *arch);
     }
     if (architectures_.empty()) architectures_.push_back(Device::open().compile_arch());
+  }
+
+  // The program's own text, unless the program was built or changed in C++. There a kernel in
+  // memory is the part of the bundle that holds it.
+  std::string program_text() const {
+    const std::string& own = program_.text();
+    if (!own.empty()) {
+      const Program read = Program::from_text(own, program_.name(), program_.directory());
+      if (read == program_) return own;
+    }
+    std::string text = write_program(program_, [this](const ProgramKernel& kernel) {
+      const std::string& part = image_parts_.at(kernel.name);
+      return std::pair(fs::path(part).extension().string().substr(1), part);
+    });
+    // What cannot be read again is said now.
+    Program::from_text(text, printable(program_.name()), program_.directory());
+    return text;
   }
 
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
@@ -157,6 +169,10 @@ class BundleBuilder {
         add_compiled(stem + "." + arch, built);
       }
       if (options_.sources) module.source = add_sources(definition);
+    }
+    const Built& first = module.builds.front();
+    for (const ProgramKernel* kernel : definition.kernels) {
+      image_parts_[kernel->name] = (first.ptx ? first.ptx : first.code)->section;
     }
     module.definition = std::move(definition);
     modules_.push_back(std::move(module));
@@ -321,6 +337,7 @@ class BundleBuilder {
   std::vector<std::string> architectures_;
   std::map<std::string, std::string_view> sections_;  // their bytes by name
   std::vector<BuiltModule> modules_;
+  std::map<std::string, std::string> image_parts_;          // of a kernel: the section of its image
   std::vector<std::pair<std::string, std::string>> files_;  // buffers, and sections of theirs
   std::vector<std::string> remarks_;
   IndexWriter out_;

@@ -134,6 +134,64 @@ TEST_F(BundleTest, RunsWithoutCompilerAndFiles) {
   EXPECT_EQ(run(LoadedProgram::load(opened, device)), expected);
 }
 
+// A program without a file: one kernel as an image in memory, one compiled before.
+Program built_in_memory(const Device& device) {
+  const Compiled add = compile(
+      Source::from_text("extern \"C\" __global__ void add(float* y) { y[threadIdx.x] += 1; }"),
+      {.arch = device.compile_arch()});
+  Source templates = Source::from_text(
+      "template <int N> __global__ void fill(float* y) { y[threadIdx.x] = N; }", "fill.cu");
+  CompileOptions options;
+  options.arch = device.compile_arch();
+  options.entries = {"fill<3>"};
+  ProgramBuilder builder("in memory");
+  builder.symbol("N", 32);
+  builder.buffer({.name = "y", .dtype = DType::kF32, .shape = {"N"}, .role = BufferRole::kOutput});
+  builder.kernel({.name = "add", .origin = KernelOrigin::kImage, .image = add.ptx});
+  builder.kernel({.name = "fill",
+                  .origin = KernelOrigin::kCompiled,
+                  .compiled = compile(templates, options),
+                  .entry = "fill<3>"});
+  builder.launch({.kernel = "fill", .grid = {1}, .block = {"N"}, .args = {"y"}});
+  builder.launch({.kernel = "add", .grid = {1}, .block = {"N"}, .args = {"y"}});
+  return builder.build();
+}
+
+TEST_F(BundleTest, HoldsKernelsInMemory) {
+  const Device device = open_device();
+  const Program program = built_in_memory(device);
+  const std::vector<float> expected = run(LoadedProgram::load(program, device));
+  EXPECT_THAT(expected, testing::Each(4.f));
+  write_bundle(program, bundle(), everything());
+  const WithoutNvrtc hidden;
+  const Bundle opened = Bundle::open(bundle(), Verify::kAll);
+  EXPECT_EQ(opened.program().name(), "in memory");
+  EXPECT_EQ(run(LoadedProgram::load(opened, device)), expected);
+  // Its parts, written to a folder, are a program too.
+  for (const BundlePart& part : opened.parts()) {
+    const fs::path file = folder() / part.name;
+    fs::create_directories(file.parent_path());
+    write_file_atomically(file, opened.bytes(part.name));
+  }
+  const Program extracted = Program::from_file(folder() / "program.toml");
+  EXPECT_EQ(extracted.kernel("add")->origin, KernelOrigin::kPtx);
+  EXPECT_EQ(run(LoadedProgram::load(extracted, device)), expected);
+}
+
+// The text of the file is another one.
+TEST_F(BundleTest, HasWhatWasChangedSinceTheFile) {
+  const Device device = open_device();
+  ProgramDefinition changed = Program::from_file(folder() / "p.toml").definition();
+  changed.symbols[0].value = 32;
+  changed.kernels[1].text =
+      "extern \"C\" __global__ void add(float* y, const float* w) { y[threadIdx.x] = 9; }";
+  const fs::path file = folder() / "data/w.npy";
+  write_npy(file, array(DType::kF32, {32}, std::vector<float>(32)));
+  write_bundle(Program(changed), bundle(), everything());
+  EXPECT_THAT(run(LoadedProgram::load(Bundle::open(bundle()), device)),
+              testing::AllOf(testing::SizeIs(32), testing::Each(9.f)));
+}
+
 TEST_F(BundleTest, HasItsPartsByteForByte) {
   build(everything());
   const std::string arch = open_device().compile_arch();
@@ -321,9 +379,13 @@ TEST_F(BundleTest, RefusesToBuildWhatItCannot) {
   options.architectures = {"sm_90a", "sm_90a"};
   EXPECT_THAT(refusal_of([&] { build(options); }), HasSubstr("sm_90a is given twice"));
   ProgramBuilder builder("built");
-  builder.buffer({.name = "x", .shape = {1}}).fill({.buffer = "x", .value = 0.0});
+  builder.kernel({.name = "k", .text = "__global__ void k(float) {}"});
+  builder.launch({.kernel = "k",
+                  .grid = {1},
+                  .block = {1},
+                  .args = {TypedValue{DType::kF32, Expression("1 + 2")}}});
   EXPECT_THAT(refusal_of([&] { write_bundle(builder.build(), bundle()); }),
-              HasSubstr("the program built has no text"));
+              HasSubstr("cannot be in a program file"));
   build(everything());
   EXPECT_THAT(refusal_of([&] { write_bundle(Bundle::open(bundle()).program(), bundle()); }),
               HasSubstr("is a bundle already"));
