@@ -17,6 +17,9 @@
 namespace baton::python {
 namespace {
 
+// Vector loads take at most 16 bytes: host arrays keep their place relative to that.
+constexpr std::uint64_t kAlignment = 16;
+
 // Host arrays that overlap, as one allocation of the simulated GPU.
 struct HostGroup {
   std::byte* begin = nullptr;
@@ -24,6 +27,9 @@ struct HostGroup {
   bool written = false;
   std::string name;
   std::optional<Memory> memory;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(end - begin); }
+  std::size_t lead() const { return reinterpret_cast<std::uintptr_t>(begin) % kAlignment; }
 };
 
 std::vector<HostGroup> group(std::vector<HostArgument>& hosts) {
@@ -55,24 +61,23 @@ void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, Pack
   const Stream stream = adopted(config.stream.native, state.device);
   std::vector<HostGroup> groups = group(state.hosts);
   for (HostGroup& one : groups) {
-    const auto bytes = static_cast<std::size_t>(one.end - one.begin);
-    one.memory.emplace(state.device, bytes);
+    one.memory.emplace(state.device, one.lead() + one.bytes());
     one.memory->set_name(one.name);
-    one.memory->upload(one.begin, bytes, 0, stream);
+    one.memory->upload(one.begin, one.bytes(), one.lead(), stream);
   }
   for (const HostArgument& host : state.hosts) {
     const auto owner = std::find_if(groups.begin(), groups.end(), [&](const HostGroup& one) {
       return one.begin <= host.data && host.data < one.end;
     });
-    values.set(host.index,
-               owner->memory->address() + static_cast<std::uint64_t>(host.data - owner->begin));
+    values.set(host.index, owner->memory->address() + owner->lead() +
+                               static_cast<std::uint64_t>(host.data - owner->begin));
   }
   launch_checked(kernel.kernel, config, values.pointers());
   // The wait for the kernel comes first: it is the one that tells what failed.
   wait_for(stream);
   for (const HostGroup& one : groups) {
     if (!one.written) continue;
-    one.memory->download(one.begin, static_cast<std::size_t>(one.end - one.begin), 0, stream);
+    one.memory->download(one.begin, one.bytes(), one.lead(), stream);
   }
   wait_for(stream);
 }

@@ -222,9 +222,21 @@ std::uint64_t pack_float(const Parameter& parameter, double value) {
   refuse("is the float {}, for an integer; pass an int", value);
 }
 
+// The bits of a number, as bytes: struct.pack("<f", x).
+std::uint64_t pack_number_bytes(const Parameter& parameter, PyObject* value) {
+  const Py_ssize_t size = PyBytes_Size(value);
+  if (size != static_cast<Py_ssize_t>(parameter.size) || parameter.size > sizeof(std::uint64_t)) {
+    refuse("has {} bytes, the parameter {}", size, parameter.size);
+  }
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, PyBytes_AsString(value), parameter.size);
+  return bits;
+}
+
 std::uint64_t pack_number(const Parameter& parameter, PyObject* value) {
   if (PyFloat_Check(value)) return pack_float(parameter, PyFloat_AsDouble(value));
   if (PyLong_Check(value)) return pack_integer(parameter, value);
+  if (PyBytes_Check(value)) return pack_number_bytes(parameter, value);
   const Ref number = scalar_item(value);
   if (PyFloat_Check(number.get())) return pack_float(parameter, PyFloat_AsDouble(number.get()));
   if (PyLong_Check(number.get())) return pack_integer(parameter, number.get());

@@ -1,0 +1,246 @@
+"""Kernels of Triton: taken from its cache or its compile results, and launched without it.
+
+    add = baton.triton.load("~/.triton/cache/QIJZ.../add_kernel.json")
+    add[baton.ceildiv(n, 1024)](x, y, out, n)
+
+With `baton.triton.on("sim:h200")` Triton programs themselves run on a device of Baton: kernels of
+`@triton.jit` are compiled by Triton and launched by Baton, on CPU tensors of torch where the device
+is the simulated GPU. Triton is imported only there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import struct
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping, Sequence
+
+from . import _core
+from ._core import Array, Device, Kernel
+from ._errors import ArgumentError, Error, NotFoundError, UnsupportedError
+
+# The scratch memories of a launch, in the order of their parameters, which follow the kernel's own.
+_SCRATCH = ("global_scratch", "profile_scratch")
+
+
+class TritonKernel:
+    """A kernel that Triton compiled, with how it is launched. Any thread may use it.
+
+    kernel: the baton.Kernel. metadata: what Triton wrote about it. block: threads of a block.
+    """
+
+    def __init__(self, kernel: Kernel, metadata: Mapping[str, Any],
+                 signature: Sequence[str] | None = None):
+        self.kernel = kernel
+        self.metadata = dict(metadata)
+        self.name = str(metadata["name"])
+        self.block = int(metadata["num_warps"]) * int(metadata.get("warp_size", 32))
+        self.num_ctas = int(metadata.get("num_ctas", 1))
+        self.shared = int(metadata.get("shared", 0))
+        # Triton's types of the arguments that are passed, such as "*fp32" and "i32", if known.
+        self.signature = None if signature is None else tuple(signature)
+        if metadata.get("tensordesc_meta"):
+            raise UnsupportedError(
+                f"the Triton kernel {self.name} takes tensor descriptors from the host, which "
+                "Baton does not make yet; use tl.make_tensor_descriptor in the kernel",
+                code="unsupported")
+        total = len(kernel.params)
+        own = len(self.signature) if self.signature is not None else total - self._scratch_count()
+        if not 0 <= total - own <= len(_SCRATCH):
+            raise ArgumentError(f"the Triton kernel {self.name} has {total} parameters, its "
+                                f"signature has {own} arguments", code="invalid_input")
+        self._own = own
+
+    def _scratch_count(self) -> int:
+        """Triton 3.5 and later pass both scratch memories, 3.3 and 3.4 the first, others none."""
+        return sum(f"{name}_size" in self.metadata for name in _SCRATCH)
+
+    def __repr__(self) -> str:
+        return f"<baton.triton.TritonKernel {self.name} on {self.kernel.device.spec}>"
+
+    def __getitem__(self, grid: int | Sequence[int]) -> Any:
+        def launch(*arguments: Any, stream: Any = None) -> None:
+            self.launch(*arguments, grid=grid, stream=stream)
+        return launch
+
+    def launch(self, *arguments: Any, grid: int | Sequence[int], stream: Any = None) -> None:
+        """Checks and enqueues one launch. `grid` counts programs of Triton, in up to three extents.
+
+        Arguments are the kernel's own without its constants. Scratch memory is allocated where the
+        kernel needs it, for the time of the launch. Raises what Kernel.launch raises.
+        """
+        extents = [grid] if isinstance(grid, int) else list(grid)
+        extents += [1] * (3 - len(extents))
+        if len(arguments) != self._own:
+            raise ArgumentError(f"the Triton kernel {self.name} takes {self._own} arguments"
+                                f"{self._types()}, {len(arguments)} were given")
+        values = [self._value(i, argument) for i, argument in enumerate(arguments)]
+        programs = extents[0] * extents[1] * extents[2]
+        scratch = [self._scratch(name, programs) for name in _SCRATCH]
+        values += scratch[:len(self.kernel.params) - self._own]
+        if programs == 0:
+            return
+        self.kernel.launch(
+            *values, grid=(extents[0] * self.num_ctas, extents[1], extents[2]), block=self.block,
+            cluster=self.num_ctas if self.num_ctas > 1 else None, shared=self.shared,
+            cooperative=bool(self.metadata.get("launch_cooperative_grid", False)),
+            pdl=bool(self.metadata.get("launch_pdl", False)), stream=stream)
+
+    def _types(self) -> str:
+        return f" ({', '.join(self.signature)})" if self.signature else ""
+
+    def _value(self, index: int, argument: Any) -> Any:
+        """Floats go in the type of Triton's signature: PTX may declare them as bits."""
+        if not isinstance(argument, float) or self.signature is None:
+            return argument
+        formats = {"fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
+        kind = self.signature[index]
+        if kind in formats:
+            return struct.pack(formats[kind], argument)
+        if kind == "bf16":
+            bits = struct.unpack("<I", struct.pack("<f", argument))[0]
+            rounded = bits + 0x7FFF + ((bits >> 16) & 1)
+            return struct.pack("<H", (rounded >> 16) & 0xFFFF)
+        return argument
+
+    def _scratch(self, name: str, programs: int) -> Array | None:
+        size = int(self.metadata.get(f"{name}_size", 0) or 0)
+        if size == 0:
+            return None
+        return self.kernel.device.empty(programs * self.num_ctas * size, "u8")
+
+
+def load(compiled: Any, device: Device | str | None = None) -> TritonKernel:
+    """Loads a kernel that Triton compiled.
+
+    compiled: a triton.compiler.CompiledKernel; or a path in Triton's cache: the kernel's .json, or
+    the folder that holds it. On the simulated GPU its PTX is loaded, on a GPU its machine code.
+
+    Raises NotFoundError for a missing file, and Error for a kernel of another backend.
+    """
+    on = _core.open_device(device)
+    if isinstance(compiled, (str, os.PathLike)):
+        path = _metadata_file(pathlib.Path(compiled).expanduser())
+        metadata = json.loads(path.read_text(encoding="utf-8"))
+        _require_cuda(metadata.get("target"), path)
+        image = path.with_suffix(".ptx" if on.is_simulated else ".cubin")
+        if not image.exists():
+            raise NotFoundError(f"{image} is missing, which {path.name} is about")
+        module = _core.load_image(image, on)
+        return TritonKernel(module.kernel(metadata["name"]), metadata)
+    metadata = compiled.metadata._asdict()
+    _require_cuda(metadata.get("target"), compiled.name)
+    image_bytes = compiled.asm["ptx"].encode() if on.is_simulated else compiled.asm["cubin"]
+    module = _core.load_image(image_bytes, on, f"{compiled.name} (Triton)")
+    signature = getattr(compiled.src, "signature", None)
+    return TritonKernel(module.kernel(compiled.name), metadata,
+                        None if signature is None else _passed(signature.values()))
+
+
+def load_all(folder: str | os.PathLike[str],
+             device: Device | str | None = None) -> dict[str, TritonKernel]:
+    """Loads every kernel below a folder of Triton's cache, by "NAME" or, where several have one
+    name, "NAME@FOLDER"."""
+    paths = [path for path in sorted(pathlib.Path(folder).expanduser().rglob("*.json"))
+             if not path.name.startswith("__grp__") and path.with_suffix(".ptx").exists()]
+    names = [path.stem for path in paths]
+    return {name if names.count(name) == 1 else f"{name}@{path.parent.name}": load(path, device)
+            for name, path in zip(names, paths)}
+
+
+def _metadata_file(path: pathlib.Path) -> pathlib.Path:
+    if path.is_file():
+        return path if path.suffix == ".json" else _metadata_file_of(path.with_suffix(".json"))
+    if not path.is_dir():
+        raise NotFoundError(f"there is no file or folder {path}")
+    found = [each for each in path.glob("*.json") if not each.name.startswith("__grp__")]
+    if len(found) != 1:
+        raise NotFoundError(f"{path} has {len(found)} kernels of Triton, one was expected; give "
+                            "the path of one kernel's .json")
+    return found[0]
+
+
+def _metadata_file_of(path: pathlib.Path) -> pathlib.Path:
+    if not path.exists():
+        raise NotFoundError(f"{path} is missing, which says how the kernel is launched")
+    return path
+
+
+def _require_cuda(target: Any, what: object) -> None:
+    backend = target.get("backend") if isinstance(target, Mapping) else getattr(target, "backend", None)
+    if backend != "cuda":
+        raise Error(f"{what} was compiled for the backend {backend}, not for CUDA",
+                    code="invalid_input")
+
+
+def _passed(types: Any) -> list[str]:
+    """The types of the arguments that are passed: constants are left out, tuples are flat."""
+    flat: list[str] = []
+    for kind in types:
+        if isinstance(kind, tuple):
+            flat += _passed(kind)
+        elif kind != "constexpr":
+            flat.append(str(kind))
+    return flat
+
+
+def _arguments(types: Any, values: Any) -> list[Any]:
+    """The values that belong to `_passed(types)`."""
+    flat: list[Any] = []
+    for kind, value in zip(types, values):
+        if isinstance(kind, tuple):
+            flat += _arguments(kind, value)
+        elif kind != "constexpr":
+            flat.append(value)
+    return flat
+
+
+@contextmanager
+def on(device: Device | str | None = None, schedule: str | None = None,
+       races: bool = False) -> Iterator[Device]:
+    """Runs Triton programs on a device of Baton, inside of `baton.on`.
+
+        with baton.triton.on("sim:h200"):
+            add_kernel[(4,)](x, y, out, n, BLOCK=1024)
+
+    On the simulated GPU, tensors are on the CPU, and a call waits. What the simulated GPU finds
+    raises baton.FindingError. Not for use from several threads at once: Triton's driver belongs to
+    the process.
+    """
+    from triton.runtime import driver
+
+    from ._triton_driver import BatonDriver
+    before = driver._active
+    with _core.on(device, schedule, races) as opened:
+        driver.set_active(BatonDriver(opened))
+        try:
+            yield opened
+        finally:
+            driver._active = before
+
+
+@contextmanager
+def capture(device: Device | str | None = None) -> Iterator[dict[str, TritonKernel]]:
+    """Collects the kernels that Triton loads inside of the block, by name, for a device of Baton.
+
+        with baton.triton.capture() as kernels:
+            model(x)
+        kernels["add_kernel"][4](x, y, out, n)
+    """
+    from triton import knobs
+    kernels: dict[str, TritonKernel] = {}
+    opened = _core.open_device(device)
+
+    def loaded(module: Any, function: Any, name: str, group: Mapping[str, Any], hash: str) -> None:
+        path = next(path for file, path in group.items()
+                    if file.endswith(".json") and not file.startswith("__grp__"))
+        kernels[name] = load(str(path), opened)
+
+    hook = knobs.runtime.kernel_load_end_hook
+    hook.add(loaded)
+    try:
+        yield kernels
+    finally:
+        hook.remove(loaded)

@@ -1,0 +1,119 @@
+"""Kernels of Triton: from its cache without Triton, and Triton's own programs on the simulated GPU."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import baton as baton_package
+import baton.triton
+
+DATA = pathlib.Path(__file__).parent / "testdata" / "triton"
+
+
+def test_a_kernel_of_the_cache(baton):
+    kernel = baton_package.triton.load(DATA, baton.target)
+    assert kernel.name == "scale_rows" and kernel.block == 128
+    x = np.random.default_rng(0).random((5, 100), np.float32)
+    out = np.zeros_like(x)
+    kernel[5](x, out, 100, 100, 2.5)
+    assert np.allclose(out, 2.5 * x)
+    kernel.launch(x, out, 100, 100, 3.0, grid=(2, 1))
+    assert np.allclose(out[:2], 3 * x[:2]) and np.allclose(out[2:], 2.5 * x[2:])
+    kernel[0](x, out, 100, 100, 1.0)
+
+
+def test_all_kernels_of_a_folder(baton):
+    kernels = baton_package.triton.load_all(DATA.parent, baton.target)
+    assert list(kernels) == ["scale_rows"]
+
+
+def test_wrong_arguments(baton):
+    kernel = baton_package.triton.load(DATA / "scale_rows.json", baton.target)
+    x = np.zeros(128, np.float32)
+    with pytest.raises(baton_package.ArgumentError, match="takes 5 arguments.*4 were given"):
+        kernel[1](x, x, 128, 128)
+    with pytest.raises(baton_package.ArgumentError, match="argument 0"):
+        kernel[1](3, x, 128, 128, 1.0)
+    with pytest.raises(baton_package.ArgumentError, match="argument 2"):
+        kernel[1](x, x, 2**40, 128, 1.0)
+
+
+def test_missing_files(baton, tmp_path):
+    with pytest.raises(baton_package.NotFoundError):
+        baton_package.triton.load(tmp_path / "no", baton.target)
+    with pytest.raises(baton_package.NotFoundError, match="0 kernels"):
+        baton_package.triton.load(tmp_path, baton.target)
+    (tmp_path / "k.json").write_text('{"name": "k", "target": {"backend": "hip"}}')
+    with pytest.raises(baton_package.Error, match="backend hip"):
+        baton_package.triton.load(tmp_path, baton.target)
+    (tmp_path / "k.json").write_text('{"name": "k", "target": {"backend": "cuda"}}')
+    with pytest.raises(baton_package.NotFoundError, match="k.ptx is missing"):
+        baton_package.triton.load(tmp_path, baton.target)
+
+
+@pytest.fixture
+def kernels():
+    pytest.importorskip("triton", reason="Triton is not installed")
+    pytest.importorskip("torch", reason="torch, which Triton's launches need, is not installed")
+    import triton_kernels
+    return triton_kernels
+
+
+def test_triton_programs_run(kernels, monkeypatch, tmp_path):
+    import torch
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    x = torch.randn(17, 300)
+    out = torch.empty_like(x)
+    with baton_package.triton.on("sim:h200"), baton_package.triton.capture("sim:h200") as captured:
+        kernels.softmax[(17,)](out, x, x.stride(0), 300, BLOCK=512)
+        assert torch.allclose(out, torch.softmax(x, 1), atol=1e-6)
+        total = torch.empty(1000)
+        parts = (torch.ones(1000), torch.full((1000,), 2.0))
+        kernels.add_twice[(8,)](torch.zeros(1000), parts, total, 1000, BLOCK=128)
+        assert (total == 3).all()
+        counts = torch.zeros(16, dtype=torch.int32)
+        values = torch.randint(0, 16, (2000,), dtype=torch.int32)
+        kernels.histogram[(4,)](values, counts, 2000, BLOCK=512)
+        assert torch.equal(counts, torch.bincount(values, minlength=16).int())
+    assert sorted(captured) == ["add_twice", "histogram", "softmax"]
+    out.zero_()
+    captured["softmax"][17](out, x, 300, 300)
+    assert torch.allclose(out, torch.softmax(x, 1), atol=1e-6)
+
+
+def test_findings_have_triton_lines(kernels, monkeypatch, tmp_path):
+    import torch
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    x = torch.ones(100)
+    with pytest.raises(baton_package.FaultError) as caught:
+        with baton_package.triton.on("sim:h200"):
+            kernels.scale_rows[(2,)](x, torch.empty(128), 100, 100, 2.0, BLOCK=128)
+    assert "triton_kernels.py:" in caught.value.where
+
+
+def test_a_compiled_kernel(baton, kernels, monkeypatch, tmp_path):
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    source = ASTSource(fn=kernels.scale_rows, constexprs={"BLOCK": 128}, signature={
+        "x_ptr": "*fp32", "out_ptr": "*fp32", "stride": "i32", "n": "i32", "factor": "fp32",
+        "BLOCK": "constexpr"})
+    kernel = baton_package.triton.load(triton.compile(source, target=GPUTarget("cuda", 90, 32)),
+                                       baton.target)
+    assert kernel.signature == ("*fp32", "*fp32", "i32", "i32", "fp32")
+    out = np.zeros(128, np.float32)
+    kernel[1](np.ones(128, np.float32), out, 128, 128, 2.0)
+    assert (out == 2).all()
+
+
+def test_a_dot_says_which_instruction_is_missing(kernels, monkeypatch, tmp_path):
+    """Triton uses wgmma for 64-wide tiles on sm_90; smaller ones are mma.sync."""
+    import torch
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    a, b = torch.randn(32, 64).half(), torch.randn(64, 32).half()
+    c = torch.empty(32, 32)
+    with baton_package.triton.on("sim:h200"):
+        kernels.dot[(1,)](a, b, c, 64, BLOCK=32)
+    assert torch.allclose(c, a.float() @ b.float(), atol=1e-2)
