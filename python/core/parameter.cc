@@ -1,6 +1,8 @@
 #include "core/parameter.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include "base/error.h"
@@ -207,14 +209,6 @@ std::uint64_t pack_integer(const Parameter& parameter, PyObject* value) {
 
 std::uint64_t pack_float(const Parameter& parameter, double value) {
   if (parameter.kind == ParamKind::kScalar && parameter.dtype && is_float(*parameter.dtype)) {
-    if (*parameter.dtype == DType::kF32 && value == value) {
-      const auto narrow = static_cast<float>(value);
-      if (std::abs(narrow) <= std::numeric_limits<float>::max()) {
-        std::uint32_t bits = 0;
-        std::memcpy(&bits, &narrow, sizeof(bits));
-        return bits;
-      }
-    }
     const auto bits = encode_in_range(*parameter.dtype, value);
     if (!bits) refuse("is {}, which is beyond the range of {}", value, to_string(*parameter.dtype));
     return *bits;
@@ -272,6 +266,60 @@ void* pack_unknown(const Parameter& parameter, PyObject* value, std::size_t inde
   return &slot;
 }
 
+CommonNumber common_number(const ParamFacts& facts) {
+  if (facts.kind != ParamKind::kScalar || !facts.dtype) return CommonNumber::kNone;
+  switch (*facts.dtype) {
+    case DType::kI32:
+      return CommonNumber::kI32;
+    case DType::kU32:
+      return CommonNumber::kU32;
+    case DType::kI64:
+      return CommonNumber::kI64;
+    case DType::kF32:
+      return CommonNumber::kF32;
+    default:
+      return CommonNumber::kNone;  // takes the general way
+  }
+}
+
+// Packs an int of Python between `least` and `most`; false for another object or value.
+bool pack_common_int(PyObject* value, std::int64_t least_value, std::int64_t most_value,
+                     std::uint64_t& slot) {
+  if (!PyLong_CheckExact(value)) return false;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (overflow != 0 || number < least_value || number > most_value) return false;
+  slot = static_cast<std::uint64_t>(number);
+  return true;
+}
+
+bool pack_common_float(PyObject* value, std::uint64_t& slot) {
+  if (!PyFloat_CheckExact(value)) return false;
+  const auto narrow = static_cast<float>(PyFloat_AsDouble(value));
+  // Written so that NaN and infinities take the general way.
+  if (!(std::abs(narrow) <= std::numeric_limits<float>::max())) return false;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &narrow, sizeof(bits));
+  slot = bits;
+  return true;
+}
+
+bool pack_common(const Parameter& parameter, PyObject* value, std::uint64_t& slot) {
+  switch (parameter.common) {
+    case CommonNumber::kI32:
+      return pack_common_int(value, INT32_MIN, INT32_MAX, slot);
+    case CommonNumber::kU32:
+      return pack_common_int(value, 0, UINT32_MAX, slot);
+    case CommonNumber::kI64:
+      return pack_common_int(value, INT64_MIN, INT64_MAX, slot);
+    case CommonNumber::kF32:
+      return pack_common_float(value, slot);
+    case CommonNumber::kNone:
+      return false;
+  }
+  return false;
+}
+
 PyObject* pointer_new(PyTypeObject*, PyObject* args, PyObject*) {
   return guarded(
       [&] {
@@ -307,6 +355,7 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
     parameter.dtype = facts.dtype;
     parameter.read_only = facts.read_only;
     parameter.type = facts.type;
+    parameter.common = common_number(facts);
     if (facts.kind == ParamKind::kPointer && facts.dtype) {
       parameter.element = word_of(capi::to_c(facts.dtype));
     }
@@ -321,7 +370,7 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
       const DlExchangeApi* const exchange = exchange_of(Py_TYPE(value));
       if (exchange != nullptr && !state.simulated) {
         baton_tensor tensor;
-        check(exchange->to_view(value, &tensor));
+        check_view(exchange->to_view(value, &tensor), value);
         const auto type = static_cast<std::int32_t>(tensor.device.device_type);
         const bool here = type == kDlCuda && tensor.device.device_id == state.ordinal;
         const bool fits = parameter.element == 0 ? tensor.dtype.code != kDlComplex
@@ -338,6 +387,7 @@ void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t ind
     }
     case ParamKind::kScalar:
     case ParamKind::kInteger:
+      if (pack_common(parameter, value, slot)) return &slot;
       slot = pack_number(parameter, value);
       return &slot;
     case ParamKind::kBytes:

@@ -104,6 +104,20 @@ inline std::string type_name(PyObject* object) {
   return std::string(text_of(name.get()));
 }
 
+// Takes the exception that is set: a new reference, or null.
+inline PyObject* taken_exception() {
+#if PY_VERSION_HEX >= 0x030C0000
+  return PyErr_GetRaisedException();
+#else
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+#endif
+}
+
 // Releases the interpreter's lock for a scope, in which no Python object may be touched.
 class WithoutGil {
  public:

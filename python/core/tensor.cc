@@ -363,6 +363,17 @@ const DlExchangeApi* exchange_of(PyTypeObject* type) {
   return slot.type == type ? slot.exchange : known(type).exchange;
 }
 
+void check_view(int result, PyObject* object) {
+  if (result >= 0) return;
+  const Ref raised = Ref::steal(taken_exception());
+  const Ref text = Ref::steal(raised ? PyObject_Str(raised.get()) : nullptr);
+  PyErr_Clear();
+  std::string_view why = text ? text_of(text.get()) : "";
+  why = why.substr(0, why.find('\n'));
+  throw error(ErrorCode::kInvalidInput, "is a {} that gives no view of its memory: {}",
+              type_name(object), printable(why, 300));
+}
+
 bool view_tensor(PyObject* object, TensorView& view) {
   if (const ArrayValue* const own = try_value<ArrayValue>(object)) {
     view_own(*own, view);
@@ -371,7 +382,7 @@ bool view_tensor(PyObject* object, TensorView& view) {
   const KnownType& type = known(Py_TYPE(object));
   if (type.way == Way::kExchange) {
     view.exchange = type.exchange;
-    check(type.exchange->to_view(object, &view.tensor));
+    check_view(type.exchange->to_view(object, &view.tensor), object);
     refuse_complex(view.tensor);
     return true;
   }

@@ -43,6 +43,10 @@ bool view_tensor(PyObject* object, TensorView& view);
 // Returns its table, or null.
 const DlExchangeApi* exchange_of(PyTypeObject* type);
 
+// Throws kInvalidInput for a negative result of an exchange table's `to_view`, with the reason that
+// the other library gave.
+void check_view(int result, PyObject* object);
+
 // "array of f32 [4, 8]", for messages.
 std::string describe(const TensorView& view);
 // "f32", or "complex of 64 bits" for a type that Baton does not have.

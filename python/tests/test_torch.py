@@ -42,7 +42,7 @@ def test_bf16(kernels):
     (lambda: torch.zeros(8, 8).t(), "not contiguous"),
     (lambda: torch.zeros(8, dtype=torch.complex64), "complex"),
     (lambda: torch.zeros(8, dtype=torch.complex64).conj(), "complex"),
-    (lambda: torch.zeros(8, 8).to_sparse(), "[Ss]parse|layout|argument 0"),
+    (lambda: torch.zeros(8, 8).to_sparse(), "argument 0 is a Tensor that gives no view of its memory"),
 ], ids=["dtype", "transposed", "complex", "conjugate", "sparse"])
 def test_refused_tensors(kernels, tensor, message):
     with pytest.raises((TypeError, RuntimeError, BufferError, ValueError), match=message):

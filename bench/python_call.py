@@ -1,0 +1,131 @@
+"""What a launch from Python costs the host beyond the driver's call: Baton beside torch's own C++
+extension and tvm-ffi, each where it is installed, and beside a call that does nothing.
+
+The driver's launch does nothing (bench/null_driver.cc), so no GPU is needed. Baton's tensors say that
+they are a GPU's (bench/cuda_view.cc); the peers' functions do nothing with CPU tensors of torch.
+All arms are timed in turns, by the thread's processor time. Printed are medians and ratios.
+
+    python3 bench/python_call.py [--build build/release] [--rounds 15] [--calls 20000]
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def torch_arms(tensors, small):
+    from torch.utils.cpp_extension import load_inline
+    source = """
+#include <torch/extension.h>
+void eight(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c, const at::Tensor& d,
+           const at::Tensor& e, const at::Tensor& f, const at::Tensor& g, const at::Tensor& h,
+           double x, double y, int64_t m, int64_t n) {
+  volatile const void* p = a.data_ptr(); p = b.data_ptr(); p = c.data_ptr(); p = d.data_ptr();
+  p = e.data_ptr(); p = f.data_ptr(); p = g.data_ptr(); p = h.data_ptr(); (void)p;
+}
+void two(const at::Tensor& a, const at::Tensor& b, double x, int64_t n) {
+  volatile const void* p = a.data_ptr(); p = b.data_ptr(); (void)p;
+}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        module = load_inline("baton_bench_torch", source, functions=["eight", "two"],
+                             build_directory=folder)
+    return {"torch extension, 8 tensors + 4 scalars": lambda: module.eight(*tensors, 1.0, 2.0, 3, 4),
+            "torch extension, 2 tensors + 2 scalars": lambda: module.two(*small, 1.0, 3)}
+
+
+def tvm_ffi_arms(tensors, small):
+    import tvm_ffi
+    source = """
+void eight(tvm::ffi::TensorView a, tvm::ffi::TensorView b, tvm::ffi::TensorView c,
+           tvm::ffi::TensorView d, tvm::ffi::TensorView e, tvm::ffi::TensorView f,
+           tvm::ffi::TensorView g, tvm::ffi::TensorView h, double x, double y, int64_t m, int64_t n) {
+  volatile const void* p = a.data_ptr(); p = h.data_ptr(); (void)p;
+}
+void two(tvm::ffi::TensorView a, tvm::ffi::TensorView b, double x, int64_t n) {
+  volatile const void* p = a.data_ptr(); (void)p;
+}
+"""
+    module = tvm_ffi.cpp.load_inline("baton_bench_ffi", cpp_sources=source, functions=["eight", "two"])
+    return {"tvm-ffi, 8 tensors + 4 scalars": lambda: module.eight(*tensors, 1.0, 2.0, 3, 4),
+            "tvm-ffi, 2 tensors + 2 scalars": lambda: module.two(*small, 1.0, 3)}
+
+
+def baton_arms(views, small):
+    import baton
+    params = ", ".join(f"float* p{i}" for i in range(8))
+    module = baton.compile(text=f"""
+__global__ void eight({params}, float x, float y, int m, int n) {{}}
+__global__ void two(float* a, const float* b, float x, int n) {{}}
+""", device="cuda:0")
+    eight, two = module["eight"], module["two"]
+    bound_eight, bound_two = eight[4, 256], two[4, 256]
+    plan = two.plan(*small, 1.0, 3, grid=4, block=256)
+    return {
+        "baton bound, 8 tensors + 4 scalars": lambda: bound_eight(*views, 1.0, 2.0, 3, 4),
+        "baton bound, 2 tensors + 2 scalars": lambda: bound_two(*small, 1.0, 3),
+        "baton k[g, b](...), 2 tensors + 2 scalars": lambda: two[4, 256](*small, 1.0, 3),
+        "baton k.launch(...), 2 tensors + 2 scalars":
+            lambda: two.launch(*small, 1.0, 3, grid=4, block=256),
+        "baton plan()": plan,
+    }
+
+
+def measure(arms, rounds, calls):
+    """The median nanoseconds of a call of each arm. Arms take turns, so that each meets the same
+    machine."""
+    samples = {name: [] for name in arms}
+    names = list(arms)
+    for turn in range(rounds):
+        for name in names[turn % len(names):] + names[:turn % len(names)]:
+            call = arms[name]
+            loop = range(calls)
+            start = time.thread_time_ns()
+            for _ in loop:
+                call()
+            samples[name].append((time.thread_time_ns() - start) / calls)
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=ROOT / "build" / "release", type=pathlib.Path)
+    parser.add_argument("--rounds", default=15, type=int)
+    parser.add_argument("--calls", default=20000, type=int)
+    options = parser.parse_args()
+    os.environ["BATON_CUDA_DRIVER"] = str(options.build.resolve() / "bench" / "libnull_driver.so")
+    sys.path[:0] = [str(options.build.resolve() / "python"), str(options.build.resolve() / "bench")]
+
+    import torch
+    from cuda_view import CudaView
+    tensors = [torch.ones(1024) for _ in range(8)]
+    views = [CudaView(tensor) for tensor in tensors]
+    arms = {"a lambda that does nothing": lambda: None}
+    arms.update(baton_arms(views, views[:2]))
+    for name, make in (("torch", torch_arms), ("tvm-ffi", tvm_ffi_arms)):
+        try:
+            arms.update(make(tensors, tensors[:2]))
+        except Exception as error:  # noqa: BLE001: a peer that is missing is said, not fatal
+            print(f"without {name}: {type(error).__name__}: {error}".splitlines()[0])
+    times = measure(arms, options.rounds, options.calls)
+    nothing = times.pop("a lambda that does nothing")
+    width = max(map(len, times))
+    print(f"{'net of a call that does nothing':{width}}  ns a call")
+    for name, nanoseconds in times.items():
+        print(f"{name:{width}}  {nanoseconds - nothing:9.0f}")
+    for peer in ("torch extension", "tvm-ffi"):
+        for size in ("8 tensors + 4 scalars", "2 tensors + 2 scalars"):
+            if f"{peer}, {size}" in times:
+                ratio = (times[f"baton bound, {size}"] - nothing) / (times[f"{peer}, {size}"] - nothing)
+                print(f"baton bound / {peer}, {size}: {ratio:.2f}")
+
+
+if __name__ == "__main__":
+    main()
