@@ -276,6 +276,7 @@ class CommandLineParser {
     app_.footer("\nbaton COMMAND --help, or baton help COMMAND, shows the options of a command.");
     add("doctor",
         "Show what is installed and what is missing: devices, driver, NVRTC, headers, cache");
+    add_init();
     add_run();
     add_check();
     add_bench();
@@ -424,6 +425,15 @@ class CommandLineParser {
     add_strict(sub);
   }
 
+  void add_init() {
+    CLI::App* sub = add("init", "Write a program file from the facts of a source or an image");
+    sub->add_option("FILE", raw_.file, "A .cu source, PTX, a cubin or a fatbin");
+    option(sub, "-o,--output", raw_.output, "P.toml",
+           "The file to write; default: the name of FILE, with .toml");
+    option(sub, "--arch", raw_.arch, "sm_NN", "The architecture of the facts; default: sm_90a");
+    option(sub, "--entry", raw_.entries, "NAME", "A kernel to instantiate: \"norm<float>\"");
+  }
+
   void add_build() {
     CLI::App* sub = add("build", "Build a bundle: one file that runs a program without a compiler");
     sub->add_option("PROGRAM", raw_.file, "The program file");
@@ -528,6 +538,12 @@ class CommandLineParser {
     if (name == "check") {
       require(raw_.file, "baton check needs a program or an image: baton check FILE");
       return checked_check(raw_);
+    }
+    if (name == "init") {
+      require(raw_.file, "baton init needs a source or an image: baton init FILE.cu");
+      InitCommand init{raw_.json, raw_.file, {}, raw_.arch, raw_.entries};
+      if (!raw_.output.empty()) init.output = raw_.output;
+      return init;
     }
     if (name == "build") {
       require(raw_.file, "baton build needs a program file: baton build PROGRAM -o OUT.baton");

@@ -15,6 +15,7 @@ void doctor(const DoctorCommand& command, Output& output);
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void check(const CheckCommand& command, Output& output);
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt);
+void init(const InitCommand& command, Output& output);
 void build(const BuildCommand& command, Output& output);
 void compile(const CompileCommand& command, Output& output);
 void inspect(const InspectCommand& command, Output& output);

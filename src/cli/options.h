@@ -83,6 +83,14 @@ struct BuildCommand {
   bool weights = false;
 };
 
+struct InitCommand {
+  bool json = false;
+  std::filesystem::path file;                   // a source or an image
+  std::optional<std::filesystem::path> output;  // empty: the file's name, with .toml
+  std::string arch;                             // empty: that of the simulated H200
+  std::vector<std::string> entries;
+};
+
 struct CompileCommand {
   bool json = false;
   std::filesystem::path source;
@@ -113,7 +121,8 @@ struct ShowText {
   std::string text;
 };
 
-using Command = std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
-                             BuildCommand, CompileCommand, InspectCommand, CacheCommand>;
+using Command =
+    std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand, BuildCommand,
+                 InitCommand, CompileCommand, InspectCommand, CacheCommand>;
 
 }  // namespace baton::cli

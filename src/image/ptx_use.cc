@@ -105,7 +105,7 @@ class UseFinder {
     if (i.operands.empty()) return;
     const bool touches_memory_of_params = !(i.has("shared") || i.has("local") || i.has("param"));
     if (touches_memory_of_params) {
-      for (const InstructionOperand& operand : i.operands) address(operand);
+      for (const InstructionOperand& operand : i.operands) address(i, operand);
     }
     if (i.opcode == "call") return call(i);
 
@@ -190,10 +190,17 @@ class UseFinder {
     return {param >= 0 ? ValueOrigin::Kind::kSum : ValueOrigin::Kind::kOther, param};
   }
 
-  void address(const InstructionOperand& operand) {
+  void address(const Instruction& i, const InstructionOperand& operand) {
     if (operand.kind != InstructionOperand::Kind::kAddress || operand.children.empty()) return;
     const ValueOrigin base = origin(operand.children[0]);
-    if (base.param >= 0) uses_[static_cast<std::size_t>(base.param)].as_pointer = true;
+    if (base.param < 0) return;
+    ParamUse& use = uses_[static_cast<std::size_t>(base.param)];
+    use.as_pointer = true;
+    const bool is_atomic = i.opcode == "atom" || i.opcode == "red";
+    use.reads |= is_atomic || i.opcode == "ld" || i.opcode == "ldu";
+    use.writes |= is_atomic || i.opcode == "st";
+    const auto type = i.modifiers.empty() ? std::nullopt : ptx_type(i.modifiers.back());
+    if (type && !use.element) use.element = type->dtype;
   }
 
   // call (results), callee, (arguments), prototype

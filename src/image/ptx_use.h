@@ -17,6 +17,11 @@ struct ParamUse {
   bool sign_unclear = false;  // by an unsigned one that compilers also make of signed sources
   std::optional<DType> as_float;
   bool floats_differ = false;  // as_float is one of several
+  // Accesses of memory at the address, as far as they are seen: an address that goes through memory
+  // or a call is not followed.
+  bool reads = false;
+  bool writes = false;
+  std::optional<DType> element;  // the type of the first typed access
 };
 
 // Follows each parameter from its ld.param through moves, cvta and address sums to the instructions

@@ -1,0 +1,325 @@
+#include "tools/program_draft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "baton/compile.h"
+#include "baton/device.h"
+#include "baton/executable.h"
+#include "baton/image.h"
+#include "image/image_content.h"
+#include "image/ptx_use.h"
+#include "tools/basics.h"
+
+namespace baton::tools {
+namespace {
+
+constexpr std::string_view kTrialDevice = "sim:h200";
+constexpr std::chrono::seconds kTrialLimit{20};
+constexpr std::uint32_t kBlock = 256;
+
+// The size of a draft's buffers: elements along one axis, or of a square.
+enum class Extent : std::uint8_t { kLine, kSquare };
+
+// The values of N: in the draft, and in trials. Each trial has a value that is smaller than a block
+// and no multiple of a warp, so that the kernel's own bounds count.
+constexpr std::int64_t kLineElements = 1 << 20, kSquareSide = 1024;
+constexpr std::int64_t kTrialLines[] = {4096, 100};
+constexpr std::int64_t kTrialSquares[] = {64, 20};
+
+// Where the kernels come from, as a program file says it.
+struct KernelFile {
+  std::string key;  // "source", "ptx", "cubin", "fatbin"
+  std::string path;
+  ImageFacts facts;
+  std::optional<Image> ptx;
+};
+
+std::string_view key_of(ImageKind kind) {
+  switch (kind) {
+    case ImageKind::kPtx:
+      return "ptx";
+    case ImageKind::kCubin:
+      return "cubin";
+    case ImageKind::kFatbin:
+      return "fatbin";
+  }
+  return "ptx";
+}
+
+bool is_source(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".cu" || ending == ".cuh" || ending == ".cpp";
+}
+
+KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options) {
+  KernelFile kernels;
+  kernels.path =
+      std::filesystem::proximate(file, options.folder.empty() ? "." : options.folder).string();
+  if (is_source(file)) {
+    const std::string arch =
+        options.arch.empty() ? Device::open(kTrialDevice).compile_arch() : options.arch;
+    const Compiled compiled =
+        baton::compile(Source::from_file(file), {.arch = arch, .entries = options.entries});
+    kernels.key = "source";
+    kernels.facts = read_facts(compiled);
+    kernels.ptx = compiled.ptx;
+  } else {
+    const Image image = Image::from_file(file);
+    kernels.key = key_of(image.kind());
+    kernels.facts = read_facts(image);
+    if (image.kind() == ImageKind::kPtx) kernels.ptx = image;
+  }
+  if (kernels.facts.kernels.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} has no kernel{}; a template needs --entry \"NAME<TYPES>\", and a kernel is "
+                "declared __global__",
+                file.string(), is_source(file) ? " that is instantiated" : "");
+  }
+  return kernels;
+}
+
+// What the PTX does with each parameter; empty without PTX.
+std::vector<image::ParamUse> uses_of(const KernelFile& file, const KernelFacts& kernel) {
+  if (!file.ptx) return {};
+  const auto module = image::ptx_of(*file.ptx);
+  const ptx::Function* const function = module->function(kernel.name);
+  if (function != nullptr && function->has_body) return image::param_uses(*function);
+  return {};
+}
+
+// A word that a program file takes as a name: of the plain name of a kernel.
+std::string plain_name(const KernelFacts& kernel) {
+  std::string_view name = kernel.demangled;
+  name = name.substr(0, name.find_first_of("<("));
+  if (const auto space = name.rfind("::"); space != std::string_view::npos) {
+    name.remove_prefix(space + 2);
+  }
+  std::string word;
+  for (const char c : name) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    word += fits ? c : '_';
+  }
+  if (word.empty() || (word[0] >= '0' && word[0] <= '9')) word = "k" + word;
+  return word;
+}
+
+// One kernel of the draft.
+struct DraftKernel {
+  const KernelFacts* facts = nullptr;
+  std::string name;
+  std::vector<std::string> buffers;    // lines of [buffers], without the shape: see `write`
+  std::vector<std::string> arguments;  // as TOML
+  std::vector<std::string> guesses;    // about arguments
+  Extent extent = Extent::kLine;
+};
+
+std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
+  if (param.read_only) return "input";
+  if (use == nullptr || (!use->reads && !use->writes)) return "inout";
+  if (!use->writes) return "input";
+  return use->reads ? "inout" : "output";
+}
+
+std::string buffer_line(const std::string& name, const ParamFacts& param,
+                        const image::ParamUse* use) {
+  const std::optional<DType> used = use != nullptr ? use->element : std::nullopt;
+  const DType dtype = param.dtype ? *param.dtype : used.value_or(DType::kF32);
+  const std::string_view role = role_of(param, use);
+  std::string line = fmt::format("{} = {{ dtype = \"{}\", shape = [@], role = \"{}\"", name,
+                                 to_string(dtype), role);
+  if (role != "output") line += ", init = \"random\"";
+  line += " }  # " + param.type;
+  if (!param.dtype) {
+    line += used ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
+  }
+  return line;
+}
+
+// A scalar: counts are N, other numbers 1.
+std::string scalar_argument(const ParamFacts& param) {
+  const bool is_float_type = param.dtype && is_float(*param.dtype);
+  if (is_float_type) return "1.0";
+  const bool counts = param.size >= 4 && (param.kind == ParamKind::kInteger ||
+                                          (param.dtype && *param.dtype != DType::kBool));
+  return counts ? "\"N\"" : "1";
+}
+
+DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
+                         bool is_only) {
+  if (!facts.params) {
+    throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
+                printable(facts.name));
+  }
+  DraftKernel kernel{&facts, name, {}, {}, {}, Extent::kLine};
+  const std::vector<image::ParamUse> uses = uses_of(file, facts);
+  for (std::size_t i = 0; i < facts.params->size(); ++i) {
+    const ParamFacts& param = (*facts.params)[i];
+    const image::ParamUse* const use = i < uses.size() ? &uses[i] : nullptr;
+    const std::string own = is_only ? fmt::format("p{}", i) : fmt::format("{}_{}", name, i);
+    switch (param.kind) {
+      case ParamKind::kPointer:
+        kernel.buffers.push_back(buffer_line(own, param, use));
+        kernel.arguments.push_back("\"" + own + "\"");
+        break;
+      case ParamKind::kScalar:
+      case ParamKind::kInteger:
+        kernel.arguments.push_back(scalar_argument(param));
+        kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
+        break;
+      case ParamKind::kBytes:
+      case ParamKind::kUnknown:
+        kernel.arguments.push_back(
+            fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
+        kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
+        break;
+    }
+  }
+  return kernel;
+}
+
+std::string toml_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string with_shape(const std::string& line, Extent extent) {
+  std::string result = line;
+  result.replace(result.find('@'), 1, extent == Extent::kLine ? "\"N\"" : "\"N\", \"N\"");
+  return result;
+}
+
+std::string step_of(const DraftKernel& kernel) {
+  std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
+  const auto& required = kernel.facts->required_block;
+  const std::uint32_t most = kernel.facts->max_threads.value_or(kBlock);
+  const std::uint32_t threads =
+      required ? (*required)[0] * (*required)[1] * (*required)[2] : std::min(kBlock, most);
+  text += fmt::format("grid   = [\"ceildiv(N, {}){}\"]  # guess\n", threads,
+                      kernel.extent == Extent::kLine ? "" : " * N");
+  if (required) {
+    text += fmt::format("block  = [{}, {}, {}]  # which the kernel requires\n", (*required)[0],
+                        (*required)[1], (*required)[2]);
+  } else {
+    text += fmt::format("block  = [{}]  # guess\n", threads);
+  }
+  text += fmt::format("args   = [{}]", fmt::join(kernel.arguments, ", "));
+  if (!kernel.guesses.empty())
+    text += fmt::format("  # guess: {}", fmt::join(kernel.guesses, ", "));
+  return text + "\n";
+}
+
+std::string write(const KernelFile& file, const std::vector<DraftKernel>& kernels,
+                  const std::string& name, const std::filesystem::path& origin,
+                  std::int64_t elements, const std::string& path) {
+  std::string text = fmt::format(
+      "# Made by `baton init` from the facts of the kernels in {}. Lines marked \"guess\" are "
+      "yours\n"
+      "# to check. docs/program-file.md describes this file.\n",
+      origin.filename().string());
+  text += fmt::format("name = {}\n\n[symbols]\nN = {}  # guess\n\n[buffers]\n", toml_string(name),
+                      elements);
+  for (const DraftKernel& kernel : kernels) {
+    for (const std::string& line : kernel.buffers) text += with_shape(line, kernel.extent) + "\n";
+  }
+  for (const DraftKernel& kernel : kernels) {
+    text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));
+    const std::string& demangled = kernel.facts->demangled;
+    const std::string entry = demangled.substr(0, demangled.find('('));
+    if (entry != kernel.name) text += fmt::format("entry = {}\n", toml_string(entry));
+  }
+  for (const DraftKernel& kernel : kernels) text += step_of(kernel);
+  return text;
+}
+
+// The error of a run of the kernel alone with N elements along an axis; nothing if it is right.
+std::optional<Error> failure_with(const KernelFile& file, const DraftKernel& kernel,
+                                  std::int64_t elements, const std::filesystem::path& origin) {
+  const std::string text =
+      write(file, {kernel}, "trial", origin, elements, std::filesystem::absolute(origin).string());
+  try {
+    const Device device = Device::open(kTrialDevice);
+    Executable executable =
+        Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
+    RunOptions options;
+    options.timeout = kTrialLimit;
+    executable.run(options);
+    return std::nullopt;
+  } catch (const Error& failure) {
+    return failure;
+  }
+}
+
+// The same for buffers of that extent, with several values of N.
+std::optional<Error> failure_of(const KernelFile& file, const DraftKernel& kernel, Extent extent,
+                                const std::filesystem::path& origin) {
+  DraftKernel tried = kernel;
+  tried.extent = extent;
+  const std::span<const std::int64_t> values =
+      extent == Extent::kLine ? std::span(kTrialLines) : std::span(kTrialSquares);
+  for (const std::int64_t elements : values) {
+    if (std::optional<Error> failure = failure_with(file, tried, elements, origin)) return failure;
+  }
+  return std::nullopt;
+}
+
+bool is_too_small(const Error& failure) {
+  return failure.code() == ErrorCode::kFault;
+}
+
+// Chooses the smallest extent of buffers with which the kernel runs, and says why if none does.
+void choose_extent(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel,
+                   std::vector<std::string>& remarks) {
+  const std::optional<Error> line = failure_of(file, kernel, Extent::kLine, origin);
+  if (!line) return;
+  if (is_too_small(*line)) {
+    kernel.extent = Extent::kSquare;
+    if (!failure_of(file, kernel, Extent::kSquare, origin)) return;
+    kernel.extent = Extent::kLine;
+  }
+  remarks.push_back(
+      fmt::format("a trial of kernel {} on the simulated GPU failed; mend the guesses "
+                  "of its step: {}",
+                  kernel.name, line->message()));
+}
+
+// Names of kernels, each once: "norm", "norm_2".
+std::string unique_name(const std::string& name, std::map<std::string, int>& used) {
+  const int count = ++used[name];
+  return count == 1 ? name : fmt::format("{}_{}", name, count);
+}
+
+}  // namespace
+
+ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions& options) {
+  const KernelFile kernels_of_file = read_kernels(file, options);
+  const std::vector<KernelFacts>& all = kernels_of_file.facts.kernels;
+  ProgramDraft draft;
+  std::vector<DraftKernel> kernels;
+  std::map<std::string, int> used;
+  for (const KernelFacts& facts : all) {
+    DraftKernel kernel =
+        draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used), all.size() == 1);
+    choose_extent(kernels_of_file, file, kernel, draft.remarks);
+    draft.kernels.push_back(kernel.name);
+    kernels.push_back(std::move(kernel));
+  }
+  const bool has_square = std::any_of(kernels.begin(), kernels.end(), [](const DraftKernel& k) {
+    return k.extent == Extent::kSquare;
+  });
+  draft.text = write(kernels_of_file, kernels, file.stem().string(), file,
+                     has_square ? kSquareSide : kLineElements, kernels_of_file.path);
+  return draft;
+}
+
+}  // namespace baton::tools

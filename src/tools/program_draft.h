@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace baton::tools {
+
+// A program file for kernels that have none: what `baton init` writes.
+struct ProgramDraft {
+  std::string text;                  // TOML; guesses are marked as such
+  std::vector<std::string> kernels;  // their names in it
+  std::vector<std::string> remarks;  // such as kernels whose trial failed, and why
+};
+
+struct DraftOptions {
+  std::vector<std::string> entries = {};  // name expressions to instantiate, of a source
+  std::string arch = {};                  // empty: that of the simulated H200
+  // The program file's folder: the draft names the kernels' file relative to it.
+  std::filesystem::path folder = {};
+};
+
+// Drafts a program with one step for each kernel of a source or an image. Types, read and written
+// parameters and required blocks come from the kernels' facts. Sizes, grids and values of scalars
+// are guesses. Each kernel is tried on the simulated GPU, so that buffers are large enough for what
+// the draft passes. Throws the errors of compiling and reading, and kInvalidInput for a file
+// without kernels.
+ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions& options);
+
+}  // namespace baton::tools

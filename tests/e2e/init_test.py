@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""baton init: a program file from a source or an image runs as it is."""
+
+import tomllib
+import unittest
+
+from baton import Case, main
+
+SOURCE = """\
+extern "C" __global__ void saxpy(float* y, const float* x, float a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+namespace rows {
+__global__ void outer(const double* a, const double* b, double* c, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n * n) c[i] = a[i / n] * b[i % n];
+}
+}
+template <typename T> __global__ void scale(T* x, T f, unsigned n) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= f;
+}
+"""
+
+
+class Init(Case):
+    def ok(self, *arguments):
+        result = self.baton(*arguments)
+        self.check(result, 0)
+        return result
+
+    def fails(self, status, part, *arguments):
+        self.check(self.baton(*arguments), status, part)
+
+    def draft(self, *options, source=SOURCE, name="k.cu"):
+        self.write(name, source)
+        self.ok("init", name, "-o", "p.toml", *options)
+        text = (self.folder / "p.toml").read_text(encoding="utf-8")
+        return tomllib.loads(text), text
+
+    def test_a_source(self):
+        program, text = self.draft()
+        self.assertEqual(list(program["kernels"]), ["saxpy", "outer"])
+        self.assertEqual(program["kernels"]["saxpy"], {"source": "k.cu"})
+        self.assertEqual(program["kernels"]["outer"]["entry"], "rows::outer")
+        self.assertEqual(program["buffers"]["saxpy_0"]["role"], "inout")
+        self.assertEqual(program["buffers"]["saxpy_1"]["role"], "input")
+        self.assertEqual(program["buffers"]["outer_2"],
+                         {"dtype": "f64", "shape": ["N", "N"], "role": "output"})
+        self.assertEqual(program["steps"][0]["args"], ["saxpy_0", "saxpy_1", 1.0, "N"])
+        self.assertIn("# guess", text)
+        self.ok("run", "p.toml", "--set", "N=300")
+        self.ok("check", "p.toml")
+
+    def test_entries(self):
+        program, _ = self.draft("--entry", "scale<double>")
+        self.assertEqual(program["kernels"]["scale"]["entry"], "scale<double>")
+        self.assertEqual(program["buffers"]["scale_0"]["dtype"], "f64")
+        self.ok("run", "p.toml", "--set", "N=64")
+
+    def test_an_image(self):
+        self.write("k.cu", SOURCE)
+        self.ok("compile", "k.cu", "-o", "k.ptx", "--arch", "sm_90a")
+        self.ok("init", "k.ptx", "-o", "image.toml")
+        self.ok("run", "image.toml", "--set", "N=64")
+
+    def test_a_required_block(self):
+        program, _ = self.draft(source="__global__ void __launch_bounds__(64) k(int* p, int n) {"
+                                       " if (threadIdx.x < n) p[threadIdx.x] = 1; }")
+        self.assertEqual(program["steps"][0]["block"], [64])
+        self.assertEqual(program["buffers"]["p0"]["role"], "output")
+
+    def test_a_kernel_that_no_guess_fits(self):
+        self.write("k.cu", "__global__ void k(int* p, int n) { p[-1 - n] = 1; }")
+        result = self.ok("init", "k.cu", "-o", "p.toml")
+        self.assertIn("a trial of kernel k on the simulated GPU failed", result.err)
+
+    def test_it_overwrites_nothing(self):
+        self.draft()
+        self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")
+
+    def test_wrong_files(self):
+        self.fails(2, "no.cu", "init", "no.cu")
+        self.write("empty.cu", "int x;")
+        self.fails(2, "has no kernel", "init", "empty.cu", "-o", "e.toml")
+        self.fails(2, "needs a source", "init")
+
+
+if __name__ == "__main__":
+    main()
