@@ -35,6 +35,12 @@ void check(const std::vector<baton::ProgramStep>& steps) {
     } else if (const auto* group = std::get_if<baton::RepeatStep>(&step.action)) {
       check(group->count);
       check(group->steps);
+    } else if (const auto* test = std::get_if<baton::IfStep>(&step.action)) {
+      check(test->steps);
+    } else if (const auto* loop = std::get_if<baton::WhileStep>(&step.action)) {
+      check(loop->at_most);
+      check(loop->unroll);
+      check(loop->steps);
     }
   }
 }

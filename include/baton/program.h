@@ -371,8 +371,25 @@ struct RepeatStep {
   std::vector<ProgramStep> steps;
 };
 
+// Executes its steps if the first element of the buffer is not 0 when it comes to them. The buffer
+// has an integer dtype or bool.
+struct IfStep {
+  std::string buffer = {};
+  std::vector<ProgramStep> steps;
+};
+
+// Executes its steps again and again. It tests the first element of the buffer before each
+// iteration, and ends when that is 0. A run that comes to the test after `at_most` iterations and
+// finds another value than 0 fails.
+struct WhileStep {
+  std::string buffer = {};
+  Expression at_most = 0;
+  Expression unroll = 1;  // iterations in one turn of a graph's loop; no effect on results
+  std::vector<ProgramStep> steps;
+};
+
 struct ProgramStep {
-  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep> action = {};
+  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep, IfStep, WhileStep> action = {};
   SourceLocation where = {};
 };
 
@@ -474,6 +491,12 @@ class BATON_API ProgramBuilder {
   // `body` adds the steps of the group to this builder.
   ProgramBuilder& repeat(Expression count, std::string index, const std::function<void()>& body,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  // `body` adds the steps of the group to this builder, here and in `while_`.
+  ProgramBuilder& if_(std::string buffer, const std::function<void()>& body,
+                      const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  ProgramBuilder& while_(std::string buffer, Expression at_most, Expression unroll,
+                         const std::function<void()>& body, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE());
   // `body` adds the setup steps to this builder. Not inside of a group.
   ProgramBuilder& setup(const std::function<void()>& body);
 

@@ -54,6 +54,15 @@ struct StepReport {
   std::optional<std::uint64_t> instructions;  // of all threads, if the device counts them
 };
 
+// What came of an if or a while of the program in the first run.
+struct ConditionReport {
+  std::string label;  // "while go"
+  SourceLocation where;
+  bool is_loop = false;          // a while
+  std::uint64_t executions = 0;  // of its steps: the iterations of a while, all its executions
+                                 // together
+};
+
 // The graphs of the executor, in all runs of the executable so far.
 struct GraphReport {
   std::uint64_t builds = 0;   // graphs built: the first, and one for each change of nodes or edges
@@ -65,6 +74,8 @@ struct GraphReport {
 
 struct RunReport {
   std::vector<StepReport> steps;
+  // In the program's order. Then each step of the program has one report for all its executions.
+  std::vector<ConditionReport> conditions;
   std::optional<GraphReport> graph;  // with ExecutorKind::kGraph
   std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;

@@ -20,17 +20,15 @@ constexpr std::size_t kNewestForms = 16;
 std::uint64_t leaves(const std::vector<PlannedStep>& steps) {
   std::uint64_t count = 0;
   for (const PlannedStep& step : steps) {
-    const auto* group = std::get_if<PlannedRepeat>(&step.action);
-    count += group == nullptr ? 1 : leaves(group->steps) + 1;
+    const auto* inner = inner_steps(step);
+    count += inner == nullptr ? 1 : leaves(*inner) + 1;
   }
   return count;
 }
 
 bool config_varies(const std::vector<PlannedStep>& steps) {
   return std::ranges::any_of(steps, [](const PlannedStep& step) {
-    if (const auto* group = std::get_if<PlannedRepeat>(&step.action)) {
-      return config_varies(group->steps);
-    }
+    if (const auto* inner = inner_steps(step)) return config_varies(*inner);
     const auto* launch = std::get_if<PlannedLaunch>(&step.action);
     return launch != nullptr && launch->config_varies;
   });
@@ -82,18 +80,36 @@ class Binder {
   // `out`: where the tape continues; null while iterations are only checked.
   void walk(const std::vector<PlannedStep>& steps, Steps* out) {
     for (const PlannedStep& step : steps) {
-      const auto* group = std::get_if<PlannedRepeat>(&step.action);
-      if (group == nullptr) {
-        located(step, true, [&] {
-          add(1);
-          std::visit([&](const auto& action) { visit(action, step, out); }, step.action);
-        });
-        continue;
-      }
-      std::uint64_t count = 0;
-      located(step, true, [&] { count = evaluate(*group, slots_); });
-      located(step, false, [&] { repeat(*group, step, count, out); });
+      std::visit([&](const auto& action) { walk(action, step, out); }, step.action);
     }
+  }
+
+  template <typename Action>
+  void walk(const Action& action, const PlannedStep& step, Steps* out) {
+    located(step, true, [&] {
+      add(1);
+      visit(action, step, out);
+    });
+  }
+  void walk(const PlannedRepeat& group, const PlannedStep& step, Steps* out) {
+    std::uint64_t count = 0;
+    located(step, true, [&] { count = evaluate(group, slots_); });
+    located(step, false, [&] { repeat(group, step, count, out); });
+  }
+  // Nothing overlaps a test, so that what holds for one execution of the steps holds for all.
+  void walk(const PlannedCondition& group, const PlannedStep& step, Steps* out) {
+    TapeCondition condition{&group, {}, false, {}};
+    located(step, true, [&] { condition.values = evaluate(group.test, slots_, buffers_); });
+    pass_other();
+    walk(group.steps, out == nullptr ? nullptr : &condition.steps);
+    pass_other();
+    if (out != nullptr) out->push_back({&step, std::move(condition)});
+  }
+
+  // The next launch comes after something that is no launch.
+  void pass_other() {
+    before_ = Before::kOther;
+    observer_.other();
   }
 
   void iterate(const PlannedRepeat& group, std::uint64_t index, Steps* out) {
@@ -148,12 +164,16 @@ class Binder {
 
   // The steps of a group as they are, each evaluated anew in each iteration.
   TapeStep patched_loop(const PlannedRepeat& group, const PlannedStep& step) {
-    TapeLoop loop{&group, 0, true, {}};
-    for (const PlannedStep& inner : group.steps) {
-      loop.steps.push_back(
-          std::visit([&](const auto& action) { return patched(action, inner); }, inner.action));
+    return {&step, TapeLoop{&group, 0, true, patched(group.steps)}};
+  }
+
+  Steps patched(const std::vector<PlannedStep>& steps) {
+    Steps result;
+    for (const PlannedStep& step : steps) {
+      result.push_back(
+          std::visit([&](const auto& action) { return patched(action, step); }, step.action));
     }
-    return {&step, std::move(loop)};
+    return result;
   }
 
   TapeStep patched(const PlannedLaunch& launch, const PlannedStep& step) {
@@ -164,6 +184,9 @@ class Binder {
   }
   TapeStep patched(const PlannedRepeat& group, const PlannedStep& step) {
     return patched_loop(group, step);
+  }
+  TapeStep patched(const PlannedCondition& group, const PlannedStep& step) {
+    return {&step, TapeCondition{&group, {}, true, patched(group.steps)}};
   }
   template <typename Move>
   TapeStep patched(const Move& move, const PlannedStep& step) {
@@ -224,14 +247,11 @@ class Binder {
   // A copy or a fill.
   template <typename Move>
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
-    before_ = Before::kCopyOrFill;
-    observer_.other();
+    pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
     result_.written[target_of(move)] = true;
     if (out != nullptr) out->push_back({&step, TapeMove<Move>{&move, values, false}});
   }
-
-  void visit(const PlannedRepeat&, const PlannedStep&, Steps*) {}  // `walk` goes into groups
 
   // Packs the arguments of one execution; `kept`: those that vary into memory of its own.
   void** pack(const PlannedLaunch& launch, bool kept) {

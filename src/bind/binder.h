@@ -38,7 +38,7 @@ class LaunchObserver {
   virtual bool launch(const LaunchExecution& execution) = 0;
   // A launch with an empty grid.
   virtual void skip(const PlannedLaunch& launch, Before before) = 0;
-  // A copy or a fill.
+  // A copy, a fill, or the test of an if or a while.
   virtual void other() = 0;
   // Whether an iteration depends on more than the one right before it.
   virtual bool looks_further_back() const = 0;
@@ -46,16 +46,17 @@ class LaunchObserver {
 
 // The executions of one launch in a run.
 struct LaunchUse {
-  std::uint64_t executions = 0;
-  std::uint64_t skipped = 0;           // of these, with an empty grid
+  std::uint64_t executions = 0;  // the steps of each if and while are counted once
+  std::uint64_t skipped = 0;     // of these, with an empty grid
   std::optional<LaunchConfig> config;  // of the last one that is not skipped
 };
 
 // A program with values for its symbols; its tape is not settled.
 struct BoundSteps {
   Tape tape;
-  std::uint64_t steps =
-      0;  // launches, copies and fills of a run, repeats unrolled, skipped ones too
+  // Launches, copies and fills of a run, repeats unrolled, skipped ones too. Those of each if and
+  // while are counted once.
+  std::uint64_t steps = 0;
   std::vector<bool> written;        // by buffer: whether a step that is executed may write it
   std::vector<LaunchUse> launches;  // by number
 };
@@ -63,7 +64,8 @@ struct BoundSteps {
 // Goes through every step of a run once, repeats unrolled: evaluates it, checks it, packs it and
 // shows it to the observer. Throws kInvalidInput, kUnsupported or kLimit at the step's place. A
 // group without steps that depend on its index is gone through at most three times. Longer groups
-// become loops of the tape, which take no memory for each iteration.
+// become loops of the tape, which take no memory for each iteration. The steps of an if or a while
+// are gone through once: tests keep their executions apart.
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
                       const BufferTable& buffers, LaunchObserver& observer);
 

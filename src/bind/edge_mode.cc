@@ -48,7 +48,7 @@ PlannedEdge plan_edge(const ProgramAttributes& attributes, bool off, PdlMode aut
 
 void check_edge(const PlannedEdge& edge, Before before, bool in_group) {
   if (edge.mode != PdlMode::kOn || !edge.insisted) return;
-  if (before == Before::kCopyOrFill || (before == Before::kNothing && !in_group)) {
+  if (before == Before::kOther || (before == Before::kNothing && !in_group)) {
     throw error_at(
         edge.where, ErrorCode::kInvalidInput,
         "pdl = \"on\", but {}, and only launches overlap; write pdl = \"off\" or "

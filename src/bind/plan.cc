@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/overloaded.h"
 #include "base/text.h"
 #include "bind/edge_mode.h"
 #include "program/attributes.h"
@@ -39,6 +40,10 @@ bool uses_slot(const PlannedLaunch& step, std::size_t slot) {
 
 bool uses_slot(const PlannedRepeat& step, std::size_t slot) {
   return step.count.uses_slot(slot) || uses_slot(step.steps, slot);
+}
+
+bool uses_slot(const PlannedCondition& step, std::size_t slot) {
+  return uses_slot(step.test, slot) || uses_slot(step.steps, slot);
 }
 
 class Planner {
@@ -77,6 +82,7 @@ class Planner {
     for (PlannedStep& step : steps) {
       step.group = group;
       if (auto* repeat = std::get_if<PlannedRepeat>(&step.action)) link(repeat->steps, &step);
+      if (auto* test = std::get_if<PlannedCondition>(&step.action)) link(test->steps, &step);
     }
   }
 
@@ -232,6 +238,20 @@ class Planner {
     return {std::move(repeat), &source, 0, {}};
   }
 
+  PlannedStep plan(const IfStep& step, const ProgramStep& source) {
+    return plan_condition(step, source);
+  }
+  PlannedStep plan(const WhileStep& step, const ProgramStep& source) {
+    return plan_condition(step, source);
+  }
+
+  template <typename Step>
+  PlannedStep plan_condition(const Step& step, const ProgramStep& source) {
+    const std::uint32_t number = plan_.conditions++;
+    PlannedCondition condition{plan_test(step, names_, buffers_), plan(step.steps)};
+    return {std::move(condition), &source, number, label_of(step)};
+  }
+
   const Program& program_;
   const BufferTable& buffers_;
   const bool pdl_off_ = pdl_switched_off();
@@ -253,17 +273,29 @@ bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots) {
   std::string text;
   for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
-    const auto& repeat = std::get<PlannedRepeat>(group->action);
-    if (repeat.index.empty()) continue;
-    text = fmt::format("{} = {}{}{}", repeat.index, slots[repeat.slot], text.empty() ? "" : ", ",
+    const auto* repeat = std::get_if<PlannedRepeat>(&group->action);
+    if (repeat == nullptr || repeat->index.empty()) continue;
+    text = fmt::format("{} = {}{}{}", repeat->index, slots[repeat->slot], text.empty() ? "" : ", ",
                        text);
   }
   return text;
 }
 
 std::optional<std::size_t> index_slot(const PlannedStep& step) {
-  if (step.group == nullptr) return std::nullopt;
-  return std::get<PlannedRepeat>(step.group->action).slot;
+  for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
+    if (const auto* repeat = std::get_if<PlannedRepeat>(&group->action)) return repeat->slot;
+  }
+  return std::nullopt;
+}
+
+const std::vector<PlannedStep>* inner_steps(const PlannedStep& step) {
+  using Steps = const std::vector<PlannedStep>*;
+  return std::visit(Overloaded{[](const PlannedLaunch&) -> Steps { return nullptr; },
+                               [](const PlannedCopy&) -> Steps { return nullptr; },
+                               [](const PlannedFill&) -> Steps { return nullptr; },
+                               [](const PlannedRepeat& group) { return &group.steps; },
+                               [](const PlannedCondition& group) { return &group.steps; }},
+                    step.action);
 }
 
 Plan make_plan(const Program& program, const BufferTable& buffers, PdlMode pdl,

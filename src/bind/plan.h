@@ -16,6 +16,7 @@
 #include "bind/planned_attribute.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
+#include "bind/steps/test.h"
 #include "program/bound_expression.h"
 
 namespace baton::bind {
@@ -65,17 +66,27 @@ struct PlannedRepeat {
   std::vector<PlannedStep> steps;
 };
 
-struct PlannedStep {
-  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat> action;
-  const ProgramStep* source = nullptr;  // owned by the program
-  std::uint32_t leaf = 0;               // number among launches, copies and fills
-  std::string label;                    // "rmsnorm", "copy y -> z + N", "fill z"
-  const PlannedStep* group = nullptr;   // the repeat around it; null: none
+// An if or a while.
+struct PlannedCondition {
+  PlannedTest test;
+  std::vector<PlannedStep> steps;
 };
+
+struct PlannedStep {
+  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat, PlannedCondition> action;
+  const ProgramStep* source = nullptr;  // owned by the program
+  // The number among launches, copies and fills. Of a condition: the number among conditions.
+  std::uint32_t leaf = 0;
+  std::string label;                    // "rmsnorm", "copy y -> z + N", "fill z", "while go"
+  const PlannedStep* group = nullptr;   // the repeat or condition around it; null: none
+};
+
+// The steps inside of a repeat or a condition; null for other steps.
+const std::vector<PlannedStep>* inner_steps(const PlannedStep& step);
 
 // The values of the named indexes around a step, outermost first: "layer = 3, i = 0".
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots);
-// The slot of the index of the innermost group around a step.
+// The slot of the index of the innermost repeat around a step.
 std::optional<std::size_t> index_slot(const PlannedStep& step);
 
 struct Plan {
@@ -88,6 +99,7 @@ struct Plan {
   std::vector<PlannedStep> steps;
   std::uint32_t leaves = 0;
   std::uint32_t launches = 0;
+  std::uint32_t conditions = 0;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };

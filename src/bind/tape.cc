@@ -59,6 +59,7 @@ class Tape::Arena {
 Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
     : slots_(std::move(symbols)),
       symbols_(slots_.size()),
+      has_conditions_(plan.conditions != 0),
       sites_(plan.launches),
       arena_(std::make_unique<Arena>()) {
   slots_.resize(plan.slots);
@@ -224,6 +225,10 @@ void Tape::patch(TapeLaunch& launch, Slots slots) {
 
 std::uint64_t Tape::count(const TapeLoop& loop, Slots slots) const {
   return loop.patched ? evaluate(*loop.group, slots) : loop.count;
+}
+
+void Tape::patch(TapeCondition& condition, Slots slots) const {
+  condition.values = evaluate(condition.group->test, slots, *buffers_);
 }
 
 }  // namespace baton::bind

@@ -79,9 +79,17 @@ struct TapeLoop {
   std::vector<TapeStep> steps;
 };
 
+// The steps inside run if, or as long as, the test says so.
+struct TapeCondition {
+  const PlannedCondition* group = nullptr;
+  PlannedTest::Values values;
+  bool patched = false;  // the values are evaluated when the walk comes to it
+  std::vector<TapeStep> steps;
+};
+
 struct TapeStep {
   const PlannedStep* step = nullptr;
-  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop> action;
+  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop, TapeCondition> action;
 };
 
 // Not thread-safe. Refers to the plan and to the buffers it is settled with, which must outlive it.
@@ -97,6 +105,8 @@ class Tape {
 
   LaunchSite& site(std::uint32_t launch) { return sites_[launch]; }
   const LaunchSite& site(std::uint32_t launch) const { return sites_[launch]; }
+  // Whether some step is an if or a while: then one walk is not one run.
+  bool has_conditions() const { return has_conditions_; }
   // The number of symbols, whose values come first in `slots`.
   std::size_t symbols() const { return symbols_; }
   // Values of the symbols; indexes of groups are 0.
@@ -135,6 +145,7 @@ class Tape {
     move.values = evaluate(*move.planned, slots, *buffers_);
   }
   std::uint64_t count(const TapeLoop& loop, Slots slots) const;
+  void patch(TapeCondition& condition, Slots slots) const;
 
  private:
   class Arena;
@@ -154,6 +165,7 @@ class Tape {
   std::vector<std::int64_t> slots_;
   std::vector<std::int64_t> walk_slots_;
   std::size_t symbols_ = 0;
+  bool has_conditions_ = false;
   std::vector<LaunchSite> sites_;  // by launch
   std::unique_ptr<Arena> arena_;
   std::vector<std::vector<Relocation>> relocations_;  // by buffer

@@ -19,7 +19,11 @@ void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChang
                    },
                    [&](const TapeFill& fill) { changes.moves |= fill.planned->buffer == buffer; },
                    [](const TapeIndex&) {},
-                   [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); }},
+                   [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); },
+                   [&](const TapeCondition& condition) {
+                     changes.moves |= condition.group->test.buffer == buffer;
+                     collect(condition.steps, buffer, changes);
+                   }},
         step.action);
   }
 }

@@ -28,12 +28,16 @@ class TapeUses::Builder {
 
   void fix_counts(const std::vector<PlannedStep>& steps) {
     for (const PlannedStep& step : steps) {
-      const auto* group = std::get_if<PlannedRepeat>(&step.action);
-      if (group == nullptr) continue;
+      const auto* inner = inner_steps(step);
+      if (inner == nullptr) continue;
       for (std::size_t slot = 0; slot < out_.symbols_.size(); ++slot) {
-        if (group->count.uses_slot(slot)) out_.symbols_[slot].is_fixed = true;
+        const auto* repeat = std::get_if<PlannedRepeat>(&step.action);
+        const auto* condition = std::get_if<PlannedCondition>(&step.action);
+        const bool counts = (repeat != nullptr && repeat->count.uses_slot(slot)) ||
+                            (condition != nullptr && uses_slot(condition->test, slot));
+        if (counts) out_.symbols_[slot].is_fixed = true;
       }
-      fix_counts(group->steps);
+      fix_counts(*inner);
     }
   }
 
@@ -48,6 +52,7 @@ class TapeUses::Builder {
     enter(loop.group->slot, 0);
     walk(loop.steps);
   }
+  void visit(const PlannedStep*, TapeCondition& condition) { walk(condition.steps); }
   void enter(std::uint32_t slot, std::int64_t index) {
     slots_[slot] = index;
     is_saved_ = false;

@@ -16,7 +16,15 @@ struct RunStep {
   const PlannedStep* step = nullptr;
   const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
   std::uint32_t row = 0;                // of the report; whoever walks sets it
+  std::uint64_t number = 0;             // among the steps of a walk; equal in each iteration of a while
   bool programmatic = false;            // the edge from `before`: the step may start early
+};
+
+// A visitor of a tape: what it does at the steps, and at the tests of conditions.
+template <typename Visit, typename Test>
+struct TapeVisitor {
+  Visit& visit;
+  Test& test;
 };
 
 // Goes through a tape in the order of a run, loops unrolled. Allocates nothing. One walk of a tape
@@ -25,12 +33,15 @@ class TapeWalk {
  public:
   explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.begin_walk()) {}
 
-  // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step.
+  // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step. Calls
+  // `test(const RunStep&, TapeCondition&, n)` before each execution of a condition's steps, after n
+  // of them; they are executed (again) where it returns true.
   // An Error gains the step's place, and the values of the indexes as a note.
-  template <typename Visit>
-  void run(Visit&& visit) {
+  template <typename Visit, typename Test>
+  void run(Visit&& visit, Test&& test) {
+    TapeVisitor<std::remove_reference_t<Visit>, std::remove_reference_t<Test>> both{visit, test};
     try {
-      steps(tape_.steps, visit);
+      steps(tape_.steps, both);
     } catch (Error& failure) {
       if (at_.step != nullptr) {
         failure.at(at_.step->source->where);
@@ -38,6 +49,12 @@ class TapeWalk {
       }
       throw;
     }
+  }
+
+  // The same, with the steps of each condition once.
+  template <typename Visit>
+  void run(Visit&& visit) {
+    run(visit, [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; });
   }
 
   // The values of symbols and indexes at the step that is visited.
@@ -66,20 +83,20 @@ class TapeWalk {
 
   template <typename Visit>
   void act(TapeStep& step, TapeLaunch& launch, Visit& visit) {
-    at_ = {step.step, last_, 0, false};
+    at_ = {step.step, last_, 0, number_++, false};
     if (launch.patched) tape_.patch(launch, slots_);
     const bool sent = launch.form != nullptr;
     at_.programmatic = sent && last_ != nullptr && launch.site->decision.early;
-    visit(at_, launch);
+    visit.visit(at_, launch);
     last_ = sent ? step.step : nullptr;
   }
 
   template <typename Planned, typename Visit>
   void act(TapeStep& step, TapeMove<Planned>& move, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false};
+    at_ = {step.step, nullptr, 0, number_++, false};
     last_ = nullptr;
     if (move.patched) tape_.patch(move, slots_);
-    visit(at_, move);
+    visit.visit(at_, move);
   }
   template <typename Visit>
   void act(TapeStep&, TapeIndex& index, Visit&) {
@@ -87,17 +104,40 @@ class TapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
-    at_ = {step.step, nullptr, 0, false};
+    at_ = {step.step, nullptr, 0, number_, false};
     const std::uint64_t count = tape_.count(loop, slots_);
     for (std::uint64_t index = 0; index < count; ++index) {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
       steps(loop.steps, visit);
     }
   }
+  template <typename Visit>
+  void act(TapeStep& step, TapeCondition& condition, Visit& visit) {
+    const RunStep here{step.step, nullptr, 0, number_, false};
+    at_ = here;
+    if (condition.patched) tape_.patch(condition, slots_);
+    std::uint64_t times = 0;
+    for (; visit.test(here, condition, times); ++times) {
+      number_ = here.number;
+      last_ = nullptr;
+      steps(condition.steps, visit);
+      at_ = here;
+    }
+    if (times == 0) pass(condition);
+    last_ = nullptr;
+  }
+  // Counts the steps of a condition that are not executed.
+  void pass(TapeCondition& condition) {
+    const auto visit = [](RunStep&, const auto&) {};
+    const auto test = [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; };
+    TapeVisitor<decltype(visit), decltype(test)> both{visit, test};
+    steps(condition.steps, both);
+  }
 
   Tape& tape_;
   std::vector<std::int64_t>& slots_;  // the tape's
   RunStep at_;
+  std::uint64_t number_ = 0;           // of the next step
   const PlannedStep* last_ = nullptr;  // the step before, if it was a launch that was sent
 };
 

@@ -16,15 +16,18 @@ bool is_even(const ProgramAttributes& attributes) {
   return attributes.placement == BlockPlacement::kEven;
 }
 
+bool any_is_even(const std::vector<ProgramStep>& steps);
+
 bool is_even(const ProgramStep& step) {
   return std::visit(
       Overloaded{[](const LaunchStep& launch) { return is_even(launch.attributes); },
                  [](const CopyStep&) { return false; }, [](const FillStep&) { return false; },
-                 [](const RepeatStep& group) {
-                   return std::ranges::any_of(
-                       group.steps, [](const ProgramStep& inner) { return is_even(inner); });
-                 }},
+                 [](const auto& group) { return any_is_even(group.steps); }},
       step.action);
+}
+
+bool any_is_even(const std::vector<ProgramStep>& steps) {
+  return std::ranges::any_of(steps, [](const ProgramStep& step) { return is_even(step); });
 }
 
 std::optional<Image> assembled(const Device& device, const Image& ptx) {
@@ -35,8 +38,7 @@ std::optional<Image> assembled(const Device& device, const Image& ptx) {
 }  // namespace
 
 bool needs_registers(const Program& program) {
-  return std::ranges::any_of(program.steps(),
-                             [](const ProgramStep& step) { return is_even(step); }) ||
+  return any_is_even(program.steps()) ||
          std::ranges::any_of(program.kernels(),
                              [](const ProgramKernel& kernel) { return is_even(kernel.launch); });
 }

@@ -93,6 +93,9 @@ void Rewrites::walk(const std::vector<ProgramStep>& steps, bool in_group) {
   for (const ProgramStep& step : steps) {
     if (const auto* launch = std::get_if<LaunchStep>(&step.action)) note(*launch, follows_launch);
     if (const auto* group = std::get_if<RepeatStep>(&step.action)) walk(group->steps, true);
+    // A test stands before each execution of their steps.
+    if (const auto* test = std::get_if<IfStep>(&step.action)) walk(test->steps, false);
+    if (const auto* loop = std::get_if<WhileStep>(&step.action)) walk(loop->steps, false);
     follows_launch = ends_in_launch(step);
   }
 }

@@ -55,7 +55,6 @@ class Layouter {
       }
       add(at, action);
       note(at, action, walk.slots());
-      ++step_;
     });
     if (unmarked_ != 0) mark();
   }
@@ -83,11 +82,11 @@ class Layouter {
             std::span<const std::int64_t> slots) {
     if (graph_ == nullptr || launch.form == nullptr) return;
     driver::Simulator* const simulator = context_.device.driver().simulator;
-    nodes_.add(launch, at.programmatic, step_,
+    nodes_.add(launch, at.programmatic, at.number,
                simulator == nullptr ? std::span<const std::int64_t>() : slots);
     if (simulator == nullptr) return;
     simulator->note_node(graph_->launches().back(),
-                         note_of(launch, step_, slots, context_.buffers, context_.tags));
+                         note_of(launch, at.number, slots, context_.buffers, context_.tags));
   }
   template <typename Move>
   void note(const bind::RunStep&, const Move&, std::span<const std::int64_t>) {}
@@ -122,7 +121,6 @@ class Layouter {
   Layout& layout_;
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
-  std::uint64_t step_ = 0;
 };
 
 class GraphPlayer : public Player {
@@ -149,7 +147,7 @@ class GraphPlayer : public Player {
   // A graph that is launched into a capture would be one child of the caller's graph. Its steps are
   // captured one by one instead, with their programmatic edges.
   void enqueue(const PlayTarget& target) override {
-    if (target.stream.is_capturing()) return send_all(target);
+    if (target.stream.is_capturing()) return send_all(target, "a stream that is captured");
     prepare(target);
     if (counts_.nodes != 0) instance_->launch(target.stream);
   }

@@ -55,12 +55,10 @@ std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const Launch
   std::map<std::uint64_t, std::string> texts;
   if (open.empty()) return texts;
   bind::TapeWalk walk(tape);
-  std::uint64_t step = 0;
   try {
     walk.run([&](const bind::RunStep& at, const auto&) {
-      const std::uint64_t number = step++;
-      if (number != *open.begin()) return;
-      texts.emplace(tags.tag(number), text_of(*at.step, walk.indexes()));
+      if (at.number != *open.begin()) return;
+      texts.emplace(tags.tag(at.number), text_of(*at.step, walk.indexes()));
       open.erase(open.begin());
       if (open.empty()) throw AllStepsSeen();
     });

@@ -40,7 +40,7 @@ StepReport::Kind report_kind(const bind::PlannedStep& step) {
   return std::visit(Overloaded{[](const bind::PlannedLaunch&) { return StepReport::Kind::kLaunch; },
                                [](const bind::PlannedCopy&) { return StepReport::Kind::kCopy; },
                                [](const bind::PlannedFill&) { return StepReport::Kind::kFill; },
-                               [](const bind::PlannedRepeat&) -> StepReport::Kind {
+                               [](const auto&) -> StepReport::Kind {
                                  throw error(ErrorCode::kInternal,
                                              "a group of steps has no row in a report");
                                }},

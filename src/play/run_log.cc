@@ -13,16 +13,23 @@ constexpr std::size_t kMaxRunTimes = 10000;
 // Times of steps that are kept for statistics: of the first runs, as many as fit for all steps.
 constexpr std::size_t kMaxSamples = std::size_t{1} << 20;
 
+// Every step, a group before the steps in it.
 template <typename Use>
-void for_each_leaf(const std::vector<bind::PlannedStep>& steps, Use&& use) {
+void for_each_step(const std::vector<bind::PlannedStep>& steps, Use&& use) {
   for (const bind::PlannedStep& step : steps) {
-    const auto* group = std::get_if<bind::PlannedRepeat>(&step.action);
-    if (group == nullptr) {
-      use(step);
-    } else {
-      for_each_leaf(group->steps, use);
-    }
+    use(step);
+    if (const auto* inner = bind::inner_steps(step)) for_each_step(*inner, use);
   }
+}
+
+std::vector<ConditionReport> conditions_of(const bind::Plan& plan) {
+  std::vector<ConditionReport> reports;
+  for_each_step(plan.steps, [&](const bind::PlannedStep& step) {
+    const auto* condition = std::get_if<bind::PlannedCondition>(&step.action);
+    if (condition == nullptr) return;
+    reports.push_back({step.label, step.source->where, condition->test.is_loop(), 0});
+  });
+  return reports;
 }
 
 double quantile(const std::vector<double>& sorted, double part) {
@@ -36,10 +43,16 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTable& buffers,
                std::uint64_t steps, bool join)
-    : report_(report), buffers_(buffers), each_(steps <= kMaxReportedSteps && !join) {
+    : report_(report),
+      buffers_(buffers),
+      runs_differ_(plan.conditions != 0),
+      each_(steps <= kMaxReportedSteps && !join && !runs_differ_) {
   report_ = {};
+  report_.conditions = conditions_of(plan);
   if (each_) return;
-  for_each_leaf(plan.steps, [&](const bind::PlannedStep& step) { add_row(step.leaf, step, {}); });
+  for_each_step(plan.steps, [&](const bind::PlannedStep& step) {
+    if (bind::inner_steps(step) == nullptr) add_row(step.leaf, step, {});
+  });
 }
 
 void RunLog::add_row(std::uint32_t row, const bind::PlannedStep& step, std::string indexes) {
@@ -58,7 +71,7 @@ void RunLog::begin_run() {
     seconds_.assign(report_.steps.size(), -1.0);
     any_timed_ = false;
   }
-  if (first_run_) {
+  if (first_run_ || runs_differ_) {
     open_.assign(report_.steps.size(), 0);
     return;
   }

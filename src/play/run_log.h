@@ -17,7 +17,8 @@ namespace baton::play {
 class RunLog {
  public:
   // `steps`: of one run. Each of up to kMaxReportedSteps has a row of its own; of more, each step
-  // of the program has one. `join`: each step of the program has one in any case.
+  // of the program has one. `join`: each step of the program has one in any case. So it is with
+  // conditions, where runs have different steps.
   RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTable& buffers,
          std::uint64_t steps, bool join);
 
@@ -27,7 +28,15 @@ class RunLog {
   template <typename Action>
   void next(bind::RunStep& at, const Action& action, const std::vector<std::int64_t>& slots) {
     at.row = each_ ? next_++ : at.step->leaf;
-    if (first_run_) note(at, action, slots);
+    if (first_run_) {
+      note(at, action, slots);
+    } else if (runs_differ_) {
+      ++open_[at.row];
+    }
+  }
+  // The steps of a condition are executed (again) `times` times.
+  void executed(const bind::PlannedStep& condition, std::uint64_t times) {
+    if (first_run_) report_.conditions[condition.leaf].executions += times;
   }
   bool first_run() const { return first_run_; }
   // The values of the indexes that distinguish the row from others of its step; may be empty.
@@ -63,6 +72,7 @@ class RunLog {
 
   RunReport& report_;
   const bind::BufferTable& buffers_;
+  const bool runs_differ_;
   bool each_;
   bool first_run_ = true;
   std::uint32_t next_ = 0;

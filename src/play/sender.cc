@@ -1,13 +1,16 @@
 #include "play/sender.h"
 
+#include "play/conditions.h"
+
 namespace baton::play {
 
-void send_all(const PlayTarget& target) {
+void send_all(const PlayTarget& target, std::string_view what) {
+  require_no_conditions(target.tape, what);
   target.tape.set_stream(target.stream);
   with_sender(target, [&](auto sender) {
     bind::TapeWalk walk(target.tape);
     walk.run([&](bind::RunStep& at, auto& action) {
-      sender.note(action, walk.slots());
+      sender.note(at, action, walk.slots());
       if (!sender.is_empty(action, target.buffers)) sender.send(at, action);
     });
   });

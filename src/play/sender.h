@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "bind/tape_walk.h"
@@ -28,18 +29,16 @@ class Sender {
   }
 
   // Called for every step, before `send`.
-  void note(const bind::TapeLaunch& launch, std::span<const std::int64_t> slots) {
+  void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
+            std::span<const std::int64_t> slots) {
     if constexpr (kNotes) {
-      const std::uint64_t step = step_++;
       if (launch.form == nullptr) return;
       target_.device.driver().simulator->note_next_launch(
-          note_of(launch, step, slots, target_.buffers, target_.tags));
+          note_of(launch, at.number, slots, target_.buffers, target_.tags));
     }
   }
   template <typename Move>
-  void note(const Move&, std::span<const std::int64_t>) {
-    ++step_;
-  }
+  void note(const bind::RunStep&, const Move&, std::span<const std::int64_t>) {}
 
   // Of a step that is not empty. Throws the diagnosis of a launch that the driver rejects.
   void send(const bind::RunStep& at, bind::TapeLaunch& launch) {
@@ -54,11 +53,11 @@ class Sender {
 
  private:
   const PlayTarget& target_;
-  std::uint64_t step_ = 0;  // among those of the run, where notes are made
 };
 
-// Sends every step of the tape. Throws the errors of the steps.
-void send_all(const PlayTarget& target);
+// Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with
+// conditions, which are tested on the host. `what` names the call in that message.
+void send_all(const PlayTarget& target, std::string_view what);
 
 // Calls `act` with a Sender for the target's kind of device. A note of a launch that was not made
 // is taken back.

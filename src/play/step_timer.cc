@@ -79,7 +79,7 @@ void StepTimer::push_mark(const PlayContext& context) {
 void StepTimer::harvest(const PlayContext& context) {
   Mark& mark = marks_.front();
   context.watch.wait([&] { return mark.event.done(); });
-  if (context.time_steps) {
+  if (context.time_steps && !mark.group.empty()) {
     context.log.timed(mark.group.back().row, elapsed_seconds(last_ ? *last_ : *begin_, mark.event));
   }
   if (counts(context)) note_counted(context, mark.group);
@@ -91,6 +91,13 @@ void StepTimer::harvest(const PlayContext& context) {
   if (last_) free_.push_back(std::move(*last_));
   last_ = std::move(mark.event);
   marks_.pop_front();
+}
+
+void StepTimer::go_on(const PlayContext& context) {
+  while (!marks_.empty()) harvest(context);
+  if (!context.time_steps) return;
+  marks_.push_back({take_event(), take_group()});
+  marks_.back().event.record(context.stream);
 }
 
 void StepTimer::finish(const PlayContext& context) {

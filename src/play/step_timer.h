@@ -36,13 +36,18 @@ class StepTimer {
     context.log.done(row);
     ++context.steps_done;
   }
+  // Before the host waits for what was enqueued, and when that is done.
+  void halt(const PlayContext& context) {
+    if (!open_.empty()) push_mark(context);
+  }
+  void go_on(const PlayContext& context);
   // Waits for all and closes the report's run.
   void finish(const PlayContext& context);
   // Gives up on what is still out, and says in the error where the run stands.
   void abandon(Error& failure, RunLog& log);
 
  private:
-  // Steps that one event ends; the last one's is the time.
+  // Steps that one event ends; the last one's is the time. None: from here on it is taken anew.
   using Group = std::vector<bind::RunStep>;
   struct Mark {
     Event event;

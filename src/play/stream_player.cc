@@ -1,5 +1,7 @@
 #include "base/error.h"
 #include "bind/tape_walk.h"
+#include "play/conditions.h"
+#include "play/host_test.h"
 #include "play/player.h"
 #include "play/sender.h"
 #include "play/step_timer.h"
@@ -7,32 +9,45 @@
 namespace baton::play {
 namespace {
 
-// The steps of a run, timed and noted in its log.
+// The steps of a run, timed and noted in its log. Conditions are tested on the host, which waits.
 template <typename Sending>
-void play_steps(const PlayContext& context, StepTimer& timer, Sending sender) {
+void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Sending sender) {
   const bool watched = context.watch.looks();
   bind::TapeWalk walk(context.tape);
-  walk.run([&](bind::RunStep& at, auto& action) {
+  const auto step = [&](bind::RunStep& at, auto& action) {
     if (watched) context.watch.check();
     context.log.next(at, action, walk.slots());
-    sender.note(action, walk.slots());
+    sender.note(at, action, walk.slots());
     if (sender.is_empty(action, context.buffers)) return timer.pass(context, at.row);
     timer.next(context, at.programmatic);
     sender.send(at, action);
     timer.enqueued(at);
-  });
+  };
+  const auto test = [&](const bind::RunStep& at, const bind::TapeCondition& condition,
+                        std::uint64_t times) {
+    const bind::PlannedTest& planned = condition.group->test;
+    if (times == condition.values.at_most && !planned.is_loop()) return false;
+    timer.halt(context);
+    const bool holds = host.holds(context.buffers[planned.buffer], context.stream, context.watch);
+    timer.go_on(context);
+    if (!holds) return false;
+    if (times == condition.values.at_most) throw too_many_iterations(*at.step, times);
+    context.log.executed(*at.step, 1);
+    return true;
+  };
+  walk.run(step, test);
 }
 
 class StreamPlayer : public Player {
  public:
-  explicit StreamPlayer(const Device& device) : timer_(device) {}
+  explicit StreamPlayer(const Device& device) : timer_(device), host_(device) {}
 
   void play(const PlayContext& context) override {
     try {
       context.tape.set_stream(context.stream);
       context.log.begin_run();
       timer_.begin(context);
-      with_sender(context, [&](auto sender) { play_steps(context, timer_, sender); });
+      with_sender(context, [&](auto sender) { play_steps(context, timer_, host_, sender); });
       timer_.finish(context);
     } catch (Error& failure) {
       timer_.abandon(failure, context.log);
@@ -41,13 +56,16 @@ class StreamPlayer : public Player {
     }
   }
 
-  void enqueue(const PlayTarget& target) override { send_all(target); }
+  void enqueue(const PlayTarget& target) override {
+    send_all(target, "enqueue() of the stream executor");
+  }
   // It keeps nothing of a tape.
   void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
   void prepare(const PlayTarget& target) override { target.tape.set_stream(target.stream); }
 
  private:
   StepTimer timer_;
+  HostTest host_;
 };
 
 }  // namespace

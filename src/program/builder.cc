@@ -54,6 +54,25 @@ ProgramBuilder& ProgramBuilder::repeat(Expression count, std::string index,
   return add({std::move(group), {file, line}});
 }
 
+ProgramBuilder& ProgramBuilder::if_(std::string buffer, const std::function<void()>& body,
+                                    const char* file, int line) {
+  IfStep step;
+  collect(step.steps, body);
+  step.buffer = std::move(buffer);
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::while_(std::string buffer, Expression at_most, Expression unroll,
+                                       const std::function<void()>& body, const char* file,
+                                       int line) {
+  WhileStep step;
+  collect(step.steps, body);
+  step.buffer = std::move(buffer);
+  step.at_most = std::move(at_most);
+  step.unroll = std::move(unroll);
+  return add({std::move(step), {file, line}});
+}
+
 ProgramBuilder& ProgramBuilder::setup(const std::function<void()>& body) {
   if (!open_.empty()) {
     throw error(ErrorCode::kInvalidInput, "setup() is inside of a group; call it outside");

@@ -15,7 +15,7 @@ std::vector<std::string_view> kind_names() {
   return names;
 }
 
-// "launch, copy, fill and repeat".
+// "launch, copy, …, if and while".
 std::string known_kinds() {
   std::vector<std::string_view> names = kind_names();
   const std::string_view last = names.back();

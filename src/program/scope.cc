@@ -45,16 +45,16 @@ void ProgramScope::declare(const ProgramKernel& kernel) {
   }
 }
 
-void ProgramScope::open_group(const RepeatStep& step, const SourceLocation& where) {
-  if (++depth_ > kMaxRepeatDepth) {
-    throw error(ErrorCode::kInvalidInput, "repeats are nested deeper than {} levels",
-                kMaxRepeatDepth);
+void ProgramScope::open_group(const std::string& index, const SourceLocation& where) {
+  if (++depth_ > kMaxGroupDepth) {
+    throw error(ErrorCode::kInvalidInput, "groups of steps are nested deeper than {} levels",
+                kMaxGroupDepth);
   }
-  if (!step.index.empty()) declare(step.index, {"index", where});
+  if (!index.empty()) declare(index, {"index", where});
 }
 
-void ProgramScope::close_group(const RepeatStep& step) {
-  names_.erase(step.index);
+void ProgramScope::close_group(const std::string& index) {
+  if (!index.empty()) names_.erase(index);
   --depth_;
 }
 
@@ -167,6 +167,20 @@ void ProgramScope::check(ProgramAttributes& attributes) const {
   resolve_attributes(attributes.list,
                      {[this](const Expression& value) { check_names(*value.code()); },
                       [this](const BufferOffset& place) { check(place); }});
+}
+
+void ProgramScope::check_condition(const std::string& name, const SourceLocation& where) const {
+  if (is_setup_) {
+    throw error_at(where, ErrorCode::kInvalidInput,
+                   "a setup step tests the buffer {}; setup steps are executed in any case, so "
+                   "write if and while among the other steps",
+                   printable(name));
+  }
+  const ProgramBuffer& tested = buffer(name, where);
+  if (!is_float(tested.dtype)) return;
+  throw error_at(where, ErrorCode::kInvalidInput,
+                 "the step tests {}, which is {}; a condition is an integer or bool", name,
+                 to_string(tested.dtype));
 }
 
 void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {

@@ -14,7 +14,7 @@ namespace baton {
 struct ExpressionCode;
 
 // A group inside a group, and so on: at most this many levels.
-inline constexpr std::size_t kMaxRepeatDepth = 16;
+inline constexpr std::size_t kMaxGroupDepth = 16;
 
 // Adds the part's place to errors that have none.
 template <typename Part, typename Check>
@@ -42,9 +42,10 @@ class ProgramScope {
   void declare(const ProgramBuffer& buffer);
   void declare(const ProgramKernel& kernel);
 
-  // A group's index is known from `open_group` to `close_group`. Groups nest kMaxRepeatDepth deep.
-  void open_group(const RepeatStep& step, const SourceLocation& where);
-  void close_group(const RepeatStep& step);
+  // A group's index is known from `open_group` to `close_group`. Groups nest kMaxGroupDepth deep.
+  // An empty index is none.
+  void open_group(const std::string& index, const SourceLocation& where);
+  void close_group(const std::string& index);
 
   bool is_buffer(std::string_view name) const;
   bool has_kernel(const std::string& name) const;
@@ -66,6 +67,8 @@ class ProgramScope {
   void check(const Expression& expression, std::string_view what, std::int64_t least) const;
   const ProgramBuffer& check(const BufferOffset& place) const;
   void check(ProgramAttributes& attributes) const;
+  // The buffer whose first element a step at `where` tests.
+  void check_condition(const std::string& name, const SourceLocation& where) const;
   // The target of a copy or a fill. `what` names the step.
   void check_writable(const ProgramBuffer& target, std::string_view what) const;
 

@@ -136,7 +136,7 @@ Validation validate(ProgramDefinition& program) {
   check_variables(program, scope);
   if (program.steps.empty()) {
     throw error(ErrorCode::kInvalidInput,
-                "the program {} has no steps; give it a launch, a copy, a fill or a repeat",
+                "the program {} has no steps; give it a launch, a copy or a fill",
                 printable(program.name));
   }
   Validation found;

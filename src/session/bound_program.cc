@@ -111,7 +111,7 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
   try {
-    play::send_all({state_->device, stream_, tape, buffers(), 0, tags});
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags}, "the setup");
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);

@@ -34,8 +34,8 @@ std::vector<LaunchReport> launch_reports(const bind::BoundSteps& bound,
 void collect_launches(const std::vector<bind::PlannedStep>& steps,
                       std::vector<const bind::PlannedStep*>& out) {
   for (const bind::PlannedStep& step : steps) {
-    if (const auto* group = std::get_if<bind::PlannedRepeat>(&step.action)) {
-      collect_launches(group->steps, out);
+    if (const auto* inner = bind::inner_steps(step)) {
+      collect_launches(*inner, out);
     } else if (std::holds_alternative<bind::PlannedLaunch>(step.action)) {
       out.push_back(&step);
     }

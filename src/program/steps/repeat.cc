@@ -38,9 +38,9 @@ const StepKind kRepeatStepKind = {"repeat", read_repeat};
 void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& where) {
   scope.check(step.count, "the count of the repeat", 0);
   if (step.steps.empty()) throw error(ErrorCode::kInvalidInput, "the repeat has no steps");
-  scope.open_group(step, where);
+  scope.open_group(step.index, where);
   check_steps(step.steps, scope);
-  scope.close_group(step);
+  scope.close_group(step.index);
 }
 
 bool equal_steps(const RepeatStep& a, const RepeatStep& b) {

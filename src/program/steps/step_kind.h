@@ -36,6 +36,8 @@ extern const StepKind kLaunchStepKind;
 extern const StepKind kCopyStepKind;
 extern const StepKind kFillStepKind;
 extern const StepKind kRepeatStepKind;
+extern const StepKind kIfStepKind;
+extern const StepKind kWhileStepKind;
 
 // All kinds, in the order of ProgramStep::action.
 std::span<const StepKind* const> step_kinds();
@@ -46,6 +48,8 @@ void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& whe
 void check_step(CopyStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(FillStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(IfStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(WhileStep& step, ProgramScope& scope, const SourceLocation& where);
 
 // Checks the steps of a program or a group in their order.
 void check_steps(std::vector<ProgramStep>& steps, ProgramScope& scope);
@@ -55,6 +59,8 @@ bool equal_steps(const LaunchStep& a, const LaunchStep& b);
 bool equal_steps(const CopyStep& a, const CopyStep& b);
 bool equal_steps(const FillStep& a, const FillStep& b);
 bool equal_steps(const RepeatStep& a, const RepeatStep& b);
+bool equal_steps(const IfStep& a, const IfStep& b);
+bool equal_steps(const WhileStep& a, const WhileStep& b);
 
 // Adds the keys that the kind's `read` reads as an equal step.
 void write_step(const LaunchStep& step, TomlTable& table);
