@@ -34,7 +34,8 @@ struct Frame {
 };
 
 bool is_runtime_helper(std::string_view name) {
-  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail";
+  return name == "vprintf" || name == "malloc" || name == "free" || name == "__assertfail" ||
+         name == "cudaGraphSetConditional";
 }
 
 std::uint32_t param_index(const ptx::Function& function, const ptx::Variable* variable) {

@@ -51,7 +51,8 @@ std::string_view standard_header_for(const Diagnostic& error) {
 
 bool calls_the_host(std::string_view ptx) {
   // The functions that every device has.
-  constexpr std::array<std::string_view, 4> kSystem = {"vprintf", "malloc", "free", "__assertfail"};
+  constexpr std::array<std::string_view, 5> kSystem = {"vprintf", "malloc", "free", "__assertfail",
+                                                       "cudaGraphSetConditional"};
   constexpr std::string_view kExtern = ".extern .func";
   for (std::size_t at = ptx.find(kExtern); at != std::string_view::npos;
        at = ptx.find(kExtern, at + 1)) {

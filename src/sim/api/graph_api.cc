@@ -5,6 +5,7 @@
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/graph_nodes.h"
 #include "sim/api/launch_note.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
@@ -15,20 +16,6 @@
 
 namespace baton::sim::api {
 namespace {
-
-std::shared_ptr<SimGraph> graph_of(CUgraph handle) {
-  enter();
-  std::shared_ptr<SimGraph> graph = Objects::instance().graphs.find(handle);
-  require(graph != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return graph;
-}
-
-std::shared_ptr<GraphNode> node_of(CUgraphNode handle) {
-  enter();
-  std::shared_ptr<GraphNode> node = Objects::instance().graph_nodes.find(handle);
-  require(node != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return node;
-}
 
 std::shared_ptr<GraphExec> exec_of(CUgraphExec handle) {
   enter();
@@ -41,21 +28,6 @@ KernelWork& kernel_work(NodeWork& work) {
   auto* kernel = std::get_if<KernelWork>(&work);
   require(kernel != nullptr, CUDA_ERROR_INVALID_VALUE);
   return *kernel;
-}
-
-CUresult add_node(CUgraphNode* result, CUgraph handle, const CUgraphNode* dependencies,
-                  size_t count, NodeWork work) {
-  const std::shared_ptr<SimGraph> graph = graph_of(handle);
-  require(result != nullptr && (count == 0 || dependencies != nullptr), CUDA_ERROR_INVALID_VALUE);
-  std::vector<GraphDependency> after;
-  for (size_t k = 0; k < count; ++k) {
-    after.push_back({node_of(dependencies[k]), {}});
-    require(graph->holds(*after.back().from), CUDA_ERROR_INVALID_VALUE);
-    const auto same = [&](const GraphDependency& edge) { return edge.from == after.back().from; };
-    require(std::count_if(after.begin(), after.end(), same) == 1, CUDA_ERROR_INVALID_VALUE);
-  }
-  *result = graph->add(std::move(work), std::move(after))->handle;
-  return CUDA_SUCCESS;
 }
 
 // What a kernel node's parameters ask for, with the attributes of the node.
@@ -152,6 +124,8 @@ CUresult GraphCreate(CUgraph* graph, unsigned flags) {
 
 CUresult GraphDestroy(CUgraph handle) {
   enter();
+  const std::shared_ptr<SimGraph> graph = Objects::instance().graphs.find(handle);
+  require(graph != nullptr && !graph->is_body, CUDA_ERROR_INVALID_VALUE);
   const bool known = Objects::instance().graphs.remove(handle) != nullptr;
   return known ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -316,7 +290,11 @@ CUresult GraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle, unsigned l
       CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   require(exec != nullptr, CUDA_ERROR_INVALID_VALUE);
   require((flags & ~kKnown) == 0, CUDA_ERROR_NOT_SUPPORTED);
-  *exec = Objects::instance().graph_execs.add(std::make_shared<GraphExec>(*graph));
+  // A graph with conditional nodes has one instance at a time.
+  require(!graph->is_body && graph->instance.expired(), CUDA_ERROR_INVALID_VALUE);
+  const auto instance = std::make_shared<GraphExec>(*graph);
+  if (instance->has_conditionals()) graph->instance = instance;
+  *exec = Objects::instance().graph_execs.add(instance);
   return CUDA_SUCCESS;
 }
 

@@ -111,11 +111,7 @@ class SimulatedDevices : public driver::Simulator {
           ErrorCode::kInvalidInput,
           "the graph's last launch has not completed: synchronize before asking for counters");
     }
-    std::vector<std::pair<CUgraphNode, driver::Counters>> counters;
-    for (const GraphExec::Step& step : exec->steps) {
-      if (step.counted != nullptr) counters.emplace_back(step.node, *step.counted);
-    }
-    return counters;
+    return exec->counters();
   }
 
   std::unique_ptr<Session> begin(CUcontext context, const Options& options) override {

@@ -13,8 +13,18 @@
 namespace baton::sim {
 namespace {
 
-EngineConfig engine_config(const Profile& profile) {
+bool set_condition(int ordinal, std::uint64_t handle, std::uint32_t value) {
+  const auto found = Objects::instance().conditions.find(to_handle(handle));
+  if (found == nullptr || found->ordinal != ordinal) return false;
+  found->value = value;
+  return true;
+}
+
+EngineConfig engine_config(int ordinal, const Profile& profile) {
   EngineConfig config;
+  config.set_condition = [ordinal](std::uint64_t handle, std::uint32_t value) {
+    return set_condition(ordinal, handle, value);
+  };
   config.chip = &profile.chip();
   config.sm_count = profile.at(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   config.clock_khz = static_cast<std::uint32_t>(profile.at(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
@@ -41,17 +51,6 @@ std::optional<NodeWork> node_work(Work work) {
   return std::nullopt;
 }
 
-Work work_of(const NodeWork& node, const std::shared_ptr<Occurrence>& occurrence) {
-  if (const auto* kernel = std::get_if<KernelWork>(&node)) return kernel->launch;
-  if (const auto* copy = std::get_if<CopyWork>(&node)) {
-    return Copy{copy->target, copy->source, copy->bytes, {}};
-  }
-  if (const auto* fill = std::get_if<Fill>(&node)) return *fill;
-  if (const auto* call = std::get_if<HostCall>(&node)) return *call;
-  if (std::holds_alternative<RecordWork>(node)) return Record{occurrence};
-  return Join{};
-}
-
 // The edge to who waits for an event that a kernel records before it has completed.
 CUgraphEdgeData early_edge() {
   CUgraphEdgeData data{};
@@ -66,7 +65,7 @@ Context::Context(int ordinal, const Profile& profile)
     : ordinal_(ordinal),
       profile_(profile),
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
-      engine_(engine_config(profile), heap_->memory()),
+      engine_(engine_config(ordinal, profile), heap_->memory()),
       queue_(engine_) {}
 
 std::shared_ptr<SimStream> Context::make_stream(SimStream::Kind kind, int priority) {
@@ -269,32 +268,21 @@ void Context::launch(SimStream& stream, GraphExec& exec) {
   Lock lock(Scheduler::instance().mutex);
   require(queue_.error(lock) == CUDA_SUCCESS, queue_.error(lock));
   forbid_in_capture(lock, stream);
+  if (exec.is_programmatic) expect_overlap();
+  const auto submit = [&](Work work, std::span<const Dependency> after) {
+    return queue_.submit(lock, std::move(work), stream.priority, after);
+  };
   std::vector<Dependency> before = predecessors(lock, stream);
   before.push_back({exec.last});
-  std::vector<CommandPtr> commands;
+  if (!exec.assigned.empty()) before = {{submit(Assign{exec.assigned}, before)}};
+  exec.begin_counting();
+  const std::vector<CommandPtr> commands = submit_steps(exec.steps, before, submit);
   std::vector<Dependency> ends = before;
-  for (GraphExec::Step& step : exec.steps) {
-    std::vector<Dependency> after = step.after.empty() ? before : std::vector<Dependency>{};
-    for (const GraphExec::Edge& edge : step.after) {
-      if (edge.at != Milestone::kDone) expect_overlap();
-      const bool is_programmatic = edge.at != Milestone::kDone;
-      after.push_back({commands[edge.step], edge.at, is_programmatic});
-    }
-    if (const auto* wait = std::get_if<WaitWork>(&step.work))
-      after.push_back({wait->event->recorded});
-    auto occurrence = std::make_shared<Occurrence>();
-    commands.push_back(queue_.submit(lock, work_of(step.work, occurrence), stream.priority, after));
-    if (std::holds_alternative<KernelWork>(step.work)) {
-      commands.back()->counted = step.counted = std::make_shared<driver::Counters>();
-    }
-    if (const auto* record = std::get_if<RecordWork>(&step.work)) {
-      record->event->recorded = commands.back();
-      record->event->occurrence = std::move(occurrence);
-    }
-    if (!step.has_next) ends.push_back({commands.back()});
+  for (std::size_t k = 0; k < commands.size(); ++k) {
+    if (!exec.steps[k].has_next) ends.push_back({commands[k]});
   }
   stream.last_grid = nullptr;
-  exec.last = stream.tail = queue_.submit(lock, Join{}, stream.priority, ends);
+  exec.last = stream.tail = submit(Join{}, ends);
 }
 
 bool Context::is_idle(SimStream& stream) {

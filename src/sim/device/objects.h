@@ -5,6 +5,7 @@
 
 #include "sim/api/handles.h"
 #include "sim/device/library.h"
+#include "sim/graph/condition.h"
 #include "sim/graph/graph.h"
 #include "sim/queue/event.h"
 #include "sim/queue/stream.h"
@@ -31,6 +32,7 @@ struct Objects {
   HandleTable<CUgraph, SimGraph> graphs{0x56};
   HandleTable<CUgraphNode, GraphNode> graph_nodes{0x57};
   HandleTable<CUgraphExec, GraphExec> graph_execs{0x58};
+  HandleTable<ConditionHandle, ConditionValue> conditions{0x59};
 };
 
 }  // namespace baton::sim

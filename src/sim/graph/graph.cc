@@ -25,19 +25,14 @@ bool reaches(const GraphNode& node, const GraphNode& wanted) {
   return false;
 }
 
-Milestone milestone_of(const CUgraphEdgeData& data) {
-  if (data.type != CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC) return Milestone::kDone;
-  return data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ? Milestone::kBegun
-                                                                  : Milestone::kTriggered;
-}
-
 }  // namespace
 
 CUgraphNodeType type_of(const GraphNode& node) {
   static constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY,
-      CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_HOST,   CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-      CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+      CU_GRAPH_NODE_TYPE_EMPTY,      CU_GRAPH_NODE_TYPE_KERNEL,
+      CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_MEMSET,
+      CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+      CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_CONDITIONAL,
   };
   static_assert(std::size(kTypes) == std::variant_size_v<NodeWork>);
   return kTypes[node.work.index()];
@@ -56,6 +51,28 @@ bool is_edge(const GraphNode& from, const GraphNode& to, const CUgraphEdgeData& 
           data.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) &&
          std::holds_alternative<KernelWork>(from.work) &&
          std::holds_alternative<KernelWork>(to.work);
+}
+
+SimCondition::SimCondition(int ordinal, unsigned initial_value, bool assigned)
+    : value(std::make_shared<ConditionValue>(ordinal)),
+      initial(initial_value),
+      is_assigned(assigned),
+      handle(reinterpret_cast<std::uintptr_t>(Objects::instance().conditions.add(value))) {}
+
+SimCondition::~SimCondition() {
+  Objects::instance().conditions.remove(to_handle(handle));
+}
+
+ConditionalBodies::ConditionalBodies(std::size_t count) {
+  for (std::size_t k = 0; k < count; ++k) {
+    graphs.push_back(std::make_shared<SimGraph>());
+    graphs.back()->is_body = true;
+    handles.push_back(Objects::instance().graphs.add(graphs.back()));
+  }
+}
+
+ConditionalBodies::~ConditionalBodies() {
+  for (const CUgraph handle : handles) Objects::instance().graphs.remove(handle);
 }
 
 SimGraph::~SimGraph() {
@@ -86,80 +103,6 @@ void SimGraph::connect(const std::shared_ptr<GraphNode>& from, const std::shared
   require(!known && !cycle, CUDA_ERROR_INVALID_VALUE);
   to->after.push_back({from, data});
   from->has_next = true;
-}
-
-GraphExec::GraphExec(const SimGraph& graph) {
-  std::unordered_map<const GraphNode*, std::vector<const GraphNode*>> next;
-  std::unordered_map<const GraphNode*, std::size_t> blockers;
-  std::vector<const GraphNode*> ready;
-  for (const auto& node : graph.nodes()) {
-    blockers[node.get()] = node->after.size();
-    for (const GraphDependency& edge : node->after) next[edge.from.get()].push_back(node.get());
-    if (node->after.empty()) ready.push_back(node.get());
-  }
-  std::unordered_map<const GraphNode*, std::size_t> places;
-  for (std::size_t k = 0; k < ready.size(); ++k) {
-    const GraphNode* node = ready[k];
-    places[node] = k;
-    Step& step = steps.emplace_back();
-    step.node = node->handle;
-    places_[step.node] = k;
-    step.work = node->work;
-    for (const GraphDependency& edge : node->after) {
-      step.after.push_back({places.at(edge.from.get()), milestone_of(edge.data)});
-      if (step.after.back().at == Milestone::kDone) steps[step.after.back().step].has_next = true;
-    }
-    for (const GraphNode* later : next[node]) {
-      if (--blockers[later] == 0) ready.push_back(later);
-    }
-  }
-}
-
-namespace {
-
-// What an update may not change, as cuda.h lists it for cuGraphExecUpdate.
-CUgraphExecUpdateResult compare(const GraphExec::Step& old, const GraphExec::Step& fresh) {
-  if (old.work.index() != fresh.work.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-  const auto same = [](const GraphExec::Edge& a, const GraphExec::Edge& b) {
-    return a.step == b.step && a.at == b.at;
-  };
-  if (!std::equal(old.after.begin(), old.after.end(), fresh.after.begin(), fresh.after.end(),
-                  same)) {
-    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-  }
-  if (const auto* kernel = std::get_if<KernelWork>(&old.work)) {
-    const auto& other = std::get<KernelWork>(fresh.work);
-    if (kernel->launch.cooperative != other.launch.cooperative) {
-      return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
-    }
-  } else if (const auto* fill = std::get_if<Fill>(&old.work)) {
-    const auto& other = std::get<Fill>(fresh.work);
-    const bool flat = fill->rows == 1 && other.rows == 1;
-    if (!flat && (fill->rows != other.rows || fill->count != other.count ||
-                  fill->pitch != other.pitch || fill->width != other.width)) {
-      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
-    }
-  }
-  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
-}
-
-}  // namespace
-
-std::optional<GraphExec::Mismatch> GraphExec::update(GraphExec&& fresh) {
-  if (steps.size() != fresh.steps.size()) {
-    return Mismatch{CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr};
-  }
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    const CUgraphExecUpdateResult result = compare(steps[k], fresh.steps[k]);
-    if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return Mismatch{result, fresh.steps[k].node};
-  }
-  for (std::size_t k = 0; k < steps.size(); ++k) std::swap(steps[k].work, fresh.steps[k].work);
-  return std::nullopt;
-}
-
-GraphExec::Step* GraphExec::step_of(CUgraphNode node) {
-  const auto found = places_.find(node);
-  return found == places_.end() ? nullptr : &steps[found->second];
 }
 
 }  // namespace baton::sim

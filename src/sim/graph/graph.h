@@ -14,6 +14,7 @@
 namespace baton::sim {
 
 class SimFunction;
+class GraphExec;
 class SimGraph;
 struct SimEvent;
 struct GraphNode;
@@ -36,9 +37,25 @@ struct RecordWork {
 struct WaitWork {
   std::shared_ptr<SimEvent> event;
 };
+// The graphs of which a conditional node executes one, or none. They belong to the node; callers
+// fill them by their handles.
+struct ConditionalBodies {
+  explicit ConditionalBodies(std::size_t count);
+  ~ConditionalBodies();
+  ConditionalBodies(const ConditionalBodies&) = delete;
+  ConditionalBodies& operator=(const ConditionalBodies&) = delete;
+
+  std::vector<CUgraph> handles;
+  std::vector<std::shared_ptr<SimGraph>> graphs;
+};
+struct ConditionalWork {
+  std::shared_ptr<SimCondition> condition;
+  CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+  std::shared_ptr<ConditionalBodies> bodies;
+};
 // What a node does; nothing for an empty one.
-using NodeWork =
-    std::variant<std::monostate, KernelWork, CopyWork, Fill, HostCall, RecordWork, WaitWork>;
+using NodeWork = std::variant<std::monostate, KernelWork, CopyWork, Fill, HostCall, RecordWork,
+                              WaitWork, ConditionalWork>;
 
 // A dependency on a node.
 struct GraphDependency {
@@ -79,6 +96,11 @@ class SimGraph {
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
   bool holds(const GraphNode& node) const { return node.graph == this; }
 
+  // Of a graph with conditional nodes: its instance, while there is one.
+  std::weak_ptr<GraphExec> instance;
+  bool is_body = false;                                   // of a conditional node
+  std::vector<std::shared_ptr<SimCondition>> conditions;  // that were made for it
+
  private:
   std::vector<std::shared_ptr<GraphNode>> nodes_;
 };
@@ -87,8 +109,11 @@ class SimGraph {
 // by the scheduler's mutex.
 class GraphExec {
  public:
-  // The nodes in an order that their edges allow.
+  // The nodes in an order that their edges allow. Throws Refusal for a node in the body of a
+  // conditional that may not be there, and for a condition that no node has.
   explicit GraphExec(const SimGraph& graph);
+  GraphExec(const GraphExec&) = delete;
+  GraphExec& operator=(const GraphExec&) = delete;
 
   struct Edge {
     std::size_t step;  // an earlier one
@@ -101,6 +126,7 @@ class GraphExec {
     bool has_next = false;  // that begins when this one is done
     // Of a kernel: what it did in the last launch.
     std::shared_ptr<driver::Counters> counted;
+    std::vector<std::vector<Step>> bodies;  // of a conditional
   };
 
   // Why an update was refused, with the node of the fresh graph.
@@ -112,14 +138,28 @@ class GraphExec {
   // them as before. Gives why that cannot be, and changes nothing then.
   std::optional<Mismatch> update(GraphExec&& fresh);
 
-  // The step of the node, or null.
+  // The step of the node, which may be in a body, or null.
   Step* step_of(CUgraphNode node);
+  // What each kernel did in the last launch, all turns of the conditionals around it together.
+  std::vector<std::pair<CUgraphNode, driver::Counters>> counters() const;
+  // A launch begins: its kernels are counted anew.
+  void begin_counting();
 
   std::vector<Step> steps;
+  bool has_conditionals() const;
+  bool is_programmatic = false;  // some edge is
+  // Those that get a value when a launch begins.
+  std::vector<std::shared_ptr<SimCondition>> assigned;
   CommandPtr last;  // ends the last launch
 
  private:
-  std::unordered_map<CUgraphNode, std::size_t> places_;  // of the nodes' steps
+  std::unordered_map<CUgraphNode, Step*> places_;  // of the nodes' steps
 };
+
+// Submits the steps, the first of them after `before`. Conditionals submit what is inside of them
+// when their turn comes, as it is now. Returns the commands by step.
+std::vector<CommandPtr> submit_steps(const std::vector<GraphExec::Step>& steps,
+                                     std::span<const Dependency> before,
+                                     const Turns::Submit& submit);
 
 }  // namespace baton::sim

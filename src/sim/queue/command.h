@@ -5,13 +5,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
 #include "driver/simulator.h"
 #include "sim/device/heap.h"
 #include "sim/engine/run/engine.h"
+#include "sim/graph/condition.h"
 #include "sim/queue/session.h"
 #include "sim/queue/staging.h"
 
@@ -78,7 +82,25 @@ enum class Milestone : std::uint8_t {
   kDone,       // or cancelled, when the queue's context failed
 };
 
-using Work = std::variant<Join, Copy, Fill, Free, HostCall, Record, Setting, GridLaunch>;
+// Gives conditions their initial values, when a launch of their graph begins.
+struct Assign {
+  std::vector<std::shared_ptr<SimCondition>> conditions;
+};
+
+struct Command;
+using CommandPtr = std::shared_ptr<Command>;
+struct Dependency;
+class Turns;
+
+// What a conditional node does. Its own command is done after the last turn. Each turn but the
+// first has a command of its own, behind all that the turn before it submitted.
+struct Turn {
+  std::shared_ptr<Turns> turns;
+  CommandPtr conditional;  // null in its own command
+};
+
+using Work =
+    std::variant<Join, Copy, Fill, Free, HostCall, Record, Setting, Assign, Turn, GridLaunch>;
 
 // A node in the graph of what is to be done: some work, and what waits for it. Whoever submits it
 // names the commands it comes after; streams, events and graphs all come down to such edges.
@@ -110,13 +132,21 @@ struct Command {
   std::shared_ptr<driver::Counters> counted;  // what a grid did, once it is done; null: nobody asks
 };
 
-using CommandPtr = std::shared_ptr<Command>;
-
 // What a command comes after.
 struct Dependency {
   CommandPtr command;  // null: nothing
   Milestone at = Milestone::kDone;
   bool is_programmatic = false;  // the later grid's griddepcontrol.wait waits until it is done
+};
+
+// The turns of one launch of a conditional node.
+class Turns {
+ public:
+  virtual ~Turns() = default;
+  // Submits the next turn by `submit` and returns its commands; nothing where the condition ends
+  // it. The scheduler's mutex is held.
+  using Submit = std::function<CommandPtr(Work work, std::span<const Dependency> after)>;
+  virtual std::optional<std::vector<CommandPtr>> next(const Submit& submit) = 0;
 };
 
 }  // namespace baton::sim

@@ -120,6 +120,12 @@ CUresult execute(Work& work, const Command& command) noexcept {
             [](const Join&) { return CUDA_SUCCESS; },
             [](const Record&) { return CUDA_SUCCESS; },
             [](const Setting&) { return CUDA_ERROR_UNKNOWN; },
+            [](const Turn&) { return CUDA_ERROR_UNKNOWN; },
+            [](const Assign& assign) {
+              for (const auto& condition : assign.conditions)
+                condition->value->value = condition->initial;
+              return CUDA_SUCCESS;
+            },
             [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
             [&](const Copy& copy) {
               look(copy.source, copy.bytes, AccessKind::kRead);

@@ -202,6 +202,7 @@ void DeviceQueue::start(Lock& lock, CommandPtr command) {
     engine_.set_schedule(setting->schedule);
     return reach(lock, command, Milestone::kDone);
   }
+  if (auto* turn = std::get_if<Turn>(&work)) return take_turn(lock, command, std::move(*turn));
   in_host_function_ = std::holds_alternative<HostCall>(work);
   t_inside_host_function = in_host_function_;
   // The function may wait for what the host does after its question.
@@ -239,7 +240,7 @@ void DeviceQueue::advance(Lock& lock) {
   let_waiters_go(lock);
   if (is_stuck(lock)) return report_stuck(lock);
   lock.unlock();
-  const CUresult result = take_turn();
+  const CUresult result = advance_one();
   ++slices_;
 
   std::vector<Running> ended;
@@ -258,7 +259,7 @@ void DeviceQueue::advance(Lock& lock) {
   // What waits for a faulted grid must not run: the queue fails before the command is done.
   if (fault != CUDA_SUCCESS) fail(lock, fault);
   for (const Running& running : ended) {
-    if (running.command->counted) *running.command->counted = running.grid->counters();
+    if (running.command->counted) *running.command->counted += running.grid->counters();
     reach(lock, running.command, Milestone::kDone);
   }
   for (const Running& running : running_) {
@@ -275,7 +276,7 @@ void DeviceQueue::advance(Lock& lock) {
 
 // Advances the first grid, by the schedule's choice, that can go on. Where they do not take turns,
 // all have their part.
-CUresult DeviceQueue::take_turn() {
+CUresult DeviceQueue::advance_one() {
   const std::vector<std::size_t> order = scheduler_.turn(running_.size());
   std::vector<Grid*> grids;
   for (const std::size_t k : order) grids.push_back(running_[k].grid.get());

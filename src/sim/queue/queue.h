@@ -96,13 +96,22 @@ class DeviceQueue {
   using Key = std::pair<int, std::uint64_t>;  // priority, sequence
 
   void run();
+  // Where a command belongs that is not submitted by the host: to the notes and the priority of a
+  // conditional's command, and inside of it.
+  struct Origin {
+    NotesPtr notes;
+    Ordering::Inside inside;
+  };
+  CommandPtr submit(const Lock& lock, Work work, int priority, std::span<const Dependency> after,
+                    const std::optional<Origin>& origin);
+  void take_turn(const Lock& lock, const CommandPtr& command, Turn turn);
   bool may_execute(const Lock& lock) const;
   CommandPtr submit_setting(const Lock& lock, const Schedule& schedule);
   CommandPtr take_startable(const Lock& lock);
   void start(Lock& lock, CommandPtr command);
   void advance(Lock& lock);
   void end_question();
-  CUresult take_turn();
+  CUresult advance_one();
   bool is_stuck(const Lock& lock);
   void report_stuck(Lock& lock);
   void depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,

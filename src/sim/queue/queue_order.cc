@@ -39,6 +39,12 @@ Ordering::Operation operation_of(const Work& work) {
 
 CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
                                std::span<const Dependency> after) {
+  return submit(lock, std::move(work), priority, after, std::nullopt);
+}
+
+CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
+                               std::span<const Dependency> after,
+                               const std::optional<Origin>& origin) {
   auto command = std::make_shared<Command>();
   command->queue = this;
   command->priority = priority;
@@ -46,20 +52,29 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     command->reached = Milestone::kDone;
     return command;
   }
-  const NotesPtr own = sessions_.of_caller();
-  command->notes = own != nullptr ? own : sessions_.common();
-  command->notes->awaited = false;
+  if (origin) {
+    command->notes = origin->notes;
+  } else {
+    const NotesPtr own = sessions_.of_caller();
+    command->notes = own != nullptr ? own : sessions_.common();
+    command->notes->awaited = false;
+  }
   command->sequence = ++submitted_;
   command->work = std::move(work);
   unfinished_.emplace(command->sequence, command);
   std::vector<Ordering::Edge> edges;
   for (const Dependency& dependency : after) depend(lock, command, dependency, &edges);
-  if (setting_ != nullptr && !setting_->done()) depend(lock, command, {setting_}, &edges);
-  command->number = Ordering::instance().add(edges, operation_of(command->work));
-  for (const Ordering::Edge& edge : edges) {
-    if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);
+  if (origin) {
+    // The conditional came before a new schedule, and so does what is inside of it.
+    command->number = Ordering::instance().add(edges, operation_of(command->work), origin->inside);
+  } else {
+    if (setting_ != nullptr && !setting_->done()) depend(lock, command, {setting_}, &edges);
+    command->number = Ordering::instance().add(edges, operation_of(command->work));
+    for (const Ordering::Edge& edge : edges) {
+      if (edge.kind == Ordering::Kind::kFull) leaves_.erase(edge.from);
+    }
+    leaves_.insert(command->number);
   }
-  leaves_.insert(command->number);
   if (auto* launch = std::get_if<GridLaunch>(&command->work)) {
     launch->number = command->number;
     launch->log = &command->notes->findings;
@@ -76,6 +91,24 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     make_ready(lock, command);
   }
   return command;
+}
+
+// The conditional's command stays unfinished from its first turn to its last.
+void DeviceQueue::take_turn(const Lock& lock, const CommandPtr& command, Turn turn) {
+  const CommandPtr conditional = turn.conditional != nullptr ? turn.conditional : command;
+  const bool is_first = conditional == command;
+  const Origin origin{conditional->notes, {conditional->number, is_first ? 0 : command->number}};
+  const auto submit_inside = [&](Work work, std::span<const Dependency> after) {
+    return submit(lock, std::move(work), conditional->priority, after, origin);
+  };
+  const auto submitted = turn.turns->next(submit_inside);
+  if (submitted) {
+    std::vector<Dependency> all;
+    for (const CommandPtr& each : *submitted) all.push_back({each});
+    submit_inside(Turn{turn.turns, conditional}, all);
+  }
+  if (!is_first) reach(lock, command, Milestone::kDone);
+  if (!submitted) reach(lock, conditional, Milestone::kDone);
 }
 
 void DeviceQueue::depend(const Lock& lock, const CommandPtr& command, const Dependency& dependency,

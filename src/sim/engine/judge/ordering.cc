@@ -53,6 +53,39 @@ Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation)
   return add(after, std::move(operation), false);
 }
 
+Ordering::Number Ordering::add(std::span<const Edge> after, Operation operation,
+                               const Inside& inside) {
+  std::lock_guard lock(mutex_);
+  // The host may have learned of something since the graph was launched, which the turn need not
+  // come after.
+  const Number number = add(after, std::move(operation), true);
+  nodes_[number - first_].inside = inside;
+  return number;
+}
+
+Ordering::Number Ordering::conditional_of(Number number) const {
+  const Node* node = find(number);
+  return node == nullptr ? 0 : node->inside.conditional;
+}
+
+// Replaces what is inside of conditionals that the other is not in by these conditionals. Returns
+// false if one of the two is inside of the other.
+bool Ordering::to_one_level(Number* grid, Number* earlier) const {
+  const auto levels = [this](Number number) {
+    std::vector<Number> all = {number};
+    while ((number = conditional_of(number)) != 0) all.push_back(number);
+    return all;
+  };
+  std::vector<Number> first = levels(*grid), second = levels(*earlier);
+  while (first.size() > 1 && second.size() > 1 && first.back() == second.back()) {
+    first.pop_back();
+    second.pop_back();
+  }
+  *grid = first.back();
+  *earlier = second.back();
+  return *grid != *earlier;
+}
+
 void Ordering::note_wait(Number grid) {
   std::lock_guard lock(mutex_);
   if (const Node* node = find(grid)) const_cast<Node*>(node)->waited = true;
@@ -140,7 +173,13 @@ struct Ordering::Search {
       floor = std::max(floor, node->floor);
       go_on(*node, step);
     }
-    while (seen.contains(key({floor + 1, true}))) ++floor;
+    // What is inside of a conditional is done with it.
+    const auto is_done = [&](Number number) {
+      if (seen.contains(key({number, true}))) return true;
+      const Number conditional = ordering.conditional_of(number);
+      return conditional != 0 && (conditional <= floor || seen.contains(key({conditional, true})));
+    };
+    while (is_done(floor + 1)) ++floor;
     return floor;
   }
 };
@@ -186,6 +225,13 @@ bool Ordering::reaches(Number grid, Number earlier, bool waits, bool all_wait,
 
 Ordering::Relation Ordering::relation(Number grid, Number earlier) const {
   std::lock_guard lock(mutex_);
+  if (conditional_of(grid) != 0 || conditional_of(earlier) != 0) {
+    if (!to_one_level(&grid, &earlier)) return Relation::kNone;
+    const Node* node = find(grid);
+    if (node != nullptr && node->inside.conditional != 0 && earlier <= node->inside.turn) {
+      return Relation::kBefore;
+    }
+  }
   if (earlier >= grid) return Relation::kNone;
   if (reaches(grid, earlier, false, false, nullptr)) return Relation::kBefore;
   return reaches(grid, earlier, true, false, nullptr) ? Relation::kAwaited : Relation::kNone;
@@ -194,6 +240,7 @@ Ordering::Relation Ordering::relation(Number grid, Number earlier) const {
 std::vector<Ordering::Number> Ordering::missing_links(Number grid, Number earlier) const {
   std::lock_guard lock(mutex_);
   std::vector<Number> links;
+  if (!to_one_level(&grid, &earlier)) return {};
   if (earlier >= grid || !reaches(grid, earlier, true, true, &links)) return {};
   return links;
 }

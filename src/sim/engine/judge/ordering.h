@@ -23,6 +23,10 @@ struct DecodedKernel;
 // in those threads that griddepcontrol.wait let go. At its beginning it is ordered after what every
 // block of the earlier grid was ordered after when it triggered. A grid of which no thread waits
 // may be done before its prerequisites are: who waits for it alone is not ordered after them.
+//
+// A conditional node is one operation, and those that its turns submit are inside of it. To all
+// that is outside they lie as the conditional lies, whatever their numbers are. A turn begins when
+// the one before it is done.
 class Ordering {
  public:
   static Ordering& instance();  // never destroyed
@@ -51,7 +55,15 @@ class Ordering {
     std::shared_ptr<const driver::LaunchNote> note = nullptr;  // null: without one
   };
 
+  // Where an operation is that a conditional's turn submits.
+  struct Inside {
+    Number conditional = 0;  // 0: it is outside of all
+    Number turn = 0;         // what is inside up to this number was done before the turn
+  };
+
   Number add(std::span<const Edge> after, Operation operation);
+  // The edges come from the same turn.
+  Number add(std::span<const Edge> after, Operation operation, const Inside& inside);
   // The host knows that it is done: all that is submitted from now on comes after it.
   void host_learns(Number done);
 
@@ -82,12 +94,15 @@ class Ordering {
     std::vector<Edge> after;
     Operation operation;
     Number floor = 0;  // everything up to it was done before this began
+    Inside inside;
     bool waited = false;
     bool early_trigger = false;
   };
   struct Search;
 
   const Node* find(Number number) const;
+  Number conditional_of(Number number) const;
+  bool to_one_level(Number* grid, Number* earlier) const;
   bool reaches(Number grid, Number earlier, bool waits, bool all_wait,
                std::vector<Number>* links) const;
   Number add(std::span<const Edge> after, Operation operation, bool is_host);

@@ -188,6 +188,7 @@ void store_result(Exec* x, const Insn* i, int lane, std::int32_t value) {
 
 Handler find_builtin(std::string_view name) {
   if (name == "vprintf") return op_vprintf;
+  if (name == "cudaGraphSetConditional") return op_set_condition;
   return name == "__assertfail" ? op_assertfail : nullptr;
 }
 
@@ -236,6 +237,22 @@ const Insn* op_assertfail(Exec* x, const Insn* i) {
   if (!read) return nullptr;
   return fault(x, i, lane, CUDA_ERROR_ASSERT, driver::FindingKind::kAssertion,
                fmt::format("{}:{}: {}: assertion `{}' failed", file, line, function, message));
+}
+
+// cudaGraphSetConditional(handle, value)
+const Insn* op_set_condition(Exec* x, const Insn* i) {
+  const auto& set = x->grid->config->set_condition;
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    LaneReader reader(x, i, lane);
+    std::uint64_t handle = 0;
+    std::uint32_t value = 0;
+    if (!reader.param(0, &handle) || !reader.param(1, &value)) return nullptr;
+    if (set && set(handle, value)) continue;
+    return fault(x, i, lane, CUDA_ERROR_INVALID_VALUE, driver::FindingKind::kUnsupported,
+                 fmt::format("sets the condition {:#x}, which no conditional node has", handle));
+  }
+  return i + 1;
 }
 
 }  // namespace baton::sim

@@ -132,6 +132,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   }
   grid->log = grid->launch.log != nullptr ? grid->launch.log : &impl_->log;
   grid->memory = &impl_->memory;
+  grid->config = &impl_->config;
   begin_watch(grid.get());
   if (grid->launch.trace != nullptr) {
     const Extent3& blocks = grid->launch.grid;

@@ -36,6 +36,9 @@ struct EngineConfig {
   // Receives what kernels print, when their grid ends, on the thread that advances it. Standard
   // output where it is empty.
   std::function<void(std::string_view)> print;
+  // A thread sets the condition of a graph (cudaGraphSetConditional). Returns false for a handle of
+  // none. Called by the workers.
+  std::function<bool(std::uint64_t handle, std::uint32_t value)> set_condition;
   bool watch_shared = false;  // look for races in shared memory
   unsigned workers = 0;       // host threads that execute blocks; 0: one a core
 };

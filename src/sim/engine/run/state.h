@@ -197,6 +197,7 @@ struct GridState final : public Grid {
   PrintedText output;
   Workspaces::Hold workspace;  // of a cooperative launch
   DeviceMemory* memory = nullptr;
+  const EngineConfig* config = nullptr;  // the engine's
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced
   // Of a launch with ranges: what it may access, and the snapshot that this was made from.
   std::shared_ptr<const DeviceMemory::Impl::Snapshot> restricted, restricted_from;

@@ -1,0 +1,131 @@
+// Conditional nodes, and the call that adds nodes of any type.
+
+#include <algorithm>
+#include <iterator>
+
+#include "sim/api/api.h"
+#include "sim/api/current.h"
+#include "sim/api/graph_nodes.h"
+#include "sim/api/refusal.h"
+#include "sim/device/context.h"
+
+namespace baton::sim::api {
+namespace {
+
+std::shared_ptr<Context> context_of(CUcontext handle) {
+  const std::shared_ptr<Context> context = usable_context();
+  const bool is_current = handle == nullptr || handle == ContextStack::of_thread().top()->handle();
+  require(is_current, CUDA_ERROR_INVALID_CONTEXT);
+  return context;
+}
+
+CUresult add_conditional(CUgraphNode* node, CUgraph graph_handle, const CUgraphNode* dependencies,
+                         size_t count, CUDA_CONDITIONAL_NODE_PARAMS& params) {
+  const std::shared_ptr<SimGraph> graph = graph_of(graph_handle);
+  const auto& known = graph->conditions;
+  const auto found =
+      std::ranges::find_if(known, [&](const auto& each) { return each->handle == params.handle; });
+  require(found != known.end() && !(*found)->has_node, CUDA_ERROR_INVALID_VALUE);
+  const std::shared_ptr<SimCondition> condition = *found;
+  const bool fits =
+      (params.type == CU_GRAPH_COND_TYPE_WHILE && params.size == 1) ||
+      (params.type == CU_GRAPH_COND_TYPE_IF && params.size >= 1 && params.size <= 2) ||
+      (params.type == CU_GRAPH_COND_TYPE_SWITCH && params.size >= 1);
+  require(fits, CUDA_ERROR_INVALID_VALUE);
+  const auto bodies = std::make_shared<ConditionalBodies>(params.size);
+  const CUresult result = add_node(node, graph_handle, dependencies, count,
+                                   ConditionalWork{condition, params.type, bodies});
+  condition->has_node = true;
+  params.phGraph_out = bodies->handles.data();
+  return result;
+}
+
+CUDA_KERNEL_NODE_PARAMS kernel_params(const CUDA_KERNEL_NODE_PARAMS_v3& params) {
+  CUDA_KERNEL_NODE_PARAMS result{};
+  result.func = params.func;
+  result.gridDimX = params.gridDimX;
+  result.gridDimY = params.gridDimY;
+  result.gridDimZ = params.gridDimZ;
+  result.blockDimX = params.blockDimX;
+  result.blockDimY = params.blockDimY;
+  result.blockDimZ = params.blockDimZ;
+  result.sharedMemBytes = params.sharedMemBytes;
+  result.kernelParams = params.kernelParams;
+  result.extra = params.extra;
+  result.kern = params.kern;
+  return result;
+}
+
+CUDA_MEMSET_NODE_PARAMS memset_params(const CUDA_MEMSET_NODE_PARAMS_v2& params) {
+  CUDA_MEMSET_NODE_PARAMS result{};
+  result.dst = params.dst;
+  result.pitch = params.pitch;
+  result.value = params.value;
+  result.elementSize = params.elementSize;
+  result.width = params.width;
+  result.height = params.height;
+  return result;
+}
+
+CUresult add_any(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+                 CUgraphNodeParams& params) {
+  switch (params.type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: {
+      const CUDA_KERNEL_NODE_PARAMS kernel = kernel_params(params.kernel);
+      return GraphAddKernelNode(node, graph, dependencies, count, &kernel);
+    }
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+      return GraphAddMemcpyNode(node, graph, dependencies, count, &params.memcpy.copyParams,
+                                params.memcpy.copyCtx);
+    case CU_GRAPH_NODE_TYPE_MEMSET: {
+      const CUDA_MEMSET_NODE_PARAMS memset = memset_params(params.memset);
+      return GraphAddMemsetNode(node, graph, dependencies, count, &memset, params.memset.ctx);
+    }
+    case CU_GRAPH_NODE_TYPE_HOST: {
+      const CUDA_HOST_NODE_PARAMS host{params.host.fn, params.host.userData};
+      return GraphAddHostNode(node, graph, dependencies, count, &host);
+    }
+    case CU_GRAPH_NODE_TYPE_EMPTY:
+      return GraphAddEmptyNode(node, graph, dependencies, count);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      return GraphAddEventRecordNode(node, graph, dependencies, count, params.eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      return GraphAddEventWaitNode(node, graph, dependencies, count, params.eventWait.event);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+      return add_conditional(node, graph, dependencies, count, params.conditional);
+    default:
+      throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
+  }
+}
+
+}  // namespace
+
+CUresult GraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph_handle,
+                                      CUcontext context, unsigned initial, unsigned flags) {
+  const std::shared_ptr<SimGraph> graph = graph_of(graph_handle);
+  require(handle != nullptr && (flags & ~CU_GRAPH_COND_ASSIGN_DEFAULT) == 0,
+          CUDA_ERROR_INVALID_VALUE);
+  const bool is_assigned = (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0;
+  graph->conditions.push_back(
+      std::make_shared<SimCondition>(context_of(context)->ordinal(), initial, is_assigned));
+  *handle = graph->conditions.back()->handle;
+  return CUDA_SUCCESS;
+}
+
+// An edge with data is added behind the node, which is there even if the edge is refused.
+CUresult GraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                      const CUgraphEdgeData* data, size_t count, CUgraphNodeParams* params) {
+  enter();
+  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const auto is_default = [](const CUgraphEdgeData& edge) {
+    return edge.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT && edge.from_port == 0;
+  };
+  if (data == nullptr || std::all_of(data, data + count, is_default)) {
+    return add_any(node, graph, dependencies, count, *params);
+  }
+  add_any(node, graph, nullptr, 0, *params);
+  const std::vector<CUgraphNode> to(count, *node);
+  return GraphAddDependencies(graph, dependencies, to.data(), data, count);
+}
+
+}  // namespace baton::sim::api
