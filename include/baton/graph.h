@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct GraphEdge {
   NativeGraphNode from;
   GraphEdgeKind kind;
 };
+
+// The driver's handle of a value that decides about the body of a conditional node
+// (CUgraphConditionalHandle). A kernel in the graph sets it:
+// cudaGraphSetConditional(handle, value).
+using GraphCondition = std::uint64_t;
+
+struct GraphConditional;
 
 // A CUDA graph of launches, copies, fills and host functions on one device. Movable; after a move
 // the old object can only be assigned to and destroyed. One thread at a time. Nodes are the
@@ -66,10 +74,20 @@ class BATON_API Graph {
   NativeGraphNode add_empty(std::span<const GraphEdge> after = {});
   // Records the event.
   NativeGraphNode add_record(const Event& event, std::span<const GraphEdge> after = {});
+  // Makes the condition of one conditional node of this graph. Each launch of the graph begins with
+  // the value `initial`; without one, with the value that the condition has. Throws kUnsupported if
+  // the driver has no conditional nodes.
+  GraphCondition make_condition(std::optional<std::uint32_t> initial = {});
+  // Adds a node that executes its body once, if the condition is not 0. The body takes launches,
+  // copies, fills, empty nodes and conditional nodes. Edges to and from the node are full. A graph
+  // with conditional nodes has one GraphInstance at a time.
+  GraphConditional add_if(GraphCondition condition, std::span<const GraphEdge> after = {});
+  // The same, as long as the condition is not 0.
+  GraphConditional add_while(GraphCondition condition, std::span<const GraphEdge> after = {});
   // Adds an edge between two nodes of the graph.
   void connect(const GraphEdge& edge, NativeGraphNode to);
 
-  // Nodes and edges as the driver counts them.
+  // Nodes and edges as the driver counts them, without those in bodies.
   struct Counts {
     std::uint64_t nodes = 0, edges = 0, programmatic_edges = 0;
   };
@@ -78,7 +96,16 @@ class BATON_API Graph {
  private:
   friend class GraphInstance;
   struct State;
+  explicit Graph(std::unique_ptr<State> state);
+  GraphConditional add_conditional(GraphCondition condition, int type,
+                                   std::span<const GraphEdge> after);
   std::unique_ptr<State> state_;
+};
+
+// A conditional node and its body, which is valid as long as the graph that has the node.
+struct GraphConditional {
+  NativeGraphNode node;
+  Graph body;
 };
 
 // A graph that is ready to run. Movable, as a Graph; one thread at a time. Its end lets launches

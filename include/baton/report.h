@@ -58,9 +58,10 @@ struct StepReport {
 struct ConditionReport {
   std::string label;  // "while go"
   SourceLocation where;
-  bool is_loop = false;          // a while
-  std::uint64_t executions = 0;  // of its steps: the iterations of a while, all its executions
-                                 // together
+  bool is_loop = false;  // a while
+  // Of its steps: the iterations of a while, all its executions together. Empty if the run failed
+  // before that was known.
+  std::optional<std::uint64_t> executions;
 };
 
 // The graphs of the executor, in all runs of the executable so far.

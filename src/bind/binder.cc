@@ -57,9 +57,9 @@ class Binder {
   // What is kept of a launch from one execution to the next.
   struct Site {
     std::optional<LaunchValues>
-        values;                  // of the last execution; evaluated once if they do not vary
-    void** arguments = nullptr;  // bytes of varying ones are overwritten by each execution
-    bool is_packed = false;      // those that do not vary
+        values;                       // of the last execution; evaluated once if they do not vary
+    void** arguments = nullptr;       // bytes of varying ones are overwritten by each execution
+    bool is_packed = false;           // those that do not vary
     std::vector<BufferPlace> places;  // by parameter, of the last execution
     std::optional<LaunchConfig> checked;
     bool checked_early = false;  // with PDL

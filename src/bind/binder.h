@@ -46,8 +46,8 @@ class LaunchObserver {
 
 // The executions of one launch in a run.
 struct LaunchUse {
-  std::uint64_t executions = 0;  // the steps of each if and while are counted once
-  std::uint64_t skipped = 0;     // of these, with an empty grid
+  std::uint64_t executions = 0;        // the steps of each if and while are counted once
+  std::uint64_t skipped = 0;           // of these, with an empty grid
   std::optional<LaunchConfig> config;  // of the last one that is not skipped
 };
 

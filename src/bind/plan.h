@@ -77,8 +77,8 @@ struct PlannedStep {
   const ProgramStep* source = nullptr;  // owned by the program
   // The number among launches, copies and fills. Of a condition: the number among conditions.
   std::uint32_t leaf = 0;
-  std::string label;                    // "rmsnorm", "copy y -> z + N", "fill z", "while go"
-  const PlannedStep* group = nullptr;   // the repeat or condition around it; null: none
+  std::string label;                   // "rmsnorm", "copy y -> z + N", "fill z", "while go"
+  const PlannedStep* group = nullptr;  // the repeat or condition around it; null: none
 };
 
 // The steps inside of a repeat or a condition; null for other steps.

@@ -66,9 +66,9 @@ class TapeUses {
 class TapeUpdate {
  public:
   // `symbols`: the new values, in the program's order. The shapes and the memory of buffers stay
-  // the same. Returns false if the program must be bound anew: a count of a repeat or a while, the shape of a
-  // block or an attribute depends on what changes, a grid becomes empty or ceases to be, edges were
-  // judged by what changes, or a new value is wrong.
+  // the same. Returns false if the program must be bound anew: a count of a repeat or a while, the
+  // shape of a block or an attribute depends on what changes, a grid becomes empty or ceases to be,
+  // edges were judged by what changes, or a new value is wrong.
   bool evaluate(const Tape& tape, TapeUses& uses, std::span<const std::int64_t> symbols,
                 const BufferTable& buffers);
 

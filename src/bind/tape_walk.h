@@ -16,8 +16,8 @@ struct RunStep {
   const PlannedStep* step = nullptr;
   const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
   std::uint32_t row = 0;                // of the report; whoever walks sets it
-  std::uint64_t number = 0;             // among the steps of a walk; equal in each iteration of a while
-  bool programmatic = false;            // the edge from `before`: the step may start early
+  std::uint64_t number = 0;   // among the steps of a walk; equal in each iteration of a while
+  bool programmatic = false;  // the edge from `before`: the step may start early
 };
 
 // A visitor of a tape: what it does at the steps, and at the tests of conditions.
@@ -129,7 +129,9 @@ class TapeWalk {
   // Counts the steps of a condition that are not executed.
   void pass(TapeCondition& condition) {
     const auto visit = [](RunStep&, const auto&) {};
-    const auto test = [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; };
+    const auto test = [](const RunStep&, TapeCondition&, std::uint64_t times) {
+      return times == 0;
+    };
     TapeVisitor<decltype(visit), decltype(test)> both{visit, test};
     steps(condition.steps, both);
   }

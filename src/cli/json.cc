@@ -77,6 +77,13 @@ Json json_of(const StepReport& step) {
   return json;
 }
 
+Json json_of(const ConditionReport& condition) {
+  return {{"kind", condition.is_loop ? "while" : "if"},
+          {"label", condition.label},
+          {"where", condition.where.to_string()},
+          {"executions", or_null(condition.executions)}};
+}
+
 Json json_of(const GraphReport& graph) {
   return {{"nodes", graph.nodes},
           {"edges", graph.edges},

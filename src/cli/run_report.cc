@@ -11,6 +11,7 @@
 
 #include "cli/attribute_format.h"
 #include "cli/check_report.h"
+#include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/table.h"
@@ -61,6 +62,7 @@ std::vector<StepReport> by_program_step(const std::vector<StepReport>& steps) {
 }
 
 std::string times_of(const StepReport& step) {
+  if (step.executions == 0) return "not executed";
   if (step.skipped == step.executions) return step.executions == 1 ? "skipped" : "all skipped";
   std::string text = step.executions == 1 ? "" : fmt::format("{} times", step.executions);
   if (step.skipped > 0) text += fmt::format(", {} skipped", step.skipped);
@@ -193,6 +195,9 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   add_edges(edges, output);
   json["run_seconds"] = report.run_seconds;
   if (report.graph) json["graph"] = cli::json_of(*report.graph);
+  for (const ConditionReport& condition : report.conditions) {
+    json["conditions"].push_back(cli::json_of(condition));
+  }
   if (report.steps.empty()) return;
 
   const bool together = report.steps.size() > kMostStepRows;
@@ -220,6 +225,11 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
     output.line(
         "one graph of {} nodes and {} edges, {} of them programmatic: the time is the whole run's",
         report.graph->nodes, report.graph->edges, report.graph->programmatic_edges);
+  }
+  for (const ConditionReport& condition : report.conditions) {
+    if (!condition.executions) continue;
+    output.line("{} ({}): {}", condition.label, condition.where.to_string(),
+                counted(*condition.executions, condition.is_loop ? "iteration" : "execution"));
   }
   const std::string runs = summary_of(report.run_seconds);
   if (!runs.empty()) output.line("{}", runs);

@@ -41,9 +41,10 @@ std::vector<CUgraphNode> full_edges(std::span<const GraphEdge> after) {
 
 struct Graph::State {
   explicit State(const Device& on) : device(on) {}
+  State(const Device& on, CUgraph body) : device(on), graph(body), is_body(true) {}
   State(const State&) = delete;
   ~State() {
-    if (graph == nullptr) return;
+    if (graph == nullptr || is_body) return;
     release_in_context(device, [this](const driver::Driver& driver) {
       BATON_RELEASE(driver, cuGraphDestroy, graph);
     });
@@ -79,8 +80,11 @@ struct Graph::State {
 
   Device device;
   CUgraph graph = nullptr;
+  const bool is_body = false;  // the conditional node owns it
   HostFunctions functions;
 };
+
+Graph::Graph(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Graph::Graph(const Device& device) : state_(std::make_unique<State>(device)) {
   const ContextGuard guard(device);
@@ -207,6 +211,46 @@ NativeGraphNode Graph::add_record(const Event& event, std::span<const GraphEdge>
                       full.data(), full.size(), event.native());
     return node;
   });
+}
+
+GraphCondition Graph::make_condition(std::optional<std::uint32_t> initial) {
+  const driver::Driver& driver = state_->device.driver();
+  if (driver.cuGraphConditionalHandleCreate == nullptr || driver.cuGraphAddNode == nullptr) {
+    throw error(ErrorCode::kUnsupported,
+                "{} has no conditional nodes in graphs, which came with CUDA 12.4", driver.name);
+  }
+  const ContextGuard guard(state_->device);
+  CUgraphConditionalHandle handle = 0;
+  BATON_DRIVER_CALL(driver, cuGraphConditionalHandleCreate, &handle, state_->graph,
+                    state_->device.native_context(), initial.value_or(0),
+                    initial ? CU_GRAPH_COND_ASSIGN_DEFAULT : 0);
+  return handle;
+}
+
+GraphConditional Graph::add_conditional(GraphCondition condition, int type,
+                                        std::span<const GraphEdge> after) {
+  CUgraphNodeParams params{};
+  params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  params.conditional.handle = condition;
+  params.conditional.type = static_cast<CUgraphConditionalNodeType>(type);
+  params.conditional.size = 1;
+  params.conditional.ctx = state_->device.native_context();
+  const NativeGraphNode added = state_->add(after, [&](const std::vector<CUgraphNode>& full) {
+    CUgraphNode node = nullptr;
+    BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddNode, &node, state_->graph, full.data(),
+                      nullptr, full.size(), &params);
+    return node;
+  });
+  const CUgraph body = params.conditional.phGraph_out[0];
+  return {added, Graph(std::make_unique<State>(state_->device, body))};
+}
+
+GraphConditional Graph::add_if(GraphCondition condition, std::span<const GraphEdge> after) {
+  return add_conditional(condition, CU_GRAPH_COND_TYPE_IF, after);
+}
+
+GraphConditional Graph::add_while(GraphCondition condition, std::span<const GraphEdge> after) {
+  return add_conditional(condition, CU_GRAPH_COND_TYPE_WHILE, after);
 }
 
 void Graph::connect(const GraphEdge& edge, NativeGraphNode to) {

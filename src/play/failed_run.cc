@@ -23,7 +23,7 @@ std::string step_text(const bind::RunStep& at, const RunLog& report) {
   if (std::holds_alternative<bind::PlannedLaunch>(at.step->action)) {
     what = fmt::format("launch {}", launch_number(*at.step));
   }
-  if (const std::string& indexes = report.indexes(at.row); !indexes.empty()) {
+  if (const std::string indexes = report.indexes(at.row); !indexes.empty()) {
     what += (what.empty() ? "" : ", ") + indexes;
   }
   return fmt::format("{}{}, at {}", at.step->label,

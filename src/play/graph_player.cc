@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -34,28 +36,34 @@ struct Layout {
 class Layouter {
  public:
   // `run` has the log; null: nothing is logged. `events` are for the marks, and are made as needed;
-  // a stride of 0 means no marks.
+  // a stride of 0 means no marks. `tests`: of a tape with conditions.
   // `nodes` gets the launches of a graph that is made.
-  Layouter(const PlayTarget& context, const PlayContext* run, TapeGraph* graph,
+  Layouter(const PlayTarget& context, const PlayContext* run, TapeGraph* graph, DeviceTests* tests,
            std::uint64_t stride, std::vector<Event>& events, Layout& layout, NodeUpdates& nodes)
       : context_(context),
         run_(run),
         graph_(graph),
+        tests_(tests),
         stride_(stride),
         events_(events),
         layout_(layout),
         nodes_(nodes) {}
 
   void run() {
+    if (graph_ != nullptr && tests_ != nullptr) graph_->add_reset(*tests_);
     bind::TapeWalk walk(context_.tape);
-    walk.run([&](bind::RunStep& at, auto& action) {
-      if (run_ != nullptr) {
-        run_->watch.check();
+    const auto step = [&](bind::RunStep& at, auto& action) {
+      if (run_ != nullptr) run_->watch.check();
+      if (copies_ != 0) {
+        at.row = at.step->leaf;
+      } else if (run_ != nullptr) {
         run_->log.next(at, action, walk.slots());
       }
       add(at, action);
       note(at, action, walk.slots());
-    });
+    };
+    walk.run(step, [&](const bind::RunStep& at, const bind::TapeCondition& condition,
+                       std::uint64_t times) { return test(at, condition, times); });
     if (unmarked_ != 0) mark();
   }
 
@@ -91,17 +99,50 @@ class Layouter {
   template <typename Move>
   void note(const bind::RunStep&, const Move&, std::span<const std::int64_t>) {}
 
+  // The body of a condition is laid out once, and that of a loop once for each iteration in one of
+  // its turns. How often its steps were executed is logged when the run is done.
+  bool test(const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
+    const bool is_loop = condition.group->test.is_loop();
+    if (times == 0) {
+      if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, at.number, false});
+      if (graph_ == nullptr) return true;
+      graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop, context_.buffers);
+      return true;
+    }
+    const std::uint64_t most = std::min(condition.values.unroll, condition.values.at_most);
+    if (graph_ != nullptr && is_loop && times < most) {
+      if (times == 1) ++copies_;
+      graph_->next_iteration(*tests_, context_.buffers);
+      return true;
+    }
+    if (times > 1) --copies_;
+    if (graph_ != nullptr) graph_->end_condition(*tests_, context_.buffers);
+    --depth_;
+    mark_if_due();
+    return false;
+  }
+
   void nothing(const bind::RunStep& at) {
-    layout_.idle.push_back(at.row);
-    ++layout_.steps;
+    if (depth_ == 0) layout_.idle.push_back(at.row);
+    if (copies_ == 0) ++layout_.steps;
   }
 
   void added(const bind::RunStep& at) {
-    ++layout_.steps;
+    if (copies_ == 0) ++layout_.steps;
     if (layout_.first.step == nullptr) layout_.first = at;
+    if (depth_ == 0) place(at);
+  }
+
+  void place(const bind::RunStep& at) {
     if (stride_ == 0) return;
     layout_.places.push_back(at);
-    if (++unmarked_ == stride_) mark();
+    ++unmarked_;
+    mark_if_due();
+  }
+
+  // No event can be recorded in the body of a condition.
+  void mark_if_due() {
+    if (depth_ == 0 && stride_ != 0 && unmarked_ >= stride_) mark();
   }
 
   void mark() {
@@ -116,12 +157,48 @@ class Layouter {
   const PlayTarget& context_;
   const PlayContext* run_;
   TapeGraph* graph_;
+  DeviceTests* tests_;
   const std::uint64_t stride_;
   std::vector<Event>& events_;
   Layout& layout_;
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
+  std::size_t depth_ = 0;   // conditions around the step
+  std::size_t copies_ = 0;  // of these, those whose steps were laid out before
 };
+
+std::size_t count_conditions(bind::Tape& tape) {
+  std::size_t count = 0;
+  bind::TapeWalk(tape).run(
+      [](bind::RunStep&, const auto&) {},
+      [&](const bind::RunStep&, const bind::TapeCondition&, std::uint64_t times) {
+        if (times == 0) ++count;
+        return times == 0;
+      });
+  return count;
+}
+
+// Logs the conditions of a run that is done, and the steps in them. `counts`: how often the steps
+// of each were executed.
+void log_conditions(const PlayContext& context, DeviceTests& tests,
+                    const std::vector<std::uint64_t>& counts) {
+  context.log.recount();
+  std::vector<std::uint64_t> open;  // of the conditions around a step
+  bind::TapeWalk walk(context.tape);
+  const auto step = [&](bind::RunStep& at, const auto& action) {
+    if (!open.empty()) context.log.next_done(at, action, walk.slots(), open.back());
+  };
+  walk.run(step,
+           [&](const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
+             if (times != 0) {
+               open.pop_back();
+               return false;
+             }
+             open.push_back(counts[tests.number_of(at, condition)]);
+             context.log.executed(*at.step, open.back());
+             return true;
+           });
+}
 
 class GraphPlayer : public Player {
  public:
@@ -152,6 +229,15 @@ class GraphPlayer : public Player {
     if (counts_.nodes != 0) instance_->launch(target.stream);
   }
 
+  void check_conditions(const Stream& stream) override {
+    std::optional<Error> failure = check_retired(stream);
+    if (tests_) {
+      DeviceTests::Counts counts = tests_->take_counts(stream);
+      if (!failure) failure = std::move(counts.failure);
+    }
+    if (failure) throw std::move(*failure);
+  }
+
   void prepare(const PlayTarget& target) override {
     if (!is_made(target, 0)) return make(target, nullptr, 0);
     if (nodes_.apply(*instance_, target)) ++counts_.updates;
@@ -174,11 +260,25 @@ class GraphPlayer : public Player {
     layout_ = {};
     nodes_.clear();
     binding_ = 0;  // of none, until the graph is made
+    make_tests(target);
     TapeGraph graph(device_);
-    Layouter(target, run, &graph, stride, events_, layout_, nodes_).run();
+    Layouter(target, run, &graph, tests_ ? &*tests_ : nullptr, stride, events_, layout_, nodes_)
+        .run();
     take(std::move(graph));
     binding_ = target.binding;
     stride_ = stride;
+  }
+
+  // Runs that were enqueued with the old tests may be under way.
+  void make_tests(const PlayTarget& target) {
+    if (tests_) retired_.push_back(std::move(*tests_));
+    tests_.reset();
+    const std::size_t conditions = target.tape.has_conditions() ? count_conditions(target.tape) : 0;
+    if (conditions == 0) return;
+    if (test_ == nullptr) {
+      test_ = std::make_shared<const LaunchPlan>(make_condition_test(device_));
+    }
+    tests_.emplace(test_, conditions, target.stream);
   }
 
   // The report's steps, and the graph of them where there is none yet for these values.
@@ -188,7 +288,9 @@ class GraphPlayer : public Player {
         context.watch.limited() ? (context.steps + kMostMarks - 1) / kMostMarks : 0;
     if (is_made(context, stride)) {
       layout_ = {};
-      Layouter(context, &context, nullptr, stride, events_, layout_, nodes_).run();
+      Layouter(context, &context, nullptr, tests_ ? &*tests_ : nullptr, stride, events_, layout_,
+               nodes_)
+          .run();
       if (nodes_.apply(*instance_, context)) ++counts_.updates;
     } else {
       make(context, &context, stride);
@@ -204,7 +306,7 @@ class GraphPlayer : public Player {
       instance_.reset();
       instance_.emplace(std::move(graph));
       ++counts_.builds;
-      const Graph::Counts counts = instance_->graph().graph().counts();
+      const Graph::Counts counts = instance_->graph().counts();
       counts_.nodes = counts.nodes;
       counts_.edges = counts.edges;
       counts_.programmatic_edges = counts.programmatic_edges;
@@ -225,9 +327,30 @@ class GraphPlayer : public Player {
     if (device_.driver().simulator != nullptr && context.time_steps && context.log.first_run()) {
       count(context.log);
     }
+    std::optional<Error> failure = finish_conditions(context);
     context.log.all_done();
     context.steps_done = layout_.steps;
     context.log.end_run(elapsed_seconds(begin_, end_));
+    launched_ = false;
+    if (failure) throw std::move(*failure);
+  }
+
+  // What the conditions of earlier graphs found wrong.
+  std::optional<Error> check_retired(const Stream& stream) {
+    std::optional<Error> failure;
+    for (const DeviceTests& tests : std::exchange(retired_, {})) {
+      DeviceTests::Counts counts = tests.take_counts(stream);
+      if (!failure) failure = std::move(counts.failure);
+    }
+    return failure;
+  }
+
+  std::optional<Error> finish_conditions(const PlayContext& context) {
+    std::optional<Error> failure = check_retired(context.stream);
+    if (!tests_) return failure;
+    DeviceTests::Counts counts = tests_->take_counts(context.stream);
+    if (context.log.first_run()) log_conditions(context, *tests_, counts.executions);
+    return failure ? std::move(failure) : std::move(counts.failure);
   }
 
   void count(RunLog& log) const {
@@ -271,8 +394,11 @@ class GraphPlayer : public Player {
   }
 
   Device device_;
-  Event begin_, end_;          // of the run
-  std::vector<Event> events_;  // of the marks; outlive the graph that records them
+  Event begin_, end_;                       // of the run
+  std::vector<Event> events_;               // of the marks; outlive the graph that records them
+  std::shared_ptr<const LaunchPlan> test_;  // of conditions; made when there are any
+  std::optional<DeviceTests> tests_;        // of the graph
+  std::vector<DeviceTests> retired_;        // of earlier graphs that were enqueued
   std::optional<TapeInstance> instance_;
   NodeUpdates nodes_;
   std::uint64_t binding_ = 0;  // what the graph was made for

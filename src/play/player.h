@@ -49,6 +49,9 @@ class Player {
   // The tape of binding `from` has other values in `changes` alone, and is that of binding `to`.
   virtual void note_changes(const bind::TapeChanges& changes, std::uint64_t from,
                             std::uint64_t to) = 0;
+  // Throws what the conditions of runs that were enqueued found wrong, kFault. Called when the
+  // stream's work is done.
+  virtual void check_conditions(const Stream& stream) = 0;
   // Does beforehand what `enqueue` does once for a binding.
   virtual void prepare(const PlayTarget& target) = 0;
 };

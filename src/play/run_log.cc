@@ -27,7 +27,7 @@ std::vector<ConditionReport> conditions_of(const bind::Plan& plan) {
   for_each_step(plan.steps, [&](const bind::PlannedStep& step) {
     const auto* condition = std::get_if<bind::PlannedCondition>(&step.action);
     if (condition == nullptr) return;
-    reports.push_back({step.label, step.source->where, condition->test.is_loop(), 0});
+    reports.push_back({step.label, step.source->where, condition->test.is_loop(), std::nullopt});
   });
   return reports;
 }
@@ -37,6 +37,13 @@ double quantile(const std::vector<double>& sorted, double part) {
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+bool is_in_condition(const bind::PlannedStep& step) {
+  for (const bind::PlannedStep* group = step.group; group != nullptr; group = group->group) {
+    if (std::holds_alternative<bind::PlannedCondition>(group->action)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -51,7 +58,9 @@ RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTabl
   report_.conditions = conditions_of(plan);
   if (each_) return;
   for_each_step(plan.steps, [&](const bind::PlannedStep& step) {
-    if (bind::inner_steps(step) == nullptr) add_row(step.leaf, step, {});
+    if (bind::inner_steps(step) != nullptr) return;
+    add_row(step.leaf, step, {});
+    in_condition_.push_back(is_in_condition(step));
   });
 }
 
@@ -80,19 +89,20 @@ void RunLog::begin_run() {
   for (std::size_t row = 0; row < open_.size(); ++row) open_[row] = report_.steps[row].executions;
 }
 
-void RunLog::begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots) {
+void RunLog::begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots,
+                       std::uint64_t times) {
   if (each_) add_row(at.row, *at.step, bind::indexes_text(*at.step, slots));
-  ++report_.steps[at.row].executions;
+  report_.steps[at.row].executions += times;
   if (open_.size() <= at.row) open_.resize(at.row + 1);
-  ++open_[at.row];
+  open_[at.row] += times;
 }
 
 void RunLog::note(const bind::RunStep& at, const bind::TapeLaunch& launch,
-                  std::span<const std::int64_t> slots) {
-  begin_row(at, slots);
+                  std::span<const std::int64_t> slots, std::uint64_t times) {
+  begin_row(at, slots, times);
   StepReport& step = report_.steps[at.row];
   if (launch.form == nullptr) {
-    ++step.skipped;
+    step.skipped += times;
     return;
   }
   const LaunchConfig& config = (at.programmatic ? launch.form->early : launch.form->full)->config();
@@ -101,13 +111,9 @@ void RunLog::note(const bind::RunStep& at, const bind::TapeLaunch& launch,
   step.shared = config.shared;
   const auto attributes = config.attributes.all();
   step.attributes.assign(attributes.begin(), attributes.end());
-  step.bytes += bytes_passed(*at.step, *launch.site->launch, slots);
-}
-
-void RunLog::note_move(const bind::RunStep& at, std::uint64_t bytes,
-                       std::span<const std::int64_t> slots) {
-  begin_row(at, slots);
-  report_.steps[at.row].bytes += bytes;
+  if (!step.bytes_counted) {
+    step.bytes += bytes_passed(*at.step, *launch.site->launch, slots) * times;
+  }
 }
 
 // Counts each buffer's bytes once, however often they are passed.
@@ -129,6 +135,15 @@ std::uint64_t RunLog::bytes_passed(const bind::PlannedStep& step, const bind::Pl
   return std::accumulate(of_buffer.begin(), of_buffer.end(), std::uint64_t{0});
 }
 
+void RunLog::recount() {
+  for (std::size_t row = 0; row < in_condition_.size(); ++row) {
+    if (!in_condition_[row]) continue;
+    StepReport& step = report_.steps[row];
+    step.executions = step.skipped = 0;
+    if (!step.bytes_counted) step.bytes = 0;
+  }
+}
+
 void RunLog::timed(std::uint32_t row, double seconds) {
   if (seconds_.size() <= row) seconds_.resize(row + 1, -1.0);
   any_timed_ = true;
@@ -144,6 +159,9 @@ void RunLog::counted(std::uint32_t row, const driver::Counters& counters) {
 }
 
 void RunLog::end_run(double seconds) {
+  for (ConditionReport& condition : report_.conditions) {
+    if (!condition.executions) condition.executions = 0;
+  }
   if (report_.run_seconds.size() < kMaxRunTimes) report_.run_seconds.push_back(seconds);
   for (std::size_t row = 0; any_timed_ && row < seconds_.size(); ++row) {
     if (seconds_[row] < 0) continue;

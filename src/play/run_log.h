@@ -16,6 +16,9 @@ namespace baton::play {
 // Fills a RunReport while the steps of one or more runs are executed and, later, timed.
 class RunLog {
  public:
+  // Of a condition, which has a report of its own.
+  static constexpr std::uint32_t kNoRow = UINT32_MAX;
+
   // `steps`: of one run. Each of up to kMaxReportedSteps has a row of its own; of more, each step
   // of the program has one. `join`: each step of the program has one in any case. So it is with
   // conditions, where runs have different steps.
@@ -29,21 +32,37 @@ class RunLog {
   void next(bind::RunStep& at, const Action& action, const std::vector<std::int64_t>& slots) {
     at.row = each_ ? next_++ : at.step->leaf;
     if (first_run_) {
-      note(at, action, slots);
+      note(at, action, slots, 1);
     } else if (runs_differ_) {
       ++open_[at.row];
     }
   }
+  // The steps of conditions were noted as if each was executed once. The run is done, and
+  // `next_done` notes them anew.
+  void recount();
+  // A step of a condition was executed that often.
+  template <typename Action>
+  void next_done(bind::RunStep& at, const Action& action, const std::vector<std::int64_t>& slots,
+                 std::uint64_t times) {
+    at.row = at.step->leaf;
+    if (times != 0) note(at, action, slots, times);
+  }
   // The steps of a condition are executed (again) `times` times.
   void executed(const bind::PlannedStep& condition, std::uint64_t times) {
-    if (first_run_) report_.conditions[condition.leaf].executions += times;
+    if (!first_run_) return;
+    std::optional<std::uint64_t>& executions = report_.conditions[condition.leaf].executions;
+    executions = executions.value_or(0) + times;
   }
   bool first_run() const { return first_run_; }
   // The values of the indexes that distinguish the row from others of its step; may be empty.
-  const std::string& indexes(std::uint32_t row) const { return report_.steps[row].indexes; }
+  std::string indexes(std::uint32_t row) const {
+    return row == kNoRow ? std::string() : report_.steps[row].indexes;
+  }
 
   // In every run. A step that `next` noted is done.
-  void done(std::uint32_t row) { --open_[row]; }
+  void done(std::uint32_t row) {
+    if (row != kNoRow) --open_[row];
+  }
   void all_done() { open_.assign(open_.size(), 0); }
   void timed(std::uint32_t row, double seconds);
   void counted(std::uint32_t row, const driver::Counters& counters);
@@ -57,14 +76,14 @@ class RunLog {
  private:
   // Of the first run.
   void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
-            std::span<const std::int64_t> slots);
+            std::span<const std::int64_t> slots, std::uint64_t times);
   template <typename Planned>
   void note(const bind::RunStep& at, const bind::TapeMove<Planned>& move,
-            std::span<const std::int64_t> slots) {
-    note_move(at, bytes_moved(move, buffers_), slots);
+            std::span<const std::int64_t> slots, std::uint64_t times) {
+    begin_row(at, slots, times);
+    report_.steps[at.row].bytes += bytes_moved(move, buffers_) * times;
   }
-  void note_move(const bind::RunStep& at, std::uint64_t bytes, std::span<const std::int64_t> slots);
-  void begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots);
+  void begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots, std::uint64_t times);
   // An estimate of the bytes that the launch reads and writes: what it is passed of each buffer.
   std::uint64_t bytes_passed(const bind::PlannedStep& step, const bind::PlannedLaunch& launch,
                              std::span<const std::int64_t> slots) const;
@@ -73,6 +92,7 @@ class RunLog {
   RunReport& report_;
   const bind::BufferTable& buffers_;
   const bool runs_differ_;
+  std::vector<bool> in_condition_;  // by row, where runs differ
   bool each_;
   bool first_run_ = true;
   std::uint32_t next_ = 0;

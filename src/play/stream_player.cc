@@ -61,6 +61,8 @@ class StreamPlayer : public Player {
   }
   // It keeps nothing of a tape.
   void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
+  // It enqueues no conditions.
+  void check_conditions(const Stream&) override {}
   void prepare(const PlayTarget& target) override { target.tape.set_stream(target.stream); }
 
  private:

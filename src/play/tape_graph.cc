@@ -17,8 +17,8 @@ constexpr std::uint64_t kMostNodes = std::uint64_t{1} << 20;
 void TapeGraph::begin_node(char kind, bool programmatic) {
   if (++nodes_ > kMostNodes) {
     throw error(ErrorCode::kLimit,
-                "the run is a graph of more than {} nodes; make its repeats smaller, or take the "
-                "stream executor",
+                "the run is a graph of more than {} nodes; make its repeats and unroll smaller, or "
+                "take the stream executor",
                 kMostNodes);
   }
   shape_ += kind;
@@ -48,9 +48,9 @@ void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool progr
   NativeGraphNode node = nullptr;
   if (programmatic) {
     const GraphEdge early(open_.back().from, GraphEdgeKind::kProgrammatic);
-    node = graph_.add(launch, arguments, {&early, 1});
+    node = current().add(launch, arguments, {&early, 1});
   } else {
-    node = graph_.add(launch, arguments, open_);
+    node = current().add(launch, arguments, open_);
   }
   launches_.push_back(node);
   end_node(node, programmatic, waits);
@@ -58,14 +58,14 @@ void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool progr
 
 void TapeGraph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes) {
   begin_node('m', false);
-  end_node(graph_.add_copy(to, from, bytes, open_), false, false);
+  end_node(current().add_copy(to, from, bytes, open_), false, false);
 }
 
 void TapeGraph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
                          std::uint64_t count) {
   // A fill of 8-byte elements may be two nodes.
   begin_node(width == 8 ? 'F' : 'f', false);
-  end_node(graph_.add_fill(to, value, width, count, open_), false, false);
+  end_node(current().add_fill(to, value, width, count, open_), false, false);
 }
 
 void TapeGraph::add_mark(const Event& event) {
@@ -73,10 +73,69 @@ void TapeGraph::add_mark(const Event& event) {
   graph_.add_record(event, {&open_.back(), 1});
 }
 
+void TapeGraph::add_reset(const DeviceTests& tests) {
+  begin_node('r', false);
+  end_node(tests.add_reset(graph_), false, false);
+}
+
+NativeGraphNode TapeGraph::add_test(const DeviceTests& tests, std::size_t number, bool is_first,
+                                    GraphCondition condition, const bind::BufferTable& buffers) {
+  begin_node('t', false);
+  return tests.add_test(current(), open_, number, is_first, condition, buffers);
+}
+
+void TapeGraph::begin_condition(DeviceTests& tests, std::size_t number, bool is_loop,
+                                const bind::BufferTable& buffers) {
+  const GraphCondition condition = current().make_condition();
+  const GraphEdge test(add_test(tests, number, true, condition, buffers));
+  begin_node(is_loop ? 'w' : 'i', false);
+  GraphConditional added = is_loop ? current().add_while(condition, {&test, 1})
+                                   : current().add_if(condition, {&test, 1});
+  levels_.push_back({std::move(added.body), added.node, condition, number, is_loop, false});
+  open_.clear();
+}
+
+void TapeGraph::next_iteration(DeviceTests& tests, const bind::BufferTable& buffers) {
+  if (levels_.back().is_copy) end_level();
+  const std::size_t number = levels_.back().number;
+  const GraphCondition condition = current().make_condition();
+  const GraphEdge test(add_test(tests, number, false, condition, buffers));
+  begin_node('i', false);
+  GraphConditional added = current().add_if(condition, {&test, 1});
+  levels_.push_back({std::move(added.body), added.node, condition, number, false, true});
+  open_.clear();
+}
+
+void TapeGraph::end_condition(DeviceTests& tests, const bind::BufferTable& buffers) {
+  if (levels_.back().is_copy) end_level();
+  const Level& level = levels_.back();
+  if (level.is_loop) add_test(tests, level.number, false, level.condition, buffers);
+  end_level();
+}
+
+void TapeGraph::end_level() {
+  open_.assign(1, levels_.back().node);
+  bodies_.push_back(std::move(levels_.back().body));
+  levels_.pop_back();
+}
+
+Graph::Counts TapeGraph::counts() const {
+  Graph::Counts all = graph_.counts();
+  for (const Graph& body : bodies_) {
+    const Graph::Counts inside = body.counts();
+    all.nodes += inside.nodes;
+    all.edges += inside.edges;
+    all.programmatic_edges += inside.programmatic_edges;
+  }
+  return all;
+}
+
 TapeInstance::TapeInstance(TapeGraph graph)
     : graph_(std::move(graph)), instance_(graph_.graph(), graph_.has_priorities()) {}
 
+// An updated graph would keep its conditions, and its tests would set those of the other one.
 bool TapeInstance::update(const TapeGraph& graph) {
+  if (graph.has_conditions()) return false;
   return graph.shape() == graph_.shape() && instance_.update(graph.graph());
 }
 
@@ -91,7 +150,9 @@ std::vector<driver::Counters> TapeInstance::counters() const {
   std::vector<driver::Counters> result(places.size());
   driver::Simulator& simulator = *graph_.graph().device().driver().simulator;
   for (const auto& [node, counters] : simulator.counters_of(instance_.native())) {
-    result[places.at(node)] = counters;
+    // Tests of conditions are no launches of the program.
+    if (const auto place = places.find(node); place != places.end())
+      result[place->second] = counters;
   }
   return result;
 }

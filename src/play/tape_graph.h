@@ -6,6 +6,7 @@
 
 #include "baton/graph.h"
 #include "driver/simulator.h"
+#include "play/device_tests.h"
 
 namespace baton::play {
 
@@ -24,11 +25,22 @@ class TapeGraph {
   void add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes);
   // `count` elements of `width` bytes: 1, 2, 4 or 8.
   void add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std::uint64_t count);
+  // Resets the counts of conditions. The first node of a graph with conditions.
+  void add_reset(const DeviceTests& tests);
+  // What is added up to `end_condition` are the steps of the condition of that number.
+  void begin_condition(DeviceTests& tests, std::size_t number, bool is_loop,
+                       const bind::BufferTable& buffers);
+  // Inside of a loop: what is added from here on are its steps once more, for the next iteration.
+  void next_iteration(DeviceTests& tests, const bind::BufferTable& buffers);
+  void end_condition(DeviceTests& tests, const bind::BufferTable& buffers);
   // Records the event when what was added last is done. Nothing waits for it: the edges between the
   // steps stay what they are. The event must outlive launches of the graph.
   void add_mark(const Event& event);
 
   const Graph& graph() const { return graph_; }
+  bool has_conditions() const { return !bodies_.empty(); }
+  // Those in bodies too.
+  Graph::Counts counts() const;
   // Everything but what nodes are given: equal where one graph can take the values of another.
   const std::string& shape() const { return shape_; }
   // The launches' nodes, in their order.
@@ -39,7 +51,24 @@ class TapeGraph {
   void begin_node(char kind, bool programmatic);
   void end_node(NativeGraphNode node, bool programmatic, bool waits);
 
+  // The body of a conditional node, while it is filled.
+  struct Level {
+    Graph body;
+    NativeGraphNode node;
+    GraphCondition condition;
+    std::size_t number;
+    bool is_loop;
+    bool is_copy;  // a further iteration in the body of a loop
+  };
+
+  Graph& current() { return levels_.empty() ? graph_ : levels_.back().body; }
+  NativeGraphNode add_test(const DeviceTests& tests, std::size_t number, bool is_first,
+                           GraphCondition condition, const bind::BufferTable& buffers);
+  void end_level();
+
   Graph graph_;
+  std::vector<Level> levels_;  // the innermost last
+  std::vector<Graph> bodies_;  // that are complete
   // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
   // one alone; beside it those that a launch was started early after without waiting for them.
   std::vector<GraphEdge> open_;

@@ -355,6 +355,7 @@ void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {});
   try {
     watch.wait([&] { return stream.done(); });
+    player_->check_conditions(stream);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     watch.stop(failure);
