@@ -54,7 +54,7 @@ struct StepReport {
   std::optional<std::uint64_t> instructions;  // of all threads, if the device counts them
 };
 
-// What came of an if or a while of the program in the first run.
+// The executions of an if or a while of the program in the first run.
 struct ConditionReport {
   std::string label;  // "while go"
   SourceLocation where;

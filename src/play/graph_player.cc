@@ -105,14 +105,15 @@ class Layouter {
     const bool is_loop = condition.group->test.is_loop();
     if (times == 0) {
       if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, at.number, false});
-      if (graph_ == nullptr) return true;
-      graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop, context_.buffers);
+      if (graph_ != nullptr) {
+        graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
+                                context_.buffers);
+      }
       return true;
     }
-    const std::uint64_t most = std::min(condition.values.unroll, condition.values.at_most);
-    if (graph_ != nullptr && is_loop && times < most) {
+    if (is_loop && times < std::min(condition.values.unroll, condition.values.at_most)) {
       if (times == 1) ++copies_;
-      graph_->next_iteration(*tests_, context_.buffers);
+      if (graph_ != nullptr) graph_->next_iteration(*tests_, context_.buffers);
       return true;
     }
     if (times > 1) --copies_;

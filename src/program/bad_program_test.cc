@@ -360,6 +360,63 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"repeat = 2\nindex = \"i\"\nsteps = [ { fill = { buffer = \"x\", value = \"i\" } } ]",
             "\n", kInvalid, "24:1", "step 3 is empty"}));
 
+// The last step of the good program, in which an if or a while takes its place.
+struct BadCondition {
+  const char* step;
+  ErrorCode code;
+  const char* place;
+  const char* message;
+};
+
+TEST(BadPrograms, Conditions) {
+  const std::string good = kGood;
+  const std::string head = good.substr(0, good.find("repeat = 2"));
+  const std::string steps = "\nsteps = [ { fill = { buffer = \"x\", value = 0 } } ]\n";
+  const BadCondition kBad[] = {
+      {"if = { buffer = \"q\" }", kNotFound, "24:1", "unknown buffer \"q\""},
+      {"if = { buffer = \"x\" }", kInvalid, "24:1",
+       "the step tests x, which is f32; a condition is an integer or bool"},
+      {"if = { buffer = \"N\" }", kInvalid, "24:1", "N is a symbol, where a buffer is expected"},
+      {"if = { }", kInvalid, "25:6", "lacks \"buffer\""},
+      {"if = \"w\"", kInvalid, "25:6", "must be a table"},
+      {"if = { buffer = \"w\", at_most = 3 }", kInvalid, "25:22", "unknown key \"at_most\""},
+      {"while = { buffer = \"w\" }", kInvalid, "25:9", "lacks \"at_most\""},
+      {"while = { buffer = \"w\", at_most = -1 }", kInvalid, "25:35", "at_most of the while is -1"},
+      {"while = { buffer = \"w\", at_most = \"Q\" }", kNotFound, "25:36", "unknown symbol \"Q\""},
+      {"while = { buffer = \"w\", at_most = 2, unroll = 0 }", kInvalid, "25:47",
+       "unroll of the while is 0, it must be at least 1"},
+      {"while = { buffer = \"w\", at_most = 2, unrol = 2 }", kInvalid, "25:38", "did you mean"},
+      {"index = \"j\"\nif = { buffer = \"w\" }", kInvalid, "25:1", "unknown key \"index\""},
+      {"if = { buffer = \"w\" }\nrepeat = 3", kInvalid, "25:6", "both repeat and if"},
+  };
+  EXPECT_NO_THROW(Program::from_text(head + "if = { buffer = \"w\" }" + steps, "p.toml"));
+  for (const BadCondition& bad : kBad) {
+    SCOPED_TRACE(bad.step);
+    try {
+      Program::from_text(head + bad.step + steps, "p.toml");
+      ADD_FAILURE() << "was not refused";
+    } catch (const Error& refused) {
+      EXPECT_EQ(refused.code(), bad.code);
+      EXPECT_THAT(refused.message(), HasSubstr(bad.message));
+      EXPECT_EQ(refused.where().to_string(), std::string("p.toml:") + bad.place);
+    }
+  }
+  EXPECT_THROW(Program::from_text(head + "if = { buffer = \"w\" }\nsteps = []\n", "p.toml"), Error);
+}
+
+TEST(BadPrograms, SetupStepsTestNothing) {
+  try {
+    Program::from_text(std::string(kGood) +
+                           "[[setup]]\nif = { buffer = \"w\" }\nsteps = [ { fill = { buffer = "
+                           "\"w\", value = 0 } } ]\n",
+                       "p.toml");
+    FAIL() << "was not refused";
+  } catch (const Error& refused) {
+    EXPECT_EQ(refused.where().to_string(), "p.toml:28:1");
+    EXPECT_THAT(refused.message(), HasSubstr("a setup step tests the buffer w"));
+  }
+}
+
 TEST(BadPrograms, TheGoodOneIsTaken) {
   EXPECT_NO_THROW(Program::from_text(kGood, "p.toml"));
 }

@@ -40,6 +40,14 @@ role  = "output"
 dtype = "f32"
 shape = []
 
+[buffers.go]
+dtype = "i32"
+shape = []
+
+[buffers.go2]
+dtype = "i32"
+shape = []
+
 [kernels.rmsnorm]
 source = "norm.cu"
 entry  = "rmsnorm<float>"
@@ -82,6 +90,15 @@ index  = "layer"
   [[steps.steps]]
   repeat = 2
   steps = [ { launch = "matvec 2", grid = ["ceildiv(N, 8)"], args = ["W + layer*N*K"] } ]
+
+[[steps]]
+while = { buffer = "go", at_most = "2*K", unroll = 8 }
+  [[steps.steps]]
+  if = { buffer = "go" }
+  steps = [ { fill = { buffer = "z", value = 1 } } ]
+  [[steps.steps]]
+  while = { buffer = "go", at_most = 4 }
+  steps = [ { fill = { buffer = "z", value = 3 } } ]
 )toml";
 
 Program whole_in_cpp() {
@@ -102,6 +119,8 @@ Program whole_in_cpp() {
                   .file = "models/w.npy"});
   builder.buffer({.name = "y", .dtype = DType::kF32, .shape = {"N"}, .role = BufferRole::kOutput});
   builder.buffer({.name = "z"});
+  builder.buffer({.name = "go", .dtype = DType::kI32});
+  builder.buffer({.name = "go2", .dtype = DType::kI32});
   builder.kernel({.name = "rmsnorm",
                   .origin = KernelOrigin::kSource,
                   .file = "models/norm.cu",
@@ -153,6 +172,10 @@ Program whole_in_cpp() {
                       .grid = {ceildiv(n, 8)},
                       .args = {BufferOffset("W", symbol("layer") * n * k)}});
     });
+  });
+  builder.while_("go", 2 * k, 8, [&] {
+    builder.if_("go", [&] { builder.fill({.buffer = "z", .value = Expression(1)}); });
+    builder.while_("go", 4, 1, [&] { builder.fill({.buffer = "z", .value = Expression(3)}); });
   });
   return builder.build();
 }
@@ -229,6 +252,13 @@ TEST(ProgramReader, EqualityMissesNothing) {
       {"value = 0.5", "value = 0.25"},
       {"repeat = \"layers\"", "repeat = 2"},
       {"repeat = 2", "repeat = 3"},
+      {"\"2*K\", unroll", "\"3*K\", unroll"},
+      {"unroll = 8", "unroll = 4"},
+      {", unroll = 8", ""},
+      {"buffer = \"go\", at_most = 4", "buffer = \"go2\", at_most = 4"},
+      {"if = { buffer = \"go\" }", "if = { buffer = \"go2\" }"},
+      {"value = 1 }", "value = 2 }"},
+      {"value = 3 }", "value = 2 }"},
       {"layer % 2", "layer % 3"},
       {"W + layer*N*K", "W + layer*N"},
   };

@@ -4,6 +4,8 @@
 #include "program/reader.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
+#include "program/writer.h"
 
 // if = { buffer = "go" }, steps = [ ... ]
 
@@ -36,6 +38,13 @@ void check_step(IfStep& step, ProgramScope& scope, const SourceLocation& where) 
 
 bool equal_steps(const IfStep& a, const IfStep& b) {
   return std::tie(a.buffer, a.steps) == std::tie(b.buffer, b.steps);
+}
+
+void write_step(const IfStep& step, TomlTable& table) {
+  TomlTable test;
+  test.add("buffer", toml_string(step.buffer));
+  table.add("if", test.as_value());
+  table.add("steps", toml_steps(step.steps));
 }
 
 }  // namespace baton

@@ -67,5 +67,7 @@ void write_step(const LaunchStep& step, TomlTable& table);
 void write_step(const CopyStep& step, TomlTable& table);
 void write_step(const FillStep& step, TomlTable& table);
 void write_step(const RepeatStep& step, TomlTable& table);
+void write_step(const IfStep& step, TomlTable& table);
+void write_step(const WhileStep& step, TomlTable& table);
 
 }  // namespace baton

@@ -4,6 +4,8 @@
 #include "program/reader.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
+#include "program/toml_table.h"
+#include "program/writer.h"
 
 // while = { buffer = "go", at_most = "T", unroll = 8 }, steps = [ ... ]
 
@@ -45,6 +47,15 @@ void check_step(WhileStep& step, ProgramScope& scope, const SourceLocation& wher
 
 bool equal_steps(const WhileStep& a, const WhileStep& b) {
   return while_parts(a) == while_parts(b);
+}
+
+void write_step(const WhileStep& step, TomlTable& table) {
+  TomlTable test;
+  test.add("buffer", toml_string(step.buffer));
+  test.add("at_most", toml_expression(step.at_most));
+  test.add("unroll", toml_expression(step.unroll));
+  table.add("while", test.as_value());
+  table.add("steps", toml_steps(step.steps));
 }
 
 }  // namespace baton
