@@ -76,6 +76,11 @@ TEST(ProgramWriter, WritesWhatWasBuilt) {
     });
     builder.fill({.buffer = "x", .value = symbol("i") % 2});
   });
+  builder.buffer({.name = "go", .dtype = DType::kU8});
+  builder.while_("go", n + 9, 4, [&] {
+    builder.if_("go", [&] { builder.fill({.buffer = "x", .value = 0.25}); });
+    builder.while_("go", 1, 1, [&] { builder.fill({.buffer = "go", .value = Expression(0)}); });
+  });
   builder.launch({.kernel = "l", .grid = {1}});
   expect_reads_back(builder.build());
 }
