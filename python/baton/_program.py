@@ -83,13 +83,14 @@ class Program:
         """A kernel of the program, by the program's name for it."""
         return self._load(device, "auto", "off", True).kernel(name)
 
-    def bind(self, *, device: Device | str | None = None, executor: str = "stream",
+    def bind(self, *, device: Device | str | None = None, executor: str | None = None,
              pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
              symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
         """Loads the program for a device and gives symbols their values.
 
         device: a baton.Device or its name; the default is that of `baton.device()`.
-        executor: "stream" enqueues each step, "graph" makes one CUDA graph of all.
+        executor: "stream" enqueues each step, "graph" makes one CUDA graph of all. The default is
+            "stream", and "graph" for a program with `if` or `while` steps, which needs it.
         pdl: "auto", "on" or "off", for steps that say auto.
         rewrite: adds programmatic dependent launch to kernels: "off", "auto", "wait", "loads".
         seed: for init = "random".
@@ -100,6 +101,8 @@ class Program:
         """
         given = {**(symbols or {}), **values}
         loaded = self._load(device, pdl, rewrite, cache)
+        if executor is None:
+            executor = "graph" if self._program.has_tests else "stream"
         return BoundProgram(self, loaded.instance(executor), given, seed)
 
     def check(self, *, device: Device | str | None = None, pdl: str = "auto",

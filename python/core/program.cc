@@ -1,12 +1,16 @@
 #include "core/program.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/overloaded.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "core/bindings.h"
@@ -121,6 +125,21 @@ PyObject* program_write_bundle(PyObject* self, PyObject* const* args, Py_ssize_t
   });
 }
 
+// Whether the steps test values in device memory, which only a graph does without the host.
+bool has_tests(const std::vector<ProgramStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const ProgramStep& step) {
+    return std::visit(Overloaded{
+                          [](const LaunchStep&) { return false; },
+                          [](const CopyStep&) { return false; },
+                          [](const FillStep&) { return false; },
+                          [](const RepeatStep& group) { return has_tests(group.steps); },
+                          [](const IfStep&) { return true; },
+                          [](const WhileStep&) { return true; },
+                      },
+                      step.action);
+  });
+}
+
 template <auto kRead>
 PyObject* of_program(PyObject* self, void*) {
   return guarded([&] { return kRead(value_of<ProgramValue>(self).program()); });
@@ -161,6 +180,9 @@ PyGetSetDef program_properties[] = {
     {"warnings", of_program<[](const Program& program) {
        return tuple_of(program.warnings(), [](const std::string& text) { return to_python(text); });
      }>,
+     nullptr, nullptr, nullptr},
+    {"has_tests",
+     of_program<[](const Program& program) { return to_python(has_tests(program.steps())); }>,
      nullptr, nullptr, nullptr},
     {"architectures",
      get_property<ProgramValue,

@@ -231,3 +231,27 @@ def test_inout_is_a_copy(baton, examples):
     first = saxpy(x=x)["y"].numpy()
     second = saxpy(x=x)["y"].numpy()
     assert np.allclose(second - first, 2), "an inout buffer keeps what it has"
+
+
+COUNT = """
+name = "count"
+[symbols]
+T = 100
+[buffers]
+go = { dtype = "i32", shape = [1], init = "ones", role = "inout" }
+n = { dtype = "i32", shape = [1], init = "zeros", role = "inout" }
+[kernels.step]
+text = 'extern "C" __global__ void step(int* n, int* go, int limit) { if (++*n >= limit) *go = 0; }'
+[[steps]]
+while = { buffer = "go", at_most = "T" }
+steps = [ { launch = "step", grid = [1], block = [1], args = ["n", "go", { i32 = 37 }] } ]
+"""
+
+
+def test_control_flow_takes_the_graph(baton):
+    program = baton_package.Program.from_text(COUNT)
+    bound = program.bind(device=baton.target)
+    assert bound()["n"].numpy()[0] == 37
+    assert bound(go=np.ones(1, np.int32), n=np.full(1, 30, np.int32))["n"][0] == 37
+    report = program.bind(device=baton.target, executor="stream").run()
+    assert report.steps
