@@ -10,12 +10,12 @@ the whole of it. Importing this module imports no array library.
 
 from __future__ import annotations
 
-from ._core import (Array, Device, Event, Kernel, Module, Plan, Pointer, Stream, __version__,
+from ._core import (Array, Device, Event, Kernel, LibraryFunction, Module, Plan, Pointer, Stream, __version__,
                     array, devices, on, open_device)
 from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultError, FindingError,
                       FindingWarning, LimitError, NotFoundError, OutOfMemoryError, TimeoutError,
                       UnsupportedError)
-from ._load import compile, load
+from ._load import compile, load, load_library
 from ._program import BoundProgram, Bundle, Program, bundle, check
 
 TYPE_CHECKING = False
@@ -88,9 +88,9 @@ def _device(given: Device | str | None) -> Device:
 __all__ = [
     "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport", "CheckedLaunch",
     "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "FaultError", "Finding",
-    "FindingError", "FindingWarning", "Kernel", "LimitError", "Module", "NotFoundError",
+    "FindingError", "FindingWarning", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
     "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
     "RunReport", "StepReport", "Stream", "TimeoutError", "UnsupportedError", "__version__",
     "array", "bench", "bundle", "ceildiv", "check", "compile", "device", "devices", "doctor",
-    "empty", "inspect", "load", "on", "stream", "zeros",
+    "empty", "inspect", "load", "load_library", "on", "stream", "zeros",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from . import _core
-from ._core import Device, Module
+from ._core import Device, LibraryFunction, Module
 from ._errors import ArgumentError
 from ._program import Bundle
 
@@ -59,3 +59,18 @@ def load(image: Path | bytes, device: Device | str | None = None,
         if path.endswith(".toml"):
             raise ArgumentError(f"{path} is a program, not an image: use baton.Program")
     return _core.load_image(image, device, name)
+
+
+def load_library(library: Path | bytes,
+                 device: Device | str | None = None) -> dict[str, LibraryFunction]:
+    """Loads the kernels of a file with launch metadata: what TVM, TileLang and tvm-ffi export.
+
+    Returns the functions by symbol. A call passes the kernel's arguments, and then the launch
+    values that `launch_values` names, in order:
+
+        rows = baton.load_library("kernels.so")["rows_kernel"]
+        rows(out, x, 500, 2.0, 4, 2, 128, 512)      # then grid.x, cluster.x, block.x, ...
+
+    Raises NotFoundError for a missing file and for a library without metadata, and Error.
+    """
+    return _core.load_library(library, device)

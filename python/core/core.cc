@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "core/given.h"
 #include "core/kernel.h"
+#include "core/library.h"
 #include "core/module.h"
 #include "core/object.h"
 #include "core/parameter.h"
@@ -122,6 +123,7 @@ int execute(PyObject* module) {
     add_module_type(module);
     add_kernel_types(module);
     add_plan_type(module);
+    add_library_type(module);
     add_program_types(module);
     add_executable_type(module);
     check(PyModule_AddFunctions(module, functions));
