@@ -20,12 +20,14 @@ from ._program import BoundProgram, Bundle, Program, bundle, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect
     from ._values import (CheckedLaunch, CheckReport, Edge, Finding, Occupancy, Parameter,
                           ProgramBuffer, RunReport, StepReport)
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
+    "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
     "_tools": ("bench", "doctor", "inspect"),
     "_values": ("CheckedLaunch", "CheckReport", "Edge", "Finding", "Occupancy", "Parameter",
                 "ProgramBuffer", "RunReport", "StepReport"),
@@ -87,10 +89,10 @@ def _device(given: Device | str | None) -> Device:
 
 __all__ = [
     "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport", "CheckedLaunch",
-    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "FaultError", "Finding",
+    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "Expression", "FaultError", "Finding",
     "FindingError", "FindingWarning", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
-    "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
+    "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer", "ProgramBuilder",
     "RunReport", "StepReport", "Stream", "TimeoutError", "UnsupportedError", "__version__",
-    "array", "bench", "bundle", "ceildiv", "check", "compile", "device", "devices", "doctor",
+    "array", "bench", "bundle", "ceildiv", "ceildiv_of", "check", "compile", "device", "devices", "doctor",
     "empty", "inspect", "load", "load_library", "on", "stream", "zeros",
 ]

@@ -255,3 +255,33 @@ def test_control_flow_takes_the_graph(baton):
     assert bound(go=np.ones(1, np.int32), n=np.full(1, 30, np.int32))["n"][0] == 37
     report = program.bind(device=baton.target, executor="stream").run()
     assert report.steps
+
+
+def test_the_builder(baton):
+    b = baton_package.ProgramBuilder("chain")
+    n = b.symbol("N", 256)
+    layers = b.symbol("L", 3)
+    x = b.buffer("x", "f32", [n], role="input", init="ones")
+    w = b.buffer("w", "f32", [layers, n], role="weight")
+    y = b.buffer("y", "f32", n, role="output")
+    h = b.buffer("h", "f32", [n])
+    b.kernel("add", text="""extern "C" __global__ void add(float* y, const float* x, const float* w,
+int n) {\n\tconst int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + w[i]; }""")
+    b.kernel("ramp", text='extern "C" __global__ void ramp(float* w, int n) '
+                          '{ if (threadIdx.x < n) w[threadIdx.x] = threadIdx.x; }')
+    with b.setup(), b.repeat(layers, index="layer") as layer:
+        b.launch("ramp", [w + layer * n, n], grid=1, block=1024)
+    b.copy(x, h)
+    with b.repeat(layers, index="layer") as layer:
+        b.launch("add", [h, h, w + layer * n, n], grid=[(n + 255) // 256], block=[256], pdl="off")
+    b.fill(y, 0.0)
+    b.copy(h, y)
+    program = b.build()
+    assert program.symbols == {"N": 256, "L": 3}
+    out = program.bind(device=baton.target, L=2)(x=np.ones(256, np.float32))
+    assert np.allclose(out["y"], 1 + 2 * np.arange(256))
+    with pytest.raises(baton_package.ArgumentError, match="two buffers named x"):
+        b.buffer("x", "f32", [1])
+    b.launch("nothing", [], grid=1)
+    with pytest.raises(baton_package.Error, match="nothing"):
+        b.build()
