@@ -35,7 +35,7 @@ void two(const at::Tensor& a, const at::Tensor& b, double x, int64_t n) {
 """
     with tempfile.TemporaryDirectory() as folder:
         module = load_inline("baton_bench_torch", source, functions=["eight", "two"],
-                             build_directory=folder)
+                             extra_cflags=["-O2"], build_directory=folder)
     return {"torch extension, 8 tensors + 4 scalars": lambda: module.eight(*tensors, 1.0, 2.0, 3, 4),
             "torch extension, 2 tensors + 2 scalars": lambda: module.two(*small, 1.0, 3)}
 

@@ -21,7 +21,7 @@ class Expression(str):
     `N * 4`, `(N + 255) // 256`, `N % 32`. `/` is floor division in a program file; Python's is `//`.
     """
 
-    def _with(self, operator: str, other: object, swapped: bool = False) -> Expression:
+    def _with(self, operator: str, other: object, swapped: bool = False) -> Any:
         if not isinstance(other, (int, str)) or isinstance(other, bool):
             return NotImplemented
         left, right = (other, self) if swapped else (self, other)

@@ -1,5 +1,6 @@
 #include "core/stream.h"
 
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@ namespace {
 
 // `with baton.stream(s)`: the streams of this thread, innermost last.
 thread_local std::vector<std::pair<Device, NativeStream>> current_streams;
+// How many there are in all threads: most calls find none, without a look at the thread's own.
+std::atomic<std::uint32_t> entered_streams = 0;
 
 std::optional<std::uintptr_t> address_of(PyObject* object) {
   if (!PyLong_Check(object)) return std::nullopt;
@@ -119,6 +122,7 @@ PyObject* stream_enter(PyObject* self, PyObject*) {
   return guarded([&] {
     const Stream& stream = *value_of<StreamValue>(self).stream;
     current_streams.emplace_back(stream.device(), stream.native());
+    entered_streams.fetch_add(1, std::memory_order_relaxed);
     return Ref::borrow(self);
   });
 }
@@ -131,6 +135,7 @@ PyObject* stream_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
                   "the stream is left in another thread or order than it was entered");
     }
     current_streams.pop_back();
+    entered_streams.fetch_sub(1, std::memory_order_relaxed);
     return to_python(false);
   });
 }
@@ -252,8 +257,10 @@ NativeStream stream_argument(PyObject* object, const Device& device) {
 
 NativeStream CallStream::choose(PyObject* given, const Device& device) const {
   if (given != nullptr && given != Py_None) return stream_argument(given, device);
-  for (auto at = current_streams.rbegin(); at != current_streams.rend(); ++at) {
-    if (at->first == device) return at->second;
+  if (entered_streams.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    for (auto at = current_streams.rbegin(); at != current_streams.rend(); ++at) {
+      if (at->first == device) return at->second;
+    }
   }
   if (exchange_ != nullptr) {
     void* stream = nullptr;

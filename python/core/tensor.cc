@@ -24,9 +24,14 @@ struct KnownType {
   const DlExchangeApi* exchange = nullptr;
 };
 
-// The types that this thread has seen, by a hash of their addresses.
+// The types that were seen, by a hash of their addresses. The interpreter's lock guards them; an
+// interpreter without it has them for each thread.
 constexpr std::size_t kKnownTypes = 64;
+#ifdef Py_GIL_DISABLED
 thread_local std::array<KnownType, kKnownTypes> known_types;
+#else
+std::array<KnownType, kKnownTypes> known_types;
+#endif
 
 KnownType& slot_of(PyTypeObject* type) {
   return known_types[(reinterpret_cast<std::uintptr_t>(type) >> 4) % kKnownTypes];

@@ -39,8 +39,7 @@ struct TensorView {
 // an array that cannot be viewed, such as a complex, conjugate or sparse one.
 bool view_tensor(PyObject* object, TensorView& view);
 
-// The common case of `view_tensor`: a type with the exchange API, seen before by this thread.
-// Returns its table, or null.
+// The common case of `view_tensor`: returns the table of a type with the exchange API, or null.
 const DlExchangeApi* exchange_of(PyTypeObject* type);
 
 // Throws kInvalidInput for a negative result of an exchange table's `to_view`, with the reason that
