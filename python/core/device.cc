@@ -16,6 +16,7 @@
 #include "core/stream.h"
 #include "core/values.h"
 #include "driver/driver.h"
+#include "driver/simulator.h"
 #include "runtime/device_state.h"
 
 namespace baton::python {
@@ -122,6 +123,14 @@ std::optional<Error> synchronize(const Device& device) {
     return caught;
   }
   return std::nullopt;
+}
+
+// Ends what the simulated GPU executes, so that nothing waits for it after Ctrl-C. A GPU goes on.
+void stop(const Device& device) {
+  if (!is_simulated(device)) return;
+  const WithoutGil released;
+  device.driver().simulator->stop(device.native_context());
+  device.recover();
 }
 
 PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -362,7 +371,10 @@ bool wait_until(const Stream& stream, std::optional<double> timeout) {
         }
       } while (Clock::now() - slice < kSignals);
     }
-    check(PyErr_CheckSignals());
+    if (PyErr_CheckSignals() < 0) {
+      stop(stream.device());
+      throw PythonError{};
+    }
     if (timeout && Clock::now() - start > std::chrono::duration<double>(*timeout)) return false;
   }
 }

@@ -20,7 +20,8 @@ bool is_simulated(const Device& device);
 // Its number among the devices of its driver: DLPack's device id.
 int ordinal_of(const Device& device);
 
-// Waits for the stream's work, without the interpreter's lock, and looks for signals. Returns false
+// Waits for the stream's work, without the interpreter's lock, and looks for signals: Ctrl-C also
+// ends the work of the simulated GPU. Returns false
 // when `timeout` seconds have passed. Throws what the work failed with.
 bool wait_until(const Stream& stream, std::optional<double> timeout);
 
