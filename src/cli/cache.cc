@@ -61,6 +61,10 @@ void stats(const tools::Cache& cache, Output& output) {
   output.line("{}: {}, {} of at most {}, recompiling them all takes {}", cache.directory().string(),
               counted_entries(entries.size()), format_bytes(bytes), format_bytes(cache.max_bytes()),
               format_duration(seconds));
+  for (const auto& layer : cache.layers()) {
+    json["layers"].push_back(layer.string());
+    output.line("{}: a layer, read and never written", layer.string());
+  }
   output.line("{}, {}, {} ({}), {}", counted(counters.hits, "hit"),
               counted(counters.misses, "miss", "misses"), counted(counters.evictions, "eviction"),
               format_bytes(counters.evicted_bytes), counted(counters.repairs, "repair"));
@@ -124,6 +128,19 @@ void clear(const tools::Cache& cache, Output& output) {
   output.line("{}: {} removed", cache.directory().string(), counted_entries(count));
 }
 
+// Into the user's cache or out of it.
+void copy(const tools::Cache& from, const tools::Cache& to, const char* verb, Output& output) {
+  const tools::Cache::Copied copied = to.import_from(from);
+  Json& json = output.result();
+  json["entries"] = copied.entries;
+  json["bytes"] = copied.bytes;
+  json["known"] = copied.known;
+  json["damaged"] = copied.damaged;
+  output.line("{}: {} {} ({}), {} there already, {} damaged", to.directory().string(),
+              counted_entries(copied.entries), verb, format_bytes(copied.bytes), copied.known,
+              copied.damaged);
+}
+
 }  // namespace
 
 void cache(const CacheCommand& command, Output& output) {
@@ -138,6 +155,10 @@ void cache(const CacheCommand& command, Output& output) {
       return verify(cache, output);
     case CacheCommand::Action::kClear:
       return clear(cache, output);
+    case CacheCommand::Action::kExport:
+      return copy(cache, tools::open_cache_at(command.folder, false), "exported", output);
+    case CacheCommand::Action::kImport:
+      return copy(tools::open_cache_at(command.folder, true), cache, "imported", output);
   }
 }
 

@@ -33,7 +33,7 @@ struct RawRun {
 struct Raw {
   bool json = false, strict = false, verbose = false;
   RawRun run;
-  std::string file, output, arch, extract, kernel, action;
+  std::string file, output, arch, extract, kernel, action, folder;
   bool ptx = false, cubin = false, no_sources = false, weights = false;
   std::vector<std::string> entries;
 };
@@ -229,10 +229,9 @@ BuildCommand checked_build(const Raw& raw) {
 
 CacheCommand::Action parse_action(const std::string& text) {
   constexpr std::pair<std::string_view, CacheCommand::Action> kActions[] = {
-      {"stats", CacheCommand::Action::kStats},
-      {"list", CacheCommand::Action::kList},
-      {"verify", CacheCommand::Action::kVerify},
-      {"clear", CacheCommand::Action::kClear}};
+      {"stats", CacheCommand::Action::kStats},   {"list", CacheCommand::Action::kList},
+      {"verify", CacheCommand::Action::kVerify}, {"clear", CacheCommand::Action::kClear},
+      {"export", CacheCommand::Action::kExport}, {"import", CacheCommand::Action::kImport}};
   std::vector<std::string_view> names;
   for (const auto& [name, action] : kActions) {
     if (name == text) return action;
@@ -288,8 +287,9 @@ class CommandLineParser {
     option(inspect, "--arch", raw_.arch, "sm_NN", "Show only the images for one architecture");
     option(inspect, "--extract", raw_.extract, "DIR",
            "Write its images, sources and metadata into a folder");
-    CLI::App* cache = add("cache", "Show, verify or clear the compile cache");
-    cache->add_option("ACTION", raw_.action, "stats, list, verify or clear");
+    CLI::App* cache = add("cache", "Show, verify, clear or copy the compile cache");
+    cache->add_option("ACTION", raw_.action, "stats, list, verify, clear, export or import");
+    cache->add_option("DIR", raw_.folder, "The folder to export to or to import from");
     app_.add_subcommand("help", "Show the options of a command: baton help run");
     app_.add_subcommand("version", "Show the version");
   }
@@ -514,8 +514,17 @@ class CommandLineParser {
   Command command(const std::string& name, std::vector<std::string> behind) {
     if (name == "doctor") return DoctorCommand{raw_.json};
     if (name == "cache") {
-      require(raw_.action, "baton cache needs an action: stats, list, verify or clear");
-      return CacheCommand{raw_.json, parse_action(raw_.action)};
+      require(raw_.action,
+              "baton cache needs an action: stats, list, verify, clear, export or import");
+      const CacheCommand::Action action = parse_action(raw_.action);
+      const bool copies =
+          action == CacheCommand::Action::kExport || action == CacheCommand::Action::kImport;
+      if (copies) require(raw_.folder, "baton cache " + raw_.action + " needs a folder");
+      if (!copies && !raw_.folder.empty()) {
+        throw error(ErrorCode::kInvalidInput, "baton cache {} takes no folder, \"{}\" is given",
+                    raw_.action, printable(raw_.folder));
+      }
+      return CacheCommand{raw_.json, action, raw_.folder};
     }
     if (name == "inspect") {
       require(raw_.file, "baton inspect needs an image or a program: baton inspect FILE");

@@ -111,9 +111,10 @@ struct InspectCommand {
 };
 
 struct CacheCommand {
-  enum class Action { kStats, kList, kVerify, kClear };
+  enum class Action { kStats, kList, kVerify, kClear, kExport, kImport };
   bool json = false;
   Action action = Action::kStats;
+  std::filesystem::path folder = {};  // of kExport and kImport
 };
 
 // --help and --version: text for standard output.

@@ -10,5 +10,8 @@ using compiler::CacheCounters;
 
 // The default cache. Throws kNotFound where there is none.
 Cache open_cache();
+// The cache of a folder, as BATON_CACHE_DIR names it: without a limit, to copy entries from or to.
+// Throws kNotFound where it must be there and is not.
+Cache open_cache_at(const std::filesystem::path& folder, bool must_be_there);
 
 }  // namespace baton::tools

@@ -191,6 +191,58 @@ class Faults(Case):
         self.compile(0)
         self.assertTrue(self.compile(0)["cache_hit"])
 
+    def test_two_mounts(self):
+        """Of processes that know one folder by two paths, one compiles."""
+        self.cache.mkdir()
+        other = self.folder / "other"
+        other.mkdir()
+        is_mounted = (os.geteuid() == 0 and shutil.which("mount") is not None and
+                      mount("--bind", self.cache, other))
+        if not is_mounted:
+            other.rmdir()
+            other.symlink_to(self.cache)
+        print(f"the second path is a {'mount' if is_mounted else 'symbolic link'}")
+        try:
+            for number in range(ROUNDS):
+                outputs = [self.folder / f"race-{i}.cubin" for i in range(8)]
+                processes = [self.start(number, output, cache=(self.cache, other)[i % 2])
+                             for i, output in enumerate(outputs)]
+                processes[0].kill()
+                processes[0].communicate()
+                results = [self.finish(process, number, output)
+                           for process, output in list(zip(processes, outputs))[1:]]
+                self.assertLessEqual(sum(not result["cache_hit"] for result in results), 1)
+                self.verified()
+        finally:
+            if is_mounted:
+                subprocess.run(["umount", str(other)], check=True)
+
+    def test_layers(self):
+        """What another cache has is a hit, and that cache stays as it is."""
+        shipped = self.folder / "shipped"
+        for number in range(ROUNDS):
+            self.compile(number)
+        self.check(self.baton("cache", "export", shipped, BATON_CACHE_DIR=str(self.cache)), 0)
+        shutil.rmtree(self.cache)
+        before = {path: (path.stat().st_mtime_ns, path.is_file() and digest(path))
+                  for path in shipped.rglob("*")}
+        layers = f"{self.folder / 'none'}:{shipped}"
+        for number in range(ROUNDS):
+            self.assertTrue(self.compile(number, BATON_CACHE_LAYERS=layers)["cache_hit"])
+        self.assertFalse(self.compile(ROUNDS, BATON_CACHE_LAYERS=layers)["cache_hit"])
+        self.assertEqual(self.counted()["entries"], 1)
+        after = {path: (path.stat().st_mtime_ns, path.is_file() and digest(path))
+                 for path in shipped.rglob("*")}
+        self.assertEqual(before, after)
+        result = self.baton("cache", "import", shipped, BATON_CACHE_DIR=str(self.cache))
+        self.check(result, 0)
+        self.assertIn(f"{ROUNDS} entries imported", result.out)
+        for number in range(ROUNDS):
+            self.assertTrue(self.compile(number)["cache_hit"])
+        self.check(self.baton("cache", "import", self.folder / "none"), 2, "has no compile cache")
+        self.check(self.baton("cache", "import"), 2, "needs a folder")
+        self.check(self.baton("cache", "stats", shipped), 2, "takes no folder")
+
     def test_full_disk(self):
         disk = self.folder / "disk"
         with small_disk(disk, "64k") as mounted:

@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kExtension = ".entry";
+// Of a cache's folder: what the compiler made.
+constexpr std::string_view kCompileFolder = "compile";
 // Whoever makes room holds this byte of the locks; a key's is any other.
 constexpr std::uint64_t kRoomLock = ~std::uint64_t{0};
 
@@ -45,6 +47,29 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return number << shift;
 }
 
+fs::path entry_path(const fs::path& directory, std::string_view key) {
+  // 256 folders keep each of them small.
+  return directory / key.substr(0, 2) / (std::string(key) + std::string(kExtension));
+}
+
+void say(const std::string& trouble) {
+  if (!trouble.empty()) log(LogLevel::kWarning, "compile cache: {}", trouble);
+}
+
+// Folders as BATON_CACHE_DIR takes them, with a colon between two.
+std::vector<fs::path> read_layers() {
+  std::vector<fs::path> layers;
+  std::string_view left;
+  const auto value = read_environment("BATON_CACHE_LAYERS");
+  if (value) left = *value;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    if (end != 0) layers.push_back(fs::path(left.substr(0, end)) / kCompileFolder);
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return layers;
+}
+
 }  // namespace
 
 std::optional<Cache> Cache::open_default() {
@@ -68,36 +93,40 @@ std::optional<Cache> Cache::open_default() {
   } else {
     return std::nullopt;
   }
-  settings.directory /= "compile";
+  settings.directory /= kCompileFolder;
+  settings.layers = read_layers();
   return Cache(std::move(settings));
 }
 
 fs::path Cache::path_of(std::string_view key) const {
-  // 256 folders keep each of them small.
-  return directory() / key.substr(0, 2) / (std::string(key) + std::string(kExtension));
+  return entry_path(directory(), key);
 }
 
 Cache::Lookup Cache::look_up(const std::string& key) const {
-  const fs::path path = path_of(key);
+  Lookup own = look_up_in(directory(), key);
+  own.is_own = own.result.has_value();
+  if (own.result) return own;
+  for (const fs::path& layer : settings_.layers) {
+    Lookup found = look_up_in(layer, key);
+    say(found.trouble);
+    if (found.result) return {std::move(found.result), own.damaged, false, {}};
+  }
+  return own;
+}
+
+Cache::Lookup Cache::look_up_in(const fs::path& directory, const std::string& key) const {
+  const fs::path path = entry_path(directory, key);
   std::string failure;
   const std::optional<std::string> bytes = read_cached_file(path, &failure);
-  if (!bytes) return {std::nullopt, false, failure};
-  if (is_outdated(*bytes)) return {std::nullopt, false, {}};
-  Lookup found{read_entry(*bytes, key, &failure), false, {}};
+  if (!bytes) return {std::nullopt, false, false, failure};
+  if (is_outdated(*bytes)) return {std::nullopt, false, false, {}};
+  Lookup found{read_entry(*bytes, key, &failure), false, false, {}};
   if (!found.result) {
     found.damaged = true;
     found.trouble = fmt::format("{} is damaged ({}); it is recompiled", path.string(), failure);
   }
   return found;
 }
-
-namespace {
-
-void say(const std::string& trouble) {
-  if (!trouble.empty()) log(LogLevel::kWarning, "compile cache: {}", trouble);
-}
-
-}  // namespace
 
 std::optional<FileLock> Cache::lock(const std::string& key) const {
   std::error_code unmade;  // the lock says what is wrong
@@ -124,7 +153,12 @@ Cache::Outcome Cache::get(const std::string& key, const std::function<Made()>& m
   }
   if (kept.result) {
     held.reset();
-    note_use(path_of(key));
+    if (kept.is_own) {
+      note_use(path_of(key));
+    } else {
+      std::error_code unmade;  // then the hit is not counted
+      fs::create_directories(directory(), unmade);
+    }
     count_hit(hits());
     return {std::move(*kept.result), true};
   }
@@ -145,10 +179,14 @@ std::optional<Result> Cache::find(const std::string& key) const {
 }
 
 bool Cache::store(const std::string& key, const Result& result) const {
-  const std::string bytes = write_entry(result, key);
+  return store_bytes(key, result.name, write_entry(result, key));
+}
+
+bool Cache::store_bytes(const std::string& key, const std::string& name,
+                        const std::string& bytes) const {
   if (bytes.size() > std::min(max_bytes(), kMaxEntryBytes)) {
     log(LogLevel::kInfo, "compile cache: {} is {}, more than all entries may be; it is not kept",
-        result.name, format_bytes(bytes.size()));
+        name, format_bytes(bytes.size()));
     return false;
   }
   remove_abandoned_files(temporary());
@@ -251,6 +289,32 @@ std::vector<Cache::Entry> Cache::list() const {
     return a.unused != b.unused ? a.unused < b.unused : a.key < b.key;
   });
   return found;
+}
+
+Cache::Copied Cache::import_from(const Cache& other) const {
+  Copied copied;
+  std::vector<Entry> entries = other.list();
+  // The ones last used stay longest where there is no room for all.
+  std::reverse(entries.begin(), entries.end());
+  for (const Entry& entry : entries) {
+    std::string failure;
+    const std::optional<std::string> bytes = read_cached_file(entry.path, &failure);
+    if (bytes && is_outdated(*bytes)) continue;
+    if (!bytes || !read_entry(*bytes, entry.key, &failure)) {
+      if (failure.empty()) continue;  // removed meanwhile
+      log(LogLevel::kWarning, "compile cache: {} is not copied: {}", entry.path.string(), failure);
+      ++copied.damaged;
+    } else if (look_up_in(directory(), entry.key).result) {
+      ++copied.known;
+    } else if (store_bytes(entry.key, entry.name, *bytes)) {
+      ++copied.entries;
+      copied.bytes += bytes->size();
+    } else {
+      throw error(ErrorCode::kInvalidInput, "cannot write an entry of {} into {}",
+                  format_bytes(bytes->size()), directory().string());
+    }
+  }
+  return copied;
 }
 
 Cache::Verified Cache::verify() const {

@@ -18,6 +18,8 @@ namespace baton::compiler {
 
 struct CacheSettings {
   std::filesystem::path directory;
+  // Caches that are read where `directory` lacks an entry, in this order, and never written.
+  std::vector<std::filesystem::path> layers = {};
   // Of all entries: beyond it, those that were not used for the longest time are removed.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
   // How long to wait for another that compiles the same. One that is stopped, or hangs on a dead
@@ -38,11 +40,13 @@ struct CacheSettings {
 class Cache {
  public:
   explicit Cache(CacheSettings settings) : settings_(std::move(settings)) {}
-  // In BATON_CACHE_DIR, else $XDG_CACHE_HOME/baton, else ~/.cache/baton, of BATON_CACHE_SIZE bytes;
-  // nothing where none of the former is set, or the latter is 0.
+  // With the layers of BATON_CACHE_LAYERS ("/opt/a:/opt/b"). In BATON_CACHE_DIR, else
+  // $XDG_CACHE_HOME/baton, else ~/.cache/baton, of BATON_CACHE_SIZE bytes; nothing where none of
+  // the former is set, or the latter is 0.
   static std::optional<Cache> open_default();
 
   const std::filesystem::path& directory() const { return settings_.directory; }
+  const std::vector<std::filesystem::path>& layers() const { return settings_.layers; }
   std::uint64_t max_bytes() const { return settings_.max_bytes; }
 
   struct Made {
@@ -82,6 +86,16 @@ class Cache {
   // Reads every entry whole.
   Verified verify() const;
   CacheCounters counters() const;
+  // What happened to the entries of another cache, or of this one on their way to another.
+  struct Copied {
+    std::size_t entries = 0;
+    std::uint64_t bytes = 0;
+    std::size_t known = 0;    // were there already
+    std::size_t damaged = 0;  // are logged, and not copied
+  };
+  // Copies the whole entries of another cache into this one, those last used last. Layers are not
+  // copied. Throws kInvalidInput where an entry cannot be written.
+  Copied import_from(const Cache& other) const;
   // Removes all entries, the counters, and what unfinished writes left; returns how many entries.
   // Throws kInvalidInput where one cannot be removed.
   std::size_t clear() const;
@@ -90,15 +104,19 @@ class Cache {
   struct Lookup {
     std::optional<Result> result;
     bool damaged = false;
+    bool is_own = false;  // not of a layer
     std::string trouble;  // what the log should say of it; empty: nothing
   };
+  // In the cache itself, and, where it has no whole entry, in the layers.
   Lookup look_up(const std::string& key) const;
+  Lookup look_up_in(const std::filesystem::path& directory, const std::string& key) const;
   std::optional<FileLock> lock(const std::string& key) const;
   // Removes entries until one of so many bytes, which takes the place of that at `path` and is
   // still at its `own`, fits.
   void make_room(std::uint64_t bytes, const std::filesystem::path& path,
                  const std::filesystem::path& own) const;
   std::filesystem::path path_of(std::string_view key) const;
+  bool store_bytes(const std::string& key, const std::string& name, const std::string& bytes) const;
   std::filesystem::path locks() const { return settings_.directory / "locks"; }
   std::filesystem::path hits() const { return settings_.directory / "hits"; }
   std::filesystem::path stats() const { return settings_.directory / "stats"; }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
@@ -118,6 +119,55 @@ TEST_F(CacheTest, GivesBackWhatWasStored) {
   ASSERT_TRUE(found);
   expect_equal(*found, sample());
   EXPECT_FALSE(cache_.find(std::string(64, 'b')));
+}
+
+// Names, bytes and times of everything in a folder.
+std::map<fs::path, std::pair<std::string, fs::file_time_type>> snapshot(const fs::path& folder) {
+  std::map<fs::path, std::pair<std::string, fs::file_time_type>> all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    all[entry.path()] = {entry.is_regular_file() ? read_file(entry.path()) : "",
+                         entry.last_write_time()};
+  }
+  return all;
+}
+
+TEST_F(CacheTest, ReadsLayersAndNeverWritesThem) {
+  const fs::path first = folder_.path() / "first";
+  const fs::path second = folder_.path() / "second";
+  Cache(CacheSettings{first}).store(key_of(1), sample());
+  for (int number : {1, 2}) Cache(CacheSettings{second}).store(key_of(number), sample());
+  // One entry of the upper layer is damaged, which the lower one has whole.
+  const fs::path damaged = first / "00" / (key_of(1) + ".entry");
+  write_file_atomically(damaged, read_file(damaged).substr(0, 200));
+  const auto before = std::pair(snapshot(first), snapshot(second));
+
+  const Cache cache(CacheSettings{cache_.directory(), {first, second, folder_.path() / "none"}});
+  const auto made = [] { return Cache::Made{sample(), true}; };
+  const auto never = []() -> Cache::Made { throw std::logic_error("it is in a layer"); };
+  EXPECT_TRUE(cache.get(key_of(1), never).hit);
+  EXPECT_TRUE(cache.get(key_of(2), never).hit);
+  expect_equal(*cache.find(key_of(2)), sample());
+  EXPECT_FALSE(cache.get(key_of(3), made).hit);
+  EXPECT_TRUE(cache.get(key_of(3), never).hit);
+  EXPECT_EQ(cache.list().size(), 1u);
+  EXPECT_EQ(cache.counters().hits, 3u);
+  cache.clear();
+  EXPECT_EQ(std::pair(snapshot(first), snapshot(second)), before);
+}
+
+TEST_F(CacheTest, CopiesWholeEntries) {
+  for (int number : {1, 2, 3, 4}) cache_.store(key_of(number), sample());
+  write_file_atomically(path_of(3), read_file(path_of(3)).substr(0, 300));
+  const Cache other(CacheSettings{folder_.path() / "other"});
+  other.store(key_of(4), sample());
+  const Cache::Copied copied = other.import_from(cache_);
+  EXPECT_EQ(copied.entries, 2u);
+  EXPECT_EQ(copied.known, 1u);
+  EXPECT_EQ(copied.damaged, 1u);
+  EXPECT_EQ(other.list().size(), 3u);
+  EXPECT_TRUE(other.verify().damaged.empty());
+  expect_equal(*other.find(key_of(2)), sample());
+  EXPECT_EQ(other.import_from(cache_).known, 3u);
 }
 
 TEST_F(CacheTest, ListsAndClears) {
