@@ -34,6 +34,11 @@ TEST(Image, RefusesOtherBytes) {
   using namespace std::string_literals;
   EXPECT_NE(refusal("PK\x03\x04..."s).find("a zip archive"), std::string::npos);
   EXPECT_NE(refusal("BC\xc0\xde..."s).find("LLVM bitcode; compile it to PTX"), std::string::npos);
+  EXPECT_EQ(
+      refusal("\x7fTileIR\0\x0d\x01\0\0more"s),
+      "x is CUDA Tile IR bytecode 13.1, which Baton does not load; compile it to a cubin first "
+      "(tileiras)");
+  EXPECT_NE(refusal("\x7fTileIR\0"s).find("neither PTX"), std::string::npos);
   EXPECT_NE(refusal("// a C++ source\nint x;").find("compile CUDA source first"),
             std::string::npos);
   EXPECT_NE(refusal("").find("empty"), std::string::npos);

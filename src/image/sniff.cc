@@ -23,6 +23,9 @@ constexpr Mistaken kMistaken[] = {
     {"\xde\xc0\x17\x0b", "LLVM bitcode; compile it to PTX first"},
 };
 
+// What Tile IR bytecode begins with ("Magic Number", Tile IR 13.1). The version follows.
+constexpr std::string_view kTileIr("\x7fTileIR\0", 8);
+
 }  // namespace
 
 bool starts_with_ptx_version(std::string_view text) {
@@ -65,6 +68,14 @@ ImageKind sniff(std::string_view bytes, std::string_view name) {
                 "{} is an ELF file for machine {}, not a cubin (machine {}); if it is a program or "
                 "library that embeds images, extract them with baton inspect --extract",
                 name, machine, ElfFile::kMachineCuda);
+  }
+  if (bytes.starts_with(kTileIr) && bytes.size() >= kTileIr.size() + 2) {
+    const auto number = [&](std::size_t at) { return static_cast<unsigned char>(bytes[at]); };
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{} is CUDA Tile IR bytecode {}.{}, which Baton does not load; compile it to a cubin "
+        "first (tileiras)",
+        name, number(kTileIr.size()), number(kTileIr.size() + 1));
   }
   if (bytes.starts_with("\xef\xbb\xbf") && starts_with_ptx_version(bytes.substr(3))) {
     throw error(ErrorCode::kInvalidInput,
