@@ -34,8 +34,10 @@ struct BundlePart {
 // (docs/bundles.md). LoadedProgram::load runs it without a compiler and without another file. An
 // immutable, cheap value: copies share the mapped file. Thread-safe.
 //
-// The file stays mapped as long as the bundle, and what was loaded from it, lives. Replace such a
-// file by renaming another one over it: to shorten a mapped file ends a process that reads it.
+// The file stays open as long as the bundle, and what was loaded from it, lives. A part is
+// read when it is first used; if the file was shortened before, that is an error. Weights stay
+// mapped: to shorten the file while they are read ends the process. Replace a file by renaming
+// another one over it.
 class BATON_API Bundle {
  public:
   // Maps a file read-only and checks it. Throws kNotFound if it cannot be read, and kInvalidInput

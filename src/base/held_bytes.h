@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -10,27 +11,36 @@
 
 namespace baton {
 
-// A part of a file that is checked when it is first asked for. Keeps the file mapped. Thread-safe.
+// A part of a file that is read and checked when it is first asked for. Keeps the file open.
+// Thread-safe.
 class HeldBytes {
  public:
+  // Where the bytes are, once they were asked for. A copy costs memory, and stays whatever happens
+  // to the file. Mapped bytes are those of the file: to read them when it became shorter ends the
+  // process.
+  enum class Keep : std::uint8_t { kCopied, kMapped };
+
   // `bytes` lie in the file. `xxh3` is their checksum, `name` what messages call them.
   HeldBytes(std::shared_ptr<const MappedFile> file, std::string_view bytes, std::uint64_t xxh3,
-            std::string name)
-      : file_(std::move(file)), bytes_(bytes), xxh3_(xxh3), name_(std::move(name)) {}
+            std::string name, Keep keep = Keep::kCopied)
+      : file_(std::move(file)), bytes_(bytes), xxh3_(xxh3), name_(std::move(name)), keep_(keep) {}
 
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return bytes_.size(); }
 
-  // Throws kInvalidInput if the checksum is wrong or the file shrank. A success is remembered.
+  // The bytes, which live as long as this object. Throws kInvalidInput if the checksum is wrong, or
+  // if the file shrank before they were copied or, for mapped bytes, before this call.
   std::string_view get() const;
-  // The bytes as they are.
-  std::string_view unchecked() const { return bytes_; }
 
  private:
   std::shared_ptr<const MappedFile> file_;
   std::string_view bytes_;
   std::uint64_t xxh3_;
   std::string name_;
+  Keep keep_;
+  mutable std::mutex mutex_;  // of the first call
+  mutable std::string copy_;
+  mutable std::string_view checked_bytes_;
   mutable std::atomic<bool> checked_{false};
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <system_error>
 
@@ -29,7 +30,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
   if (S_ISDIR(status.st_mode)) fail_to_map(file->name_, EISDIR);
   if (!S_ISREG(status.st_mode)) {
     throw error(ErrorCode::kInvalidInput,
-                "cannot map \"{}\": it is not a regular file; copy its bytes into one", file->name_);
+                "cannot map \"{}\": it is not a regular file; copy its bytes into one",
+                file->name_);
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return file;
@@ -49,6 +51,26 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(std::string bytes, std:
 MappedFile::~MappedFile() {
   if (descriptor_.number() < 0 || bytes_.empty()) return;
   ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
+}
+
+std::optional<std::string> MappedFile::copy(std::string_view part) const {
+  if (descriptor_.number() < 0) return std::nullopt;
+  const auto offset = static_cast<std::size_t>(part.data() - bytes_.data());
+  std::string out(part.size(), '\0');
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = uninterrupted([&] {
+      return ::pread(descriptor_.number(), out.data() + done, out.size() - done,
+                     static_cast<off_t>(offset + done));
+    });
+    if (count < 0) fail_to_map(name_, errno);
+    if (count == 0) {
+      require_whole();  // says what happened
+      throw error(ErrorCode::kInvalidInput, "{} ends before byte {}", name_, offset + done);
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return out;
 }
 
 void MappedFile::require_whole() const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,11 @@ class MappedFile {
 
   const std::string& name() const { return name_; }
   std::string_view bytes() const { return bytes_; }
+
+  // A copy of a part of `bytes()`, read from the file itself: unlike the mapped bytes, it cannot
+  // end the process if the file becomes shorter. Nothing for bytes in memory. Throws kInvalidInput
+  // if the file became shorter.
+  std::optional<std::string> copy(std::string_view part) const;
 
   // Throws kInvalidInput if the file became shorter since it was mapped. To read a page behind its
   // end would end the process.

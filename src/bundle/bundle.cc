@@ -22,8 +22,18 @@ std::string BundleContent::name_of(std::uint32_t section) const {
 
 std::shared_ptr<const HeldBytes> BundleContent::hold(std::uint32_t section) const {
   const SectionRow row = index.sections[section];
-  return std::make_shared<const HeldBytes>(file, file->bytes().substr(row.offset, row.size),
-                                           row.xxh3, name_of(section));
+  // A copy of weights would take as much memory as they do.
+  const bool is_file = index.text(row.name).starts_with(kFileFolder);
+  return std::make_shared<const HeldBytes>(
+      file, file->bytes().substr(row.offset, row.size), row.xxh3, name_of(section),
+      is_file ? HeldBytes::Keep::kMapped : HeldBytes::Keep::kCopied);
+}
+
+std::string_view BundleContent::bytes(std::uint32_t section) const {
+  const std::lock_guard lock(parts_mutex_);
+  std::shared_ptr<const HeldBytes>& part = parts_[section];
+  if (part == nullptr) part = hold(section);
+  return part->get();
 }
 
 const Program& BundleContent::program() const {
@@ -120,7 +130,7 @@ std::string_view Bundle::bytes(std::string_view part) const {
   if (section == bundle::kNone) {
     throw error(ErrorCode::kNotFound, "{} has no part \"{}\"", name(), printable(part));
   }
-  return content_->hold(section)->get();
+  return content_->bytes(section);
 }
 
 void Bundle::verify() const {
@@ -128,7 +138,10 @@ void Bundle::verify() const {
   content_->file->require_whole();
   for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
     const SectionRow row = index.sections[number];
-    const Sha256Digest found = sha256(content_->file->bytes().substr(row.offset, row.size));
+    const std::string_view part = content_->file->bytes().substr(row.offset, row.size);
+    const bool is_file = index.text(row.name).starts_with(bundle::kFileFolder);
+    const auto copy = is_file ? std::nullopt : content_->file->copy(part);
+    const Sha256Digest found = sha256(copy ? *copy : part);
     if (std::ranges::equal(found, row.sha256)) continue;
     throw error(ErrorCode::kInvalidInput,
                 "{} is damaged: its digest is {}, its bytes have {}; copy or build {} again",

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "base/file.h"
 #include "base/npy.h"
@@ -403,6 +404,31 @@ TEST_F(BundleTest, NoticesAFileThatShrinks) {
   } catch (const Error& failure) {
     EXPECT_THAT(failure.what(), HasSubstr("shrank from"));
   }
+}
+
+// What was read stays, and what was not is an error for each part.
+TEST_F(BundleTest, SurvivesAFileThatShrinks) {
+  build(everything());
+  const Device device = open_device();
+  const Bundle opened = Bundle::open(bundle());
+  std::map<std::string, std::string> before;
+  for (const BundlePart& part : opened.parts())
+    before[std::string(part.name)] = opened.bytes(part.name);
+  const LoadedProgram loaded = LoadedProgram::load(opened, device);
+  const Bundle unread = Bundle::open(bundle());
+  fs::resize_file(bundle(), 4096);
+  for (const auto& [name, bytes] : before) {
+    if (name.starts_with("files/")) {
+      EXPECT_THROW(opened.bytes(name), Error) << name;
+    } else {
+      EXPECT_EQ(opened.bytes(name), bytes) << name;
+    }
+    EXPECT_THROW(unread.bytes(name), Error) << name;
+  }
+  EXPECT_THROW(unread.verify(), Error);
+  EXPECT_THROW(unread.program(), Error);
+  EXPECT_THROW(LoadedProgram::load(unread, device), Error);
+  EXPECT_EQ(loaded.modules().size(), 2u);
 }
 
 }  // namespace

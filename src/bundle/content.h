@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,11 +30,15 @@ struct BundleContent {
 
   // The bytes of a section, unchecked until they are asked for.
   std::shared_ptr<const HeldBytes> hold(std::uint32_t section) const;
+  // The bytes of a section, which live as long as the bundle. Throws what HeldBytes throws.
+  std::string_view bytes(std::uint32_t section) const;
   // "X.baton/images/norm.sm_90a.ptx"
   std::string name_of(std::uint32_t section) const;
   const Program& program() const;
 
  private:
+  mutable std::mutex parts_mutex_;
+  mutable std::map<std::uint32_t, std::shared_ptr<const HeldBytes>> parts_;
   mutable std::mutex mutex_;
   mutable std::optional<Program> program_;  // once it is read
 };

@@ -72,8 +72,7 @@ Image::Image(ImageKind kind, std::shared_ptr<image::ImageContent> content, std::
     : kind_(kind), content_(std::move(content)), bytes_(bytes) {}
 
 std::string_view Image::bytes() const {
-  content_->check(kind_);
-  return bytes_;
+  return content_->held == nullptr ? bytes_ : content_->held_bytes(kind_);
 }
 
 const std::string& Image::name() const {

@@ -10,21 +10,25 @@ namespace baton::image {
 Image ImageContent::with_facts(std::shared_ptr<const HeldBytes> held, ImageFacts facts) {
   auto content = std::make_shared<ImageContent>();
   content->name = held->name();
-  std::string_view bytes = held->unchecked();
   const ImageKind kind = facts.kind;
-  if (kind == ImageKind::kPtx && !bytes.empty()) bytes.remove_suffix(1);
   content->held = std::move(held);
   content->facts = std::move(facts);
-  return Image(kind, std::move(content), bytes);
+  return Image(kind, std::move(content), {});
 }
 
 const std::optional<ImageFacts>& ImageContent::facts_of(const Image& image) {
   return image.content_->facts;
 }
 
-void ImageContent::check(ImageKind kind) {
-  if (held == nullptr || checked_.load(std::memory_order_acquire)) return;
-  const std::string_view bytes = held->get();
+std::string_view ImageContent::held_bytes(ImageKind kind) {
+  std::string_view bytes = held->get();
+  check(bytes, kind);
+  if (kind == ImageKind::kPtx) bytes.remove_suffix(1);
+  return bytes;
+}
+
+void ImageContent::check(std::string_view bytes, ImageKind kind) {
+  if (checked_.load(std::memory_order_acquire)) return;
   // Whoever takes PTX reads up to its NUL.
   if (kind == ImageKind::kPtx && !bytes.ends_with('\0')) {
     throw error(ErrorCode::kInvalidInput, "{} is PTX without the NUL that ends it", held->name());

@@ -30,10 +30,13 @@ struct ImageContent {
 
   static std::shared_ptr<const ptx::ParsedModule> ptx_of(const Image& image);
 
-  // Throws kInvalidInput if held bytes are damaged, or are no image of that kind.
-  void check(ImageKind kind);
+  // The bytes of `held` without the NUL of PTX, which follows them. Throws kInvalidInput if they
+  // are damaged, or are no image of that kind.
+  std::string_view held_bytes(ImageKind kind);
 
  private:
+  void check(std::string_view bytes, ImageKind kind);
+
   std::atomic<bool> checked_{false};
   std::mutex mutex_;
   std::shared_ptr<const ptx::ParsedModule> module_;  // null until it is parsed
