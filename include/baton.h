@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "baton/version.h"
+
 #ifndef BATON_API
 #define BATON_API __attribute__((visibility("default")))
 #endif
@@ -39,11 +41,8 @@ extern "C" {
 
 // ---- Version --------------------------------------------------------------------------------
 
-// The version of this header. `baton_version` is that of the library.
-#define BATON_VERSION_MAJOR 0
-#define BATON_VERSION_MINOR 1
-#define BATON_VERSION_PATCH 0
-
+// BATON_VERSION_MAJOR, _MINOR and _PATCH are the version of this header. `baton_version` is that of
+// the library.
 // "0.1.0".
 BATON_API const char* baton_version(void);
 

@@ -39,6 +39,7 @@ COMPOSITION = pathlib.Path("src/devices.cc")
 # The room that each public header belongs to.
 PUBLIC = {
     "export.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
+    "attempt.h": "base", "span.h": "base", "version.h": "base",
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
     "races.h": "driver",
     "image.h": "image", "embed.h": "image",

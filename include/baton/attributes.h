@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 
 #include "baton/dim3.h"
 #include "baton/export.h"
 #include "baton/native.h"
+#include "baton/span.h"
 #include "baton/stream.h"
 
 namespace baton {
@@ -52,7 +51,10 @@ class BATON_API LaunchAttribute {
   LaunchAttribute(AttributeId id, const T& value) : id_(id), pad_(0), words_(words(value)) {}
 
   AttributeId id() const { return id_; }
-  std::span<const std::byte, kValueBytes> value() const { return std::as_bytes(std::span(words_)); }
+  // All kValueBytes of them.
+  Span<const std::byte> value() const {
+    return {reinterpret_cast<const std::byte*>(words_.data()), kValueBytes};
+  }
   // The value's first bytes as a T.
   template <typename T>
   T as() const {
@@ -64,7 +66,9 @@ class BATON_API LaunchAttribute {
   // "cluster"; "attribute 40" for a number that Baton has no row for.
   std::string name() const;
 
-  friend bool operator==(const LaunchAttribute&, const LaunchAttribute&) = default;
+  friend bool operator==(const LaunchAttribute& a, const LaunchAttribute& b) {
+    return a.id_ == b.id_ && a.words_ == b.words_;
+  }
 
  private:
   friend class LaunchAttributes;
@@ -187,7 +191,8 @@ class BATON_API LaunchAttributes {
 
   LaunchAttributes() {}  // NOLINT: leaves the slots unwritten
   // Makes each attribute in its slot. An initializer list would be made first and then copied.
-  template <std::same_as<LaunchAttribute>... More>
+  template <typename... More,
+            typename = std::enable_if_t<(std::is_same_v<More, LaunchAttribute> && ...)>>
   [[gnu::always_inline]] LaunchAttributes(  // NOLINT: implicit
       const LaunchAttribute& first, const More&... more) {
     set(first);
@@ -215,7 +220,7 @@ class BATON_API LaunchAttributes {
   }
   void remove(AttributeId id);
 
-  std::span<const LaunchAttribute> all() const { return {slots_, count_}; }
+  Span<const LaunchAttribute> all() const { return {slots_, count_}; }
   std::size_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
   // One bit for each id below 31 (1 << id), and the highest bit for all others.

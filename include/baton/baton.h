@@ -2,6 +2,7 @@
 
 // All of the public API but what needs CUDA's own headers: baton/cuda.h and baton/cuda_runtime.h.
 #include "baton/array.h"
+#include "baton/attempt.h"
 #include "baton/attributes.h"
 #include "baton/bindings.h"
 #include "baton/buffer.h"
@@ -32,5 +33,7 @@
 #include "baton/report.h"
 #include "baton/schedule.h"
 #include "baton/simulation.h"
+#include "baton/span.h"
 #include "baton/stream.h"
 #include "baton/tensor_map.h"
+#include "baton/version.h"

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "baton/span.h"
 #include "baton/stream.h"
 
 namespace baton {
@@ -23,8 +23,9 @@ struct DevicePointer {
     return {p.address +
             static_cast<DeviceAddress>(elements * static_cast<std::ptrdiff_t>(sizeof(T)))};
   }
-  template <typename U>
-  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator DevicePointer<U>() const {
+  template <typename U,
+            typename = std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>>>
+  operator DevicePointer<U>() const {
     return {address};
   }
 };
@@ -112,7 +113,7 @@ class Buffer {
       : memory_(device, detail::array_bytes(count, sizeof(T))), count_(count) {}
 
   // Returns a new buffer with a copy of `values`.
-  static Buffer of(const Device& device, std::span<const T> values) {
+  static Buffer of(const Device& device, Span<const T> values) {
     Buffer buffer(device, values.size());
     buffer.upload(values);
     return buffer;
@@ -122,26 +123,29 @@ class Buffer {
   const Memory& memory() const { return memory_; }
   DevicePointer<T> data() const { return {memory_.address()}; }
   operator DevicePointer<T>() const { return data(); }
-  operator DevicePointer<const T>() const requires(!std::is_const_v<T>) {
+  template <typename U,
+            typename = std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>>>
+  operator DevicePointer<U>() const {
     return {memory_.address()};
   }
 
-  void upload(std::span<const T> values, const Stream& stream) const {
+  void upload(Span<const T> values, const Stream& stream) const {
     memory_.upload(values.data(), values.size_bytes(), 0, stream);
   }
-  void download(std::span<T> values, const Stream& stream) const {
+  void download(Span<T> values, const Stream& stream) const {
     memory_.download(values.data(), values.size_bytes(), 0, stream);
   }
   // The synchronous forms. They wait for all work on the device, copy, and return after the copy
   // has completed.
-  void upload(std::span<const T> values) const {
+  void upload(Span<const T> values) const {
     memory_.device().synchronize();
     Stream stream(memory_.device());
     upload(values, stream);
     stream.synchronize();
   }
   // (std::vector<bool> is not an array of bool: download such values into a span.)
-  std::vector<T> download() const requires(!std::is_same_v<T, bool>) {
+  template <typename U = T, typename = std::enable_if_t<!std::is_same_v<U, bool>>>
+  std::vector<U> download() const {
     memory_.device().synchronize();
     std::vector<T> values(count_);
     Stream stream(memory_.device());
@@ -191,8 +195,8 @@ class PinnedBuffer {
   T& operator[](std::size_t index) const { return data()[index]; }
   T* begin() const { return data(); }
   T* end() const { return data() + count_; }
-  operator std::span<T>() const { return {data(), count_}; }
-  operator std::span<const T>() const { return {data(), count_}; }
+  operator Span<T>() const { return {data(), count_}; }
+  operator Span<const T>() const { return {data(), count_}; }
 
  private:
   PinnedMemory memory_;

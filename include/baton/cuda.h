@@ -6,11 +6,11 @@
 
 #include <cuda.h>
 
-#include <span>
 #include <type_traits>
 
 #include "baton/attributes.h"
 #include "baton/native.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -29,8 +29,7 @@ static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) &&
 
 // Returns the driver's attributes as Baton's, which have the same layout: for `Kernel::launch_raw`.
 // The result refers to the argument's memory.
-inline std::span<const LaunchAttribute> as_attributes(
-    std::span<const CUlaunchAttribute> attributes) {
+inline Span<const LaunchAttribute> as_attributes(Span<const CUlaunchAttribute> attributes) {
   return {reinterpret_cast<const LaunchAttribute*>(attributes.data()), attributes.size()};
 }
 

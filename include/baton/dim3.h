@@ -14,13 +14,16 @@ struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 
   constexpr Dim3() = default;
-  template <typename X, typename Y = int, typename Z = int>
-  requires(std::is_integral_v<X>&& std::is_integral_v<Y>&& std::is_integral_v<Z>) constexpr Dim3(
-      X x_extent, Y y_extent = 1, Z z_extent = 1)  // NOLINT: implicit by design
+  template <typename X, typename Y = int, typename Z = int,
+            typename = std::enable_if_t<std::is_integral_v<X> && std::is_integral_v<Y> &&
+                                        std::is_integral_v<Z>>>
+  constexpr Dim3(X x_extent, Y y_extent = 1, Z z_extent = 1)  // NOLINT: implicit by design
       : x(narrow(x_extent, 'x')), y(narrow(y_extent, 'y')), z(narrow(z_extent, 'z')) {}
 
   constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  friend constexpr bool operator==(const Dim3&, const Dim3&) = default;
+  friend constexpr bool operator==(const Dim3& a, const Dim3& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+  }
 
  private:
   template <typename T>
@@ -38,8 +41,9 @@ struct Dim3 {
 };
 
 // Returns the number of groups of `size` that cover `count`: the quotient, rounded up.
-template <typename A, typename B>
-requires(std::is_integral_v<A>&& std::is_integral_v<B>) constexpr auto ceil_div(A count, B size) {
+template <typename A, typename B,
+          typename = std::enable_if_t<std::is_integral_v<A> && std::is_integral_v<B>>>
+constexpr auto ceil_div(A count, B size) {
   return count / size + (count % size != 0 ? 1 : 0);
 }
 

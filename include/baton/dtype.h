@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "baton/export.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -31,7 +31,7 @@ enum class DType : std::uint8_t {
 
 BATON_API std::string_view to_string(DType dtype) noexcept;
 // All names, in the enumeration's order: for messages that suggest one.
-BATON_API std::span<const std::string_view> dtype_names() noexcept;
+BATON_API Span<const std::string_view> dtype_names() noexcept;
 BATON_API std::optional<DType> parse_dtype(std::string_view name) noexcept;
 // Bytes of one element.
 BATON_API std::size_t size_of(DType dtype) noexcept;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,20 +46,25 @@ struct SourceLocation {
   BATON_API std::string to_string() const;
 };
 
-// The exception that Baton throws. A value: copy and move it freely. Two threads must not change
-// one object at the same time.
+// The exception that Baton throws. A value, whose copies share what it says: copying never throws.
+// Two threads must not change one object at the same time.
 class BATON_API Error : public std::exception {
  public:
   Error(ErrorCode code, std::string message, SourceLocation where = {});
 
-  ErrorCode code() const noexcept { return code_; }
+  // There is no move: an Error always says something.
+  Error(const Error& other) noexcept = default;
+  Error& operator=(const Error& other) noexcept = default;
+  ~Error() override;
+
+  ErrorCode code() const noexcept;
   // One sentence: what is wrong, both values, and what to do. Without the location.
-  const std::string& message() const noexcept { return message_; }
-  const SourceLocation& where() const noexcept { return where_; }
+  const std::string& message() const noexcept;
+  const SourceLocation& where() const noexcept;
   // Further lines, such as a compiler's log or the source line with a caret.
-  const std::vector<std::string>& notes() const noexcept { return notes_; }
+  const std::vector<std::string>& notes() const noexcept;
   // The driver's own number (CUresult) if the driver rejected a call, otherwise 0.
-  int driver_result() const noexcept { return driver_result_; }
+  int driver_result() const noexcept;
 
   Error& note(std::string text) &;
   Error&& note(std::string text) &&;
@@ -67,17 +73,11 @@ class BATON_API Error : public std::exception {
   Error& of_driver(int result) &;
 
   // "file:line:column: message", then one note a line.
-  const char* what() const noexcept override { return what_.c_str(); }
+  const char* what() const noexcept override;
 
  private:
-  void compose();
-
-  ErrorCode code_;
-  std::string message_;
-  SourceLocation where_;
-  std::vector<std::string> notes_;
-  std::string what_;
-  int driver_result_ = 0;
+  struct Content;
+  std::shared_ptr<const Content> content_;
 };
 
 }  // namespace baton

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "baton/races.h"
 #include "baton/report.h"
 #include "baton/schedule.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -159,9 +159,9 @@ class BATON_API Executable {
   // and contents of all buffers stay. Throw kNotFound for an unknown symbol; kInvalidInput for a
   // value that changes the shape of a buffer (`bind` allocates it anew), and what `bind` throws.
   // After an error the old values stay.
-  void set(std::span<const SymbolValue> values);
+  void set(Span<const SymbolValue> values);
   void set(std::initializer_list<SymbolValue> values) {
-    set(std::span(values.begin(), values.end()));
+    set(Span<const SymbolValue>(values.begin(), values.end()));
   }
   void set(std::string_view symbol, std::int64_t value) { set({{symbol, value}}); }
   // Makes memory of the caller the buffer's, for later calls; see Bindings::memory. The dtype and

@@ -4,11 +4,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "baton/buffer.h"
 #include "baton/launch_plan.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -57,23 +57,23 @@ class BATON_API Graph {
   //
   // The launch with the plan's current arguments. Throws kUnsupported for an attribute that nodes
   // do not keep. pdl() and the stream of the plan have no effect: edges decide.
-  NativeGraphNode add(const LaunchPlan& launch, std::span<const GraphEdge> after = {});
+  NativeGraphNode add(const LaunchPlan& launch, Span<const GraphEdge> after = {});
   // The same with these arguments: one address for each parameter.
   NativeGraphNode add(const LaunchPlan& launch, void* const* arguments,
-                      std::span<const GraphEdge> after = {});
+                      Span<const GraphEdge> after = {});
   // A copy inside of the device. The memory must stay allocated while the graph may run.
   NativeGraphNode add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes,
-                           std::span<const GraphEdge> after = {});
+                           Span<const GraphEdge> after = {});
   // Sets `count` elements of `width` bytes (1, 2, 4 or 8) to the low bytes of `value`.
   NativeGraphNode add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
-                           std::uint64_t count, std::span<const GraphEdge> after = {});
+                           std::uint64_t count, Span<const GraphEdge> after = {});
   // Calls the function on a thread of the driver. It must not call the driver, and must not throw:
   // the process ends then. It lives as long as the graph and everything instantiated from it.
-  NativeGraphNode add_host(std::function<void()> function, std::span<const GraphEdge> after = {});
+  NativeGraphNode add_host(std::function<void()> function, Span<const GraphEdge> after = {});
   // Nothing: a point where nodes join.
-  NativeGraphNode add_empty(std::span<const GraphEdge> after = {});
+  NativeGraphNode add_empty(Span<const GraphEdge> after = {});
   // Records the event.
-  NativeGraphNode add_record(const Event& event, std::span<const GraphEdge> after = {});
+  NativeGraphNode add_record(const Event& event, Span<const GraphEdge> after = {});
   // Makes the condition of one conditional node of this graph. Each launch of the graph begins with
   // the value `initial`; without one, with the value that the condition has. Throws kUnsupported if
   // the driver has no conditional nodes.
@@ -81,9 +81,9 @@ class BATON_API Graph {
   // Adds a node that executes its body once, if the condition is not 0. The body takes launches,
   // copies, fills, empty nodes and conditional nodes. Edges to and from the node are full. A graph
   // with conditional nodes has one GraphInstance at a time.
-  GraphConditional add_if(GraphCondition condition, std::span<const GraphEdge> after = {});
+  GraphConditional add_if(GraphCondition condition, Span<const GraphEdge> after = {});
   // The same, as long as the condition is not 0.
-  GraphConditional add_while(GraphCondition condition, std::span<const GraphEdge> after = {});
+  GraphConditional add_while(GraphCondition condition, Span<const GraphEdge> after = {});
   // Adds an edge between two nodes of the graph.
   void connect(const GraphEdge& edge, NativeGraphNode to);
 
@@ -97,8 +97,7 @@ class BATON_API Graph {
   friend class GraphInstance;
   struct State;
   explicit Graph(std::unique_ptr<State> state);
-  GraphConditional add_conditional(GraphCondition condition, int type,
-                                   std::span<const GraphEdge> after);
+  GraphConditional add_conditional(GraphCondition condition, int type, Span<const GraphEdge> after);
   std::unique_ptr<State> state_;
 };
 

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "baton/dtype.h"
 #include "baton/export.h"
+#include "baton/span.h"
 
 namespace baton {
 

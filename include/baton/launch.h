@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -13,6 +12,7 @@
 #include "baton/dim3.h"
 #include "baton/dtype.h"
 #include "baton/error.h"
+#include "baton/span.h"
 #include "baton/stream.h"
 
 namespace baton {

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 
 #include "baton/module.h"
+#include "baton/span.h"
 
 struct CUgraph_st;
 struct CUgraphNode_st;
@@ -25,16 +25,15 @@ using NativeGraphExec = CUgraphExec_st*;  // CUgraphExec
 class BATON_API LaunchPlan {
  public:
   // Prepares a launch. Throws the errors of `Kernel::launch`.
-  template <detail::PassedToKernel... Args>
+  template <typename... Args, std::enable_if_t<(detail::kPassesToKernel<Args> && ...), int> = 0>
   static LaunchPlan make(const Kernel& kernel, const LaunchConfig& config, const Args&... args) {
     return make_stored(kernel, config, detail::stored(args)...);
   }
   // A raw pointer may be a host's: pass device_pointer(p), or DevicePointer<float>{address}.
-  template <typename... Args>
-  requires(detail::RawPointer<Args> || ...) static LaunchPlan
-      make(const Kernel& kernel, const LaunchConfig& config,
-           const Args&... pass_device_pointer_of_p) = delete;
-  LaunchPlan(const Kernel& kernel, const LaunchConfig& config, std::span<const Argument> arguments);
+  template <typename... Args, std::enable_if_t<(std::is_pointer_v<Args> || ...), int> = 0>
+  static LaunchPlan make(const Kernel& kernel, const LaunchConfig& config,
+                         const Args&... pass_device_pointer_of_p) = delete;
+  LaunchPlan(const Kernel& kernel, const LaunchConfig& config, Span<const Argument> arguments);
   LaunchPlan(const LaunchPlan& other);
   LaunchPlan(LaunchPlan&&) noexcept;
   LaunchPlan& operator=(LaunchPlan other) noexcept;
@@ -45,13 +44,13 @@ class BATON_API LaunchPlan {
 
   // Replaces one argument. Throws kInvalidInput for an unknown parameter, or for another size or
   // kind.
-  template <detail::PassedToKernel T>
+  template <typename T, std::enable_if_t<detail::kPassesToKernel<T>, int> = 0>
   void set(std::size_t index, const T& value) {
     const auto& stored = detail::stored(value);
-    using Stored = std::remove_cvref_t<decltype(stored)>;
+    using Stored = std::remove_cv_t<std::remove_reference_t<decltype(stored)>>;
     set_argument(index, std::addressof(stored), detail::argument_type<Stored>());
   }
-  template <detail::RawPointer T>
+  template <typename T, std::enable_if_t<std::is_pointer_v<T>, int> = 0>
   void set(std::size_t index, const T& pass_device_pointer_of_p) = delete;
   // The same with the argument as bytes.
   void set_argument(std::size_t index, const Argument& argument) {
@@ -60,7 +59,7 @@ class BATON_API LaunchPlan {
   // The argument's bytes, as many as the parameter has. The caller may write them at any time
   // between launches. They are 128-byte aligned if the parameter's size is a multiple of 128,
   // otherwise 16-byte aligned.
-  std::span<std::byte> argument(std::size_t index);
+  Span<std::byte> argument(std::size_t index);
 
   // Replace the grid, the stream (by one of the same device), or the whole config. They throw
   // kLimit, kInvalidInput or kUnsupported as a launch does.
@@ -81,9 +80,9 @@ class BATON_API LaunchPlan {
   // and full edges from `after`. The plan's stream and pdl() have no effect. In a graph, PDL is a
   // programmatic edge, which the caller adds. Throws kUnsupported for an attribute that nodes do
   // not keep, and the driver's errors; the graph is unusable after an error.
-  NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after) const;
+  NativeGraphNode add_to(NativeGraph graph, Span<const NativeGraphNode> after) const;
   // The same with these arguments instead of the plan's own, as for `try_launch`.
-  NativeGraphNode add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
+  NativeGraphNode add_to(NativeGraph graph, Span<const NativeGraphNode> after,
                          void* const* arguments) const;
   // Gives a node of an instantiated graph, which `add_to` made for a plan of the same kernel, the
   // plan's grid, block and shared memory, and these arguments. Its attributes stay. Launches of the
@@ -102,7 +101,7 @@ class BATON_API LaunchPlan {
     const std::array<Argument, sizeof...(Stored)> arguments = {
         Argument{std::addressof(values), sizeof(Stored), detail::argument_type<Stored>().pointer,
                  detail::argument_type<Stored>().dtype}...};
-    return LaunchPlan(kernel, config, std::span<const Argument>(arguments));
+    return LaunchPlan(kernel, config, Span<const Argument>(arguments));
   }
   void set_argument(std::size_t index, const void* data, const ArgumentType& type);
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +17,7 @@
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/module.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -61,17 +61,19 @@ struct MetadataType {
   // The type with that dtype.
   BATON_API static MetadataType of(DType dtype);
 
-  friend bool operator==(const MetadataType&, const MetadataType&) = default;
+  friend bool operator==(const MetadataType& a, const MetadataType& b) {
+    return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+  }
 };
 
 // One value of a packed call. A plain value.
 class Operand {
  public:
-  template <typename T>
-  requires(std::is_integral_v<T>) Operand(T value)  // NOLINT: implicit by design
+  template <typename T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
+  Operand(T value)  // NOLINT: implicit by design
       : value_(integer(value)) {}
-  template <typename T>
-  requires(std::is_floating_point_v<T>) Operand(T value)  // NOLINT: implicit by design
+  template <typename T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
+  Operand(T value)  // NOLINT: implicit by design
       : value_(static_cast<double>(value)) {}
   // An address: a device pointer from a foreign allocator, or a stream's handle. For a tensor map
   // it is the host address of its 128 bytes.
@@ -111,7 +113,9 @@ struct LaunchValue {
   std::string_view field;  // lives as long as the program
   std::variant<std::int64_t, double> value;
 
-  friend bool operator==(const LaunchValue&, const LaunchValue&) = default;
+  friend bool operator==(const LaunchValue& a, const LaunchValue& b) {
+    return a.field == b.field && a.value == b.value;
+  }
 };
 
 // The converted form of a packed call. Movable. It refers to its own memory and to that of the
@@ -123,9 +127,9 @@ class PackedLaunch {
   PackedLaunch& operator=(PackedLaunch&&) = default;
 
   // The kernel's arguments in its parameter order.
-  std::span<const Argument> arguments() const { return arguments_; }
+  Span<const Argument> arguments() const { return arguments_; }
   // The launch values in the order of the operands, then the flags.
-  std::span<const LaunchValue> values() const { return values_; }
+  Span<const LaunchValue> values() const { return values_; }
 
  private:
   friend class FunctionMetadata;
@@ -149,7 +153,9 @@ class BATON_API FunctionMetadata {
     MetadataType type{};
     bool tensor_map = false;  // 128 bytes by value, which the operand points to
 
-    friend bool operator==(const Parameter&, const Parameter&) = default;
+    friend bool operator==(const Parameter& a, const Parameter& b) {
+      return a.type == b.type && a.tensor_map == b.tensor_map;
+    }
   };
   struct Parts {
     std::string symbol{};
@@ -169,9 +175,9 @@ class BATON_API FunctionMetadata {
   explicit FunctionMetadata(Parts parts);
 
   const std::string& symbol() const { return symbol_; }
-  std::span<const Parameter> parameters() const { return parameters_; }
-  std::span<const std::string_view> operands() const { return operands_; }
-  std::span<const std::string_view> flags() const { return flags_; }
+  Span<const Parameter> parameters() const { return parameters_; }
+  Span<const std::string_view> operands() const { return operands_; }
+  Span<const std::string_view> flags() const { return flags_; }
   OperandRules rules() const { return rules_; }
   const std::map<std::string, std::int64_t>& kernel_attributes() const {
     return kernel_attributes_;
@@ -186,20 +192,20 @@ class BATON_API FunctionMetadata {
   // Converts a packed call: first the kernel's arguments, then the launch values in their order.
   // Throws kInvalidInput for a wrong count or kind, or for a value outside the declared type's
   // range. The error names the argument, the value and the range.
-  PackedLaunch pack(std::span<const Operand> operands) const;
+  PackedLaunch pack(Span<const Operand> operands) const;
 
   // Returns the configuration for launch values. A stream among them belongs to `device`. Throws
   // kInvalidInput for a value out of range, or for a stream in addition to a given one.
-  LaunchConfig config(std::span<const LaunchValue> values, LaunchConfig::StreamRef stream,
+  LaunchConfig config(Span<const LaunchValue> values, LaunchConfig::StreamRef stream,
                       const Device& device) const;
 
   // Launches the kernel of this symbol. Throws the errors of `pack`, `config` and `Kernel::launch`.
   // Throws kInvalidInput for a kernel with another name, or for a block other than the one that it
   // was compiled for.
   LaunchResult launch(const Kernel& kernel, LaunchConfig::StreamRef stream,
-                      std::span<const Operand> operands) const;
+                      Span<const Operand> operands) const;
 
-  friend bool operator==(const FunctionMetadata&, const FunctionMetadata&) = default;
+  BATON_API friend bool operator==(const FunctionMetadata& a, const FunctionMetadata& b);
 
  private:
   bool names(std::string_view field) const;
@@ -230,7 +236,7 @@ class BATON_API ModuleMetadata {
 
   const std::string& name() const { return name_; }
   // Sorted by symbol.
-  std::span<const FunctionMetadata> functions() const { return functions_; }
+  Span<const FunctionMetadata> functions() const { return functions_; }
   // Throws kNotFound with the nearest name.
   const FunctionMetadata& function(std::string_view symbol) const;
   const std::string& label() const { return label_; }

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +17,7 @@
 #include "baton/error.h"
 #include "baton/image.h"
 #include "baton/launch.h"
+#include "baton/span.h"
 
 namespace baton {
 
@@ -35,7 +35,7 @@ class BATON_API Module {
   // with the driver's log if there is one. Examples are a cubin without PTX on the simulated GPU,
   // and another architecture.
   static Module load(const Device& device, const Image& image);
-  static Module load(const Device& device, std::span<const Image> images);
+  static Module load(const Device& device, Span<const Image> images);
   static Module load(const Device& device, const Compiled& compiled);
   // Uses a foreign library without owning it. It must stay loaded as long as the Module and its
   // kernels. Baton knows its kernels only from the driver: parameters have sizes and no types.
@@ -70,10 +70,19 @@ class BATON_API Module {
 namespace detail {
 
 // Views of host memory in the standard library that copy as bytes.
+template <typename T, typename = void>
+inline constexpr bool kIsHostView = false;
 template <typename T>
-inline constexpr bool kIsHostView = std::contiguous_iterator<T>;
+inline constexpr bool kIsHostView<
+    T, std::enable_if_t<std::is_base_of_v<std::random_access_iterator_tag,
+                                          typename std::iterator_traits<T>::iterator_category>>> =
+    true;
+template <typename T>
+inline constexpr bool kIsHostView<Span<T>> = true;
+#if defined(__cpp_lib_span)
 template <typename T, std::size_t kExtent>
 inline constexpr bool kIsHostView<std::span<T, kExtent>> = true;
+#endif
 template <typename Char, typename Traits>
 inline constexpr bool kIsHostView<std::basic_string_view<Char, Traits>> = true;
 template <typename T>
@@ -82,12 +91,13 @@ inline constexpr bool kIsHostView<std::initializer_list<T>> = true;
 // The types that pass by value: everything that is copied as bytes, except host addresses and types
 // that contain only one. A kernel cannot read through a host address.
 template <typename T>
-concept KernelArgument = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                         !std::is_array_v<T> && !std::is_member_pointer_v<T> && !kIsHostView<T>;
+inline constexpr bool kIsKernelArgument =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> &&
+    !std::is_member_pointer_v<T> && !kIsHostView<T>;
 
 // Returns the stored form of an argument while its launch is packed: the value itself, or the
 // device pointer of a buffer.
-template <KernelArgument T>
+template <typename T, typename = std::enable_if_t<kIsKernelArgument<T>>>
 const T& stored(const T& value) {
   return value;
 }
@@ -102,14 +112,11 @@ inline DevicePointer<std::byte> stored(std::nullptr_t) {
   return {};
 }
 
+template <typename T, typename = void>
+inline constexpr bool kPassesToKernel = false;
 template <typename T>
-concept PassedToKernel = requires(const T& value) {
-  detail::stored(value);
-};
-
-// A pointer as it is, which may be a host's as well as a device's.
-template <typename T>
-concept RawPointer = std::is_pointer_v<T>;
+inline constexpr bool
+    kPassesToKernel<T, std::void_t<decltype(detail::stored(std::declval<const T&>()))>> = true;
 
 template <typename T>
 constexpr std::optional<DType> dtype_of() {
@@ -183,23 +190,21 @@ class BATON_API Kernel {
   // kLimit with both numbers for a config above a limit, and kUnsupported for an attribute that the
   // device or driver lacks. Messages count arguments from 0. A launch after the first takes no
   // lock, allocates nothing and looks nothing up.
-  template <detail::PassedToKernel... Args>
+  template <typename... Args, std::enable_if_t<(detail::kPassesToKernel<Args> && ...), int> = 0>
   LaunchResult launch(const LaunchConfig& config, const Args&... args) const {
     return launch_stored(config, detail::stored(args)...);
   }
   // A raw pointer may be a host's: pass device_pointer(p), or DevicePointer<float>{address}.
-  template <typename... Args>
-  requires(detail::RawPointer<Args> || ...) LaunchResult
-      launch(const LaunchConfig& config, const Args&... pass_device_pointer_of_p)
-  const = delete;
+  template <typename... Args, std::enable_if_t<(std::is_pointer_v<Args> || ...), int> = 0>
+  LaunchResult launch(const LaunchConfig& config,
+                      const Args&... pass_device_pointer_of_p) const = delete;
 
   // The same with arguments as bytes. Up to 64 arguments need no heap memory.
-  LaunchResult launch_arguments(const LaunchConfig& config,
-                                std::span<const Argument> arguments) const;
+  LaunchResult launch_arguments(const LaunchConfig& config, Span<const Argument> arguments) const;
 
   // The same with one pointer to each argument's bytes, as for the driver.
   LaunchResult launch_packed(const LaunchConfig& config, void* const* arguments,
-                             std::span<const ArgumentType> types) const;
+                             Span<const ArgumentType> types) const;
 
   // The raw path: the driver's call with Baton's config, at the driver's cost. Baton checks
   // nothing; it only raises the opt-ins (shared memory, large clusters) if necessary. `arguments`
@@ -208,7 +213,7 @@ class BATON_API Kernel {
   // driver's result and never throws; `diagnose` explains the result. If `result` is not null, it
   // receives the handle of a device-updatable node.
   NativeResult launch_raw(const LaunchConfig& config, void* const* arguments,
-                          std::span<const LaunchAttribute> more = {},
+                          Span<const LaunchAttribute> more = {},
                           LaunchResult* result = nullptr) const noexcept;
 
   // The same with the driver's own config (baton/cuda.h; baton/cuda_runtime.h makes one from a
@@ -229,7 +234,7 @@ class BATON_API Kernel {
   // launching. They also check what a launch leaves to the driver: the number of clusters, or of
   // blocks of a cooperative grid, that fit on the device at once.
   void check(const LaunchConfig& config) const;
-  void check(std::span<const ArgumentType> types) const;
+  void check(Span<const ArgumentType> types) const;
 
   // Resolves what the first launch would resolve, and raises the opt-ins for a launch with this
   // config. After that, such launches change no state except their stream's, and are safe while a
@@ -287,7 +292,7 @@ class BATON_API Kernel {
   // Launches with types that have this fingerprint. The kernel recognises types that it has
   // accepted before by the fingerprint.
   LaunchResult launch_known(const LaunchConfig& config, void* const* arguments,
-                            std::span<const ArgumentType> types, std::uint64_t fingerprint) const;
+                            Span<const ArgumentType> types, std::uint64_t fingerprint) const;
 
   std::shared_ptr<const KernelState> state_;
 };

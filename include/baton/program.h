@@ -124,7 +124,7 @@ struct TypedValue {
 // A struct by value: { bytes = "00ff…" }.
 struct RawBytes {
   std::string bytes;
-  friend bool operator==(const RawBytes&, const RawBytes&) = default;
+  friend bool operator==(const RawBytes& a, const RawBytes& b) { return a.bytes == b.bytes; }
 };
 
 // A tensor map of a buffer of the program, by value: { tensor_map = { buffer = "x", box = [64, 64]
@@ -140,7 +140,7 @@ struct TensorMapArgument {
   TensorMapSwizzle swizzle = TensorMapSwizzle::kNone;
   TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::kNone;
   TensorMapFill oob_fill = TensorMapFill::kZeros;
-  friend bool operator==(const TensorMapArgument&, const TensorMapArgument&) = default;
+  BATON_API friend bool operator==(const TensorMapArgument& a, const TensorMapArgument& b);
 };
 
 // A part of a buffer, with bounds: { buffer = "W", offset = "l*N*K", count = "N*K" }. The kernel
@@ -148,7 +148,9 @@ struct TensorMapArgument {
 struct BufferView {
   BufferOffset place = {};
   std::optional<Expression> count = {};  // elements; empty: up to the buffer's end
-  friend bool operator==(const BufferView&, const BufferView&) = default;
+  friend bool operator==(const BufferView& a, const BufferView& b) {
+    return a.place == b.place && a.count == b.count;
+  }
 };
 
 struct LaunchArgument;
@@ -243,7 +245,9 @@ struct ProgramSymbol {
 struct ModuleVariable {
   std::string kernel = {};  // the kernel's name in the program
   std::string name = {};    // as Module::variable takes it
-  friend bool operator==(const ModuleVariable&, const ModuleVariable&) = default;
+  friend bool operator==(const ModuleVariable& a, const ModuleVariable& b) {
+    return a.kernel == b.kernel && a.name == b.name;
+  }
 };
 
 struct ProgramBuffer {
@@ -441,8 +445,9 @@ class BATON_API Program {
   // One sentence for each kernel, buffer and symbol that nothing uses, with its place.
   const std::vector<std::string>& warnings() const { return *warnings_; }
 
-  // The program as a program file: reading it in the program's folder gives an equal program. Throws
-  // kInvalidInput for a kernel in memory, and for an argument that a program file cannot have.
+  // The program as a program file: reading it in the program's folder gives an equal program.
+  // Throws kInvalidInput for a kernel in memory, and for an argument that a program file cannot
+  // have.
   std::string to_toml() const;
 
   // Null where there is none of that name.

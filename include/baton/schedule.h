@@ -23,7 +23,9 @@ struct Schedule {
   ScheduleKind kind = ScheduleKind::kSerial;
   std::uint64_t seed = 0;  // for kRandom
 
-  friend bool operator==(const Schedule&, const Schedule&) = default;
+  friend bool operator==(const Schedule& a, const Schedule& b) {
+    return a.kind == b.kind && a.seed == b.seed;
+  }
 };
 
 // "serial", "late", "early", "reverse" or "random:7": a name that parse_schedule takes.

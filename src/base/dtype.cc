@@ -45,7 +45,7 @@ std::string_view to_string(DType dtype) noexcept {
   return kNames[static_cast<std::size_t>(dtype)];
 }
 
-std::span<const std::string_view> dtype_names() noexcept {
+Span<const std::string_view> dtype_names() noexcept {
   return kNames;
 }
 

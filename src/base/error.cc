@@ -33,14 +33,55 @@ std::string SourceLocation::to_string() const {
   return text;
 }
 
+struct Error::Content {
+  ErrorCode code = ErrorCode::kInternal;
+  std::string message;
+  SourceLocation where;
+  std::vector<std::string> notes;
+  int driver_result = 0;
+  std::string what;
+
+  // A value that nobody else changes.
+  std::shared_ptr<const Content> composed() && {
+    if (where.known()) {
+      what = where.to_string() + ": " + message;
+    } else {
+      what = message;
+    }
+    for (const std::string& text : notes) what += '\n' + text;
+    return std::make_shared<const Content>(std::move(*this));
+  }
+};
+
 Error::Error(ErrorCode code, std::string message, SourceLocation where)
-    : code_(code), message_(std::move(message)), where_(std::move(where)) {
-  compose();
+    : content_(Content{code, std::move(message), std::move(where), {}, 0, {}}.composed()) {}
+
+Error::~Error() = default;
+
+ErrorCode Error::code() const noexcept {
+  return content_->code;
+}
+const std::string& Error::message() const noexcept {
+  return content_->message;
+}
+const SourceLocation& Error::where() const noexcept {
+  return content_->where;
+}
+const std::vector<std::string>& Error::notes() const noexcept {
+  return content_->notes;
+}
+int Error::driver_result() const noexcept {
+  return content_->driver_result;
+}
+const char* Error::what() const noexcept {
+  return content_->what.c_str();
 }
 
+// Copies share their content, so a change makes a new one.
 Error& Error::note(std::string text) & {
-  notes_.push_back(std::move(text));
-  compose();
+  Content changed = *content_;
+  changed.notes.push_back(std::move(text));
+  content_ = std::move(changed).composed();
   return *this;
 }
 
@@ -49,23 +90,18 @@ Error&& Error::note(std::string text) && {
 }
 
 Error& Error::of_driver(int result) & {
-  driver_result_ = result;
+  Content changed = *content_;
+  changed.driver_result = result;
+  content_ = std::move(changed).composed();
   return *this;
 }
 
 Error& Error::at(SourceLocation where) & {
-  if (!where_.known()) {
-    where_ = std::move(where);
-    compose();
-  }
+  if (content_->where.known()) return *this;
+  Content changed = *content_;
+  changed.where = std::move(where);
+  content_ = std::move(changed).composed();
   return *this;
-}
-
-void Error::compose() {
-  what_.clear();
-  if (where_.known()) what_ = where_.to_string() + ": ";
-  what_ += message_;
-  for (const std::string& text : notes_) what_ += '\n' + text;
 }
 
 }  // namespace baton

@@ -7,9 +7,29 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace baton {
 namespace {
+
+// Copied where it is caught, and by std::exception_ptr.
+static_assert(std::is_nothrow_copy_constructible_v<Error>);
+static_assert(std::is_nothrow_copy_assignable_v<Error>);
+static_assert(std::is_nothrow_move_constructible_v<Error>);
+
+TEST(ErrorTest, ACopyKeepsWhatItSays) {
+  Error first = error_at({"a.toml", 3, 4}, ErrorCode::kLimit, "too {}", "large");
+  const Error copy = first;
+  first.note("more").at({"b.toml"}).of_driver(7);
+  EXPECT_STREQ(copy.what(), "a.toml:3:4: too large");
+  EXPECT_EQ(copy.driver_result(), 0);
+  EXPECT_STREQ(first.what(), "a.toml:3:4: too large\nmore");
+  EXPECT_EQ(first.driver_result(), 7);
+  const Error moved = std::move(first);
+  EXPECT_EQ(first.message(), "too large");  // NOLINT: it always says something
+  EXPECT_EQ(moved.notes().size(), 1u);
+}
 
 TEST(ErrorTest, ExitStatusSaysWhoseFaultItIs) {
   const std::map<ErrorCode, int> expected = {

@@ -29,7 +29,7 @@ CUgraphEdgeData data_of(GraphEdgeKind kind) {
 }
 
 // Full edges, which the calls that add nodes take.
-std::vector<CUgraphNode> full_edges(std::span<const GraphEdge> after) {
+std::vector<CUgraphNode> full_edges(Span<const GraphEdge> after) {
   std::vector<CUgraphNode> nodes;
   for (const GraphEdge& edge : after) {
     if (edge.kind == GraphEdgeKind::kFull) nodes.push_back(edge.from);
@@ -53,7 +53,7 @@ struct Graph::State {
   // Adds a node by `call(node, after, count)`, which returns the driver's result, then its
   // programmatic edges.
   template <typename Call>
-  NativeGraphNode add(std::span<const GraphEdge> after, Call&& call) {
+  NativeGraphNode add(Span<const GraphEdge> after, Call&& call) {
     const std::vector<CUgraphNode> full = full_edges(after);
     const ContextGuard guard(device);
     const CUgraphNode node = call(full);
@@ -68,8 +68,7 @@ struct Graph::State {
     BATON_DRIVER_CALL(device.driver(), cuGraphAddDependencies, graph, &edge.from, &to, &data, 1);
   }
 
-  NativeGraphNode add_memset(const CUDA_MEMSET_NODE_PARAMS& params,
-                             std::span<const GraphEdge> after) {
+  NativeGraphNode add_memset(const CUDA_MEMSET_NODE_PARAMS& params, Span<const GraphEdge> after) {
     return add(after, [&](const std::vector<CUgraphNode>& full) {
       CUgraphNode node = nullptr;
       BATON_DRIVER_CALL(device.driver(), cuGraphAddMemsetNode, &node, graph, full.data(),
@@ -125,7 +124,7 @@ NativeGraph Graph::native() const {
   return state_->graph;
 }
 
-NativeGraphNode Graph::add(const LaunchPlan& launch, std::span<const GraphEdge> after) {
+NativeGraphNode Graph::add(const LaunchPlan& launch, Span<const GraphEdge> after) {
   require_one_device("launch", launch.kernel().device(), "graph", state_->device);
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     return launch.add_to(state_->graph, full);
@@ -133,14 +132,14 @@ NativeGraphNode Graph::add(const LaunchPlan& launch, std::span<const GraphEdge> 
 }
 
 NativeGraphNode Graph::add(const LaunchPlan& launch, void* const* arguments,
-                           std::span<const GraphEdge> after) {
+                           Span<const GraphEdge> after) {
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     return launch.add_to(state_->graph, full, arguments);
   });
 }
 
 NativeGraphNode Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes,
-                                std::span<const GraphEdge> after) {
+                                Span<const GraphEdge> after) {
   CUDA_MEMCPY3D params{};
   params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   params.srcDevice = from;
@@ -156,7 +155,7 @@ NativeGraphNode Graph::add_copy(DeviceAddress to, DeviceAddress from, std::uint6
 }
 
 NativeGraphNode Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
-                                std::uint64_t count, std::span<const GraphEdge> after) {
+                                std::uint64_t count, Span<const GraphEdge> after) {
   if (width != 1 && width != 2 && width != 4 && width != 8) {
     throw error(ErrorCode::kInvalidInput,
                 "a fill of elements of {} bytes; elements have 1, 2, 4 or 8", width);
@@ -179,7 +178,7 @@ NativeGraphNode Graph::add_fill(DeviceAddress to, std::uint64_t value, unsigned 
   return state_->add_memset(params, {&low, 1});
 }
 
-NativeGraphNode Graph::add_host(std::function<void()> function, std::span<const GraphEdge> after) {
+NativeGraphNode Graph::add_host(std::function<void()> function, Span<const GraphEdge> after) {
   if (!function) throw error(ErrorCode::kInvalidInput, "the host function of a node is empty");
   const auto kept = std::make_shared<const HostFunction>(std::move(function));
   CUDA_HOST_NODE_PARAMS params{};
@@ -195,7 +194,7 @@ NativeGraphNode Graph::add_host(std::function<void()> function, std::span<const 
   return added;
 }
 
-NativeGraphNode Graph::add_empty(std::span<const GraphEdge> after) {
+NativeGraphNode Graph::add_empty(Span<const GraphEdge> after) {
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     CUgraphNode node = nullptr;
     BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEmptyNode, &node, state_->graph,
@@ -204,7 +203,7 @@ NativeGraphNode Graph::add_empty(std::span<const GraphEdge> after) {
   });
 }
 
-NativeGraphNode Graph::add_record(const Event& event, std::span<const GraphEdge> after) {
+NativeGraphNode Graph::add_record(const Event& event, Span<const GraphEdge> after) {
   return state_->add(after, [&](const std::vector<CUgraphNode>& full) {
     CUgraphNode node = nullptr;
     BATON_DRIVER_CALL(state_->device.driver(), cuGraphAddEventRecordNode, &node, state_->graph,
@@ -228,7 +227,7 @@ GraphCondition Graph::make_condition(std::optional<std::uint32_t> initial) {
 }
 
 GraphConditional Graph::add_conditional(GraphCondition condition, int type,
-                                        std::span<const GraphEdge> after) {
+                                        Span<const GraphEdge> after) {
   CUgraphNodeParams params{};
   params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
   params.conditional.handle = condition;
@@ -245,11 +244,11 @@ GraphConditional Graph::add_conditional(GraphCondition condition, int type,
   return {added, Graph(std::make_unique<State>(state_->device, body))};
 }
 
-GraphConditional Graph::add_if(GraphCondition condition, std::span<const GraphEdge> after) {
+GraphConditional Graph::add_if(GraphCondition condition, Span<const GraphEdge> after) {
   return add_conditional(condition, CU_GRAPH_COND_TYPE_IF, after);
 }
 
-GraphConditional Graph::add_while(GraphCondition condition, std::span<const GraphEdge> after) {
+GraphConditional Graph::add_while(GraphCondition condition, Span<const GraphEdge> after) {
   return add_conditional(condition, CU_GRAPH_COND_TYPE_WHILE, after);
 }
 

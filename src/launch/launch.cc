@@ -34,7 +34,7 @@ namespace {
 constexpr std::size_t kStackArguments = 64;
 
 void check_arguments(const KernelState& kernel, const ResolvedKernel& resolved,
-                     std::span<const ArgumentType> types) {
+                     Span<const ArgumentType> types) {
   if (!launch::accepts(resolved, types)) throw launch::unfit_arguments(kernel, resolved, types);
 }
 
@@ -70,15 +70,14 @@ LaunchResult launch_checked(const KernelState& kernel, const ResolvedKernel& res
 }  // namespace
 
 LaunchResult Kernel::launch_packed(const LaunchConfig& config, void* const* arguments,
-                                   std::span<const ArgumentType> types) const {
+                                   Span<const ArgumentType> types) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
   check_arguments(*state_, resolved, types);
   return launch_checked(*state_, resolved, config, arguments);
 }
 
 LaunchResult Kernel::launch_known(const LaunchConfig& config, void* const* arguments,
-                                  std::span<const ArgumentType> types,
-                                  std::uint64_t fingerprint) const {
+                                  Span<const ArgumentType> types, std::uint64_t fingerprint) const {
   const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
   if (resolved.accepted_types() != fingerprint) [[unlikely]] {
     check_arguments(*state_, resolved, types);
@@ -88,7 +87,7 @@ LaunchResult Kernel::launch_known(const LaunchConfig& config, void* const* argum
 }
 
 LaunchResult Kernel::launch_arguments(const LaunchConfig& config,
-                                      std::span<const Argument> arguments) const {
+                                      Span<const Argument> arguments) const {
   std::array<void*, kStackArguments> few_pointers;
   std::array<ArgumentType, kStackArguments> few_types;
   std::vector<void*> many_pointers;
@@ -109,7 +108,7 @@ LaunchResult Kernel::launch_arguments(const LaunchConfig& config,
 }
 
 NativeResult Kernel::launch_raw(const LaunchConfig& config, void* const* arguments,
-                                std::span<const LaunchAttribute> more,
+                                Span<const LaunchAttribute> more,
                                 LaunchResult* result) const noexcept {
   try {
     const ResolvedKernel& resolved = state_->on(launch::device_of(config, state_->home()));
@@ -165,7 +164,7 @@ void Kernel::check(const LaunchConfig& config) const {
   if (auto broken = launch::broken_residency(*state_, resolved, config)) throw std::move(*broken);
 }
 
-void Kernel::check(std::span<const ArgumentType> types) const {
+void Kernel::check(Span<const ArgumentType> types) const {
   check_arguments(*state_, state_->at_home(), types);
 }
 

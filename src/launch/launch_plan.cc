@@ -113,7 +113,7 @@ LaunchPlan& LaunchPlan::operator=(LaunchPlan other) noexcept {
 }
 
 LaunchPlan::LaunchPlan(const Kernel& kernel, const LaunchConfig& config,
-                       std::span<const Argument> arguments)
+                       Span<const Argument> arguments)
     : state_(std::make_unique<State>(kernel, config)) {
   state_->kernel_state = kernel.state_.get();
   set_config(config);
@@ -194,7 +194,7 @@ void LaunchPlan::set_argument(std::size_t index, const void* data, const Argumen
   copy_argument(state.pointers[index], data, type.size);
 }
 
-std::span<std::byte> LaunchPlan::argument(std::size_t index) {
+Span<std::byte> LaunchPlan::argument(std::size_t index) {
   State& state = this->state();
   const auto& params = state.resolved->params();
   if (index >= params.size()) throw unknown_argument(state.kernel, params.size(), index);
@@ -219,12 +219,11 @@ LaunchResult LaunchPlan::launch() {
   return result;
 }
 
-NativeGraphNode LaunchPlan::add_to(NativeGraph graph,
-                                   std::span<const NativeGraphNode> after) const {
+NativeGraphNode LaunchPlan::add_to(NativeGraph graph, Span<const NativeGraphNode> after) const {
   return add_to(graph, after, state().pointers.data());
 }
 
-NativeGraphNode LaunchPlan::add_to(NativeGraph graph, std::span<const NativeGraphNode> after,
+NativeGraphNode LaunchPlan::add_to(NativeGraph graph, Span<const NativeGraphNode> after,
                                    void* const* arguments) const {
   const State& state = this->state();
   const Device& device = state.resolved->device();

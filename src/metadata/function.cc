@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -81,6 +82,14 @@ FunctionMetadata::FunctionMetadata(Parts parts)
 bool FunctionMetadata::names(std::string_view field) const {
   return std::find(operands_.begin(), operands_.end(), field) != operands_.end() ||
          std::find(flags_.begin(), flags_.end(), field) != flags_.end();
+}
+
+bool operator==(const FunctionMetadata& a, const FunctionMetadata& b) {
+  const auto parts = [](const FunctionMetadata& function) {
+    return std::tie(function.symbol_, function.parameters_, function.operands_, function.flags_,
+                    function.rules_, function.kernel_attributes_);
+  };
+  return parts(a) == parts(b);
 }
 
 bool FunctionMetadata::pdl() const {

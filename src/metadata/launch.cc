@@ -57,7 +57,7 @@ class AttributeSet {
 
 }  // namespace
 
-LaunchConfig FunctionMetadata::config(std::span<const LaunchValue> values,
+LaunchConfig FunctionMetadata::config(Span<const LaunchValue> values,
                                       LaunchConfig::StreamRef stream, const Device& device) const {
   LaunchConfig config;
   config.stream = stream;
@@ -108,7 +108,7 @@ LaunchConfig FunctionMetadata::config(std::span<const LaunchValue> values,
 }
 
 LaunchResult FunctionMetadata::launch(const Kernel& kernel, LaunchConfig::StreamRef stream,
-                                      std::span<const Operand> operands) const {
+                                      Span<const Operand> operands) const {
   if (kernel.name() != symbol_) {
     throw error(ErrorCode::kInvalidInput,
                 "the metadata of function {} cannot launch kernel {}: they are not the same",

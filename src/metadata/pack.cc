@@ -172,7 +172,7 @@ void Operand::refuse(unsigned long long value) {
               "an operand is {}: integers of a packed call are signed 64-bit ones", value);
 }
 
-PackedLaunch FunctionMetadata::pack(std::span<const Operand> operands) const {
+PackedLaunch FunctionMetadata::pack(Span<const Operand> operands) const {
   const std::size_t count = parameters_.size() + operands_.size();
   if (operands.size() != count) {
     throw error(

@@ -84,6 +84,14 @@ bool operator==(const LaunchArgument& a, const LaunchArgument& b) {
   return same_value(a.value, b.value);
 }
 
+bool operator==(const TensorMapArgument& a, const TensorMapArgument& b) {
+  const auto parts = [](const TensorMapArgument& map) {
+    return std::tie(map.buffer, map.shape, map.strides, map.box, map.element_strides, map.type,
+                    map.interleave, map.swizzle, map.l2_promotion, map.oob_fill);
+  };
+  return parts(a) == parts(b);
+}
+
 bool operator==(const StructArgument& a, const StructArgument& b) {
   return a.fields == b.fields;
 }

@@ -12,10 +12,10 @@
 namespace baton {
 
 Module Module::load(const Device& device, const Image& image) {
-  return load(device, std::span(&image, 1));
+  return load(device, Span(&image, 1));
 }
 
-Module Module::load(const Device& device, std::span<const Image> images) {
+Module Module::load(const Device& device, Span<const Image> images) {
   return Module(std::make_shared<ModuleState>(device, images,
                                               std::vector<std::pair<std::string, std::string>>{}));
 }

@@ -106,7 +106,7 @@ void Executable::wait(const Stream& stream, const WaitOptions& options) {
   state_->wait(stream, options);
 }
 
-void Executable::set(std::span<const SymbolValue> values) {
+void Executable::set(Span<const SymbolValue> values) {
   const ExclusiveUse guard = use(*state_, "set");
   state_->set(values);
 }

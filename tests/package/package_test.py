@@ -19,6 +19,8 @@ BUILD = os.environ.get("PACKAGE_BUILD", "")
 CMAKE = os.environ.get("PACKAGE_CMAKE", "cmake")
 CC = os.environ.get("PACKAGE_CC", "cc")
 CXX = os.environ.get("PACKAGE_CXX", "c++")
+# All that are here: headers must please each of them.
+COMPILERS = sorted({CXX} | {found for name in ("g++", "clang++") if (found := shutil.which(name))})
 SANITIZE = os.environ.get("PACKAGE_SANITIZE", "")
 CUDA = os.environ.get("PACKAGE_CUDA", "")
 
@@ -162,8 +164,23 @@ class Package(unittest.TestCase):
             with self.subTest(header.name):
                 # Only those for interoperation may need CUDA's.
                 cuda = ["-isystem", CUDA] if header.name in ("cuda.h", "cuda_runtime.h") else []
-                run(CXX, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Werror",
-                    "-I", include, *cuda, "-include", header, "-x", "c++", os.devnull)
+                for standard in ("c++17", "c++20"):
+                    for compiler in COMPILERS:
+                        run(compiler, f"-std={standard}", "-fsyntax-only", "-Wall", "-Wextra",
+                            "-Wshadow", "-Wpedantic", "-Werror", "-I", include, *cuda,
+                            "-include", header, "-x", "c++", os.devnull)
+
+    def test_cpp17(self):
+        """A program of the older standard, with each compiler."""
+        environment = {"PKG_CONFIG_PATH": str(self.library.parent / "pkgconfig")}
+        flags = shlex.split(run("pkg-config", "--cflags", "--libs", "baton", environment=environment))
+        for compiler in [CXX] if SANITIZE else COMPILERS:
+            with self.subTest(compiler):
+                program = self.folder / "cpp17"
+                run(compiler, "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *self.flags,
+                    HERE / "outside" / "cpp17.cc", "-o", program, *flags)
+                environment = {"LD_LIBRARY_PATH": str(self.library.parent)}
+                self.assertEqual(run(program, environment=environment).split()[-2:], ["all", "right"])
 
     def test_headers_for_kernels_are_there(self):
         self.assertTrue((self.prefix / "include" / "baton" / "device" / "pdl.cuh").is_file())

@@ -155,7 +155,7 @@ bool goes_through_cluster(Exec* x, const Insn* i, int lane) {
 }
 
 // One thread's part of a copy in bulk, in the shared memory that the span lies in.
-SharedWatch::Access bulk_access(const Insn* i, int lane, const Span& span, AccessKind touch) {
+SharedWatch::Access bulk_access(const Insn* i, int lane, const MemorySpan& span, AccessKind touch) {
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(span.address & ((1u << kRankShift) - 1));
@@ -174,7 +174,7 @@ void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPl
   SharedWatch* watch = x->block->watch;
   if (watch == nullptr) return;
   const SharedWatch::Place awaits{mbarrier.block->rank, mbarrier.offset};
-  const auto note = [&](const Span& span, AccessKind touch) {
+  const auto note = [&](const MemorySpan& span, AccessKind touch) {
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
     if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
     copy->ticket =
@@ -277,7 +277,7 @@ const Insn* op_cp_async(Exec* x, const Insn* i) {
       source = known.host + offset;
       x->bytes_read += count;
     } else {
-      const Span span{Space::kGlobal, from, count, bytes};
+      const MemorySpan span{Space::kGlobal, from, count, bytes};
       if (!check_span(x, i, lane, span, false)) return nullptr;
       is_known = refill_region(x, i, from);
       source = span_place(x, span, false);

@@ -37,8 +37,8 @@ struct BulkCopy {
   const DecodedFunction* function = nullptr;
   std::uint32_t rank = 0;    // of the thread's block in the cluster
   std::uint32_t thread = 0;  // in its block
-  Span from;                 // no bytes: the data are here already
-  Span to;
+  MemorySpan from;           // no bytes: the data are here already
+  MemorySpan to;
   // What stands for global memory in place of `from` or `to`: part of a tensor. Several blocks may
   // be sent one.
   std::shared_ptr<const TensorTile> tile;

@@ -91,7 +91,7 @@ bool is_whole(const TensorTile& tile) {
 
 bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const TensorTile& tile) {
   for (const TensorTile::Run& run : tile.runs) {
-    const Span span{Space::kGlobal, run.address, run.bytes, 1};
+    const MemorySpan span{Space::kGlobal, run.address, run.bytes, 1};
     if (!check_span(x, i, lane, span, !form.to_shared)) return false;
     if (form.to_shared) {
       watch_bulk_read(x, i, lane, span);
@@ -153,8 +153,8 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   // Swizzling takes whole lines of shared memory.
   const std::uint32_t unit = tile->swizzle_bits == 0 ? kSwizzleChunk : kTileAlignment;
   const std::uint32_t taken = (tile->extent() + unit - 1) / unit * unit;
-  const Span shared{Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], taken,
-                    kTileAlignment};
+  const MemorySpan shared{Space::kGeneric, slot_at<std::uint64_t>(x, i->r[0])[lane], taken,
+                          kTileAlignment};
   (form.to_shared ? copy.to : copy.from) = shared;
   copy.tile = tile;
   if (form.to_shared) {

@@ -18,7 +18,7 @@ void mark_shared(Exec* x, BlockState& block, std::uint64_t offset, std::uint64_t
   if (own && unwritten == 0) x->shared.written = nullptr;
 }
 
-bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes) {
+bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool writes) {
   const CheckedAccess access{x, i, lane, writes ? "writes" : "reads", span.bytes, span.aligned};
   const SpaceAddress place = resolve(span.space, span.address);
   if (misaligned(access, place)) return false;
@@ -37,7 +37,7 @@ bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes)
   return true;
 }
 
-void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind touch) {
+void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
   const Region* region = x->grid->snapshot->find(place.address);
@@ -46,7 +46,7 @@ void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind t
              touch == AccessKind::kUpdate);
 }
 
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const Span& span) {
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const MemorySpan& span) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
   const Region* region = x->grid->snapshot->find(place.address);
@@ -54,7 +54,7 @@ void watch_bulk_read(Exec* x, const Insn* i, int lane, const Span& span) {
   watch_bulk_read(x, i, lane, *region, place.address - region->base, span.bytes);
 }
 
-std::byte* span_place(Exec* x, const Span& span, bool writes) {
+std::byte* span_place(Exec* x, const MemorySpan& span, bool writes) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space == Space::kShared) {
     const ClusterState& cluster = *x->block->cluster;

@@ -10,7 +10,7 @@
 namespace baton::sim {
 
 // Runs of memory for instructions that move many bytes, now or later.
-struct Span {
+struct MemorySpan {
   Space space = Space::kGeneric;
   std::uint64_t address = 0;
   std::uint32_t bytes = 0;
@@ -20,17 +20,17 @@ struct Span {
 // Whether the span lies in global memory or in the shared memory of a live block of the cluster, as
 // a whole; where not, the fault is recorded. A span that is read and that nothing wrote gets a
 // warning. Counts the traffic of global memory.
-bool check_span(Exec* x, const Insn* i, int lane, const Span& span, bool writes);
+bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool writes);
 
 // Shows a span of global memory that was checked to who looks for races. An update is one that may
 // be beside others.
-void watch_span(Exec* x, const Insn* i, int lane, const Span& span, AccessKind touch);
+void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch);
 // The same of a copy in bulk that reads the span.
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const Span& span);
+void watch_bulk_read(Exec* x, const Insn* i, int lane, const MemorySpan& span);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:
 // freed, or of a block that exited. Marks what is to be written.
-std::byte* span_place(Exec* x, const Span& span, bool writes);
+std::byte* span_place(Exec* x, const MemorySpan& span, bool writes);
 
 // Marks words of a block's shared memory as written.
 void mark_shared(Exec* x, BlockState& block, std::uint64_t offset, std::uint64_t bytes);
