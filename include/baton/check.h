@@ -73,8 +73,9 @@ struct LaunchReport {
   std::uint32_t number = 0;
   std::string kernel;  // its name in the program
   SourceLocation where;
-  std::uint64_t executions = 0;
-  std::uint64_t skipped = 0;  // of these, with an empty grid
+  std::uint64_t executions = 0;  // the steps of each if and while are counted once
+  std::uint64_t skipped = 0;     // of these, with an empty grid
+  bool conditional = false;      // in an if or a while: a run may execute it less or more often
   // The config of the last execution that is not skipped. Empty if all are skipped.
   std::optional<LaunchConfig> config;
   std::optional<KernelLimits> limits;  // for that config
@@ -84,7 +85,8 @@ struct LaunchReport {
 
 // The facts about a program before it runs.
 struct CheckReport {
-  std::uint64_t steps = 0;  // in one run, with repeats unrolled
+  // In one run, with repeats unrolled; the steps of each if and while are counted once.
+  std::uint64_t steps = 0;
   std::vector<LaunchReport> launches;
   std::vector<EdgeReport> edges;
   std::vector<std::string> warnings;

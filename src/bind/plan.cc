@@ -281,6 +281,13 @@ std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> 
   return text;
 }
 
+bool is_conditional(const PlannedStep& step) {
+  for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
+    if (std::holds_alternative<PlannedCondition>(group->action)) return true;
+  }
+  return false;
+}
+
 std::optional<std::size_t> index_slot(const PlannedStep& step) {
   for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
     if (const auto* repeat = std::get_if<PlannedRepeat>(&group->action)) return repeat->slot;

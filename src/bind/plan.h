@@ -86,6 +86,8 @@ const std::vector<PlannedStep>* inner_steps(const PlannedStep& step);
 
 // The values of the named indexes around a step, outermost first: "layer = 3, i = 0".
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots);
+// Whether the step is inside of an if or a while.
+bool is_conditional(const PlannedStep& step);
 // The slot of the index of the innermost repeat around a step.
 std::optional<std::size_t> index_slot(const PlannedStep& step);
 

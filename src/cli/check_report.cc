@@ -117,6 +117,7 @@ Json json_of(const LaunchReport& launch, bool estimated) {
                {"attributes", nullptr},
                {"limits", nullptr},
                {"headroom", nullptr}};
+  if (launch.conditional) json["conditional"] = true;
   if (!launch.config) return json;
   json["grid"] = extents_json(launch.config->grid);
   json["block"] = extents_json(launch.config->block);
@@ -133,6 +134,7 @@ std::string times_of(const LaunchReport& launch) {
   if (launch.executions == 0) return "never";
   if (launch.executions == launch.skipped) return "skipped";
   std::string text = launch.executions == 1 ? "" : fmt::format("{} times", launch.executions);
+  if (launch.conditional) text += text.empty() ? "conditional" : ", conditional";
   if (launch.skipped > 0) text += fmt::format(", {} skipped", launch.skipped);
   return text;
 }

@@ -157,6 +157,66 @@ TEST_F(GraphTest, AnInstanceKeepsHostFunctions) {
   EXPECT_EQ(calls.use_count(), 1);
 }
 
+// x[1] -= 1, and the condition becomes x[1].
+constexpr const char* kCountDown = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry count_down(.param .u64 p_x, .param .u64 p_condition)
+{
+  .reg .b64 %x, %condition;
+  .reg .b32 %n;
+  ld.param.u64 %x, [p_x];
+  ld.param.u64 %condition, [p_condition];
+  ld.global.u32 %n, [%x+4];
+  add.s32 %n, %n, -1;
+  st.global.u32 [%x+4], %n;
+  {
+    .param .b64 a;
+    .param .b32 b;
+    st.param.b64 [a], %condition;
+    st.param.b32 [b], %n;
+    call.uni cudaGraphSetConditional, (a, b);
+  }
+  ret;
+}
+)";
+
+TEST_F(GraphTest, ConditionalNodesExecuteTheirBodies) {
+  const Module module = Module::load(device_, Image::from_bytes(kCountDown, "count_down.ptx"));
+  const Buffer<unsigned> x(device_, 2);
+  const LaunchPlan step = LaunchPlan::make(kernel_, {.block = 1, .stream = stream_}, x, 2u);
+  Graph graph(device_);
+  const GraphCondition go = graph.make_condition(1), never = graph.make_condition(0);
+  GraphConditional loop = graph.add_while(go);
+  const GraphEdge first(loop.body.add(step));
+  loop.body.add(
+      LaunchPlan::make(module.kernel("count_down"), {.block = 1, .stream = stream_}, x, go),
+      {&first, 1});
+  const GraphEdge looped(loop.node);
+  GraphConditional branch = graph.add_if(never, {&looped, 1});
+  branch.body.add_fill(x.memory().address(), 77, 4, 1);
+  EXPECT_EQ(graph.counts().nodes, 2u);
+  EXPECT_EQ(loop.body.counts().nodes, 2u);
+  EXPECT_EQ(branch.body.counts().nodes, 1u);
+  const GraphInstance instance(graph);
+  const auto run = [&](unsigned count) {
+    x.upload(std::vector<unsigned>{0, count}, stream_);
+    instance.launch(stream_);
+    std::vector<unsigned> values(2);
+    x.download(values, stream_);
+    stream_.synchronize();
+    return values[0];
+  };
+  EXPECT_EQ(run(3), 7u);  // ((0 * 2 + 1) * 2 + 1) * 2 + 1
+  EXPECT_EQ(run(1), 1u);
+  EXPECT_EQ(run(5), 31u);
+  // A second node for one condition, and a second instance.
+  EXPECT_THROW(graph.add_if(go), Error);
+  EXPECT_THROW(GraphInstance second(graph), Error);
+}
+
 TEST_F(GraphTest, BadInputIsRefused) {
   Graph graph(device_);
   EXPECT_THROW(graph.add_host({}), Error);

@@ -39,13 +39,6 @@ double quantile(const std::vector<double>& sorted, double part) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-bool is_in_condition(const bind::PlannedStep& step) {
-  for (const bind::PlannedStep* group = step.group; group != nullptr; group = group->group) {
-    if (std::holds_alternative<bind::PlannedCondition>(group->action)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTable& buffers,
@@ -60,7 +53,7 @@ RunLog::RunLog(RunReport& report, const bind::Plan& plan, const bind::BufferTabl
   for_each_step(plan.steps, [&](const bind::PlannedStep& step) {
     if (bind::inner_steps(step) != nullptr) return;
     add_row(step.leaf, step, {});
-    in_condition_.push_back(is_in_condition(step));
+    in_condition_.push_back(bind::is_conditional(step));
   });
 }
 

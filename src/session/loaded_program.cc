@@ -25,6 +25,7 @@ std::vector<LaunchReport> launch_reports(const bind::BoundSteps& bound,
     report.where = steps[number]->source->where;
     report.executions = use.executions;
     report.skipped = use.skipped;
+    report.conditional = bind::is_conditional(*steps[number]);
     report.config = use.config;
     if (report.config && decisions[number].early) report.config->attributes.set(pdl());
   }

@@ -26,6 +26,55 @@ TEST_F(OrderingTest, FullEdgesOrder) {
   EXPECT_TRUE(ordering.missing_links(other, c).empty());
 }
 
+// A conditional is submitted before what its turns submit; what is submitted meanwhile has numbers
+// in between.
+TEST_F(OrderingTest, WhatIsInsideOfAConditionalLiesAsTheConditional) {
+  const auto inside = [&](Ordering::Number conditional, Ordering::Number turn,
+                          std::vector<Ordering::Edge> after) {
+    return ordering.add(after, {}, {conditional, turn});
+  };
+  const auto before = add({});
+  const auto conditional = add({{before, Kind::kFull}});
+  const auto behind = add({{conditional, Kind::kFull}});
+  const auto other = add({});
+  const auto a = inside(conditional, 0, {});
+  const auto b = inside(conditional, 0, {{a, Kind::kFull}});
+  const auto c = inside(conditional, 0, {});
+  const auto turn = inside(conditional, 0, {{b, Kind::kFull}, {c, Kind::kFull}});
+  const auto d = inside(conditional, turn, {});
+  EXPECT_EQ(ordering.relation(a, before), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(behind, a), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(behind, d), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(d, behind), Relation::kNone);
+  EXPECT_EQ(ordering.relation(other, a), Relation::kNone);
+  EXPECT_EQ(ordering.relation(a, other), Relation::kNone);
+  EXPECT_EQ(ordering.relation(b, a), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(c, a), Relation::kNone);
+  EXPECT_EQ(ordering.relation(d, a), Relation::kBefore);  // of the turn before
+  EXPECT_EQ(ordering.relation(d, c), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(a, d), Relation::kNone);
+  // Inside of inside.
+  const auto inner = inside(conditional, turn, {{d, Kind::kFull}});
+  const auto e = inside(inner, 0, {});
+  const auto last = inside(conditional, turn, {{inner, Kind::kFull}});
+  EXPECT_EQ(ordering.relation(e, d), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(e, b), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(last, e), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(behind, e), Relation::kBefore);
+  EXPECT_EQ(ordering.relation(other, e), Relation::kNone);
+  EXPECT_TRUE(ordering.missing_links(other, e).empty());
+}
+
+// What the host knows to be done need not be gone through any more.
+TEST_F(OrderingTest, AConditionalThatTheHostKnowsToBeDoneIsDoneWithAllThatIsInside) {
+  const auto conditional = add({});
+  const auto end = add({{conditional, Kind::kFull}});
+  const auto a = ordering.add({}, {.name = "a"}, {conditional, 0});
+  ordering.host_learns(end);
+  EXPECT_EQ(ordering.relation(add({}), a), Relation::kBefore);
+  EXPECT_EQ(ordering.operation(a).name, "") << "nothing will be told of it";
+}
+
 TEST_F(OrderingTest, ProgrammaticEdgesOrderAfterTheWait) {
   const auto before = add({});
   const auto a = add({{before, Kind::kFull}});
