@@ -143,6 +143,9 @@ class BATON_API Executable {
   // so beforehand). While a graph is captured from the stream, both executors add the steps as
   // nodes of the caller's graph, with their programmatic edges.
   //
+  // A program with if or while steps takes the graph executor, and no capture: the stream executor
+  // would have to wait for the values that they test. It throws kInvalidInput.
+  //
   // Throws kInvalidInput if the program is not bound, and the errors of launches. A fault of a
   // kernel, and findings of the simulated GPU, come from a later call that waits.
   void enqueue(const Stream& stream);
@@ -151,7 +154,8 @@ class BATON_API Executable {
   // Enqueues the first contents of all buffers but weights and states.
   void initialise(const Stream& stream);
   // Waits for the stream's work. Throws what it failed with, naming the launch of this program
-  // where the device knows it; kTimeout and kInterrupted as `run` does.
+  // where the device knows it; kFault for a while that was not done after `at_most` iterations, in
+  // any run since the last call; kTimeout and kInterrupted as `run` does.
   void wait(const Stream& stream, const WaitOptions& options = {});
 
   // Give symbols other values for later calls of `enqueue` and `run`. Calls that

@@ -16,22 +16,24 @@ struct RunStep {
   const PlannedStep* step = nullptr;
   const PlannedStep* before = nullptr;  // the launch right before it; null: another step, or none
   std::uint32_t row = 0;                // of the report; whoever walks sets it
-  std::uint64_t number = 0;   // among the steps of a walk; equal in each iteration of a while
-  bool programmatic = false;  // the edge from `before`: the step may start early
+  bool programmatic = false;            // the edge from `before`: the step may start early
+  // Among the steps of a walk, where steps are numbered; equal in each iteration of a while.
+  std::uint64_t number = 0;
 };
 
 // A visitor of a tape: what it does at the steps, and at the tests of conditions.
 template <typename Visit, typename Test>
 struct TapeVisitor {
-  Visit& visit;
-  Test& test;
+  Visit visit;
+  Test test;
 };
 
 // Goes through a tape in the order of a run, loops unrolled. Allocates nothing. One walk of a tape
-// at a time.
-class TapeWalk {
+// at a time. `kNumbered`: whether steps are numbered, which takes time at each of them.
+template <bool kNumbered>
+class BasicTapeWalk {
  public:
-  explicit TapeWalk(Tape& tape) : tape_(tape), slots_(tape.begin_walk()) {}
+  explicit BasicTapeWalk(Tape& tape) : tape_(tape), slots_(tape.begin_walk()) {}
 
   // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step. Calls
   // `test(const RunStep&, TapeCondition&, n)` before each execution of a condition's steps, after n
@@ -39,7 +41,8 @@ class TapeWalk {
   // An Error gains the step's place, and the values of the indexes as a note.
   template <typename Visit, typename Test>
   void run(Visit&& visit, Test&& test) {
-    TapeVisitor<std::remove_reference_t<Visit>, std::remove_reference_t<Test>> both{visit, test};
+    TapeVisitor<std::decay_t<Visit>, std::decay_t<Test>> both{std::forward<Visit>(visit),
+                                                              std::forward<Test>(test)};
     try {
       steps(tape_.steps, both);
     } catch (Error& failure) {
@@ -54,7 +57,8 @@ class TapeWalk {
   // The same, with the steps of each condition once.
   template <typename Visit>
   void run(Visit&& visit) {
-    run(visit, [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; });
+    run(std::forward<Visit>(visit),
+        [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; });
   }
 
   // The values of symbols and indexes at the step that is visited.
@@ -81,9 +85,14 @@ class TapeWalk {
     std::visit([&](auto& action) { act(step, action, visit); }, step.action);
   }
 
+  RunStep next(const TapeStep& step, const PlannedStep* before) {
+    if constexpr (kNumbered) return {step.step, before, 0, false, number_++};
+    return {step.step, before, 0, false, 0};
+  }
+
   template <typename Visit>
   void act(TapeStep& step, TapeLaunch& launch, Visit& visit) {
-    at_ = {step.step, last_, 0, number_++, false};
+    at_ = next(step, last_);
     if (launch.patched) tape_.patch(launch, slots_);
     const bool sent = launch.form != nullptr;
     at_.programmatic = sent && last_ != nullptr && launch.site->decision.early;
@@ -93,7 +102,7 @@ class TapeWalk {
 
   template <typename Planned, typename Visit>
   void act(TapeStep& step, TapeMove<Planned>& move, Visit& visit) {
-    at_ = {step.step, nullptr, 0, number_++, false};
+    at_ = next(step, nullptr);
     last_ = nullptr;
     if (move.patched) tape_.patch(move, slots_);
     visit.visit(at_, move);
@@ -104,7 +113,7 @@ class TapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeLoop& loop, Visit& visit) {
-    at_ = {step.step, nullptr, 0, number_, false};
+    at_ = {step.step, nullptr, 0, false, number_};
     const std::uint64_t count = tape_.count(loop, slots_);
     for (std::uint64_t index = 0; index < count; ++index) {
       slots_[loop.group->slot] = static_cast<std::int64_t>(index);
@@ -113,7 +122,7 @@ class TapeWalk {
   }
   template <typename Visit>
   void act(TapeStep& step, TapeCondition& condition, Visit& visit) {
-    const RunStep here{step.step, nullptr, 0, number_, false};
+    const RunStep here{step.step, nullptr, 0, false, number_};
     at_ = here;
     if (condition.patched) tape_.patch(condition, slots_);
     std::uint64_t times = 0;
@@ -142,5 +151,6 @@ class TapeWalk {
   std::uint64_t number_ = 0;           // of the next step
   const PlannedStep* last_ = nullptr;  // the step before, if it was a launch that was sent
 };
+using TapeWalk = BasicTapeWalk<true>;
 
 }  // namespace baton::bind

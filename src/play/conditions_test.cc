@@ -212,6 +212,36 @@ TEST_P(Conditions, AFindingInABodyNamesItsLaunch) {
   }
 }
 
+// The second iteration's launch does not wait for the first one's: a test is between them. Inside
+// of an iteration it does not either, and that is a race.
+TEST_P(Conditions, ARaceInABodyIsFound) {
+  const std::string text =
+      edge_kernel("overwrites") + edge_kernel("late") + kCounts +
+      buffer("x", "i32", "[64]", "input", "zeros") + buffer("y", "i32", "[64]", "output", "zeros") +
+      fill("go", "3") + "[[steps]]\nwhile = { buffer = \"go\", at_most = 3 }\nsteps = [" +
+      "{ launch = \"overwrites\", grid = [1], block = [64], args = [\"y\"], pdl = \"force\" }, " +
+      "{ launch = \"late\", grid = [1], block = [64], args = [\"x\", \"y\"] }, " + add("go", "-1") +
+      "]\n";
+  Executable good = prepare(text);
+  if (!is_simulated(good.device())) GTEST_SKIP() << "a GPU finds no races";
+  EXPECT_TRUE(good.run({.schedule = parse_schedule("early")}).findings.empty());
+  std::string bad = text;
+  const std::string first = "{ launch = \"overwrites\"";
+  bad.replace(bad.find(first), first.size(),
+              "{ launch = \"late\", grid = [1], block = [64], args = [\"x\", \"y\"] }, " + first);
+  Executable racing = prepare(bad);
+  try {
+    racing.run({.schedule = parse_schedule("early")});
+    FAIL() << "was not found";
+  } catch (const Error& failure) {
+    ASSERT_FALSE(failure.notes().empty());
+    EXPECT_THAT(failure.notes().front(), HasSubstr("launch 1 (overwrites), at test.toml:"));
+  }
+  ASSERT_FALSE(racing.report().findings.empty());
+  EXPECT_EQ(racing.report().findings[0].kind, "write_before_wait");
+  EXPECT_EQ(racing.report().findings[0].count, 3u * 64);
+}
+
 TEST_P(Conditions, AnEndlessWhileHasATimeLimit) {
   Executable executable = prepare(kWhile);
   executable.bind({.symbols = {{"G", -1}, {"T", std::int64_t{1} << 40}}});

@@ -104,7 +104,7 @@ class Layouter {
   bool test(const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
     const bool is_loop = condition.group->test.is_loop();
     if (times == 0) {
-      if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, at.number, false});
+      if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
       if (graph_ != nullptr) {
         graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
                                 context_.buffers);

@@ -8,7 +8,7 @@ void send_all(const PlayTarget& target, std::string_view what) {
   require_no_conditions(target.tape, what);
   target.tape.set_stream(target.stream);
   with_sender(target, [&](auto sender) {
-    bind::TapeWalk walk(target.tape);
+    typename decltype(sender)::Walk walk(target.tape);
     walk.run([&](bind::RunStep& at, auto& action) {
       sender.note(at, action, walk.slots());
       if (!sender.is_empty(action, target.buffers)) sender.send(at, action);

@@ -17,6 +17,9 @@ namespace baton::play {
 template <bool kNotes>
 class Sender {
  public:
+  // What walks the tape for it.
+  using Walk = bind::BasicTapeWalk<kNotes>;
+
   explicit Sender(const PlayTarget& target) : target_(target) {}
 
   // Whether the driver gets nothing for the step: an empty grid, or no bytes to move.
