@@ -266,6 +266,10 @@ TEST_P(Conditions, RunsWithDifferentCountsAreTimed) {
   EXPECT_EQ(executions(report, 0), 1u);  // of the first run
   EXPECT_EQ(report.run_seconds.size(), 4u);
   EXPECT_THAT(values<int>(executable.output("n")), ElementsAre(1));
+  // A later run fails.
+  EXPECT_THROW(executable.run({.repeat = 9}), Error);
+  EXPECT_EQ(executable.report().run_seconds.size(), 5u);
+  for (const StepReport& step : executable.report().steps) EXPECT_EQ(step.unfinished, 0u);
 }
 
 TEST_P(Conditions, TheBufferMustHaveAnElement) {

@@ -331,9 +331,9 @@ class GraphPlayer : public Player {
     std::optional<Error> failure = finish_conditions(context);
     context.log.all_done();
     context.steps_done = layout_.steps;
-    context.log.end_run(elapsed_seconds(begin_, end_));
     launched_ = false;
     if (failure) throw std::move(*failure);
+    context.log.end_run(elapsed_seconds(begin_, end_));
   }
 
   // What the conditions of earlier graphs found wrong.

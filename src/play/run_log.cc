@@ -73,13 +73,16 @@ void RunLog::begin_run() {
     seconds_.assign(report_.steps.size(), -1.0);
     any_timed_ = false;
   }
-  if (first_run_ || runs_differ_) {
+  if (first_run_) {
     open_.assign(report_.steps.size(), 0);
     return;
   }
-  // Later runs have the same steps.
+  // Later runs have the same steps, but for those in conditions.
   open_.resize(report_.steps.size());
-  for (std::size_t row = 0; row < open_.size(); ++row) open_[row] = report_.steps[row].executions;
+  for (std::size_t row = 0; row < open_.size(); ++row) {
+    const bool is_open = in_condition_.empty() || !in_condition_[row];
+    open_[row] = is_open ? report_.steps[row].executions : 0;
+  }
 }
 
 void RunLog::begin_row(const bind::RunStep& at, std::span<const std::int64_t> slots,

@@ -33,7 +33,7 @@ class RunLog {
     at.row = each_ ? next_++ : at.step->leaf;
     if (first_run_) {
       note(at, action, slots, 1);
-    } else if (runs_differ_) {
+    } else if (runs_differ_ && in_condition_[at.row]) {
       ++open_[at.row];
     }
   }
