@@ -6,10 +6,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "bind/tape_walk.h"
 #include "driver/driver.h"
 #include "play/failed_run.h"
-#include "play/moves.h"
+#include "play/graph_layout.h"
 #include "play/node_updates.h"
 #include "play/player.h"
 #include "play/sender.h"
@@ -21,185 +20,6 @@ namespace {
 // With a time limit the graph records an event behind every so many steps, so that it can be said
 // where it stands: at most so many events in all.
 constexpr std::uint64_t kMostMarks = 4096;
-
-// What is to be known of a graph's steps once they run.
-struct Layout {
-  std::vector<std::uint32_t> rows;    // of the report, by launch that is a node
-  std::vector<std::uint32_t> idle;    // of the report, by step for which there is nothing to do
-  bind::RunStep first;                // of the steps that are nodes
-  std::vector<bind::RunStep> places;  // all of them, where there are marks
-  std::vector<std::size_t> marks;     // how many of the places each event ends
-  std::uint64_t steps = 0;            // those that are no nodes too
-};
-
-// Lays a tape out as a graph, or, if the graph exists already, goes through it for the log alone.
-class Layouter {
- public:
-  // `run` has the log; null: nothing is logged. `events` are for the marks, and are made as needed;
-  // a stride of 0 means no marks. `tests`: of a tape with conditions.
-  // `nodes` gets the launches of a graph that is made.
-  Layouter(const PlayTarget& context, const PlayContext* run, TapeGraph* graph, DeviceTests* tests,
-           std::uint64_t stride, std::vector<Event>& events, Layout& layout, NodeUpdates& nodes)
-      : context_(context),
-        run_(run),
-        graph_(graph),
-        tests_(tests),
-        stride_(stride),
-        events_(events),
-        layout_(layout),
-        nodes_(nodes) {}
-
-  void run() {
-    if (graph_ != nullptr && tests_ != nullptr) graph_->add_reset(*tests_);
-    bind::TapeWalk walk(context_.tape);
-    const auto step = [&](bind::RunStep& at, auto& action) {
-      if (run_ != nullptr) run_->watch.check();
-      if (copies_ != 0) {
-        at.row = at.step->leaf;
-      } else if (run_ != nullptr) {
-        run_->log.next(at, action, walk.slots());
-      }
-      add(at, action);
-      note(at, action, walk.slots());
-    };
-    walk.run(step, [&](const bind::RunStep& at, const bind::TapeCondition& condition,
-                       std::uint64_t times) { return test(at, condition, times); });
-    if (unmarked_ != 0) mark();
-  }
-
- private:
-  void add(const bind::RunStep& at, const bind::TapeLaunch& launch) {
-    if (launch.form == nullptr) return nothing(at);
-    if (graph_ != nullptr) {
-      const LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
-      graph_->add(plan, launch.arguments, at.programmatic, launch.site->decision.waits);
-    }
-    layout_.rows.push_back(at.row);
-    added(at);
-  }
-
-  template <typename Planned>
-  void add(const bind::RunStep& at, const bind::TapeMove<Planned>& move) {
-    if (bytes_moved(move, context_.buffers) == 0) return nothing(at);
-    if (graph_ != nullptr) add_to(*graph_, move, context_.buffers);
-    added(at);
-  }
-
-  // A simulated GPU is told of each launch which one it is, and what it may access.
-  void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
-            std::span<const std::int64_t> slots) {
-    if (graph_ == nullptr || launch.form == nullptr) return;
-    driver::Simulator* const simulator = context_.device.driver().simulator;
-    nodes_.add(launch, at.programmatic, at.number,
-               simulator == nullptr ? std::span<const std::int64_t>() : slots);
-    if (simulator == nullptr) return;
-    simulator->note_node(graph_->launches().back(),
-                         note_of(launch, at.number, slots, context_.buffers, context_.tags));
-  }
-  template <typename Move>
-  void note(const bind::RunStep&, const Move&, std::span<const std::int64_t>) {}
-
-  // The body of a condition is laid out once, and that of a loop once for each iteration in one of
-  // its turns. How often its steps were executed is logged when the run is done.
-  bool test(const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
-    const bool is_loop = condition.group->test.is_loop();
-    if (times == 0) {
-      if (depth_++ == 0) place({at.step, nullptr, RunLog::kNoRow, false, at.number});
-      if (graph_ != nullptr) {
-        graph_->begin_condition(*tests_, tests_->number_of(at, condition), is_loop,
-                                context_.buffers);
-      }
-      return true;
-    }
-    if (is_loop && times < std::min(condition.values.unroll, condition.values.at_most)) {
-      if (times == 1) ++copies_;
-      if (graph_ != nullptr) graph_->next_iteration(*tests_, context_.buffers);
-      return true;
-    }
-    if (times > 1) --copies_;
-    if (graph_ != nullptr) graph_->end_condition(*tests_, context_.buffers);
-    --depth_;
-    mark_if_due();
-    return false;
-  }
-
-  void nothing(const bind::RunStep& at) {
-    if (depth_ == 0) layout_.idle.push_back(at.row);
-    if (copies_ == 0) ++layout_.steps;
-  }
-
-  void added(const bind::RunStep& at) {
-    if (copies_ == 0) ++layout_.steps;
-    if (layout_.first.step == nullptr) layout_.first = at;
-    if (depth_ == 0) place(at);
-  }
-
-  void place(const bind::RunStep& at) {
-    if (stride_ == 0) return;
-    layout_.places.push_back(at);
-    ++unmarked_;
-    mark_if_due();
-  }
-
-  // No event can be recorded in the body of a condition.
-  void mark_if_due() {
-    if (depth_ == 0 && stride_ != 0 && unmarked_ >= stride_) mark();
-  }
-
-  void mark() {
-    const std::size_t number = layout_.marks.size();
-    layout_.marks.push_back(layout_.places.size());
-    unmarked_ = 0;
-    if (graph_ == nullptr) return;
-    if (events_.size() == number) events_.emplace_back(context_.device);
-    graph_->add_mark(events_[number]);
-  }
-
-  const PlayTarget& context_;
-  const PlayContext* run_;
-  TapeGraph* graph_;
-  DeviceTests* tests_;
-  const std::uint64_t stride_;
-  std::vector<Event>& events_;
-  Layout& layout_;
-  NodeUpdates& nodes_;
-  std::uint64_t unmarked_ = 0;
-  std::size_t depth_ = 0;   // conditions around the step
-  std::size_t copies_ = 0;  // of these, those whose steps were laid out before
-};
-
-std::size_t count_conditions(bind::Tape& tape) {
-  std::size_t count = 0;
-  bind::TapeWalk(tape).run(
-      [](bind::RunStep&, const auto&) {},
-      [&](const bind::RunStep&, const bind::TapeCondition&, std::uint64_t times) {
-        if (times == 0) ++count;
-        return times == 0;
-      });
-  return count;
-}
-
-// Logs the conditions of a run that is done, and the steps in them. `counts`: how often the steps
-// of each were executed.
-void log_conditions(const PlayContext& context, DeviceTests& tests,
-                    const std::vector<std::uint64_t>& counts) {
-  context.log.recount();
-  std::vector<std::uint64_t> open;  // of the conditions around a step
-  bind::TapeWalk walk(context.tape);
-  const auto step = [&](bind::RunStep& at, const auto& action) {
-    if (!open.empty()) context.log.next_done(at, action, walk.slots(), open.back());
-  };
-  walk.run(step,
-           [&](const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
-             if (times != 0) {
-               open.pop_back();
-               return false;
-             }
-             open.push_back(counts[tests.number_of(at, condition)]);
-             context.log.executed(*at.step, open.back());
-             return true;
-           });
-}
 
 class GraphPlayer : public Player {
  public:
@@ -263,8 +83,7 @@ class GraphPlayer : public Player {
     binding_ = 0;  // of none, until the graph is made
     make_tests(target);
     TapeGraph graph(device_);
-    Layouter(target, run, &graph, tests_ ? &*tests_ : nullptr, stride, events_, layout_, nodes_)
-        .run();
+    layout_ = play::lay_out({target, run, &graph, tests(), stride, events_, nodes_});
     take(std::move(graph));
     binding_ = target.binding;
     stride_ = stride;
@@ -289,9 +108,7 @@ class GraphPlayer : public Player {
         context.watch.limited() ? (context.steps + kMostMarks - 1) / kMostMarks : 0;
     if (is_made(context, stride)) {
       layout_ = {};
-      Layouter(context, &context, nullptr, tests_ ? &*tests_ : nullptr, stride, events_, layout_,
-               nodes_)
-          .run();
+      layout_ = play::lay_out({context, &context, nullptr, tests(), stride, events_, nodes_});
       if (nodes_.apply(*instance_, context)) ++counts_.updates;
     } else {
       make(context, &context, stride);
@@ -335,6 +152,8 @@ class GraphPlayer : public Player {
     if (failure) throw std::move(*failure);
     context.log.end_run(elapsed_seconds(begin_, end_));
   }
+
+  DeviceTests* tests() { return tests_ ? &*tests_ : nullptr; }
 
   // What the conditions of earlier graphs found wrong.
   std::optional<Error> check_retired(const Stream& stream) {
@@ -405,7 +224,7 @@ class GraphPlayer : public Player {
   std::uint64_t binding_ = 0;  // what the graph was made for
   std::uint64_t stride_ = 0;   // between its marks; 0: it has none
   GraphReport counts_;
-  Layout layout_;
+  GraphLayout layout_;
   bool launched_ = false;  // in this run
 };
 
