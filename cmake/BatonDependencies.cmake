@@ -11,6 +11,11 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
 
+set(BATON_FMT fmt::fmt)
+if(BATON_FMT_HEADER_ONLY)
+  set(BATON_FMT fmt::fmt-header-only)
+endif()
+
 # Of libcrypto, SHA-256 alone is used. Its archive comes with its headers and gives that in 25 KB; the
 # shared library is relocated in tens of thousands of places whenever a process starts, which takes
 # longer than what the compile cache does for a hit. -DBATON_CRYPTO_ARCHIVE=OFF takes the shared one.

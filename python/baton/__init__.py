@@ -15,8 +15,11 @@ from ._core import (Array, Device, Event, Kernel, LibraryFunction, Module, Plan,
 from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultError, FindingError,
                       FindingWarning, LimitError, NotFoundError, OutOfMemoryError, TimeoutError,
                       UnsupportedError)
+from ._files import cmake_prefix, search_packages
 from ._load import compile, load, load_library
 from ._program import BoundProgram, Bundle, Program, bundle, check
+
+search_packages()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,10 +92,11 @@ def _device(given: Device | str | None) -> Device:
 
 __all__ = [
     "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport", "CheckedLaunch",
-    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "Expression", "FaultError", "Finding",
-    "FindingError", "FindingWarning", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
-    "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer", "ProgramBuilder",
-    "RunReport", "StepReport", "Stream", "TimeoutError", "UnsupportedError", "__version__",
-    "array", "bench", "bundle", "ceildiv", "ceildiv_of", "check", "compile", "device", "devices", "doctor",
-    "empty", "inspect", "load", "load_library", "on", "stream", "zeros",
+    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "Expression", "FaultError",
+    "Finding", "FindingError", "FindingWarning", "Kernel", "LibraryFunction", "LimitError",
+    "Module", "NotFoundError", "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer",
+    "Program", "ProgramBuffer", "ProgramBuilder", "RunReport", "StepReport", "Stream",
+    "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "ceildiv",
+    "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
+    "inspect", "load", "load_library", "on", "stream", "zeros",
 ]

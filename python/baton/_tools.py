@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path as _Path
 from typing import Any, Sequence
 
+from . import _files
 from ._errors import Error, NotFoundError
 
 
@@ -29,7 +30,7 @@ def command() -> str:
 
 def _json(arguments: Sequence[str], statuses: Sequence[int] = (0,)) -> dict[str, Any]:
     result = subprocess.run([command(), *arguments, "--json"], capture_output=True, text=True,
-                            check=False)
+                            env=_files.environment(), check=False)
     try:
         report: dict[str, Any] = json.loads(result.stdout)
     except json.JSONDecodeError:

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "baton/schedule.h"
+#include "compile/nvrtc/search_places.h"
 #include "core/array.h"
 #include "core/device.h"
 #include "core/given.h"
@@ -99,6 +100,20 @@ PyObject* schedule(PyObject*, PyObject* text) {
                  Subject::kArguments);
 }
 
+// search_packages(folders): the folders of Python packages whose NVIDIA wheels are searched.
+PyObject* search_packages(PyObject*, PyObject* folders) {
+  return guarded([&] {
+    std::vector<std::filesystem::path> paths;
+    const Ref sequence = Ref::checked(PySequence_Tuple(folders));
+    const Py_ssize_t count = PyTuple_Size(sequence.get());
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      paths.push_back(path_argument(PyTuple_GetItem(sequence.get(), i)));
+    }
+    compiler::set_site_packages(std::move(paths));
+    return none();
+  });
+}
+
 PyMethodDef functions[] = {
     {"array", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_of)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
@@ -108,6 +123,7 @@ PyMethodDef functions[] = {
     {"is_host_array", is_host_array, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},
     {"schedule", schedule, METH_O, nullptr},
+    {"search_packages", search_packages, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 int execute(PyObject* module) {

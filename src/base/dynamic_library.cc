@@ -21,6 +21,12 @@ std::optional<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> 
   return std::nullopt;
 }
 
+std::optional<DynamicLibrary> DynamicLibrary::loaded(const std::string& name) {
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr) return std::nullopt;
+  return DynamicLibrary(handle, name);
+}
+
 DynamicLibrary::DynamicLibrary(DynamicLibrary&& other) noexcept
     : handle_(std::exchange(other.handle_, nullptr)),
       name_(std::move(other.name_)),

@@ -17,6 +17,9 @@ class DynamicLibrary {
   static std::optional<DynamicLibrary> open(std::span<const std::string> names,
                                             std::string* why = nullptr);
 
+  // The library of that soname, if some part of this process has loaded it.
+  static std::optional<DynamicLibrary> loaded(const std::string& name);
+
   DynamicLibrary(DynamicLibrary&& other) noexcept;
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept;
   ~DynamicLibrary();

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/tool_main.h"
 
 namespace baton::cli {
 namespace {
@@ -62,7 +63,7 @@ struct Dispatch {
   void operator()(const CacheCommand& command) const { cache(command, output); }
 };
 
-int main(const std::vector<std::string>& arguments) {
+int run_command(const std::vector<std::string>& arguments) {
   install_signal_handlers();
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   Output output(std::find(arguments.begin(), end, "--json") != end, command_name(arguments));
@@ -90,8 +91,9 @@ int main(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
-}  // namespace baton::cli
 
-int main(int count, char** values) {
-  return baton::cli::main(std::vector<std::string>(values + 1, values + std::max(count, 1)));
+int tool_main(int count, char** values) {
+  return run_command(std::vector<std::string>(values + 1, values + std::max(count, 1)));
 }
+
+}  // namespace baton::cli

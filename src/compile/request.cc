@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "chip/chip.h"
+#include "compile/nvrtc/bundled_headers.h"
 #include "compile/nvrtc/ptxas_report.h"
 
 namespace baton::compiler {
@@ -73,6 +74,7 @@ Request make_request(const Source& source, const CompileOptions& options, bool i
     request.parsed.others.emplace_back("--relocatable-device-code=true");
     request.parsed.is_relocatable = true;
   }
+  add_bundled_headers(request.toolkit);
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) {
     const std::string_view name = header.name;

@@ -11,6 +11,7 @@
 #include "baton/error.h"
 #include "compile/cache/cache.h"
 #include "compile/link/nvjitlink.h"
+#include "compile/nvrtc/bundled_headers.h"
 #include "compile/nvrtc/nvrtc.h"
 #include "compile/nvrtc/toolkit.h"
 
@@ -34,7 +35,8 @@ Part driver_part(const std::vector<DeviceSummary>& devices, const std::string& w
 Part nvrtc_part(const compiler::Toolkit& toolkit) {
   Part part{"NVRTC", false, {}, {}, true};
   try {
-    part.detail = compiler::require_nvrtc(toolkit).string();
+    part.detail =
+        fmt::format("{} ({})", compiler::require_nvrtc(toolkit).string(), toolkit.nvrtc_origin);
     part.version = compiler::Nvrtc::load(*toolkit.nvrtc).version_text();
     part.found = true;
   } catch (const Error& error) {
@@ -55,7 +57,7 @@ Part headers_part(const compiler::Toolkit& toolkit) {
         true};
   }
   return {"CUDA headers", true, compiler::header_version(toolkit),
-          toolkit.include.front().string()};
+          fmt::format("{} ({})", toolkit.include.front().string(), toolkit.include_origin)};
 }
 
 Part nvjitlink_part(const compiler::Toolkit& toolkit) {
@@ -110,7 +112,8 @@ Part cache_part() {
 
 std::vector<Part> find_parts(const std::vector<DeviceSummary>& devices,
                              const std::string& why_no_gpu) {
-  const compiler::Toolkit toolkit = compiler::find_toolkit();
+  compiler::Toolkit toolkit = compiler::find_toolkit();
+  compiler::add_bundled_headers(toolkit);
   return {driver_part(devices, why_no_gpu), nvrtc_part(toolkit), headers_part(toolkit),
           nvjitlink_part(toolkit), cache_part()};
 }

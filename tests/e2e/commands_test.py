@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -306,6 +307,25 @@ class Commands(Case):
         result = self.baton("doctor", "--json", BATON_NVRTC="/nonexistent")
         self.assertEqual(result.json()["error"]["code"], "not_found")
         self.assertEqual(len(result.json()["parts"]), 5)
+
+    def test_doctor_says_how_it_found_nvrtc(self):
+        """The wheels beside an installed package, by the place of the program alone."""
+        found = self.baton("doctor", "--json").json()["parts"][1]
+        if not found["found"]:
+            self.skipTest("NVRTC is not installed")
+        library = pathlib.Path(found["detail"].rsplit(" (", 1)[0])
+        packages = self.folder / "site-packages"
+        for folder in ("baton/bin", "nvidia/cu13/lib"):
+            (packages / folder).mkdir(parents=True)
+        (packages / "nvidia/cu13/lib" / library.name).symlink_to(library)
+        program = shutil.copy2(BATON, packages / "baton" / "bin")
+        environment = dict(os.environ, BATON_CUDA_ROOT="none", BATON_CACHE_DIR=str(self.folder / "cache"))
+        environment.pop("BATON_NVRTC", None)
+        done = subprocess.run([program, "doctor", "--json"], env=environment, capture_output=True, text=True)
+        part = json.loads(done.stdout)["parts"][1]
+        self.assertTrue(part["found"], done.stderr)
+        self.assertEqual(part["detail"],
+                         f"{packages}/nvidia/cu13/lib/{library.name} (the Python packages beside Baton)")
 
     def test_folders_on_the_way(self):
         """A program's folders are relative to it; those on the command line to the working directory."""

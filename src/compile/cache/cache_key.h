@@ -15,8 +15,4 @@ namespace baton::compiler {
 // these.
 std::optional<std::string> cache_key(const Request& request, std::string* obstacle);
 
-// What identifies a library as far as the cache goes: its size, its beginning and its end. Nothing
-// where it cannot be read.
-std::optional<std::string> library_identity(const std::filesystem::path& library);
-
 }  // namespace baton::compiler

@@ -17,6 +17,7 @@
 #include "compile/cache/cache_entry.h"
 #include "compile/cache/cache_key.h"
 #include "compile/cache/path_table.h"
+#include "compile/library_identity.h"
 #include "compile/link/device_linker.h"
 #include "compile/link/linker_options.h"
 #include "compile/make_result.h"

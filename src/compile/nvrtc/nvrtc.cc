@@ -47,6 +47,8 @@ std::unique_ptr<const Nvrtc> open_nvrtc(const std::filesystem::path& path) {
   require_symbol(*library, table->log, "nvrtcGetProgramLog", kNeededNvrtc);
   require_symbol(*library, table->add_name, "nvrtcAddNameExpression", kNeededNvrtc);
   require_symbol(*library, table->lowered_name, "nvrtcGetLoweredName", kNeededNvrtc);
+  table->install_headers = reinterpret_cast<decltype(table->install_headers)>(
+      library->symbol("nvrtcInstallBundledHeaders"));
   // It keeps state for the life of the process; nobody supports unloading it.
   library->leak();
   load_builtins(*table);

@@ -32,6 +32,8 @@ struct Nvrtc {
   Result (*log_size)(Program program, std::size_t* size) = nullptr;
   Result (*log)(Program program, char* out) = nullptr;
   Result (*add_name)(Program program, const char* expression) = nullptr;
+  // Of 13.3 and later: writes the headers that NVRTC has inside; null where it has none.
+  Result (*install_headers)(const char* folder, unsigned flags, const char** why) = nullptr;
   Result (*lowered_name)(Program program, const char* expression, const char** name) = nullptr;
 
   std::string path;

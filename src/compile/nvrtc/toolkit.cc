@@ -4,10 +4,10 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/dynamic_library.h"
 #include "base/environment.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "base/text.h"
+#include "compile/nvrtc/search_places.h"
 
 namespace baton::compiler {
 namespace {
@@ -49,97 +49,30 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, failed);
 }
 
-std::vector<fs::path> children(const fs::path& folder, std::string_view prefix) {
-  std::vector<fs::path> found;
-  std::error_code failed;
-  // Its ++ without an error code would throw; what cannot be read is not found.
-  for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator();
-       at.increment(failed)) {
-    if (at->path().filename().string().starts_with(prefix)) found.push_back(at->path());
+// One of NVRTC that some library of this process has loaded, such as PyTorch: two of one version
+// would be two times 140 MB, and two versions must not meet.
+std::optional<SearchPlace> loaded_nvrtc() {
+  for (std::string_view name : kNvrtcNames) {
+    const auto library = DynamicLibrary::loaded(std::string(name));
+    if (library && is_file(library->path())) return {{library->path(), "loaded in this process"}};
   }
-  std::sort(found.rbegin(), found.rend());
-  return found;
+  return std::nullopt;
 }
 
-// The folders in which the dynamic loader looks: LD_LIBRARY_PATH, those of ld.so.conf, and its own.
-std::vector<fs::path> loader_folders() {
-  std::vector<fs::path> folders;
-  if (const auto path = read_environment("LD_LIBRARY_PATH")) {
-    std::string_view rest = *path;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find(':'), rest.size());
-      if (end > 0) folders.emplace_back(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+void add_libraries(std::vector<SearchPlace>& into, const std::vector<SearchPlace>& roots) {
+  for (const SearchPlace& root : roots) {
+    for (std::string_view below : kLibraryFolders) {
+      into.push_back({root.folder / below, root.origin});
     }
-  }
-  for (const fs::path& file : children("/etc/ld.so.conf.d", "")) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) {
-      const std::string_view folder = trim(line);
-      if (folder.starts_with('/')) folders.emplace_back(folder);
-    }
-  }
-  for (std::string_view folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                                  "/usr/lib64", "/usr/lib", "/lib64"}) {
-    folders.emplace_back(folder);
-  }
-  return folders;
-}
-
-// Roots chosen by hand come before the loader's path, those found by custom after it.
-std::vector<fs::path> chosen_roots() {
-  const auto root = read_environment("BATON_CUDA_ROOT");
-  if (!root) return {};
-  std::error_code failed;
-  if (!fs::is_directory(*root, failed)) {
-    log(LogLevel::kWarning,
-        "BATON_CUDA_ROOT is {}, which is not a folder: Baton looks for CUDA elsewhere", *root);
-  }
-  return {*root};
-}
-
-std::vector<fs::path> customary_roots() {
-  std::vector<fs::path> roots;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto root = read_environment(variable)) roots.emplace_back(*root);
-  }
-  roots.emplace_back("/usr/local/cuda");
-  for (fs::path& versioned : children("/usr/local", "cuda-")) roots.push_back(std::move(versioned));
-  roots.emplace_back("/opt/cuda");
-  roots.emplace_back("/usr");
-
-  // A build folder lies below the project that scripts/setup unpacked the wheels into.
-  std::error_code failed;
-  fs::path folder = fs::read_symlink("/proc/self/exe", failed).parent_path();
-  constexpr int kLevels = 5;
-  for (int level = 0; level < kLevels && !folder.empty(); ++level) {
-    roots.push_back(folder / ".deps" / "cuda");
-    if (folder == folder.root_path()) break;
-    folder = folder.parent_path();
-  }
-  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const auto prefix = read_environment(variable);
-    if (!prefix) continue;
-    roots.emplace_back(*prefix);
-    for (const fs::path& python : children(fs::path(*prefix) / "lib", "python3")) {
-      roots.push_back(python / "site-packages");
-    }
-  }
-  return roots;
-}
-
-void add_libraries(std::vector<fs::path>& into, const std::vector<fs::path>& roots) {
-  for (const fs::path& root : roots) {
-    for (std::string_view below : kLibraryFolders) into.push_back(root / below);
   }
 }
 
 template <std::size_t N>
-std::optional<fs::path> find_library(const std::vector<fs::path>& folders,
-                                     const std::string_view (&names)[N]) {
-  for (const fs::path& folder : folders) {
+std::optional<SearchPlace> find_library(const std::vector<SearchPlace>& places,
+                                        const std::string_view (&names)[N]) {
+  for (const SearchPlace& place : places) {
     for (std::string_view name : names) {
-      if (is_file(folder / name)) return folder / name;
+      if (is_file(place.folder / name)) return {{place.folder / name, place.origin}};
     }
   }
   return std::nullopt;
@@ -158,59 +91,86 @@ std::vector<fs::path> with_cccl(const fs::path& folder) {
   return include;
 }
 
-std::vector<fs::path> find_headers(const std::optional<fs::path>& nvrtc,
-                                   const std::vector<fs::path>& roots) {
+void find_headers(Toolkit& toolkit, const std::vector<SearchPlace>& roots) {
   // The headers that came with NVRTC fit it best.
-  std::vector<fs::path> candidates;
-  if (nvrtc) {
+  std::vector<SearchPlace> candidates;
+  if (toolkit.nvrtc) {
     std::error_code failed;
-    for (const fs::path& file : {*nvrtc, fs::canonical(*nvrtc, failed)}) {
+    for (const fs::path& file : {*toolkit.nvrtc, fs::canonical(*toolkit.nvrtc, failed)}) {
       const fs::path above = file.parent_path().parent_path();
-      candidates.push_back(above / "include");
-      candidates.push_back(above.parent_path() / "cuda_runtime" / "include");
+      candidates.push_back({above / "include", "beside NVRTC"});
+      candidates.push_back({above.parent_path() / "cuda_runtime" / "include", "beside NVRTC"});
     }
   }
-  for (const fs::path& root : roots) {
-    for (std::string_view below : kHeaderFolders) candidates.push_back(root / below);
+  for (const SearchPlace& root : roots) {
+    for (std::string_view below : kHeaderFolders) {
+      candidates.push_back({root.folder / below, root.origin});
+    }
   }
-  for (const fs::path& candidate : candidates) {
-    if (holds_headers(candidate)) return with_cccl(candidate);
+  for (const SearchPlace& candidate : candidates) {
+    if (!holds_headers(candidate.folder)) continue;
+    toolkit.include = with_cccl(candidate.folder);
+    toolkit.include_origin = candidate.origin;
+    return;
   }
-  return {};
+}
+
+void find_nvrtc(Toolkit& toolkit, const SearchPlaces& places,
+                const std::vector<SearchPlace>& roots) {
+  if (const auto chosen = read_environment("BATON_NVRTC")) {
+    toolkit.searched.push_back("BATON_NVRTC=" + *chosen);
+    toolkit.nvrtc_origin = "BATON_NVRTC";
+    if (is_file(*chosen)) toolkit.nvrtc = *chosen;
+    return;
+  }
+  std::vector<SearchPlace> before;
+  add_libraries(before, places.chosen);
+  std::vector<SearchPlace> after;
+  add_libraries(after, places.packages);
+  after.insert(after.end(), places.loader.begin(), places.loader.end());
+  add_libraries(after, places.customary);
+  auto found = find_library(before, kNvrtcNames);
+  if (!found) found = loaded_nvrtc();
+  if (!found) found = find_library(after, kNvrtcNames);
+  if (found) {
+    toolkit.nvrtc = found->folder;
+    toolkit.nvrtc_origin = found->origin;
+  }
+  if (!places.loader.empty()) toolkit.searched.emplace_back("the loader's path");
+  // A folder may be named by several variables.
+  for (const SearchPlace& root : roots) {
+    std::vector<std::string>& searched = toolkit.searched;
+    const std::string folder = root.folder.string();
+    const bool known = std::find(searched.begin(), searched.end(), folder) != searched.end();
+    if (!known) searched.push_back(folder);
+  }
+}
+
+void find_nvjitlink(Toolkit& toolkit, const SearchPlaces& places) {
+  if (const auto chosen = read_environment("BATON_NVJITLINK")) {
+    if (is_file(*chosen)) toolkit.nvjitlink = *chosen;
+    return;
+  }
+  std::vector<SearchPlace> libraries;
+  add_libraries(libraries, places.chosen);
+  add_libraries(libraries, places.packages);
+  libraries.insert(libraries.end(), places.loader.begin(), places.loader.end());
+  add_libraries(libraries, places.customary);
+  if (const auto found = find_library(libraries, kNvjitlinkNames))
+    toolkit.nvjitlink = found->folder;
 }
 
 }  // namespace
 
 Toolkit find_toolkit() {
+  const SearchPlaces places = search_places();
+  std::vector<SearchPlace> roots = places.chosen;
+  roots.insert(roots.end(), places.packages.begin(), places.packages.end());
+  roots.insert(roots.end(), places.customary.begin(), places.customary.end());
   Toolkit toolkit;
-  std::vector<fs::path> roots = chosen_roots();
-  std::vector<fs::path> libraries;
-  add_libraries(libraries, roots);
-  for (fs::path& folder : loader_folders()) libraries.push_back(std::move(folder));
-  const std::vector<fs::path> customary = customary_roots();
-  add_libraries(libraries, customary);
-  roots.insert(roots.end(), customary.begin(), customary.end());
-
-  if (const auto chosen = read_environment("BATON_NVRTC")) {
-    toolkit.searched.push_back("BATON_NVRTC=" + *chosen);
-    if (is_file(*chosen)) toolkit.nvrtc = *chosen;
-  } else {
-    toolkit.nvrtc = find_library(libraries, kNvrtcNames);
-    toolkit.searched.emplace_back("the loader's path");
-    // A folder may be named by several variables.
-    for (const fs::path& root : roots) {
-      std::vector<std::string>& searched = toolkit.searched;
-      const bool known =
-          std::find(searched.begin(), searched.end(), root.string()) != searched.end();
-      if (!known) searched.push_back(root.string());
-    }
-  }
-  if (const auto chosen = read_environment("BATON_NVJITLINK")) {
-    if (is_file(*chosen)) toolkit.nvjitlink = *chosen;
-  } else {
-    toolkit.nvjitlink = find_library(libraries, kNvjitlinkNames);
-  }
-  toolkit.include = find_headers(toolkit.nvrtc, roots);
+  find_nvrtc(toolkit, places, roots);
+  find_nvjitlink(toolkit, places);
+  find_headers(toolkit, roots);
   return toolkit;
 }
 

@@ -14,6 +14,9 @@ struct Toolkit {
   std::optional<std::filesystem::path> nvjitlink;
   // CUDA's own headers, in the order to search; the first holds cuda_fp16.h. Empty: not found.
   std::vector<std::filesystem::path> include;
+  // How NVRTC and the headers were found, for messages: "CUDA_HOME". Empty: not found.
+  std::string nvrtc_origin;
+  std::string include_origin;
   std::vector<std::string> searched;  // what was looked at, for messages
 };
 
@@ -22,11 +25,12 @@ inline constexpr std::string_view kWheels =
     "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl";
 
 // Looks, in this order: BATON_NVRTC (a file, for NVRTC alone) and BATON_NVJITLINK (likewise),
-// BATON_CUDA_ROOT, the loader's path,
-// CUDA_HOME, CUDA_PATH, /usr/local/cuda and its versions, newest first, .deps/cuda beside or above
-// the executable, and NVIDIA's Python wheels in VIRTUAL_ENV or CONDA_PREFIX. A root may be laid out
-// as a toolkit (lib64, include) or as wheels (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib). Thread-safe
-// as far as getenv is.
+// BATON_CUDA_ROOT; NVRTC that is loaded in this process; NVIDIA's wheels among the Python packages
+// beside Baton, in those of set_site_packages, and in those of BATON_SITE_PACKAGES; the loader's
+// path; CUDA_HOME, CUDA_PATH, /usr/local/cuda and its versions, newest first, .deps/cuda beside or
+// above the executable, and NVIDIA's wheels in VIRTUAL_ENV or CONDA_PREFIX. BATON_CUDA_ROOT=none
+// leaves out the loader's path and all behind it. A root may be laid out as a toolkit (lib64,
+// include) or as wheels (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib). Thread-safe as far as getenv is.
 Toolkit find_toolkit();
 
 // The toolkit's NVRTC, or throws kNotFound saying what was searched and how to get it.

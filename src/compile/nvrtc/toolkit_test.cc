@@ -1,13 +1,16 @@
 #include "compile/nvrtc/toolkit.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 
+#include "base/dynamic_library.h"
 #include "base/file.h"
 #include "baton/error.h"
+#include "compile/nvrtc/search_places.h"
 
 namespace baton::compiler {
 namespace {
@@ -18,8 +21,13 @@ class ToolkitTest : public testing::Test {
  protected:
   ~ToolkitTest() override {
     for (const char* name : {"BATON_CUDA_ROOT", "BATON_NVRTC", "BATON_NVJITLINK", "VIRTUAL_ENV",
-                             "CUDA_HOME", "CUDA_PATH"})
+                             "CUDA_HOME", "CUDA_PATH", "BATON_SITE_PACKAGES"})
       unsetenv(name);
+    set_site_packages({});
+  }
+  void touch_wheels(const std::string& packages) {
+    touch(packages + "/nvidia/cu13/lib/libnvrtc.so.13");
+    touch(packages + "/nvidia/cu13/include/cuda_fp16.h");
   }
   void touch(const std::string& name, std::string_view text = "") {
     const fs::path path = root_.path() / name;
@@ -82,6 +90,75 @@ TEST_F(ToolkitTest, NamesEachPlaceOnce) {
   const std::vector<std::string> searched = find_toolkit().searched;
   EXPECT_EQ(std::count(searched.begin(), searched.end(), root_.path().string()), 1);
   EXPECT_EQ(std::set<std::string>(searched.begin(), searched.end()).size(), searched.size());
+}
+
+// What the process has loaded would be found first.
+#define SKIP_WHERE_NVRTC_IS_LOADED()                        \
+  if (DynamicLibrary::loaded("libnvrtc.so.13").has_value()) \
+  GTEST_SKIP() << "another test loaded NVRTC; run this one alone"
+
+TEST_F(ToolkitTest, TakesPythonsPackagesBeforeTheSystem) {
+  SKIP_WHERE_NVRTC_IS_LOADED();
+  touch_wheels("given");
+  touch_wheels("named");
+  touch("toolkit/lib64/libnvrtc.so.13");
+  setenv("CUDA_HOME", (root_.path() / "toolkit").c_str(), 1);
+  setenv("BATON_SITE_PACKAGES", ("/nonexistent:" + (root_.path() / "named").string()).c_str(), 1);
+  EXPECT_EQ(find_toolkit().nvrtc, root_.path() / "named/nvidia/cu13/lib/libnvrtc.so.13");
+
+  set_site_packages({root_.path() / "toolkit", root_.path() / "given"});
+  const Toolkit toolkit = find_toolkit();
+  EXPECT_EQ(toolkit.nvrtc, root_.path() / "given/nvidia/cu13/lib/libnvrtc.so.13");
+  EXPECT_EQ(toolkit.nvrtc_origin, "Python's packages");
+  EXPECT_EQ(toolkit.include, std::vector<fs::path>{root_.path() / "given/nvidia/cu13/include"});
+  EXPECT_EQ(toolkit.include_origin, "beside NVRTC");
+}
+
+TEST_F(ToolkitTest, FindsThePackagesAroundAnInstalledFile) {
+  touch("usr/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  const fs::path packages = root_.path() / "usr/site-packages";
+  EXPECT_EQ(packages_around(packages / "baton/_core.so"), std::vector<fs::path>{packages});
+  EXPECT_EQ(packages_around(packages / "baton/lib/libbaton.so"), std::vector<fs::path>{packages});
+  EXPECT_EQ(packages_around(packages / "baton/bin/../lib/libbaton.so"),
+            std::vector<fs::path>{packages});
+  EXPECT_TRUE(packages_around(root_.path() / "usr/lib/libbaton.so").empty());
+  EXPECT_TRUE(packages_around("libbaton.so").empty());
+}
+
+TEST_F(ToolkitTest, NoneMeansNothingOfTheSystem) {
+  SKIP_WHERE_NVRTC_IS_LOADED();
+  setenv("BATON_CUDA_ROOT", "none", 1);
+  touch("toolkit/lib64/libnvrtc.so.13");
+  touch("toolkit/include/cuda_fp16.h");
+  setenv("CUDA_HOME", (root_.path() / "toolkit").c_str(), 1);
+  const Toolkit toolkit = find_toolkit();
+  EXPECT_EQ(toolkit.nvrtc, std::nullopt);
+  EXPECT_EQ(toolkit.nvjitlink, std::nullopt);
+  EXPECT_TRUE(toolkit.include.empty());
+  EXPECT_TRUE(toolkit.searched.empty());
+
+  touch_wheels("given");
+  set_site_packages({root_.path() / "given"});
+  EXPECT_EQ(find_toolkit().nvrtc, root_.path() / "given/nvidia/cu13/lib/libnvrtc.so.13");
+}
+
+// What the process has loaded, by whatever name, is taken before other files, but for chosen ones.
+TEST_F(ToolkitTest, TakesWhatIsLoaded) {
+  const Toolkit system = find_toolkit();
+  if (!system.nvrtc) GTEST_SKIP() << "NVRTC is not installed";
+  const fs::path folder = root_.path() / "nvidia/cu13/lib";
+  fs::create_directories(folder);
+  fs::create_symlink(*system.nvrtc, folder / "libnvrtc.so.13");
+  touch_wheels("given");
+  set_site_packages({root_.path() / "given"});
+  ASSERT_NE(dlopen((folder / "libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL), nullptr)
+      << dlerror();
+  const Toolkit toolkit = find_toolkit();
+  ASSERT_TRUE(toolkit.nvrtc);
+  EXPECT_TRUE(fs::equivalent(*toolkit.nvrtc, *system.nvrtc));
+  EXPECT_EQ(toolkit.nvrtc_origin, "loaded in this process");
+  setenv("BATON_CUDA_ROOT", (root_.path() / "given").c_str(), 1);
+  EXPECT_EQ(find_toolkit().nvrtc, root_.path() / "given/nvidia/cu13/lib/libnvrtc.so.13");
 }
 
 TEST_F(ToolkitTest, SaysWhereItLooked) {
