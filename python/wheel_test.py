@@ -121,9 +121,14 @@ class Wheel(unittest.TestCase):
         built = cls.folder / "built"
         # A build folder of its own kind makes the second run short.
         version = ".".join(str(part) for part in version_of(python))
+        # The compiler as CMake's presets call it, so that ccache knows the objects of other builds.
+        environment = dict(os.environ, CC="cc", CXX="c++")
+        if shutil.which("ccache"):
+            environment |= {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
         run(python, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps",
             "--config-settings", f"build-dir={ROOT}/build/plain-wheel-{version}",
-            "--wheel-dir", built, ROOT)
+            "--config-settings", "cmake.define.BATON_WARNINGS_AS_ERRORS=ON",
+            "--wheel-dir", built, ROOT, env=environment)
         return next(built.glob("baton-*.whl"))
 
     def test_contents(self):
