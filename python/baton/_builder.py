@@ -21,9 +21,9 @@ class Expression(str):
     `N * 4`, `(N + 255) // 256`, `N % 32`. `/` is floor division in a program file; Python's is `//`.
     """
 
-    def _with(self, operator: str, other: object, swapped: bool = False) -> Any:
+    def _with(self, operator: str, other: object, swapped: bool = False) -> Expression:
         if not isinstance(other, (int, str)) or isinstance(other, bool):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         left, right = (other, self) if swapped else (self, other)
         return Expression(f"({left} {operator} {right})")
 

@@ -14,10 +14,12 @@ namespace {
 
 // `k[grid, block]`, which can be called. Its call is a vectorcall: the address of that function is
 // a member of the object.
+// Small, because each such expression makes one: a LaunchConfig has room for all attributes.
 struct LauncherValue {
   vectorcallfunc call = nullptr;
   Ref kernel;
-  LaunchConfig config;
+  Dim3 grid, block;
+  std::uint32_t shared = 0;
 };
 
 PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -37,7 +39,11 @@ PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags
             stream = args[count + i];
           }
         }
-        launch(value_of<KernelValue>(launcher.kernel.get()), launcher.config, args,
+        LaunchConfig config;
+        config.grid = launcher.grid;
+        config.block = launcher.block;
+        config.shared = launcher.shared;
+        launch(value_of<KernelValue>(launcher.kernel.get()), config, args,
                static_cast<std::size_t>(count), stream);
         return none();
       },
@@ -53,11 +59,11 @@ PyObject* kernel_item(PyObject* self, PyObject* key) {
                       "k[...] takes grid and block, and perhaps the bytes of dynamic shared "
                       "memory: k[grid, block] or k[grid, block, shared]");
         }
-        LaunchKeywords keywords(value_of<KernelValue>(self).kernel);
-        keywords.grid(PyTuple_GetItem(key, 0));
-        keywords.block(PyTuple_GetItem(key, 1));
-        if (size == 3) keywords.shared(PyTuple_GetItem(key, 2));
-        return make_object(LauncherValue{launcher_call, Ref::borrow(self), keywords.config()});
+        LauncherValue launcher{launcher_call, Ref::borrow(self), {}, {}, 0};
+        launcher.grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
+        launcher.block = extents_argument(PyTuple_GetItem(key, 1), "the block");
+        if (size == 3) launcher.shared = shared_argument(PyTuple_GetItem(key, 2));
+        return make_object(std::move(launcher));
       },
       Subject::kArguments);
 }
@@ -77,7 +83,7 @@ PyObject* kernel_launch(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
   return guarded(
       [&] {
         const KernelValue& kernel = value_of<KernelValue>(self);
-        const LaunchKeywords keywords = keywords_of(kernel.kernel, args, nargs, names);
+        LaunchKeywords keywords = keywords_of(kernel.kernel, args, nargs, names);
         launch(kernel, keywords.config(), args, static_cast<std::size_t>(nargs), keywords.stream());
         return none();
       },
@@ -87,7 +93,7 @@ PyObject* kernel_launch(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
 PyObject* kernel_plan(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded(
       [&] {
-        const LaunchKeywords keywords =
+        LaunchKeywords keywords =
             keywords_of(value_of<KernelValue>(self).kernel, args, nargs, names);
         return make_plan(self, keywords.config(), args, static_cast<std::size_t>(nargs),
                          keywords.stream());
@@ -110,7 +116,7 @@ PyObject* kernel_occupancy(PyObject* self, PyObject* const* args, Py_ssize_t nar
         LaunchKeywords keywords = keywords_of(kernel, args, nargs, names);
         const Ref one = to_python(std::int32_t{1});
         keywords.grid(one.get());
-        const LaunchConfig config = keywords.config();
+        const LaunchConfig& config = keywords.config();
         return call_python("_values", "Occupancy",
                            to_python(kernel.blocks_per_multiprocessor(config)),
                            to_python(kernel.max_cooperative_blocks(config)));

@@ -27,10 +27,9 @@ class LaunchKeywords {
   void take(PyObject* name, PyObject* value);
   void grid(PyObject* value);
   void block(PyObject* value);
-  void shared(PyObject* value);
   // The config; the block of the image where none was given. Throws kInvalidInput where grid or
   // block is missing, and for `pdl` of a kernel that never waits.
-  LaunchConfig config() const;
+  LaunchConfig& config();
   // `stream=`, or null.
   PyObject* stream() const { return stream_; }
 
@@ -41,9 +40,13 @@ class LaunchKeywords {
   PyObject* stream_ = nullptr;
 };
 
-// Packs the values and launches. Host arrays on the simulated GPU are copied there and back, and
-// then the call waits. Throws kInvalidInput, kLimit, kFault as a launch of C++ does.
-void launch(const KernelValue& kernel, const LaunchConfig& config, PyObject* const* values,
+// Bytes of dynamic shared memory.
+std::uint32_t shared_argument(PyObject* value);
+
+// Packs the values and launches; sets the config's stream. Host arrays on the simulated GPU are
+// copied there and back, and then the call waits. Throws kInvalidInput, kLimit, kFault as a launch
+// of C++ does.
+void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
             std::size_t count, PyObject* stream);
 
 // Throws kInvalidInput, with both numbers, for another number of values than of parameters.

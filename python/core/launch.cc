@@ -172,6 +172,11 @@ std::optional<Keyword> find_keyword(PyObject* name) {
 
 }  // namespace
 
+std::uint32_t shared_argument(PyObject* value) {
+  return static_cast<std::uint32_t>(
+      unsigned_argument(value, "the dynamic shared memory in bytes", UINT32_MAX));
+}
+
 void LaunchKeywords::grid(PyObject* value) {
   config_.grid = extents_argument(value, "the grid");
   has_grid_ = true;
@@ -180,11 +185,6 @@ void LaunchKeywords::grid(PyObject* value) {
 void LaunchKeywords::block(PyObject* value) {
   config_.block = extents_argument(value, "the block");
   has_block_ = true;
-}
-
-void LaunchKeywords::shared(PyObject* value) {
-  config_.shared = static_cast<std::uint32_t>(
-      unsigned_argument(value, "the dynamic shared memory in bytes", UINT32_MAX));
 }
 
 void LaunchKeywords::take(PyObject* name, PyObject* value) {
@@ -204,7 +204,8 @@ void LaunchKeywords::take(PyObject* name, PyObject* value) {
       stream_ = value;
       return;
     case Keyword::kShared:
-      return shared(value);
+      config_.shared = shared_argument(value);
+      return;
     case Keyword::kCluster:
       if (value != Py_None) {
         config_.attributes.set(cluster(extents_argument(value, "the cluster")));
@@ -219,8 +220,8 @@ void LaunchKeywords::take(PyObject* name, PyObject* value) {
   }
 }
 
-LaunchConfig LaunchKeywords::config() const {
-  LaunchConfig config = config_;
+LaunchConfig& LaunchKeywords::config() {
+  LaunchConfig& config = config_;
   const KernelFacts& facts = kernel_.facts();
   if (!has_grid_) {
     throw error(ErrorCode::kInvalidInput,
@@ -271,11 +272,10 @@ PackedValues::PackedValues(const KernelValue& kernel, PyObject* const* values, s
   }
 }
 
-void launch(const KernelValue& kernel, const LaunchConfig& given, PyObject* const* values,
+void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
             std::size_t count, PyObject* stream) {
   CallState state(kernel.kernel.device(), kernel.simulated);
   PackedValues packed(kernel, values, count, state);
-  LaunchConfig config = given;
   config.stream = LaunchConfig::StreamRef(state.stream.choose(stream, state.device), state.device);
   if (!state.hosts.empty()) return launch_on_hosts(kernel, config, packed, state);
   launch_checked(kernel.kernel, config, packed.pointers());

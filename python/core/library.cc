@@ -93,7 +93,7 @@ PyObject* function_call(PyObject* self, PyObject* args, PyObject* keywords) {
                       printable(function.metadata.symbol()), own, all - own,
                       fmt::join(function.metadata.operands(), ", "), values.size());
         }
-        const LaunchConfig config = config_of(function, values.data() + own, all - own);
+        LaunchConfig config = config_of(function, values.data() + own, all - own);
         launch(function.of(), config, values.data(), own, stream);
         return none();
       },
