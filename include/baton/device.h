@@ -69,9 +69,9 @@ class BATON_API Device {
   // throws error findings, as the policy says.
   void synchronize() const;
 
-  // Ends the error state that a fault left on the simulated GPU. Memory, modules and streams stay as
-  // they are, and later work runs. Throws kUnsupported for a GPU, where such a state ends with the
-  // process.
+  // Ends the error state that a fault left on the simulated GPU. Memory, modules and streams stay
+  // as they are, and later work runs. Throws kUnsupported for a GPU, where such a state ends with
+  // the process.
   void recover() const;
 
   // Returns the findings that were not thrown, logged or returned before, in the order first seen.

@@ -355,8 +355,8 @@ class CodeReader {
 
   // "table+64"
   static ValueSource at(ValueSource variable, const InstructionOperand& operand) {
-    const bool is_address = variable.kind == ValueSource::Kind::kVariable ||
-                            variable.kind == ValueSource::Kind::kConst;
+    const bool is_address =
+        variable.kind == ValueSource::Kind::kVariable || variable.kind == ValueSource::Kind::kConst;
     if (is_address) variable.bits = static_cast<std::uint64_t>(operand.offset);
     return variable;
   }

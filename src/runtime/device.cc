@@ -148,9 +148,10 @@ std::vector<FindingReport> Device::findings() const {
 
 void Device::recover() const {
   if (driver().simulator == nullptr) {
-    throw error(ErrorCode::kUnsupported,
-                "{} does not recover from a fault: only the end of the process ends its error state",
-                spec());
+    throw error(
+        ErrorCode::kUnsupported,
+        "{} does not recover from a fault: only the end of the process ends its error state",
+        spec());
   }
   driver().simulator->recover(native_context());
 }
