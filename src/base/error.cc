@@ -6,8 +6,8 @@ namespace baton {
 
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
-#define BATON_ERROR_CODE(name, id, exit_status) \
-  case ErrorCode::name:                         \
+#define BATON_ERROR_CODE(name, id, exit_status, meaning) \
+  case ErrorCode::name:                                  \
     return id;
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE
@@ -17,8 +17,8 @@ std::string_view to_string(ErrorCode code) noexcept {
 
 int exit_status(ErrorCode code) noexcept {
   switch (code) {
-#define BATON_ERROR_CODE(name, id, exit_status) \
-  case ErrorCode::name:                         \
+#define BATON_ERROR_CODE(name, id, exit_status, meaning) \
+  case ErrorCode::name:                                  \
     return exit_status;
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE

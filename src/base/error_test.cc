@@ -64,7 +64,7 @@ TEST(ErrorTest, TheDocumentationNamesEachCodeWithItsStatus) {
       told[(*at)[3]] = status;
     }
   }
-#define BATON_ERROR_CODE(name, id, exit_status) EXPECT_EQ(told[id], exit_status) << id;
+#define BATON_ERROR_CODE(name, id, exit_status, meaning) EXPECT_EQ(told[id], exit_status) << id;
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE
 }

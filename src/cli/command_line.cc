@@ -287,6 +287,9 @@ class CommandLineParser {
     option(inspect, "--arch", raw_.arch, "sm_NN", "Show only the images for one architecture");
     option(inspect, "--extract", raw_.extract, "DIR",
            "Write its images, sources and metadata into a folder");
+    CLI::App* explain =
+        add("explain", "Explain a finding, a verdict's cause, a decision or an error");
+    explain->add_option("CODE", raw_.action, "As in messages and JSON; without it, all are listed");
     CLI::App* cache = add("cache", "Show, verify, clear or copy the compile cache");
     cache->add_option("ACTION", raw_.action, "stats, list, verify, clear, export or import");
     cache->add_option("DIR", raw_.folder, "The folder to export to or to import from");
@@ -548,6 +551,7 @@ class CommandLineParser {
       require(raw_.file, "baton check needs a program or an image: baton check FILE");
       return checked_check(raw_);
     }
+    if (name == "explain") return ExplainCommand{raw_.json, raw_.action};
     if (name == "init") {
       require(raw_.file, "baton init needs a source or an image: baton init FILE.cu");
       InitCommand init{raw_.json, raw_.file, {}, raw_.arch, raw_.entries};

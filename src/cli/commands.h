@@ -18,6 +18,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
 void init(const InitCommand& command, Output& output);
 void build(const BuildCommand& command, Output& output);
 void compile(const CompileCommand& command, Output& output);
+void explain(const ExplainCommand& command, Output& output);
 void inspect(const InspectCommand& command, Output& output);
 void cache(const CacheCommand& command, Output& output);
 

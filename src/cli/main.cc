@@ -59,6 +59,7 @@ struct Dispatch {
   void operator()(const InitCommand& command) const { init(command, output); }
   void operator()(const BuildCommand& command) const { build(command, output); }
   void operator()(const CompileCommand& command) const { compile(command, output); }
+  void operator()(const ExplainCommand& command) const { explain(command, output); }
   void operator()(const InspectCommand& command) const { inspect(command, output); }
   void operator()(const CacheCommand& command) const { cache(command, output); }
 };

@@ -83,6 +83,11 @@ struct BuildCommand {
   bool weights = false;
 };
 
+struct ExplainCommand {
+  bool json = false;
+  std::string code;  // empty: all
+};
+
 struct InitCommand {
   bool json = false;
   std::filesystem::path file;                   // a source or an image
@@ -124,6 +129,6 @@ struct ShowText {
 
 using Command =
     std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand, BuildCommand,
-                 InitCommand, CompileCommand, InspectCommand, CacheCommand>;
+                 InitCommand, ExplainCommand, CompileCommand, InspectCommand, CacheCommand>;
 
 }  // namespace baton::cli

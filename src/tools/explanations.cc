@@ -1,0 +1,64 @@
+#include "tools/explanations.h"
+
+#include "driver/finding_kind.h"
+#include "tools/basics.h"
+
+namespace baton::tools {
+namespace {
+
+std::string_view name_of(driver::FindingSeverity severity) {
+  switch (severity) {
+    case driver::FindingSeverity::kWarning:
+      return "warning";
+    case driver::FindingSeverity::kError:
+      return "error";
+    case driver::FindingSeverity::kFault:
+      return "error that ends the grid";
+    case driver::FindingSeverity::kErrorOrFault:
+      return "error, which may end the grid";
+  }
+  return "error";
+}
+
+std::vector<Explanation> all_rows() {
+  std::vector<Explanation> rows;
+  for (const driver::FindingRow& row : driver::finding_table()) {
+    rows.push_back({row.id, "finding", name_of(row.severity), row.meaning, row.page});
+  }
+#define BATON_EDGE_CAUSE(name, id, verdicts, meaning) \
+  rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl.md"});
+#include "pdl/edge_causes.inc"
+#undef BATON_EDGE_CAUSE
+#define BATON_EDGE_DECISION(name, id, meaning) \
+  rows.push_back({id, "decision about an edge", "", meaning, "pdl.md"});
+#include "edges/edge_decisions.inc"
+#undef BATON_EDGE_DECISION
+#define BATON_ERROR_CODE(name, id, exit_status, meaning) \
+  rows.push_back({id, "error", "status " #exit_status, meaning, "cli.md"});
+#include "base/error_codes.inc"
+#undef BATON_ERROR_CODE
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<Explanation>& explanations() {
+  static const std::vector<Explanation> rows = all_rows();
+  return rows;
+}
+
+std::vector<Explanation> explain(std::string_view id) {
+  std::vector<Explanation> found;
+  std::vector<std::string_view> ids;
+  for (const Explanation& row : explanations()) {
+    if (row.id == id) found.push_back(row);
+    ids.push_back(row.id);
+  }
+  if (found.empty()) {
+    throw error(ErrorCode::kNotFound, "there is no code \"{}\"{}; baton explain lists all",
+                printable(id), suggestion(id, ids));
+  }
+  return found;
+}
+
+}  // namespace baton::tools

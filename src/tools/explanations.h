@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace baton::tools {
+
+// One row of a table that the library prints codes from.
+struct Explanation {
+  std::string_view id;       // "shared_race", "no_wait", "limit"
+  std::string_view table;    // "finding", "cause of a verdict", "decision about an edge", "error"
+  std::string_view detail;   // "error", "unknown", "status 2"
+  std::string_view meaning;  // one sentence
+  std::string_view page;     // of docs/, such as "simulator.md"
+};
+
+// All rows, by table. An id may be in several tables.
+const std::vector<Explanation>& explanations();
+
+// The rows with that id. Throws kNotFound with the nearest id.
+std::vector<Explanation> explain(std::string_view id);
+
+}  // namespace baton::tools
