@@ -256,7 +256,9 @@ class BoundProgram:
                 continue
             pool = self._pool.setdefault(name, [])
             # Three references: the pool's, the loop's and getrefcount's own.
-            free = next((array for array in pool if sys.getrefcount(array) <= 3), None)
+            # Slices and exported tensors share the memory.
+            free = next((array for array in pool
+                         if sys.getrefcount(array) <= 3 and array.references == 1), None)
             if free is None:
                 free = self.device.empty(self._shapes[name], buffer.dtype)
                 pool.append(free)

@@ -7,11 +7,10 @@
 
 from __future__ import annotations
 
-import struct
-
 from . import _core
 from ._core import Array
 from ._errors import ArgumentError
+from ._packing import bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,15 +52,8 @@ class NumbaKernel:
             raise ArgumentError(
                 f"the Numba kernel has {wanted} parameters, and the {len(arguments)} arguments make "
                 f"{len(values)}; the number of arguments or of an array's dimensions differs")
-        self.kernel.launch(*map(self._typed, self.kernel.params, values), grid=grid, block=block,
+        self.kernel.launch(*map(bits, self.kernel.params, values), grid=grid, block=block,
                            **settings)
-
-    @staticmethod
-    def _typed(parameter: Any, value: Any) -> Any:
-        """The image tells no type of a parameter that the kernel does not use: it gets the bits."""
-        if parameter.kind != "unknown" or not isinstance(value, (int, float)):
-            return value
-        return struct.pack("<d" if isinstance(value, float) else "<q", value)[:parameter.size]
 
 
 def load(ptx: str | bytes, device: Device | str | None = None,

@@ -20,6 +20,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from . import _core
 from ._core import Array, Device, Kernel
 from ._errors import ArgumentError, Error, NotFoundError, UnsupportedError
+from ._packing import bits
 
 # The scratch memories of a launch, in the order of their parameters, which follow the kernel's own.
 _SCRATCH = ("global_scratch", "profile_scratch")
@@ -94,14 +95,14 @@ class TritonKernel:
     def _value(self, index: int, argument: Any) -> Any:
         """Floats go in the type of Triton's signature: PTX may declare them as bits."""
         if not isinstance(argument, float) or self.signature is None:
-            return argument
+            return bits(self.kernel.params[index], argument)
         formats = {"fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
         kind = self.signature[index]
         if kind in formats:
             return struct.pack(formats[kind], argument)
         if kind == "bf16":
-            bits = struct.unpack("<I", struct.pack("<f", argument))[0]
-            rounded = bits + 0x7FFF + ((bits >> 16) & 1)
+            single = struct.unpack("<I", struct.pack("<f", argument))[0]
+            rounded = single + 0x7FFF + ((single >> 16) & 1)
             return struct.pack("<H", (rounded >> 16) & 0xFFFF)
         return argument
 

@@ -113,8 +113,10 @@ PyObject* array_array(PyObject* self, PyObject* args, PyObject* keywords) {
 PyObject* array_zero(PyObject* self, PyObject*) {
   return guarded([&] {
     const ArrayValue& array = value_of<ArrayValue>(self);
+    wait_for_all(array.device());
     const Stream stream = copy_stream(array.device());
     if (array.bytes() != 0) array.memory->fill(0, 1, array.bytes(), array.offset, stream);
+    wait_for(stream);
     return Ref::borrow(self);
   });
 }
@@ -306,18 +308,22 @@ PyObject* array_dlpack_device(PyObject* self, PyObject*) {
 
 PyMethodDef array_methods[] = {
     {"copy_from", array_copy_from, METH_O,
-     "copy_from(array): uploads a host array of the same type and size, and waits. Returns self."},
+     "copy_from(array): waits for all work on the device, and uploads a host array of the same "
+     "type and size. Returns self."},
     {"copy_to", array_copy_to, METH_O,
-     "copy_to(array): waits for the stream's work, and downloads into a host array of the same "
+     "copy_to(array): waits for all work on the device, and downloads into a host array of the "
+     "same "
      "type and size. Returns that array."},
-    {"tobytes", array_bytes, METH_NOARGS, "Waits for the stream's work, and downloads the bytes."},
+    {"tobytes", array_bytes, METH_NOARGS,
+     "Waits for all work on the device, and downloads the bytes."},
     {"numpy", array_numpy, METH_NOARGS,
-     "Waits for the stream's work, and returns a copy as a NumPy array. bf16 and fp8 need "
+     "Waits for all work on the device, and returns a copy as a NumPy array. bf16 and fp8 need "
      "ml_dtypes, "
      "otherwise they are raw elements."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_array)),
      METH_VARARGS | METH_KEYWORDS, "A copy for NumPy."},
-    {"zero", array_zero, METH_NOARGS, "Enqueues zeros. Returns self."},
+    {"zero", array_zero, METH_NOARGS,
+     "Waits for all work on the device, and sets zeros. Returns self."},
     {"set_name", array_set_name, METH_O, "set_name(text): the name of its memory in findings."},
     {"reshape", array_reshape, METH_O, "reshape(shape): the same memory with another shape."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(array_dlpack)),
@@ -342,6 +348,12 @@ PyGetSetDef array_properties[] = {
     {"address",
      get_property<ArrayValue, [](const ArrayValue& array) { return to_python(array.address()); }>,
      nullptr, "The address in device memory.", nullptr},
+    {"references",
+     get_property<ArrayValue,
+                  [](const ArrayValue& array) {
+                    return to_python(static_cast<std::int64_t>(array.memory.use_count()));
+                  }>,
+     nullptr, "How many arrays, slices and exported tensors share the memory.", nullptr},
     {"device",
      get_property<ArrayValue, [](const ArrayValue& array) { return make_object(array.device()); }>,
      nullptr, "The baton.Device.", nullptr},
@@ -359,11 +371,13 @@ ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t
 }
 
 void upload(const ArrayValue& array, const void* from, const Stream& stream) {
+  wait_for_all(array.device());
   if (array.bytes() != 0) array.memory->upload(from, array.bytes(), array.offset, stream);
   wait_for(stream);
 }
 
 void download(const ArrayValue& array, void* to, const Stream& stream) {
+  wait_for_all(array.device());
   if (array.bytes() != 0) array.memory->download(to, array.bytes(), array.offset, stream);
   wait_for(stream);
 }

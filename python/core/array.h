@@ -31,7 +31,8 @@ void add_array_type(PyObject* module);
 // Allocates. Throws kOutOfMemory.
 ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape);
 
-// Copies between an array and host memory of its size, on `stream`, and waits.
+// Copy between an array and host memory of its size. They wait for all work on the device first,
+// and for the copy on `stream`.
 void upload(const ArrayValue& array, const void* from, const Stream& stream);
 void download(const ArrayValue& array, void* to, const Stream& stream);
 

@@ -159,9 +159,7 @@ PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t narg
 
 PyObject* device_synchronize(PyObject* self, PyObject*) {
   return guarded([&] {
-    const Device& device = value_of<Device>(self);
-    const std::optional<Error> failure = synchronize(device);
-    report_findings(device, failure ? &*failure : nullptr);
+    wait_for_all(value_of<Device>(self));
     return none();
   });
 }
@@ -391,6 +389,11 @@ void wait_for(const Stream& stream, std::optional<double> timeout) {
     failure = caught;
   }
   report_findings(stream.device(), failure ? &*failure : nullptr);
+}
+
+void wait_for_all(const Device& device) {
+  const std::optional<Error> failure = synchronize(device);
+  report_findings(device, failure ? &*failure : nullptr);
 }
 
 void add_device_type(PyObject* module) {

@@ -35,6 +35,9 @@ void wait_for(const Stream& stream, std::optional<double> timeout = std::nullopt
 // is the error of the wait itself, if it failed.
 void report_findings(const Device& device, const Error* failure = nullptr);
 
+// Waits for all work on the device, like `wait_for`.
+void wait_for_all(const Device& device);
+
 void add_device_type(PyObject* module);
 
 }  // namespace baton::python

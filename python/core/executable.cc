@@ -47,9 +47,8 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
         for (Py_ssize_t i = 0; i < PyTuple_Size(args[0]); ++i) {
           TensorView view;
           if (!view_tensor(PyTuple_GetItem(args[0], i), view) || view.on_host()) continue;
-          if (view.own != nullptr) {
-            chosen.note_own();
-          } else if (view.exchange != nullptr) {
+          if (view.own != nullptr) continue;  // which names no stream
+          if (view.exchange != nullptr) {
             chosen.note(view.exchange, view.tensor);
           } else {
             chosen.note_declared(view.declared_stream);

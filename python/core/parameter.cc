@@ -144,7 +144,6 @@ std::uint64_t pack_address(const Parameter& parameter, PyObject* value, std::siz
              state.device.spec());
     }
     require_element(parameter, view);
-    state.stream.note_own();
     return view.own->address();
   }
   if (view.on_host()) {

@@ -42,7 +42,6 @@ class CallStream {
     foreign_ = true;
     declared_ = declared;
   }
-  void note_own() { seen_ = true; }
 
   // `given` is the argument `stream=`, or null.
   NativeStream choose(PyObject* given, const Device& device) const;

@@ -200,3 +200,14 @@ def test_the_command_line_as_values(examples):
     assert report["version"] == 1
     with pytest.raises(baton_package.Error, match="missing"):
         baton_package.inspect(examples / "saxpy" / "missing.cubin")
+
+
+def test_copies_wait_for_work_on_any_stream(baton):
+    """On the simulated GPU a copy that nothing orders is a finding."""
+    module = baton.compile(text='extern "C" __global__ void add(int* p) { *p += 1; }')
+    y = baton.zeros(1, "i32")
+    module["add"].launch(y, grid=1, block=1, stream=baton.Stream(baton.target))
+    assert y.numpy()[0] == 1
+    module["add"].launch(y, grid=1, block=1, stream=baton.Stream(baton.target))
+    y.copy_from(np.full(1, 7, np.int32))
+    assert y.numpy()[0] == 7

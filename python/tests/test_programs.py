@@ -113,6 +113,12 @@ def test_outputs_that_nobody_refers_to_serve_again(bound):
     assert len({array.address for array in kept}) == 3
 
 
+def test_a_slice_keeps_an_output(baton, bound):
+    part = bound(x=baton.array(np.ones(64, np.float32)))["y"][10:12]
+    bound(x=baton.array(np.zeros(64, np.float32)))
+    assert np.allclose(part.numpy(), want(np.ones(64))[10:12])
+
+
 def test_an_output_outlives_its_program(baton, program):
     bound = program.bind(N=16, device=baton.target)
     out = bound(x=baton.array(np.ones(16, np.float32)))["y"]
@@ -173,7 +179,7 @@ def test_run(bound):
     (lambda p: p(z=np.ones(64, np.float32)), LookupError, 'no buffer or symbol "z"'),
     (lambda p: p(x=3), TypeError, "no array"),
     (lambda p: p(N=1.5), TypeError, "takes an int"),
-    (lambda p: p.result("y"), baton_package.Error, ""),
+    (lambda p: p.result("y"), baton_package.Error, "run"),
     (lambda p: p.array("zz"), LookupError, "known"),
     (lambda p: p.reset("x"), baton_package.Error, "state"),
 ])
