@@ -29,7 +29,7 @@ def prefix() -> str:
 
 
 def cmake_prefix() -> str:
-    """What CMake needs in CMAKE_PREFIX_PATH for `find_package(baton)`.
+    """The folder for CMAKE_PREFIX_PATH for `find_package(baton)`.
 
     Raises NotFoundError where the package has no library, as in a build folder.
     """
@@ -37,7 +37,7 @@ def cmake_prefix() -> str:
 
 
 def cmake_dir() -> str:
-    """What CMake needs in baton_DIR for `find_package(baton)`."""
+    """The folder for baton_DIR for `find_package(baton)`."""
     return os.path.join(cmake_prefix(), "lib", "cmake", "baton")
 
 

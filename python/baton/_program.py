@@ -208,20 +208,20 @@ class BoundProgram:
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
         arrays = {name: value for name, value in given.items() if name not in self.program.symbols}
         symbols = {name: value for name, value in given.items() if name in self.program.symbols}
-        host = {name: value for name, value in arrays.items() if _is_host(value)}
+        views = {name: _core.view(value) for name, value in arrays.items()}
+        host = {name: value for name, value in arrays.items() if views[name][0]}
         device = {name: value for name, value in arrays.items() if name not in host}
         if symbols:
             self.set(symbols)
         chosen = self._executable.choose_stream(tuple(device.values()), stream)
-        if not self._is_bound or any(self._shapes.get(name) != tuple(value.shape)
-                                     for name, value in arrays.items()):
+        if not self._is_bound or any(self._shapes.get(name) != shape
+                                     for name, (_, shape) in views.items()):
             self._kept = {name: value for name, value in self._kept.items() if name not in arrays}
             self._bind(arrays)
         else:
             for name, value in device.items():
-                if self._kept.get(name) is not value:
-                    self._executable.set_memory(name, value)
-                    self._serving.pop(name, None)
+                self._executable.set_memory(name, value)
+                self._serving.pop(name, None)
         self._kept.update(device)
         outputs = self._take_outputs(arrays)
         if not self._is_initialised:
@@ -355,7 +355,7 @@ class Bundle:
 
     @property
     def architectures(self) -> tuple[str, ...]:
-        """What its sources were compiled for."""
+        """The architectures that its sources were compiled for."""
         return self.program._program.architectures or ()
 
     @property
@@ -406,12 +406,8 @@ def _words(expression: str) -> set[str]:
     return set("".join(c if c.isalnum() or c == "_" else " " for c in expression).split())
 
 
-def _is_host(value: Any) -> bool:
-    return _core.is_host_array(value)
-
-
 def _library(array: Any) -> Any:
-    """What turns a baton.Array into an array of the library that `array` is from."""
+    """Returns a function that makes an array of `array`'s library from a baton.Array."""
     if array is None or isinstance(array, Array):
         return lambda result: result
     module = sys.modules.get(type(array).__module__.split(".")[0])

@@ -1,4 +1,4 @@
-"""What the command line does and no call of this package: its JSON, as dicts."""
+"""Commands that this package has no call for: the JSON of the command line, as dicts."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def doctor() -> dict[str, Any]:
     return _json(["doctor"])
 
 
-def bench(program: str | os.PathLike[str], *others: str | os.PathLike[str],
-          device: str | None = None, symbols: dict[str, int] | None = None) -> dict[str, Any]:
-    """Measures programs against the device's memory bandwidth: `baton bench --json`."""
-    arguments = ["bench", os.fspath(program), *(os.fspath(other) for other in others)]
+def bench(program: str | os.PathLike[str], device: str | None = None,
+          symbols: dict[str, int] | None = None) -> dict[str, Any]:
+    """Measures a program against the device's memory bandwidth: `baton bench --json`."""
+    arguments = ["bench", os.fspath(program)]
     if device is not None:
         arguments += ["--device", device]
     for name, value in (symbols or {}).items():

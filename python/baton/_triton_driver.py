@@ -20,7 +20,7 @@ _MEMORY_BUS_WIDTH = 37
 
 
 class BatonUtils:
-    """What Triton asks of its driver about the device."""
+    """The facts about the device that Triton asks its driver for."""
 
     def __init__(self, device: Device):
         self._device = device

@@ -111,7 +111,7 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class StepReport:
-    """What one step of a program did in a run."""
+    """The result of one step of a program in a run."""
 
     label: str  # "rmsnorm", "copy y -> z + N", "fill z"
     indexes: str  # "layer = 3"
@@ -128,7 +128,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run of a program did."""
+    """The result of a run of a program."""
 
     run_seconds: tuple[float, ...]
     steps: tuple[StepReport, ...]

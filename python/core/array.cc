@@ -192,7 +192,7 @@ PyObject* array_repr(PyObject* self) {
   });
 }
 
-// What a capsule of DLPack keeps alive.
+// The memory that a capsule of DLPack keeps alive.
 struct Exported {
   DlManagedTensorVersioned versioned{};
   DlManagedTensor legacy{};

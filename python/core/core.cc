@@ -76,15 +76,18 @@ PyObject* is_bundle(PyObject*, PyObject* path) {
   return guarded([&] { return to_python(Bundle::is_bundle(path_argument(path))); });
 }
 
-PyObject* is_host_array(PyObject*, PyObject* object) {
+// view(array): whether it is in host memory, and its shape.
+PyObject* view(PyObject*, PyObject* object) {
   return guarded(
       [&] {
-        TensorView view;
-        if (!view_tensor(object, view)) {
+        TensorView seen;
+        if (!view_tensor(object, seen)) {
           throw error(ErrorCode::kInvalidInput, "a {} was given, which is no array",
                       type_name(object));
         }
-        return to_python(view.on_host());
+        const Ref on_host = to_python(seen.on_host());
+        const Ref shape = shape_tuple({seen.tensor.shape, seen.tensor.shape + seen.tensor.ndim});
+        return Ref::checked(PyTuple_Pack(2, on_host.get(), shape.get()));
       },
       Subject::kArguments);
 }
@@ -120,7 +123,7 @@ PyMethodDef functions[] = {
     {"devices", devices, METH_NOARGS, nullptr},
     {"open_device", open_device, METH_O, nullptr},
     {"is_bundle", is_bundle, METH_O, nullptr},
-    {"is_host_array", is_host_array, METH_O, nullptr},
+    {"view", view, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},
     {"schedule", schedule, METH_O, nullptr},
     {"search_packages", search_packages, METH_O, nullptr},

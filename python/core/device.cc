@@ -1,6 +1,8 @@
 #include "core/device.h"
 
 #include <chrono>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +31,9 @@ struct OnValue {
   std::optional<Simulation> simulation;      // while it is entered
   bool raises = true;                        // errors that are found; otherwise they are collected
 };
+
+// Between looks for signals.
+constexpr auto kSignals = std::chrono::milliseconds(20);
 
 thread_local std::vector<OnValue*> entered;
 
@@ -114,23 +119,38 @@ Py_hash_t device_hash(PyObject* self) {
       reinterpret_cast<std::uintptr_t>(value_of<Device>(self).identity()) >> 4);
 }
 
-// Waits for all work. Returns the error of that work, if it failed.
-std::optional<Error> synchronize(const Device& device) {
-  const WithoutGil released;
-  try {
-    device.synchronize();
-  } catch (const Error& caught) {
-    return caught;
-  }
-  return std::nullopt;
-}
-
 // Ends what the simulated GPU executes, so that nothing waits for it after Ctrl-C. A GPU goes on.
 void stop(const Device& device) {
   if (!is_simulated(device)) return;
   const WithoutGil released;
   device.driver().simulator->stop(device.native_context());
   device.recover();
+}
+
+// Waits for all work. Returns the error of that work, if it failed. The wait is another thread's,
+// so that this one can look for signals; after Ctrl-C a GPU's wait goes on without it.
+std::optional<Error> synchronize(const Device& device) {
+  std::packaged_task<std::optional<Error>()> task([device]() -> std::optional<Error> {
+    try {
+      device.synchronize();
+    } catch (const Error& caught) {
+      return caught;
+    }
+    return std::nullopt;
+  });
+  std::future<std::optional<Error>> result = task.get_future();
+  std::thread(std::move(task)).detach();
+  for (;;) {
+    {
+      const WithoutGil released;
+      if (result.wait_for(kSignals) == std::future_status::ready) break;
+    }
+    if (PyErr_CheckSignals() < 0) {
+      stop(device);
+      throw PythonError{};
+    }
+  }
+  return result.get();
 }
 
 PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
@@ -350,10 +370,10 @@ void report_findings(const Device& device, const Error* failure) {
   call_python("_errors", "warn", findings_of(findings));
 }
 
-bool wait_until(const Stream& stream, std::optional<double> timeout) {
+bool wait_until(const std::function<bool()>& done, const Device& device,
+                std::optional<double> timeout) {
   using Clock = std::chrono::steady_clock;
-  constexpr auto kSignals = std::chrono::milliseconds(20);  // between looks for signals
-  constexpr auto kShort = std::chrono::microseconds(100);   // awaited without sleeping
+  constexpr auto kShort = std::chrono::microseconds(100);  // awaited without sleeping
   constexpr auto kPause = std::chrono::microseconds(50);
   const Clock::time_point start = Clock::now();
   for (;;) {
@@ -361,7 +381,7 @@ bool wait_until(const Stream& stream, std::optional<double> timeout) {
       const WithoutGil released;
       const Clock::time_point slice = Clock::now();
       do {
-        if (stream.done()) return true;
+        if (done()) return true;
         if (Clock::now() - start < kShort) {
           std::this_thread::yield();
         } else {
@@ -370,7 +390,7 @@ bool wait_until(const Stream& stream, std::optional<double> timeout) {
       } while (Clock::now() - slice < kSignals);
     }
     if (PyErr_CheckSignals() < 0) {
-      stop(stream.device());
+      stop(device);
       throw PythonError{};
     }
     if (timeout && Clock::now() - start > std::chrono::duration<double>(*timeout)) return false;
@@ -380,7 +400,7 @@ bool wait_until(const Stream& stream, std::optional<double> timeout) {
 void wait_for(const Stream& stream, std::optional<double> timeout) {
   std::optional<Error> failure;
   try {
-    if (!wait_until(stream, timeout)) {
+    if (!wait_until([&] { return stream.done(); }, stream.device(), timeout)) {
       throw error(ErrorCode::kTimeout,
                   "the work of the stream did not complete within {} s; it goes on", *timeout);
     }

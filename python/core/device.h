@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,10 +21,11 @@ bool is_simulated(const Device& device);
 // Its number among the devices of its driver: DLPack's device id.
 int ordinal_of(const Device& device);
 
-// Waits for the stream's work, without the interpreter's lock, and looks for signals: Ctrl-C also
-// ends the work of the simulated GPU. Returns false
-// when `timeout` seconds have passed. Throws what the work failed with.
-bool wait_until(const Stream& stream, std::optional<double> timeout);
+// Waits until `done` returns true, without the interpreter's lock, and looks for signals: Ctrl-C
+// also ends the work of the simulated GPU. Returns false when `timeout` seconds have passed. Throws
+// what `done` throws.
+bool wait_until(const std::function<bool()>& done, const Device& device,
+                std::optional<double> timeout);
 
 // Waits for the stream's work, without the interpreter's lock, and lets signals through: Ctrl-C
 // raises KeyboardInterrupt. Throws kTimeout after `timeout` seconds, what the work failed with, and

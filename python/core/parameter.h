@@ -40,7 +40,7 @@ struct HostArgument {
   bool written = false;  // the kernel may write it
 };
 
-// What the values of one call need beside their bits.
+// The state of one call while its values are packed.
 struct CallState {
   const Device& device;
   bool simulated;

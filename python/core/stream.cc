@@ -25,7 +25,7 @@ std::optional<std::uintptr_t> address_of(PyObject* object) {
   return static_cast<std::uintptr_t>(address);
 }
 
-// What `__cuda_stream__`, or a framework's own attribute, says.
+// The address that `__cuda_stream__`, or a framework's own attribute, gives.
 std::optional<std::uintptr_t> foreign_stream(PyObject* object) {
   const Ref protocol = Ref::steal(PyObject_GetAttrString(object, "__cuda_stream__"));
   if (protocol) {
@@ -195,13 +195,10 @@ PyObject* event_synchronize(PyObject* self, PyObject*) {
   return guarded([&] {
     const Event& event = *value_of<EventValue>(self).event;
     std::optional<Error> failure;
-    {
-      const WithoutGil released;
-      try {
-        event.synchronize();
-      } catch (const Error& caught) {
-        failure = caught;
-      }
+    try {
+      wait_until([&] { return event.done(); }, event.device(), std::nullopt);
+    } catch (const Error& caught) {
+      failure = caught;
     }
     report_findings(event.device(), failure ? &*failure : nullptr);
     return none();

@@ -13,7 +13,7 @@
 
 namespace baton::python {
 
-// What keeps a foreign array's view alive, for the ways that need it.
+// Keeps the view of a foreign array valid. Not every kind of array needs one.
 class TensorKeeper {
  public:
   virtual ~TensorKeeper() = default;

@@ -85,7 +85,7 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
   return kernels;
 }
 
-// What the PTX does with each parameter; empty without PTX.
+// Returns the uses of each parameter in the PTX; empty without PTX.
 std::vector<image::ParamUse> uses_of(const KernelFile& file, const KernelFacts& kernel) {
   if (!file.ptx) return {};
   const auto module = image::ptx_of(*file.ptx);
