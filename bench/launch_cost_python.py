@@ -1,4 +1,4 @@
-"""What a launch costs the host from Python: cuda.core, CuPy and Triton, each where it is installed,
+"""What a launch costs the host from Python: Baton, cuda.core, CuPy and Triton, each where it is installed,
 beside cuLaunchKernelEx through cuda.bindings. One round times every arm once, in an order that
 turns; a sample is 64 launches of an empty kernel into an idle stream. Printed are medians, and the
 median paired difference to cuda.bindings with its 95 % interval (as bench/paired.h has it).
@@ -68,6 +68,25 @@ def triton_arm(arguments):
     return lambda: kernel(*values, num_warps=1), torch.cuda.synchronize
 
 
+def baton_arms(tensors):
+    """Baton's arm with numbers, or with tensors of torch, which need their device, type and layout
+    checked."""
+    def make(arguments):
+        import baton
+        kind = "float*" if tensors else "unsigned long long"
+        params = ", ".join(f"{kind} p{i}" for i in range(arguments))
+        kernel = baton.compile(text=f"__global__ void empty({params}) {{}}", device="cuda:0")["empty"]
+        if tensors:
+            import torch
+            values = [torch.ones(16, device="cuda") for _ in range(arguments)]
+        else:
+            values = [0] * arguments
+        stream = baton.Stream("cuda:0")
+        launch = kernel[1, 32]
+        return lambda: launch(*values, stream=stream), stream.synchronize
+    return make
+
+
 def driver_arm(arguments):
     from cuda.bindings import driver as cuda
     import ctypes
@@ -94,7 +113,8 @@ def ptx(arguments):
 
 FOLDER = tempfile.TemporaryDirectory()
 REFERENCE = "cuda.bindings cuLaunchKernelEx"
-ARMS = {REFERENCE: driver_arm, "cuda.core": cuda_core_arm,
+ARMS = {REFERENCE: driver_arm, "Baton": baton_arms(False), "Baton, tensors of torch": baton_arms(True),
+        "cuda.core": cuda_core_arm,
         "CuPy RawKernel": cupy_arm, "Triton": triton_arm}
 
 

@@ -36,7 +36,8 @@ extern "C" __global__ void count(int* left) {
 
 struct Arm {
   std::string name;
-  int unroll = 0;  // 0: a repeat
+  int unroll = 0;    // 0: a repeat
+  int repeated = 1;  // tokens between two tests
 };
 
 Program tokens(const Arm& arm, int count, int links) {
@@ -55,7 +56,10 @@ Program tokens(const Arm& arm, int count, int links) {
   if (arm.unroll == 0) {
     builder.repeat(count, "", token);
   } else {
-    builder.while_("left", count, arm.unroll, token);
+    builder.while_("left", count, arm.unroll, [&] {
+      if (arm.repeated == 1) return token();
+      builder.repeat(arm.repeated, "", token);
+    });
   }
   return builder.build();
 }
@@ -101,8 +105,17 @@ int main(int argc, char** argv) try {
   const int count = options.number("--tokens", 1000);
   const int links = options.number("--links", 8);
   const int rounds = options.number("--rounds", 50);
-  const std::vector<Arm> arms = {
-      {"unrolled"}, {"while, unroll 1", 1}, {"while, unroll 8", 8}, {"while, unroll 32", 32}};
+  const std::vector<Arm> arms = {{"unrolled"},
+                                 {"while, unroll 1", 1},
+                                 {"while, unroll 8", 8},
+                                 {"while, unroll 32", 32},
+                                 {"while of repeat 8", 1, 8},
+                                 {"while of repeat 40", 1, 40}};
+  for (const Arm& arm : arms) {
+    if (count % arm.repeated == 0) continue;
+    throw Error(ErrorCode::kInvalidInput,
+                fmt::format("--tokens is {}, it must be a multiple of {}", count, arm.repeated));
+  }
   fmt::print("{} ({}), {} tokens of {} launches, {} rounds\n", device.spec(), device.name(), count,
              links + 1, rounds);
   std::vector<Loop> loops;

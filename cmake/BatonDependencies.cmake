@@ -65,12 +65,3 @@ target_compile_options(baton_flags INTERFACE
 if(BATON_WARNINGS_AS_ERRORS)
   target_compile_options(baton_flags INTERFACE -Werror)
 endif()
-if(BATON_SANITIZE)
-  # The only enumerations of C here are CUDA's, and newer drivers and callers of the simulated one
-  # put numbers into them that its header does not name: -fno-sanitize=enum. GCC warns of variants
-  # that are moved where a sanitizer keeps it from seeing which alternative they hold.
-  target_compile_options(baton_flags INTERFACE -fsanitize=${BATON_SANITIZE} -fno-sanitize=enum
-    -fno-omit-frame-pointer -fno-sanitize-recover=all
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  target_link_options(baton_flags INTERFACE -fsanitize=${BATON_SANITIZE})
-endif()

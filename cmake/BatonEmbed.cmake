@@ -15,12 +15,15 @@
 # this folder may make the file. When a file changes, the target is built anew. Two targets may use
 # the same names, also where both end in one program.
 #
-#   baton_compile_image(<output> SOURCE <file.cu> [ARCH <sm_90a>] [OPTIONS <option> ...]
-#                       [DEPENDS <file> ...])
+#   baton_compile_image(<output> SOURCE <file.cu> [ARCH <sm_90a> ...] [ENTRY <name> ...]
+#                       [REWRITE <wait|loads|exit|top>] [OPTIONS <option> ...] [DEPENDS <file> ...])
 #
 # Adds the command that makes <output> (in the current build folder; PTX where it ends in .ptx, else
-# a cubin) with `baton compile` when the source changes, or one of DEPENDS: name there what it
-# includes. Without ARCH the image is for the machine's default device. OPTIONS are NVRTC's.
+# a cubin) with `baton compile` when the source changes, or a file that it includes, or one of
+# DEPENDS. Several architectures make a file each, with the architecture before the ending:
+# k.cubin becomes k.sm_90a.cubin and k.sm_100a.cubin. Without ARCH the image is for the machine's
+# default device. ENTRY names instances of templates ("norm<float>"), REWRITE adds PDL to the
+# kernels. OPTIONS are NVRTC's.
 
 function(_baton_embed_fail)
   list(JOIN ARGN "" text)
@@ -133,12 +136,12 @@ function(baton_embed_images target)
 endfunction()
 
 function(baton_compile_image output)
-  cmake_parse_arguments(PARSE_ARGV 1 IMAGE "" "SOURCE;ARCH" "OPTIONS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 IMAGE "" "SOURCE;REWRITE" "ARCH;ENTRY;OPTIONS;DEPENDS")
   if(NOT IMAGE_SOURCE)
     _baton_embed_fail("baton_compile_image(${output}): SOURCE <file.cu> is missing")
   elseif(IMAGE_UNPARSED_ARGUMENTS)
     _baton_embed_fail("baton_compile_image(${output}): unknown: ${IMAGE_UNPARSED_ARGUMENTS} (known: "
-      "SOURCE, ARCH, OPTIONS, DEPENDS)")
+      "SOURCE, ARCH, ENTRY, REWRITE, OPTIONS, DEPENDS)")
   endif()
   # In Baton's own build the tool is a target, elsewhere it is installed beside the library.
   if(TARGET baton_tool)
@@ -153,17 +156,36 @@ function(baton_compile_image output)
   endif()
   get_filename_component(path "${output}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
   get_filename_component(source "${IMAGE_SOURCE}" ABSOLUTE)
-  set(words compile "${source}" -o "${path}")
-  if(IMAGE_ARCH)
-    list(APPEND words --arch "${IMAGE_ARCH}")
+  set(common)
+  foreach(entry IN LISTS IMAGE_ENTRY)
+    list(APPEND common --entry "${entry}")
+  endforeach()
+  if(IMAGE_REWRITE)
+    list(APPEND common --rewrite "${IMAGE_REWRITE}")
   endif()
   if(IMAGE_OPTIONS)
-    list(APPEND words -- ${IMAGE_OPTIONS})
+    list(APPEND common -- ${IMAGE_OPTIONS})
   endif()
-  add_custom_command(OUTPUT "${path}"
-    COMMAND "${tool}" ${words}
-    DEPENDS "${source}" ${IMAGE_DEPENDS} ${tool_dependency}
-    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
-    COMMENT "Compile ${IMAGE_SOURCE} to ${output}"
-    VERBATIM)
+  list(LENGTH IMAGE_ARCH count)
+  if(count EQUAL 0)
+    set(IMAGE_ARCH default)
+  endif()
+  foreach(arch IN LISTS IMAGE_ARCH)
+    set(target "${path}")
+    if(count GREATER 1)
+      cmake_path(GET path EXTENSION LAST_ONLY ending)
+      cmake_path(REPLACE_EXTENSION target LAST_ONLY "${arch}${ending}")
+    endif()
+    set(words compile "${source}" -o "${target}" --depfile "${target}.d")
+    if(NOT count EQUAL 0)
+      list(APPEND words --arch "${arch}")
+    endif()
+    add_custom_command(OUTPUT "${target}"
+      COMMAND "${tool}" ${words} ${common}
+      DEPENDS "${source}" ${IMAGE_DEPENDS} ${tool_dependency}
+      DEPFILE "${target}.d"
+      WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+      COMMENT "Compile ${IMAGE_SOURCE} to ${target}"
+      VERBATIM)
+  endforeach()
 endfunction()

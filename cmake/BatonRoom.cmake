@@ -51,8 +51,12 @@ endfunction()
 # Registers every case of a GoogleTest executable with ctest as ROOM/Suite.Case.
 function(baton_discover_tests target prefix)
   include(GoogleTest)
+  set(environment)
+  if(BATON_SANITIZER_ENVIRONMENT)
+    set(environment ENVIRONMENT "${BATON_SANITIZER_ENVIRONMENT}")
+  endif()
   gtest_discover_tests(${target} TEST_PREFIX "${prefix}/" DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT 300 ${ARGN})
+    PROPERTIES TIMEOUT 300 ${environment} ${ARGN})
 endfunction()
 
 # Links the objects of the named rooms, and of every room below them, into TARGET.

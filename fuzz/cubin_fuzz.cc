@@ -1,10 +1,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "baton/error.h"
 #include "baton/image.h"
+#include "image/kept_ptx.h"
 #include "image/mangled_name.h"
 
 namespace {
@@ -43,6 +45,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(refused.code() == baton::ErrorCode::kInvalidInput ||
             refused.code() == baton::ErrorCode::kUnsupported);
   }
+  // What is kept in whatever takes it comes back.
+  try {
+    constexpr std::string_view kText = ".version 8.0";
+    const std::string with = baton::image::keep_ptx(bytes, kText, "input");
+    require(baton::image::kept_ptx(with) == kText);
+  } catch (const baton::Error& refused) {
+    require(refused.code() == baton::ErrorCode::kInvalidInput);
+  }
+  baton::image::kept_ptx(bytes);
   constexpr std::size_t kMaxSymbol = 4096;
   if (size <= kMaxSymbol) baton::image::read_mangled(bytes);
   return 0;

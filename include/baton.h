@@ -717,7 +717,7 @@ enum { BATON_VERDICT_PROVEN = 0, BATON_VERDICT_UNKNOWN = 1, BATON_VERDICT_UNSAFE
 // completed?
 typedef struct baton_edge {
   size_t size;
-  const char* cause;            // "holds", "no_wait": a stable name (docs/pdl.md)
+  const char* cause;            // "holds", "no_wait": a stable name (docs/pdl-verdicts.md)
   const char* reason;           // the cause in words
   const char* decision;         // "proven", "not_proven": a stable name
   const char* decision_reason;  // in words

@@ -262,7 +262,7 @@ class TheTestItself(unittest.TestCase):
 
     def test_a_broken_link_is_found(self):
         page = ROOT / "README.md"
-        text = "[a](docs/none.md) [b](docs/pdl.md#no-such) [c](docs/pdl.md#theory) [d](https://example.org)"
+        text = "[a](docs/none.md) [b](docs/pdl.md#no-such) [c](docs/pdl.md#1-see-the-edges) [d](https://example.org)"
         self.assertEqual(len(list(broken_links(page, text))), 2)
 
 

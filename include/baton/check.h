@@ -83,12 +83,23 @@ struct LaunchReport {
   std::string placement;               // the result of placement = "even"
 };
 
+// A parallel of a program.
+struct ParallelReport {
+  SourceLocation where;
+  std::size_t branches = 0;
+  // kProven: branches share only memory that they read, or update by atomic operations, in any
+  // execution. Otherwise kUnknown.
+  EdgeVerdict verdict = EdgeVerdict::kProven;
+  std::vector<std::string> conflicts;  // why it is unknown; the first 16
+};
+
 // The facts about a program before it runs.
 struct CheckReport {
   // In one run, with repeats unrolled; the steps of each if and while are counted once.
   std::uint64_t steps = 0;
   std::vector<LaunchReport> launches;
   std::vector<EdgeReport> edges;
+  std::vector<ParallelReport> parallels;
   std::vector<std::string> warnings;
   // The error of the first edge that is unsafe and not switched off (kFault), even if a run leaves
   // the edge full. Or the error that `bind` throws for an edge that the program requires.

@@ -22,7 +22,17 @@ struct Tolerance {
 // 1.6e-2 and 1e-2; f8e4m3 0.125 and 0.03125; f8e5m2 0.25 and 0.0625; zero for integers and bool.
 BATON_API Tolerance default_tolerance(DType dtype) noexcept;
 
+// An element that exceeds its tolerance.
+struct Mismatch {
+  std::vector<std::int64_t> index;
+  double got = 0, want = 0;
+  std::string got_text, want_text;  // as text, exact for 64-bit integers
+};
+
 struct Comparison {
+  // The most mismatches that `first` lists.
+  static constexpr std::size_t kMostListed = 5;
+
   bool ok = true;
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
@@ -32,6 +42,15 @@ struct Comparison {
   double got = 0, want = 0;         // of the worst element
   std::string got_text, want_text;  // as text, exact for 64-bit integers
   double worst_error = 0;           // |got - want|
+  std::vector<Mismatch> first;      // in C order
+  // Over all pairs of finite values: |got - want|, its share of |want| where that is not 0, and for
+  // floats the number of values of the dtype from one to the other.
+  double largest_absolute = 0;
+  double largest_relative = 0;
+  std::uint64_t largest_ulps = 0;
+  // A place or a value that all mismatches share: "every 4th element, from index 3 on; each is 0".
+  // Empty if that is not simple.
+  std::string pattern;
   Tolerance tolerance;
 };
 

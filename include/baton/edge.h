@@ -13,7 +13,7 @@ namespace baton {
 enum class EdgeVerdict : std::uint8_t { kProven, kUnknown, kUnsafe };
 BATON_API std::string_view to_string(EdgeVerdict verdict) noexcept;
 
-// The cause of a verdict. docs/pdl.md has the causes with their meanings.
+// The cause of a verdict. docs/pdl-verdicts.md has the causes with their meanings.
 enum class EdgeCause : std::uint8_t {
   kHolds,           // proven: the later kernel waits before it touches what others touch
   kNoWait,          // the later kernel never waits

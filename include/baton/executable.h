@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -52,6 +53,24 @@ struct RunProgress {
   std::uint64_t steps = 0;
 };
 
+// A step of a run that has just completed. No other step of the run is under way. Valid during the
+// call that gets it.
+struct CompletedStep {
+  std::uint64_t number = 0;  // among the executed steps of the run, repeats unrolled, from 0
+  StepReport::Kind kind = StepReport::Kind::kLaunch;
+  std::string label;  // "rmsnorm", "copy y -> z + N", "fill z"
+  // The indexes of the enclosing groups, outermost first.
+  std::vector<std::pair<std::string, std::int64_t>> indexes;
+  SourceLocation where;
+  std::optional<std::uint32_t> launch;  // its number in the program, as CheckReport counts
+  bool skipped = false;                 // its grid was empty, or it had no bytes to move
+  // Downloads a buffer of the program. Throws kNotFound.
+  std::function<Array(std::string_view buffer)> contents;
+
+  // "layer = 2, i = 0".
+  BATON_API std::string indexes_text() const;
+};
+
 struct RunOptions {
   std::uint64_t repeat = 1;  // the first run initialises; its outputs are kept
   // The time limit of all runs together. When it passes, the run throws kTimeout, with notes about
@@ -79,6 +98,16 @@ struct RunOptions {
   // Whether all executions of a step share one report. Its times are those of all its executions in
   // a run.
   bool join_executions = false;
+  // Called after each step of the first run. If it returns false, the run ends there. Steps do not
+  // overlap then. Only the stream executor has it: the other one throws kInvalidInput. Setup steps
+  // are not among the steps.
+  std::function<bool(const CompletedStep& step)> after_step = {};
+  // Whether to look after each step of the first run for elements of float buffers that became NaN
+  // or infinite. The first step that made one of finite values ends the run, which throws kMismatch
+  // and has RunReport::non_finite. Executors and overlap are as for after_step.
+  bool find_non_finite = false;
+  // Names of more buffers whose contents after the first run are kept for `output`.
+  std::vector<std::string> results = {};
   // Called between runs with the number of the completed run, when none of its work is running.
   std::function<void(std::uint64_t run)> after_run = {};
   // Called from the thread that runs, at most a few times a second.
@@ -86,6 +115,13 @@ struct RunOptions {
 };
 
 class BoundProgram;
+
+// An output compared with the file that the program expects of it.
+struct ExpectedOutput {
+  std::string buffer;
+  std::filesystem::path file;
+  Comparison comparison;
+};
 
 // A loaded program with values and buffers of its own. Movable; one thread at a time: a call that
 // overlaps another thread's call throws kInvalidInput. Several executables may share one loaded
@@ -190,11 +226,22 @@ class BATON_API Executable {
   // The report of the last run, even if it threw.
   const RunReport& report() const;
 
-  // The contents of an output, inout or state buffer after the first run. Throws kNotFound for
-  // another buffer (naming the outputs), kInvalidInput before a run and for a buffer in the
-  // caller's memory.
+  // The contents of an output, inout or state buffer, or of one of RunOptions::results, after the
+  // first run. Throws kNotFound for another buffer (naming the outputs), kInvalidInput before a run
+  // and for a buffer in the caller's memory.
   const Array& output(std::string_view buffer) const;
   std::vector<std::string> outputs() const;
+
+  // Waits for the executable's own work, and downloads any bound buffer as it is now: also after a
+  // run that failed, on the simulated GPU once `Device::recover` was called. Throws kNotFound,
+  // kInvalidInput before `bind`, and what the work failed with.
+  Array contents(std::string_view buffer) const;
+
+  // Compares the outputs of the last run with the files that the program expects of them
+  // (ProgramBuffer::expect), with the default tolerances of their dtypes. Empty if it expects
+  // nothing. Throws kNotFound or kInvalidInput for a file that cannot be read or has another dtype
+  // or shape, and what `output` throws.
+  std::vector<ExpectedOutput> compare_expected() const;
 
  private:
   struct Release {

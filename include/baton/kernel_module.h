@@ -31,7 +31,7 @@ struct LoadOptions {
   bool assemble = false;
 };
 
-// The changes in a kernel that let its launches start early (docs/pdl.md).
+// The changes in a kernel that let its launches start early (docs/pdl-rewrite.md).
 struct KernelRewrite {
   struct Change {
     enum class Kind : std::uint8_t { kWait, kTrigger, kPlainLoad };

@@ -195,7 +195,17 @@ enum class BufferRole : std::uint8_t {
   kScratch,
   kState,  // gets its contents once, and keeps what the steps write from run to run
 };
-enum class BufferInit : std::uint8_t { kNone, kZeros, kOnes, kArange, kRandom, kFile };
+// kNormal and kUniform are random like kRandom, with a distribution of their own (ProgramBuffer).
+enum class BufferInit : std::uint8_t {
+  kNone,
+  kZeros,
+  kOnes,
+  kArange,
+  kRandom,
+  kFile,
+  kNormal,
+  kUniform,
+};
 enum class KernelOrigin : std::uint8_t {
   kSource,
   kText,
@@ -207,7 +217,7 @@ enum class KernelOrigin : std::uint8_t {
   kCompiled,  // the result of a compile, in memory: program files cannot name one
 };
 enum class PdlMode : std::uint8_t { kAuto, kOn, kOff, kForce };
-// Adds PDL to kernels (docs/pdl.md). A kernel without a wait gets one. In a kernel that waits,
+// Adds PDL to kernels (pdl-rewrite.md). A kernel without a wait gets one. In a kernel that waits,
 // loads that the wait does not order become plain loads. kLoads, kExit and kTop also add a trigger
 // at that place to a kernel without one.
 enum class RewriteMode : std::uint8_t {
@@ -241,6 +251,35 @@ struct ProgramSymbol {
   SourceLocation where = {};
 };
 
+enum class Relation : std::uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+};
+// As it is written: "==", "<=".
+BATON_API std::string_view to_string(Relation relation) noexcept;
+
+// A comparison of two expressions over symbols, which must hold when the program is bound:
+// "POS + STEPS <= T".
+struct BATON_API Requirement {
+  std::string name = {};  // says in messages what it is for; may be empty
+  Expression left = 0;
+  Relation relation = Relation::kEqual;
+  Expression right = 0;
+  SourceLocation where = {};
+
+  // Parses a text. `place` is that of its first character. Throws kInvalidInput with the place
+  // inside the text.
+  explicit Requirement(std::string_view text, SourceLocation place = {});
+
+  std::string text() const;
+
+  BATON_API friend bool operator==(const Requirement& a, const Requirement& b);
+};
+
 // A __device__ or __constant__ variable in the module of one of the program's kernels.
 struct ModuleVariable {
   std::string kernel = {};  // the kernel's name in the program
@@ -256,6 +295,9 @@ struct ProgramBuffer {
   std::vector<Expression> shape = {};  // empty for one element
   BufferRole role = BufferRole::kScratch;
   BufferInit init = BufferInit::kNone;
+  double deviation = 0;  // kNormal: the standard deviation of a float dtype, with mean 0
+  // kUniform: floats in [low, high); integers from low to high, both included.
+  double low = 0, high = 0;
   std::filesystem::path file = {};  // kFile: a .npy, or a .safetensors
   // kFile: the tensor of a .safetensors. "layers.{layer}.w" names one for each element of the first
   // dimension, counted from 0: the buffer is a stack of them. Empty: the file is a .npy.
@@ -264,6 +306,9 @@ struct ProgramBuffer {
   std::shared_ptr<const HeldBytes> contents = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
+  // An output, inout or state buffer: a .npy file with the contents that a run should leave.
+  // `Executable::compare_expected` reads it. Empty: none.
+  std::filesystem::path expect = {};
   SourceLocation where = {};
 };
 
@@ -392,8 +437,17 @@ struct WhileStep {
   std::vector<ProgramStep> steps;
 };
 
+// Executes its branches side by side: as streams, or as branches of a graph. Each branch begins
+// when the step before is done, and the step after begins when all branches are done. The steps of
+// a branch follow one another. Branches may read the same memory; what one writes, no other may
+// touch.
+struct ParallelStep {
+  std::vector<std::vector<ProgramStep>> branches = {};  // at least two, none of them empty
+};
+
 struct ProgramStep {
-  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep, IfStep, WhileStep> action = {};
+  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep, IfStep, WhileStep, ParallelStep> action =
+      {};
   SourceLocation where = {};
 };
 
@@ -404,10 +458,12 @@ BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
 
 struct ProgramDefinition {
   std::string name = {};
-  std::filesystem::path file = {};       // of the program; empty if it was built
-  std::string text = {};                 // of the program file; empty if it was built
-  std::filesystem::path directory = {};  // for quoted includes of kernels given as text
+  std::filesystem::path file = {};                   // of the program; empty if it was built
+  std::string text = {};                             // of the program file; empty if it was built
+  std::filesystem::path directory = {};              // for quoted includes of kernels given as text
+  std::vector<std::filesystem::path> included = {};  // the files that `text` includes, in any depth
   std::vector<ProgramSymbol> symbols = {};
+  std::vector<Requirement> requirements = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
   // Steps that are executed once when the program is bound, before any run. They use weights,
@@ -436,6 +492,7 @@ class BATON_API Program {
   // All parts, such as to make another program of them.
   const ProgramDefinition& definition() const { return *definition_; }
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
+  const std::vector<Requirement>& requirements() const { return definition_->requirements; }
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }
   const std::vector<ProgramStep>& setup() const { return definition_->setup; }
@@ -483,6 +540,12 @@ class BATON_API ProgramBuilder {
   // Adds a symbol and returns the expression that names it.
   Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
+  // Adds a comparison that must hold, such as "N % 8 == 0". `name` says what it is for.
+  ProgramBuilder& require(std::string_view comparison, std::string name = {},
+                          const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  // Adds all parts of another program, as `include` of a program file does. A symbol that is added
+  // later under the name of one of them takes its place.
+  ProgramBuilder& include(const Program& program);
   ProgramBuilder& buffer(ProgramBuffer buffer, const char* file = __builtin_FILE(),
                          int line = __builtin_LINE());
   ProgramBuilder& kernel(ProgramKernel kernel, const char* file = __builtin_FILE(),
@@ -502,6 +565,9 @@ class BATON_API ProgramBuilder {
   ProgramBuilder& while_(std::string buffer, Expression at_most, Expression unroll,
                          const std::function<void()>& body, const char* file = __builtin_FILE(),
                          int line = __builtin_LINE());
+  // Each function adds the steps of one branch to this builder.
+  ProgramBuilder& parallel(const std::vector<std::function<void()>>& branches,
+                           const char* file = __builtin_FILE(), int line = __builtin_LINE());
   // `body` adds the setup steps to this builder. Not inside of a group.
   ProgramBuilder& setup(const std::function<void()>& body);
 
@@ -512,6 +578,7 @@ class BATON_API ProgramBuilder {
   ProgramBuilder& add(ProgramStep step);
   void collect(std::vector<ProgramStep>& steps, const std::function<void()>& body);
   ProgramDefinition definition_;
+  std::size_t included_symbols_ = 0;             // the first symbols, which others may replace
   std::vector<std::vector<ProgramStep>*> open_;  // groups being filled, outermost first
 };
 

@@ -73,6 +73,16 @@ struct GraphReport {
   std::uint64_t programmatic_edges = 0;  // of these
 };
 
+// The first step of a run that made a NaN or an infinity of finite values.
+struct NonFiniteReport {
+  std::string launch;  // "launch 14 (topk), layer = 2", or the label of another step
+  SourceLocation where;
+  std::string buffer;
+  std::vector<std::int64_t> index;  // of the first such element
+  std::string value;                // "nan", "inf" or "-inf"
+  std::int64_t count = 0;           // such elements of the buffer that the step wrote
+};
+
 struct RunReport {
   std::vector<StepReport> steps;
   // In the program's order. Then each step of the program has one report for all its executions.
@@ -81,6 +91,7 @@ struct RunReport {
   std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
+  std::optional<NonFiniteReport> non_finite;  // with RunOptions::find_non_finite
   // With RunOptions::trace: grids, blocks, waits and triggers, as JSON in the Trace Event Format,
   // which Perfetto opens. A run that threw has it too.
   std::string trace;

@@ -10,7 +10,7 @@ from ._program import Program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Mapping, Sequence, Union
+    from typing import Any, Callable, ContextManager, Iterator, Mapping, Sequence, Union
 
     Extent = Union[int, str]
     Path = Union[str, "os.PathLike[str]"]
@@ -77,6 +77,8 @@ class ProgramBuilder:
         self.name = name
         self._directory = directory
         self._symbols: dict[str, int] = {}
+        self._requirements: list[str | dict[str, str]] = []
+        self._included: list[str] = []
         self._buffers: dict[str, dict[str, Any]] = {}
         self._kernels: dict[str, dict[str, Any]] = {}
         self._steps: list[dict[str, Any]] = []
@@ -91,11 +93,25 @@ class ProgramBuilder:
 
     def buffer(self, name: str, dtype: str, shape: Extent | Sequence[Extent], *,
                role: str = "scratch", **keys: Any) -> Place:
-        """Adds a buffer, and returns its name for arguments. `keys`: init, file, tensor."""
+        """Adds a buffer, and returns its name for arguments.
+
+        `keys`: init ("random", {"normal": 0.02}, {"uniform": [-1, 1]}, …), file, tensor, expect.
+        """
         self._new(self._buffers, name, "buffer")
         extents = [shape] if isinstance(shape, (int, str)) else list(shape)
         self._buffers[name] = {"dtype": dtype, "shape": extents, "role": role, **keys}
         return Place(name)
+
+    def require(self, comparison: str, name: str | None = None) -> None:
+        """Adds a comparison that must hold when the program is bound: "N % 8 == 0".
+
+        `name` says in messages what it is for.
+        """
+        self._requirements.append(comparison if name is None else {_string(name): comparison})
+
+    def include(self, path: str | os.PathLike[str]) -> None:
+        """Puts the parts of another program file before those of the builder."""
+        self._included.append(os.fspath(path))
 
     def kernel(self, name: str, **keys: Any) -> str:
         """Adds a kernel. `keys`: source, text, ptx, cubin, fatbin, link, entry, options, include,
@@ -145,6 +161,40 @@ class ProgramBuilder:
             yield
 
     @contextmanager
+    def parallel(self) -> Iterator[Callable[[], ContextManager[None]]]:
+        """Branches that run side by side. `with` gives a function that begins each of them:
+
+            with b.parallel() as branch:
+                with branch():
+                    b.launch(...)
+                with branch():
+                    b.launch(...)
+        """
+        branches: list[list[dict[str, Any]]] = []
+
+        @contextmanager
+        def branch() -> Iterator[None]:
+            steps: list[dict[str, Any]] = []
+            self._open.append(steps)
+            try:
+                yield
+            finally:
+                self._open.pop()
+            branches.append(steps)
+
+        around = self._open[-1]
+        steps: list[dict[str, Any]] = []
+        self._open.append(steps)
+        try:
+            yield branch
+        finally:
+            self._open.pop()
+        if steps:
+            raise ArgumentError("a step of b.parallel() is in no branch: add it in `with branch():`",
+                                code="invalid_input")
+        around.append({"parallel": branches})
+
+    @contextmanager
     def setup(self) -> Iterator[None]:
         """The steps of the block run once when the program is bound."""
         self._open.append(self._setup)
@@ -171,6 +221,8 @@ class ProgramBuilder:
     def toml(self) -> str:
         """The program as a program file."""
         parts = [f"name = {_value(self.name)}"]
+        parts += [f"{key} = {_value(values)}" for key, values in
+                  (("include", self._included), ("require", self._requirements)) if values]
         for title, tables in (("symbols", {"": self._symbols} if self._symbols else {}),
                               ("buffers", self._buffers), ("kernels", self._kernels)):
             for name, table in tables.items():

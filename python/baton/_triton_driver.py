@@ -90,8 +90,10 @@ class BatonDriver(DriverBase):
     def get_current_target(self) -> GPUTarget:
         return GPUTarget("cuda", self.device.architecture, 32)
 
-    def get_current_device(self) -> int:
-        return self.device.ordinal
+    def get_current_device(self) -> Any:
+        """Returns the key under which Triton keeps the kernels that it loaded. No device number:
+        under that one Triton keeps what its own driver loaded."""
+        return f"baton {self.device.spec}"
 
     def set_current_device(self, device: int) -> None:
         pass

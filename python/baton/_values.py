@@ -85,12 +85,23 @@ class CheckedLaunch:
 
 
 @dataclass(frozen=True)
+class Parallel:
+    """A parallel of a program."""
+
+    where: str
+    branches: int
+    verdict: str  # "proven": branches share only what they read or update atomically; else "unknown"
+    conflicts: tuple[str, ...]  # why it is unknown; the first 16
+
+
+@dataclass(frozen=True)
 class CheckReport:
     """The facts about a program before it runs."""
 
     steps: int  # in one run, with repeats unrolled
     launches: tuple[CheckedLaunch, ...]
     edges: tuple[Edge, ...]
+    parallels: tuple[Parallel, ...]
     warnings: tuple[str, ...]
     objection: str | None  # the first edge that is unsafe and not switched off
 

@@ -99,7 +99,16 @@ def pytest_generate_tests(metafunc: Any) -> None:
 @pytest.fixture
 def baton(request: pytest.FixtureRequest) -> Iterator[Session]:
     """The package `baton` on the test's device, under the test's schedule."""
-    yield Session(_baton.Device(_device_of(request.node)), request.param)
+    device = _baton.Device(_device_of(request.node))
+    # Other fixtures, too, that compile or launch do so on this device.
+    with _on(request.node, device, request.param):
+        yield Session(device, request.param)
+
+
+def _on(item: Any, device: _baton.Device, schedule: str | None) -> Any:
+    ignores = _marked(item, "findings", "fail") == "ignore"
+    return _baton.on(device, schedule, _marked(item, "races", False),
+                     "collect" if ignores else "raise")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -109,9 +118,7 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
     if not isinstance(session, Session):
         yield
         return
-    ignores = _marked(pyfuncitem, "findings", "fail") == "ignore"
-    on = _baton.on(session.target, session.schedule, _marked(pyfuncitem, "races", False),
-                   "collect" if ignores else "raise")
+    on = _on(pyfuncitem, session.target, session.schedule)
     on.__enter__()
     failed = True
     try:

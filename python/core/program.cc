@@ -135,6 +135,10 @@ bool has_tests(const std::vector<ProgramStep>& steps) {
                           [](const RepeatStep& group) { return has_tests(group.steps); },
                           [](const IfStep&) { return true; },
                           [](const WhileStep&) { return true; },
+                          [](const ParallelStep& group) {
+                            return std::any_of(group.branches.begin(), group.branches.end(),
+                                               has_tests);
+                          },
                       },
                       step.action);
   });

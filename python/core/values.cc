@@ -150,10 +150,17 @@ Ref parameter_of(const ParamFacts& param) {
                      to_python(param.read_only));
 }
 
+Ref parallel_of(const ParallelReport& parallel) {
+  return call_python(
+      "_values", "Parallel", where_of(parallel.where), to_python(parallel.branches),
+      to_python(to_string(parallel.verdict)),
+      tuple_of(parallel.conflicts, [](const std::string& text) { return to_python(text); }));
+}
+
 Ref check_report_of(const CheckReport& report) {
   return call_python(
       "_values", "CheckReport", to_python(report.steps), tuple_of(report.launches, launch_of),
-      tuple_of(report.edges, edge_of),
+      tuple_of(report.edges, edge_of), tuple_of(report.parallels, parallel_of),
       tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
       report.objection ? to_python(std::string_view(report.objection->what())) : none());
 }

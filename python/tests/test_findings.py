@@ -121,3 +121,16 @@ def test_gpu_tests_skip_with_a_reason(pytester):
     result = pytester.runpytest_inprocess("-p", "baton.pytest_plugin", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*"])
+
+
+def test_fixtures_use_the_device_of_the_test(pytester):
+    pytester.makepyfile("""
+        import pytest
+        @pytest.fixture
+        def made(baton):
+            return baton.zeros(4, "f32")
+        @pytest.mark.baton(device="sim:tiny")
+        def test_marked(baton, made):
+            assert made.device == baton.target and made.device.spec == "sim:tiny"
+    """)
+    pytester.runpytest("-p", "baton.pytest_plugin").assert_outcomes(passed=1)

@@ -291,3 +291,21 @@ int n) {\n\tconst int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i]
     b.launch("nothing", [], grid=1)
     with pytest.raises(baton_package.Error, match="nothing"):
         b.build()
+
+
+def test_parallel_branches(baton):
+    b = baton.ProgramBuilder("p")
+    b.buffer("y", "f32", [4], role="output")
+    b.buffer("z", "f32", [4], role="output")
+    with b.parallel() as branch:
+        with branch():
+            b.fill("y", 1.0)
+        with branch():
+            b.fill("z", 2.0)
+    program = b.build().bind()
+    assert [(report.branches, report.verdict) for report in program.check().parallels] == [(2, "proven")]
+    out = program()
+    assert (out["y"].numpy() == 1).all() and (out["z"].numpy() == 2).all()
+    with pytest.raises(baton_package.ArgumentError, match="in no branch"):
+        with b.parallel():
+            b.fill("y", 1.0)

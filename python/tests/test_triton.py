@@ -82,6 +82,16 @@ def test_triton_programs_run(kernels, monkeypatch, tmp_path):
     assert torch.allclose(out, torch.softmax(x, 1), atol=1e-6)
 
 
+def test_triton_keeps_loaded_kernels_by_device(kernels):
+    """Triton's own driver keeps what it loaded under the device's number."""
+    from triton.runtime import driver
+    keys = set()
+    for spec in ("sim:h200", "sim:h100"):
+        with baton_package.triton.on(spec):
+            keys.add(driver.active.get_current_device())
+    assert len(keys) == 2 and not any(isinstance(key, int) for key in keys)
+
+
 def test_findings_have_triton_lines(kernels, monkeypatch, tmp_path):
     import torch
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))

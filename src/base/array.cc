@@ -12,6 +12,15 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+std::vector<std::int64_t> index_of(std::int64_t element, const std::vector<std::int64_t>& shape) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = element % shape[axis];
+    element /= shape[axis];
+  }
+  return index;
+}
+
 void check_bytes(const Array& array, std::string_view what) {
   std::uint64_t bytes = size_of(array.dtype);
   bool fits = true, is_empty = false;

@@ -47,9 +47,9 @@ TEST(ErrorTest, ExitStatusSaysWhoseFaultItIs) {
   EXPECT_EQ(to_string(ErrorCode::kOutOfMemory), "out_of_memory");
 }
 
-// "Status 2: `invalid_input`, `not_found`, … Status 1: …" in docs/cli.md.
+// "Status 2: `invalid_input`, `not_found`, … Status 1: …" in docs/cli-json.md.
 TEST(ErrorTest, TheDocumentationNamesEachCodeWithItsStatus) {
-  std::ifstream file(BATON_SOURCE_DIR "/docs/cli.md");
+  std::ifstream file(BATON_SOURCE_DIR "/docs/cli-json.md");
   std::string row;
   while (std::getline(file, row) && !row.starts_with("| `error.code` |")) {
   }

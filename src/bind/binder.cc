@@ -101,9 +101,28 @@ class Binder {
     TapeCondition condition{&group, {}, false, {}};
     located(step, true, [&] { condition.values = evaluate(group.test, slots_, buffers_); });
     pass_other();
+    const std::uint32_t tested = group.test.buffer;
+    observer_.access(step, tested, 0, buffers_[tested].element_size(), false);
     walk(group.steps, out == nullptr ? nullptr : &condition.steps);
     pass_other();
     if (out != nullptr) out->push_back({&step, std::move(condition)});
+  }
+
+  // Nothing overlaps where branches begin and end.
+  void walk(const PlannedParallel& group, const PlannedStep& step, Steps* out) {
+    TapeParallel parallel{&group, {}};
+    observer_.fork(step);
+    walk(group.steps, out == nullptr ? nullptr : &parallel.steps);
+    pass_other();
+    observer_.join();
+    if (out != nullptr) out->push_back({&step, std::move(parallel)});
+  }
+  void walk(const PlannedBranch& group, const PlannedStep& step, Steps* out) {
+    TapeBranch branch{&group, {}};
+    pass_other();
+    observer_.branch();
+    walk(group.steps, out == nullptr ? nullptr : &branch.steps);
+    if (out != nullptr) out->push_back({&step, std::move(branch)});
   }
 
   // The next launch comes after something that is no launch.
@@ -188,6 +207,12 @@ class Binder {
   TapeStep patched(const PlannedCondition& group, const PlannedStep& step) {
     return {&step, TapeCondition{&group, {}, true, patched(group.steps)}};
   }
+  TapeStep patched(const PlannedParallel& group, const PlannedStep& step) {
+    return {&step, TapeParallel{&group, patched(group.steps)}};
+  }
+  TapeStep patched(const PlannedBranch& group, const PlannedStep& step) {
+    return {&step, TapeBranch{&group, patched(group.steps)}};
+  }
   template <typename Move>
   TapeStep patched(const Move& move, const PlannedStep& step) {
     return {&step, TapeMove<Move>{&move, {}, true}};
@@ -249,8 +274,17 @@ class Binder {
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
     pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
+    show(move, values, step);
     result_.written[target_of(move)] = true;
     if (out != nullptr) out->push_back({&step, TapeMove<Move>{&move, values, false}});
+  }
+
+  void show(const PlannedCopy& copy, const PlannedCopy::Values& values, const PlannedStep& step) {
+    observer_.access(step, copy.from, values.from, values.bytes, false);
+    observer_.access(step, copy.to, values.to, values.bytes, true);
+  }
+  void show(const PlannedFill& fill, const PlannedFill::Values&, const PlannedStep& step) {
+    observer_.access(step, fill.buffer, 0, buffers_[fill.buffer].bytes, true);
   }
 
   // Packs the arguments of one execution; `kept`: those that vary into memory of its own.

@@ -40,6 +40,14 @@ class LaunchObserver {
   virtual void skip(const PlannedLaunch& launch, Before before) = 0;
   // A copy, a fill, or the test of an if or a while.
   virtual void other() = 0;
+  // A copy, a fill or a test accesses `bytes` of a buffer from `offset` on.
+  virtual void access(const PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
+                      std::uint64_t bytes, bool writes) = 0;
+  // The branches of a parallel follow, each after a call of `branch`, up to `join`. Nothing
+  // overlaps where they begin and end.
+  virtual void fork(const PlannedStep& parallel) = 0;
+  virtual void branch() = 0;
+  virtual void join() = 0;
   // Whether an iteration depends on more than the one right before it.
   virtual bool looks_further_back() const = 0;
 };

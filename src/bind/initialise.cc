@@ -35,6 +35,17 @@ void fill(const BoundBuffer& buffer, std::int64_t value, const Stream& stream) {
                       static_cast<std::size_t>(buffer.elements), 0, stream);
 }
 
+// `make` takes the buffer's sequence, the first element, their number and the target.
+template <typename Make>
+void upload_random(const BoundBuffer& buffer, std::uint64_t seed, const Stream& stream,
+                   Make&& make) {
+  const RandomSequence sequence(seed, buffer.definition->name);
+  upload_parts(buffer, stream,
+               [&](std::uint64_t first, std::uint64_t count, unsigned char* target) {
+                 make(sequence, first, count, target);
+               });
+}
+
 void make_arange(DType dtype, std::uint64_t first, std::uint64_t count, unsigned char* target) {
   const std::size_t size = size_of(dtype);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -46,6 +57,22 @@ void make_arange(DType dtype, std::uint64_t first, std::uint64_t count, unsigned
 }
 
 }  // namespace
+
+bool depends_on_seed(const ProgramBuffer& buffer) {
+  switch (buffer.init) {
+    case BufferInit::kRandom:
+    case BufferInit::kNormal:
+    case BufferInit::kUniform:
+      return true;
+    case BufferInit::kNone:
+    case BufferInit::kZeros:
+    case BufferInit::kOnes:
+    case BufferInit::kArange:
+    case BufferInit::kFile:
+      return false;
+  }
+  return false;
+}
 
 void check_arange(const BoundBuffer& buffer) {
   const ProgramBuffer& definition = *buffer.definition;
@@ -73,12 +100,18 @@ void initialise(const BoundBuffer& buffer, const Array* given, std::uint64_t see
       return upload_parts(buffer, stream, [&](auto first, auto count, unsigned char* target) {
         make_arange(definition.dtype, first, count, target);
       });
-    case BufferInit::kRandom: {
-      const RandomSequence sequence(seed, definition.name);
-      return upload_parts(buffer, stream, [&](auto first, auto count, unsigned char* target) {
-        sequence.generate(definition.dtype, first, count, target);
+    case BufferInit::kRandom:
+      return upload_random(buffer, seed, stream, [&](auto& sequence, auto... part) {
+        sequence.generate(definition.dtype, part...);
       });
-    }
+    case BufferInit::kNormal:
+      return upload_random(buffer, seed, stream, [&](auto& sequence, auto... part) {
+        sequence.generate_normal(definition.dtype, definition.deviation, part...);
+      });
+    case BufferInit::kUniform:
+      return upload_random(buffer, seed, stream, [&](auto& sequence, auto... part) {
+        sequence.generate_uniform(definition.dtype, definition.low, definition.high, part...);
+      });
     case BufferInit::kFile:  // comes as `given`
     case BufferInit::kNone:
       return;

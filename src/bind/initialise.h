@@ -14,6 +14,9 @@ namespace baton::bind {
 void initialise(const BoundBuffer& buffer, const Array* given, std::uint64_t seed,
                 const Stream& stream);
 
+// Whether another seed gives the buffer other contents.
+bool depends_on_seed(const ProgramBuffer& buffer);
+
 // Throws kInvalidInput for an arange that the dtype does not hold: an integer out of range.
 void check_arange(const BoundBuffer& buffer);
 

@@ -46,6 +46,14 @@ bool uses_slot(const PlannedCondition& step, std::size_t slot) {
   return uses_slot(step.test, slot) || uses_slot(step.steps, slot);
 }
 
+bool uses_slot(const PlannedBranch& branch, std::size_t slot) {
+  return uses_slot(branch.steps, slot);
+}
+
+bool uses_slot(const PlannedParallel& step, std::size_t slot) {
+  return uses_slot(step.steps, slot);
+}
+
 class Planner {
  public:
   Planner(const Program& program, const BufferTable& buffers, PdlMode pdl,
@@ -81,8 +89,9 @@ class Planner {
   static void link(std::vector<PlannedStep>& steps, const PlannedStep* group) {
     for (PlannedStep& step : steps) {
       step.group = group;
-      if (auto* repeat = std::get_if<PlannedRepeat>(&step.action)) link(repeat->steps, &step);
-      if (auto* test = std::get_if<PlannedCondition>(&step.action)) link(test->steps, &step);
+      if (auto* inner = const_cast<std::vector<PlannedStep>*>(inner_steps(step))) {
+        link(*inner, &step);
+      }
     }
   }
 
@@ -114,6 +123,7 @@ class Planner {
     plan_arguments(step, launch);
     note_what_varies(launch);
     launch.number = plan_.launches++;
+    launch.lane = lane_;
     return leaf(std::move(launch), source, step.kernel);
   }
 
@@ -245,6 +255,27 @@ class Planner {
     return plan_condition(step, source);
   }
 
+  // Lanes of a parallel that is done are free for the next one.
+  PlannedStep plan(const ParallelStep& step, const ProgramStep& source) {
+    PlannedParallel parallel;
+    const std::uint32_t own = lane_;
+    const std::uint32_t before = used_lanes_;
+    const std::uint32_t outer_top = top_lane_;
+    used_lanes_ += static_cast<std::uint32_t>(step.branches.size()) - 1;
+    for (std::uint32_t i = 0; i < step.branches.size(); ++i) {
+      lane_ = i == 0 ? own : before + i - 1;
+      top_lane_ = used_lanes_;
+      parallel.steps.push_back({PlannedBranch{lane_, plan(step.branches[i])}, &source, 0, {}});
+      // The lanes of groups in this branch are in use while the other branches run.
+      used_lanes_ = top_lane_;
+    }
+    lane_ = own;
+    top_lane_ = std::max(outer_top, used_lanes_);
+    plan_.lanes = std::max(plan_.lanes, used_lanes_);
+    used_lanes_ = before;
+    return {std::move(parallel), &source, 0, {}};
+  }
+
   template <typename Step>
   PlannedStep plan_condition(const Step& step, const ProgramStep& source) {
     const std::uint32_t number = plan_.conditions++;
@@ -259,6 +290,9 @@ class Planner {
   const std::function<Kernel(const std::string&)>& kernel_;
   std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
+  std::uint32_t lane_ = 0;        // of the steps that are planned
+  std::uint32_t used_lanes_ = 1;  // by what runs at the same time
+  std::uint32_t top_lane_ = 1;    // the most of these, in the branch that is planned
   Plan plan_;
 };
 
@@ -272,13 +306,21 @@ bool uses_slot(const std::vector<PlannedStep>& steps, std::size_t slot) {
 
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots) {
   std::string text;
+  for (const auto& [name, value] : indexes_of(step, slots)) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
+std::vector<std::pair<std::string, std::int64_t>> indexes_of(const PlannedStep& step,
+                                                             std::span<const std::int64_t> slots) {
+  std::vector<std::pair<std::string, std::int64_t>> indexes;
   for (const PlannedStep* group = step.group; group != nullptr; group = group->group) {
     const auto* repeat = std::get_if<PlannedRepeat>(&group->action);
     if (repeat == nullptr || repeat->index.empty()) continue;
-    text = fmt::format("{} = {}{}{}", repeat->index, slots[repeat->slot], text.empty() ? "" : ", ",
-                       text);
+    indexes.emplace(indexes.begin(), repeat->index, slots[repeat->slot]);
   }
-  return text;
+  return indexes;
 }
 
 bool is_conditional(const PlannedStep& step) {
@@ -301,7 +343,9 @@ const std::vector<PlannedStep>* inner_steps(const PlannedStep& step) {
                                [](const PlannedCopy&) -> Steps { return nullptr; },
                                [](const PlannedFill&) -> Steps { return nullptr; },
                                [](const PlannedRepeat& group) { return &group.steps; },
-                               [](const PlannedCondition& group) { return &group.steps; }},
+                               [](const PlannedCondition& group) { return &group.steps; },
+                               [](const PlannedParallel& group) { return &group.steps; },
+                               [](const PlannedBranch& group) { return &group.steps; }},
                     step.action);
 }
 

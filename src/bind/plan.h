@@ -42,6 +42,7 @@ struct PlannedLaunch {
 
   Kernel kernel;
   std::uint32_t number = 0;  // among the program's launches, in its order
+  std::uint32_t lane = 0;    // as in PlannedBranch
   std::vector<BoundExpression> grid, block;
   std::optional<BoundExpression> shared;
   bool even = false;  // its blocks must spread evenly where it starts early
@@ -72,19 +73,36 @@ struct PlannedCondition {
   std::vector<PlannedStep> steps;
 };
 
+// One branch of a parallel. Its lane is a stream, or a branch of the graph. Lane 0 is the run's
+// own; the first branch has the lane of the steps around the parallel.
+struct PlannedBranch {
+  std::uint32_t lane = 0;
+  std::vector<PlannedStep> steps;
+};
+
+// Its steps are branches, at least two. Nothing else has branches.
+struct PlannedParallel {
+  std::vector<PlannedStep> steps;
+};
+
 struct PlannedStep {
-  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat, PlannedCondition> action;
+  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat, PlannedCondition,
+               PlannedParallel, PlannedBranch>
+      action;
   const ProgramStep* source = nullptr;  // owned by the program
   // The number among launches, copies and fills. Of a condition: the number among conditions.
   std::uint32_t leaf = 0;
   std::string label;                   // "rmsnorm", "copy y -> z + N", "fill z", "while go"
-  const PlannedStep* group = nullptr;  // the repeat or condition around it; null: none
+  const PlannedStep* group = nullptr;  // the group around it; null: none
 };
 
-// The steps inside of a repeat or a condition; null for other steps.
+// The steps inside of a group; null for other steps.
 const std::vector<PlannedStep>* inner_steps(const PlannedStep& step);
 
-// The values of the named indexes around a step, outermost first: "layer = 3, i = 0".
+// The named indexes around a step with their values, outermost first.
+std::vector<std::pair<std::string, std::int64_t>> indexes_of(const PlannedStep& step,
+                                                             std::span<const std::int64_t> slots);
+// The same as a text: "layer = 3, i = 0".
 std::string indexes_text(const PlannedStep& step, std::span<const std::int64_t> slots);
 // Whether the step is inside of an if or a while.
 bool is_conditional(const PlannedStep& step);
@@ -102,6 +120,7 @@ struct Plan {
   std::uint32_t leaves = 0;
   std::uint32_t launches = 0;
   std::uint32_t conditions = 0;
+  std::uint32_t lanes = 1;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };

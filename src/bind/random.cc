@@ -25,10 +25,14 @@ double uniform(std::uint64_t z) {
   return static_cast<double>(z >> 11) * 0x1p-52 - 1.0;
 }
 
-// The high half of z * 100: an integer in [0, 100).
-std::uint64_t below_hundred(std::uint64_t z) {
+// The high half of z * bound: an integer in [0, bound).
+std::uint64_t high_product(std::uint64_t z, std::uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>((Wide{z} * 100) >> 64);
+  return static_cast<std::uint64_t>((Wide{z} * bound) >> 64);
+}
+
+std::uint64_t below_hundred(std::uint64_t z) {
+  return high_product(z, 100);
 }
 
 // Rounds a value of this sequence, once, to a 16-bit float with so many bits of fraction and such a
@@ -58,6 +62,36 @@ void write(std::uint64_t key, std::uint64_t first, std::size_t count, void* targ
     const T value = static_cast<T>(element(mix(counter)));
     std::memcpy(out + i * sizeof(T), &value, sizeof(T));
   }
+}
+
+// As many elements as fit, of any size: `element` gives the stored form of one.
+template <typename Element>
+void write_as(DType dtype, std::uint64_t key, std::uint64_t first, std::size_t count, void* target,
+              Element&& element) {
+  switch (size_of(dtype)) {
+    case 1:
+      return write<std::uint8_t>(key, first, count, target, element);
+    case 2:
+      return write<std::uint16_t>(key, first, count, target, element);
+    case 4:
+      return write<std::uint32_t>(key, first, count, target, element);
+    default:
+      return write<std::uint64_t>(key, first, count, target, element);
+  }
+}
+
+// The sum of twelve uniform values of 21 bits, three to a word, with mean 0 and variance 1: exact
+// in double, so that each machine has the same.
+constexpr int kWords = 4;
+double standard_normal(std::uint64_t key, std::uint64_t element) {
+  constexpr std::uint64_t kPart = (1 << 21) - 1;
+  std::uint64_t sum = 0;
+  for (std::uint64_t word = 1; word <= kWords; ++word) {
+    const std::uint64_t z = mix(key + (element * kWords + word) * kStep);
+    sum += (z & kPart) + (z >> 21 & kPart) + (z >> 42 & kPart);
+  }
+  constexpr auto kTwiceTheMean = static_cast<std::int64_t>(3 * kWords * kPart);
+  return static_cast<double>(2 * static_cast<std::int64_t>(sum) - kTwiceTheMean) * 0x1p-22;
 }
 
 }  // namespace
@@ -93,16 +127,32 @@ void RandomSequence::generate(DType dtype, std::uint64_t first, std::size_t coun
     const auto encode = [dtype](std::uint64_t z) { return encode_float(dtype, uniform(z)); };
     return write<std::uint8_t>(key_, first, count, target, encode);
   }
-  switch (size_of(dtype)) {
-    case 1:
-      return write<std::uint8_t>(key_, first, count, target, below_hundred);
-    case 2:
-      return write<std::uint16_t>(key_, first, count, target, below_hundred);
-    case 4:
-      return write<std::uint32_t>(key_, first, count, target, below_hundred);
-    default:
-      return write<std::uint64_t>(key_, first, count, target, below_hundred);
+  write_as(dtype, key_, first, count, target, below_hundred);
+}
+
+void RandomSequence::generate_normal(DType dtype, double deviation, std::uint64_t first,
+                                     std::size_t count, void* target) const {
+  std::uint64_t next = first;
+  write_as(dtype, key_, first, count, target, [&](std::uint64_t) {
+    return encode_float(dtype, deviation * standard_normal(key_, next++));
+  });
+}
+
+void RandomSequence::generate_uniform(DType dtype, double low, double high, std::uint64_t first,
+                                      std::size_t count, void* target) const {
+  if (is_float(dtype)) {
+    const double width = high - low;
+    write_as(dtype, key_, first, count, target, [=](std::uint64_t z) {
+      const double scaled = static_cast<double>(z >> 11) * 0x1p-53 * width;
+      return encode_float(dtype, low + scaled);
+    });
+    return;
   }
+  const auto least = static_cast<std::int64_t>(low);
+  const auto values = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - least) + 1;
+  write_as(dtype, key_, first, count, target, [=](std::uint64_t z) {
+    return static_cast<std::uint64_t>(least) + high_product(z, values);
+  });
 }
 
 }  // namespace baton::bind

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -36,6 +38,52 @@ TEST(RandomSequence, MatchesNumPy) {
   EXPECT_THAT(generate<std::uint8_t>(x, DType::kBool, 0, 4), ElementsAre(1, 1, 0, 0));
   const RandomSequence weights(UINT64_MAX, "weights");
   EXPECT_THAT(generate<std::int64_t>(weights, DType::kI64, 1 << 20, 3), ElementsAre(84, 9, 3));
+}
+
+TEST(RandomSequence, DistributionsMatchNumPy) {
+  const RandomSequence x(0, "x");
+  const auto normal = [&]<typename T>(T, DType dtype, double deviation) {
+    std::vector<T> values(3);
+    x.generate_normal(dtype, deviation, 0, 3, values.data());
+    return values;
+  };
+  EXPECT_THAT(normal(0.0, DType::kF64, 1.0),
+              ElementsAre(0x1.ee09700000000p-1, -0x1.00a2800000000p-2, 0x1.d550200000000p+0));
+  EXPECT_THAT(normal(std::uint32_t{}, DType::kF32, 0.02),
+              ElementsAre(0x3c9e1780, 0xbba43f0a, 0x3d162e1f));
+  EXPECT_THAT(normal(std::uint16_t{}, DType::kF16, 0.02), ElementsAre(0x24f1, 0x9d22, 0x28b1));
+  std::vector<double> uniform(3);
+  x.generate_uniform(DType::kF64, -3, 5.5, 0, 3, uniform.data());
+  EXPECT_THAT(uniform,
+              ElementsAre(0x1.7307db45bb2acp+1, 0x1.08a20281d538cp+2, 0x1.1f5abdd471544p+0));
+  std::vector<std::int8_t> bytes(4);
+  x.generate_uniform(DType::kI8, -127, 127, 0, 4, bytes.data());
+  EXPECT_THAT(bytes, ElementsAre(49, 87, -4, -47));
+}
+
+TEST(RandomSequence, DistributionsAreMadeInParts) {
+  const RandomSequence x(3, "x");
+  std::vector<std::uint8_t> whole(100), parts(100);
+  x.generate_normal(DType::kF8E4M3, 0.5, 0, 100, whole.data());
+  x.generate_normal(DType::kF8E4M3, 0.5, 0, 37, parts.data());
+  x.generate_normal(DType::kF8E4M3, 0.5, 37, 63, parts.data() + 37);
+  EXPECT_EQ(whole, parts);
+}
+
+TEST(RandomSequence, NormalHasItsMoments) {
+  std::vector<double> values(1 << 18);
+  RandomSequence(1, "w").generate_normal(DType::kF64, 0.02, 0, values.size(), values.data());
+  double sum = 0, squares = 0, most = 0;
+  for (const double value : values) {
+    sum += value;
+    squares += value * value;
+    most = std::max(most, std::abs(value));
+  }
+  const auto count = static_cast<double>(values.size());
+  EXPECT_NEAR(sum / count, 0, 0.02 * 0.01);
+  EXPECT_NEAR(std::sqrt(squares / count), 0.02, 0.02 * 0.01);
+  EXPECT_LT(most, 0.02 * 6);
+  EXPECT_GT(most, 0.02 * 4);
 }
 
 TEST(RandomSequence, EveryDtypeIsTheSameSequenceRoundedOnce) {

@@ -60,6 +60,7 @@ Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
     : slots_(std::move(symbols)),
       symbols_(slots_.size()),
       has_conditions_(plan.conditions != 0),
+      lanes_(plan.lanes),
       sites_(plan.launches),
       arena_(std::make_unique<Arena>()) {
   slots_.resize(plan.slots);
@@ -195,12 +196,15 @@ void Tape::set_symbols(std::span<const std::int64_t> symbols) {
   std::ranges::copy(symbols, slots_.begin());
 }
 
-void Tape::set_stream(const Stream& stream) {
+void Tape::set_stream(const Stream& stream, std::span<const Stream> lanes) {
   if (has_stream_ && stream.native() == stream_) return;
   for (LaunchSite& site : sites_) {
+    if (site.launch == nullptr) continue;
+    const std::uint32_t lane = site.launch->lane;
+    const Stream& own = lane == 0 ? stream : lanes[lane - 1];
     for (LaunchForm& form : site.forms) {
-      if (form.full) form.full->set_stream(stream);
-      if (form.early) form.early->set_stream(stream);
+      if (form.full) form.full->set_stream(own);
+      if (form.early) form.early->set_stream(own);
     }
   }
   stream_ = stream.native();

@@ -87,9 +87,22 @@ struct TapeCondition {
   std::vector<TapeStep> steps;
 };
 
+struct TapeBranch {
+  const PlannedBranch* group = nullptr;
+  std::vector<TapeStep> steps;
+};
+
+// The branches run side by side. Its steps are branches, at least two.
+struct TapeParallel {
+  const PlannedParallel* group = nullptr;
+  std::vector<TapeStep> steps;
+};
+
 struct TapeStep {
   const PlannedStep* step = nullptr;
-  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop, TapeCondition> action;
+  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop, TapeCondition, TapeParallel,
+               TapeBranch>
+      action;
 };
 
 // Not thread-safe. Refers to the plan and to the buffers it is settled with, which must outlive it.
@@ -107,6 +120,8 @@ class Tape {
   const LaunchSite& site(std::uint32_t launch) const { return sites_[launch]; }
   // Whether some step is an if or a while: then one walk is not one run.
   bool has_conditions() const { return has_conditions_; }
+  // Lanes that steps run in: 1 without a parallel (bind/plan.h).
+  std::uint32_t lanes() const { return lanes_; }
   // The number of symbols, whose values come first in `slots`.
   std::size_t symbols() const { return symbols_; }
   // Values of the symbols; indexes of groups are 0.
@@ -135,8 +150,9 @@ class Tape {
   void move_buffer(std::uint32_t buffer, std::uint64_t distance);
   // Replaces the values of symbols, for steps that are evaluated in each iteration.
   void set_symbols(std::span<const std::int64_t> symbols);
-  // The stream that launches are sent to from now on. Does nothing if it is the same as before.
-  void set_stream(const Stream& stream);
+  // The stream that launches are sent to from now on. `lanes`: the streams of lanes from 1 on; the
+  // same ones in each call. Does nothing if the stream is the same as before.
+  void set_stream(const Stream& stream, std::span<const Stream> lanes);
 
   // Evaluates a patched step with the indexes of an iteration.
   void patch(TapeLaunch& launch, Slots slots);
@@ -166,6 +182,7 @@ class Tape {
   std::vector<std::int64_t> walk_slots_;
   std::size_t symbols_ = 0;
   bool has_conditions_ = false;
+  std::uint32_t lanes_ = 1;
   std::vector<LaunchSite> sites_;  // by launch
   std::unique_ptr<Arena> arena_;
   std::vector<std::vector<Relocation>> relocations_;  // by buffer

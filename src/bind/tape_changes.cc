@@ -23,7 +23,9 @@ void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChang
                    [&](const TapeCondition& condition) {
                      changes.moves |= condition.group->test.buffer == buffer;
                      collect(condition.steps, buffer, changes);
-                   }},
+                   },
+                   [&](const TapeParallel& parallel) { collect(parallel.steps, buffer, changes); },
+                   [&](const TapeBranch& branch) { collect(branch.steps, buffer, changes); }},
         step.action);
   }
 }

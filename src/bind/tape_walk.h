@@ -21,30 +21,49 @@ struct RunStep {
   std::uint64_t number = 0;
 };
 
-// A visitor of a tape: what it does at the steps, and at the tests of conditions.
-template <typename Visit, typename Test>
+// Where branches begin, and where they end.
+struct TapeFork {
+  const TapeParallel& parallel;
+};
+struct TapeJoin {
+  const TapeParallel& parallel;
+};
+
+// A visitor of a tape: what it does at the steps, at the tests of conditions, and at forks,
+// branches and joins.
+template <typename Visit, typename Test, typename Branch>
 struct TapeVisitor {
   Visit visit;
   Test test;
+  Branch branch;
 };
+
+inline constexpr auto kNoBranches = [](const auto&) {};
 
 // Goes through a tape in the order of a run, loops unrolled. Allocates nothing. One walk of a tape
 // at a time. `kNumbered`: whether steps are numbered, which takes time at each of them.
 template <bool kNumbered>
 class BasicTapeWalk {
  public:
+  // A test that has the steps of each condition executed once.
+  static constexpr auto kOnce = [](const RunStep&, TapeCondition&, std::uint64_t times) {
+    return times == 0;
+  };
+
   explicit BasicTapeWalk(Tape& tape) : tape_(tape), slots_(tape.begin_walk()) {}
 
   // Calls `visit(RunStep&, TapeLaunch&)`, and the same with TapeMove, for every step. Calls
   // `test(const RunStep&, TapeCondition&, n)` before each execution of a condition's steps, after n
   // of them; they are executed (again) where it returns true.
-  // An Error gains the step's place, and the values of the indexes as a note.
-  template <typename Visit, typename Test>
-  void run(Visit&& visit, Test&& test) {
-    TapeVisitor<std::decay_t<Visit>, std::decay_t<Test>> both{std::forward<Visit>(visit),
-                                                              std::forward<Test>(test)};
+  // Calls `branch(TapeFork)` before the branches of a parallel, `branch(TapeBranch&)` before each
+  // of them, and `branch(TapeJoin)` after the last one. An Error gains the step's place, and the
+  // values of the indexes as a note.
+  template <typename Visit, typename Test, typename Branch>
+  void run(Visit&& visit, Test&& test, Branch&& branch) {
+    TapeVisitor<std::decay_t<Visit>, std::decay_t<Test>, std::decay_t<Branch>> visitor{
+        std::forward<Visit>(visit), std::forward<Test>(test), std::forward<Branch>(branch)};
     try {
-      steps(tape_.steps, both);
+      steps(tape_.steps, visitor);
     } catch (Error& failure) {
       if (at_.step != nullptr) {
         failure.at(at_.step->source->where);
@@ -54,11 +73,14 @@ class BasicTapeWalk {
     }
   }
 
+  template <typename Visit, typename Test>
+  void run(Visit&& visit, Test&& test) {
+    run(std::forward<Visit>(visit), std::forward<Test>(test), kNoBranches);
+  }
   // The same, with the steps of each condition once.
   template <typename Visit>
   void run(Visit&& visit) {
-    run(std::forward<Visit>(visit),
-        [](const RunStep&, TapeCondition&, std::uint64_t times) { return times == 0; });
+    run(std::forward<Visit>(visit), kOnce, kNoBranches);
   }
 
   // The values of symbols and indexes at the step that is visited.
@@ -135,14 +157,29 @@ class BasicTapeWalk {
     if (times == 0) pass(condition);
     last_ = nullptr;
   }
+  // Nothing overlaps where branches begin and end.
+  template <typename Visit>
+  void act(TapeStep& step, TapeParallel& parallel, Visit& visit) {
+    const RunStep here{step.step, nullptr, 0, false, number_};
+    at_ = here;
+    visit.branch(TapeFork{parallel});
+    steps(parallel.steps, visit);
+    at_ = here;
+    last_ = nullptr;
+    visit.branch(TapeJoin{parallel});
+  }
+  template <typename Visit>
+  void act(TapeStep&, TapeBranch& branch, Visit& visit) {
+    last_ = nullptr;
+    visit.branch(std::as_const(branch));
+    steps(branch.steps, visit);
+  }
   // Counts the steps of a condition that are not executed.
   void pass(TapeCondition& condition) {
     const auto visit = [](RunStep&, const auto&) {};
-    const auto test = [](const RunStep&, TapeCondition&, std::uint64_t times) {
-      return times == 0;
-    };
-    TapeVisitor<decltype(visit), decltype(test)> both{visit, test};
-    steps(condition.steps, both);
+    TapeVisitor<decltype(visit), decltype(kOnce), decltype(kNoBranches)> visitor{visit, kOnce,
+                                                                                 kNoBranches};
+    steps(condition.steps, visitor);
   }
 
   Tape& tape_;

@@ -92,11 +92,11 @@ class BundleBuilder {
     if (architectures_.empty()) architectures_.push_back(Device::open().compile_arch());
   }
 
-  // The program's own text, unless the program was built or changed in C++. There a kernel in
-  // memory is the part of the bundle that holds it.
+  // The program's own text, unless it includes other files, or the program was built or changed in
+  // C++. There a kernel in memory is the part of the bundle that holds it.
   std::string program_text() const {
     const std::string& own = program_.text();
-    if (!own.empty()) {
+    if (!own.empty() && program_.definition().included.empty()) {
       const Program read = Program::from_text(own, program_.name(), program_.directory());
       if (read == program_) return own;
     }

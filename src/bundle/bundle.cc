@@ -12,6 +12,7 @@
 #include "bundle/check.h"
 #include "bundle/content.h"
 #include "bundle/zip.h"
+#include "program/program_files.h"
 
 namespace baton {
 namespace bundle {
@@ -41,7 +42,7 @@ const Program& BundleContent::program() const {
   if (program_) return *program_;
   const ProgramRow row = index.program[0];
   const auto text = hold(row.section);
-  const Program read = Program::from_text(text->get(), text->name(), directory);
+  const Program read = read_program_text(text->get(), text->name(), directory, Includes::kRefuse);
   // It comes with the contents of buffers, and perhaps with a name that its text does not say.
   ProgramDefinition definition = read.definition();
   definition.file = file->name();
@@ -57,6 +58,11 @@ const Program& BundleContent::program() const {
                   file->name(), printable(name));
     }
     buffer->contents = hold(held.section);
+  }
+  // What a run should leave is compared where it is known.
+  for (ProgramBuffer& buffer : definition.buffers) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(buffer.expect, failure)) buffer.expect.clear();
   }
   return program_.emplace(std::move(definition));
 }

@@ -14,6 +14,7 @@
 #include "tools/basics.h"
 #include "tools/contents.h"
 #include "tools/metadata_check.h"
+#include "tools/next_step.h"
 #include "tools/program_file.h"
 
 namespace baton::cli {
@@ -84,10 +85,15 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   Executable executable = named.prepare(device, options);
   Bindings bindings;
   bindings.symbols = command.symbols;
-  CheckReport report = executable.check(std::move(bindings));
+  CheckReport report = executable.check(bindings);
   show_rewrites(executable.modules(), output);
   show_check(report, executable, command.verbose, output);
+  output.result()["next"] = nullptr;
   if (report.objection) throw std::move(*report.objection);
+  std::string next = tools::rewrite_advice(named, device, options, bindings, report);
+  if (next.empty()) next = fmt::format("baton run {}", command.file.string());
+  output.result()["next"] = next;
+  output.line("next: {}", next);
 }
 
 }  // namespace

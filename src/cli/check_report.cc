@@ -190,6 +190,23 @@ void show_room(const CheckReport& report, Output& output) {
   if (any) output.text(fmt::format("\n{}", even.format(output.terminal())));
 }
 
+// The warnings say which accesses may meet.
+void show_parallels(const std::vector<ParallelReport>& parallels, Output& output) {
+  Table table({{"parallel"}, {"branches", Table::Align::kRight}, {"verdict"}, {"reason"}});
+  for (const ParallelReport& parallel : parallels) {
+    const bool proven = parallel.verdict == EdgeVerdict::kProven;
+    table.add(
+        {parallel.where.to_string(), std::to_string(parallel.branches),
+         std::string(baton::to_string(parallel.verdict)),
+         proven ? "branches share only what they read, or update atomically" : "see the warnings"});
+    output.result()["parallels"].push_back({{"where", parallel.where.to_string()},
+                                            {"branches", parallel.branches},
+                                            {"verdict", baton::to_string(parallel.verdict)},
+                                            {"conflicts", parallel.conflicts}});
+  }
+  if (!parallels.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
 std::string_view decision_of(const EdgeReport& edge) {
   return edge.programmatic ? "programmatic" : "full";
 }
@@ -355,6 +372,7 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   add_edges(report.edges, output);
   show_edges(report.edges, verbose, output);
   show_room(report, output);
+  show_parallels(report.parallels, output);
   if (!report.objection) {
     output.line("\nok: {} {} all checks for {}", counted(report.steps, "step"),
                 report.steps == 1 ? "passes" : "pass", executable.device().spec());

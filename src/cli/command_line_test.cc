@@ -3,7 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "baton/error.h"
+#include "cli/command_table.h"
+#include "cli/help.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {
@@ -40,7 +46,7 @@ TEST(CommandLine, EveryRunOptionArrives) {
   EXPECT_THAT(run.symbols, ElementsAre(Pair("N", -7)));
   EXPECT_THAT(run.inputs, ElementsAre(Pair("x", "a=b.npy")));
   EXPECT_THAT(run.outputs, ElementsAre(Pair("y", "o.npy")));
-  EXPECT_THAT(run.expected, ElementsAre(Pair("y", "e.npy")));
+  EXPECT_THAT(run.expected.files, ElementsAre(Pair("y", "e.npy")));
   EXPECT_EQ(run.rtol, 1e-3);
   EXPECT_EQ(run.atol, 0);
   EXPECT_EQ(run.repeat, 5u);
@@ -138,11 +144,48 @@ TEST(CommandLine, CacheActions) {
 
 TEST(CommandLine, HelpAndVersionEverywhere) {
   EXPECT_THAT(parsed<ShowText>({"--version"}).text, HasSubstr("baton "));
-  EXPECT_THAT(parsed<ShowText>({"--help"}).text, HasSubstr("doctor"));
-  for (const char* command : {"doctor", "run", "check", "compile", "inspect", "cache"}) {
-    EXPECT_THAT(parsed<ShowText>({command, "--version"}).text, HasSubstr("baton "));
-    EXPECT_THAT(parsed<ShowText>({command, "--help"}).text, HasSubstr("--json")) << command;
+  EXPECT_EQ(parsed<ShowHelp>({"--help"}).command, "");
+  EXPECT_EQ(parsed<ShowHelp>({"help"}).command, "");
+  for (const std::string& command : command_names()) {
+    EXPECT_THAT(parsed<ShowText>({command, "-V"}).text, HasSubstr("baton "));
+    EXPECT_EQ(parsed<ShowHelp>({command, "--help"}).command, command);
+    EXPECT_EQ(parsed<ShowHelp>({command, "-h", "--json"}).command, command);
+    EXPECT_EQ(parsed<ShowHelp>({"help", command}).command, command);
   }
+}
+
+TEST(CommandLine, HelpFitsTheTerminal) {
+  for (const std::string& command : command_names()) {
+    const std::string text = help_text(command, Terminal{false, 80});
+    for (const std::string_view line : split_lines(text)) {
+      // A call, which is copied, stays whole.
+      EXPECT_TRUE(line.size() <= 80 || line.starts_with("    baton")) << line;
+    }
+  }
+}
+
+TEST(CommandLine, TextsOfTheTableAreClauses) {
+  const auto plain = [](std::string_view text) {
+    return !text.empty() && text.back() != '.' &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  };
+  for (const CommandRow& row : command_table()) {
+    EXPECT_TRUE(plain(row.summary)) << row.name;
+    std::set<std::string_view> names;
+    for (const OptionRow& option : all_options(row)) {
+      EXPECT_TRUE(plain(option.text)) << row.name << " " << option.names;
+      for (const std::string_view name : option_names(option)) {
+        EXPECT_TRUE(names.insert(name).second) << row.name << " has " << name << " twice";
+      }
+    }
+    for (const ArgumentRow& argument : row.arguments) EXPECT_TRUE(plain(argument.text)) << row.name;
+  }
+}
+
+TEST(CommandLine, ShellsAndManualPagesArePrinted) {
+  EXPECT_THAT(parsed<ShowText>({"completion", "bash"}).text, HasSubstr("complete -F _baton baton"));
+  EXPECT_THAT(parsed<ShowText>({"manual"}).text, HasSubstr(".TH BATON 1"));
+  EXPECT_THAT(parsed<ShowText>({"manual", "run"}).text, HasSubstr("\\-\\-device"));
 }
 
 TEST(CommandLine, RefusalsNameWhatIsWrong) {
@@ -160,7 +203,7 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"bench"}, {"baton bench PROGRAM"}},
       {{"bench", "p.toml", "--repeat", "0"}, {"--repeat", "\"0\""}},
       {{"bench", "p.toml", "--expect", "y=y.npy"}, {"\"--expect\""}},
-      {{"check"}, {"baton check FILE"}},
+      {{"check"}, {"baton check PROGRAM|IMAGE"}},
       {{"check", "p.toml", "--pdl", "force"}, {"\"force\"", "known: auto, on, off"}},
       {{"check", "p.toml", "--repeat", "2"}, {"\"--repeat\""}},
       {{"--jsn"}, {"\"--jsn\""}},
@@ -194,9 +237,17 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
       {{"compile"}, {"baton compile FILE.cu"}},
       {{"compile", "f.cu", "--ptx", "--cubin"}, {"--ptx", "--cubin"}},
       {{"compile", "f.cu", "-DN=4"}, {"\"-DN=4\""}},
-      {{"inspect"}, {"baton inspect FILE"}},
+      {{"inspect"}, {"baton inspect FILE|PROGRAM"}},
       {{"cache"}, {"stats", "verify"}},
       {{"cache", "stat"}, {"\"stat\"", "did you mean \"stats\""}},
+      {{"cache", "export"}, {"baton cache export DIR"}},
+      {{"cache", "stats", "x"}, {"takes no folder", "\"x\""}},
+      {{"help", "rum"}, {"\"rum\"", "did you mean \"run\""}},
+      {{"manual", "rum"}, {"\"rum\"", "did you mean \"run\""}},
+      {{"completion"}, {"a shell", "bash|zsh|fish"}},
+      {{"completion", "bsh"}, {"\"bsh\"", "did you mean \"bash\""}},
+      {{"--json", "p.toml"}, {"unknown command \"p.toml\""}},
+      {{"p.toml", "run"}, {"\"p.toml\" comes before the command"}},
   };
   for (const Case& wrong : cases) {
     const std::string message = refusal(wrong.arguments);

@@ -19,6 +19,7 @@ void init(const InitCommand& command, Output& output);
 void build(const BuildCommand& command, Output& output);
 void compile(const CompileCommand& command, Output& output);
 void explain(const ExplainCommand& command, Output& output);
+void toolkit(const ToolkitCommand& command, Output& output);
 void inspect(const InspectCommand& command, Output& output);
 void cache(const CacheCommand& command, Output& output);
 

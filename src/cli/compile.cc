@@ -3,13 +3,19 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "baton/device.h"
 #include "baton/image.h"
+#include "baton/link.h"
+#include "baton/rewrite.h"
 #include "cli/commands.h"
+#include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
 #include "tools/basics.h"
+#include "tools/depfile.h"
 #include "tools/files.h"
+#include "tools/readable_names.h"
 
 namespace baton::cli {
 namespace {
@@ -33,18 +39,48 @@ std::optional<std::filesystem::path> target_of(const CompileCommand& command, co
   return command.source.stem().concat(image.kind() == ImageKind::kPtx ? ".ptx" : ".cubin");
 }
 
+// Puts the rewritten PTX, and machine code of it, in place of what was compiled.
+void rewrite_kernels(const CompileCommand& command, const std::string& arch, Compiled& compiled,
+                     Output& output) {
+  tools::require_rewritable(command.options);
+  RewrittenPtx rewritten = rewrite(compiled.ptx, *command.rewrite);
+  compiled.ptx = rewritten.image;
+  compiled.kernels.clear();  // their figures are of the code that was replaced
+  if (compiled.cubin) {
+    compiled.cubin = link({LinkInput(rewritten.image)}, {.arch = arch}).cubin;
+    const bool wants_code =
+        command.cubin || (command.output && !command.ptx && command.output->extension() != ".ptx");
+    if (!compiled.cubin && wants_code) {
+      throw error(ErrorCode::kNotFound,
+                  "machine code of rewritten kernels needs nvJitLink, and it was not found; baton "
+                  "doctor says where it was looked for, and -o K.ptx needs none");
+    }
+  }
+  for (KernelRewrite& kernel : rewritten.kernels) {
+    kernel.kernel = tools::with_readable_names(kernel.kernel);
+  }
+  show_rewrites(
+      {KernelModule{.name = command.source.string(), .rewrites = std::move(rewritten.kernels)}},
+      output);
+}
+
 }  // namespace
 
 void compile(const CompileCommand& command, Output& output) {
   const std::string arch = command.arch.empty() ? Device::open().compile_arch() : command.arch;
   const Source source = tools::source_with_options(command.source, command.options);
   output.progress("compile");
-  const Compiled compiled = baton::compile(source, {.arch = arch, .entries = command.entries});
+  const CompileOptions options = {.arch = arch, .entries = command.entries};
+  Compiled compiled = baton::compile(source, options);
+  if (command.rewrite) rewrite_kernels(command, arch, compiled, output);
 
   const ImageFacts facts = read_facts(compiled);
   const Image& image = wanted_image(command, compiled, arch);
   const std::optional<std::filesystem::path> target = target_of(command, image);
   if (target) tools::write_file(*target, image.bytes());
+  if (command.depfile) {
+    tools::write_file(*command.depfile, tools::depfile(*target, command.source, source, options));
+  }
 
   nlohmann::ordered_json& json = output.result();
   json["source"] = command.source.string();

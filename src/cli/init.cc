@@ -1,13 +1,26 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "baton/program.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "tools/basics.h"
 #include "tools/files.h"
 #include "tools/program_draft.h"
+#include "tools/reference_script.h"
 
 namespace baton::cli {
+
+namespace {
+
+void require_new(const std::filesystem::path& target) {
+  if (!std::filesystem::exists(target)) return;
+  throw error(ErrorCode::kInvalidInput,
+              "{} exists already; name another file with -o, or remove it", target.string());
+}
+
+}  // namespace
 
 void init(const InitCommand& command, Output& output) {
   const std::filesystem::path target =
@@ -15,19 +28,33 @@ void init(const InitCommand& command, Output& output) {
   nlohmann::ordered_json& json = output.result();
   json["file"] = command.file.string();
   json["output"] = target.string();
-  if (std::filesystem::exists(target)) {
-    throw error(ErrorCode::kInvalidInput,
-                "{} exists already; name another file with -o, or remove it", target.string());
-  }
+  require_new(target);
+  const std::string stem = target.stem().string();
+  const std::filesystem::path script = target.parent_path() / (stem + "_reference.py");
+  if (command.reference) require_new(script);
   output.progress("read and try the kernels");
   const tools::ProgramDraft draft = tools::draft_program(
       command.file,
       {.entries = command.entries, .arch = command.arch, .folder = target.parent_path()});
+  std::string reference;
+  if (command.reference) {
+    const Program program =
+        Program::from_text(draft.text, target.filename().string(), target.parent_path());
+    reference = tools::reference_script(program, target.filename().string(),
+                                        script.filename().string(), stem + "_expected");
+  }
   tools::write_file(target, draft.text);
+  if (command.reference) tools::write_file(script, reference);
+  json["reference"] = command.reference ? nlohmann::ordered_json(script.string()) : nullptr;
   json["kernels"] = draft.kernels;
   for (const std::string& remark : draft.remarks) output.warning(remark);
   output.line("wrote {}: {}; check the lines marked \"guess\", then: baton run {}", target.string(),
               counted(draft.kernels.size(), "kernel"), target.string());
+  if (command.reference) {
+    output.line("wrote {}: fill in its function, then: python3 {} && baton run {} --expect {}",
+                script.string(), script.string(), target.string(),
+                (target.parent_path() / (stem + "_expected")).string());
+  }
 }
 
 }  // namespace baton::cli

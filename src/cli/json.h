@@ -7,7 +7,7 @@
 
 namespace baton::cli {
 
-// The parts of results that docs/cli.md describes, as JSON.
+// The parts of results that docs/cli-json.md describes, as JSON.
 
 nlohmann::ordered_json json_of(const TimeStatistics& times);
 nlohmann::ordered_json json_of(const StepReport& step);

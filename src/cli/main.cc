@@ -11,8 +11,11 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
+#include "cli/exec.h"
+#include "cli/help.h"
 #include "cli/output.h"
 #include "cli/tool_main.h"
+#include "tools/ptxas.h"
 
 namespace baton::cli {
 namespace {
@@ -50,8 +53,12 @@ constexpr int kWarningStatus = 1;
 
 struct Dispatch {
   Output& output;
+  int& status;
   // Help is text, also with --json.
   void operator()(const ShowText& command) const { output.replace_all(command.text); }
+  void operator()(const ShowHelp& command) const {
+    output.replace_all(help_text(command.command, output.terminal()));
+  }
   void operator()(const DoctorCommand& command) const { doctor(command, output); }
   void operator()(const RunCommand& command) const { run(command, output, interrupted); }
   void operator()(const CheckCommand& command) const { check(command, output); }
@@ -62,16 +69,24 @@ struct Dispatch {
   void operator()(const ExplainCommand& command) const { explain(command, output); }
   void operator()(const InspectCommand& command) const { inspect(command, output); }
   void operator()(const CacheCommand& command) const { cache(command, output); }
+  void operator()(const PtxasCommand& command) const {
+    status = tools::run_ptxas(command.arguments, interrupted);
+  }
+  void operator()(const ToolkitCommand& command) const { toolkit(command, output); }
+  void operator()(const ExecCommand& command) const { status = exec(command, output, interrupted); }
 };
 
 int run_command(const std::vector<std::string>& arguments) {
   install_signal_handlers();
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
-  Output output(std::find(arguments.begin(), end, "--json") != end, command_name(arguments));
+  const std::string name = command_name(arguments);
+  // The JSON of `exec` has a file of its own.
+  const bool json = name != "exec" && std::find(arguments.begin(), end, "--json") != end;
+  Output output(json, name);
   int status = 0;
   try {
     const Command command = parse_command_line(arguments);
-    std::visit(Dispatch{output}, command);
+    std::visit(Dispatch{output, status}, command);
     if (interrupted) throw Error(ErrorCode::kInterrupted, "interrupted");
     if (is_strict(command) && output.warnings() > 0) {
       output.report_warnings();

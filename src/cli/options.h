@@ -13,7 +13,10 @@
 #include "baton/program.h"
 #include "baton/races.h"
 #include "baton/schedule.h"
+#include "tools/comparison.h"
+#include "tools/exec_environment.h"
 #include "tools/program_arrays.h"
+#include "tools/step_choice.h"
 
 namespace baton::cli {
 
@@ -34,7 +37,7 @@ struct RunCommand {
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::vector<Assignment> inputs;
   std::vector<Assignment> outputs;
-  std::vector<Assignment> expected;
+  tools::ExpectedFiles expected;
   std::optional<double> rtol;
   std::optional<double> atol;
   std::uint64_t repeat = 1;
@@ -45,8 +48,12 @@ struct RunCommand {
   PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
   std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
   std::optional<Schedule> schedule;
+  std::vector<Schedule> schedules;  // under which the run is compared with the first of them
   Races races = Races::kUsual;
   std::optional<std::filesystem::path> trace;
+  std::optional<std::filesystem::path> dump;
+  std::optional<tools::StepChoice> until;
+  bool find_non_finite = false;
 };
 
 struct CheckCommand {
@@ -94,6 +101,7 @@ struct InitCommand {
   std::optional<std::filesystem::path> output;  // empty: the file's name, with .toml
   std::string arch;                             // empty: that of the simulated H200
   std::vector<std::string> entries;
+  bool reference = false;  // also a NumPy reference to fill in
 };
 
 struct CompileCommand {
@@ -105,6 +113,8 @@ struct CompileCommand {
   bool cubin = false;  // write machine code
   std::vector<std::string> entries;
   std::vector<std::string> options;  // for NVRTC, as written after "--"
+  std::optional<RewriteMode> rewrite = {};
+  std::optional<std::filesystem::path> depfile = {};
 };
 
 struct InspectCommand {
@@ -122,13 +132,42 @@ struct CacheCommand {
   std::filesystem::path folder = {};  // of kExport and kImport
 };
 
-// --help and --version: text for standard output.
+struct ExecCommand {
+  bool json = false;  // standard output is the program's
+  tools::ExecSettings settings;
+  std::vector<std::string> program;  // with its arguments
+  std::optional<std::string> json_file;
+  std::optional<std::string> log_file;  // of the report; without it, standard error
+  std::optional<std::regex> kernels;    // whose findings count; all
+  std::optional<double> timeout;        // seconds
+  int error_status = 1;                 // of a program that ends well, with errors
+  bool warnings_as_errors = false;
+  bool print_environment = false;  // and run nothing
+};
+
+struct PtxasCommand {
+  std::vector<std::string> arguments;  // of ptxas
+};
+
+struct ToolkitCommand {
+  bool json = false;
+  std::filesystem::path folder;               // to make
+  std::optional<std::filesystem::path> from;  // the toolkit; empty: the customary places
+};
+
+// Text for standard output as it is: --version, a man page, a completion script.
 struct ShowText {
   std::string text;
 };
 
+// The help of a command; of all of them where it is empty.
+struct ShowHelp {
+  std::string command;
+};
+
 using Command =
-    std::variant<ShowText, DoctorCommand, RunCommand, CheckCommand, BenchCommand, BuildCommand,
-                 InitCommand, ExplainCommand, CompileCommand, InspectCommand, CacheCommand>;
+    std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
+                 BuildCommand, InitCommand, ExplainCommand, CompileCommand, InspectCommand,
+                 CacheCommand, ExecCommand, PtxasCommand, ToolkitCommand>;
 
 }  // namespace baton::cli

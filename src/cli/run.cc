@@ -1,12 +1,18 @@
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "baton/executable.h"
+#include "baton/schedules.h"
 #include "cli/commands.h"
 #include "cli/kernel_modules.h"
+#include "cli/output_report.h"
 #include "cli/run_report.h"
+#include "cli/schedule_report.h"
+#include "cli/seen_steps.h"
 #include "tools/basics.h"
 #include "tools/comparison.h"
 #include "tools/files.h"
@@ -17,13 +23,32 @@
 namespace baton::cli {
 namespace {
 
-baton::RunOptions run_options(const RunCommand& command, Output& output,
-                              const std::atomic<bool>& interrupt) {
+// The buffers that options name besides the outputs.
+std::vector<std::string> more_results(const RunCommand& command, const Executable& executable,
+                                      const tools::Expected& expected) {
+  std::vector<std::string> names;
+  const std::vector<std::string> outputs = executable.outputs();
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(outputs, name) != outputs.end()) return;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const auto& [name, file] : command.outputs) add(name);
+  for (const tools::ExpectedArray& wanted : expected.arrays) add(wanted.name);
+  return names;
+}
+
+baton::RunOptions run_options(const RunCommand& command, const std::vector<std::string>& results,
+                              SeenSteps* seen, Output& output, const std::atomic<bool>& interrupt) {
   baton::RunOptions options = timed_options(command.timeout, interrupt);
   options.repeat = command.repeat;
   if (command.schedule) options.schedule = *command.schedule;
   options.races = command.races;
   options.trace = command.trace.has_value();
+  options.find_non_finite = command.find_non_finite;
+  options.results = results;
+  if (seen != nullptr) {
+    options.after_step = [seen](const CompletedStep& step) { return seen->add(step); };
+  }
   const auto start = std::chrono::steady_clock::now();
   options.progress = [&output, start, repeat = command.repeat](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
@@ -31,6 +56,14 @@ baton::RunOptions run_options(const RunCommand& command, Output& output,
                                 progress.steps_done, progress.steps,
                                 format_duration(passed.count())));
   };
+  return options;
+}
+
+// Returns the options of a run that is compared with the first one.
+baton::RunOptions schedule_options(const RunCommand& command, const std::atomic<bool>& interrupt) {
+  baton::RunOptions options = timed_options(command.timeout, interrupt);
+  options.races = command.races;
+  options.time_steps = false;
   return options;
 }
 
@@ -53,10 +86,17 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   bindings.seed = command.seed;
   using tools::Serves;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, Serves::kInputs);
-  const tools::Expected expected = {
-      command.expected, tools::read_arrays(program, "--expect", command.expected, Serves::kOutputs),
-      command.rtol, command.atol};
+  // What the program expects of a whole run says nothing of a part.
+  tools::Expected expected = {tools::read_expected(program, command.expected, !command.until),
+                              command.rtol, command.atol};
+  if (expected.arrays.empty() && (command.rtol || command.atol)) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} compares nothing: the program expects nothing of its outputs; give --expect",
+                command.rtol ? "--rtol" : "--atol");
+  }
   tools::check_outputs(program, command.outputs);
+  std::optional<SeenSteps> seen;
+  if (SeenSteps::is_wanted(command)) seen.emplace(command, program);
   if (command.trace) {
     tools::require_target("--trace " + command.trace->string(), *command.trace);
   }
@@ -84,17 +124,22 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   }
   show_modules(executable.modules(), output);
   show_rewrites(executable.modules(), output);
-  tools::check_expected_shapes(executable, expected);
+  std::vector<std::string> remarks;
+  tools::check_expected_shapes(executable, expected, remarks);
+  for (const std::string& remark : remarks) output.warning(remark);
   output.flush();
 
   const auto write_trace = [&] {
     if (command.trace) tools::write_file(*command.trace, executable.report().trace);
   };
+  const std::vector<std::string> more = more_results(command, executable, expected);
   try {
-    executable.run(run_options(command, output, interrupt));
-  } catch (const Error&) {
+    executable.run(run_options(command, more, seen ? &*seen : nullptr, output, interrupt));
+  } catch (const Error& failure) {
     write_trace();
     show_steps(executable.report(), executable.edges(), output);
+    if (executable.report().non_finite) show_non_finite(executable.report(), output);
+    if (seen) seen->fail(executable, failure, output);
     show_findings(executable.report(), false, output);
     show_warnings(executable.report(), output);
     throw;
@@ -102,13 +147,24 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   write_trace();
   const RunReport& report = executable.report();
   show_steps(report, executable.edges(), output);
-  const auto results = tools::compare_outputs(executable, expected);
+  if (command.find_non_finite) show_non_finite(report, output);
+  if (seen) seen->finish(output);
+  const auto results = tools::compare_outputs(executable, more, expected);
   show_outputs(results, output);
   show_findings(report, true, output);
   show_warnings(report, output);
   for (const auto& [name, file] : command.outputs)
     tools::write_array(file, executable.output(name));
   tools::throw_on_mismatch(results);
+  if (!command.schedules.empty()) {
+    const Span<const Schedule> all = command.schedules;
+    const std::vector<FindingReport> known = report.findings;
+    output.progress(fmt::format("run under {} more schedules", all.size() - 1));
+    const std::vector<ScheduleRun> runs = compare_schedules(
+        executable, {all.data() + 1, all.size() - 1}, schedule_options(command, interrupt));
+    show_schedules(all[0], known, runs, output);
+    throw_on_difference(all[0], runs);
+  }
 }
 
 }  // namespace baton::cli

@@ -16,20 +16,16 @@
 #include "cli/json.h"
 #include "cli/table.h"
 #include "tools/basics.h"
-#include "tools/json_values.h"
 #include "tools/readable_names.h"
 
 namespace baton::cli {
 namespace {
 
-using tools::json_number;
-using tools::OutputResult;
 using tools::with_readable_names;
 using Json = nlohmann::ordered_json;
 
 // More rows than this are put together, one for each step of the program.
 constexpr std::size_t kMostStepRows = 40;
-constexpr std::int64_t kShownElements = 4;
 
 void add(std::optional<double>& sum, const std::optional<double>& value) {
   if (value) sum = sum.value_or(0) + *value;
@@ -117,43 +113,6 @@ std::string summary_of(const std::vector<double>& seconds) {
                             format_duration(later.greatest));
 }
 
-std::string verdict_of(const OutputResult& result, bool colour) {
-  if (!result.comparison) return {};
-  const Comparison& comparison = *result.comparison;
-  if (!comparison.ok) {
-    return styled("differs", Style::kBad, colour) +
-           fmt::format(" in {} of {} from {}", comparison.mismatches, comparison.elements,
-                       result.expected_file);
-  }
-  std::string text = styled("as expected", Style::kGood, colour);
-  if (!is_float(result.array->dtype)) return text;
-  return text + fmt::format(" (rtol {:g}, atol {:g}; worst off by {:.2g})",
-                            comparison.tolerance.rtol, comparison.tolerance.atol,
-                            comparison.worst_error);
-}
-
-Json json_of(const OutputResult& result) {
-  Json json = {{"name", result.name},
-               {"dtype", to_string(result.array->dtype)},
-               {"shape", result.array->shape},
-               {"expected", nullptr},
-               {"worst", nullptr}};
-  if (!result.comparison) return json;
-  const Comparison& comparison = *result.comparison;
-  json["expected"] = result.expected_file;
-  json["ok"] = comparison.ok;
-  json["mismatches"] = comparison.mismatches;
-  json["rtol"] = json_number(comparison.tolerance.rtol);
-  json["atol"] = json_number(comparison.tolerance.atol);
-  if (comparison.elements > 0) {
-    json["worst"] = {{"index", comparison.worst_index},
-                     {"got", json_number(comparison.got)},
-                     {"want", json_number(comparison.want)},
-                     {"error", json_number(comparison.worst_error)}};
-  }
-  return json;
-}
-
 }  // namespace
 
 baton::RunOptions timed_options(const std::optional<double>& timeout,
@@ -235,17 +194,27 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   if (!runs.empty()) output.line("{}", runs);
 }
 
-void show_outputs(const std::vector<OutputResult>& results, Output& output) {
-  Json& json = output.result()["outputs"] = Json::array();
-  if (results.empty()) return;
-  Table table({{"output"}, {"dtype"}, {"shape"}, {"values"}, {"comparison"}});
-  for (const OutputResult& result : results) {
-    json.push_back(json_of(result));
-    table.add({result.name, std::string(to_string(result.array->dtype)),
-               format_shape(result.array->shape), format_elements(*result.array, kShownElements),
-               verdict_of(result, output.colour())});
+void show_non_finite(const RunReport& report, Output& output) {
+  Json& json = output.result()["non_finite"] = nullptr;
+  if (!report.non_finite) {
+    output.line("every step made finite values of finite values");
+    return;
   }
-  output.text("\n" + table.format(output.terminal()));
+  const NonFiniteReport& found = *report.non_finite;
+  json = {{"launch", found.launch}, {"where", found.where.to_string()},
+          {"buffer", found.buffer}, {"index", found.index},
+          {"value", found.value},   {"count", found.count}};
+}
+
+void show_finding(const FindingReport& finding, std::string_view before, Output& output) {
+  const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
+  const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
+  output.diagnostic(finding.error ? Style::kBad : Style::kWarning,
+                    finding.error ? "error" : "warning",
+                    fmt::format("{}{}{}kernel {}, block ({}), thread ({}): {}{}{}", before,
+                                finding.launch, finding.launch.empty() ? "" : ": ",
+                                with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
+                                fmt::join(finding.thread, ", "), finding.message, times, where));
 }
 
 void show_findings(const RunReport& report, bool error_findings, Output& output) {
@@ -253,14 +222,7 @@ void show_findings(const RunReport& report, bool error_findings, Output& output)
   for (const FindingReport& finding : report.findings) {
     json.push_back(cli::json_of(finding));
     if (finding.error && !error_findings) continue;
-    const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
-    const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
-    output.diagnostic(
-        finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
-        fmt::format("{}{}kernel {}, block ({}), thread ({}): {}{}{}", finding.launch,
-                    finding.launch.empty() ? "" : ": ", with_readable_names(finding.kernel),
-                    fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
-                    finding.message, times, where));
+    show_finding(finding, {}, output);
   }
 }
 

@@ -21,7 +21,9 @@ void show_program(const Program& program, const std::filesystem::path& file, Out
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output);
-void show_outputs(const std::vector<tools::OutputResult>& results, Output& output);
+void show_non_finite(const RunReport& report, Output& output);
+// A line of standard error, with something before it.
+void show_finding(const FindingReport& finding, std::string_view before, Output& output);
 void show_findings(const RunReport& report, bool error_findings, Output& output);
 void show_warnings(const RunReport& report, Output& output);
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/json.h"
+#include "cli/output_report.h"
 #include "tools/json_values.h"
 
 namespace baton::cli {
@@ -141,6 +142,10 @@ TEST(RunReport, OutputsShowValuesAndTheComparison) {
   different.worst_index = {0, 0};
   different.got = 5;
   different.want = 7;
+  different.first = {{{0, 0}, 5, 7, "5", "7"}};
+  different.largest_absolute = 2;
+  different.largest_relative = 0.25;
+  different.pattern = "each is 5";
   OutputResult wrong{"b", &array, "b.npy", different};
   EXPECT_EQ(text_of([&](Output& output) {
               show_outputs({plain, wrong}, output);
@@ -148,7 +153,12 @@ TEST(RunReport, OutputsShowValuesAndTheComparison) {
             "\n"
             "  output  dtype  shape   values           comparison\n"
             "  a       i32    [2, 3]  5  0  0  0  ...\n"
-            "  b       i32    [2, 3]  5  0  0  0  ...  differs in 1 of 6 from b.npy\n");
+            "  b       i32    [2, 3]  5  0  0  0  ...  differs in 1 of 6 from b.npy\n"
+            "\n"
+            "b: 16.7 % of the elements differ: each is 5\n"
+            "  largest error: 2, relative 0.25\n"
+            "  index   got  want\n"
+            "  [0, 0]    5     7\n");
 
   Output output(true, "run");
   show_outputs({plain, wrong}, output);

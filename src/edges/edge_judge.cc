@@ -81,6 +81,8 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
     : footprints_(footprints),
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
+      branches_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
+                [this](overlap::MemoryId id) -> const std::string& { return memories_[id].name; }),
       decisions_(plan.launches),
       by_values_(plan.launches),
       sites_(plan.launches) {
@@ -392,6 +394,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   decision.trigger_facts.triggers |= bound.footprint->triggers;
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   check_writes(execution, bound, site.arguments);
+  branches_.add(bound, execution.step.label);
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);

@@ -13,6 +13,7 @@
 #include "baton/error.h"
 #include "bind/binder.h"
 #include "bind/tape_update.h"
+#include "edges/branch_judge.h"
 #include "load/footprints.h"
 #include "pdl/chain.h"
 #include "pdl/launch_evidence.h"
@@ -38,6 +39,14 @@ class EdgeJudge : public bind::LaunchObserver {
   bool launch(const bind::LaunchExecution& execution) override;
   void skip(const bind::PlannedLaunch& launch, bind::Before before) override;
   void other() override { chain_.cut(); }
+  void access(const bind::PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
+              std::uint64_t bytes, bool writes) override {
+    const BufferStart& start = starts_[buffer];
+    branches_.add(start.memory, start.offset + offset, bytes, writes, step.label);
+  }
+  void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
+  void branch() override { branches_.branch(); }
+  void join() override { branches_.join(); }
   // The next wait may cover less than all that came before.
   bool looks_further_back() const override { return chain_.has_transitive_gap(); }
 
@@ -45,6 +54,7 @@ class EdgeJudge : public bind::LaunchObserver {
 
   // Sorted by the later launch, then by the earlier one.
   std::vector<EdgeReport> reports() const;
+  const std::vector<ParallelReport>& parallels() const { return branches_.reports(); }
   // By launch: whether it starts early after another launch, and whether some thread of it
   // certainly waits, so that its end is the end of the launch that it started early after.
   std::vector<bind::LaunchDecision> decisions() const;
@@ -139,6 +149,7 @@ class EdgeJudge : public bind::LaunchObserver {
   // By module and name.
   std::map<std::pair<std::size_t, std::string>, overlap::MemoryId> variables_;
   overlap::LaunchChain chain_;
+  BranchJudge branches_;
   std::vector<Decision> decisions_;  // by launch
   std::vector<bool> by_values_;      // by launch: its values were looked at
   std::vector<Site> sites_;          // by launch

@@ -1,4 +1,4 @@
-// Every cause and every decision has a sentence, and a row in docs/pdl.md.
+// Every cause and every decision has a sentence, and a row in docs/pdl-verdicts.md.
 
 #include "edges/edge_words.h"
 
@@ -39,7 +39,7 @@ const DecisionRow kDecisions[] = {
 };
 
 std::string page() {
-  std::ifstream file(BATON_SOURCE_DIR "/docs/pdl.md");
+  std::ifstream file(BATON_SOURCE_DIR "/docs/pdl-verdicts.md");
   EXPECT_TRUE(file.good());
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -129,10 +129,10 @@ TEST_F(EdgeWords, TheDocumentationListsEveryCauseAndDecision) {
   }
   const std::string text = page();
   EXPECT_NE(text.find("| --- | --- | --- |\n" + causes + "\n"), std::string::npos)
-      << "docs/pdl.md needs this table:\n"
+      << "docs/pdl-verdicts.md needs this table:\n"
       << causes;
   EXPECT_NE(text.find("| --- | --- |\n" + decisions + "\n"), std::string::npos)
-      << "docs/pdl.md needs this table:\n"
+      << "docs/pdl-verdicts.md needs this table:\n"
       << decisions;
 }
 

@@ -111,6 +111,29 @@ std::optional<std::uint64_t> ElfFile::extent_of(std::string_view bytes) {
   return end;
 }
 
+std::uint64_t ElfFile::size_of(const void* bytes) {
+  const auto* start = static_cast<const char*>(bytes);
+  if (!has_magic({start, 4}) ||
+      std::string_view(start + 4, 3) != std::string_view(kClass64LittleEndian, 3)) {
+    return 0;
+  }
+  const std::string_view header(start, kHeaderSize);
+  const auto table = load_or_zero<std::uint64_t>(header, 40);
+  const auto count = load_or_zero<std::uint16_t>(header, 60);
+  if (load_or_zero<std::uint16_t>(header, 58) != kSectionSize || table < kHeaderSize) return 0;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // no file is as large
+  if (table > kMost) return 0;
+  std::uint64_t end = table + count * kSectionSize;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string_view row(start + table + i * kSectionSize, kSectionSize);
+    const auto offset = load_or_zero<std::uint64_t>(row, 24);
+    const auto size = load_or_zero<std::uint64_t>(row, 32);
+    const bool is_stored = load_or_zero<std::uint32_t>(row, 4) != kNobits;
+    if (is_stored && offset <= kMost && size <= kMost) end = std::max(end, offset + size);
+  }
+  return end;
+}
+
 ElfFile::ElfFile(std::string_view bytes, std::string_view name, std::string_view what) {
   if (bytes.size() < kHeaderSize) {
     throw error(ErrorCode::kInvalidInput,

@@ -52,6 +52,9 @@ class ElfFile {
   // The size of the file that starts at `bytes`, which may go on after it: where its headers and
   // sections end. Nothing where the headers are not all there.
   static std::optional<std::uint64_t> extent_of(std::string_view bytes);
+  // The same of a file that is known by its address alone, as a driver is handed it: the headers
+  // are taken at their word. 0 where they cannot be those of a file.
+  static std::uint64_t size_of(const void* bytes);
 
   // `bytes` must outlive it. Throws kInvalidInput naming the file, which is to be `what` ("cubin"),
   // where the headers, the section table or its names cannot be read. No section is not an error.

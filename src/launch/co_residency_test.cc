@@ -39,7 +39,7 @@ TEST(CoResidency, AGridIsDealtOutEvenly) {
 }
 
 // The grids whose chains were measured on an H200, where a launch that starts early packed its
-// blocks two to a multiprocessor (docs/pdl.md).
+// blocks two to a multiprocessor (docs/pdl-verdicts.md).
 TEST(CoResidency, SharedMemoryLeavesRoomForTheShareAlone) {
   // 132 blocks of 512 threads, one on each multiprocessor, and three more fit there. It takes 1024
   // of 233472 bytes, which leaves 232448: two blocks of 116224 would fit, of 116352 only one. Of

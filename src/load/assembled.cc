@@ -22,6 +22,9 @@ bool is_even(const ProgramStep& step) {
   return std::visit(
       Overloaded{[](const LaunchStep& launch) { return is_even(launch.attributes); },
                  [](const CopyStep&) { return false; }, [](const FillStep&) { return false; },
+                 [](const ParallelStep& group) {
+                   return std::ranges::any_of(group.branches, any_is_even);
+                 },
                  [](const auto& group) { return any_is_even(group.steps); }},
       step.action);
 }

@@ -1,8 +1,6 @@
 #include "load/rewrites.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -11,43 +9,10 @@
 #include "bind/edge_mode.h"
 #include "chip/chip.h"
 #include "load/kernel_entries.h"
+#include "load/rewrite_words.h"
 
 namespace baton::load {
 namespace {
-
-// Options that tell the assembler what the driver would not know when it compiles PTX.
-constexpr std::array<std::string_view, 8> kOfAssembler = {
-    "-maxrregcount",  "--maxrregcount", "-Xptxas", "--ptxas-options", "-G",
-    "--device-debug", "--ptx-options",  "-minnreg"};
-
-std::string obstacle_of(const std::vector<std::string>& options) {
-  for (const std::string& option : options) {
-    for (std::string_view known : kOfAssembler) {
-      if (option.starts_with(known)) {
-        return fmt::format("its option {} is for the assembler, and the driver would not know it",
-                           option);
-      }
-    }
-  }
-  return "";
-}
-
-overlap::TriggerPlace trigger_of(RewriteMode mode) {
-  switch (mode) {
-    case RewriteMode::kLoads:
-      return overlap::TriggerPlace::kBehindLoads;
-    case RewriteMode::kExit:
-      return overlap::TriggerPlace::kAtExits;
-    case RewriteMode::kTop:
-      return overlap::TriggerPlace::kAtTop;
-    default:
-      return overlap::TriggerPlace::kNowhere;
-  }
-}
-
-KernelRewrite::Change public_change(const overlap::Change& change) {
-  return {static_cast<KernelRewrite::Change::Kind>(change.kind), change.where, change.because};
-}
 
 // Whether a launch may stand right before what comes next.
 bool ends_in_launch(const ProgramStep& step) {
@@ -96,6 +61,9 @@ void Rewrites::walk(const std::vector<ProgramStep>& steps, bool in_group) {
     // A test stands before each execution of their steps.
     if (const auto* test = std::get_if<IfStep>(&step.action)) walk(test->steps, false);
     if (const auto* loop = std::get_if<WhileStep>(&step.action)) walk(loop->steps, false);
+    if (const auto* group = std::get_if<ParallelStep>(&step.action)) {
+      for (const std::vector<ProgramStep>& branch : group->branches) walk(branch, false);
+    }
     follows_launch = ends_in_launch(step);
   }
 }
@@ -195,7 +163,7 @@ void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) c
   }
   const std::vector<Wanted> wanted = wanted_of(definition, module, *ptx);
   std::string obstacle = has_pdl_ ? "" : "the device has no programmatic dependent launch";
-  if (obstacle.empty()) obstacle = obstacle_of(definition.kernels[0]->options);
+  if (obstacle.empty()) obstacle = rewrite_obstacle(definition.kernels[0]->options);
   std::shared_ptr<const ptx::ParsedModule> parsed;
   try {
     if (obstacle.empty()) parsed = ptx::ParsedModule::parse(std::string(ptx->bytes()), ptx->name());
@@ -225,15 +193,11 @@ void Rewrites::apply(const KernelDefinition& definition, KernelModule& module) c
 void Rewrites::note(const overlap::RewrittenKernel& done, const Wanted& wanted,
                     KernelModule& module) {
   for (const ProgramKernel* kernel : wanted.kernels) {
-    KernelRewrite& rewrite = module.rewrites.emplace_back();
-    rewrite.kernel = kernel->name;
-    rewrite.mode = wanted.mode;
-    rewrite.obstacle = done.obstacle;
-    rewrite.own = done.own;
-    for (const overlap::Change& change : done.changes) {
-      rewrite.changes.push_back(public_change(change));
-      log(LogLevel::kInfo, "{}: a {} at {}: {}", kernel->name,
-          to_string(rewrite.changes.back().kind), change.where, change.because);
+    const KernelRewrite& rewrite =
+        module.rewrites.emplace_back(public_rewrite(kernel->name, wanted.mode, done));
+    for (const KernelRewrite::Change& change : rewrite.changes) {
+      log(LogLevel::kInfo, "{}: a {} at {}: {}", kernel->name, to_string(change.kind), change.where,
+          change.reason);
     }
     if (!done.own.empty()) {
       log(LogLevel::kInfo, "{} keeps {}{}", kernel->name, done.own,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baton/rewrite.h"
 #include "runtime/device_state.h"
 #include "runtime/provider.h"
 #include "session/test_program.h"
@@ -358,6 +359,37 @@ TEST_F(Rewrites, KernelsThatAreOneFunctionSayTheSame) {
   Executable same = prepare(two + "rewrite = \"wait\"\n" + chain, RewriteMode::kOff);
   EXPECT_EQ(same.modules()[0].rewrites.size(), 2u);
   EXPECT_EQ(edges_of(same), "proven programmatic");
+}
+
+// A kernel that stores one word.
+std::string storing_ptx(const std::string& target) {
+  return ".version 8.0\n.target " + target +
+         "\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n  .reg .b64 %rd<2>;\n"
+         "  ld.param.u64 %rd1, [p];\n  st.global.u32 [%rd1], 1;\n  ret;\n}\n";
+}
+
+TEST(RewriteImage, AddsAWaitAndATrigger) {
+  const Image ptx = Image::from_bytes(storing_ptx("sm_90"), "k.ptx");
+  const RewrittenPtx done = rewrite(ptx, RewriteMode::kExit);
+  ASSERT_EQ(done.kernels.size(), 1u);
+  EXPECT_EQ(done.kernels[0].kernel, "k");
+  EXPECT_EQ(done.kernels[0].obstacle, "");
+  EXPECT_EQ(done.kernels[0].changes.size(), 2u);
+  const std::string text(done.image.bytes());
+  EXPECT_LT(text.find("griddepcontrol.wait"), text.find("st.global"));
+  EXPECT_NE(text.find("griddepcontrol.launch_dependents"), std::string::npos);
+  // A kernel that waits keeps its wait, and is not changed again.
+  const RewrittenPtx again = rewrite(done.image, RewriteMode::kExit);
+  EXPECT_TRUE(again.kernels[0].changes.empty());
+  EXPECT_EQ(again.image.bytes(), done.image.bytes());
+}
+
+TEST(RewriteImage, RefusesWhatItCannotRewrite) {
+  const Image old = Image::from_bytes(storing_ptx("sm_80"), "k.ptx");
+  EXPECT_THROW(rewrite(old, RewriteMode::kWait), Error);
+  const Image ptx = Image::from_bytes(storing_ptx("sm_90"), "k.ptx");
+  EXPECT_THROW(rewrite(ptx, RewriteMode::kAuto), Error);
+  EXPECT_THROW(rewrite(ptx, RewriteMode::kOff), Error);
 }
 
 }  // namespace

@@ -34,8 +34,12 @@ class Layouter {
       add(at, action);
       note(at, action, walk.slots());
     };
-    walk.run(step, [&](const bind::RunStep& at, const bind::TapeCondition& condition,
-                       std::uint64_t times) { return test(at, condition, times); });
+    walk.run(
+        step,
+        [&](const bind::RunStep& at, const bind::TapeCondition& condition, std::uint64_t times) {
+          return test(at, condition, times);
+        },
+        [&](const auto& place) { branch(place); });
     if (unmarked_ != 0) mark();
     return std::move(layout_);
   }
@@ -96,6 +100,19 @@ class Layouter {
     return false;
   }
 
+  void branch(const bind::TapeFork&) {
+    ++branches_;
+    if (graph_ != nullptr) graph_->begin_branches();
+  }
+  void branch(const bind::TapeBranch&) {
+    if (graph_ != nullptr) graph_->begin_branch();
+  }
+  void branch(const bind::TapeJoin&) {
+    --branches_;
+    if (graph_ != nullptr) graph_->end_branches();
+    mark_if_due();
+  }
+
   void nothing(const bind::RunStep& at) {
     if (depth_ == 0) layout_.idle.push_back(at.row);
     if (copies_ == 0) ++layout_.steps;
@@ -114,9 +131,10 @@ class Layouter {
     mark_if_due();
   }
 
-  // No event can be recorded in the body of a condition.
+  // No event can be recorded in the body of a condition. In a branch one would say nothing of the
+  // others.
   void mark_if_due() {
-    if (depth_ == 0 && stride_ != 0 && unmarked_ >= stride_) mark();
+    if (depth_ == 0 && branches_ == 0 && stride_ != 0 && unmarked_ >= stride_) mark();
   }
 
   void mark() {
@@ -137,8 +155,9 @@ class Layouter {
   GraphLayout layout_;
   NodeUpdates& nodes_;
   std::uint64_t unmarked_ = 0;
-  std::size_t depth_ = 0;   // conditions around the step
-  std::size_t copies_ = 0;  // of these, those whose steps were laid out before
+  std::size_t depth_ = 0;     // conditions around the step
+  std::size_t branches_ = 0;  // parallels around the step
+  std::size_t copies_ = 0;    // of these, those whose steps were laid out before
 };
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "baton/device.h"
 #include "baton/stream.h"
 #include "bind/tape.h"
 #include "bind/tape_changes.h"
+#include "play/lanes.h"
 #include "play/launch_tags.h"
 #include "play/run_log.h"
 #include "play/run_watch.h"
@@ -21,6 +23,17 @@ struct PlayTarget {
   const bind::BufferTable& buffers;  // allocated
   std::uint64_t binding = 0;         // differs for other symbols or buffers
   const LaunchTags& tags;
+  Lanes& lanes;  // of the tape
+};
+
+// Sees the steps of a run as they complete.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  // The step is done, and no other is under way. `sent`: it was not empty. `slots`: the values of
+  // symbols and indexes. Returns whether the run goes on.
+  virtual bool step_done(const bind::RunStep& at, bool sent,
+                         std::span<const std::int64_t> slots) = 0;
 };
 
 // The parts of one run that is waited for, timed and reported.
@@ -31,6 +44,8 @@ struct PlayContext : PlayTarget {
   std::uint64_t& steps_done;  // of this run, counted while it goes on
   bool time_steps = true;
   bool steps_apart = false;  // an event after each step, even where that keeps launches apart
+  // Waits after each step, so that it sees each. The stream player has one, or none.
+  StepObserver* observer = nullptr;
 };
 
 // A way to execute a tape. Keeps what later runs can use again. One thread at a time.

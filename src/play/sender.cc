@@ -6,13 +6,15 @@ namespace baton::play {
 
 void send_all(const PlayTarget& target, std::string_view what) {
   require_no_conditions(target.tape, what);
-  target.tape.set_stream(target.stream);
+  target.tape.set_stream(target.stream, target.lanes.streams());
   with_sender(target, [&](auto sender) {
     typename decltype(sender)::Walk walk(target.tape);
-    walk.run([&](bind::RunStep& at, auto& action) {
-      sender.note(at, action, walk.slots());
-      if (!sender.is_empty(action, target.buffers)) sender.send(at, action);
-    });
+    walk.run(
+        [&](bind::RunStep& at, auto& action) {
+          sender.note(at, action, walk.slots());
+          if (!sender.is_empty(action, target.buffers)) sender.send(at, action);
+        },
+        walk.kOnce, [&](const auto& place) { sender.branch(place); });
   });
 }
 

@@ -20,7 +20,17 @@ class Sender {
   // What walks the tape for it.
   using Walk = bind::BasicTapeWalk<kNotes>;
 
-  explicit Sender(const PlayTarget& target) : target_(target) {}
+  explicit Sender(const PlayTarget& target) : target_(target), stream_(&target.stream) {}
+
+  // The stream that gets the steps of the branch at hand.
+  const Stream& stream() const { return *stream_; }
+  // As a walk calls them.
+  void branch(const bind::TapeFork& fork) { target_.lanes.fork(fork.parallel, target_.stream); }
+  void branch(const bind::TapeBranch& branch) { take_lane(branch.group->lane); }
+  void branch(const bind::TapeJoin& join) {
+    target_.lanes.join(join.parallel, target_.stream);
+    take_lane(Lanes::lane_around(join.parallel));
+  }
 
   // Whether the driver gets nothing for the step: an empty grid, or no bytes to move.
   static bool is_empty(const bind::TapeLaunch& launch, const bind::BufferTable&) {
@@ -51,11 +61,14 @@ class Sender {
   }
   template <typename Planned>
   void send(const bind::RunStep&, const bind::TapeMove<Planned>& move) {
-    enqueue(move, target_.buffers, target_.stream);
+    enqueue(move, target_.buffers, *stream_);
   }
 
  private:
+  void take_lane(std::uint32_t lane) { stream_ = &target_.lanes.stream(lane, target_.stream); }
+
   const PlayTarget& target_;
+  const Stream* stream_;
 };
 
 // Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with

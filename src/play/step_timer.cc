@@ -33,9 +33,14 @@ void StepTimer::begin(const PlayContext& context) {
   marks_.clear();
   open_.clear();
   counted_.clear();
+  counted_.resize(context.tape.lanes());
+  branches_ = 0;
   marked_ = 0;
   if (driver::Simulator* simulator = device_.driver().simulator) {
-    simulator->count_launches(context.stream.native(), counts(context));
+    for (std::uint32_t lane = 0; lane < context.tape.lanes(); ++lane) {
+      simulator->count_launches(context.lanes.stream(lane, context.stream).native(),
+                                counts(context));
+    }
   }
   begin_ = take_event();
   begin_->record(context.stream);
@@ -48,14 +53,18 @@ bool StepTimer::counts(const PlayContext& context) const {
 
 // Of steps that have ended, the oldest of which no counts were noted yet.
 void StepTimer::note_counted(const PlayContext& context, const Group& group) {
-  const std::vector<driver::Counters> taken =
-      device_.driver().simulator->take_counted(context.stream.native());
-  counted_.insert(counted_.end(), taken.begin(), taken.end());
+  for (std::uint32_t lane = 0; lane < counted_.size(); ++lane) {
+    const std::vector<driver::Counters> taken = device_.driver().simulator->take_counted(
+        context.lanes.stream(lane, context.stream).native());
+    counted_[lane].insert(counted_[lane].end(), taken.begin(), taken.end());
+  }
   for (const bind::RunStep& at : group) {
-    if (!std::holds_alternative<bind::PlannedLaunch>(at.step->action)) continue;
-    if (counted_.empty()) return;  // a launch failed before the device counted it
-    context.log.counted(at.row, counted_.front());
-    counted_.pop_front();
+    const auto* launch = std::get_if<bind::PlannedLaunch>(&at.step->action);
+    if (launch == nullptr) continue;
+    std::deque<driver::Counters>& counted = counted_[launch->lane];
+    if (counted.empty()) return;  // a launch failed before the device counted it
+    context.log.counted(at.row, counted.front());
+    counted.pop_front();
   }
 }
 
@@ -94,6 +103,7 @@ void StepTimer::harvest(const PlayContext& context) {
 }
 
 void StepTimer::go_on(const PlayContext& context) {
+  if (branches_ != 0) return;
   while (!marks_.empty()) harvest(context);
   if (!context.time_steps) return;
   marks_.push_back({take_event(), take_group()});

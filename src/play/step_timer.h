@@ -27,8 +27,15 @@ class StepTimer {
   void begin(const PlayContext& context);
   // Before a step is enqueued, which may overlap the one before it or not.
   void next(const PlayContext& context, bool overlaps) {
-    if (open_.size() >= most_open_[overlaps]) push_mark(context);
+    if (branches_ == 0 && open_.size() >= most_open_[overlaps]) push_mark(context);
   }
+  // Before the first of several branches, and after they were joined. Their steps have one mark,
+  // after the join.
+  void begin_branches(const PlayContext& context) {
+    next(context, false);
+    ++branches_;
+  }
+  void end_branches() { --branches_; }
   // After it was enqueued.
   void enqueued(const bind::RunStep& at) { open_.push_back(at); }
   // A step for which nothing is enqueued.
@@ -38,7 +45,7 @@ class StepTimer {
   }
   // Before the host waits for what was enqueued, and when that is done.
   void halt(const PlayContext& context) {
-    if (!open_.empty()) push_mark(context);
+    if (branches_ == 0 && !open_.empty()) push_mark(context);
   }
   void go_on(const PlayContext& context);
   // Waits for all and closes the report's run.
@@ -74,13 +81,15 @@ class StepTimer {
   // the step before it, and for one that may.
   std::array<std::uint64_t, 2> most_open_{};
   std::vector<Event> free_;
-  std::vector<Group> empty_;              // whose memory is used again
-  std::optional<Event> begin_;            // of the run
-  std::optional<Event> last_;             // the end of the group harvested last
-  Group open_;                            // enqueued after the last mark
-  std::deque<Mark> marks_;                // oldest first
-  std::uint64_t marked_ = 0;              // steps in marks_
-  std::deque<driver::Counters> counted_;  // of launches whose group is not harvested, oldest first
+  std::vector<Group> empty_;    // whose memory is used again
+  std::optional<Event> begin_;  // of the run
+  std::optional<Event> last_;   // the end of the group harvested last
+  Group open_;                  // enqueued after the last mark
+  std::deque<Mark> marks_;      // oldest first
+  std::uint64_t marked_ = 0;    // steps in marks_
+  std::size_t branches_ = 0;    // that are open, one in another
+  // By lane: of launches whose group is not harvested, oldest first.
+  std::vector<std::deque<driver::Counters>> counted_;
 };
 
 }  // namespace baton::play

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/overloaded.h"
 #include "bind/tape_walk.h"
 #include "play/conditions.h"
 #include "play/host_test.h"
@@ -9,33 +10,60 @@
 namespace baton::play {
 namespace {
 
+// An observer wants no more steps.
+struct RunEndsHere {};
+
 // The steps of a run, timed and noted in its log. Conditions are tested on the host, which waits.
 template <typename Sending>
 void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Sending sender) {
   const bool watched = context.watch.looks();
   bind::TapeWalk walk(context.tape);
+  const auto show = [&](const bind::RunStep& at, bool sent) {
+    // Branches are timed together, but each of their steps is seen by itself.
+    Event end(context.device, false);
+    end.record(sender.stream());
+    context.watch.wait([&] { return end.done(); });
+    timer.halt(context);
+    timer.go_on(context);
+    if (!context.observer->step_done(at, sent, walk.slots())) throw RunEndsHere();
+  };
   const auto step = [&](bind::RunStep& at, auto& action) {
     if (watched) context.watch.check();
     context.log.next(at, action, walk.slots());
     sender.note(at, action, walk.slots());
-    if (sender.is_empty(action, context.buffers)) return timer.pass(context, at.row);
-    timer.next(context, at.programmatic);
-    sender.send(at, action);
-    timer.enqueued(at);
+    const bool sent = !sender.is_empty(action, context.buffers);
+    if (sent) {
+      timer.next(context, at.programmatic);
+      sender.send(at, action);
+      timer.enqueued(at);
+    } else {
+      timer.pass(context, at.row);
+    }
+    if (context.observer != nullptr) [[unlikely]]
+      show(at, sent);
   };
   const auto test = [&](const bind::RunStep& at, const bind::TapeCondition& condition,
                         std::uint64_t times) {
     const bind::PlannedTest& planned = condition.group->test;
     if (times == condition.values.at_most && !planned.is_loop()) return false;
     timer.halt(context);
-    const bool holds = host.holds(context.buffers[planned.buffer], context.stream, context.watch);
+    const bool holds = host.holds(context.buffers[planned.buffer], sender.stream(), context.watch);
     timer.go_on(context);
     if (!holds) return false;
     if (times == condition.values.at_most) throw too_many_iterations(*at.step, times);
     context.log.executed(*at.step, 1);
     return true;
   };
-  walk.run(step, test);
+  const auto branch = Overloaded{[&](const bind::TapeFork& fork) {
+                                   timer.begin_branches(context);
+                                   sender.branch(fork);
+                                 },
+                                 [&](const bind::TapeBranch& each) { sender.branch(each); },
+                                 [&](const bind::TapeJoin& join) {
+                                   sender.branch(join);
+                                   timer.end_branches();
+                                 }};
+  walk.run(step, test, branch);
 }
 
 class StreamPlayer : public Player {
@@ -44,10 +72,14 @@ class StreamPlayer : public Player {
 
   void play(const PlayContext& context) override {
     try {
-      context.tape.set_stream(context.stream);
+      context.tape.set_stream(context.stream, context.lanes.streams());
       context.log.begin_run();
       timer_.begin(context);
-      with_sender(context, [&](auto sender) { play_steps(context, timer_, host_, sender); });
+      try {
+        with_sender(context, [&](auto sender) { play_steps(context, timer_, host_, sender); });
+      } catch (const RunEndsHere&) {
+        // What was sent is done.
+      }
       timer_.finish(context);
     } catch (Error& failure) {
       timer_.abandon(failure, context.log);
@@ -63,7 +95,9 @@ class StreamPlayer : public Player {
   void note_changes(const bind::TapeChanges&, std::uint64_t, std::uint64_t) override {}
   // It enqueues no conditions.
   void check_conditions(const Stream&) override {}
-  void prepare(const PlayTarget& target) override { target.tape.set_stream(target.stream); }
+  void prepare(const PlayTarget& target) override {
+    target.tape.set_stream(target.stream, target.lanes.streams());
+  }
 
  private:
   StepTimer timer_;

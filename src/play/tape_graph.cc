@@ -33,6 +33,7 @@ void TapeGraph::end_node(NativeGraphNode node, bool programmatic, bool waits) {
   } else {
     open_.assign(1, node);
   }
+  last_ = 1;
 }
 
 void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool programmatic,
@@ -70,7 +71,35 @@ void TapeGraph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
 
 void TapeGraph::add_mark(const Event& event) {
   shape_ += 'e';
-  graph_.add_record(event, {&open_.back(), 1});
+  graph_.add_record(event, std::span(open_).last(last_));
+}
+
+void TapeGraph::begin_branches() {
+  shape_ += '[';
+  forks_.push_back({open_, {}, nodes_});
+}
+
+void TapeGraph::begin_branch() {
+  shape_ += '|';
+  end_branch();
+}
+
+void TapeGraph::end_branch() {
+  Fork& fork = forks_.back();
+  if (nodes_ != fork.nodes) fork.ends.insert(fork.ends.end(), open_.begin(), open_.end());
+  fork.nodes = nodes_;
+  open_ = fork.begin;
+}
+
+void TapeGraph::end_branches() {
+  shape_ += ']';
+  end_branch();
+  std::vector<GraphEdge>& ends = forks_.back().ends;
+  if (!ends.empty()) {
+    open_ = std::move(ends);
+    last_ = open_.size();
+  }
+  forks_.pop_back();
 }
 
 void TapeGraph::add_reset(const DeviceTests& tests) {
@@ -115,6 +144,7 @@ void TapeGraph::end_condition(DeviceTests& tests, const bind::BufferTable& buffe
 
 void TapeGraph::end_level() {
   open_.assign(1, levels_.back().node);
+  last_ = 1;
   bodies_.push_back(std::move(levels_.back().body));
   levels_.pop_back();
 }

@@ -33,6 +33,11 @@ class TapeGraph {
   // Inside of a loop: what is added from here on are its steps once more, for the next iteration.
   void next_iteration(DeviceTests& tests, const bind::BufferTable& buffers);
   void end_condition(DeviceTests& tests, const bind::BufferTable& buffers);
+  // Branches follow. Each comes after what was added up to here, and begins with `begin_branch`.
+  // What is added after `end_branches` comes after all of them.
+  void begin_branches();
+  void begin_branch();
+  void end_branches();
   // Records the event when what was added last is done. Nothing waits for it: the edges between the
   // steps stay what they are. The event must outlive launches of the graph.
   void add_mark(const Event& event);
@@ -61,6 +66,14 @@ class TapeGraph {
     bool is_copy;  // a further iteration in the body of a loop
   };
 
+  // Branches that are being filled.
+  struct Fork {
+    std::vector<GraphEdge> begin;  // where each of them begins
+    std::vector<GraphEdge> ends;   // of those that are complete
+    std::uint64_t nodes;           // before the branch at hand
+  };
+
+  void end_branch();
   Graph& current() { return levels_.empty() ? graph_ : levels_.back().body; }
   NativeGraphNode add_test(const DeviceTests& tests, std::size_t number, bool is_first,
                            GraphCondition condition, const bind::BufferTable& buffers);
@@ -72,6 +85,8 @@ class TapeGraph {
   // The nodes whose ends a full edge has to wait for, the last one added at the end. Mostly that
   // one alone; beside it those that a launch was started early after without waiting for them.
   std::vector<GraphEdge> open_;
+  std::size_t last_ = 1;     // so many of these, at the end, are what was added last
+  std::vector<Fork> forks_;  // the innermost last
   std::vector<NativeGraphNode> launches_;
   std::string shape_;
   std::uint64_t nodes_ = 0;

@@ -112,6 +112,58 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"N = 4", "N = 1979-05-27", kInvalid, "3:5", "not a date or time"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Requirements, BadProgram,
+    ::testing::Values(
+        Bad{"name = \"p\"", "require = [\"N\"]", kInvalid, "1:13",
+            "\"N\" is not a comparison; write ==, !=, <, <=, > or >="},
+        Bad{"name = \"p\"", "require = [\"N = 4\"]", kInvalid, "1:15",
+            "write == for \"is equal to\""},
+        Bad{"name = \"p\"", "require = [\"N =< 4\"]", kInvalid, "1:15", "write == for"},
+        Bad{"name = \"p\"", "require = [\"N ! 4\"]", kInvalid, "1:15", "is not a comparison"},
+        Bad{"name = \"p\"", "require = [\"N > \"]", kInvalid, "1:16",
+            "lacks an expression on one side"},
+        Bad{"name = \"p\"", "require = [\"0 < N < 4\"]", kInvalid, "1:19", "found \"<\""},
+        Bad{"name = \"p\"", "require = [\"N < M\"]", kNotFound, "1:17", "unknown symbol \"M\""},
+        Bad{"name = \"p\"", "require = [\"N < x\"]", kInvalid, "1:17", "x is a buffer"},
+        Bad{"name = \"p\"", "require = [4]", kInvalid, "1:12", "must be a comparison in a string"},
+        Bad{"name = \"p\"", "require = \"N < 4\"", kInvalid, "1:11",
+            "must be a table or an array of comparisons, not a string"},
+        Bad{"name = \"p\"", "require = { a = 4 }", kInvalid, "1:17", "not an integer"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Inits, BadProgram,
+    ::testing::Values(
+        Bad{"init = \"zeros\"", "init = \"normal\"", kInvalid, "8:8",
+            "lacks its numbers; write init = { normal = 0.02 }"},
+        Bad{"init = \"zeros\"", "init = { norml = 1 }", kInvalid, "8:10",
+            "did you mean \"normal\"?"},
+        Bad{"init = \"zeros\"", "init = {}", kInvalid, "8:8", "has 0 distributions"},
+        Bad{"init = \"zeros\"", "init = { normal = 1, uniform = [0, 1] }", kInvalid, "8:8",
+            "has 2 distributions"},
+        Bad{"init = \"zeros\"", "init = { normal = \"1\" }", kInvalid, "8:19",
+            "must be a number, not a string"},
+        Bad{"init = \"zeros\"", "init = { normal = 0 }", kInvalid, "4:10",
+            "the standard deviation is 0; it must be above 0"},
+        Bad{"init = \"zeros\"", "init = { normal = nan }", kInvalid, "4:10", "must be above 0"},
+        Bad{"init = \"zeros\"", "init = { normal = 1e38 }", kInvalid, "4:10", "f32 holds no 6e+38"},
+        Bad{"init = \"zeros\"", "init = { uniform = 1 }", kInvalid, "8:20",
+            "must be an array of two numbers"},
+        Bad{"init = \"zeros\"", "init = { uniform = [1, 1] }", kInvalid, "4:10",
+            "uniform from 1 to 1 has no values"},
+        Bad{"init = \"zeros\"", "init = { uniform = [-inf, 1] }", kInvalid, "4:10",
+            "has no values"},
+        Bad{"role = \"weight\"", "init = { uniform = [0, 2147483648] }", kInvalid, "9:10",
+            "i32 does not hold 2147483648"},
+        Bad{"role = \"weight\"", "init = { uniform = [0.5, 1] }", kInvalid, "9:10",
+            "i32 does not hold 0.5"},
+        Bad{"role = \"weight\"", "init = { uniform = [2, 1] }", kInvalid, "9:10",
+            "the first must not be greater"},
+        Bad{"role = \"weight\"", "init = { normal = 1 }", kInvalid, "9:10",
+            "normal makes fractions, and the dtype is i32"},
+        Bad{"role = \"input\"", "role = \"input\"\nexpect = \"x.npy\"", kInvalid, "4:10",
+            "has expect = \"x.npy\" and the role input; output, inout and state buffers"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Buffers, BadProgram,
     ::testing::Values(
         Bad{"dtype = \"f32\"", "dtype = \"fp32\"", kInvalid, "5:9",
@@ -359,6 +411,41 @@ INSTANTIATE_TEST_SUITE_P(
             "step 3 lacks \"steps\""},
         Bad{"repeat = 2\nindex = \"i\"\nsteps = [ { fill = { buffer = \"x\", value = \"i\" } } ]",
             "\n", kInvalid, "24:1", "step 3 is empty"}));
+
+TEST(BadPrograms, Parallels) {
+  const std::string good = kGood;
+  const std::string head = good.substr(0, good.find("repeat = 2"));
+  const std::string fill = "[ { fill = { buffer = \"x\", value = 0 } } ]";
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += fill + ", ";
+  const struct {
+    std::string step;
+    const char* place;
+    const char* message;
+  } kBad[] = {
+      {"parallel = [ " + fill + " ]", "24:1", "the parallel has 1 branches, it must have 2 to 64"},
+      {"parallel = []", "24:1", "the parallel has 0 branches, it must have 2 to 64"},
+      {"parallel = [ " + many + "]", "24:1", "the parallel has 65 branches, it must have 2 to 64"},
+      {"parallel = [ " + fill + ", [] ]", "24:1", "branch 1 of the parallel has no steps"},
+      {"parallel = 3", "25:12", "an array of branches, each an array of steps"},
+      {"parallel = [ " + fill + ", 3 ]", "25:58", "steps must be an array of tables"},
+      {"parallel = [ " + fill + ", [ { fill = { buffer = \"q\", value = 0 } } ] ]", "25:60",
+       "unknown buffer \"q\""},
+      {"parallel = [ " + fill + ", [ 3 ] ]", "25:60", "step 3.1.0 must be a table"},
+      {"parallel = [ " + fill + ", " + fill + " ]\nsteps = []", "26:1", "unknown key \"steps\""},
+  };
+  EXPECT_NO_THROW(Program::from_text(head + "parallel = [ " + fill + ", " + fill + " ]", "p.toml"));
+  for (const auto& bad : kBad) {
+    SCOPED_TRACE(bad.step);
+    try {
+      Program::from_text(head + bad.step, "p.toml");
+      ADD_FAILURE() << "was not refused";
+    } catch (const Error& refused) {
+      EXPECT_EQ(refused.where().to_string(), std::string("p.toml:") + bad.place);
+      EXPECT_THAT(refused.message(), HasSubstr(bad.message));
+    }
+  }
+}
 
 // The last step of the good program, in which an if or a while takes its place.
 struct BadCondition {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "baton/program.h"
 
@@ -5,8 +7,38 @@ namespace baton {
 
 Expression ProgramBuilder::symbol(std::string name, std::int64_t value, const char* file,
                                   int line) {
-  definition_.symbols.push_back({name, value, {file, line}});
+  const auto end = definition_.symbols.begin() + static_cast<std::ptrdiff_t>(included_symbols_);
+  const auto included = std::find_if(definition_.symbols.begin(), end,
+                                     [&](const ProgramSymbol& s) { return s.name == name; });
+  if (included != end) {
+    *included = {name, value, {file, line}};
+  } else {
+    definition_.symbols.push_back({name, value, {file, line}});
+  }
   return Expression(name);
+}
+
+ProgramBuilder& ProgramBuilder::require(std::string_view comparison, std::string name,
+                                        const char* file, int line) {
+  Requirement requirement(comparison, {file, line});
+  requirement.name = std::move(name);
+  definition_.requirements.push_back(std::move(requirement));
+  return *this;
+}
+
+ProgramBuilder& ProgramBuilder::include(const Program& program) {
+  const ProgramDefinition& other = program.definition();
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(definition_.symbols, other.symbols);
+  included_symbols_ = definition_.symbols.size();
+  append(definition_.requirements, other.requirements);
+  append(definition_.buffers, other.buffers);
+  append(definition_.kernels, other.kernels);
+  append(definition_.setup, other.setup);
+  append(open_.empty() ? definition_.steps : *open_.back(), other.steps);
+  return *this;
 }
 
 ProgramBuilder& ProgramBuilder::buffer(ProgramBuffer buffer, const char* file, int line) {
@@ -70,6 +102,17 @@ ProgramBuilder& ProgramBuilder::while_(std::string buffer, Expression at_most, E
   step.buffer = std::move(buffer);
   step.at_most = std::move(at_most);
   step.unroll = std::move(unroll);
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::parallel(const std::vector<std::function<void()>>& branches,
+                                         const char* file, int line) {
+  ParallelStep step;
+  for (const std::function<void()>& branch : branches) {
+    std::vector<ProgramStep> steps;
+    collect(steps, branch);
+    step.branches.push_back(std::move(steps));
+  }
   return add({std::move(step), {file, line}});
 }
 

@@ -149,9 +149,13 @@ double ExpressionCode::evaluate_float(std::span<const std::int64_t> values) cons
 }
 
 SourceLocation ExpressionCode::place(std::size_t offset) const {
+  return place_in(where, text, offset);
+}
+
+SourceLocation place_in(const SourceLocation& where, std::string_view text, std::size_t offset) {
   SourceLocation location = where;
   if (location.column == 0) return location;
-  for (const char c : std::string_view(text).substr(0, offset)) {
+  for (const char c : text.substr(0, offset)) {
     if (c == '\n') {
       ++location.line;
       location.column = 1;

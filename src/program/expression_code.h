@@ -73,6 +73,10 @@ class ExpressionCode {
   std::string values_in(const Node& node, std::span<const std::int64_t> values) const;
 };
 
+// The place of the character at `offset` of a text that starts at `where`. A place whose column is
+// unknown stays as it is.
+SourceLocation place_in(const SourceLocation& where, std::string_view text, std::size_t offset);
+
 // Operands of an operation: 0 for literals and names.
 constexpr int arity(ExpressionCode::Op op) {
   using Op = ExpressionCode::Op;

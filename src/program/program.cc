@@ -37,6 +37,9 @@ std::string_view to_string(BufferRole role) noexcept {
 std::string_view to_string(BufferInit init) noexcept {
   return name_of(kInitNames, init);
 }
+std::string_view to_string(Relation relation) noexcept {
+  return name_of(kRelationNames, relation);
+}
 std::string_view to_string(KernelOrigin origin) noexcept {
   return name_of(kOriginNames, origin);
 }
@@ -101,8 +104,12 @@ bool operator==(const ProgramSymbol& a, const ProgramSymbol& b) {
 }
 
 bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
-  return std::tie(a.name, a.dtype, a.shape, a.role, a.init, a.file, a.tensor, a.variable) ==
-         std::tie(b.name, b.dtype, b.shape, b.role, b.init, b.file, b.tensor, b.variable);
+  const auto parts = [](const ProgramBuffer& buffer) {
+    return std::tie(buffer.name, buffer.dtype, buffer.shape, buffer.role, buffer.init,
+                    buffer.deviation, buffer.low, buffer.high, buffer.file, buffer.tensor,
+                    buffer.variable, buffer.expect);
+  };
+  return parts(a) == parts(b);
 }
 
 bool operator==(const ProgramKernel& a, const ProgramKernel& b) {
@@ -129,8 +136,8 @@ bool operator==(const ProgramStep& a, const ProgramStep& b) {
 bool operator==(const Program& a, const Program& b) {
   const auto all = [](const Program& program) {
     const ProgramDefinition& all_parts = *program.definition_;
-    return std::tie(all_parts.name, all_parts.symbols, all_parts.buffers, all_parts.kernels,
-                    all_parts.setup, all_parts.steps);
+    return std::tie(all_parts.name, all_parts.symbols, all_parts.requirements, all_parts.buffers,
+                    all_parts.kernels, all_parts.setup, all_parts.steps);
   };
   return all(a) == all(b);
 }

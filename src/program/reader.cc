@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/npy_header.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "program/attribute_reader.h"
 #include "program/attributes.h"
+#include "program/buffer_init.h"
 #include "program/names.h"
+#include "program/requirement.h"
 
 namespace baton {
 namespace {
@@ -19,35 +20,44 @@ namespace {
 using Kind = DocumentNode::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kProgramKeys = {"name",    "symbols", "buffers",
-                                                          "kernels", "setup",   "steps"};
-constexpr std::array<std::string_view, 7> kBufferKeys = {"dtype", "shape",  "role",    "init",
-                                                         "file",  "tensor", "variable"};
+constexpr std::array<std::string_view, 8> kProgramKeys = {
+    "name", "include", "require", "symbols", "buffers", "kernels", "setup", "steps"};
+constexpr std::array<std::string_view, 8> kBufferKeys = {"dtype", "shape",  "role",     "init",
+                                                         "file",  "tensor", "variable", "expect"};
 constexpr std::array<std::string_view, 12> kKernelKeys = {
     "source", "text",    "ptx",     "cubin",   "fatbin", "link",
     "entry",  "prelude", "include", "options", "launch", "rewrite"};
-// "none" is what leaving `init` out means, and a file has a key of its own.
-constexpr std::span<const std::string_view> kInitChoices(kInitNames.data() + 1, 4);
-
-class ProgramReader {
+class PartReader {
  public:
-  ProgramReader(const Document& document, fs::path directory)
+  PartReader(const Document& document, const fs::path& directory, ProgramDefinition& program)
       : document_(document),
-        directory_(std::move(directory)),
+        directory_(directory),
+        program_(program),
         top_(document, document.root(), "the program", kProgramKeys) {}
 
-  ProgramDefinition read(std::string default_name) {
-    ProgramDefinition program;
-    program.directory = directory_;
-    program.name = top_.string("name").value_or(std::move(default_name));
-    for_each("symbols", [&](const auto& member) { program.symbols.push_back(symbol(member)); });
-    for_each("buffers", [&](const auto& member) { program.buffers.push_back(buffer(member)); });
-    for_each("kernels", [&](const auto& member) { program.kernels.push_back(kernel(member)); });
-    if (const DocumentNode* setup = top_.find("setup")) {
-      program.setup = read_steps(document_, *setup, "setup step ");
+  std::optional<std::string> name() const { return top_.string("name"); }
+
+  std::vector<IncludedProgram> includes() {
+    std::vector<IncludedProgram> files;
+    const std::vector<std::string> paths = top_.strings("include");
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      files.push_back({path(paths[i], top_, "include").lexically_normal(),
+                       document_.place(top_.find("include")->items[i])});
     }
-    program.steps = read_steps(document_, top_.require("steps"), "step ");
-    return program;
+    return files;
+  }
+
+  void read(std::size_t replaceable) {
+    for_each("symbols", [&](const auto& member) { add(symbol(member), replaceable); });
+    if (const DocumentNode* require = top_.find("require")) {
+      for (Requirement& each : read_requirements(document_, *require)) {
+        program_.requirements.push_back(std::move(each));
+      }
+    }
+    for_each("buffers", [&](const auto& member) { program_.buffers.push_back(buffer(member)); });
+    for_each("kernels", [&](const auto& member) { program_.kernels.push_back(kernel(member)); });
+    read_steps("setup", "setup step ", program_.setup);
+    read_steps("steps", "step ", program_.steps);
   }
 
  private:
@@ -56,6 +66,27 @@ class ProgramReader {
     const DocumentNode* section = top_.find(key);
     if (section == nullptr) return;
     for (const auto& member : require_table(document_, *section, key).members) read(member);
+  }
+
+  void read_steps(std::string_view key, const std::string& prefix, std::vector<ProgramStep>& out) {
+    const DocumentNode* steps = top_.find(key);
+    if (steps == nullptr) return;
+    for (ProgramStep& step : baton::read_steps(document_, *steps, prefix)) {
+      out.push_back(std::move(step));
+    }
+  }
+
+  // One that an included file gives takes the value of the file that includes it.
+  void add(ProgramSymbol symbol, std::size_t replaceable) {
+    const auto begin = program_.symbols.begin() + static_cast<std::ptrdiff_t>(replaceable);
+    const auto same = std::find_if(begin, program_.symbols.end(), [&](const ProgramSymbol& other) {
+      return other.name == symbol.name;
+    });
+    if (same == program_.symbols.end()) {
+      program_.symbols.push_back(std::move(symbol));
+    } else {
+      *same = std::move(symbol);
+    }
   }
 
   ProgramSymbol symbol(const DocumentNode::Member& member) {
@@ -78,9 +109,7 @@ class ProgramReader {
     if (const auto role = table.choice("role", kRoleNames)) {
       buffer.role = static_cast<BufferRole>(*role);
     }
-    if (const auto init = table.choice("init", kInitChoices)) {
-      buffer.init = static_cast<BufferInit>(*init + 1);
-    }
+    read_init(table, buffer);
     if (const auto file = table.string("file")) {
       if (buffer.init != BufferInit::kNone) {
         throw error_at(document_.place(*table.find("file")), ErrorCode::kInvalidInput,
@@ -99,6 +128,9 @@ class ProgramReader {
                        printable(*variable));
       }
       buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
+    }
+    if (const auto expect = table.string("expect")) {
+      buffer.expect = path(*expect, table, "expect");
     }
     return buffer;
   }
@@ -120,6 +152,10 @@ class ProgramReader {
     read_origin(table, kernel);
     kernel.entry = table.string("entry").value_or("");
     kernel.prelude = table.string("prelude").value_or("");
+    // Quoted includes of a text resolve from the program's folder, and first from its own.
+    if (kernel.origin == KernelOrigin::kText && directory_ != program_.directory) {
+      kernel.include.push_back(directory_.empty() ? fs::path(".") : directory_);
+    }
     for (const std::string& folder : table.strings("include")) {
       kernel.include.push_back(path(folder, table, "include"));
     }
@@ -173,7 +209,7 @@ class ProgramReader {
     return read_attributes(TableReader(document_, node, std::move(what), known));
   }
 
-  // Relative paths start from the program's folder.
+  // Relative paths start from the file's folder.
   fs::path path(const std::string& text, const TableReader& table, std::string_view key) {
     if (text.empty() || text.find('\0') != std::string::npos) {
       throw error_at(document_.place(*table.find(key)), ErrorCode::kInvalidInput,
@@ -183,35 +219,26 @@ class ProgramReader {
   }
 
   const Document& document_;
-  fs::path directory_;
+  const fs::path& directory_;
+  ProgramDefinition& program_;
   TableReader top_;
 };
 
-// Errors that know no place are the file's.
-Program read_program(std::string_view text, std::string name, fs::path directory,
-                     std::string default_name, const fs::path& file) {
-  const Document document(text, std::move(name));
-  ProgramDefinition definition =
-      ProgramReader(document, std::move(directory)).read(std::move(default_name));
-  definition.file = file;
-  definition.text = text;
-  try {
-    return Program(std::move(definition));
-  } catch (Error& failure) {
-    failure.at({document.name()});
-    throw;
-  }
-}
-
 }  // namespace
 
-Program Program::from_file(const fs::path& path) {
-  return read_program(read_file(path, Document::kMaxBytes), path.string(), path.parent_path(),
-                      path.stem().string(), path);
+std::optional<std::string> read_name(const Document& document) {
+  ProgramDefinition none;
+  return PartReader(document, {}, none).name();
 }
 
-Program Program::from_text(std::string_view toml, std::string name, const fs::path& directory) {
-  return read_program(toml, name, directory, name, {});
+std::vector<IncludedProgram> read_includes(const Document& document, const fs::path& directory) {
+  ProgramDefinition none;
+  return PartReader(document, directory, none).includes();
+}
+
+void read_parts(const Document& document, const fs::path& directory, std::size_t replaceable,
+                ProgramDefinition& program) {
+  PartReader(document, directory, program).read(replaceable);
 }
 
 }  // namespace baton

@@ -99,6 +99,10 @@ while = { buffer = "go", at_most = "2*K", unroll = 8 }
   [[steps.steps]]
   while = { buffer = "go", at_most = 4 }
   steps = [ { fill = { buffer = "z", value = 3 } } ]
+
+[[steps]]
+parallel = [ [ { fill = { buffer = "z", value = 4 } }, { fill = { buffer = "z", value = 5 } } ],
+             [ { repeat = 6, steps = [ { fill = { buffer = "go", value = 7 } } ] } ] ]
 )toml";
 
 Program whole_in_cpp() {
@@ -177,6 +181,14 @@ Program whole_in_cpp() {
     builder.if_("go", [&] { builder.fill({.buffer = "z", .value = Expression(1)}); });
     builder.while_("go", 4, 1, [&] { builder.fill({.buffer = "z", .value = Expression(3)}); });
   });
+  builder.parallel({[&] {
+                      builder.fill({.buffer = "z", .value = Expression(4)});
+                      builder.fill({.buffer = "z", .value = Expression(5)});
+                    },
+                    [&] {
+                      builder.repeat(
+                          6, "", [&] { builder.fill({.buffer = "go", .value = Expression(7)}); });
+                    }});
   return builder.build();
 }
 
@@ -259,6 +271,9 @@ TEST(ProgramReader, EqualityMissesNothing) {
       {"if = { buffer = \"go\" }", "if = { buffer = \"go2\" }"},
       {"value = 1 }", "value = 2 }"},
       {"value = 3 }", "value = 2 }"},
+      {"value = 4 }", "value = 2 }"},
+      {"value = 4 } }, {", "value = 4 } } ], [ {"},
+      {"repeat = 6", "repeat = 7"},
       {"layer % 2", "layer % 3"},
       {"W + layer*N*K", "W + layer*N"},
   };

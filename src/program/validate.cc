@@ -8,6 +8,8 @@
 #include "base/npy_header.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "program/buffer_init.h"
+#include "program/buffer_roles.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
 #include "program/tensor_pattern.h"
@@ -23,6 +25,13 @@ void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
   }
   for (const Expression& extent : buffer.shape) {
     scope.check(extent, fmt::format("an extent of buffer {}", buffer.name), 0);
+  }
+  check_init(buffer);
+  if (!buffer.expect.empty() && !facts_of(buffer.role).is_result) {
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "buffer {} has expect = \"{}\" and the role {}; {} buffers are compared",
+                   buffer.name, buffer.expect.string(), to_string(buffer.role),
+                   names_of_roles(&RoleFacts::is_result));
   }
   if ((buffer.init == BufferInit::kFile) != !buffer.file.empty()) {
     throw error_at(buffer.where, ErrorCode::kInvalidInput,
@@ -131,6 +140,12 @@ Validation validate(ProgramDefinition& program) {
   for (const ProgramBuffer& buffer : program.buffers) scope.declare(buffer);
   for (const ProgramBuffer& buffer : program.buffers) {
     located(buffer, [&] { check(buffer, scope); });
+  }
+  for (const Requirement& requirement : program.requirements) {
+    located(requirement, [&] {
+      scope.check_names(*requirement.left.code());
+      scope.check_names(*requirement.right.code());
+    });
   }
   for (ProgramKernel& kernel : program.kernels) located(kernel, [&] { check(kernel, scope); });
   check_variables(program, scope);

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "program/argument_writer.h"
+#include "program/buffer_init.h"
 #include "program/names.h"
+#include "program/requirement.h"
 #include "program/steps/step_kind.h"
 #include "program/toml_table.h"
 
@@ -28,6 +30,9 @@ class ProgramWriter {
   std::string write() {
     TomlTable top;
     top.add("name", toml_string(program_.name()));
+    if (!program_.requirements().empty()) {
+      top.add("require", toml_requirements(program_.requirements()));
+    }
     out_ = top.as_lines();
     write_symbols();
     for (const ProgramBuffer& buffer : program_.buffers()) {
@@ -80,13 +85,14 @@ class ProgramWriter {
     table.add("role", toml_string(to_string(buffer.role)));
     if (buffer.init == BufferInit::kFile) {
       table.add("file", toml_string(path(buffer.file)));
-    } else if (buffer.init != BufferInit::kNone) {
-      table.add("init", toml_string(to_string(buffer.init)));
+    } else {
+      write_init(buffer, table);
     }
     table.add_text("tensor", buffer.tensor);
     if (buffer.variable) {
       table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
     }
+    if (!buffer.expect.empty()) table.add("expect", toml_string(path(buffer.expect)));
     return table;
   }
 

@@ -37,6 +37,15 @@ TEST(ProgramWriter, WritesWhatWasBuilt) {
   ProgramBuilder builder("built \"program\"");
   const Expression n = builder.symbol("N", -4);
   builder.symbol("layers", 2);
+  builder.require("N*2 + 1 <= layers", "a \"name\"").require("N != 0").require("N != 1", "");
+  builder.buffer({.name = "n", .init = BufferInit::kNormal, .deviation = 0.1});
+  builder.buffer({.name = "u",
+                  .dtype = DType::kI8,
+                  .role = BufferRole::kOutput,
+                  .init = BufferInit::kUniform,
+                  .low = -127,
+                  .high = 127,
+                  .expect = "u.npy"});
   builder.buffer({.name = "x", .dtype = DType::kF32, .shape = {n, n * 2 + 1}});
   builder.buffer({.name = "w",
                   .dtype = DType::kBF16,
@@ -81,6 +90,9 @@ TEST(ProgramWriter, WritesWhatWasBuilt) {
     builder.if_("go", [&] { builder.fill({.buffer = "x", .value = 0.25}); });
     builder.while_("go", 1, 1, [&] { builder.fill({.buffer = "go", .value = Expression(0)}); });
   });
+  builder.parallel(
+      {[&] { builder.fill({.buffer = "x", .value = 0.25}); },
+       [&] { builder.if_("go", [&] { builder.fill({.buffer = "go", .value = 1.0}); }); }});
   builder.launch({.kernel = "l", .grid = {1}});
   expect_reads_back(builder.build());
 }

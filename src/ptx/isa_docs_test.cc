@@ -1,4 +1,4 @@
-// docs/instructions.md shows the table of instructions as it is.
+// docs/instruction-list.md shows the table of instructions as it is.
 
 #include <fmt/core.h>
 
@@ -136,7 +136,7 @@ std::string markdown() {
 
 // BATON_WRITE_DOCS=1 writes the table into the page.
 TEST(Isa, TheDocumentationHasTheTable) {
-  const auto path = std::filesystem::path(BATON_SOURCE_DIR) / "docs/instructions.md";
+  const auto path = std::filesystem::path(BATON_SOURCE_DIR) / "docs/instruction-list.md";
   const std::string page = read_text(path);
   constexpr std::string_view kBegin = "<!-- table of instructions: from src/ptx/isa.inc -->\n";
   constexpr std::string_view kEnd = "<!-- end of the table of instructions -->\n";

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/float_convert.h"
+#include "report/mismatch_pattern.h"
 
 namespace baton {
 namespace {
@@ -41,6 +42,20 @@ std::string as_text(DType dtype, std::uint64_t bits) {
   return std::to_string(bits);
 }
 
+// Floats in the order of their values, with neighbours one apart. -0 and 0 are one value.
+std::int64_t rank(DType dtype, std::uint64_t bits) {
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1);
+  const auto magnitude = static_cast<std::int64_t>(bits & (sign - 1));
+  return (bits & sign) != 0 ? -magnitude : magnitude;
+}
+
+std::uint64_t ulps_between(DType dtype, std::uint64_t a, std::uint64_t b) {
+  const std::int64_t first = rank(dtype, a);
+  const std::int64_t second = rank(dtype, b);
+  return first < second ? static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(first)
+                        : static_cast<std::uint64_t>(first) - static_cast<std::uint64_t>(second);
+}
+
 // How bad an element is; the greater one is the worse. NaN where none is wanted, and a number where
 // NaN is, are infinitely far.
 struct Deviation {
@@ -56,15 +71,6 @@ Deviation deviation(double got, double want, const Tolerance& tolerance) {
   if (!std::isfinite(got) || !std::isfinite(want)) return {kInfinity, kInfinity};
   const double distance = std::abs(got - want);
   return {std::max(0.0, distance - (tolerance.atol + tolerance.rtol * std::abs(want))), distance};
-}
-
-std::vector<std::int64_t> unravel(std::int64_t index, const std::vector<std::int64_t>& shape) {
-  std::vector<std::int64_t> result(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    result[axis] = index % shape[axis];
-    index /= shape[axis];
-  }
-  return result;
 }
 
 }  // namespace
@@ -109,27 +115,48 @@ Comparison compare(const Array& got, const Array& want, Tolerance tolerance,
   Comparison result;
   result.elements = got.elements();
   result.tolerance = exact ? Tolerance{} : tolerance;
+  report::MismatchPattern pattern(got.shape);
   Deviation worst;
   std::int64_t worst_index = 0;
   for (std::int64_t i = 0; i < result.elements; ++i) {
     const std::uint64_t got_bits = load_bits(got, i);
     const std::uint64_t want_bits = load_bits(want, i);
     if (got_bits == want_bits) continue;
-    Deviation found = deviation(as_double(got.dtype, got_bits), as_double(want.dtype, want_bits),
-                                result.tolerance);
+    const double got_value = as_double(got.dtype, got_bits);
+    const double want_value = as_double(want.dtype, want_bits);
+    Deviation found = deviation(got_value, want_value, result.tolerance);
     // Different integers may be the same double.
     if (exact) found.excess = std::max(found.excess, std::numeric_limits<double>::min());
-    if (found.excess > 0) ++result.mismatches;
+    if (std::isfinite(found.distance)) {
+      result.largest_absolute = std::max(result.largest_absolute, found.distance);
+      if (want_value != 0) {
+        result.largest_relative =
+            std::max(result.largest_relative, found.distance / std::abs(want_value));
+      }
+      if (!exact && found.distance > 0) {
+        result.largest_ulps =
+            std::max(result.largest_ulps, ulps_between(got.dtype, got_bits, want_bits));
+      }
+    }
+    if (found.excess > 0) {
+      ++result.mismatches;
+      pattern.add(i, got_value, want_value);
+      if (result.first.size() < Comparison::kMostListed) {
+        result.first.push_back({index_of(i, got.shape), got_value, want_value,
+                                as_text(got.dtype, got_bits), as_text(want.dtype, want_bits)});
+      }
+    }
     if (found > worst) {
       worst = found;
       worst_index = i;
     }
   }
   result.ok = result.mismatches == 0;
+  result.pattern = pattern.text();
   if (result.elements == 0) return result;
   const std::uint64_t got_bits = load_bits(got, worst_index);
   const std::uint64_t want_bits = load_bits(want, worst_index);
-  result.worst_index = unravel(worst_index, got.shape);
+  result.worst_index = index_of(worst_index, got.shape);
   result.got = as_double(got.dtype, got_bits);
   result.want = as_double(want.dtype, want_bits);
   result.got_text = as_text(got.dtype, got_bits);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -163,6 +164,85 @@ TEST(Compare, NoElementsAreEqual) {
   const Comparison result = compare(empty, empty, {}, "y");
   EXPECT_TRUE(result.ok);
   EXPECT_THAT(result.worst_index, IsEmpty());
+}
+
+// The pattern of arrays of a shape that differ where `is_wrong` says so.
+template <typename IsWrong>
+std::string pattern_of(std::vector<std::int64_t> shape, IsWrong&& is_wrong, double wrong = kNan) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  std::vector<double> want, got;
+  for (std::int64_t i = 0; i < count; ++i) {
+    want.push_back(static_cast<double>(i + 1));
+    const double other = std::isnan(wrong) ? static_cast<double>(i * i % 97) - 200 : wrong;
+    got.push_back(is_wrong(i) ? other : want.back());
+  }
+  return compare(doubles(got, shape), doubles(want, shape), {}, "y").pattern;
+}
+
+TEST(MismatchPattern, NamesTheElementsOfOneDimension) {
+  EXPECT_EQ(pattern_of({100}, [](auto) { return true; }), "every element");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i >= 40; }), "from index 40 on");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i < 40; }), "up to index 39");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i >= 40 && i < 50; }),
+            "from index 40 to index 49");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i % 4 == 3; }),
+            "every 4th element, from index 3 on");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i % 2 == 0 && i < 50; }),
+            "every 2nd element, from index 0 to index 48");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i == 3 || i == 5 || i == 17; }), "");
+  EXPECT_EQ(pattern_of({100}, [](auto i) { return i < 2; }), "");
+}
+
+TEST(MismatchPattern, NamesPartsOfSeveralDimensions) {
+  const std::vector<std::int64_t> matrix = {8, 16};
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i / 16 == 3; }), "row 3, [3, :]");
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i % 16 == 5; }), "column 5, [:, 5]");
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i % 4 == 1; }), "all of [:, 1::4]");
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i / 16 >= 6 && i % 16 < 4; }),
+            "all of [6:, :4]");
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i >= 21; }), "from [1, 5] on");
+  EXPECT_EQ(pattern_of(matrix, [](auto i) { return i % 5 == 0; }),
+            "every 5th element, from [0, 0] on");
+  EXPECT_EQ(pattern_of({2, 4, 8}, [](auto i) { return i / 32 == 1 && i / 8 % 4 < 2; }),
+            "all of [1, :2, :]");
+}
+
+TEST(MismatchPattern, SaysWhatTheyHold) {
+  EXPECT_EQ(pattern_of(
+                {100}, [](auto i) { return i >= 40; }, 0),
+            "from index 40 on; each is 0");
+  EXPECT_EQ(pattern_of(
+                {100}, [](auto i) { return i == 3 || i == 5 || i == 17; }, 0),
+            "each is 0");
+  std::vector<double> want, got;
+  for (int i = 1; i <= 10; ++i) {
+    want.push_back(i);
+    got.push_back(i > 4 ? 2 * i : i);
+  }
+  EXPECT_EQ(compare(doubles(got), doubles(want), {}, "y").pattern,
+            "from index 4 on; each is 2 times what is expected");
+}
+
+TEST(Compare, ListsTheFirstMismatchesAndTheLargestErrors) {
+  const Comparison found = compare(doubles({1, 2.5, kNan, 4, 50, 60, 70, 80}),
+                                   doubles({1, 2, 3, 4, 5, 6, 7, 8}), {}, "y");
+  EXPECT_EQ(found.mismatches, 6);
+  ASSERT_EQ(found.first.size(), 5u);
+  EXPECT_THAT(found.first[0].index, ElementsAre(1));
+  EXPECT_EQ(found.first[0].got_text, "2.5");
+  EXPECT_EQ(found.first[1].got_text, "nan");
+  EXPECT_EQ(found.largest_absolute, 72);
+  EXPECT_EQ(found.largest_relative, 9);
+  const float one = 1, next = std::nextafter(std::nextafter(one, 2.0f), 2.0f);
+  EXPECT_EQ(compare(array(DType::kF32, std::vector<float>{next}),
+                    array(DType::kF32, std::vector<float>{one}), {.rtol = 1}, "y")
+                .largest_ulps,
+            2u);
+  EXPECT_EQ(compare(array(DType::kF32, std::vector<float>{1e-45f}),
+                    array(DType::kF32, std::vector<float>{-1e-45f}), {.atol = 1}, "y")
+                .largest_ulps,
+            2u);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
+#include "session/run_observer.h"
 #include "session/simulated_run.h"
 
 namespace baton {
@@ -61,6 +62,7 @@ BoundProgram::BoundProgram(LoadedProgram program, std::shared_ptr<const LoadedPr
                            ExecutorKind executor)
     : loaded(std::move(program)),
       state_(std::move(state)),
+      executor_(executor),
       stream_(state_->device),
       player_(make_player(executor, state_->device)),
       memory_(*state_) {}
@@ -70,17 +72,6 @@ void BoundProgram::require_bound(std::string_view call) const {
   throw error(ErrorCode::kInvalidInput,
               "{}() needs a bound program, and {} is not; call bind() first", call,
               printable(state_->program.name()));
-}
-
-std::size_t BoundProgram::buffer(std::string_view name) const {
-  const bind::BufferTable& table = buffers();
-  std::vector<std::string_view> known;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (table[i].definition->name == name) return i;
-    known.push_back(table[i].definition->name);
-  }
-  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
-              printable(state_->program.name()), printable(name), suggestion(name, known));
 }
 
 ResolvedProgram BoundProgram::accept(ResolvedProgram resolved) const {
@@ -111,7 +102,8 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
   try {
-    play::send_all({state_->device, stream_, tape, buffers(), 0, tags}, "the setup");
+    play::Lanes lanes(state_->device, tape.lanes());
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes}, "the setup");
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);
@@ -128,6 +120,7 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
   // The last binding stays up to here.
   uses_.reset();
   tape_ = std::move(tape);
+  if (!lanes_) lanes_.emplace(state_->device, tape_->lanes());
   symbols_ = std::move(symbols);
   edges_ = std::move(resolved.edges);
   warnings_ = std::move(resolved.warnings);
@@ -242,6 +235,7 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
                   symbols_[i].name);
     }
   }
+  state_->requirements.check(next_symbols_);
   if (is_shape) {
     std::vector<BoundSymbol> symbols = symbols_;
     rename(symbols);
@@ -310,7 +304,7 @@ void BoundProgram::initialise(const Stream& stream) {
 }
 
 play::PlayTarget BoundProgram::target(const Stream& stream) {
-  return {state_->device, stream, *tape_, buffers(), binding_, tags_};
+  return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_};
 }
 
 void BoundProgram::prepare(const Stream& stream) {
@@ -365,10 +359,17 @@ void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
 }
 
 void BoundProgram::run(const RunOptions& options) {
+  if (RunObserver::is_wanted(options) && executor_ != ExecutorKind::kStream) {
+    throw error(ErrorCode::kInvalidInput,
+                "a graph is one launch, so that nothing can be seen between its steps; take the "
+                "stream executor");
+  }
   if (!bound()) bind({});
+  for (const std::string& name : options.results) buffer(name);
   outputs.clear();
   stopped_.reset();
-  const bool overlaps = std::ranges::any_of(edges_, &EdgeReport::programmatic);
+  const bool overlaps =
+      tape_->lanes() > 1 || std::ranges::any_of(edges_, &EdgeReport::programmatic);
   SimulatedRun simulated(state_->device, options, overlaps, report);
   try {
     play(options);
@@ -406,6 +407,11 @@ bool BoundProgram::still_runs() const noexcept {
   }
 }
 
+Array BoundProgram::contents(std::string_view name) const {
+  require_bound("contents");
+  return memory_.contents_of(buffer(name), stream_);
+}
+
 void BoundProgram::play(const RunOptions& options) {
   play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
@@ -413,19 +419,26 @@ void BoundProgram::play(const RunOptions& options) {
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
                              progress_tick(options, progress));
+  std::optional<RunObserver> observer;
   try {
+    if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);
     for (std::uint64_t run = 0; run < options.repeat; ++run) {
       progress.run = run;
       progress.steps_done = 0;
       player_->play({target(stream_), steps_, run_log, watch, progress.steps_done,
-                     options.time_steps, options.steps_apart});
+                     options.time_steps, options.steps_apart,
+                     observer && run == 0 ? &*observer : nullptr});
       if (run == 0) {
-        outputs = memory_.download(stream_);
+        outputs = memory_.download(stream_, options.results);
         watch.wait([this] { return stream_.done(); });
-        for (std::string& warning : memory_.unwritten(outputs, written_)) {
-          report.warnings.push_back(std::move(warning));
+        // The steps that a run did not get to may write an output.
+        if (!observer || !observer->ended()) {
+          for (std::string& warning : memory_.unwritten(outputs, written_)) {
+            report.warnings.push_back(std::move(warning));
+          }
         }
       }
+      if (observer) observer->finish();
       if (options.after_run) options.after_run(run);
     }
   } catch (Error& failure) {

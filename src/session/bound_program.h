@@ -44,7 +44,9 @@ class BoundProgram {
   bool still_runs() const noexcept;
   const bind::BufferTable& buffers() const { return memory_.table(); }
   // The number of a buffer. Throws kNotFound.
-  std::size_t buffer(std::string_view name) const;
+  std::size_t buffer(std::string_view name) const { return memory_.number_of(name); }
+  // Waits, and downloads.
+  Array contents(std::string_view buffer) const;
   const std::vector<BoundSymbol>& symbols() const { return symbols_; }
   const std::vector<EdgeReport>& edges() const { return edges_; }
 
@@ -72,10 +74,12 @@ class BoundProgram {
   // The members are in the order in which they are made. Memory is freed before the stream and the
   // modules go.
   const play::LaunchTags tags_;
+  const ExecutorKind executor_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
   ProgramMemory memory_;              // the tape refers to it
   std::unique_ptr<bind::Tape> tape_;  // null: not bound
+  std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: all have as many
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`
   bind::TapeUpdate update_;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/npy.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "program/buffer_roles.h"
@@ -146,6 +147,23 @@ const Array& Executable::output(std::string_view buffer) const {
   throw error(ErrorCode::kNotFound, "the program {} has no output \"{}\"{}",
               printable(state_->loaded.program().name()), printable(buffer),
               suggestion(buffer, known));
+}
+
+Array Executable::contents(std::string_view buffer) const {
+  const ExclusiveUse guard = use(*state_, "contents");
+  return state_->contents(buffer);
+}
+
+std::vector<ExpectedOutput> Executable::compare_expected() const {
+  std::vector<ExpectedOutput> compared;
+  for (const ProgramBuffer& buffer : program().buffers()) {
+    if (buffer.expect.empty()) continue;
+    const Array want = read_npy(buffer.expect, buffer.dtype);
+    compared.push_back({buffer.name, buffer.expect,
+                        compare(output(buffer.name), want, default_tolerance(buffer.dtype),
+                                fmt::format("the output {}", buffer.name))});
+  }
+  return compared;
 }
 
 std::vector<std::string> Executable::outputs() const {

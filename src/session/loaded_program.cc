@@ -81,6 +81,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       plan(bind::make_plan(program, unbound_buffers(program), options.pdl,
                            [this](const std::string& name) { return kernels.kernel(name); })),
       setup(plan_setup(program, kernels)),
+      requirements(program),
       decides_shape(symbols_of_shapes(program)),
       footprints_(kernels) {
   for (const ProgramBuffer& buffer : program.buffers()) {
@@ -102,6 +103,7 @@ std::vector<std::int64_t> ProgramValues::slots() const {
 
 ProgramValues LoadedProgramState::values(const Bindings& given) const {
   ProgramValues values{bind::bind_symbols(program, given), unbound_buffers(program)};
+  requirements.check(values.slots());
   for (bind::BoundBuffer& buffer : values.buffers) {
     buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
     buffer.bytes = bind::bytes_of(buffer.shape, buffer.definition->dtype);
@@ -132,13 +134,25 @@ ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
   bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge);
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
+  for (const ParallelReport& parallel : judge.parallels()) {
+    for (const std::string& conflict : parallel.conflicts) {
+      warnings.push_back(
+          fmt::format("the parallel at {}: {}", parallel.where.to_string(), conflict));
+    }
+  }
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(planned.steps, steps);
-  ResolvedProgram resolved{
-      std::move(bound),        judge.decisions(),     {},
-      judge.reports(),         judge.refusal(),       judge.unsafe(),
-      judge.forbidden_write(), judge.writes_weight(), judge.decided_by_values(),
-      std::move(warnings)};
+  ResolvedProgram resolved{std::move(bound),
+                           judge.decisions(),
+                           {},
+                           judge.reports(),
+                           judge.parallels(),
+                           judge.refusal(),
+                           judge.unsafe(),
+                           judge.forbidden_write(),
+                           judge.writes_weight(),
+                           judge.decided_by_values(),
+                           std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
   for (std::uint32_t number = 0; number < planned.launches; ++number) {
@@ -161,6 +175,7 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   result.steps = resolved.bound.steps;
   result.launches = std::move(resolved.launches);
   result.edges = std::move(resolved.edges);
+  result.parallels = std::move(resolved.parallels);
   result.objection = std::move(objection);
   result.warnings = std::move(resolved.warnings);
   for (LaunchReport& launch : result.launches) {

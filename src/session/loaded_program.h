@@ -6,6 +6,7 @@
 #include "bind/binder.h"
 #include "bind/buffers.h"
 #include "bind/plan.h"
+#include "bind/requirements.h"
 #include "edges/edge_judge.h"
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
@@ -29,10 +30,11 @@ struct ResolvedProgram {
   std::vector<bind::LaunchDecision> decisions;  // by launch
   std::vector<LaunchReport> launches;           // by number, without limits
   std::vector<EdgeReport> edges;                // sorted by the later launch
-  std::optional<Error> refusal;                 // an edge that the program insists on cannot be
-  std::optional<Error> unsafe;                  // an edge that is not switched off is unsafe
-  std::optional<Error> forbidden_write;         // a kernel certainly writes a weight or an input
-  bool writes_weight = false;                   // that memory is a weight
+  std::vector<ParallelReport> parallels;
+  std::optional<Error> refusal;          // an edge that the program insists on cannot be
+  std::optional<Error> unsafe;           // an edge that is not switched off is unsafe
+  std::optional<Error> forbidden_write;  // a kernel certainly writes a weight or an input
+  bool writes_weight = false;            // that memory is a weight
   bind::DecidedByValues decided_by_values;
   std::vector<std::string> warnings;  // what is legal and looks wrong
 
@@ -54,6 +56,7 @@ class LoadedProgramState {
   const load::KernelSet kernels;
   const bind::Plan plan;
   const std::optional<PlannedSetup> setup;
+  const bind::Requirements requirements;
   // By symbol: whether the shape of a buffer depends on it.
   const std::vector<bool> decides_shape;
 

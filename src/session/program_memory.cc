@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/held_bytes.h"
 #include "base/npy.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "bind/initialise.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
@@ -57,7 +59,7 @@ bool ProgramMemory::stays(const bind::BoundBuffer& wanted, const Bindings& given
   if (!is_uploaded_once(now) || now.shape != wanted.shape || is_input(wanted, given)) return false;
   // The steps have changed a state since, so its first contents do not matter any more.
   if (!facts_of(wanted.definition->role).is_constant) return true;
-  return !given_[index] && (wanted.definition->init != BufferInit::kRandom || given.seed == seed_);
+  return !given_[index] && (!bind::depends_on_seed(*wanted.definition) || given.seed == seed_);
 }
 
 bool ProgramMemory::is_made(std::size_t buffer) const {
@@ -246,15 +248,38 @@ void ProgramMemory::adopt(std::size_t index, DeviceAddress address) {
   buffer.memory = std::move(memory);
 }
 
-ProgramMemory::Arrays ProgramMemory::download(const Stream& stream) const {
+ProgramMemory::Arrays ProgramMemory::download(const Stream& stream,
+                                              std::span<const std::string> more) const {
   Arrays arrays;
-  for (const bind::BoundBuffer& buffer : *table_) {
-    if (!is_result(buffer)) continue;
+  const auto add = [&](const bind::BoundBuffer& buffer) {
     Array& array = arrays[buffer.definition->name];
+    if (!array.bytes.empty()) return;
     array = {buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
     buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
+  };
+  for (const bind::BoundBuffer& buffer : *table_) {
+    if (is_result(buffer)) add(buffer);
   }
+  for (const std::string& name : more) add((*table_)[number_of(name)]);
   return arrays;
+}
+
+Array ProgramMemory::contents_of(std::size_t number, const Stream& stream) const {
+  const bind::BoundBuffer& buffer = (*table_)[number];
+  Array array{buffer.definition->dtype, buffer.shape, std::string(buffer.bytes, '\0')};
+  buffer.memory->download(array.bytes.data(), buffer.bytes, 0, stream);
+  stream.synchronize();
+  return array;
+}
+
+std::size_t ProgramMemory::number_of(std::string_view name) const {
+  std::vector<std::string_view> known;
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    if ((*table_)[i].definition->name == name) return i;
+    known.push_back((*table_)[i].definition->name);
+  }
+  throw error(ErrorCode::kNotFound, "the program {} has no buffer \"{}\"{}",
+              printable(state_.program.name()), printable(name), suggestion(name, known));
 }
 
 std::vector<std::string> ProgramMemory::unwritten(const Arrays& outputs,

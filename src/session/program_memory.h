@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,8 +60,13 @@ class ProgramMemory {
   // Makes the caller's memory the buffer's.
   void adopt(std::size_t buffer, DeviceAddress address);
 
-  // The contents of the results. They are complete when the stream's work is done.
-  Arrays download(const Stream& stream) const;
+  // The contents of the results, and of the buffers in `more`. They are complete when the stream's
+  // work is done. Throws kNotFound for a name that is none.
+  Arrays download(const Stream& stream, std::span<const std::string> more) const;
+  // Waits for the stream's work, and downloads the buffer of that number.
+  Array contents_of(std::size_t buffer, const Stream& stream) const;
+  // The number of a buffer. Throws kNotFound.
+  std::size_t number_of(std::string_view buffer) const;
   // Warnings about outputs that no step wrote. `written`: by buffer, whether a step that is
   // executed may write it.
   std::vector<std::string> unwritten(const Arrays& outputs, const std::vector<bool>& written) const;

@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/float_convert.h"
+#include "base/overloaded.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "program/names.h"

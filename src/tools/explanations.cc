@@ -26,15 +26,15 @@ std::vector<Explanation> all_rows() {
     rows.push_back({row.id, "finding", name_of(row.severity), row.meaning, row.page});
   }
 #define BATON_EDGE_CAUSE(name, id, verdicts, meaning) \
-  rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl.md"});
+  rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl-verdicts.md"});
 #include "pdl/edge_causes.inc"
 #undef BATON_EDGE_CAUSE
 #define BATON_EDGE_DECISION(name, id, meaning) \
-  rows.push_back({id, "decision about an edge", "", meaning, "pdl.md"});
+  rows.push_back({id, "decision about an edge", "", meaning, "pdl-verdicts.md"});
 #include "edges/edge_decisions.inc"
 #undef BATON_EDGE_DECISION
 #define BATON_ERROR_CODE(name, id, exit_status, meaning) \
-  rows.push_back({id, "error", "status " #exit_status, meaning, "cli.md"});
+  rows.push_back({id, "error", "status " #exit_status, meaning, "cli-json.md"});
 #include "base/error_codes.inc"
 #undef BATON_ERROR_CODE
   return rows;

@@ -1,8 +1,10 @@
 #include "tools/files.h"
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/npy.h"
 #include "compile/nvrtc/options.h"
+#include "load/rewrite_words.h"
 
 namespace baton::tools {
 
@@ -11,6 +13,12 @@ Source source_with_options(const std::filesystem::path& file,
   Source source = Source::from_file(file);
   source.options = compiler::with_paths_from(std::filesystem::current_path(), options);
   return source;
+}
+
+void require_rewritable(const std::vector<std::string>& options) {
+  const std::string obstacle = load::rewrite_obstacle(options);
+  if (obstacle.empty()) return;
+  throw error(ErrorCode::kInvalidInput, "--rewrite: the source cannot be rewritten: {}", obstacle);
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {

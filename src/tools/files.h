@@ -14,6 +14,9 @@ namespace baton::tools {
 Source source_with_options(const std::filesystem::path& file,
                            const std::vector<std::string>& options);
 
+// Throws kInvalidInput for options that rewritten kernels would lose.
+void require_rewritable(const std::vector<std::string>& options);
+
 // Writes a file whole or not at all. Throws kInvalidInput.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 void write_array(const std::filesystem::path& path, const Array& array);

@@ -11,12 +11,8 @@
 namespace baton::tools {
 namespace {
 
-bool RoleFacts::*fact_of(Serves serves) {
-  return serves == Serves::kInputs ? &RoleFacts::takes_input : &RoleFacts::is_result;
-}
-
 bool is_served(const ProgramBuffer& buffer, Serves serves) {
-  return facts_of(buffer.role).*fact_of(serves);
+  return serves == Serves::kAll || facts_of(buffer.role).takes_input;
 }
 
 }  // namespace
@@ -35,7 +31,7 @@ const ProgramBuffer& named_buffer(const Program& program, std::string_view optio
   if (!is_served(*buffer, serves)) {
     throw error_at(buffer->where, ErrorCode::kInvalidInput,
                    "{} serves {} buffers, \"{}\" has the role {}; change its role", option,
-                   names_of_roles(fact_of(serves)), name, to_string(buffer->role));
+                   names_of_roles(&RoleFacts::takes_input), name, to_string(buffer->role));
   }
   return *buffer;
 }
@@ -65,7 +61,7 @@ void require_target(std::string_view option, const std::filesystem::path& file) 
 
 void check_outputs(const Program& program, const std::vector<Assignment>& outputs) {
   for (const auto& [name, file] : outputs) {
-    named_buffer(program, "--output", name, Serves::kOutputs);
+    named_buffer(program, "--output", name, Serves::kAll);
     require_target(fmt::format("--output {}={}", name, file), file);
   }
 }

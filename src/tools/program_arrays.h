@@ -17,8 +17,8 @@ namespace baton::tools {
 using Assignment = std::pair<std::string, std::string>;
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
-// The buffers that an option serves: those that a run starts with, or those that it leaves.
-enum class Serves { kInputs, kOutputs };
+// The buffers that an option serves: those that a run starts with, or all.
+enum class Serves { kInputs, kAll };
 
 // The buffer that `option` names. Throws kNotFound with the nearest name, kInvalidInput for a
 // buffer of a role that the option does not serve.

@@ -341,7 +341,26 @@ class Check(Case):
         self.check(self.baton("check", "noise"), 2, "noise")
         self.write("words", "these are words")
         self.check(self.baton("check", "words"), 2, "words")
-        self.check(self.baton("check"), 2, "baton check FILE")
+        self.check(self.baton("check"), 2, "baton check PROGRAM|IMAGE")
+
+
+
+class NextStep(Case):
+    def test_the_last_line_says_what_to_do(self):
+        chain = program(buffer("x", "f32", ["N"], "inout", "ones"),
+                        kernel("k", text="extern \"C\" __global__ void k(float* x) {"
+                                         " x[threadIdx.x] += 1; }"),
+                        launch("k", [1], [32], ["x"]), launch("k", [1], [32], ["x"]), N=32)
+        self.write("p.toml", chain)
+        result = self.baton("check", "p.toml")
+        self.check(result, 0)
+        self.assertEqual(result.out.splitlines()[-1],
+                         "next: 1 edge is full; --rewrite wait makes 1 of them programmatic")
+        done = self.baton("check", "p.toml", "--rewrite", "wait", "--json")
+        self.check(done, 0)
+        self.assertEqual(done.json()["next"], "baton run p.toml")
+        self.assertEqual(self.baton("check", "p.toml", "--pdl", "off", "--json").json()["next"],
+                         "baton run p.toml")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,31 @@
 #!/usr/bin/env python3
-"""baton explain: every code that messages and JSON use."""
+"""baton explain: every code that messages and JSON use, and docs/codes.md, which lists them.
 
-import unittest
+UPDATE=1 writes the page.
+"""
 
-from baton import Case, main
+import os
+
+from baton import ROOT, Case, main
+
+PAGE = ROOT / "docs" / "codes.md"
+HEAD = """\
+# Every code
+
+Messages and JSON name what happened by a code. `baton explain CODE` prints its row. This page is made from the
+library's tables by `UPDATE=1 ctest --test-dir build/release -R e2e/explain`.
+"""
+TITLES = {"finding": "Findings of the simulated GPU", "cause of a verdict": "Causes of verdicts",
+          "decision about an edge": "Decisions about edges", "error": "Errors"}
+
+
+def page(codes):
+    text = HEAD
+    for table, title in TITLES.items():
+        text += f"\n## {title}\n\n| code | | meaning | page |\n| --- | --- | --- | --- |\n"
+        text += "".join("| `{code}` | {detail} | {meaning} | [{page}]({page}) |\n".format(**row)
+                        for row in codes if row["table"] == table)
+    return text
 
 
 class Explain(Case):
@@ -26,6 +48,13 @@ class Explain(Case):
         self.assertGreater(len(codes), 60)
         for row in codes:
             self.assertTrue(row["meaning"], row)
+
+    def test_the_page_has_them_all(self):
+        codes = self.baton("explain", "--json").json()["codes"]
+        self.assertEqual({row["table"] for row in codes}, set(TITLES))
+        if os.environ.get("UPDATE"):
+            PAGE.write_text(page(codes), encoding="utf-8")
+        self.assertTrue(PAGE.read_text(encoding="utf-8") == page(codes), "docs/codes.md is old: run this with UPDATE=1")
 
     def test_an_unknown_code(self):
         self.check(self.baton("explain", "shared_rase"), 2, 'did you mean "shared_race"')

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """baton init: a program file from a source or an image runs as it is."""
 
+import subprocess
+import sys
 import tomllib
 import unittest
 
@@ -52,6 +54,29 @@ class Init(Case):
         self.assertIn("# guess", text)
         self.ok("run", "p.toml", "--set", "N=300")
         self.ok("check", "p.toml")
+
+    def test_a_reference(self):
+        self.write("k.cu", SOURCE)
+        self.ok("init", "k.cu", "-o", "p.toml", "--reference")
+        script = self.folder / "p_reference.py"
+        text = script.read_text(encoding="utf-8")
+        unfilled = subprocess.run([sys.executable, script], capture_output=True, text=True,
+                                  cwd=self.folder, check=False)
+        self.assertIn("fill in the function reference", unfilled.stderr)
+        at = text.index("    raise SystemExit")
+        end = text.index("\n", at)
+        script.write_text(text[:at] + """    return {
+        "saxpy_0": saxpy_1 + saxpy_0,
+        "outer_2": np.outer(outer_0.ravel()[:N], outer_1.ravel()[:N]),
+    }""" + text[end:], encoding="utf-8")
+        subprocess.run([sys.executable, script, "N=300", "SEED=5"], cwd=self.folder, check=True)
+        result = self.ok("run", "p.toml", "--set", "N=300", "--seed", "5", "--expect", "p_expected",
+                         "--json")
+        self.assertEqual([(o["name"], o["ok"]) for o in result.json()["outputs"]],
+                         [("saxpy_0", True), ("outer_2", True)])
+        # What was filled in is not overwritten.
+        (self.folder / "p.toml").unlink()
+        self.fails(2, "p_reference.py exists already", "init", "k.cu", "-o", "p.toml", "--reference")
 
     def test_entries(self):
         program, _ = self.draft("--entry", "scale<double>")

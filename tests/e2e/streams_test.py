@@ -128,8 +128,10 @@ class Words(Case):
 
     def test_a_tolerance_needs_something_to_compare(self):
         for option in ("--rtol", "--atol"):
+            self.write("p.toml", "[buffers]\ny = { dtype = 'f32', shape = 1, role = 'output' }\n"
+                       "[[steps]]\nfill = { buffer = 'y', value = 1 }\n")
             self.check(self.baton("run", "p.toml", option, "1"), 2,
-                       f"{option} compares nothing without --expect")
+                       f"{option} compares nothing: the program expects nothing of its outputs")
 
 
 if __name__ == "__main__":

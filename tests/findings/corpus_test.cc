@@ -243,9 +243,9 @@ TEST(CorpusTable, IsTheOneInTheDocs) {
   const std::size_t right = right_programs().size() + right_grid_programs().size();
   EXPECT_GE(right, 40u);
   rows += fmt::format("| none | | correct programs | {} |\n", right);
-  EXPECT_NE(page("simulator.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),
+  EXPECT_NE(page("findings.md").find("| --- | --- | --- | --- |\n" + rows + "\n"),
             std::string::npos)
-      << "docs/simulator.md needs this table:\n"
+      << "docs/findings.md needs this table:\n"
       << rows;
 }
 

@@ -7,8 +7,8 @@
 namespace baton {
 namespace {
 
-const std::array kKinds = {&kLaunchStepKind, &kCopyStepKind, &kFillStepKind,
-                           &kRepeatStepKind, &kIfStepKind,   &kWhileStepKind};
+const std::array kKinds = {&kLaunchStepKind, &kCopyStepKind,  &kFillStepKind,    &kRepeatStepKind,
+                           &kIfStepKind,     &kWhileStepKind, &kParallelStepKind};
 static_assert(kKinds.size() == std::variant_size_v<StepAction>,
               "a kind of step has no row, or a row has no kind");
 

@@ -38,6 +38,7 @@ extern const StepKind kFillStepKind;
 extern const StepKind kRepeatStepKind;
 extern const StepKind kIfStepKind;
 extern const StepKind kWhileStepKind;
+extern const StepKind kParallelStepKind;
 
 // All kinds, in the order of ProgramStep::action.
 std::span<const StepKind* const> step_kinds();
@@ -50,6 +51,7 @@ void check_step(FillStep& step, ProgramScope& scope, const SourceLocation& where
 void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(IfStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(WhileStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(ParallelStep& step, ProgramScope& scope, const SourceLocation& where);
 
 // Checks the steps of a program or a group in their order.
 void check_steps(std::vector<ProgramStep>& steps, ProgramScope& scope);
@@ -61,6 +63,7 @@ bool equal_steps(const FillStep& a, const FillStep& b);
 bool equal_steps(const RepeatStep& a, const RepeatStep& b);
 bool equal_steps(const IfStep& a, const IfStep& b);
 bool equal_steps(const WhileStep& a, const WhileStep& b);
+bool equal_steps(const ParallelStep& a, const ParallelStep& b);
 
 // Adds the keys that the kind's `read` reads as an equal step.
 void write_step(const LaunchStep& step, TomlTable& table);
@@ -69,5 +72,6 @@ void write_step(const FillStep& step, TomlTable& table);
 void write_step(const RepeatStep& step, TomlTable& table);
 void write_step(const IfStep& step, TomlTable& table);
 void write_step(const WhileStep& step, TomlTable& table);
+void write_step(const ParallelStep& step, TomlTable& table);
 
 }  // namespace baton

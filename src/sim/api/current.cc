@@ -15,6 +15,8 @@ std::atomic<bool> g_forked{false};
 
 // Has no destructor, so the thread can read it until it is gone.
 thread_local bool t_thread_ends = false;
+// How many calls are under way whose default stream is the thread's own.
+thread_local unsigned t_own_default_stream = 0;
 
 // Destroys the default streams of a thread that ends.
 struct ThreadStreams {
@@ -77,6 +79,14 @@ void deinitialize() {
   g_deinitialized.store(true, std::memory_order_release);
 }
 
+ThreadDefaultStream::ThreadDefaultStream() {
+  ++t_own_default_stream;
+}
+
+ThreadDefaultStream::~ThreadDefaultStream() {
+  --t_own_default_stream;
+}
+
 SimDevice& device_of(CUdevice ordinal) {
   SimDevice* device = SimDevice::find(ordinal);
   require(device != nullptr, CUDA_ERROR_INVALID_DEVICE);
@@ -99,8 +109,11 @@ std::shared_ptr<Context> usable_context() {
 }
 
 std::shared_ptr<SimStream> usable_stream(CUstream handle) {
-  if (handle == nullptr || handle == CU_STREAM_LEGACY) return usable_context()->legacy_stream();
-  if (handle == CU_STREAM_PER_THREAD) {
+  const bool is_own = handle == nullptr && t_own_default_stream != 0;
+  if (!is_own && (handle == nullptr || handle == CU_STREAM_LEGACY)) {
+    return usable_context()->legacy_stream();
+  }
+  if (is_own || handle == CU_STREAM_PER_THREAD) {
     destroy_streams_at_thread_end();
     return usable_context()->thread_stream();
   }
@@ -135,6 +148,12 @@ std::shared_ptr<SimFunction> place_function(Context& context, CUfunction handle)
       objects.kernels.find(reinterpret_cast<CUkernel>(handle));
   if (kernel == nullptr) throw Refusal(unknown_handle());
   return context.function(kernel);
+}
+
+void drain_all_devices() {
+  for (SimDevice& device : SimDevice::all()) {
+    if (const std::shared_ptr<Context> context = device.context()) context->queue().drain();
+  }
 }
 
 std::shared_ptr<Context> owner_of(std::uint64_t address) {

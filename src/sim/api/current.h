@@ -40,6 +40,15 @@ void refuse_after_fork();
 // Whether this process was forked.
 bool is_forked();
 
+// While it lives, the default stream of the calling thread's calls is the thread's own.
+class ThreadDefaultStream {
+ public:
+  ThreadDefaultStream();
+  ~ThreadDefaultStream();
+  ThreadDefaultStream(const ThreadDefaultStream&) = delete;
+  ThreadDefaultStream& operator=(const ThreadDefaultStream&) = delete;
+};
+
 SimDevice& device_of(CUdevice ordinal);
 // The current context, whatever state it is in, and one that no error has poisoned.
 std::shared_ptr<Context> current_context();
@@ -54,6 +63,9 @@ CUresult unknown_handle();
 
 // The function of a handle in this context. Kernels serve as functions too, and are placed then.
 std::shared_ptr<SimFunction> place_function(Context& context, CUfunction handle);
+
+// Waits for all work of all contexts.
+void drain_all_devices();
 
 // The live context whose memory holds the address, or null.
 std::shared_ptr<Context> owner_of(std::uint64_t address);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "sim/api/api.h"
+#include "sim/api/copy.h"
 #include "sim/api/current.h"
 #include "sim/api/graph_nodes.h"
 #include "sim/api/launch_note.h"
@@ -89,21 +90,6 @@ bool is_kept(CUlaunchAttributeID id) {
   return std::find(std::begin(kKept), std::end(kKept), id) != std::end(kKept);
 }
 
-// One side of a copy in one dimension: arrays and pitched copies are not simulated.
-CopySide side(CUmemorytype type, CUdeviceptr device, const void* host, std::uint64_t offset,
-              std::uint64_t bytes) {
-  bool pageable = false;
-  switch (type) {
-    case CU_MEMORYTYPE_DEVICE:
-    case CU_MEMORYTYPE_UNIFIED:
-      return device_place(device + offset, bytes);
-    case CU_MEMORYTYPE_HOST:
-      return host_place(static_cast<const std::byte*>(host) + offset, bytes, &pageable);
-    default:
-      throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
-  }
-}
-
 // Fills an array of `*count` places with what there is; without an array, only counts.
 template <typename T, typename Item, typename F>
 void list(T* to, size_t* count, const std::vector<Item>& items, F value) {
@@ -137,18 +123,12 @@ CUresult GraphAddKernelNode(CUgraphNode* node, CUgraph graph, const CUgraphNode*
 
 CUresult GraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
                             size_t count, const CUDA_MEMCPY3D* params, CUcontext) {
-  require(params != nullptr && params->WidthInBytes != 0, CUDA_ERROR_INVALID_VALUE);
-  const bool flat = params->Height == 1 && params->Depth == 1 && params->srcY == 0 &&
-                    params->srcZ == 0 && params->dstY == 0 && params->dstZ == 0;
-  require(flat, CUDA_ERROR_NOT_SUPPORTED);
-  const std::uint64_t bytes = params->WidthInBytes;
-  CopyWork copy;
-  copy.target =
-      side(params->dstMemoryType, params->dstDevice, params->dstHost, params->dstXInBytes, bytes);
-  copy.source =
-      side(params->srcMemoryType, params->srcDevice, params->srcHost, params->srcXInBytes, bytes);
-  copy.bytes = bytes;
-  return add_node(node, graph, dependencies, count, std::move(copy));
+  require(
+      params != nullptr && params->WidthInBytes != 0 && params->Height != 0 && params->Depth != 0,
+      CUDA_ERROR_INVALID_VALUE);
+  bool pageable = false;
+  return add_node(node, graph, dependencies, count,
+                  copy_work(pitched(params), &pageable, &pageable));
 }
 
 CUresult GraphAddMemsetNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,

@@ -41,6 +41,13 @@ class HandleTable {
     return object;
   }
 
+  // Calls `use(handle, object)` for each, under the table's lock.
+  template <typename Use>
+  void each(Use use) const {
+    std::shared_lock lock(mutex_);
+    for (const auto& [number, object] : objects_) use(reinterpret_cast<Handle>(number), *object);
+  }
+
   template <typename Predicate>
   void remove_if(Predicate predicate) {
     std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #include "sim/device/kernel_attributes.h"
 #include "sim/device/objects.h"
 #include "sim/device/occupancy.h"
+#include "sim/device/settings.h"
 
 namespace baton::sim::api {
 namespace {
@@ -82,6 +83,7 @@ CUresult LibraryLoadData(CUlibrary* library, const void* code, CUjit_option* opt
     return CUDA_SUCCESS;
   } catch (const ImageRefusal& refusal) {
     jit_log.write_error(refusal.why.what());
+    if (settings().image_refused != nullptr) settings().image_refused(refusal.why.what());
     if (!jit_log.has_error_buffer()) {
       log(LogLevel::kWarning, "an image does not load on the simulated GPU: {}",
           refusal.why.what());

@@ -6,6 +6,7 @@
 #include "sim/api/current.h"
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
+#include "sim/device/objects.h"
 #include "sim/queue/place.h"
 
 namespace baton::sim::api {
@@ -43,6 +44,12 @@ CUresult MemAlloc(CUdeviceptr* address, size_t bytes) {
 CUresult MemFree(CUdeviceptr address) {
   enter();
   if (address == 0) return CUDA_SUCCESS;
+  const auto host = HostMemory::instance().find(address);
+  if (host && host->kind == HostMemory::Kind::kManaged && host->base == address) {
+    drain_all_devices();
+    HostMemory::instance().free(reinterpret_cast<void*>(address), HostMemory::Kind::kManaged);
+    return CUDA_SUCCESS;
+  }
   const std::shared_ptr<Context> owner = owner_of(address);
   require(owner != nullptr && owner->heap()->begin_free(address), CUDA_ERROR_INVALID_VALUE);
   owner->queue().drain();
@@ -54,7 +61,11 @@ CUresult MemFree(CUdeviceptr address) {
 CUresult MemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream handle) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(address != nullptr, CUDA_ERROR_INVALID_VALUE);
-  const std::uint64_t allocated = bytes == 0 ? 0 : stream->context->heap()->allocate(bytes);
+  SimDevice& device = device_of(stream->context->ordinal());
+  const std::uint64_t allocated =
+      bytes == 0 ? 0
+                 : stream->context->heap()->allocate(
+                       bytes, Objects::instance().pools.find(device.current_pool()));
   require(bytes == 0 || allocated != 0, CUDA_ERROR_OUT_OF_MEMORY);
   *address = allocated;
   return CUDA_SUCCESS;
@@ -103,7 +114,9 @@ CUresult MemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   constexpr unsigned kKnown =
       CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   require(pointer != nullptr && (flags & ~kKnown) == 0, CUDA_ERROR_INVALID_VALUE);
-  *pointer = bytes == 0 ? nullptr : HostMemory::instance().allocate(bytes, context->ordinal());
+  *pointer = bytes == 0 ? nullptr
+                        : HostMemory::instance().allocate(bytes, context->ordinal(),
+                                                          HostMemory::Kind::kPinned, flags);
   require(bytes == 0 || *pointer != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
   return CUDA_SUCCESS;
 }
@@ -115,10 +128,9 @@ CUresult MemFreeHost(void* pointer) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto pinned = HostMemory::instance().find(address);
   require(pinned && pinned->base == address, CUDA_ERROR_INVALID_VALUE);
-  for (SimDevice& device : SimDevice::all()) {
-    if (const std::shared_ptr<Context> context = device.context()) context->queue().drain();
-  }
-  require(HostMemory::instance().free(pointer), CUDA_ERROR_INVALID_VALUE);
+  drain_all_devices();
+  require(HostMemory::instance().free(pointer, HostMemory::Kind::kPinned),
+          CUDA_ERROR_INVALID_VALUE);
   return CUDA_SUCCESS;
 }
 

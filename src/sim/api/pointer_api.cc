@@ -1,9 +1,11 @@
 // What is known of an address.
 
+#include <cstring>
 #include <optional>
 
 #include "sim/api/api.h"
 #include "sim/api/current.h"
+#include "sim/api/foreign.h"
 #include "sim/api/refusal.h"
 #include "sim/device/host_memory.h"
 
@@ -15,22 +17,25 @@ struct Pointer {
   CUdeviceptr address = 0;
   SimDevice* device = nullptr;
   bool on_device = false;
+  bool is_managed = false;
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
   std::uint64_t id = 0;
 };
 
 std::optional<Pointer> find(CUdeviceptr address) {
+  if (const auto host = HostMemory::instance().find(address)) {
+    Pointer pointer{
+        address, SimDevice::find(CUdevice{host->ordinal}), false, false, host->base, host->bytes,
+        host->id};
+    pointer.is_managed = host->kind == HostMemory::Kind::kManaged;
+    return pointer;
+  }
   if (const std::shared_ptr<Context> owner = owner_of(address)) {
-    Pointer pointer{address, SimDevice::find(CUdevice{owner->ordinal()}), true, 0, 0, 0};
+    Pointer pointer{address, SimDevice::find(CUdevice{owner->ordinal()}), true, false, 0, 0, 0};
     owner->heap()->memory().range(address, &pointer.base, &pointer.bytes);
     if (const auto allocation = owner->heap()->find(address)) pointer.id = allocation->id;
     return pointer;
-  }
-  if (const auto pinned = HostMemory::instance().find(address)) {
-    return Pointer{address,       SimDevice::find(CUdevice{pinned->ordinal}),
-                   false,         pinned->base,
-                   pinned->bytes, pinned->id};
   }
   return std::nullopt;
 }
@@ -53,60 +58,95 @@ void size(const Pointer& p, void* data) {
 
 struct PointerAttributeRow {
   CUpointer_attribute attribute;
+  std::size_t bytes;  // of the value
   void (*get)(const Pointer& pointer, void* data);
 };
 
 constexpr PointerAttributeRow kPointerRows[] = {
-    {CU_POINTER_ATTRIBUTE_CONTEXT,
+    {CU_POINTER_ATTRIBUTE_CONTEXT, 8,
      [](const Pointer& p, void* data) { store(data, p.device->handle()); }},
-    {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 4,
      [](const Pointer& p, void* data) {
-       store<unsigned>(data, p.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
+       store<unsigned>(data,
+                       p.on_device || p.is_managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
      }},
-    {CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+    {CU_POINTER_ATTRIBUTE_DEVICE_POINTER, 8,
      [](const Pointer& p, void* data) { store(data, p.address); }},
-    {CU_POINTER_ATTRIBUTE_HOST_POINTER,
+    {CU_POINTER_ATTRIBUTE_HOST_POINTER, 8,
      [](const Pointer& p, void* data) {
        require(!p.on_device, CUDA_ERROR_INVALID_VALUE);
        store(data, reinterpret_cast<void*>(p.address));
      }},
-    {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, no},
-    {CU_POINTER_ATTRIBUTE_BUFFER_ID,
+    {CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 4, no},
+    {CU_POINTER_ATTRIBUTE_BUFFER_ID, 8,
      [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
-    {CU_POINTER_ATTRIBUTE_IS_MANAGED, no},
-    {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    {CU_POINTER_ATTRIBUTE_IS_MANAGED, 4,
+     [](const Pointer& p, void* data) { store<unsigned>(data, p.is_managed); }},
+    {CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, 4,
      [](const Pointer& p, void* data) { store(data, p.device->ordinal()); }},
-    {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, no},
-    {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, base_address},
-    {CU_POINTER_ATTRIBUTE_RANGE_SIZE, size},
-    {CU_POINTER_ATTRIBUTE_MAPPED, [](const Pointer&, void* data) { store<unsigned>(data, 1); }},
-    {CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES,
+    {CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, 4, no},
+    {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, 8, base_address},
+    {CU_POINTER_ATTRIBUTE_RANGE_SIZE, 8, size},
+    {CU_POINTER_ATTRIBUTE_MAPPED, 4, [](const Pointer&, void* data) { store<unsigned>(data, 1); }},
+    {CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, 8,
      [](const Pointer&, void* data) { store<unsigned long long>(data, 0); }},
-    {CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, no},
-    {CU_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+    {CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE, 4, no},
+    {CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, 4,
      [](const Pointer&, void* data) {
        store<unsigned>(data, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
      }},
-    {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+    {CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, 8,
      [](const Pointer&, void* data) { store<CUmemoryPool>(data, nullptr); }},
-    {CU_POINTER_ATTRIBUTE_MAPPING_SIZE, size},
-    {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, base_address},
-    {CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID,
+    {CU_POINTER_ATTRIBUTE_MAPPING_SIZE, 8, size},
+    {CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, 8, base_address},
+    {CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID, 8,
      [](const Pointer& p, void* data) { store<unsigned long long>(data, p.id); }},
 };
+
+const PointerAttributeRow* row_of(CUpointer_attribute attribute) {
+  for (const PointerAttributeRow& row : kPointerRows) {
+    if (row.attribute == attribute) return &row;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 CUresult PointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
-  require(data != nullptr, CUDA_ERROR_INVALID_VALUE);
-  for (const PointerAttributeRow& row : kPointerRows) {
-    if (row.attribute != attribute) continue;
-    const std::optional<Pointer> pointer = find(address);
-    require(pointer.has_value(), CUDA_ERROR_INVALID_VALUE);
-    row.get(*pointer, data);
-    return CUDA_SUCCESS;
+  const PointerAttributeRow* const row = row_of(attribute);
+  require(data != nullptr && row != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const std::optional<Pointer> pointer = find(address);
+  require(pointer.has_value(), CUDA_ERROR_INVALID_VALUE);
+  row->get(*pointer, data);
+  return CUDA_SUCCESS;
+}
+
+// What does not hold for the address, or is not known, is zero.
+CUresult PointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data,
+                              CUdeviceptr address) {
+  enter();
+  require(count != 0 && attributes != nullptr && data != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const std::optional<Pointer> pointer = find(address);
+  for (unsigned k = 0; k < count; ++k) {
+    const PointerAttributeRow* const row = row_of(attributes[k]);
+    require(row != nullptr && data[k] != nullptr, CUDA_ERROR_INVALID_VALUE);
+    std::memset(data[k], 0, row->bytes);
+    if (row->attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) store(data[k], -2);
+    const bool is_pageable_host = row->attribute == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
+                                  pointer.has_value() && pointer->on_device;
+    if (pointer.has_value() && !is_pageable_host) row->get(*pointer, data[k]);
   }
-  return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+// Every copy here is as ordered as CU_POINTER_ATTRIBUTE_SYNC_MEMOPS asks for.
+CUresult PointerSetAttribute(const void* value, CUpointer_attribute attribute,
+                             CUdeviceptr address) {
+  enter();
+  require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS &&
+              find(address).has_value(),
+          CUDA_ERROR_INVALID_VALUE);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace baton::sim::api

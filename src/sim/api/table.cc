@@ -3,54 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <new>
 
 #include "base/log.h"
 #include "baton/error.h"
 #include "sim/api/api.h"
 #include "sim/api/current.h"
 #include "sim/api/driver.h"
-#include "sim/api/refusal.h"
+#include "sim/api/entry.h"
 
 namespace baton::sim {
 namespace {
-
-CUresult result_of(const Error& failure) {
-  switch (failure.code()) {
-    case ErrorCode::kOutOfMemory:
-      return CUDA_ERROR_OUT_OF_MEMORY;
-    case ErrorCode::kUnsupported:
-      return CUDA_ERROR_NOT_SUPPORTED;
-    case ErrorCode::kNotFound:
-      return CUDA_ERROR_NOT_FOUND;
-    case ErrorCode::kInvalidInput:
-      return CUDA_ERROR_INVALID_PTX;
-    default:
-      return CUDA_ERROR_UNKNOWN;
-  }
-}
-
-// One entry of the table: calls the function and lets no exception out.
-template <auto kFunction>
-struct Entry;
-template <typename... Arguments, CUresult (*kFunction)(Arguments...)>
-struct Entry<kFunction> {
-  static CUresult call(Arguments... arguments) noexcept {
-    try {
-      return kFunction(arguments...);
-    } catch (const Refusal& refusal) {
-      return refusal.result();
-    } catch (const std::bad_alloc&) {
-      return CUDA_ERROR_OUT_OF_MEMORY;
-    } catch (const Error& failure) {
-      log(LogLevel::kWarning, "the simulated driver rejects a call: {}", failure.what());
-      return result_of(failure);
-    } catch (const std::exception& failure) {
-      log(LogLevel::kError, "the simulated driver failed: {}", failure.what());
-      return CUDA_ERROR_UNKNOWN;
-    }
-  }
-};
 
 void stop_at_exit() {
   if (is_forked()) return;
@@ -75,6 +37,27 @@ driver::Driver* make() {
 }
 
 }  // namespace
+
+CUresult result_of(const Error& failure) noexcept {
+  log(LogLevel::kWarning, "the simulated driver rejects a call: {}", failure.what());
+  switch (failure.code()) {
+    case ErrorCode::kOutOfMemory:
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    case ErrorCode::kUnsupported:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case ErrorCode::kNotFound:
+      return CUDA_ERROR_NOT_FOUND;
+    case ErrorCode::kInvalidInput:
+      return CUDA_ERROR_INVALID_PTX;
+    default:
+      return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+CUresult result_of(const std::exception& failure) noexcept {
+  log(LogLevel::kError, "the simulated driver failed: {}", failure.what());
+  return CUDA_ERROR_UNKNOWN;
+}
 
 const driver::Driver& simulated_driver() {
   static const driver::Driver& table = *make();

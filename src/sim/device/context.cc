@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "sim/api/refusal.h"
 #include "sim/device/objects.h"
+#include "sim/device/settings.h"
 #include "sim/engine/memory/memory_impl.h"
 #include "sim/queue/launch.h"
 
@@ -43,7 +44,7 @@ bool is_pending(const CommandPtr& command) {
 // not kept: a graph reads its source when it runs.
 std::optional<NodeWork> node_work(Work work) {
   if (auto* copy = std::get_if<Copy>(&work)) {
-    return CopyWork{copy->target, copy->source, copy->bytes};
+    return CopyWork{copy->target, copy->source, copy->bytes, copy->rows, copy->slices};
   }
   if (auto* fill = std::get_if<Fill>(&work)) return *fill;
   if (auto* call = std::get_if<HostCall>(&work)) return *call;
@@ -66,7 +67,12 @@ Context::Context(int ordinal, const Profile& profile)
       profile_(profile),
       heap_(std::make_shared<DeviceHeap>(ordinal, profile.memory_bytes())),
       engine_(engine_config(ordinal, profile), heap_->memory()),
-      queue_(engine_) {}
+      queue_(engine_) {
+  const driver::Simulator::Options& common = settings().common;
+  if (common.watch == driver::Simulator::Watch::kOn || common.races == Races::kGlobal) {
+    expect_overlap();
+  }
+}
 
 std::shared_ptr<SimStream> Context::make_stream(SimStream::Kind kind, int priority) {
   auto stream = std::make_shared<SimStream>(shared_from_this(), kind, priority);
@@ -347,6 +353,7 @@ void Context::unload(const SimLibrary& library) {
 void Context::tell_unread() {
   const bool fault_was_told = queue_.sessions().fault().was_told();
   std::vector<driver::Finding> left = queue_.sessions().common()->findings.take();
+  if (settings().left != nullptr) return settings().left(left);
   std::erase_if(left, [&](const driver::Finding& finding) {
     return !driver::is_error(finding.kind) || (finding.is_fault && fault_was_told);
   });

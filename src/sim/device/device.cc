@@ -1,5 +1,7 @@
 #include "sim/device/device.h"
 
+#include <utility>
+
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
 
@@ -53,6 +55,7 @@ void SimDevice::retain() {
     auto context = std::make_shared<Context>(ordinal_, profile_);
     std::lock_guard lock(mutex_);
     context_ = std::move(context);
+    ++number_;
   }
   ++references_;
 }
@@ -60,7 +63,50 @@ void SimDevice::retain() {
 bool SimDevice::release() {
   std::lock_guard one(retain_mutex_);
   if (references_ == 0) return false;
-  if (--references_ > 0) return true;
+  if (--references_ == 0) end_context();
+  return true;
+}
+
+void SimDevice::reset() {
+  std::lock_guard one(retain_mutex_);
+  if (std::exchange(references_, 0) != 0) end_context();
+  std::lock_guard lock(mutex_);
+  settings_ = {};
+}
+
+std::uint64_t SimDevice::context_number() const {
+  std::lock_guard lock(mutex_);
+  return static_cast<std::uint64_t>(ordinal_) << 32 | number_;
+}
+
+CUmemoryPool SimDevice::default_pool() {
+  std::lock_guard lock(mutex_);
+  if (default_pool_ == nullptr) {
+    default_pool_ = Objects::instance().pools.add(std::make_shared<SimPool>(ordinal_, true));
+  }
+  return default_pool_;
+}
+
+CUmemoryPool SimDevice::current_pool() {
+  {
+    std::lock_guard lock(mutex_);
+    if (current_pool_ != nullptr) return current_pool_;
+  }
+  return default_pool();
+}
+
+void SimDevice::set_current_pool(CUmemoryPool pool) {
+  std::lock_guard lock(mutex_);
+  current_pool_ = pool;
+}
+
+ContextSettings SimDevice::settings() const {
+  std::lock_guard lock(mutex_);
+  return settings_;
+}
+
+// Under `retain_mutex_`.
+void SimDevice::end_context() {
   std::shared_ptr<Context> last = context();
   last->queue().drain();
   {
@@ -74,7 +120,6 @@ bool SimDevice::release() {
   Objects::instance().events.remove_if(is_of_last);
   Objects::instance().functions.remove_if(is_of_last);
   HostMemory::instance().free_all(ordinal_);
-  return true;
 }
 
 void SimDevice::abandon() {

@@ -2,11 +2,13 @@
 
 #include <cuda.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 
 #include "sim/device/context.h"
+#include "sim/device/context_settings.h"
 #include "sim/device/profile.h"
 
 namespace baton::sim {
@@ -35,6 +37,23 @@ class SimDevice {
   // False where nobody retains the context. The last release waits for what was submitted, and then
   // frees all that the context holds; errors that poisoned it are gone with it.
   bool release();
+  // Ends the context whoever retains it. They hold a dead context until they retain it anew.
+  void reset();
+
+  // One of a kind for each context of the device that there was.
+  std::uint64_t context_number() const;
+
+  // The pools that stream-ordered allocations come from: the device's own, and the chosen one.
+  CUmemoryPool default_pool();
+  CUmemoryPool current_pool();
+  void set_current_pool(CUmemoryPool pool);
+
+  ContextSettings settings() const;
+  template <typename Change>
+  void change_settings(Change change) {
+    std::lock_guard lock(mutex_);
+    change(settings_);
+  }
 
   // At the exit of the process: the thread stops, and all else stays as it is.
   void abandon();
@@ -42,10 +61,16 @@ class SimDevice {
  private:
   const int ordinal_;
   const Profile& profile_;
-  std::mutex retain_mutex_;   // one change at a time
-  mutable std::mutex mutex_;  // guards the pointer alone
+  std::mutex retain_mutex_;  // one change at a time
+  void end_context();
+
+  mutable std::mutex mutex_;  // guards the pointer, its number and the settings
   int references_ = 0;
   std::shared_ptr<Context> context_;
+  std::uint64_t number_ = 0;
+  ContextSettings settings_;
+  CUmemoryPool default_pool_ = nullptr;
+  CUmemoryPool current_pool_ = nullptr;  // null: the default one
 };
 
 }  // namespace baton::sim

@@ -1,6 +1,9 @@
 #include "sim/device/heap.h"
 
 #include <atomic>
+#include <utility>
+
+#include "sim/device/host_memory.h"
 
 namespace baton::sim {
 
@@ -9,11 +12,26 @@ std::uint64_t next_buffer_id() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::uint64_t DeviceHeap::allocate(std::uint64_t bytes) {
+DeviceHeap::DeviceHeap(int ordinal, std::uint64_t capacity) : memory_(ordinal, capacity) {
+  HostMemory::instance().attach(memory_);
+}
+
+DeviceHeap::~DeviceHeap() {
+  HostMemory::instance().detach(memory_);
+  for (const auto& [address, entry] : entries_) {
+    if (entry.pool != nullptr) entry.pool->give(entry.bytes);
+  }
+}
+
+std::uint64_t DeviceHeap::allocate(std::uint64_t bytes, std::shared_ptr<SimPool> pool) {
+  if (pool != nullptr && !pool->take(bytes)) return 0;
   const std::uint64_t address = memory_.allocate(bytes);
-  if (address == 0) return 0;
+  if (address == 0) {
+    if (pool != nullptr) pool->give(bytes);
+    return 0;
+  }
   std::lock_guard lock(mutex_);
-  entries_.emplace(address, Entry{bytes, next_buffer_id(), false});
+  entries_.emplace(address, Entry{bytes, next_buffer_id(), false, std::move(pool)});
   return address;
 }
 
@@ -28,7 +46,11 @@ bool DeviceHeap::begin_free(std::uint64_t address) {
 void DeviceHeap::finish_free(std::uint64_t address) {
   {
     std::lock_guard lock(mutex_);
-    entries_.erase(address);
+    const auto found = entries_.find(address);
+    if (found != entries_.end()) {
+      if (found->second.pool != nullptr) found->second.pool->give(found->second.bytes);
+      entries_.erase(found);
+    }
   }
   memory_.free(address);
 }

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
+#include "sim/device/pool.h"
 #include "sim/engine/memory/memory.h"
 
 namespace baton::sim {
@@ -13,7 +15,10 @@ namespace baton::sim {
 // modules placed there, and what is about to be freed in stream order. Thread-safe.
 class DeviceHeap {
  public:
-  DeviceHeap(int ordinal, std::uint64_t capacity) : memory_(ordinal, capacity) {}
+  DeviceHeap(int ordinal, std::uint64_t capacity);
+  ~DeviceHeap();
+  DeviceHeap(const DeviceHeap&) = delete;
+  DeviceHeap& operator=(const DeviceHeap&) = delete;
 
   struct Allocation {
     std::uint64_t base = 0;
@@ -21,8 +26,9 @@ class DeviceHeap {
     std::uint64_t id = 0;  // CU_POINTER_ATTRIBUTE_BUFFER_ID: one of a kind in the process
   };
 
-  // 0 where the memory is exhausted.
-  std::uint64_t allocate(std::uint64_t bytes);
+  // 0 where the memory, or what the pool may have, is exhausted. The pool counts the bytes until
+  // they are free; null: none does.
+  std::uint64_t allocate(std::uint64_t bytes, std::shared_ptr<SimPool> pool = nullptr);
 
   // False where `address` is not the start of an allocation of the user's, or is already on its way
   // out. From here on no new operation may name it; `finish_free` gives it back.
@@ -45,6 +51,7 @@ class DeviceHeap {
     std::uint64_t bytes = 0;
     std::uint64_t id = 0;
     bool leaving = false;
+    std::shared_ptr<SimPool> pool;
   };
 
   DeviceMemory memory_;

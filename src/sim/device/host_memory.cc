@@ -1,5 +1,6 @@
 #include "sim/device/host_memory.h"
 
+#include <algorithm>
 #include <new>
 
 #include "sim/device/heap.h"
@@ -14,6 +15,23 @@ void release(std::uintptr_t base) {
   ::operator delete(reinterpret_cast<void*>(base), kAlignment);
 }
 
+const char* title_of(HostMemory::Kind kind) {
+  switch (kind) {
+    case HostMemory::Kind::kPinned:
+      return "pinned memory";
+    case HostMemory::Kind::kManaged:
+      return "managed memory";
+    case HostMemory::Kind::kRegistered:
+      return "registered memory";
+  }
+  return "";
+}
+
+void show(DeviceMemory& memory, const HostMemory::Allocation& allocation) {
+  memory.map_host(reinterpret_cast<void*>(allocation.base), allocation.bytes,
+                  title_of(allocation.kind));
+}
+
 }  // namespace
 
 HostMemory& HostMemory::instance() {
@@ -21,32 +39,58 @@ HostMemory& HostMemory::instance() {
   return instance;
 }
 
-void* HostMemory::allocate(std::size_t bytes, int ordinal) {
+void HostMemory::add(const Allocation& allocation) {
+  allocations_.emplace(allocation.base, allocation);
+  for (DeviceMemory* memory : devices_) show(*memory, allocation);
+}
+
+void HostMemory::remove(Allocations::iterator allocation) {
+  const Allocation removed = allocation->second;
+  allocations_.erase(allocation);
+  for (DeviceMemory* memory : devices_) memory->unmap_host(removed.base);
+  if (removed.kind != Kind::kRegistered) release(removed.base);
+}
+
+void* HostMemory::allocate(std::size_t bytes, int ordinal, Kind kind, unsigned flags) {
   void* pointer = ::operator new(bytes, kAlignment, std::nothrow);
   if (pointer == nullptr) return nullptr;
-  const auto base = reinterpret_cast<std::uintptr_t>(pointer);
   std::lock_guard lock(mutex_);
-  allocations_.emplace(base, Allocation{base, bytes, next_buffer_id(), ordinal});
+  add({reinterpret_cast<std::uintptr_t>(pointer), bytes, next_buffer_id(), ordinal, kind, flags});
   return pointer;
 }
 
-bool HostMemory::free(void* pointer) {
-  const auto base = reinterpret_cast<std::uintptr_t>(pointer);
-  {
-    std::lock_guard lock(mutex_);
-    if (allocations_.erase(base) == 0) return false;
-  }
-  release(base);
+bool HostMemory::free(void* pointer, Kind kind) {
+  std::lock_guard lock(mutex_);
+  const auto found = allocations_.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == allocations_.end() || found->second.kind != kind) return false;
+  remove(found);
   return true;
+}
+
+bool HostMemory::take(void* pointer, std::size_t bytes, int ordinal, unsigned flags) {
+  const auto base = reinterpret_cast<std::uintptr_t>(pointer);
+  std::lock_guard lock(mutex_);
+  const auto above = allocations_.lower_bound(base);
+  if (above != allocations_.end() && above->first - base < bytes) return false;
+  if (above != allocations_.begin()) {
+    const Allocation& below = std::prev(above)->second;
+    if (base - below.base < below.bytes) return false;
+  }
+  add({base, bytes, next_buffer_id(), ordinal, Kind::kRegistered, flags});
+  return true;
+}
+
+bool HostMemory::give_back(void* pointer) {
+  return free(pointer, Kind::kRegistered);
 }
 
 void HostMemory::free_all(int ordinal) {
   std::lock_guard lock(mutex_);
-  std::erase_if(allocations_, [&](const auto& entry) {
-    if (entry.second.ordinal != ordinal) return false;
-    release(entry.first);
-    return true;
-  });
+  for (auto each = allocations_.begin(); each != allocations_.end();) {
+    const auto next = std::next(each);
+    if (each->second.ordinal == ordinal) remove(each);
+    each = next;
+  }
 }
 
 std::optional<HostMemory::Allocation> HostMemory::find(std::uintptr_t address) const {
@@ -56,6 +100,17 @@ std::optional<HostMemory::Allocation> HostMemory::find(std::uintptr_t address) c
   const Allocation& allocation = std::prev(above)->second;
   if (address - allocation.base >= allocation.bytes) return std::nullopt;
   return allocation;
+}
+
+void HostMemory::attach(DeviceMemory& memory) {
+  std::lock_guard lock(mutex_);
+  devices_.push_back(&memory);
+  for (const auto& [base, allocation] : allocations_) show(memory, allocation);
+}
+
+void HostMemory::detach(DeviceMemory& memory) {
+  std::lock_guard lock(mutex_);
+  std::erase(devices_, &memory);
 }
 
 }  // namespace baton::sim

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "image/elf.h"
 #include "image/fatbin.h"
+#include "image/kept_ptx.h"
 
 namespace baton::sim {
 namespace {
@@ -46,6 +48,14 @@ std::string ptx_of_fatbin(const void* start, int architecture) {
     if (best == nullptr || rank(member) > rank(*best)) best = &member;
   }
   if (best == nullptr) {
+    // A cubin may have its PTX inside.
+    for (const image::FatbinMember& member : fatbin.members()) {
+      if (member.facts.kind != image::FatbinMember::Kind::kCubin) continue;
+      const std::string cubin = fatbin.unpack(member);
+      if (const std::string_view kept = image::kept_ptx(cubin); !kept.empty()) {
+        return std::string(kept);
+      }
+    }
     throw error(ErrorCode::kUnsupported,
                 "the fatbin holds machine code only, no PTX, and the simulated GPU runs PTX; build "
                 "it with -gencode arch=compute_{0},code=compute_{0} too, or run on a GPU",
@@ -61,6 +71,8 @@ std::string ptx_of_image(const void* code, int architecture) {
   if (starts_with(bytes,
                   "\x7f"
                   "ELF")) {
+    const std::string_view kept = image::kept_ptx({bytes, image::ElfFile::size_of(bytes)});
+    if (!kept.empty()) return std::string(kept);
     throw error(ErrorCode::kUnsupported,
                 "the image is a cubin: it holds machine code only, no PTX, and the simulated GPU "
                 "runs PTX; give it the PTX of the same kernels, or run on a GPU");

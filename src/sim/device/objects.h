@@ -5,6 +5,8 @@
 
 #include "sim/api/handles.h"
 #include "sim/device/library.h"
+#include "sim/device/link_state.h"
+#include "sim/device/pool.h"
 #include "sim/graph/condition.h"
 #include "sim/graph/graph.h"
 #include "sim/queue/event.h"
@@ -33,6 +35,8 @@ struct Objects {
   HandleTable<CUgraphNode, GraphNode> graph_nodes{0x57};
   HandleTable<CUgraphExec, GraphExec> graph_execs{0x58};
   HandleTable<ConditionHandle, ConditionValue> conditions{0x59};
+  HandleTable<CUmemoryPool, SimPool> pools{0x5a};
+  HandleTable<CUlinkState, LinkState> links{0x5b};
 };
 
 }  // namespace baton::sim

@@ -1,8 +1,10 @@
 #include "sim/device/profile.h"
 
-#include <iterator>
+#include <algorithm>
 #include <numeric>
 #include <vector>
+
+#include "sim/device/settings.h"
 
 namespace baton::sim {
 namespace {
@@ -229,9 +231,25 @@ std::optional<int> Profile::attribute(CUdevice_attribute attribute) const {
   return index < values_.size() ? values_[index] : std::nullopt;
 }
 
+std::vector<std::string_view> profile_names() {
+  std::vector<std::string_view> names;
+  for (const Profile::Product& product : kProducts) names.push_back(product.name);
+  return names;
+}
+
 std::span<const Profile> profiles() {
-  static const auto& all = *new std::vector<Profile>(std::begin(kProducts), std::end(kProducts));
-  return all;
+  static const auto& visible = *[] {
+    auto* made = new std::vector<Profile>;
+    for (Profile::Product product : kProducts) {
+      if (!settings().only.empty() && settings().only != product.name) continue;
+      if (settings().memory_bytes != 0) {
+        product.memory_bytes = std::min(product.memory_bytes, settings().memory_bytes);
+      }
+      made->emplace_back(product);
+    }
+    return made;
+  }();
+  return visible;
 }
 
 }  // namespace baton::sim

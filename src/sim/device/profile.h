@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "chip/chip.h"
 
@@ -51,7 +52,11 @@ class Profile {
   std::array<std::optional<int>, CU_DEVICE_ATTRIBUTE_MAX> values_{};
 };
 
-// All profiles; a device's ordinal is its place here. Never destroyed.
+// The names of all profiles that there are.
+std::vector<std::string_view> profile_names();
+
+// The profiles of the visible devices (settings.h); a device's ordinal is its place here. Never
+// destroyed.
 std::span<const Profile> profiles();
 
 }  // namespace baton::sim

@@ -29,7 +29,9 @@ struct KernelWork {
 struct CopyWork {
   CopySide target;
   CopySide source;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of a row
+  std::uint64_t rows = 1;   // of a slice
+  std::uint64_t slices = 1;
 };
 struct RecordWork {
   std::shared_ptr<SimEvent> event;

@@ -53,7 +53,7 @@ Work work_of(const LaunchedStep& step, const LaunchedStepPtr& owner,
   const NodeWork& node = step.work;
   if (const auto* kernel = std::get_if<KernelWork>(&node)) return kernel->launch;
   if (const auto* copy = std::get_if<CopyWork>(&node)) {
-    return Copy{copy->target, copy->source, copy->bytes, {}};
+    return Copy{copy->target, copy->source, copy->bytes, {}, copy->rows, copy->slices};
   }
   if (const auto* fill = std::get_if<Fill>(&node)) return *fill;
   if (const auto* call = std::get_if<HostCall>(&node)) return *call;

@@ -36,13 +36,17 @@ struct Join {};  // nothing: it is done when what it waits for is
 struct CopySide {
   std::shared_ptr<DeviceHeap> heap;
   std::uint64_t address = 0;
+  std::uint64_t pitch = 0;  // bytes from one row to the next
+  std::uint64_t slice = 0;  // bytes from one slice of rows to the next
 };
 
 struct Copy {
   CopySide target;
   CopySide source;
-  std::uint64_t bytes = 0;
-  StagedBytes staged;  // the source's bytes, where they were taken at the call
+  std::uint64_t bytes = 0;  // of a row
+  StagedBytes staged;       // the source's bytes, where they were taken at the call; one row
+  std::uint64_t rows = 1;   // of a slice
+  std::uint64_t slices = 1;
 };
 
 struct Fill {
@@ -62,6 +66,8 @@ struct Free {
 struct HostCall {
   CUhostFn function = nullptr;
   void* argument = nullptr;
+  std::shared_ptr<void> keeps =
+      nullptr;  // what the argument points to, or null: that is the caller's matter
 };
 
 struct Record {

@@ -32,6 +32,7 @@ bool copy_between_devices(const Copy& copy) {
   return true;
 }
 
+// One row.
 bool run(const Copy& copy) {
   const void* source =
       copy.staged.data() != nullptr ? copy.staged.data() : host_pointer(copy.source.address);
@@ -50,6 +51,21 @@ bool run(const Copy& copy) {
     return copy.target.heap->memory().copy(copy.target.address, copy.source.address, copy.bytes);
   }
   return copy_between_devices(copy);
+}
+
+// Calls `each` with the copy of one row after another, which begins where that does.
+template <typename Each>
+bool for_rows(const Copy& copy, Each each) {
+  if (copy.rows == 1 && copy.slices == 1) return each(copy);
+  Copy row{copy.target, copy.source, copy.bytes, {}};
+  for (std::uint64_t z = 0; z < copy.slices; ++z) {
+    for (std::uint64_t y = 0; y < copy.rows; ++y) {
+      row.target.address = copy.target.address + z * copy.target.slice + y * copy.target.pitch;
+      row.source.address = copy.source.address + z * copy.source.slice + y * copy.source.pitch;
+      if (!each(row)) return false;
+    }
+  }
+  return true;
 }
 
 bool fill_row(const Fill& fill, std::uint64_t address) {
@@ -128,9 +144,12 @@ CUresult execute(Work& work, const Command& command) noexcept {
             },
             [](const GridLaunch&) { return CUDA_ERROR_UNKNOWN; },
             [&](const Copy& copy) {
-              look(copy.source, copy.bytes, AccessKind::kRead);
-              look(copy.target, copy.bytes, AccessKind::kWrite);
-              if (run(copy)) return CUDA_SUCCESS;
+              const auto run_row = [&](const Copy& row) {
+                look(row.source, row.bytes, AccessKind::kRead);
+                look(row.target, row.bytes, AccessKind::kWrite);
+                return run(row);
+              };
+              if (for_rows(copy, run_row)) return CUDA_SUCCESS;
               const CopySide& dead = alive(copy.target, copy.bytes) ? copy.source : copy.target;
               return freed_meanwhile("copy", dead, findings);
             },

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/device/settings.h"
 #include "sim/queue/execute.h"
 
 namespace baton::sim {
@@ -35,8 +36,9 @@ Scheduler& Scheduler::instance() {
 
 DeviceQueue::DeviceQueue(Engine& engine) : engine_(engine) {
   {
-    std::lock_guard lock(Scheduler::instance().mutex);
+    const Lock lock(Scheduler::instance().mutex);
     Scheduler::instance().queues.push_back(this);
+    if (sessions_.schedule() != schedule_) submit_setting(lock, sessions_.schedule());
   }
   thread_ = std::thread([this] { run(); });
 }
@@ -256,8 +258,11 @@ void DeviceQueue::advance(Lock& lock) {
   if (!ended.empty()) slices_ = 0;
 
   lock.lock();
-  // What waits for a faulted grid must not run: the queue fails before the command is done.
-  if (fault != CUDA_SUCCESS) fail(lock, fault);
+  // What waits for a faulted grid must not run: the queue fails before the command is done. Those
+  // that keep going take the grid for one that ended.
+  if (fault != CUDA_SUCCESS && !(settings().keep_going && result == CUDA_SUCCESS)) {
+    fail(lock, fault);
+  }
   for (const Running& running : ended) {
     if (running.command->counted) *running.command->counted += running.grid->counters();
     reach(lock, running.command, Milestone::kDone);

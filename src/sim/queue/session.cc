@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "sim/device/settings.h"
 
 namespace baton::sim {
 
@@ -37,7 +38,13 @@ Schedule Sessions::schedule() const {
   for (const Open& open : open_) {
     if (open.notes->options.schedule) return *open.notes->options.schedule;
   }
-  return {};
+  return settings().common.schedule.value_or(Schedule{});
+}
+
+NotesPtr Sessions::common_notes(std::shared_ptr<FirstFault> fault) {
+  auto notes = std::make_shared<Notes>(settings().common, std::move(fault));
+  notes->findings.show_new(settings().first_seen);
+  return notes;
 }
 
 }  // namespace baton::sim

@@ -53,7 +53,8 @@ class Sessions {
   };
 
   const std::shared_ptr<FirstFault> fault_ = std::make_shared<FirstFault>();
-  const NotesPtr common_ = std::make_shared<Notes>(driver::Simulator::Options{}, fault_);
+  static NotesPtr common_notes(std::shared_ptr<FirstFault> fault);
+  const NotesPtr common_ = common_notes(fault_);
   std::vector<Open> open_;  // oldest first
 };
 

@@ -2,6 +2,8 @@
 
 #include <cuda.h>
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -28,11 +30,12 @@ struct SimStream {
   };
 
   SimStream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority)
-      : context(std::move(owner)), kind(stream_kind), priority(stream_priority) {}
+      : context(std::move(owner)), kind(stream_kind), priority(stream_priority), id(next_id()) {}
 
   const std::shared_ptr<Context> context;
   const Kind kind;
   const int priority;
+  const std::uint64_t id;  // one of a kind in the process
   // What is done when all that was submitted is, or null.
   CommandPtr tail;
   // The last command where it is a grid, but for events recorded since: what a dependent launch may
@@ -45,6 +48,12 @@ struct SimStream {
   // What StreamGetCaptureInfo last gave out.
   std::vector<CUgraphNode> reported_nodes;
   std::vector<CUgraphEdgeData> reported_edges;
+
+ private:
+  static std::uint64_t next_id() {
+    static std::atomic<std::uint64_t> next{1};
+    return next.fetch_add(1, std::memory_order_relaxed);
+  }
 };
 
 }  // namespace baton::sim

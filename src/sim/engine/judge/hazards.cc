@@ -245,9 +245,12 @@ void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
 }
 
 // Records whether all lanes come after the last accesses of the cell.
-void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
-  is_harmless(Toucher(Shadow::load(cell.write)), lane, &writer_before_);
-  is_harmless(Toucher(Shadow::load(cell.read)), lane, &reader_before_);
+inline void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
+  const auto cache = [&](std::uint64_t bits, std::uint64_t* before) {
+    if (!is_ignorable(bits, *before)) is_harmless(Toucher(bits), lane, before);
+  };
+  cache(Shadow::load(cell.write), &writer_before_);
+  cache(Shadow::load(cell.read), &reader_before_);
 }
 
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {

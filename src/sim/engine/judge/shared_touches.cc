@@ -267,7 +267,11 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   const std::uint32_t from = std::max(mine.low, all.low);
   const std::uint32_t to = std::min(mine.high, all.high);
   std::uint64_t suspicious = 0;
-  for (std::uint32_t k = from; k < to; ++k) suspicious |= conflicts_in(mine, all, k);
+  if (mine.has_strong || all.has_strong) {
+    for (std::uint32_t k = from; k < to; ++k) suspicious |= conflicts_in(mine, all, k);
+  } else {
+    for (std::uint32_t k = from; k < to; ++k) suspicious |= plain_conflicts_in(mine, all, k);
+  }
   for (std::size_t k = 0; k < closed_.size() && suspicious != 0; ++k) {
     const Segment& other = closed_[k];
     if (other.party == segment.party && other.party < watch_.all_) continue;

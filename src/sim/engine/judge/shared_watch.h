@@ -49,7 +49,10 @@ class SharedWatch {
   void begin();
 
   // --- What the executing warp touches ---
-  using Value = std::array<std::uint64_t, 2>;  // as many bytes as one store writes, at most
+  // As many bytes as one store writes, at most. Arrays are compared by a call, which takes longer.
+  struct Value : std::array<std::uint64_t, 2> {
+    friend bool operator==(const Value& a, const Value& b) { return a[0] == b[0] && a[1] == b[1]; }
+  };
   struct Access {
     const Insn* insn = nullptr;
     std::uint32_t offset = 0;      // bytes, of the first lane
@@ -128,13 +131,15 @@ class SharedWatch {
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
   // race with each other, nor are reads.
   static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
-    if (!a.has_strong && !b.has_strong) {
-      return (a.write[word] & (b.read[word] | b.write[word])) | (a.read[word] & b.write[word]);
-    }
+    if (!a.has_strong && !b.has_strong) return plain_conflicts_in(a, b, word);
     const std::uint64_t changed = b.write[word] | b.strong_write[word];
     return (a.write[word] & (b.read[word] | b.strong_read[word] | changed)) |
            (a.read[word] & changed) | (a.strong_read[word] & b.write[word]) |
            (a.strong_write[word] & (b.read[word] | b.write[word]));
+  }
+  static std::uint64_t plain_conflicts_in(const Footprint& a, const Footprint& b,
+                                          std::uint32_t word) {
+    return (a.write[word] & (b.read[word] | b.write[word])) | (a.read[word] & b.write[word]);
   }
 
   // What is touched of one block's memory.

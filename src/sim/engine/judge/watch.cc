@@ -21,15 +21,29 @@ bool concerns(const Exec* x, const Region& region, AccessKind touch) {
          (shadow.is_read_only && touch != AccessKind::kRead);
 }
 
+// The widest access of a lane that lies in a row: two vectors of four words.
+constexpr std::uint32_t kWidest = 32;
+// By log2 of the bytes of a lane: the distances of a row's lanes from the first one.
+template <class Offset>
+constexpr auto kRows = [] {
+  std::array<std::array<Offset, kLanes>, std::bit_width(kWidest)> rows{};
+  for (std::size_t width = 0; width < rows.size(); ++width) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) rows[width][lane] = lane << width;
+  }
+  return rows;
+}();
+
 // Calls `use` with the first of lanes that lie side by side, their number and the first one's
 // place.
 template <class Offset, class Use>
 void each_side_by_side(const Offset* offsets, std::uint32_t mask, std::uint64_t base,
                        std::uint32_t bytes, Use use) {
-  if (mask == kAllLanes) {  // nearly always a row
+  // Nearly always a row.
+  if (mask == kAllLanes && std::has_single_bit(bytes) && bytes <= kWidest) {
+    const auto& row = kRows<Offset>[std::countr_zero(bytes)];
     Offset apart = 0;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      apart |= (offsets[lane] - offsets[0]) ^ (static_cast<Offset>(lane) * bytes);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      apart |= (offsets[lane] - offsets[0]) ^ row[lane];
     }
     if (apart == 0) return use(0, std::uint32_t{kLanes}, base + offsets[0]);
   }
@@ -49,17 +63,26 @@ void each_side_by_side(const Offset* offsets, std::uint32_t mask, std::uint64_t 
   }
 }
 
+// Apart from the rest, which is all that most runs need.
+template <class Offset>
+[[gnu::noinline, gnu::cold]] void watch_inside(Exec* x, const Insn* i, const Region& region,
+                                               const Offset* offsets, std::uint32_t mask,
+                                               std::uint64_t base, std::uint32_t bytes,
+                                               AccessKind touch, const StoredValues& values) {
+  const GridRaces::Access access{
+      .x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values};
+  each_side_by_side(offsets, mask, base, bytes,
+                    [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
+                      x->grid->races->touch(access, lane, lanes, offset);
+                    });
+}
+
 template <class Offset>
 void watch_global(Exec* x, const Insn* i, const Region& region, const Offset* offsets,
                   std::uint32_t mask, std::uint64_t base, std::uint32_t bytes, AccessKind touch,
                   const StoredValues& values) {
-  if (GridRaces* races = x->grid->races.get()) {
-    const GridRaces::Access access{
-        .x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values};
-    each_side_by_side(offsets, mask, base, bytes,
-                      [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
-                        races->touch(access, lane, lanes, offset);
-                      });
+  if (x->grid->races != nullptr) [[unlikely]] {
+    watch_inside(x, i, region, offsets, mask, base, bytes, touch, values);
   }
   if (!concerns(x, region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
@@ -124,7 +147,8 @@ void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uin
 
 template <class Offset>
 void watch_shared(const Insn* i, const Region& region, const Offset* offsets, std::uint32_t mask,
-                  std::uint64_t base, std::uint32_t bytes, AccessKind touch, StoredValues values) {
+                  std::uint64_t base, std::uint32_t bytes, AccessKind touch,
+                  const StoredValues& values) {
   each_run(i, offsets, mask, base, bytes, touch,
            [&](SharedWatch::Access& access, std::uint32_t lanes) {
              if (access.stride == 0) set_value(values, lanes, &access);
@@ -164,7 +188,7 @@ std::uint64_t shape_of(const Pattern& p, const PatternPlaces& places) {
 }  // namespace
 
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, AccessKind touch, StoredValues values) {
+               std::uint32_t bytes, AccessKind touch, const StoredValues& values) {
   if (is_shared) {
     SharedWatch::Access access;
     access.insn = i;
@@ -211,7 +235,7 @@ namespace {
 
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
-                   StoredValues values) {
+                   const StoredValues& values) {
   if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
   SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
   if (p.footprint != 0 && open.note_again(i, static_cast<std::uint32_t>(offset), p.footprint)) {
@@ -222,21 +246,21 @@ void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint32_t* offsets, std::uint32_t bytes, AccessKind touch,
-                 StoredValues values) {
+                 const StoredValues& values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch, values);
 }
 
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
-                 StoredValues values) {
+                 const StoredValues& values) {
   if (is_shared) return watch_shared(i, region, offsets, x->mask, 0, bytes, touch, values);
   watch_global(x, i, region, offsets, x->mask, 0, bytes, touch, values);
 }
 
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
-                MemoryScope scope, StoredValues values) {
+                MemoryScope scope, const StoredValues& values) {
   const AccessKind plain = touch;
   if (strong && touch == AccessKind::kRead) touch = AccessKind::kStrongRead;
   if (strong && touch == AccessKind::kWrite) touch = AccessKind::kStrongWrite;

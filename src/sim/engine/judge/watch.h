@@ -31,26 +31,27 @@ struct StoredValues {
   std::uint32_t apart = 0;
   std::uint32_t each = 0;
 };
+constexpr StoredValues kNoValues{};  // one in each file: no symbol that others may take
 
 // All 32 lanes, lane l the `bytes` at offset + l * bytes.
 void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std::uint64_t offset,
-               std::uint32_t bytes, AccessKind touch, StoredValues values = {});
+               std::uint32_t bytes, AccessKind touch, const StoredValues& values = kNoValues);
 // All 32 lanes; lane l is at offset + p.at[l].
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
-                   StoredValues values = {});
+                   const StoredValues& values = kNoValues);
 // The lanes of x->mask.
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint32_t* offsets, std::uint32_t bytes, AccessKind touch,
-                 StoredValues values = {});
+                 const StoredValues& values = kNoValues);
 void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
                  const std::uint64_t* offsets, std::uint32_t bytes, AccessKind touch,
-                 StoredValues values = {});
+                 const StoredValues& values = kNoValues);
 // `strong`: an atomic, volatile, acquiring or releasing access, which is no race against another
 // such where its scope is wide enough.
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
-                MemoryScope scope = MemoryScope::kDevice, StoredValues values = {});
+                MemoryScope scope = MemoryScope::kDevice, const StoredValues& values = kNoValues);
 // A copy in bulk reads global memory, and may be over before what its thread does next.
 void watch_bulk_read(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
                      std::uint32_t bytes);

@@ -76,7 +76,15 @@ std::shared_ptr<Backing> Backing::make(std::uint64_t bytes) {
   return backing;
 }
 
+std::shared_ptr<Backing> Backing::over(std::byte* data, std::uint64_t bytes) {
+  std::shared_ptr<Backing> backing(new Backing(bytes));
+  backing->data_ = data;
+  backing->is_owned_ = false;
+  return backing;
+}
+
 Backing::~Backing() {
+  if (!is_owned_) return;
   if (mapped_ == 0) {
     std::free(data_);
     std::free(written_);
@@ -208,10 +216,16 @@ void DeviceMemory::Impl::forget_oldest_freed() {
   freed.erase(freed.begin(), middle);
 }
 
+bool DeviceMemory::Impl::is_near_mapped(std::uint64_t address) const {
+  const auto found = before(address);
+  return found != allocations.end() && is_host_address(found->first) &&
+         address - found->first < found->second.size + kNullPage;
+}
+
 AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
   if (address < kNullPage) return AddressKind::kNull;
-  if (is_host_address(address)) return AddressKind::kHost;
   std::shared_lock lock(mutex);
+  if (is_host_address(address) && !is_near_mapped(address)) return AddressKind::kHost;
   const auto found = before(address);
   if (found == allocations.end()) return AddressKind::kNone;
   if (address - found->first >= found->second.size) return AddressKind::kNone;
@@ -221,9 +235,10 @@ AddressKind DeviceMemory::Impl::classify(std::uint64_t address) const {
 std::string DeviceMemory::Impl::describe(std::uint64_t address) const {
   if (address == 0) return "the null pointer";
   if (address < kNullPage) return fmt::format("{} bytes past the null pointer", address);
-  if (is_host_address(address)) return "a host pointer";
   std::shared_lock lock(mutex);
-  if (address < window_begin || address >= window_end) {
+  if (is_host_address(address)) {
+    if (!is_near_mapped(address)) return "a host pointer";
+  } else if (address < window_begin || address >= window_end) {
     return "an address that no memory of this device has";
   }
   const auto found = nearest(address);
@@ -302,6 +317,7 @@ std::uint64_t DeviceMemory::Impl::find_room(std::uint64_t span) {
   if (span <= end - next) return next;
   std::uint64_t base = window_begin;
   for (const auto& [address, allocation] : allocations) {
+    if (address < base) continue;  // mapped memory of the host
     if (address >= end || address - base >= span) break;
     if (allocation.backing != nullptr) base = address + span_of(allocation.size);
   }
@@ -326,6 +342,31 @@ bool DeviceMemory::free(std::uint64_t address) {
   if (m.freed.size() > kFreedRemembered) m.forget_oldest_freed();
   m.current = nullptr;
   return true;
+}
+
+// The quick paths want regions that start at a multiple of the largest access.
+void DeviceMemory::map_host(void* data, std::uint64_t bytes, std::string_view name) {
+  Impl& m = *impl_;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uint64_t before = address % kRegionAlignment;
+  std::unique_lock lock(m.mutex);
+  Impl::Allocation& allocation = m.allocations[address - before];
+  allocation.size = bytes + before;
+  allocation.backing = Backing::over(static_cast<std::byte*>(data) - before, allocation.size);
+  allocation.backing->shadow().notes = m.watched;
+  allocation.all_written = true;
+  allocation.name = name;
+  m.live[address - before] = &allocation;
+  m.current = nullptr;
+}
+
+void DeviceMemory::unmap_host(std::uint64_t address) {
+  Impl& m = *impl_;
+  std::unique_lock lock(m.mutex);
+  const std::uint64_t base = address - address % kRegionAlignment;
+  m.live.erase(base);
+  m.allocations.erase(base);
+  m.current = nullptr;
 }
 
 std::uint64_t DeviceMemory::capacity() const {
@@ -368,6 +409,7 @@ bool DeviceMemory::copy(std::uint64_t target, std::uint64_t source, std::uint64_
   const std::uint64_t from_offset = source - from->first;
   std::memmove(to->second.backing->data() + to_offset, from->second.backing->data() + from_offset,
                bytes);
+  if (to->second.backing->written() == nullptr) return true;  // counts as written, always
   if (from->second.all_written) {
     m.mark_written(to->second, to_offset, bytes);
     return true;

@@ -28,6 +28,11 @@ class DeviceMemory {
   // False where `address` is not the start of a live allocation. The range is remembered as freed.
   bool free(std::uint64_t address);
 
+  // Memory of the host that kernels may use at its own address from now on, as written in full. It
+  // takes nothing of the capacity. The caller keeps it until it is unmapped and nothing runs.
+  void map_host(void* data, std::uint64_t bytes, std::string_view name);
+  void unmap_host(std::uint64_t address);
+
   std::uint64_t capacity() const;
   std::uint64_t used() const;
 

@@ -23,6 +23,8 @@ class Backing {
  public:
   // Null where the host has no room.
   static std::shared_ptr<Backing> make(std::uint64_t bytes);
+  // Memory of somebody else's, all of which counts as written.
+  static std::shared_ptr<Backing> over(std::byte* data, std::uint64_t bytes);
   ~Backing();
   Backing(const Backing&) = delete;
   Backing& operator=(const Backing&) = delete;
@@ -37,6 +39,7 @@ class Backing {
   std::byte* data_ = nullptr;
   std::uint8_t* written_ = nullptr;
   std::uint64_t mapped_ = 0;  // bytes of each mapping; 0 where the memory came from the heap
+  bool is_owned_ = true;
 };
 
 // "buffer y (f32 [256], 1024 bytes at 0x…)", or, without a name, "an allocation of 1024 bytes at
@@ -78,6 +81,8 @@ struct DeviceMemory::Impl {
   // The present snapshot; the same object while nothing changed. Thread-safe.
   std::shared_ptr<const Snapshot> snapshot();
   AddressKind classify(std::uint64_t address) const;
+  // Whether an address of the host's lies in memory that is mapped, or little behind it.
+  bool is_near_mapped(std::uint64_t address) const;
   std::string describe(std::uint64_t address) const;
 
   // From now on accesses are noted.

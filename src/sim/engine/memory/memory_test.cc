@@ -123,6 +123,26 @@ TEST(DeviceMemory, KnowsWhatWasWritten) {
   EXPECT_EQ(region(a).written[16], 1);
 }
 
+TEST(DeviceMemory, MemoryOfTheHostCountsAsWritten) {
+  DeviceMemory memory(3, kMiB);
+  std::vector<unsigned char> host(64, 7);
+  memory.map_host(host.data(), host.size(), "pinned memory");
+  const auto there = reinterpret_cast<std::uint64_t>(host.data());
+  const std::uint64_t partly = memory.allocate(64);
+  const std::uint8_t one = 1;
+  ASSERT_TRUE(memory.write(partly, &one, 1));
+  ASSERT_TRUE(memory.copy(there + 8, partly, 4));
+  EXPECT_EQ(host[8], 1);
+  EXPECT_EQ(host[7], 7);
+  EXPECT_EQ(host[12], 7);
+  ASSERT_TRUE(memory.copy(partly + 16, there, 16));
+  std::uint8_t back = 0;
+  ASSERT_TRUE(memory.read(partly + 24, &back, 1));
+  EXPECT_EQ(back, 1);
+  memory.unmap_host(there);
+  EXPECT_FALSE(memory.copy(there, partly, 1));
+}
+
 TEST(DeviceMemory, KnowsWhatNothingWrote) {
   DeviceMemory memory(0, kMiB);
   const std::uint64_t a = memory.allocate(64);

@@ -42,11 +42,17 @@ FindingLog::Place FindingLog::add(driver::Finding finding) {
   const auto [at, added] =
       index_.try_emplace(Key{finding.kind, finding.kernel, finding.where}, findings_.size());
   if (added) {
+    if (show_ != nullptr) show_(finding);
     findings_.push_back(std::move(finding));
   } else {
     findings_[at->second].count += finding.count;
   }
   return {this, taken_, at->second};
+}
+
+void FindingLog::show_new(Show show) {
+  std::lock_guard lock(mutex_);
+  show_ = show;
 }
 
 bool FindingLog::count_again(const Place& place, std::uint64_t times) {

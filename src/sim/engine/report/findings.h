@@ -48,6 +48,10 @@ class FindingLog {
     std::size_t index = 0;
   };
   Place add(driver::Finding finding);
+  // From now on shows each finding that is new to the log, and to what was taken from it, to
+  // `show`; null: to nobody.
+  using Show = void (*)(const driver::Finding& finding);
+  void show_new(Show show);
   // Counts the finding `times` more; false where it was taken meanwhile.
   bool count_again(const Place& place, std::uint64_t times);
   std::vector<driver::Finding> list() const;
@@ -63,6 +67,7 @@ class FindingLog {
   const std::shared_ptr<FirstFault> fault_;  // null: nobody asks
   mutable std::mutex mutex_;
   std::shared_ptr<FindingLog> heir_;
+  Show show_ = nullptr;
   std::vector<driver::Finding> findings_;
   std::map<Key, std::size_t> index_;
   std::uint64_t taken_ = 0;

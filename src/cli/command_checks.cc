@@ -1,0 +1,231 @@
+#include "cli/command_checks.h"
+
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "cli/command_table.h"
+#include "cli/completion_script.h"
+#include "cli/help.h"
+#include "cli/manual.h"
+#include "cli/option_values.h"
+#include "tools/basics.h"
+
+namespace baton::cli {
+namespace {
+
+// What running and measuring have in common.
+template <typename T>
+T checked_common(const RawOptions& raw) {
+  T command;
+  command.json = raw.json;
+  command.program = raw.file;
+  if (!raw.device.empty()) command.device = raw.device;
+  command.symbols = parse_symbols(raw.set);
+  command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
+  if (!raw.repeat.empty()) {
+    command.repeat =
+        parse_integer<std::uint64_t>("--repeat", raw.repeat, 1, "a number of at least 1");
+  }
+  if (!raw.seed.empty()) {
+    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, "a number of at least 0");
+  }
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  constexpr std::string_view kExecutors[] = {"stream", "graph"};
+  check_choice("--executor", raw.executor, kExecutors);
+  if (raw.executor == "graph") command.executor = ExecutorKind::kGraph;
+  command.pdl = parse_pdl(raw.pdl);
+  command.rewrite = parse_rewrite(raw.rewrite);
+  return command;
+}
+
+// Checks the options that look into a run between its steps.
+void check_looks(const RawOptions& raw, RunCommand& command) {
+  if (!raw.dump.empty()) command.dump = raw.dump;
+  if (!raw.until.empty()) command.until = tools::parse_step_choice("--until", raw.until);
+  command.find_non_finite = raw.find_nan;
+  const char* const looks = command.dump              ? "--dump"
+                            : command.until           ? "--until"
+                            : command.find_non_finite ? "--find-nan"
+                                                      : nullptr;
+  if (looks != nullptr && command.executor == ExecutorKind::kGraph) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} looks between steps, and --executor graph makes them one launch; leave one out",
+                looks);
+  }
+  if (command.until && command.repeat > 1) {
+    throw error(ErrorCode::kInvalidInput,
+                "--until ends the first run, and --repeat asks for {} runs; leave one out",
+                command.repeat);
+  }
+}
+
+// The first of several schedules is that of the run itself.
+void check_schedules(const RawOptions& raw, RunCommand& command) {
+  if (command.schedules.empty()) return;
+  const char* const other = !raw.schedule.empty() ? "--schedule"
+                            : command.until       ? "--until"
+                                                  : nullptr;
+  if (other != nullptr) {
+    throw error(ErrorCode::kInvalidInput, "--schedules compares whole runs; leave {} out", other);
+  }
+  command.schedule = command.schedules.front();
+}
+
+CacheCommand::Action parse_action(const std::string& text) {
+  constexpr std::pair<std::string_view, CacheCommand::Action> kActions[] = {
+      {"stats", CacheCommand::Action::kStats},   {"list", CacheCommand::Action::kList},
+      {"verify", CacheCommand::Action::kVerify}, {"clear", CacheCommand::Action::kClear},
+      {"export", CacheCommand::Action::kExport}, {"import", CacheCommand::Action::kImport}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, action] : kActions) {
+    if (name == text) return action;
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "baton cache has no action \"{}\"{}", text,
+              suggestion(text, std::span<const std::string_view>(names)));
+}
+
+}  // namespace
+
+Command checked_doctor(const RawOptions& raw) {
+  return DoctorCommand{raw.json};
+}
+
+Command checked_init(const RawOptions& raw) {
+  InitCommand command{raw.json, raw.file, {}, raw.arch, raw.entries, raw.reference};
+  if (!raw.output.empty()) command.output = raw.output;
+  return command;
+}
+
+Command checked_run(const RawOptions& raw) {
+  RunCommand command = checked_common<RunCommand>(raw);
+  command.strict = raw.strict;
+  command.outputs = parse_assignments("--output", raw.outputs, "FILE.npy");
+  command.expected = parse_expected(raw.expected);
+  constexpr std::string_view kTolerance = "a number of at least 0";
+  if (!raw.rtol.empty()) command.rtol = parse_real("--rtol", raw.rtol, true, kTolerance);
+  if (!raw.atol.empty()) command.atol = parse_real("--atol", raw.atol, true, kTolerance);
+  if (!raw.keep.empty()) command.keep = raw.keep;
+  check_looks(raw, command);
+
+  command.schedule = checked_schedule(raw.schedule);
+  command.schedules = checked_schedules(raw.schedules);
+  check_schedules(raw, command);
+  command.races = checked_races(raw.races);
+  if (!raw.trace.empty()) command.trace = raw.trace;
+  return command;
+}
+
+Command checked_check(const RawOptions& raw) {
+  CheckCommand command;
+  command.json = raw.json;
+  command.strict = raw.strict;
+  command.verbose = raw.verbose;
+  command.file = raw.file;
+  command.symbols = parse_symbols(raw.set);
+  command.pdl = parse_pdl(raw.pdl);
+  command.rewrite = parse_rewrite(raw.rewrite);
+  if (!raw.device.empty()) command.device = raw.device;
+  return command;
+}
+
+Command checked_bench(const RawOptions& raw) {
+  return checked_common<BenchCommand>(raw);
+}
+
+Command checked_build(const RawOptions& raw) {
+  if (raw.output.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton build needs a file to write: baton build PROGRAM -o OUT.baton");
+  }
+  return BuildCommand{
+      raw.json,
+      raw.file,
+      raw.output,
+      parse_list("--arch", raw.arch, "architectures between commas (sm_90a,sm_100a)"),
+      !raw.no_sources,
+      raw.weights};
+}
+
+Command checked_compile(const RawOptions& raw) {
+  if (raw.ptx && raw.cubin) {
+    throw Error(ErrorCode::kInvalidInput,
+                "--ptx and --cubin name two outputs, one file is written; keep one");
+  }
+  CompileCommand command{raw.json, raw.file,  {},          raw.arch,
+                         raw.ptx,  raw.cubin, raw.entries, raw.rest};
+  if (!raw.output.empty()) command.output = raw.output;
+  command.rewrite = parse_rewrite(raw.rewrite);
+  if (command.rewrite == RewriteMode::kOff) command.rewrite.reset();
+  if (command.rewrite == RewriteMode::kAuto) {
+    throw Error(
+        ErrorCode::kInvalidInput,
+        "--rewrite auto needs the launches of a program, and compile knows none; take wait, "
+        "loads, exit or top");
+  }
+  if (!raw.depfile.empty()) command.depfile = raw.depfile;
+  if (command.depfile && raw.output.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "--depfile says what a file depends on, and none is named; give -o");
+  }
+  return command;
+}
+
+Command checked_inspect(const RawOptions& raw) {
+  InspectCommand command;
+  command.json = raw.json;
+  command.image = raw.file;
+  command.arch = raw.arch;
+  if (!raw.kernel.empty()) command.kernel = parse_regex("--kernel", raw.kernel);
+  if (!raw.extract.empty()) command.extract = raw.extract;
+  return command;
+}
+
+Command checked_explain(const RawOptions& raw) {
+  return ExplainCommand{raw.json, raw.word};
+}
+
+Command checked_cache(const RawOptions& raw) {
+  const CacheCommand::Action action = parse_action(raw.word);
+  const bool copies =
+      action == CacheCommand::Action::kExport || action == CacheCommand::Action::kImport;
+  if (copies && raw.folder.empty()) {
+    throw error(ErrorCode::kInvalidInput, "baton cache {0} needs a folder: baton cache {0} DIR",
+                raw.word);
+  }
+  if (!copies && !raw.folder.empty()) {
+    throw error(ErrorCode::kInvalidInput, "baton cache {} takes no folder, \"{}\" is given",
+                raw.word, printable(raw.folder));
+  }
+  return CacheCommand{raw.json, action, raw.folder};
+}
+
+Command checked_completion(const RawOptions& raw) {
+  constexpr std::pair<std::string_view, std::string (*)()> kShells[] = {
+      {"bash", bash_completion}, {"zsh", zsh_completion}, {"fish", fish_completion}};
+  std::vector<std::string_view> names;
+  for (const auto& [name, script] : kShells) {
+    if (name == raw.word) return ShowText{script()};
+    names.push_back(name);
+  }
+  throw error(ErrorCode::kInvalidInput, "baton completion has no shell \"{}\"{}",
+              printable(raw.word), suggestion(raw.word, std::span<const std::string_view>(names)));
+}
+
+Command checked_manual(const RawOptions& raw) {
+  return ShowText{manual_page(raw.word.empty() ? nullptr : &named_command(raw.word))};
+}
+
+Command checked_help(const RawOptions& raw) {
+  return ShowHelp{raw.word.empty() ? "" : std::string(named_command(raw.word).name)};
+}
+
+Command checked_version(const RawOptions&) {
+  return ShowText{version_line()};
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,402 @@
+#include "cli/command_table.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "cli/command_checks.h"
+#include "tools/basics.h"
+#include "tools/explanations.h"
+
+namespace baton::cli {
+namespace {
+
+using Raw = RawOptions;
+using Options = std::vector<OptionRow>;
+
+const Completion kFile{Completion::Kind::kFile, {}};
+const Completion kFolder{Completion::Kind::kFolder, {}};
+
+Completion words(std::string text) {
+  return {Completion::Kind::kWords, std::move(text)};
+}
+
+Completion words(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) (text += text.empty() ? "" : " ") += name;
+  return words(text);
+}
+
+std::vector<std::string> codes() {
+  std::vector<std::string> ids;
+  for (const tools::Explanation& row : tools::explanations()) ids.emplace_back(row.id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+Options joined(std::initializer_list<Options> parts) {
+  Options all;
+  for (const Options& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+OptionRow arch(std::string_view value, std::string_view text) {
+  return {"--arch", value, text, &Raw::arch};
+}
+
+OptionRow entry() {
+  return {"--entry", "NAME", "A kernel to instantiate: \"norm<float>\"", &Raw::entries};
+}
+
+OptionRow output(std::string_view value, std::string_view text) {
+  return {"-o,--output", value, text, &Raw::output, kFile};
+}
+
+OptionRow strict() {
+  return {"--strict", "", "End with status 1 if there is a warning", &Raw::strict};
+}
+
+// The options of all commands that bind a program's symbols.
+Options binding() {
+  return {
+      {"--device", "DEVICE",
+       "sim, sim:h100, sim:h200, sim:b200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, "
+       "then the first GPU, then sim",
+       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda cuda:0")},
+      {"--set", "NAME=VALUE", "Give a symbol a value", &Raw::set},
+      {"--pdl", "MODE",
+       "auto, on or off: PDL mode for steps that leave it at auto; BATON_PDL=off overrides this",
+       &Raw::pdl, words("auto on off")},
+      {"--rewrite", "MODE",
+       "auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a "
+       "trigger, at that place; off: the default",
+       &Raw::rewrite, words("off auto wait loads exit top")}};
+}
+
+// What a run and its measurement have in common.
+Options running(std::string_view repeat) {
+  return joined({binding(),
+                 {{"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer",
+                   &Raw::inputs, kFile},
+                  {"--repeat", "K", repeat, &Raw::repeat},
+                  {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+                  {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+                  {"--executor", "KIND",
+                   "stream: enqueue step by step (the default); graph: make it one CUDA graph",
+                   &Raw::executor, words("stream graph")}}});
+}
+
+Options run_options() {
+  return joined(
+      {running("Run K times; the first run is compared"),
+       {{"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
+        {"--expect", "NAME=FILE.npy|DIR",
+         "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
+        {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
+        {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol},
+        {"--schedule", "ORDER",
+         "Order of work on the simulated GPU: serial, late, early, reverse or random:SEED",
+         &Raw::schedule, words("serial late early reverse random:1")},
+        {"--schedules", "ORDER,ORDER",
+         "Run under each, as serial,reverse,random:1..20, and compare the outputs bit by bit",
+         &Raw::schedules, words("serial,reverse,random:1..20")},
+        {"--races", "WHICH",
+         "Races that the simulated GPU looks for: usual, or global for those inside grids too",
+         &Raw::races, words("usual global")},
+        {"--trace", "FILE.json", "Write a timeline of the simulated GPU", &Raw::trace, kFile},
+        {"--keep", "DIR", "Write sources, PTX and machine code into a folder", &Raw::keep, kFolder},
+        {"--dump", "DIR", "Write all buffers after each step into a folder", &Raw::dump, kFolder},
+        {"--until", "STEP", "End the run after a step: its number, its kernel, or topk:layer=2",
+         &Raw::until},
+        {"--find-nan", "", "Find the first step that makes a NaN or an infinity of finite values",
+         &Raw::find_nan},
+        strict()}});
+}
+
+Options exec_options() {
+  return {
+      {"--device", "DEVICE", "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny",
+       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+      {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
+       &Raw::memory},
+      {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",
+       &Raw::schedule, words("serial late early reverse random:1")},
+      {"--races", "WHICH", "Races to look for: usual, or global for those inside grids too",
+       &Raw::races, words("usual global")},
+      {"--keep-going", "", "End a kernel that faults, and let the program go on as if it had not",
+       &Raw::keep_going},
+      {"--kernel-name", "REGEX", "Count only findings of kernels whose names match", &Raw::kernel},
+      {"--error-exitcode", "N",
+       "Exit status of a program that ends with 0 and has errors; default: 1", &Raw::error_status},
+      {"--warnings-as-errors", "", "Treat warnings as errors", &Raw::warnings_as_errors},
+      {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},
+      {"--json", "FILE", "Write the report as JSON", &Raw::json_file, kFile},
+      {"--log-file", "FILE",
+       "Write the report to a file instead of standard error; %p is the number of the process",
+       &Raw::log_file, kFile},
+      {"--print-env", "", "Print the environment that a program gets, and run nothing",
+       &Raw::print_environment}};
+}
+
+std::vector<CommandRow> make_table() {
+  const ArgumentRow program{"PROGRAM", "A program file or a bundle", "a program file", &Raw::file,
+                            kFile};
+  return {
+      {"doctor",
+       "Show what is installed and what is missing: devices, driver, NVRTC, headers, cache",
+       "",
+       {},
+       {},
+       {{"See why a GPU or the compiler is not found", "baton doctor"}},
+       "",
+       checked_doctor},
+      {"init",
+       "Write a program file from the facts of a source or an image",
+       "FILE.cu|IMAGE",
+       {{"FILE", "A .cu source, PTX, a cubin or a fatbin", "a source or an image", &Raw::file,
+         kFile}},
+       {output("P.toml", "The file to write; default: the name of FILE, with .toml"),
+        arch("sm_NN", "The architecture of the facts; default: sm_90a"),
+        entry(),
+        {"--reference", "", "Write P_reference.py too: a reference in NumPy, to fill in",
+         &Raw::reference}},
+       {{"Start with a kernel of your own, then run it", "baton init k.cu && baton run k.toml"},
+        {"Choose the instance of a template", "baton init norm.cu --entry 'norm<float>'"}},
+       "",
+       checked_init},
+      {"run",
+       "Run a program and compare its results",
+       "PROGRAM",
+       {program},
+       run_options(),
+       {{"Test it without a GPU", "baton run p.toml --device sim"},
+        {"Compare an output with a reference", "baton run p.toml --expect y=y.npy"},
+        {"Give inputs and symbols, and save an output",
+         "baton run p.toml --set N=4096 --input x=x.npy --output y=y.npy"},
+        {"See all buffers after each step", "baton run p.toml --dump steps"},
+        {"Find where a NaN comes from", "baton run p.toml --find-nan"},
+        {"Let kernels overlap that have no PDL", "baton run p.toml --rewrite loads"},
+        {"Look for races under another order of work",
+         "baton run p.toml --device sim --schedule reverse --races global --strict"}},
+       "",
+       checked_run},
+      {"check",
+       "Check a program or an image against a device, without a launch",
+       "PROGRAM|IMAGE",
+       {{"FILE", "A program file, a bundle, or a file with images", "a program or an image",
+         &Raw::file, kFile}},
+       joined({binding(),
+               {strict(),
+                {"--verbose", "", "List all launches and edges, not the exceptions alone",
+                 &Raw::verbose}}}),
+       {{"See every launch and every edge", "baton check p.toml --verbose"},
+        {"Know whether a GPU takes a library's kernels", "baton check lib.so --device sim:h100"}},
+       "",
+       checked_check},
+      {"bench",
+       "Measure a program, step by step, against the device's memory bandwidth",
+       "PROGRAM",
+       {program},
+       running("Measure K runs; default: about two seconds"),
+       {{"Measure it as one CUDA graph", "baton bench p.toml --executor graph"}},
+       "",
+       checked_bench},
+      {"build",
+       "Build a bundle: one file that runs a program without a compiler",
+       "PROGRAM -o OUT.baton",
+       {{"PROGRAM", "The program file", "a program file", &Raw::file, kFile}},
+       {output("OUT.baton", "The file to write"),
+        arch("A,B", "The architectures, as sm_90a or compute_90; default: the default device's"),
+        {"--no-sources", "", "Leave out the CUDA sources", &Raw::no_sources},
+        {"--weights", "", "Put in the files that buffers are read from", &Raw::weights}},
+       {{"Ship a program for Hopper", "baton build p.toml -o p.baton --arch sm_90a"}},
+       "",
+       checked_build},
+      {"compile",
+       "Compile CUDA source to PTX or a cubin",
+       "FILE.cu",
+       {{"FILE.cu", "The source", "a source", &Raw::file, kFile}},
+       {output("OUT", "The file to write: PTX or a cubin, by its ending"),
+        arch("sm_NN", "The architecture; default: the default device's"),
+        {"--ptx", "", "Write PTX", &Raw::ptx},
+        {"--cubin", "", "Write machine code", &Raw::cubin},
+        entry(),
+        {"--rewrite", "MODE", "Add a PDL wait to the kernels; loads, exit, top: also a trigger",
+         &Raw::rewrite, words("wait loads exit top")},
+        {"--depfile", "FILE", "Write what the output depends on, for make and Ninja", &Raw::depfile,
+         kFile}},
+       {{"Write PTX", "baton compile k.cu -o k.ptx --arch sm_90a"},
+        {"Pass options to NVRTC", "baton compile k.cu -o k.cubin -- -DBLOCK=256 -lineinfo"}},
+       "OPTIONS for NVRTC, as written",
+       checked_compile},
+      {"inspect",
+       "Show the kernels of an image, a program or a bundle",
+       "FILE|PROGRAM",
+       {{"FILE", "A file with images, a program file or a bundle", "an image or a program",
+         &Raw::file, kFile}},
+       {{"--kernel", "REGEX", "Show only the kernels whose names match", &Raw::kernel},
+        arch("sm_NN", "Show only the images for one architecture"),
+        {"--extract", "DIR", "Write its images, sources and metadata into a folder", &Raw::extract,
+         kFolder}},
+       {{"See the kernels in a library", "baton inspect lib.so --kernel gemm"},
+        {"Take its images out", "baton inspect lib.so --arch sm_90a --extract images"}},
+       "",
+       checked_inspect},
+      {"exec",
+       "Run any CUDA program on the simulated GPU",
+       "",
+       {},
+       exec_options(),
+       {{"Find the errors in a program's kernels", "baton exec -- ./a.out"},
+        {"Run a test suite without a GPU", "baton exec -- python3 -m pytest tests"}},
+       "PROGRAM and its arguments",
+       checked_exec},
+      {"ptxas",
+       "Run ptxas, and keep the PTX inside the cubin for the simulated GPU",
+       "",
+       {},
+       {},
+       {{"Make a cubin that a GPU and baton exec take",
+         "baton ptxas -- -arch=sm_90 k.ptx -o k.cubin"}},
+       "ARGUMENTS of ptxas",
+       checked_ptxas},
+      {"toolkit",
+       "Make a CUDA toolkit whose nvcc keeps PTX inside its cubins",
+       "DIR",
+       {{"DIR", "The folder to make", "a folder", &Raw::folder, kFolder}},
+       {{"--from", "DIR", "The toolkit; default: CUDA_HOME, CUDA_PATH, nvcc's, /usr/local/cuda",
+         &Raw::from, kFolder}},
+       {{"Build for GPUs and for baton exec", "baton toolkit cuda && CUDA_HOME=$PWD/cuda make"}},
+       "",
+       checked_toolkit},
+      {"explain",
+       "Explain a finding, a verdict's cause, a decision or an error",
+       "[CODE]",
+       {{"CODE", "As in messages and JSON; without it, all are listed", "", &Raw::word,
+         words(codes())}},
+       {},
+       {{"Know what a finding means", "baton explain shared_race"}},
+       "",
+       checked_explain},
+      {"cache",
+       "Show, verify, clear or copy the compile cache",
+       "stats|list|verify|clear|export DIR|import DIR",
+       {{"ACTION", "stats, list, verify, clear, export or import", "an action", &Raw::word,
+         words("stats list verify clear export import")},
+        {"DIR", "The folder to export to or to import from", "", &Raw::folder, kFolder}},
+       {},
+       {{"Ship a warm cache", "baton cache export /srv/baton-cache"}},
+       "",
+       checked_cache},
+      {"completion",
+       "Print the completion script of a shell",
+       "bash|zsh|fish",
+       {{"SHELL", "bash, zsh or fish", "a shell", &Raw::word, words("bash zsh fish")}},
+       {},
+       {{"Complete in this bash", "source <(baton completion bash)"},
+        {"Complete in every fish",
+         "baton completion fish > ~/.config/fish/completions/baton.fish"}},
+       "",
+       checked_completion},
+      {"manual",
+       "Print the manual page of Baton or of a command, for man",
+       "[COMMAND]",
+       {{"COMMAND", "A command; without it, Baton itself", "", &Raw::word, {}}},
+       {},
+       {{"Read it", "baton manual run | man -l -"}},
+       "",
+       checked_manual},
+      {"help",
+       "Show the help of a command",
+       "[COMMAND]",
+       {{"COMMAND", "A command; without it, Baton itself", "", &Raw::word, {}}},
+       {},
+       {{"See the options of a run", "baton help run"}},
+       "",
+       checked_help},
+      {"version", "Show the version", "", {}, {}, {}, "", checked_version}};
+}
+
+// Two commands take a command.
+std::vector<CommandRow> completed(std::vector<CommandRow> table) {
+  std::vector<std::string> names;
+  for (const CommandRow& row : table) names.emplace_back(row.name);
+  for (CommandRow& row : table) {
+    for (ArgumentRow& argument : row.arguments) {
+      if (argument.name == "COMMAND") argument.completion = words(names);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+const std::vector<CommandRow>& command_table() {
+  static const std::vector<CommandRow> table = completed(make_table());
+  return table;
+}
+
+std::span<const OptionRow> common_options() {
+  static const OptionRow rows[] = {{"--json", "", "Print one JSON object", &Raw::json},
+                                   {"-h,--help", "", "Show this help", &Raw::help},
+                                   {"-V,--version", "", "Show the version", &Raw::version}};
+  return rows;
+}
+
+const CommandRow* find_command(std::string_view name) {
+  const auto& table = command_table();
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const CommandRow& row) { return row.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+const CommandRow& named_command(std::string_view name) {
+  const CommandRow* found = find_command(name);
+  if (found == nullptr) {
+    throw error(ErrorCode::kInvalidInput, "unknown command \"{}\"{}", printable(std::string(name)),
+                suggestion(name, command_names()));
+  }
+  return *found;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandRow& row : command_table()) names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<std::string_view> option_names(const OptionRow& option) {
+  std::vector<std::string_view> names;
+  for (std::string_view left = option.names; !left.empty();) {
+    const std::size_t comma = std::min(left.find(','), left.size());
+    names.push_back(left.substr(0, comma));
+    left.remove_prefix(std::min(comma + 1, left.size()));
+  }
+  return names;
+}
+
+bool may_repeat(const OptionRow& option) {
+  return std::holds_alternative<std::vector<std::string> Raw::*>(option.target);
+}
+
+std::vector<OptionRow> all_options(const CommandRow& command) {
+  Options all = command.options;
+  for (const OptionRow& row : common_options()) {
+    // A command may have an option of its own by that name.
+    const bool is_own = std::any_of(command.options.begin(), command.options.end(),
+                                    [&](const OptionRow& own) { return own.names == row.names; });
+    if (!is_own) all.push_back(row);
+  }
+  return all;
+}
+
+std::string usage(const CommandRow& command) {
+  std::string text = fmt::format("baton {}", command.name);
+  if (!command.synopsis.empty()) (text += ' ') += command.synopsis;
+  text += " [OPTIONS]";
+  if (!command.rest.empty())
+    text += fmt::format(" -- {}", command.rest.substr(0, command.rest.find(' ')));
+  return text;
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,165 @@
+#include "cli/exec.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/json.h"
+#include "tools/basics.h"
+#include "tools/exec_run.h"
+#include "tools/files.h"
+#include "tools/readable_names.h"
+
+namespace baton::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tools::ExecReport;
+
+// Where the report goes: standard error, or the file that --log-file names.
+class ReportWriter {
+ public:
+  ReportWriter(Output& output, const std::optional<std::string>& file) : output_(output) {
+    if (file) path_ = *file;
+  }
+
+  void finding(const ExecReport::Seen& seen) {
+    const FindingReport& finding = seen.finding;
+    const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
+    const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
+    const std::string what =
+        finding.kernel.empty()
+            ? ""
+            : fmt::format("kernel {}, block ({}), thread ({}): ",
+                          tools::with_readable_names(finding.kernel),
+                          fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "));
+    line(finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
+         fmt::format("{}: {}{}{}{}", finding.kind, what, finding.message, times, where));
+  }
+  void note(const std::string& text) { line(Style::kBold, "baton exec", text); }
+
+  // Throws kInvalidInput where the file cannot be written.
+  void finish() {
+    if (!path_.empty()) tools::write_file(path_, text_);
+  }
+
+ private:
+  void line(Style style, std::string_view word, const std::string& text) {
+    if (path_.empty()) return output_.diagnostic(style, word, text);
+    text_ += fmt::format("{}: {}\n", word, text);
+  }
+
+  Output& output_;
+  std::string path_;
+  std::string text_;
+};
+
+std::string plural(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+void tell(const ExecReport& report, const ExecCommand& command, ReportWriter& writer) {
+  for (const ExecReport::Seen& seen : report.findings) writer.finding(seen);
+  for (const auto& [name, calls] : report.missing) {
+    writer.note(fmt::format("not simulated: {} ({}); it gave CUDA_ERROR_NOT_SUPPORTED", name,
+                            plural(calls, "call")));
+  }
+  for (const auto& [why, loads] : report.images) {
+    writer.note(
+        fmt::format("not checked: {}{}", why, loads == 1 ? "" : fmt::format(" ({} times)", loads)));
+  }
+  if (report.unreadable > 0) {
+    writer.note(fmt::format("{} of the report {} cut off or damaged",
+                            plural(report.unreadable, "line"),
+                            report.unreadable == 1 ? "is" : "are"));
+  }
+  if (report.processes == 0) {
+    writer.note("no process used the CUDA driver: nothing was checked");
+  } else {
+    writer.note(fmt::format(
+        "{}, {} in {} on {}", plural(report.errors(), "error"),
+        plural(report.warnings(), "warning"),
+        report.processes == 1 ? "1 process" : fmt::format("{} processes", report.processes),
+        command.settings.device));
+  }
+}
+
+Json json_of(const ExecReport& report, const ExecCommand& command, const tools::ProcessEnd& end,
+             int status) {
+  Json json = {{"version", 1},
+               {"command", "exec"},
+               {"status", status},
+               {"device", command.settings.device},
+               {"program", {{"command", command.program}}}};
+  json["program"]["status"] = end.status ? Json(*end.status) : Json();
+  json["program"]["signal"] = end.status ? Json() : Json(end.signal);
+  json["program"]["timed_out"] = end.timed_out;
+  json["processes"] = report.processes;
+  json["findings"] = Json::array();
+  for (const ExecReport::Seen& seen : report.findings) {
+    Json& row = json["findings"].emplace_back(cli::json_of(seen.finding));
+    row["processes"] = seen.processes;
+  }
+  json["missing"] = Json::array();
+  for (const auto& [name, calls] : report.missing) {
+    json["missing"].push_back({{"name", name}, {"calls", calls}});
+  }
+  json["unchecked"] = Json::array();
+  for (const auto& [why, loads] : report.images) {
+    json["unchecked"].push_back({{"why", why}, {"loads", loads}});
+  }
+  return json;
+}
+
+// %p is the process that the report is of, %% a percent sign: as compute-sanitizer has them.
+std::string expanded(const std::string& name) {
+  std::string path;
+  for (std::size_t k = 0; k < name.size(); ++k) {
+    if (name[k] != '%' || k + 1 == name.size()) {
+      path += name[k];
+    } else if (name[++k] == 'p') {
+      path += std::to_string(getpid());
+    } else {
+      path += name[k] == '%' ? "%" : std::string("%") + name[k];
+    }
+  }
+  return path;
+}
+
+}  // namespace
+
+int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  if (command.print_environment) {
+    for (const auto& [name, value] :
+         tools::exec_environment(command.settings, tools::driver_folder(), "")) {
+      if (!value.empty()) output.line("{}={}", name, value);
+    }
+    return 0;
+  }
+  std::optional<std::chrono::duration<double>> limit;
+  if (command.timeout) limit.emplace(*command.timeout);
+  auto [end, report] = tools::run_on_simulator(command.settings, command.program, limit, interrupt);
+  if (command.kernels) tools::keep_kernels(report, *command.kernels);
+  const bool failed = report.errors() > 0 || (command.warnings_as_errors && report.warnings() > 0);
+  const int own = end.exit_status();
+  const int status = own != 0 || !failed ? own : command.error_status;
+
+  std::optional<std::string> log;
+  if (command.log_file) log = expanded(*command.log_file);
+  ReportWriter writer(output, log);
+  tell(report, command, writer);
+  if (end.signal != 0) writer.note(fmt::format("the program was ended by signal {}", end.signal));
+  writer.finish();
+  if (command.json_file) {
+    tools::write_file(expanded(*command.json_file),
+                      json_of(report, command, end, status).dump(2) + "\n");
+  }
+  if (end.timed_out) {
+    throw error(ErrorCode::kTimeout, "the program took more than {} s and was stopped",
+                *command.timeout);
+  }
+  return status;
+}
+
+}  // namespace baton::cli

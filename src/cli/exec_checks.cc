@@ -1,0 +1,90 @@
+// The options of `baton exec`, and of what prepares for it, checked.
+
+#include <limits>
+#include <utility>
+
+#include "cli/command_checks.h"
+#include "cli/option_values.h"
+#include "tools/basics.h"
+
+namespace baton::cli {
+namespace {
+
+// "8GiB", "512MiB" or a number of bytes.
+std::uint64_t parse_bytes(std::string_view option, const std::string& text) {
+  constexpr std::pair<std::string_view, unsigned> kUnits[] = {
+      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+  constexpr std::string_view kWanted = "a number of bytes, or of KiB, MiB or GiB, as 8GiB";
+  std::string_view number = text;
+  unsigned shift = 0;
+  for (const auto& [unit, bits] : kUnits) {
+    if (!number.ends_with(unit)) continue;
+    number.remove_suffix(unit.size());
+    shift = bits;
+    break;
+  }
+  const auto count = parse_integer<std::uint64_t>(option, number, 1, kWanted);
+  if (count > std::numeric_limits<std::uint64_t>::max() >> shift) {
+    refuse_value(option, text, kWanted);
+  }
+  return count << shift;
+}
+
+bool is_simulated(std::string_view device) {
+  return device == "sim" || device.starts_with("sim:");
+}
+
+// A simulated device: this command gives programs no GPU.
+std::string parse_simulated(const std::string& text) {
+  if (text.empty()) {
+    const auto chosen = read_environment("BATON_DEVICE");
+    return chosen && is_simulated(*chosen) ? *chosen : "sim";
+  }
+  if (is_simulated(text)) return text;
+  throw error(ErrorCode::kInvalidInput,
+              "baton exec runs programs on the simulated GPU, --device {} was given; take sim, "
+              "sim:h100, sim:h200, sim:b200 or sim:tiny",
+              text);
+}
+
+}  // namespace
+
+Command checked_exec(const RawOptions& raw) {
+  ExecCommand command;
+  command.program = raw.rest;
+  command.settings.device = parse_simulated(raw.device);
+  command.settings.schedule = checked_schedule(raw.schedule);
+  command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
+  command.settings.keep_going = raw.keep_going;
+  if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
+  if (!raw.json_file.empty()) command.json_file = raw.json_file;
+  if (!raw.log_file.empty()) command.log_file = raw.log_file;
+  if (!raw.kernel.empty()) command.kernels = parse_regex("--kernel-name", raw.kernel);
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  if (!raw.error_status.empty()) {
+    constexpr std::string_view kWanted = "an exit status from 0 to 255";
+    command.error_status = parse_integer<int>("--error-exitcode", raw.error_status, 0, kWanted);
+    if (command.error_status > 255) refuse_value("--error-exitcode", raw.error_status, kWanted);
+  }
+  command.warnings_as_errors = raw.warnings_as_errors;
+  command.print_environment = raw.print_environment;
+  if (command.program.empty() && !command.print_environment) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton exec needs a program after \"--\": baton exec -- PROGRAM ARGUMENTS");
+  }
+  return command;
+}
+
+Command checked_ptxas(const RawOptions& raw) {
+  return PtxasCommand{raw.rest};
+}
+
+Command checked_toolkit(const RawOptions& raw) {
+  ToolkitCommand command{raw.json, raw.folder, {}};
+  if (!raw.from.empty()) command.from = raw.from;
+  return command;
+}
+
+}  // namespace baton::cli

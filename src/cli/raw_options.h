@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace baton::cli {
+
+// The words of a command line, split into options and arguments but not yet checked. An option that
+// was left out is empty. Several commands share a member where they take the same option.
+struct RawOptions {
+  bool json = false, help = false, version = false, strict = false, verbose = false;
+  bool ptx = false, cubin = false, no_sources = false, weights = false, find_nan = false;
+  bool keep_going = false, warnings_as_errors = false, print_environment = false;
+  bool reference = false;
+  std::string file, word, folder;  // the arguments
+  std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
+      timeout;
+  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile;
+  std::string memory, from, json_file, log_file, error_status;
+  std::vector<std::string> set, inputs, outputs, expected, entries;  // options that may be repeated
+  std::vector<std::string> rest;                                     // all behind "--"
+};
+
+// Where the value of an option goes: a flag, one value, or one value each time.
+using RawTarget = std::variant<bool RawOptions::*, std::string RawOptions::*,
+                               std::vector<std::string> RawOptions::*>;
+
+}  // namespace baton::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "baton/schedules.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+
+// Runs under other schedules, as a table and as JSON, and what they found that the first run did
+// not. `first`: the schedule that they are compared with; `known`: its findings.
+void show_schedules(const Schedule& first, const std::vector<FindingReport>& known,
+                    const std::vector<ScheduleRun>& runs, Output& output);
+
+// Throws kMismatch for the first run whose outputs differ.
+void throw_on_difference(const Schedule& first, const std::vector<ScheduleRun>& runs);
+
+}  // namespace baton::cli

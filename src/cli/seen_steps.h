@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "baton/executable.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "tools/run_dump.h"
+#include "tools/step_choice.h"
+
+namespace baton::cli {
+
+// What --dump and --until do with the steps of a run. One thread at a time.
+class SeenSteps {
+ public:
+  // Throws what is wrong with the folder and the step before anything runs.
+  SeenSteps(const RunCommand& command, const Program& program);
+
+  static bool is_wanted(const RunCommand& command) { return command.dump || command.until; }
+
+  // Returns whether the run goes on.
+  bool add(const CompletedStep& step);
+
+  // The run is over. Throws kNotFound if it came to no such step as --until names.
+  void finish(Output& output);
+  // The run failed.
+  void fail(const Executable& executable, const Error& failure, Output& output);
+
+ private:
+  void finish_dump(Output& output);
+
+  const std::optional<tools::StepChoice> until_;
+  std::optional<tools::RunDump> dump_;
+  bool met_ = false;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace baton::cli

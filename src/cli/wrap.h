@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace baton::cli {
+
+// Columns on a terminal: one for every UTF-8 code point, none for colours.
+std::size_t width_of(std::string_view text);
+// The words between blanks.
+std::vector<std::string_view> words_of(std::string_view text);
+// The text in lines of at most `width` columns; a word stays whole.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+}  // namespace baton::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "baton/check.h"
+#include "bind/plan.h"
+#include "pdl/bound.h"
+
+namespace baton::edges {
+
+// Judges whether branches that run side by side may race: whether one may write what another one
+// touches. It sees the steps of the branches while they are bound. Elements that only the kernels'
+// own numbers keep apart count as touched by both.
+class BranchJudge {
+ public:
+  // `is_constant`: memory that no step writes, by promise. `name`: of memory, for messages.
+  BranchJudge(std::function<bool(overlap::MemoryId)> is_constant,
+              std::function<const std::string&(overlap::MemoryId)> name)
+      : is_constant_(std::move(is_constant)), name_(std::move(name)) {}
+
+  // The branches of a parallel follow, each after a call of `branch`, up to `join`.
+  void fork(const bind::PlannedStep& parallel) { open_.push_back({&parallel, {}}); }
+  void branch() { open_.back().branches.emplace_back(); }
+  void join();
+  bool is_open() const { return !open_.empty(); }
+
+  // `label`: of the launch. Without an effect outside of branches.
+  void add(const overlap::BoundLaunch& launch, const std::string& label);
+  // A copy, a fill or a test, of `bytes` from `offset` on.
+  void add(overlap::MemoryId memory, std::uint64_t offset, std::uint64_t bytes, bool writes,
+           const std::string& label);
+
+  // In the order of their ends; one for each parallel of the program that was executed.
+  const std::vector<ParallelReport>& reports() const { return reports_; }
+
+ private:
+  struct Access {
+    std::optional<overlap::MemoryId> memory;  // nothing: any
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = overlap::kUnknownBytes;  // kUnknownBytes: any of it
+    bool writes = false;
+    bool atomic = false;  // reads and writes in one operation
+    std::string what;     // "scale writes y at a.cu:4"
+
+    bool operator==(const Access&) const = default;
+  };
+  struct Open {
+    const bind::PlannedStep* parallel = nullptr;
+    std::vector<std::vector<Access>> branches;
+  };
+
+  void add(const Access& access);
+  std::optional<std::string> conflict(const Access& a, const Access& b) const;
+  ParallelReport& report_of(const bind::PlannedStep& parallel);
+
+  std::function<bool(overlap::MemoryId)> is_constant_;
+  std::function<const std::string&(overlap::MemoryId)> name_;
+  std::vector<Open> open_;  // the innermost last
+  std::vector<const bind::PlannedStep*> reported_;
+  std::vector<ParallelReport> reports_;
+};
+
+}  // namespace baton::edges

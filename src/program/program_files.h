@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "baton/program.h"
+
+namespace baton {
+
+// Whether a program file may include others. The text in a bundle stands alone.
+enum class Includes : std::uint8_t { kRead, kRefuse };
+
+// Program::from_text, with a say about includes.
+Program read_program_text(std::string_view toml, std::string name,
+                          const std::filesystem::path& directory, Includes includes);
+
+}  // namespace baton

@@ -1,0 +1,273 @@
+// Copies and fills.
+
+#include "shim/cudart/copy.h"
+
+#include "shim/cudart/fat_binaries.h"
+#include "shim/cudart/thread_state.h"
+
+namespace baton::cudart {
+namespace {
+
+bool is_device_memory(const void* pointer) {
+  unsigned type = 0;
+  const CUresult result = cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                reinterpret_cast<CUdeviceptr>(pointer));
+  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE;
+}
+
+bool is_of_device(const void* pointer, cudaMemcpyKind kind, bool by_kind) {
+  return kind == cudaMemcpyDefault ? is_device_memory(pointer) : by_kind;
+}
+
+}  // namespace
+
+cudaError_t params_of(const RowCopy& copy, CUDA_MEMCPY3D* params) {
+  if (copy.kind < cudaMemcpyHostToHost || copy.kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  const bool is_pitched = copy.extent.height > 1 || copy.extent.depth > 1;
+  if (is_pitched &&
+      (copy.target.pitch < copy.extent.width || copy.source.pitch < copy.extent.width)) {
+    return cudaErrorInvalidPitchValue;
+  }
+  *params = {};
+  params->WidthInBytes = copy.extent.width;
+  params->Height = copy.extent.height;
+  params->Depth = copy.extent.depth;
+  params->dstPitch = copy.target.pitch;
+  params->srcPitch = copy.source.pitch;
+  params->dstHeight = copy.target.ysize;
+  params->srcHeight = copy.source.ysize;
+  const bool to_device =
+      copy.kind == cudaMemcpyHostToDevice || copy.kind == cudaMemcpyDeviceToDevice;
+  const bool from_device =
+      copy.kind == cudaMemcpyDeviceToHost || copy.kind == cudaMemcpyDeviceToDevice;
+  if (is_of_device(copy.target.ptr, copy.kind, to_device)) {
+    params->dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    params->dstDevice = reinterpret_cast<CUdeviceptr>(copy.target.ptr);
+  } else {
+    params->dstMemoryType = CU_MEMORYTYPE_HOST;
+    params->dstHost = copy.target.ptr;
+  }
+  if (is_of_device(copy.source.ptr, copy.kind, from_device)) {
+    params->srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    params->srcDevice = reinterpret_cast<CUdeviceptr>(copy.source.ptr);
+  } else {
+    params->srcMemoryType = CU_MEMORYTYPE_HOST;
+    params->srcHost = copy.source.ptr;
+  }
+  return cudaSuccess;
+}
+
+RowCopy flat_copy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+  RowCopy copy;
+  copy.target = {target, bytes, bytes, 1};
+  copy.source = {const_cast<void*>(source), bytes, bytes, 1};
+  copy.extent = {bytes, 1, 1};
+  copy.kind = kind;
+  return copy;
+}
+
+RowCopy row_copy(const cudaMemcpy3DParms& params) {
+  const auto moved = [](cudaPitchedPtr side, const cudaPos& by) {
+    side.ptr =
+        static_cast<char*>(side.ptr) + by.x + by.y * side.pitch + by.z * side.pitch * side.ysize;
+    return side;
+  };
+  RowCopy copy;
+  copy.target = moved(params.dstPtr, params.dstPos);
+  copy.source = moved(params.srcPtr, params.srcPos);
+  copy.extent = params.extent;
+  copy.kind = params.kind;
+  return copy;
+}
+
+}  // namespace baton::cudart
+
+namespace {
+
+using baton::cudart::answer;
+using baton::cudart::FatBinaries;
+using baton::cudart::flat_copy;
+using baton::cudart::params_of;
+using baton::cudart::RowCopy;
+using baton::cudart::stream_of;
+
+bool is_empty(const RowCopy& copy) {
+  return copy.extent.width == 0 || copy.extent.height == 0 || copy.extent.depth == 0;
+}
+
+cudaError_t submit(const RowCopy& copy, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  if (is_empty(copy)) return cudaSuccess;
+  CUDA_MEMCPY3D params;
+  if (const cudaError_t error = params_of(copy, &params)) return answer(error);
+  return answer(cuMemcpy3DAsync(&params, stream_of(stream)));
+}
+
+// A copy inside of the device is in order with the default stream, and the host need not wait.
+cudaError_t submit_and_wait(const RowCopy& copy) {
+  if (const cudaError_t error = submit(copy, nullptr)) return error;
+  if (copy.kind == cudaMemcpyDeviceToDevice) return cudaSuccess;
+  return answer(cuStreamSynchronize(stream_of(nullptr)));
+}
+
+RowCopy rows(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+             size_t width, size_t height, cudaMemcpyKind kind) {
+  RowCopy copy;
+  copy.target = {target, target_pitch, width, height};
+  copy.source = {const_cast<void*>(source), source_pitch, width, height};
+  copy.extent = {width, height, 1};
+  copy.kind = kind;
+  return copy;
+}
+
+// Arrays are not simulated.
+cudaError_t cube(const cudaMemcpy3DParms* params, RowCopy* copy) {
+  if (params == nullptr) return cudaErrorInvalidValue;
+  if (params->srcArray != nullptr || params->dstArray != nullptr) return cudaErrorNotSupported;
+  *copy = baton::cudart::row_copy(*params);
+  return cudaSuccess;
+}
+
+// The part of a variable that a copy names.
+cudaError_t part_of(const void* symbol, size_t offset, size_t bytes, void** address) {
+  CUdeviceptr start = 0;
+  size_t size = 0;
+  if (const cudaError_t error = FatBinaries::instance().variable(symbol, &start, &size))
+    return error;
+  if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+  *address = reinterpret_cast<void*>(start + offset);
+  return cudaSuccess;
+}
+
+cudaError_t to_symbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                      cudaMemcpyKind kind, RowCopy* copy) {
+  void* target = nullptr;
+  if (const cudaError_t error = part_of(symbol, offset, bytes, &target)) return error;
+  *copy = flat_copy(target, source, bytes, kind);
+  return cudaSuccess;
+}
+
+cudaError_t from_symbol(void* target, const void* symbol, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, RowCopy* copy) {
+  void* source = nullptr;
+  if (const cudaError_t error = part_of(symbol, offset, bytes, &source)) return error;
+  *copy = flat_copy(target, source, bytes, kind);
+  return cudaSuccess;
+}
+
+cudaError_t fill(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                 cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+  const auto byte = static_cast<unsigned char>(value);
+  return answer(cuMemsetD2D8Async(address, pitch, byte, width, height, stream_of(stream)));
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+  return submit_and_wait(flat_copy(target, source, bytes, kind));
+}
+
+cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return submit(flat_copy(target, source, bytes, kind), stream);
+}
+
+cudaError_t cudaMemcpyPeer(void* target, int, const void* source, int, size_t bytes) {
+  return cudaMemcpy(target, source, bytes, cudaMemcpyDeviceToDevice);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes,
+                                cudaStream_t stream) {
+  return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+  return submit_and_wait(rows(target, target_pitch, source, source_pitch, width, height, kind));
+}
+
+cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* source,
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  return submit(rows(target, target_pitch, source, source_pitch, width, height, kind), stream);
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* params) {
+  RowCopy copy;
+  if (const cudaError_t error = cube(params, &copy)) return answer(error);
+  return submit_and_wait(copy);
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* params, cudaStream_t stream) {
+  RowCopy copy;
+  if (const cudaError_t error = cube(params, &copy)) return answer(error);
+  return submit(copy, stream);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                               cudaMemcpyKind kind) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = to_symbol(symbol, source, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : submit_and_wait(copy);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
+                                    size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = to_symbol(symbol, source, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : submit(copy, stream);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
+                                 cudaMemcpyKind kind) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = from_symbol(target, symbol, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : submit_and_wait(copy);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  RowCopy copy;
+  const cudaError_t error = from_symbol(target, symbol, bytes, offset, kind, &copy);
+  return error != cudaSuccess ? answer(error) : submit(copy, stream);
+}
+
+cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
+  return fill(pointer, bytes, value, bytes, 1, nullptr);
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
+  return fill(pointer, bytes, value, bytes, 1, stream);
+}
+
+cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  return fill(pointer, pitch, value, width, height, nullptr);
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+  return fill(pointer, pitch, value, width, height, stream);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+  return cudaMemset3DAsync(pointer, value, extent, nullptr);
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  for (size_t z = 0; z < extent.depth; ++z) {
+    char* const slice = static_cast<char*>(pointer.ptr) + z * pointer.pitch * pointer.ysize;
+    const cudaError_t error =
+        fill(slice, pointer.pitch, value, extent.width, extent.height, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "shim/cudart/api.h"
+
+namespace baton::cudart {
+
+// The fat binaries of the process's programs and libraries, and what of theirs host code names by
+// the address of a function or variable of its own. An image is loaded when something of it is
+// first used. Thread-safe.
+class FatBinaries {
+ public:
+  static FatBinaries& instance();  // never destroyed
+
+  // The handle stands for the image until it is removed.
+  void** add(const void* image);
+  void remove(void** handle);
+  void add_kernel(void** handle, const void* host, const char* name);
+  void add_variable(void** handle, const void* host, const char* name, std::size_t bytes);
+
+  // The kernel that the host's function stands for, or that is one itself:
+  // cudaErrorInvalidDeviceFunction for any other address, and what loading its image gives.
+  cudaError_t kernel(const void* host, CUkernel* kernel);
+  // The variable in the current context: cudaErrorInvalidSymbol for an address that is none.
+  cudaError_t variable(const void* host, CUdeviceptr* address, std::size_t* bytes);
+
+ private:
+  struct Image {
+    const void* bytes = nullptr;
+    bool is_loaded = false;
+    CUresult result = CUDA_SUCCESS;
+    CUlibrary library = nullptr;
+    void* handle = nullptr;  // what its own handle points to
+  };
+  struct Named {
+    Image* image = nullptr;
+    std::string name;
+    std::size_t bytes = 0;
+    CUkernel kernel = nullptr;
+  };
+  using Names = std::unordered_map<const void*, Named>;
+
+  static Image* image_of(void** handle);
+  static CUresult load(Image& image);
+
+  std::mutex mutex_;
+  std::deque<Image> images_;
+  Names kernels_;
+  Names variables_;
+};
+
+// The function that serves a kernel in the driver's calls.
+inline CUfunction function_of(CUkernel kernel) {
+  return reinterpret_cast<CUfunction>(kernel);
+}
+
+}  // namespace baton::cudart

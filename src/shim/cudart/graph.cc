@@ -1,0 +1,188 @@
+// Graphs.
+
+#include "shim/cudart/copy.h"
+#include "shim/cudart/fat_binaries.h"
+#include "shim/cudart/thread_state.h"
+
+namespace {
+
+using baton::cudart::answer;
+using baton::cudart::FatBinaries;
+using baton::cudart::flat_copy;
+using baton::cudart::params_of;
+using baton::cudart::RowCopy;
+using baton::cudart::stream_of;
+
+cudaError_t node_params(const cudaKernelNodeParams* given, CUDA_KERNEL_NODE_PARAMS* params) {
+  if (given == nullptr) return cudaErrorInvalidValue;
+  *params = {};
+  params->gridDimX = given->gridDim.x;
+  params->gridDimY = given->gridDim.y;
+  params->gridDimZ = given->gridDim.z;
+  params->blockDimX = given->blockDim.x;
+  params->blockDimY = given->blockDim.y;
+  params->blockDimZ = given->blockDim.z;
+  params->sharedMemBytes = given->sharedMemBytes;
+  params->kernelParams = given->kernelParams;
+  params->extra = given->extra;
+  return FatBinaries::instance().kernel(given->func, &params->kern);
+}
+
+cudaError_t add_copy(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
+                     size_t count, const RowCopy& copy) {
+  CUDA_MEMCPY3D params;
+  if (const cudaError_t error = params_of(copy, &params)) return answer(error);
+  CUcontext context = nullptr;
+  cuCtxGetCurrent(&context);
+  return answer(cuGraphAddMemcpyNode(node, graph, after, count, &params, context));
+}
+
+}  // namespace
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphCreate(graph, flags));
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphDestroy(graph));
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaKernelNodeParams* given) {
+  BATON_RUNTIME_BEGIN();
+  CUDA_KERNEL_NODE_PARAMS params;
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
+  return answer(cuGraphAddKernelNode(node, graph, after, count, &params));
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* given) {
+  BATON_RUNTIME_BEGIN();
+  CUDA_KERNEL_NODE_PARAMS params;
+  if (const cudaError_t error = node_params(given, &params)) return answer(error);
+  return answer(cuGraphExecKernelNodeSetParams(exec, node, &params));
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemcpy3DParms* given) {
+  BATON_RUNTIME_BEGIN();
+  if (given == nullptr) return answer(cudaErrorInvalidValue);
+  if (given->srcArray != nullptr || given->dstArray != nullptr) {
+    return answer(cudaErrorNotSupported);
+  }
+  return add_copy(node, graph, after, count, baton::cudart::row_copy(*given));
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count, void* target,
+                                     const void* source, size_t bytes, cudaMemcpyKind kind) {
+  BATON_RUNTIME_BEGIN();
+  return add_copy(node, graph, after, count, flat_copy(target, source, bytes, kind));
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                   const cudaGraphNode_t* after, size_t count,
+                                   const cudaMemsetParams* given) {
+  BATON_RUNTIME_BEGIN();
+  if (given == nullptr) return answer(cudaErrorInvalidValue);
+  CUDA_MEMSET_NODE_PARAMS params{};
+  params.dst = reinterpret_cast<CUdeviceptr>(given->dst);
+  params.pitch = given->pitch;
+  params.value = given->value;
+  params.elementSize = given->elementSize;
+  params.width = given->width;
+  params.height = given->height;
+  CUcontext context = nullptr;
+  cuCtxGetCurrent(&context);
+  return answer(cuGraphAddMemsetNode(node, graph, after, count, &params, context));
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                 const cudaGraphNode_t* after, size_t count,
+                                 const cudaHostNodeParams* given) {
+  BATON_RUNTIME_BEGIN();
+  if (given == nullptr) return answer(cudaErrorInvalidValue);
+  const CUDA_HOST_NODE_PARAMS params{given->fn, given->userData};
+  return answer(cuGraphAddHostNode(node, graph, after, count, &params));
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                  const cudaGraphNode_t* after, size_t count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphAddEmptyNode(node, graph, after, count));
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* edges,
+                                     size_t count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphAddDependencies(graph, from, to,
+                                       reinterpret_cast<const CUgraphEdgeData*>(edges), count));
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphGetNodes(graph, nodes, count));
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphGetRootNodes(graph, nodes, count));
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                              cudaGraphEdgeData* edges, size_t* count) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphGetEdges(graph, from, to, reinterpret_cast<CUgraphEdgeData*>(edges), count));
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphNodeGetType(node, reinterpret_cast<CUgraphNodeType*>(type)));
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphInstantiateWithFlags(exec, graph, flags));
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* params) {
+  static_assert(sizeof(cudaGraphInstantiateParams) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS));
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphInstantiateWithParams(
+      exec, graph, reinterpret_cast<CUDA_GRAPH_INSTANTIATE_PARAMS*>(params)));
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  static_assert(sizeof(cudaGraphExecUpdateResultInfo) == sizeof(CUgraphExecUpdateResultInfo));
+  BATON_RUNTIME_BEGIN();
+  return answer(
+      cuGraphExecUpdate(exec, graph, reinterpret_cast<CUgraphExecUpdateResultInfo*>(info)));
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphExecDestroy(exec));
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphLaunch(exec, stream_of(stream)));
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
+  BATON_RUNTIME_BEGIN();
+  return answer(cuGraphUpload(exec, stream_of(stream)));
+}

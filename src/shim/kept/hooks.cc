@@ -1,0 +1,28 @@
+#include "shim/kept/hooks.h"
+
+#include <dlfcn.h>
+
+#include <cctype>
+#include <string>
+
+namespace {
+
+// "nvJitLinkCreate" of "__nvJitLinkCreate_13_0".
+std::string plain_name(std::string name) {
+  if (!name.starts_with("__")) return name;
+  name.erase(0, 2);
+  const std::size_t cut = name.find('_');
+  return cut == std::string::npos ? name : name.substr(0, cut);
+}
+
+}  // namespace
+
+void* baton_kept_hook(const char* name, void* real, BatonFindFunction find) {
+  Dl_info facts = {};
+  if (dladdr(real, &facts) == 0 || facts.dli_fname == nullptr) return nullptr;
+  void* const library = dlopen(facts.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  const std::string plain = plain_name(name);
+  void* const hook = baton::kept::nvrtc_hook(plain.c_str(), library, find);
+  return hook != nullptr ? hook : baton::kept::link_hook(plain.c_str(), library, find);
+}

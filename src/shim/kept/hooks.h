@@ -1,0 +1,23 @@
+#pragma once
+
+// The library that the preload opens when a program asks for a function that hands machine code
+// over: libbaton_kept.so. It has functions of the same names that keep the PTX inside
+// (image/kept_ptx.h).
+
+extern "C" {
+
+using BatonFindFunction = void* (*)(void* library, const char* name);
+
+// The function to call in place of `real`, which `name` was found to be; null: that one. `find` is
+// the system's dlsym. Thread-safe.
+__attribute__((visibility("default"))) void* baton_kept_hook(const char* name, void* real,
+                                                             BatonFindFunction find);
+}
+
+namespace baton::kept {
+
+// The functions for NVRTC and nvJitLink; null for other names. `name` is without a version.
+void* nvrtc_hook(const char* name, void* library, BatonFindFunction find);
+void* link_hook(const char* name, void* library, BatonFindFunction find);
+
+}  // namespace baton::kept

@@ -1,0 +1,72 @@
+#include "shim/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "sim/device/profile.h"
+
+namespace baton::shim {
+namespace {
+
+// A program that takes a share of what a device has would otherwise take more than there is: a byte
+// of device memory takes two of the host's.
+std::uint64_t default_memory() {
+  const auto pages = static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
+  const auto page = static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
+  return pages * page / 4;
+}
+
+std::uint64_t memory_of(const std::string& text) {
+  std::uint64_t bytes = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (code != std::errc{} || end != text.data() + text.size() || bytes == 0) {
+    throw error(ErrorCode::kInvalidInput,
+                "BATON_EXEC_MEMORY takes a number of bytes, \"{}\" was given", text);
+  }
+  return bytes;
+}
+
+bool flag(const char* name) {
+  const auto value = read_environment(name);
+  if (!value || *value == "0") return false;
+  if (*value == "1") return true;
+  throw error(ErrorCode::kInvalidInput, "{} takes 0 or 1, \"{}\" was given", name, *value);
+}
+
+// "h200" of "sim:h200".
+std::string profile_of(const std::string& device) {
+  constexpr std::string_view kKind = "sim";
+  if (device == kKind) return std::string(sim::profile_names().front());
+  if (device.starts_with("sim:")) return device.substr(kKind.size() + 1);
+  throw error(
+      ErrorCode::kInvalidInput,
+      "BATON_DEVICE=\"{}\" does not name a simulated device, and this library has no other: "
+      "take sim, or do not load it",
+      device);
+}
+
+}  // namespace
+
+Options read_options() {
+  Options options;
+  sim::Settings& settings = options.settings;
+  settings.only = profile_of(read_environment("BATON_DEVICE").value_or("sim"));
+  const auto memory = read_environment("BATON_EXEC_MEMORY");
+  settings.memory_bytes = memory ? memory_of(*memory) : default_memory();
+  if (const auto schedule = read_environment("BATON_EXEC_SCHEDULE")) {
+    settings.common.schedule = parse_schedule(*schedule);
+  }
+  if (flag("BATON_EXEC_GLOBAL_RACES")) settings.common.races = Races::kGlobal;
+  settings.common.watch = driver::Simulator::Watch::kOn;
+  settings.keep_going = flag("BATON_EXEC_KEEP_GOING");
+  if (const auto folder = read_environment("BATON_EXEC_REPORT")) options.report = *folder;
+  return options;
+}
+
+}  // namespace baton::shim

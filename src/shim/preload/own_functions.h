@@ -1,0 +1,9 @@
+#pragma once
+
+namespace baton::preload {
+
+// The function that keeps PTX in the place of `real` (shim/kept/hooks.h), or null. `find` is the
+// system's dlsym.
+void* kept_function(const char* name, void* real, void* (*find)(void* library, const char* name));
+
+}  // namespace baton::preload

@@ -1,0 +1,250 @@
+// Copies and fills that wait, and those of several rows.
+
+#include <limits>
+
+#include "sim/api/api.h"
+#include "sim/api/copy.h"
+#include "sim/api/current.h"
+#include "sim/api/foreign.h"
+#include "sim/api/refusal.h"
+#include "sim/queue/place.h"
+
+namespace baton::sim::api {
+namespace {
+
+// The bytes from the first to the last of what a side of a copy covers.
+std::uint64_t extent_of(const PitchedCopy& copy, std::uint64_t pitch, std::uint64_t slice) {
+  std::uint64_t bytes = 0;
+  std::uint64_t slices = 0;
+  require(!__builtin_mul_overflow(copy.rows - 1, pitch, &bytes) &&
+              !__builtin_mul_overflow(copy.slices - 1, slice, &slices) &&
+              !__builtin_add_overflow(bytes, slices, &bytes) &&
+              !__builtin_add_overflow(bytes, copy.bytes, &bytes),
+          CUDA_ERROR_INVALID_VALUE);
+  return bytes;
+}
+
+CopySide side_of(const PitchedCopy& copy, const PitchedSide& side, bool* pageable) {
+  const bool flat = copy.rows == 1 && copy.slices == 1;
+  require(flat || side.pitch >= copy.bytes, CUDA_ERROR_INVALID_VALUE);
+  require(copy.slices == 1 || side.slice >= side.pitch * copy.rows, CUDA_ERROR_INVALID_VALUE);
+  const std::uint64_t extent = extent_of(copy, side.pitch, side.slice);
+  CopySide place = host_place(reinterpret_cast<const void*>(side.address), extent, pageable);
+  require(side.is_host || !*pageable, CUDA_ERROR_INVALID_VALUE);
+  place.pitch = side.pitch;
+  place.slice = side.slice;
+  return place;
+}
+
+// Arrays are not simulated.
+PitchedSide pitched_side(CUmemorytype type, CUdeviceptr device, const void* host,
+                         std::uint64_t pitch, std::uint64_t height) {
+  PitchedSide side;
+  side.pitch = pitch;
+  side.slice = pitch * height;
+  switch (type) {
+    case CU_MEMORYTYPE_HOST:
+      side.is_host = true;
+      side.address = reinterpret_cast<std::uintptr_t>(host);
+      return side;
+    case CU_MEMORYTYPE_DEVICE:
+    case CU_MEMORYTYPE_UNIFIED:
+      side.address = device;
+      return side;
+    default:
+      throw Refusal(CUDA_ERROR_NOT_SUPPORTED);
+  }
+}
+
+PitchedCopy pitched(const CUDA_MEMCPY2D* params) {
+  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const CUDA_MEMCPY2D& p = *params;
+  PitchedCopy copy;
+  copy.bytes = p.WidthInBytes;
+  copy.rows = p.Height;
+  copy.target = pitched_side(p.dstMemoryType, p.dstDevice, p.dstHost,
+                             p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes, p.Height);
+  copy.source = pitched_side(p.srcMemoryType, p.srcDevice, p.srcHost,
+                             p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes, p.Height);
+  copy.target.address += p.dstXInBytes + p.dstY * copy.target.pitch;
+  copy.source.address += p.srcXInBytes + p.srcY * copy.source.pitch;
+  return copy;
+}
+
+CUresult copy_all(CUdeviceptr target, CUdeviceptr source, std::uint64_t bytes, CUstream stream,
+                  Waiting waiting) {
+  PitchedCopy copy;
+  copy.bytes = bytes;
+  copy.target = {target, 0, 0, true};
+  copy.source = {source, 0, 0, true};
+  return submit_pitched(copy, stream, waiting);
+}
+
+CUresult fill_rows(CUdeviceptr address, std::uint64_t pitch, std::uint32_t value, unsigned size,
+                   std::uint64_t width, std::uint64_t height, CUstream handle) {
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  if (width == 0 || height == 0) return CUDA_SUCCESS;
+  std::uint64_t row = 0;
+  std::uint64_t bytes = 0;
+  require(!__builtin_mul_overflow(width, std::uint64_t{size}, &row) &&
+              !__builtin_mul_overflow(height - 1, pitch, &bytes) &&
+              !__builtin_add_overflow(bytes, row, &bytes),
+          CUDA_ERROR_INVALID_VALUE);
+  require(address % size == 0, CUDA_ERROR_INVALID_VALUE);
+  require(height == 1 || (pitch >= row && pitch % size == 0), CUDA_ERROR_INVALID_VALUE);
+  stream->context->submit(*stream,
+                          Fill{device_place(address, bytes), value, size, width, height, pitch});
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+PitchedCopy pitched(const CUDA_MEMCPY3D* params) {
+  require(params != nullptr, CUDA_ERROR_INVALID_VALUE);
+  const CUDA_MEMCPY3D& p = *params;
+  PitchedCopy copy;
+  copy.bytes = p.WidthInBytes;
+  copy.rows = p.Height;
+  copy.slices = p.Depth;
+  copy.target = pitched_side(p.dstMemoryType, p.dstDevice, p.dstHost,
+                             p.dstPitch != 0 ? p.dstPitch : p.WidthInBytes,
+                             p.dstHeight != 0 ? p.dstHeight : p.Height);
+  copy.source = pitched_side(p.srcMemoryType, p.srcDevice, p.srcHost,
+                             p.srcPitch != 0 ? p.srcPitch : p.WidthInBytes,
+                             p.srcHeight != 0 ? p.srcHeight : p.Height);
+  copy.target.address += p.dstXInBytes + p.dstY * copy.target.pitch + p.dstZ * copy.target.slice;
+  copy.source.address += p.srcXInBytes + p.srcY * copy.source.pitch + p.srcZ * copy.source.slice;
+  return copy;
+}
+
+CopyWork copy_work(const PitchedCopy& copy, bool* pageable_source, bool* pageable_target) {
+  CopyWork work;
+  work.target = side_of(copy, copy.target, pageable_target);
+  work.source = side_of(copy, copy.source, pageable_source);
+  work.bytes = copy.bytes;
+  work.rows = copy.rows;
+  work.slices = copy.slices;
+  return work;
+}
+
+CUresult submit_pitched(const PitchedCopy& pitched, CUstream handle, Waiting waiting) {
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  if (pitched.bytes == 0 || pitched.rows == 0 || pitched.slices == 0) return CUDA_SUCCESS;
+  bool pageable_source = false;
+  bool pageable_target = false;
+  const CopyWork work = copy_work(pitched, &pageable_source, &pageable_target);
+  Copy copy{work.target, work.source, work.bytes, {}, work.rows, work.slices};
+  const bool flat = work.rows == 1 && work.slices == 1;
+  const bool staged =
+      pageable_source && flat && waiting == Waiting::kAsNeeded &&
+      copy.staged.take(reinterpret_cast<const void*>(work.source.address), work.bytes);
+  const bool must_wait =
+      waiting == Waiting::kAlways || pageable_target || (pageable_source && !staged);
+  const CommandPtr command = stream->context->submit(*stream, std::move(copy));
+  if (!must_wait) return CUDA_SUCCESS;
+  std::unique_lock lock(Scheduler::instance().mutex);
+  DeviceQueue::wait(lock, command);
+  return stream->context->queue().error(lock);
+}
+
+CUresult Memcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes) {
+  return copy_all(target, source, bytes, nullptr, Waiting::kAlways);
+}
+
+CUresult MemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream) {
+  return copy_all(target, source, bytes, stream, Waiting::kAsNeeded);
+}
+
+CUresult MemcpyHtoD(CUdeviceptr target, const void* source, size_t bytes) {
+  PitchedCopy copy;
+  copy.bytes = bytes;
+  copy.target.address = target;
+  copy.source = {reinterpret_cast<std::uintptr_t>(source), 0, 0, true};
+  return submit_pitched(copy, nullptr, Waiting::kAlways);
+}
+
+CUresult MemcpyDtoH(void* target, CUdeviceptr source, size_t bytes) {
+  PitchedCopy copy;
+  copy.bytes = bytes;
+  copy.target = {reinterpret_cast<std::uintptr_t>(target), 0, 0, true};
+  copy.source.address = source;
+  return submit_pitched(copy, nullptr, Waiting::kAlways);
+}
+
+CUresult MemcpyDtoD(CUdeviceptr target, CUdeviceptr source, size_t bytes) {
+  return MemcpyDtoDAsync(target, source, bytes, nullptr);
+}
+
+CUresult MemcpyPeer(CUdeviceptr target, CUcontext, CUdeviceptr source, CUcontext, size_t bytes) {
+  return MemcpyDtoDAsync(target, source, bytes, nullptr);
+}
+
+CUresult MemcpyPeerAsync(CUdeviceptr target, CUcontext, CUdeviceptr source, CUcontext, size_t bytes,
+                         CUstream stream) {
+  return MemcpyDtoDAsync(target, source, bytes, stream);
+}
+
+CUresult Memcpy2D(const CUDA_MEMCPY2D* params) {
+  return submit_pitched(pitched(params), nullptr, Waiting::kAlways);
+}
+
+CUresult Memcpy2DUnaligned(const CUDA_MEMCPY2D* params) {
+  return Memcpy2D(params);
+}
+
+CUresult Memcpy2DAsync(const CUDA_MEMCPY2D* params, CUstream stream) {
+  return submit_pitched(pitched(params), stream, Waiting::kAsNeeded);
+}
+
+CUresult Memcpy3D(const CUDA_MEMCPY3D* params) {
+  return submit_pitched(pitched(params), nullptr, Waiting::kAlways);
+}
+
+CUresult Memcpy3DAsync(const CUDA_MEMCPY3D* params, CUstream stream) {
+  return submit_pitched(pitched(params), stream, Waiting::kAsNeeded);
+}
+
+// Fills of device memory do not wait either in the CUDA driver.
+CUresult MemsetD8(CUdeviceptr address, unsigned char value, size_t count) {
+  return MemsetD8Async(address, value, count, nullptr);
+}
+
+CUresult MemsetD16(CUdeviceptr address, unsigned short value, size_t count) {
+  return MemsetD16Async(address, value, count, nullptr);
+}
+
+CUresult MemsetD32(CUdeviceptr address, unsigned value, size_t count) {
+  return MemsetD32Async(address, value, count, nullptr);
+}
+
+CUresult MemsetD2D8(CUdeviceptr address, size_t pitch, unsigned char value, size_t width,
+                    size_t height) {
+  return fill_rows(address, pitch, value, 1, width, height, nullptr);
+}
+
+CUresult MemsetD2D16(CUdeviceptr address, size_t pitch, unsigned short value, size_t width,
+                     size_t height) {
+  return fill_rows(address, pitch, value, 2, width, height, nullptr);
+}
+
+CUresult MemsetD2D32(CUdeviceptr address, size_t pitch, unsigned value, size_t width,
+                     size_t height) {
+  return fill_rows(address, pitch, value, 4, width, height, nullptr);
+}
+
+CUresult MemsetD2D8Async(CUdeviceptr address, size_t pitch, unsigned char value, size_t width,
+                         size_t height, CUstream stream) {
+  return fill_rows(address, pitch, value, 1, width, height, stream);
+}
+
+CUresult MemsetD2D16Async(CUdeviceptr address, size_t pitch, unsigned short value, size_t width,
+                          size_t height, CUstream stream) {
+  return fill_rows(address, pitch, value, 2, width, height, stream);
+}
+
+CUresult MemsetD2D32Async(CUdeviceptr address, size_t pitch, unsigned value, size_t width,
+                          size_t height, CUstream stream) {
+  return fill_rows(address, pitch, value, 4, width, height, stream);
+}
+
+}  // namespace baton::sim::api

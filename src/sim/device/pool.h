@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+namespace baton::sim {
+
+// A memory pool of a device: where an allocation in stream order comes from. Memory is taken from
+// the device and given back at once, so a pool holds what is in use and nothing besides.
+// Thread-safe.
+class SimPool {
+ public:
+  SimPool(int ordinal, bool is_default) : ordinal_(ordinal), is_default_(is_default) {}
+
+  int ordinal() const { return ordinal_; }
+  bool is_default() const { return is_default_; }
+
+  // What callers set and get back, and what is counted.
+  struct State {
+    std::uint64_t release_threshold = 0;
+    int follow_event_dependencies = 1;
+    int allow_opportunistic = 1;
+    int allow_internal_dependencies = 1;
+    std::uint64_t used = 0;  // bytes
+    std::uint64_t used_high = 0;
+    std::uint64_t reserved_high = 0;
+    std::uint64_t largest = 0;  // bytes that may be in use at once; 0: any number
+  };
+
+  State state() const {
+    std::lock_guard lock(mutex_);
+    return state_;
+  }
+  template <typename Change>
+  void change(Change change) {
+    std::lock_guard lock(mutex_);
+    change(state_);
+  }
+
+  // False where the pool may not have as many.
+  bool take(std::uint64_t bytes);
+  void give(std::uint64_t bytes);
+
+ private:
+  const int ordinal_;
+  const bool is_default_;
+  mutable std::mutex mutex_;
+  State state_;
+};
+
+}  // namespace baton::sim

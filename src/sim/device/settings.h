@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "driver/simulator.h"
+
+namespace baton::sim {
+
+// What a process asks of the simulated GPU as a whole. The defaults are what Baton itself uses; a
+// driver library for other programs asks for more.
+struct Settings {
+  std::string only;                // the profile of the one device that is visible; empty: all are
+  std::uint64_t memory_bytes = 0;  // the most memory that a device has; 0: what its profile says
+  driver::Simulator::Options common;  // for work in no session
+  // A kernel that faults ends alone: its context goes on without an error.
+  bool keep_going = false;
+  // Takes each finding of work in no session when it is first seen, in the device's thread; null:
+  // nobody. It must not call the driver.
+  void (*first_seen)(const driver::Finding& finding) = nullptr;
+  // Takes the findings of such work, with their counts, that are left when a context ends.
+  // Null: errors are logged.
+  void (*left)(std::span<const driver::Finding> findings) = nullptr;
+  // Told of each image that does not run here, and why; null: nobody.
+  void (*image_refused)(std::string_view why) = nullptr;
+};
+
+// Before the first use of the simulated GPU, and once. Throws kInvalidInput for a profile that is
+// none, with the known ones.
+void configure(Settings settings);
+
+// Constant from the first use of the simulated GPU on.
+const Settings& settings();
+
+}  // namespace baton::sim

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "baton/finding.h"
+
+namespace baton::tools {
+
+// What the processes of one `baton exec` told (shim/process_report.h), merged.
+struct ExecReport {
+  // A finding, in the order told, and the processes that had it.
+  struct Seen {
+    FindingReport finding;
+    std::vector<std::int64_t> processes;
+  };
+  std::vector<Seen> findings;                    // equal ones of all processes are one
+  std::map<std::string, std::uint64_t> missing;  // calls by entry
+  std::map<std::string, std::uint64_t> images;   // loads by what is wrong with the image
+  std::size_t processes = 0;                     // that loaded the library
+  std::size_t unreadable = 0;                    // lines that were cut off or are none
+
+  std::size_t errors() const;
+  std::size_t warnings() const;
+};
+
+// Reads the files of a folder. A last line without an end was cut off when its process died.
+ExecReport read_exec_report(const std::filesystem::path& folder);
+
+// Leaves the findings of kernels whose name, as written or as the image has it, matches.
+void keep_kernels(ExecReport& report, const std::regex& pattern);
+
+}  // namespace baton::tools

@@ -1,0 +1,207 @@
+#include "tools/ptxas.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/environment.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "compile/nvrtc/search_places.h"
+#include "image/elf.h"
+#include "image/kept_ptx.h"
+#include "tools/child_process.h"
+#include "tools/files.h"
+
+namespace baton::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A wrapper that Baton wrote, which must not call itself.
+constexpr std::string_view kWrapperMark = "# Baton's ptxas";
+
+bool is_wrapper(const fs::path& path) {
+  try {
+    constexpr std::uint64_t kMost = 4096;
+    return fs::file_size(path) < kMost && read_file(path).find(kWrapperMark) != std::string::npos;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code failure;
+  return fs::is_regular_file(path, failure) && !is_wrapper(path);
+}
+
+// The folders that PATH names.
+std::vector<fs::path> program_folders() {
+  std::vector<fs::path> folders;
+  const std::string path = read_environment("PATH").value_or("");
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    if (end > at) folders.emplace_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  return folders;
+}
+
+std::vector<fs::path> toolkits() {
+  std::vector<fs::path> found;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const auto folder = read_environment(variable)) found.emplace_back(*folder);
+  }
+  for (const fs::path& folder : program_folders()) {
+    std::error_code failure;
+    const fs::path nvcc = fs::canonical(folder / "nvcc", failure);
+    if (!failure) found.push_back(nvcc.parent_path().parent_path());
+  }
+  found.emplace_back("/usr/local/cuda");
+  return found;
+}
+
+// Triton has a ptxas of its own, in its Python package.
+std::vector<fs::path> packaged() {
+  std::vector<fs::path> found;
+  for (const compiler::SearchPlace& place : compiler::search_places().packages) {
+    for (fs::path folder = place.folder; folder.has_relative_path();
+         folder = folder.parent_path()) {
+      if (folder.filename() != "site-packages") continue;
+      found.push_back(folder / "triton/backends/nvidia/bin/ptxas");
+      break;
+    }
+  }
+  return found;
+}
+
+fs::path find_ptxas() {
+  if (const auto chosen = read_environment("BATON_PTXAS")) return *chosen;
+  std::vector<fs::path> places;
+  for (const fs::path& toolkit : toolkits()) places.push_back(toolkit / "bin" / "ptxas");
+  for (const fs::path& folder : program_folders()) places.push_back(folder / "ptxas");
+  for (fs::path& path : packaged()) places.push_back(std::move(path));
+  const auto found = std::find_if(places.begin(), places.end(), is_program);
+  if (found != places.end()) return *found;
+  throw error(
+      ErrorCode::kNotFound,
+      "there is no ptxas in CUDA_HOME, CUDA_PATH, PATH, /usr/local/cuda or Triton's package; "
+      "set BATON_PTXAS to one");
+}
+
+// The value of an option in any of its spellings: "-o X", "-oX", "--output-file X" or
+// "--output-file=X".
+std::optional<std::string> output_of(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kShort = "-o";
+  constexpr std::string_view kLong = "--output-file";
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string_view word = arguments[k];
+    const bool has_next = k + 1 < arguments.size();
+    if ((word == kShort || word == kLong || word == "-output-file") && has_next) {
+      return arguments[k + 1];
+    }
+    const std::size_t cut = word.find('=');
+    if (word.starts_with(kLong) && cut != std::string_view::npos) {
+      return std::string(word.substr(cut + 1));
+    }
+    if (word.starts_with(kShort) && word.size() > kShort.size() && !word.starts_with("-opt") &&
+        !word.starts_with("-out")) {
+      return std::string(word.substr(kShort.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+// The one file of PTX among the arguments; nothing where there are several.
+std::optional<fs::path> input_of(const std::vector<std::string>& arguments) {
+  std::optional<fs::path> found;
+  for (const std::string& word : arguments) {
+    if (word.starts_with("-") || fs::path(word).extension() != ".ptx") continue;
+    if (found) return std::nullopt;
+    found = word;
+  }
+  return found;
+}
+
+void keep(const fs::path& input, const fs::path& output) {
+  const std::string cubin = read_file(output);
+  if (!image::ElfFile::has_magic(cubin)) return;
+  write_file(output, image::keep_ptx(cubin, read_file(input), output.string()));
+}
+
+// For sh: as one word, whatever it holds.
+std::string quoted(const fs::path& path) {
+  std::string text = "'";
+  for (const char c : path.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+bool is_toolkit(const fs::path& folder) {
+  return is_program(folder / "bin" / "ptxas") && is_program(folder / "bin" / "nvcc");
+}
+
+fs::path find_toolkit_folder(const std::optional<fs::path>& from) {
+  if (from) {
+    if (is_toolkit(*from)) return fs::canonical(*from);
+    throw error(ErrorCode::kNotFound, "{} has no bin/nvcc and bin/ptxas of a CUDA toolkit",
+                from->string());
+  }
+  const std::vector<fs::path> places = toolkits();
+  const auto found = std::find_if(places.begin(), places.end(), is_toolkit);
+  if (found != places.end()) return fs::canonical(*found);
+  throw error(ErrorCode::kNotFound,
+              "there is no CUDA toolkit in CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda; name one "
+              "with --from");
+}
+
+void link_all(const fs::path& from, const fs::path& to, std::string_view but) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const fs::path name = entry.path().filename();
+    if (name != but) fs::create_symlink(entry.path(), to / name);
+  }
+}
+
+}  // namespace
+
+int run_ptxas(const std::vector<std::string>& arguments, const std::atomic<bool>& stop) {
+  std::vector<std::string> command = {find_ptxas().string()};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const ProcessEnd end = run_process(command, current_environment(), std::nullopt, stop);
+  const auto input = input_of(arguments);
+  const auto output = output_of(arguments);
+  if (end.exit_status() == 0 && input && output) keep(*input, *output);
+  return end.exit_status();
+}
+
+void write_ptxas_wrapper(const fs::path& path, const fs::path& real) {
+  const std::string setting = real.empty() ? "" : "BATON_PTXAS=" + quoted(real) + " ";
+  write_file(path, "#!/bin/sh\n" + std::string(kWrapperMark) + ": keeps the PTX in the cubin.\n" +
+                       setting + "exec " + quoted(fs::read_symlink("/proc/self/exe")) +
+                       " ptxas -- \"$@\"\n");
+  fs::permissions(path, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                            fs::perms::others_read | fs::perms::others_exec);
+}
+
+fs::path make_toolkit(const fs::path& folder, const std::optional<fs::path>& from) try {
+  const fs::path toolkit = find_toolkit_folder(from);
+  fs::create_directories(folder);
+  if (!fs::is_empty(folder)) {
+    throw error(ErrorCode::kInvalidInput, "{} is not empty; name a folder that is, or is not there",
+                folder.string());
+  }
+  link_all(toolkit, folder, "bin");
+  const fs::path programs = folder / "bin";
+  fs::create_directory(programs);
+  link_all(toolkit / "bin", programs, "ptxas");
+  // nvcc looks beside itself for the others, where its own file is and not a link to it.
+  for (const char* name : {"nvcc", "nvcc.profile"}) {
+    fs::remove(programs / name);
+    fs::copy_file(toolkit / "bin" / name, programs / name);
+  }
+  write_ptxas_wrapper(programs / "ptxas", toolkit / "bin" / "ptxas");
+  return toolkit;
+} catch (const fs::filesystem_error& failure) {
+  throw error(ErrorCode::kInvalidInput, "{} cannot be made: {}", folder.string(), failure.what());
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,101 @@
+#include "tools/step_choice.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "bind/steps/copy.h"
+#include "bind/steps/fill.h"
+
+namespace baton::tools {
+namespace {
+
+template <typename T>
+std::optional<T> whole_number(std::string_view text) {
+  T value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// The labels and indexes that steps of a program have.
+struct StepNames {
+  std::set<std::string> labels;
+  std::set<std::string> indexes;
+
+  void add(const std::vector<ProgramStep>& steps) {
+    for (const ProgramStep& step : steps) {
+      std::visit([this](const auto& action) { add(action); }, step.action);
+    }
+  }
+  void add(const LaunchStep& step) { labels.insert(step.kernel); }
+  void add(const CopyStep& step) { labels.insert(bind::label_of(step)); }
+  void add(const FillStep& step) { labels.insert(bind::label_of(step)); }
+  void add(const RepeatStep& step) {
+    if (!step.index.empty()) indexes.insert(step.index);
+    add(step.steps);
+  }
+  void add(const IfStep& step) { add(step.steps); }
+  void add(const WhileStep& step) { add(step.steps); }
+  void add(const ParallelStep& step) {
+    for (const std::vector<ProgramStep>& branch : step.branches) add(branch);
+  }
+};
+
+void require_name(std::string_view option, std::string_view what, const std::string& name,
+                  const std::set<std::string>& known) {
+  if (known.contains(name)) return;
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  throw error(ErrorCode::kNotFound, "{}: no step has the {} \"{}\"{}", option, what,
+              printable(name), suggestion(name, names));
+}
+
+}  // namespace
+
+bool StepChoice::fits(const CompletedStep& step) const {
+  if (number) return step.number == *number;
+  if (step.label != label) return false;
+  return std::ranges::all_of(indexes, [&](const auto& wanted) {
+    return std::ranges::find(step.indexes, wanted) != step.indexes.end();
+  });
+}
+
+StepChoice parse_step_choice(std::string_view option, const std::string& text) {
+  StepChoice choice{text};
+  choice.number = whole_number<std::uint64_t>(text);
+  if (choice.number) return choice;
+  const std::size_t colon = text.rfind(':');
+  const bool has_indexes = colon != std::string::npos && text.find('=', colon) != std::string::npos;
+  choice.label = has_indexes ? text.substr(0, colon) : text;
+  std::string_view left = has_indexes ? std::string_view(text).substr(colon + 1) : "";
+  while (!left.empty()) {
+    const std::string_view part = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(part.size() + 1, left.size()));
+    const std::size_t cut = part.find('=');
+    const auto value = cut == std::string_view::npos
+                           ? std::nullopt
+                           : whole_number<std::int64_t>(part.substr(cut + 1));
+    if (!value) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{} {}: \"{}\" is not INDEX=INTEGER; write it as \"topk:layer=2,i=0\"", option,
+                  printable(text), printable(part));
+    }
+    choice.indexes.emplace_back(part.substr(0, cut), *value);
+  }
+  return choice;
+}
+
+void check_step_choice(std::string_view option, const StepChoice& choice, const Program& program) {
+  if (choice.number) return;
+  StepNames names;
+  names.add(program.steps());
+  require_name(option, "name", choice.label, names.labels);
+  for (const auto& [index, value] : choice.indexes) {
+    require_name(option, "index", index, names.indexes);
+  }
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,93 @@
+"""baton compile --rewrite and --depfile, and baton_compile_image of CMake, which uses them."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+from baton import BATON, ROOT, Case, main
+
+SOURCE = """
+#include "inc/factor.h"
+template <typename T> __global__ void scale(T* x, const T* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = FACTOR * y[i];
+}
+extern "C" __global__ void one(float* x) { x[threadIdx.x] = 1; }
+"""
+
+
+class Compile(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", SOURCE)
+        self.write("inc/factor.h", "#define FACTOR 2\n")
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def test_rewrite_gives_kernels_a_wait_and_a_trigger(self):
+        for mode, triggers in (("wait", False), ("loads", True)):
+            result = self.baton("compile", "k.cu", "-o", "k.ptx", "--arch", "sm_90a", "--entry",
+                                "scale<float>", "--rewrite", mode, "--json")
+            self.check(result, 0)
+            found = {k["demangled"].split("(")[0]: (k["waits"], k["triggers"])
+                     for k in result.json()["kernels"]}
+            self.assertEqual(found, {"one": (True, triggers), "scale<float>": (True, triggers)})
+            self.assertEqual(len(result.json()["rewrites"]), 2)
+            self.assertIn("griddepcontrol.wait", self.text("k.ptx"))
+
+    def test_rewrite_refuses_what_it_cannot_do(self):
+        base = ("compile", "k.cu", "-o", "k.ptx")
+        self.check(self.baton(*base, "--rewrite", "auto"), 2, "compile knows none")
+        self.check(self.baton(*base, "--rewrite", "wait", "--arch", "sm_80"), 2, "begins with sm_90")
+        self.check(self.baton(*base, "--rewrite", "wait", "--", "-maxrregcount=32"), 2,
+                   "-maxrregcount=32 is for the assembler")
+
+    def test_a_depfile_names_what_the_source_includes(self):
+        self.check(self.baton("compile", "k.cu", "-o", "out $1.ptx", "--depfile", "k.d"), 0)
+        folder = pathlib.Path(os.path.realpath(self.folder))
+        self.assertEqual([line.strip(" \\") for line in self.text("k.d").splitlines()],
+                         [f"{folder}/out\\ $$1.ptx:", f"{folder}/inc/factor.h", f"{folder}/k.cu"])
+        self.check(self.baton("compile", "k.cu", "--depfile", "k.d"), 2, "give -o")
+
+
+@unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "needs CMake and Ninja")
+class CompileImage(Case):
+    def test_images_of_several_architectures_follow_what_they_include(self):
+        self.write("k.cu", SOURCE)
+        header = self.write("inc/factor.h", "#define FACTOR 2\n")
+        self.write("CMakeLists.txt", f"""
+cmake_minimum_required(VERSION 3.25)
+project(images LANGUAGES NONE)
+include("{ROOT}/cmake/BatonEmbed.cmake")
+baton_compile_image(scale.ptx SOURCE k.cu ARCH sm_90a sm_100a
+  ENTRY "scale<float>" "scale<double>" REWRITE wait OPTIONS -DUNUSED=1)
+baton_compile_image(one.ptx SOURCE k.cu ARCH compute_90)
+add_custom_target(images ALL DEPENDS scale.sm_90a.ptx scale.sm_100a.ptx one.ptx)
+""")
+        settings = {**os.environ, "BATON_CACHE_DIR": self._cache.name}
+
+        def build(*words):
+            done = subprocess.run(["cmake", *words], cwd=self.folder, env=settings, check=False,
+                                  capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return done.stdout.count("Compile k.cu to ")
+
+        build("-S", ".", "-B", "b", "-G", "Ninja", f"-DBATON_EXECUTABLE={BATON}")
+        self.assertEqual(build("--build", "b"), 3)
+        self.assertEqual(build("--build", "b"), 0)
+        scale = (self.folder / "b" / "scale.sm_90a.ptx").read_text(encoding="utf-8")
+        self.assertEqual((scale.count(".entry"), scale.count("griddepcontrol.wait")), (3, 3))
+        self.assertIn(".target sm_100a",
+                      (self.folder / "b" / "scale.sm_100a.ptx").read_text(encoding="utf-8"))
+        # A time stamp of a second's resolution would be the same.
+        later = header.stat().st_mtime_ns + 2_000_000_000
+        header.write_text("#define FACTOR 3\n", encoding="utf-8")
+        os.utime(header, ns=(later, later))
+        self.assertEqual(build("--build", "b"), 3)
+
+
+if __name__ == "__main__":
+    main()

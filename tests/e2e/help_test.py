@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The help, the man pages and the completion of shells, which come from one table of commands."""
+
+import re
+import shutil
+import subprocess
+
+from baton import BATON, ROOT, Case, main
+
+PAGE = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("cli*.md")))
+
+
+def section(text, title):
+    """The terms that a section of the help lists."""
+    body = re.search(rf"^{title}:\n(.*?)(?:\n\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^  (\S.*?)(?:  .*)?$", body[1], re.MULTILINE) if body else []
+
+
+class Help(Case):
+    def help(self, *arguments):
+        result = self.baton("help", *arguments)
+        self.check(result, 0)
+        return result.out
+
+    def commands(self):
+        return section(self.help(), "Commands")
+
+    def options(self, command):
+        terms = section(self.help(command), "Options")
+        return [name for term in terms for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", term)]
+
+    def test_every_command_has_all_that_its_user_needs(self):
+        self.assertGreater(len(self.commands()), 10)
+        for command in self.commands():
+            with self.subTest(command):
+                text = self.help(command)
+                for title in ("Usage", "Options", "Exit status"):
+                    self.assertIn(f"{title}:\n", text)
+                self.assertEqual(text, self.baton(command, "--help", "--json").out)
+
+    def test_the_pages_have_every_command_option_variable_and_status(self):
+        for command in self.commands():
+            for name in {f"baton {command}", *self.options(command)} - {"-h"}:
+                self.assertTrue(name in PAGE, name)
+        general = self.help()
+        for name in section(general, "Environment"):
+            self.assertTrue(f"`{name}`" in PAGE, name)
+        for status in section(general, "Exit status"):
+            self.assertTrue(f"\n| {status} |" in PAGE, status)
+
+    def test_the_nearest_name_is_suggested(self):
+        for arguments, near in ((["hlep"], "help"), (["help", "rum"], "run"), (["run", "--halp"], "--help"),
+                                (["completion", "bsh"], "bash"), (["manual", "chek"], "check")):
+            result = self.baton(*arguments)
+            self.check(result, 2)
+            self.assertIn(f'did you mean "{near}"?', result.first_error)
+
+    def test_manual_pages_are_sound(self):
+        man = shutil.which("man")
+        for command in [None, *self.commands()]:
+            with self.subTest(command):
+                page = self.baton("manual", *([command] if command else []))
+                self.check(page, 0)
+                self.assertTrue(page.out.isascii())
+                if man is None:
+                    continue
+                shown = subprocess.run([man, "--warnings", "-E", "UTF-8", "-l", "-"], input=page.out, text=True,
+                                       capture_output=True, env={"MANWIDTH": "80", "LC_ALL": "C.UTF-8",
+                                                                 "PATH": "/usr/bin:/bin"}, check=True)
+                if "minimized" in shown.stdout:  # by Ubuntu's images, which have no manual
+                    continue
+                self.assertEqual(shown.stderr, "")
+                for option in self.options(command) if command else ["--json"]:
+                    self.assertIn(option, shown.stdout)
+
+
+# A line as typed, and what the shell offers then.
+COMPLETED = [
+    ("baton r", ["run"]),
+    ("baton run --de", ["--device"]),
+    ("baton run --device sim:h", ["sim:h100", "sim:h200"]),
+    ("baton run k", ["k.cu"]),
+    ("baton run --keep i", ["images/"]),
+    ("baton cache e", ["export"]),
+    ("baton cache export i", ["images/"]),
+    ("baton help che", ["check"]),
+    ("baton explain shared_r", ["shared_race"]),
+    ("baton init k", ["k.cu"]),
+]
+
+BASH = """\
+source "$SCRIPT"
+COMP_LINE="$LINE" COMP_POINT=${#LINE}
+_baton
+for reply in "${COMPREPLY[@]}"; do echo "$reply"; done
+"""
+
+
+class Completion(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("k.cu", "")
+        (self.folder / "images").mkdir()
+
+    def complete(self, shell, program, line):
+        script = self.write(f"script.{shell}", self.baton("completion", shell).out)
+        done = subprocess.run([shutil.which(shell), "-c", program], cwd=self.folder, text=True, capture_output=True,
+                              env={"LINE": line, "SCRIPT": str(script), "HOME": str(self.folder),
+                                   "PATH": f"{BATON.rpartition('/')[0]}:/usr/bin:/bin"}, check=True)
+        self.assertEqual(done.stderr, "")
+        return sorted(done.stdout.splitlines())
+
+    def test_bash(self):
+        if shutil.which("bash") is None:
+            self.skipTest("there is no bash")
+        for line, offered in COMPLETED:
+            with self.subTest(line):
+                # Bash replaces what follows the last ":", and adds the "/" of a folder itself.
+                typed = line.split(" ")[-1].rpartition(":")
+                wanted = [word.rstrip("/").removeprefix(typed[0] + typed[1]) for word in offered]
+                self.assertEqual(self.complete("bash", BASH, line), wanted)
+
+    def test_fish(self):
+        if shutil.which("fish") is None:
+            self.skipTest("there is no fish")
+        for line, offered in COMPLETED:
+            with self.subTest(line):
+                replies = self.complete("fish", 'source "$SCRIPT"; complete -C "$LINE"', line)
+                self.assertEqual([reply.split("\t")[0] for reply in replies], offered)
+
+    def test_zsh(self):
+        if shutil.which("zsh") is None:
+            self.skipTest("there is no zsh")
+        # Its completion needs a terminal; here its script is only read, as a file and by `source`.
+        self.complete("zsh", 'autoload -U compinit && compinit -u -d "$HOME/dump" && source "$SCRIPT"', "")
+        self.complete("zsh", 'zsh -n "$SCRIPT"', "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""`baton exec`: what it tells of programs of others, and how it ends."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+BATON = os.environ["BATON"]
+CLIENTS = pathlib.Path(os.environ["BATON_CLIENTS"])
+
+
+class Exec(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="baton-exec-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def exec(self, *words, **environment):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
+        return subprocess.run([BATON, "exec", *words], capture_output=True, text=True, timeout=120,
+                              env={**kept, **environment})
+
+    def report(self, *words, options=(), **environment):
+        path = self.folder / "report.json"
+        done = self.exec("--json", path, *options, "--", *words, **environment)
+        return done, json.loads(path.read_text())
+
+    def test_right_programs_are_right_with_it(self):
+        for name in ("memory", "modules", "streams"):
+            with self.subTest(name):
+                done, report = self.report(CLIENTS / name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(report["findings"], [])
+                self.assertEqual(report["processes"], 1)
+
+    def test_an_error_is_told_with_its_place_and_makes_the_status(self):
+        done, report = self.report(CLIENTS / "faulty", "3")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout, "result 700\n")
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], finding["kernel"]), ("out_of_bounds", "twice"))
+        self.assertRegex(finding["where"], r":\d+:\d+$")
+        self.assertEqual(report["status"], 1)
+        self.assertEqual(report["program"]["status"], 0)
+        self.assertIn("error: out_of_bounds: kernel twice", done.stderr)
+
+    def test_the_status_of_errors_can_be_chosen(self):
+        self.assertEqual(self.exec("--error-exitcode", "9", "--", CLIENTS / "faulty", "3").returncode, 9)
+        self.assertEqual(self.exec("--error-exitcode", "0", "--", CLIENTS / "faulty", "3").returncode, 0)
+        # That of the program comes first.
+        self.assertEqual(self.exec("--", "sh", "-c", f"{CLIENTS}/faulty 3; exit 5").returncode, 5)
+
+    def test_keep_going_ends_the_kernel_alone(self):
+        done, report = self.report(CLIENTS / "faulty", "3", options=["--keep-going"])
+        self.assertEqual(done.stdout, "result 0\n")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(len(report["findings"]), 1)
+
+    def test_children_are_covered(self):
+        done, report = self.report("sh", "-c", f"{CLIENTS}/faulty 3; {CLIENTS}/faulty 5; true")
+        self.assertEqual(report["processes"], 2)
+        (finding,) = report["findings"]
+        self.assertEqual((finding["count"], len(finding["processes"])), (2, 2))
+
+    def test_forked_children_are_covered(self):
+        done, report = self.report(CLIENTS / "faulty", "3", "fork")
+        self.assertEqual(done.stdout, "result 700\n" * 2)
+        self.assertEqual(report["processes"], 2)
+        self.assertEqual(report["findings"][0]["count"], 2)
+
+    def test_a_program_that_dies_has_told_before(self):
+        done, report = self.report(CLIENTS / "faulty", "3", "abort")
+        self.assertEqual(done.returncode, 128 + signal.SIGABRT)
+        self.assertEqual(report["program"]["signal"], signal.SIGABRT)
+        self.assertEqual(len(report["findings"]), 1)
+
+    def test_findings_of_other_kernels_can_be_left_out(self):
+        done, report = self.report(CLIENTS / "faulty", "3", options=["--kernel-name", "^thrice$"])
+        self.assertEqual((done.returncode, report["findings"]), (0, []))
+
+    def test_what_is_missing_is_told(self):
+        done, report = self.report(CLIENTS / "streams")
+        self.assertEqual(report["missing"], [{"name": "cuTexObjectDestroy", "calls": 1}])
+        self.assertIn("not simulated: cuTexObjectDestroy (1 call)", done.stderr)
+        done, report = self.report(CLIENTS / "modules")
+        self.assertIn("holds machine code only", report["unchecked"][0]["why"])
+
+    def test_a_program_without_cuda_says_so(self):
+        done, report = self.report("true")
+        self.assertEqual((done.returncode, report["processes"]), (0, 0))
+        self.assertIn("nothing was checked", done.stderr)
+
+    def test_the_report_can_go_to_a_file(self):
+        done = self.exec("--log-file", self.folder / "log.%p", "--", CLIENTS / "faulty", "3")
+        self.assertEqual(done.stderr, "")
+        (log,) = self.folder.glob("log.*")
+        self.assertRegex(log.name, r"^log\.\d+$")
+        self.assertIn("error: out_of_bounds", log.read_text())
+
+    def test_the_device_can_be_chosen(self):
+        done, report = self.report(CLIENTS / "memory", options=["--device", "sim:tiny"])
+        self.assertEqual((done.returncode, report["device"]), (0, "sim:tiny"))
+        done = self.exec("--device", "sim:h2000", "--", CLIENTS / "memory")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('did you mean "h200"?', done.stderr)
+
+    def test_a_program_that_takes_too_long_is_stopped(self):
+        done = self.exec("--timeout", "0.2", "--", "sleep", "60")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: the program took more than 0.2 s and was stopped", done.stderr)
+
+    def test_bad_usage(self):
+        for words, message in [
+            ([], 'baton exec needs a program after "--"'),
+            (["true"], 'baton exec does not take "true"'),
+            (["--", "/nowhere/at/all"], '"/nowhere/at/all" cannot be started: No such file or directory'),
+            (["--device", "cuda", "--", "true"], "baton exec runs programs on the simulated GPU"),
+            (["--memory", "many", "--", "true"], '--memory takes a number of bytes'),
+            (["--memory", "99999999999TiB", "--", "true"], '--memory takes a number of bytes'),
+            (["--error-exitcode", "256", "--", "true"], "--error-exitcode takes an exit status from 0 to 255"),
+            (["--schedule", "sideways", "--", "true"], '--schedule has no choice "sideways"'),
+            (["--keep-goin", "--", "true"], 'unknown option "--keep-goin"; did you mean "--keep-going"?'),
+        ]:
+            with self.subTest(words):
+                done = self.exec(*words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(message, done.stderr.splitlines()[0])
+
+    def test_a_report_that_cannot_be_written_is_an_error(self):
+        done = self.exec("--json", "/nowhere/report.json", "--", CLIENTS / "memory")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nowhere/report.json", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,120 @@
+"""Programs of nvcc under `baton exec`: with the CUDA runtime as a library, and linked in."""
+
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+BATON = os.environ["BATON"]
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+FOLDER = tempfile.TemporaryDirectory(prefix="baton-nvcc-")
+RELINK = "-cudart shared"
+
+
+@functools.cache
+def built(name, *options):
+    # nvcc's own tools stumble over "=" and "," in names.
+    path = pathlib.Path(FOLDER.name) / re.sub(r"\W+", "_", name + "".join(options))
+    code = () if "-gencode" in options else ("-arch=sm_90",)
+    subprocess.run([NVCC, *code, "-lineinfo", *options, PROGRAMS / f"{name}.cu", "-o", path], check=True)
+    return path
+
+
+@unittest.skipUnless(os.path.exists(NVCC), "there is no nvcc")
+class Nvcc(unittest.TestCase):
+    def exec(self, program, *words, **environment):
+        report = pathlib.Path(FOLDER.name) / "report.json"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("BATON_")}
+        done = subprocess.run([BATON, "exec", "--json", report, *words, "--", program], capture_output=True, text=True,
+                              timeout=300, env={**kept, **environment})
+        return done, json.loads(report.read_text())
+
+    def check_right(self, program):
+        done, report = self.exec(program)
+        self.assertEqual((done.stdout, done.returncode), ("right\n", 0), done.stderr)
+        self.assertEqual((report["findings"], report["missing"], report["unchecked"]), ([], [], []))
+
+    def check_race(self, program):
+        done, report = self.exec(program)
+        self.assertEqual((done.stdout, done.returncode), ("no error\n", 1), done.stderr)
+        (finding,) = report["findings"]
+        self.assertEqual(finding["kind"], "shared_race")
+        self.assertRegex(finding["where"], r"race\.cu:13:")
+
+    def test_a_right_program(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_right(built("runtime", *options))
+
+    def test_a_right_program_with_default_streams_of_threads(self):
+        self.check_right(built("runtime", "--default-stream", "per-thread"))
+
+    def test_a_race(self):
+        for options in [("-cudart", "shared"), ()]:
+            with self.subTest(options):
+                self.check_race(built("race", *options))
+
+    def test_a_library_that_is_opened_has_its_runtime_replaced(self):
+        library = built("race", "-shared", "-Xcompiler", "-fPIC")
+        opener = pathlib.Path(FOLDER.name) / "open.py"
+        opener.write_text(f"import ctypes, sys\nsys.exit(ctypes.CDLL({str(library)!r}).main())\n")
+        report = pathlib.Path(FOLDER.name) / "opened.json"
+        done = subprocess.run([BATON, "exec", "--json", report, "--", "/usr/bin/python3", opener],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual((done.stdout, done.returncode), ("no error\n", 1), done.stderr)
+        self.assertEqual([f["kind"] for f in json.loads(report.read_text())["findings"]], ["shared_race"])
+
+    def test_a_read_before_the_wait(self):
+        done, report = self.exec(built("early"))
+        self.assertEqual((done.stdout, done.returncode), ("7\n", 1), done.stderr)
+        (finding,) = report["findings"]
+        self.assertEqual(finding["kind"], "read_before_wait")
+        self.assertRegex(finding["where"], r"early\.cu:9:")
+        self.assertRegex(finding["message"], r"early\.cu:5:")
+
+    def test_a_stripped_program_is_told_the_flag(self):
+        stripped = pathlib.Path(FOLDER.name) / "stripped"
+        subprocess.run(["strip", "-o", stripped, built("race")], check=True)
+        done, report = self.exec(stripped)
+        (part,) = report["unchecked"]
+        self.assertIn("stripped holds NVIDIA's CUDA runtime without its symbols", part["why"])
+        self.assertIn(RELINK, part["why"])
+
+    def test_machine_code_alone_is_told(self):
+        done, report = self.exec(built("race", "-gencode", "arch=compute_90,code=sm_90", "-cudart", "shared"))
+        self.assertIn("machine code only", report["unchecked"][0]["why"])
+
+    def test_a_toolkit_keeps_the_ptx_of_machine_code(self):
+        toolkit = pathlib.Path(FOLDER.name) / "a toolkit"
+        made = subprocess.run([BATON, "toolkit", toolkit, "--from", pathlib.Path(NVCC).resolve().parents[1]],
+                              capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        again = subprocess.run([BATON, "toolkit", toolkit], capture_output=True, text=True)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("is not empty", again.stderr)
+        program = pathlib.Path(FOLDER.name) / "kept"
+        subprocess.run([toolkit / "bin" / "nvcc", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo",
+                        PROGRAMS / "race.cu", "-o", program], check=True)
+        self.check_race(program)
+
+    def test_ptxas_keeps_its_status_and_its_messages(self):
+        ptx = pathlib.Path(FOLDER.name) / "wrong.ptx"
+        ptx.write_text(".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n")
+        arguments = ["-arch=sm_90", str(ptx), "-o", str(ptx.with_suffix(".cubin"))]
+        real = pathlib.Path(NVCC).resolve().parent / "ptxas"
+        wanted = subprocess.run([real, *arguments], capture_output=True, text=True)
+        done = subprocess.run([BATON, "ptxas", "--", *arguments], capture_output=True, text=True,
+                              env={**os.environ, "BATON_PTXAS": str(real)})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (wanted.returncode, wanted.stdout, wanted.stderr))
+
+
+if __name__ == "__main__":
+    unittest.main()
