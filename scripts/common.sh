@@ -14,7 +14,8 @@ die() {
 build_preset() {
   local preset=$1
   shift
-  local options=()
+  # A build folder remembers the levels of its last build.
+  local options=(-DBATON_SIM_LEVELS="${BATON_SIM_LEVELS:-all}")
   if command -v ccache >/dev/null; then
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
