@@ -39,12 +39,15 @@ using baton::bench::TvmFfiArm;
 constexpr int kLaunches = 64;  // a sample
 constexpr std::uint64_t kValues[32] = {};
 
-std::string empty_kernel(int arguments) {
-  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty(";
+// It waits where devices can, since pdl() is for kernels that wait.
+std::string empty_kernel(int arguments, int architecture) {
+  const bool waits = architecture >= 90;
+  std::string text = fmt::format(
+      ".version 8.0\n.target sm_{}\n.address_size 64\n.visible .entry empty(", waits ? 90 : 80);
   for (int i = 0; i < arguments; ++i) {
     text += fmt::format("{}.param .u64 empty_param_{}", i == 0 ? "" : ", ", i);
   }
-  return text + ") { ret; }\n";
+  return text + (waits ? ") { griddepcontrol.wait; ret; }\n" : ") { ret; }\n");
 }
 
 LaunchAttributes attributes(int count) {
@@ -103,7 +106,7 @@ class LaunchCosts {
   LaunchCosts(const Device& device, int arguments, int attribute_count)
       : device_(device),
         stream_(device),
-        image_(empty_kernel(arguments)),
+        image_(empty_kernel(arguments, device.architecture())),
         kernel_(Module::load(device, Image::from_bytes(image_, "empty.ptx")).kernel()),
         attributes_(attributes(attribute_count)) {
     config_ = {.block = 32, .stream = stream_, .attributes = attributes_};

@@ -31,8 +31,8 @@
 
 #include "baton/version.h"
 
-#ifndef BATON_API
-#define BATON_API __attribute__((visibility("default")))
+#ifndef BATON_C_API
+#define BATON_C_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -44,7 +44,7 @@ extern "C" {
 // BATON_VERSION_MAJOR, _MINOR and _PATCH are the version of this header. `baton_version` is that of
 // the library.
 // "0.1.0".
-BATON_API const char* baton_version(void);
+BATON_C_API const char* baton_version(void);
 
 // ---- Errors ---------------------------------------------------------------------------------
 
@@ -69,26 +69,26 @@ enum {
 };
 
 // One of the constants above; BATON_OK for NULL.
-BATON_API int32_t baton_error_code(const baton_error* error);
+BATON_C_API int32_t baton_error_code(const baton_error* error);
 // "invalid_input": the stable name of a code; "unknown" for another number.
-BATON_API const char* baton_error_code_name(int32_t code);
+BATON_C_API const char* baton_error_code_name(int32_t code);
 // One sentence: what is wrong, both values, and what to do. Empty for NULL.
-BATON_API const char* baton_error_message(const baton_error* error);
+BATON_C_API const char* baton_error_message(const baton_error* error);
 // The place in the user's text, "file:line:column"; empty if there is none.
-BATON_API const char* baton_error_where(const baton_error* error);
+BATON_C_API const char* baton_error_where(const baton_error* error);
 // Its parts. Line and column count from 1; 0 means unknown.
-BATON_API const char* baton_error_file(const baton_error* error);
-BATON_API int32_t baton_error_line(const baton_error* error);
-BATON_API int32_t baton_error_column(const baton_error* error);
+BATON_C_API const char* baton_error_file(const baton_error* error);
+BATON_C_API int32_t baton_error_line(const baton_error* error);
+BATON_C_API int32_t baton_error_column(const baton_error* error);
 // Further lines, such as a compiler's log. NULL for an index that is out of range.
-BATON_API size_t baton_error_note_count(const baton_error* error);
-BATON_API const char* baton_error_note(const baton_error* error, size_t index);
+BATON_C_API size_t baton_error_note_count(const baton_error* error);
+BATON_C_API const char* baton_error_note(const baton_error* error, size_t index);
 // All of it: "file:line:column: message", then one note a line.
-BATON_API const char* baton_error_text(const baton_error* error);
+BATON_C_API const char* baton_error_text(const baton_error* error);
 // The driver's own number (CUresult) if the driver rejected a call, otherwise 0.
-BATON_API int32_t baton_error_driver_result(const baton_error* error);
-BATON_API void baton_error_retain(baton_error* error);
-BATON_API void baton_error_release(baton_error* error);
+BATON_C_API int32_t baton_error_driver_result(const baton_error* error);
+BATON_C_API void baton_error_retain(baton_error* error);
+BATON_C_API void baton_error_release(baton_error* error);
 
 // ---- Values and tensors ---------------------------------------------------------------------
 
@@ -101,9 +101,9 @@ typedef struct baton_dtype {
 } baton_dtype;
 
 // "f32", "bf16", "f8e4m3": the name in program files; NULL for a type that Baton does not know.
-BATON_API const char* baton_dtype_name(baton_dtype type);
+BATON_C_API const char* baton_dtype_name(baton_dtype type);
 // Stores the type with that name.
-BATON_API baton_error* baton_dtype_parse(const char* name, baton_dtype* type);
+BATON_C_API baton_error* baton_dtype_parse(const char* name, baton_dtype* type);
 
 // An array in memory of the caller, bit-identical to DLPack's DLTensor. If <dlpack/dlpack.h> is
 // included before this header, it is that type.
@@ -238,11 +238,11 @@ typedef struct baton_finding {
 #define BATON_FINDING_INIT \
   { sizeof(baton_finding), NULL, NULL, NULL, NULL, NULL, 0, {0, 0, 0}, {0, 0, 0}, 0, 0 }
 
-BATON_API baton_error* baton_findings_count(const baton_findings* findings, size_t* count);
-BATON_API baton_error* baton_findings_get(const baton_findings* findings, size_t index,
+BATON_C_API baton_error* baton_findings_count(const baton_findings* findings, size_t* count);
+BATON_C_API baton_error* baton_findings_get(const baton_findings* findings, size_t index,
                                           baton_finding* finding);
-BATON_API void baton_findings_retain(baton_findings* findings);
-BATON_API void baton_findings_release(baton_findings* findings);
+BATON_C_API void baton_findings_retain(baton_findings* findings);
+BATON_C_API void baton_findings_release(baton_findings* findings);
 
 // ---- Devices --------------------------------------------------------------------------------
 
@@ -285,15 +285,15 @@ typedef struct baton_device_info {
 // Opens "sim", "sim:h100", "sim:h200", "cuda", "cuda:N". NULL takes BATON_DEVICE, otherwise the
 // first GPU, otherwise (without a CUDA driver or a GPU) the simulated GPU. `options` may be NULL,
 // which leaves the device as it is.
-BATON_API baton_error* baton_device_open(const char* name, const baton_device_options* options,
+BATON_C_API baton_error* baton_device_open(const char* name, const baton_device_options* options,
                                          baton_device** device);
-BATON_API baton_error* baton_device_get_info(const baton_device* device, baton_device_info* info);
+BATON_C_API baton_error* baton_device_get_info(const baton_device* device, baton_device_info* info);
 // Waits for all work on the device.
-BATON_API baton_error* baton_device_synchronize(const baton_device* device);
+BATON_C_API baton_error* baton_device_synchronize(const baton_device* device);
 // Takes the findings that were not reported yet. Does not wait. Empty on a GPU.
-BATON_API baton_error* baton_device_findings(const baton_device* device, baton_findings** findings);
-BATON_API void baton_device_retain(baton_device* device);
-BATON_API void baton_device_release(baton_device* device);
+BATON_C_API baton_error* baton_device_findings(const baton_device* device, baton_findings** findings);
+BATON_C_API void baton_device_retain(baton_device* device);
+BATON_C_API void baton_device_release(baton_device* device);
 
 // ---- Streams and events ---------------------------------------------------------------------
 
@@ -303,38 +303,38 @@ typedef struct baton_stream baton_stream;
 
 // A non-blocking stream. A lower number is a higher priority; the device clamps it to its range.
 // Its end lets the enqueued work finish.
-BATON_API baton_error* baton_stream_create(const baton_device* device, int32_t priority,
+BATON_C_API baton_error* baton_stream_create(const baton_device* device, int32_t priority,
                                            baton_stream** stream);
 // Uses a CUstream or cudaStream_t of the caller, which must outlive the handle. Its device is the
 // stream's own; only the default streams take `device`.
-BATON_API baton_error* baton_stream_adopt(const baton_device* device, void* cu_stream,
+BATON_C_API baton_error* baton_stream_adopt(const baton_device* device, void* cu_stream,
                                           baton_stream** stream);
 // The CUstream.
-BATON_API baton_error* baton_stream_native(const baton_stream* stream, void** cu_stream);
+BATON_C_API baton_error* baton_stream_native(const baton_stream* stream, void** cu_stream);
 // Waits until all work enqueued so far has completed, and returns the error of that work.
-BATON_API baton_error* baton_stream_synchronize(const baton_stream* stream);
+BATON_C_API baton_error* baton_stream_synchronize(const baton_stream* stream);
 // Stores 1 if all work enqueued so far has completed, otherwise 0.
-BATON_API baton_error* baton_stream_done(const baton_stream* stream, int32_t* done);
-BATON_API void baton_stream_retain(baton_stream* stream);
-BATON_API void baton_stream_release(baton_stream* stream);
+BATON_C_API baton_error* baton_stream_done(const baton_stream* stream, int32_t* done);
+BATON_C_API void baton_stream_retain(baton_stream* stream);
+BATON_C_API void baton_stream_release(baton_stream* stream);
 
 // A point in a stream.
 typedef struct baton_event baton_event;
 
 // `timing` 0 makes an event that is cheaper to record and has no elapsed time.
-BATON_API baton_error* baton_event_create(const baton_device* device, int32_t timing,
+BATON_C_API baton_error* baton_event_create(const baton_device* device, int32_t timing,
                                           baton_event** event);
-BATON_API baton_error* baton_event_record(baton_event* event, const baton_stream* stream);
+BATON_C_API baton_error* baton_event_record(baton_event* event, const baton_stream* stream);
 // Makes later work of the stream start after the event was reached.
-BATON_API baton_error* baton_event_wait(const baton_event* event, const baton_stream* stream);
-BATON_API baton_error* baton_event_synchronize(const baton_event* event);
+BATON_C_API baton_error* baton_event_wait(const baton_event* event, const baton_stream* stream);
+BATON_C_API baton_error* baton_event_synchronize(const baton_event* event);
 // The seconds from one event to a later one; both must have completed and have timing.
-BATON_API baton_error* baton_event_elapsed(const baton_event* start, const baton_event* end,
+BATON_C_API baton_error* baton_event_elapsed(const baton_event* start, const baton_event* end,
                                            double* seconds);
 // The CUevent.
-BATON_API baton_error* baton_event_native(const baton_event* event, void** cu_event);
-BATON_API void baton_event_retain(baton_event* event);
-BATON_API void baton_event_release(baton_event* event);
+BATON_C_API baton_error* baton_event_native(const baton_event* event, void** cu_event);
+BATON_C_API void baton_event_retain(baton_event* event);
+BATON_C_API void baton_event_release(baton_event* event);
 
 // ---- Memory ---------------------------------------------------------------------------------
 
@@ -343,28 +343,28 @@ BATON_API void baton_event_release(baton_event* event);
 typedef struct baton_memory baton_memory;
 
 // Zero bytes are legal and have no address.
-BATON_API baton_error* baton_memory_alloc(const baton_device* device, size_t bytes,
+BATON_C_API baton_error* baton_memory_alloc(const baton_device* device, size_t bytes,
                                           baton_memory** memory);
-BATON_API baton_error* baton_memory_address(const baton_memory* memory, void** address);
-BATON_API baton_error* baton_memory_bytes(const baton_memory* memory, size_t* bytes);
+BATON_C_API baton_error* baton_memory_address(const baton_memory* memory, void** address);
+BATON_C_API baton_error* baton_memory_bytes(const baton_memory* memory, size_t* bytes);
 // Sets the name that findings use.
-BATON_API baton_error* baton_memory_set_name(const baton_memory* memory, const char* name);
+BATON_C_API baton_error* baton_memory_set_name(const baton_memory* memory, const char* name);
 // These enqueue and return. Pageable host memory may be changed after an upload returns;
 // page-locked memory, and every download's target, only after the copy has completed.
-BATON_API baton_error* baton_memory_upload(const baton_memory* memory, size_t offset,
+BATON_C_API baton_error* baton_memory_upload(const baton_memory* memory, size_t offset,
                                            const void* source, size_t bytes,
                                            const baton_stream* stream);
-BATON_API baton_error* baton_memory_download(const baton_memory* memory, size_t offset,
+BATON_C_API baton_error* baton_memory_download(const baton_memory* memory, size_t offset,
                                              void* target, size_t bytes,
                                              const baton_stream* stream);
-BATON_API baton_error* baton_memory_copy(const baton_memory* memory, size_t offset,
+BATON_C_API baton_error* baton_memory_copy(const baton_memory* memory, size_t offset,
                                          const baton_memory* source, size_t source_offset,
                                          size_t bytes, const baton_stream* stream);
 // Sets each byte.
-BATON_API baton_error* baton_memory_fill(const baton_memory* memory, size_t offset, uint8_t byte,
+BATON_C_API baton_error* baton_memory_fill(const baton_memory* memory, size_t offset, uint8_t byte,
                                          size_t bytes, const baton_stream* stream);
-BATON_API void baton_memory_retain(baton_memory* memory);
-BATON_API void baton_memory_release(baton_memory* memory);
+BATON_C_API void baton_memory_retain(baton_memory* memory);
+BATON_C_API void baton_memory_release(baton_memory* memory);
 
 // ---- Modules --------------------------------------------------------------------------------
 
@@ -400,27 +400,27 @@ typedef struct baton_module_info {
   { sizeof(baton_module_info), NULL, NULL, NULL, 0 }
 
 // Loads PTX, a cubin or a fatbin, whichever the bytes are. The library copies the bytes.
-BATON_API baton_error* baton_module_load(const baton_device* device, const void* bytes, size_t size,
+BATON_C_API baton_error* baton_module_load(const baton_device* device, const void* bytes, size_t size,
                                          baton_module** module);
-BATON_API baton_error* baton_module_load_file(const baton_device* device, const char* path,
+BATON_C_API baton_error* baton_module_load_file(const baton_device* device, const char* path,
                                               baton_module** module);
 // Compile CUDA C++ and load the result. They need NVRTC unless the cache has the result. `options`
 // may be NULL.
-BATON_API baton_error* baton_module_compile(const baton_device* device, const char* source,
+BATON_C_API baton_error* baton_module_compile(const baton_device* device, const char* source,
                                             const baton_compile_options* options,
                                             baton_module** module);
-BATON_API baton_error* baton_module_compile_file(const baton_device* device, const char* path,
+BATON_C_API baton_error* baton_module_compile_file(const baton_device* device, const char* path,
                                                  const baton_compile_options* options,
                                                  baton_module** module);
-BATON_API baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info);
+BATON_C_API baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info);
 // The symbol of a kernel, by its index in the image.
-BATON_API baton_error* baton_module_kernel_name(const baton_module* module, size_t index,
+BATON_C_API baton_error* baton_module_kernel_name(const baton_module* module, size_t index,
                                                 const char** name);
 // The address and the bytes of a __device__ or __constant__ variable on the module's device.
-BATON_API baton_error* baton_module_variable(const baton_module* module, const char* name,
+BATON_C_API baton_error* baton_module_variable(const baton_module* module, const char* name,
                                              void** address, size_t* bytes);
-BATON_API void baton_module_retain(baton_module* module);
-BATON_API void baton_module_release(baton_module* module);
+BATON_C_API void baton_module_retain(baton_module* module);
+BATON_C_API void baton_module_release(baton_module* module);
 
 // ---- Kernels --------------------------------------------------------------------------------
 
@@ -481,6 +481,8 @@ typedef struct baton_attribute {
   baton_value value;
 } baton_attribute;
 
+enum { BATON_LAUNCH_FORCE_PDL = 2 };
+
 typedef struct baton_launch_config {
   size_t size;
   uint32_t grid[3];                   // in blocks
@@ -488,7 +490,8 @@ typedef struct baton_launch_config {
   uint32_t cluster[3];                // in blocks; all 0: not sent
   uint32_t shared;                    // dynamic shared memory, in bytes a block
   int32_t cooperative;                // 1 or 0
-  int32_t pdl;                        // 1: may start before the launch before it has completed
+  int32_t pdl;                        // 1: may start before the launch before it has completed;
+                                      // BATON_LAUNCH_FORCE_PDL: also if the kernel never waits
   const baton_stream* stream;         // NULL: the legacy default stream of the kernel's device
   const baton_attribute* attributes;  // all others
   size_t attribute_count;
@@ -498,10 +501,10 @@ typedef struct baton_launch_config {
 
 // The kernel that `name` names: its symbol, its demangled name, or a plain name that matches one
 // kernel. NULL names the only kernel.
-BATON_API baton_error* baton_kernel_get(const baton_module* module, const char* name,
+BATON_C_API baton_error* baton_kernel_get(const baton_module* module, const char* name,
                                         baton_kernel** kernel);
-BATON_API baton_error* baton_kernel_get_info(const baton_kernel* kernel, baton_kernel_info* info);
-BATON_API baton_error* baton_kernel_param(const baton_kernel* kernel, size_t index,
+BATON_C_API baton_error* baton_kernel_get_info(const baton_kernel* kernel, baton_kernel_info* info);
+BATON_C_API baton_error* baton_kernel_param(const baton_kernel* kernel, size_t index,
                                           baton_param* param);
 // Launches with one value for each parameter, in order. A value is converted to the parameter's
 // type as far as the image tells it, and refused if it does not fit:
@@ -512,26 +515,26 @@ BATON_API baton_error* baton_kernel_param(const baton_kernel* kernel, size_t ind
 // type.
 // - BATON_BYTES for every parameter of that size.
 // The memory that arguments point to must stay until the kernel has completed.
-BATON_API baton_error* baton_kernel_launch(const baton_kernel* kernel,
+BATON_C_API baton_error* baton_kernel_launch(const baton_kernel* kernel,
                                            const baton_launch_config* config,
                                            const baton_value* values, size_t count);
-BATON_API void baton_kernel_retain(baton_kernel* kernel);
-BATON_API void baton_kernel_release(baton_kernel* kernel);
+BATON_C_API void baton_kernel_retain(baton_kernel* kernel);
+BATON_C_API void baton_kernel_release(baton_kernel* kernel);
 
 // A launch that is checked and packed once and made many times. One thread at a time.
 typedef struct baton_plan baton_plan;
 
-BATON_API baton_error* baton_plan_create(const baton_kernel* kernel,
+BATON_C_API baton_error* baton_plan_create(const baton_kernel* kernel,
                                          const baton_launch_config* config,
                                          const baton_value* values, size_t count,
                                          baton_plan** plan);
 // Replace one argument, the grid, or the stream (by one of the same device).
-BATON_API baton_error* baton_plan_set(baton_plan* plan, size_t index, baton_value value);
-BATON_API baton_error* baton_plan_set_grid(baton_plan* plan, uint32_t x, uint32_t y, uint32_t z);
-BATON_API baton_error* baton_plan_set_stream(baton_plan* plan, const baton_stream* stream);
-BATON_API baton_error* baton_plan_launch(baton_plan* plan);
-BATON_API void baton_plan_retain(baton_plan* plan);
-BATON_API void baton_plan_release(baton_plan* plan);
+BATON_C_API baton_error* baton_plan_set(baton_plan* plan, size_t index, baton_value value);
+BATON_C_API baton_error* baton_plan_set_grid(baton_plan* plan, uint32_t x, uint32_t y, uint32_t z);
+BATON_C_API baton_error* baton_plan_set_stream(baton_plan* plan, const baton_stream* stream);
+BATON_C_API baton_error* baton_plan_launch(baton_plan* plan);
+BATON_C_API void baton_plan_retain(baton_plan* plan);
+BATON_C_API void baton_plan_release(baton_plan* plan);
 
 // ---- Bundles --------------------------------------------------------------------------------
 
@@ -555,16 +558,16 @@ typedef struct baton_bundle_info {
   { sizeof(baton_bundle_info), NULL, NULL, NULL, 0 }
 
 // Maps a file, which must not become shorter while the bundle or a program of it lives.
-BATON_API baton_error* baton_bundle_open(const char* path, int32_t verify, baton_bundle** bundle);
+BATON_C_API baton_error* baton_bundle_open(const char* path, int32_t verify, baton_bundle** bundle);
 // The same for bytes, which the library copies. `name` is their name in messages, or NULL.
-BATON_API baton_error* baton_bundle_from_bytes(const void* bytes, size_t size, const char* name,
+BATON_C_API baton_error* baton_bundle_from_bytes(const void* bytes, size_t size, const char* name,
                                                int32_t verify, baton_bundle** bundle);
-BATON_API baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info* info);
+BATON_C_API baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info* info);
 // "sm_90a", "compute_90": one that the bundle was built for.
-BATON_API baton_error* baton_bundle_architecture(const baton_bundle* bundle, size_t index,
+BATON_C_API baton_error* baton_bundle_architecture(const baton_bundle* bundle, size_t index,
                                                  const char** architecture);
-BATON_API void baton_bundle_retain(baton_bundle* bundle);
-BATON_API void baton_bundle_release(baton_bundle* bundle);
+BATON_C_API void baton_bundle_retain(baton_bundle* bundle);
+BATON_C_API void baton_bundle_release(baton_bundle* bundle);
 
 // ---- Programs -------------------------------------------------------------------------------
 
@@ -620,32 +623,32 @@ typedef struct baton_buffer_info {
   { sizeof(baton_buffer_info), NULL, NULL, NULL, 0, 0, 0, {0, 0, 0}, 0 }
 
 // Loads a bundle's program for the device. `name` is the program's, or NULL; `options` may be NULL.
-BATON_API baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
+BATON_C_API baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
                                           const char* name, baton_program** program);
-BATON_API baton_error* baton_program_load_with(const baton_bundle* bundle,
+BATON_C_API baton_error* baton_program_load_with(const baton_bundle* bundle,
                                                const baton_device* device, const char* name,
                                                const baton_program_options* options,
                                                baton_program** program);
 // Reads a program file or a bundle, and loads its kernels for the device. `options` may be NULL.
-BATON_API baton_error* baton_program_load_file(const char* path, const baton_device* device,
+BATON_C_API baton_error* baton_program_load_file(const char* path, const baton_device* device,
                                                const baton_program_options* options,
                                                baton_program** program);
 // The same for a program text. `name` is its name in messages; relative paths in it start from
 // `directory`. Both may be NULL.
-BATON_API baton_error* baton_program_load_text(const char* toml, const char* name,
+BATON_C_API baton_error* baton_program_load_text(const char* toml, const char* name,
                                                const char* directory, const baton_device* device,
                                                const baton_program_options* options,
                                                baton_program** program);
 // Another instance of the same loaded program, with values and buffers of its own: instances run at
 // once in several threads. It starts with no value set. Only the executor of `options` matters.
-BATON_API baton_error* baton_program_instance(const baton_program* program,
+BATON_C_API baton_error* baton_program_instance(const baton_program* program,
                                               const baton_program_options* options,
                                               baton_program** instance);
 
 // Set values. They take effect together, with the next bind, enqueue, run or check. An enqueue
 // changes the bound program in place, without an allocation of device memory; a value that changes
 // the shape of a buffer needs `baton_program_bind`.
-BATON_API baton_error* baton_program_set_int(baton_program* program, const char* symbol,
+BATON_C_API baton_error* baton_program_set_int(baton_program* program, const char* symbol,
                                              int64_t value);
 // - A tensor in memory of the program's device becomes the buffer's memory, for every role. It must
 //   stay allocated until the buffer gets another one, or the program ends. Nothing is copied into
@@ -653,58 +656,58 @@ BATON_API baton_error* baton_program_set_int(baton_program* program, const char*
 // - A tensor in host memory becomes the first contents of an input, weight, inout or state buffer,
 //   with the next bind. The library copies it now.
 // The tensor must be contiguous and have the buffer's type and shape.
-BATON_API baton_error* baton_program_set_tensor(baton_program* program, const char* buffer,
+BATON_C_API baton_error* baton_program_set_tensor(baton_program* program, const char* buffer,
                                                 const baton_tensor* tensor);
 // Forgets what was set for a symbol or a buffer, with the next bind.
-BATON_API baton_error* baton_program_unset(baton_program* program, const char* name);
+BATON_C_API baton_error* baton_program_unset(baton_program* program, const char* name);
 // Checks the whole program for these values, allocates its buffers, and uploads weights and states.
-BATON_API baton_error* baton_program_bind(baton_program* program);
+BATON_C_API baton_error* baton_program_bind(baton_program* program);
 
 // Enqueues the steps on a stream of the program's device and returns. Does not wait or download.
 // The first call after a bind gives the buffers their first contents; after that they keep what
 // they have. While a graph is captured from the stream, the steps become nodes of the caller's
 // graph.
-BATON_API baton_error* baton_program_enqueue(baton_program* program, const baton_stream* stream);
+BATON_C_API baton_error* baton_program_enqueue(baton_program* program, const baton_stream* stream);
 // Does what `enqueue` does once for a binding: makes or updates the graph.
-BATON_API baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream);
+BATON_C_API baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream);
 // Enqueues the first contents of all buffers but weights and states.
-BATON_API baton_error* baton_program_initialise(baton_program* program, const baton_stream* stream);
+BATON_C_API baton_error* baton_program_initialise(baton_program* program, const baton_stream* stream);
 // Enqueues the first contents of a state buffer again.
-BATON_API baton_error* baton_program_reset(baton_program* program, const char* state,
+BATON_C_API baton_error* baton_program_reset(baton_program* program, const char* state,
                                            const baton_stream* stream);
 // Enqueue copies into and out of a buffer; see `baton_memory_upload`.
-BATON_API baton_error* baton_program_upload(baton_program* program, const char* buffer,
+BATON_C_API baton_error* baton_program_upload(baton_program* program, const char* buffer,
                                             size_t offset, const void* source, size_t bytes,
                                             const baton_stream* stream);
-BATON_API baton_error* baton_program_download(baton_program* program, const char* buffer,
+BATON_C_API baton_error* baton_program_download(baton_program* program, const char* buffer,
                                               size_t offset, void* target, size_t bytes,
                                               const baton_stream* stream);
 // Waits for the stream's work. The error of that work names the launch of this program. `timeout`
 // is in seconds; 0 waits without a limit.
-BATON_API baton_error* baton_program_wait(baton_program* program, const baton_stream* stream,
+BATON_C_API baton_error* baton_program_wait(baton_program* program, const baton_stream* stream,
                                           double timeout);
 
 // Binds where that is necessary, initialises the buffers, runs the steps, waits, and downloads the
 // results: for tools and tests.
-BATON_API baton_error* baton_program_run(baton_program* program);
-BATON_API baton_error* baton_program_run_with(baton_program* program,
+BATON_C_API baton_error* baton_program_run(baton_program* program);
+BATON_C_API baton_error* baton_program_run_with(baton_program* program,
                                               const baton_run_options* options);
 // Copies an output, inout or state buffer, as the last run left it, into host memory of exactly its
 // size.
-BATON_API baton_error* baton_program_output(baton_program* program, const char* buffer,
+BATON_C_API baton_error* baton_program_output(baton_program* program, const char* buffer,
                                             void* target, size_t bytes);
 // The findings of the last run.
-BATON_API baton_error* baton_program_findings(baton_program* program, baton_findings** findings);
+BATON_C_API baton_error* baton_program_findings(baton_program* program, baton_findings** findings);
 
 // The number of buffers, and one of them by its index or its name. Shape, address and bytes are
 // known once the program is bound, and valid until the next bind.
-BATON_API baton_error* baton_program_buffer_count(baton_program* program, size_t* count);
-BATON_API baton_error* baton_program_buffer_at(baton_program* program, size_t index,
+BATON_C_API baton_error* baton_program_buffer_count(baton_program* program, size_t* count);
+BATON_C_API baton_error* baton_program_buffer_at(baton_program* program, size_t index,
                                                baton_buffer_info* info);
-BATON_API baton_error* baton_program_buffer(baton_program* program, const char* name,
+BATON_C_API baton_error* baton_program_buffer(baton_program* program, const char* name,
                                             baton_buffer_info* info);
-BATON_API void baton_program_retain(baton_program* program);
-BATON_API void baton_program_release(baton_program* program);
+BATON_C_API void baton_program_retain(baton_program* program);
+BATON_C_API void baton_program_release(baton_program* program);
 
 // ---- Checks ---------------------------------------------------------------------------------
 
@@ -741,16 +744,16 @@ typedef struct baton_check_info {
 
 // Checks the program for the values that are set, without memory for buffers. An unsafe edge is not
 // an error of this function: `baton_check_objection` has it.
-BATON_API baton_error* baton_program_check(baton_program* program, baton_check** check);
-BATON_API baton_error* baton_check_get_info(const baton_check* check, baton_check_info* info);
-BATON_API baton_error* baton_check_edge(const baton_check* check, size_t index, baton_edge* edge);
-BATON_API baton_error* baton_check_warning(const baton_check* check, size_t index,
+BATON_C_API baton_error* baton_program_check(baton_program* program, baton_check** check);
+BATON_C_API baton_error* baton_check_get_info(const baton_check* check, baton_check_info* info);
+BATON_C_API baton_error* baton_check_edge(const baton_check* check, size_t index, baton_edge* edge);
+BATON_C_API baton_error* baton_check_warning(const baton_check* check, size_t index,
                                            const char** warning);
 // Returns the error of the first edge that is unsafe and not switched off, or of an edge that the
 // program requires; NULL if there is none.
-BATON_API baton_error* baton_check_objection(const baton_check* check);
-BATON_API void baton_check_retain(baton_check* check);
-BATON_API void baton_check_release(baton_check* check);
+BATON_C_API baton_error* baton_check_objection(const baton_check* check);
+BATON_C_API void baton_check_retain(baton_check* check);
+BATON_C_API void baton_check_release(baton_check* check);
 
 #ifdef __cplusplus
 }

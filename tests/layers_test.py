@@ -40,13 +40,13 @@ COMPOSITION = pathlib.Path("src/devices.cc")
 
 # The room that each public header belongs to.
 PUBLIC = {
-    "export.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
+    "export.h": "base", "forward.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
     "attempt.h": "base", "span.h": "base", "version.h": "base",
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
     "races.h": "driver",
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile", "link.h": "compile",
-    "device.h": "runtime", "stream.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
+    "device.h": "runtime", "stream.h": "runtime", "allocator.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "finding.h": "runtime", "simulation.h": "runtime", "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "graph.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "tensor_map.h": "launch",

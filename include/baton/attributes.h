@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "baton/dim3.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/native.h"
 #include "baton/span.h"
 #include "baton/stream.h"
@@ -133,8 +133,9 @@ inline LaunchAttribute cluster_scheduling_policy(ClusterSchedulingPolicy policy)
   return LaunchAttribute(AttributeId::kClusterSchedulingPolicy, static_cast<std::uint32_t>(policy));
 }
 // Programmatic dependent launch: the grid may start before the grid before it in the stream has
-// completed. A kernel must wait (griddepcontrol.wait) before it reads what that grid writes.
-// pdl(false) equals leaving the attribute out.
+// completed. A kernel must wait (griddepcontrol.wait) before it reads what that grid writes. A
+// launch refuses a kernel whose image says that it never waits, unless LaunchConfig::force_pdl is
+// set. pdl(false) equals leaving the attribute out.
 inline LaunchAttribute pdl(bool allowed = true) {
   return LaunchAttribute(AttributeId::kPdl, std::uint32_t{allowed});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 // All of the public API but what needs CUDA's own headers: baton/cuda.h and baton/cuda_runtime.h.
+#include "baton/allocator.h"
 #include "baton/array.h"
 #include "baton/attempt.h"
 #include "baton/attributes.h"
@@ -18,6 +19,7 @@
 #include "baton/error.h"
 #include "baton/executable.h"
 #include "baton/finding.h"
+#include "baton/forward.h"
 #include "baton/graph.h"
 #include "baton/image.h"
 #include "baton/kernel_module.h"

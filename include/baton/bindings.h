@@ -3,12 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "baton/allocator.h"
 #include "baton/array.h"
 #include "baton/dtype.h"
 #include "baton/export.h"
@@ -45,6 +47,9 @@ struct Bindings {
   // own work is done. Two of these may overlap each other, which the verdicts on edges consider.
   // They must not overlap other memory that the program uses.
   std::vector<std::pair<std::string, DeviceArray>> memory = {};
+  // Gives the memory that a bind allocates. Null: the driver. Memory that a buffer keeps from an
+  // earlier bind stays where it is.
+  std::shared_ptr<Allocator> allocator = {};
   // Limits of the setup steps, which a bind executes and waits for.
   WaitOptions setup = {};
 };

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "baton/allocator.h"
+#include "baton/forward.h"
 #include "baton/span.h"
 #include "baton/stream.h"
 
@@ -50,6 +52,16 @@ class BATON_API Memory {
  public:
   // Throws kOutOfMemory with the requested and the free bytes.
   Memory(const Device& device, std::size_t bytes);
+  // Takes the memory from the allocator, or from the driver where it is null. Throws kOutOfMemory
+  // if the allocator has none, kInvalidInput for an address that 256 does not divide, and what
+  // the allocator throws.
+  Memory(const Device& device, std::size_t bytes, std::shared_ptr<Allocator> allocator);
+  // Allocates in the order of the stream, from the device's memory pool (cuMemAllocAsync). Work
+  // that is enqueued on the stream later may use the memory; work of other streams, once they wait
+  // for an event of this one. The destructor frees it in the order of the same stream, without a
+  // wait; the stream must exist until then. In a stream capture, allocation and release become
+  // nodes of the graph, where the device supports it. Throws kOutOfMemory.
+  static Memory in_order(const Stream& stream, std::size_t bytes);
   // Uses memory of another owner. The memory must stay allocated as long as this object; `owner`,
   // if given, is kept alive that long.
   static Memory adopt(const Device& device, DeviceAddress address, std::size_t bytes,
@@ -57,6 +69,10 @@ class BATON_API Memory {
   Memory(Memory&&) noexcept;
   Memory& operator=(Memory&&) noexcept;
   ~Memory();
+
+  // Makes the destructor free memory of `in_order` in the order of another stream, whose work used
+  // it last. Throws kInvalidInput for other memory, and for a stream of another device.
+  void free_in_order(const Stream& stream);
 
   const Device& device() const { return device_; }
   DeviceAddress address() const { return address_; }
@@ -80,21 +96,20 @@ class BATON_API Memory {
             const Stream& stream) const;
 
  private:
-  Memory(Device device, DeviceAddress address, std::size_t bytes, std::shared_ptr<const void> owner,
-         bool owned)
-      : device_(std::move(device)),
-        address_(address),
-        bytes_(bytes),
-        owner_(std::move(owner)),
-        owned_(owned) {}
+  // The end of the memory.
+  enum class End : std::uint8_t { kFree, kOwner, kAllocator, kStream };
+  Memory(Device device, DeviceAddress address, std::size_t bytes, End end)
+      : device_(std::move(device)), address_(address), bytes_(bytes), end_(end) {}
   void check_range(const char* what, std::size_t bytes, std::size_t offset) const;
   void release() noexcept;
 
   Device device_;
   DeviceAddress address_ = 0;
   std::size_t bytes_ = 0;
-  std::shared_ptr<const void> owner_;
-  bool owned_ = true;
+  End end_ = End::kFree;
+  NativeStream stream_ = nullptr;         // kStream: the stream that frees
+  std::shared_ptr<const void> owner_;     // kOwner
+  std::shared_ptr<Allocator> allocator_;  // kAllocator
 };
 
 namespace detail {
@@ -111,6 +126,10 @@ class Buffer {
  public:
   Buffer(const Device& device, std::size_t count)
       : memory_(device, detail::array_bytes(count, sizeof(T))), count_(count) {}
+  // In the order of the stream; see Memory::in_order.
+  static Buffer in_order(const Stream& stream, std::size_t count) {
+    return Buffer(Memory::in_order(stream, detail::array_bytes(count, sizeof(T))), count);
+  }
 
   // Returns a new buffer with a copy of `values`.
   static Buffer of(const Device& device, Span<const T> values) {
@@ -155,6 +174,8 @@ class Buffer {
   }
 
  private:
+  Buffer(Memory memory, std::size_t count) : memory_(std::move(memory)), count_(count) {}
+
   Memory memory_;
   std::size_t count_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/program.h"
 
 namespace baton {

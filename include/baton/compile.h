@@ -8,13 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/image.h"
 
 namespace baton {
-
-class Device;
-class Module;
 
 // CUDA C++ source before compilation. A plain value.
 struct BATON_API Source {

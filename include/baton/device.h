@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "baton/export.h"
 #include "baton/finding.h"
+#include "baton/forward.h"
 #include "baton/native.h"
 
 namespace baton {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "baton/export.h"
+#include "baton/forward.h"
 
 namespace baton {
 

@@ -20,7 +20,7 @@
 #include "baton/compare.h"
 #include "baton/device.h"
 #include "baton/error.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/loaded_program.h"
 #include "baton/program.h"
 #include "baton/races.h"
@@ -125,7 +125,7 @@ struct ExpectedOutput {
 
 // A loaded program with values and buffers of its own. Movable; one thread at a time: a call that
 // overlaps another thread's call throws kInvalidInput. Several executables may share one loaded
-// program, each in its own thread.
+// program, each in its own thread. They also share the weights that the program describes.
 //
 // `run` executes a program, waits and downloads: for tools and tests. `enqueue` only submits: for
 // engines, which call it once for each step of their own loop.
@@ -209,8 +209,9 @@ class BATON_API Executable {
   void set_memory(std::string_view buffer, const DeviceArray& array);
 
   // The memory of a bound buffer, its own or the caller's, for uploads and downloads. It stays
-  // valid until the next `bind`, or `set_memory` of the buffer. Throws kNotFound; kInvalidInput
-  // before `bind`.
+  // valid until the next `bind`, or `set_memory` of the buffer. Executables of one loaded program
+  // share the memory of a weight with equal contents: an upload into it changes all of them. Throws
+  // kNotFound; kInvalidInput before `bind`.
   const Memory& memory(std::string_view buffer) const;
   // The same memory as an array.
   DeviceArray array(std::string_view buffer) const;

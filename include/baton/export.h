@@ -1,8 +1,19 @@
 #pragma once
 
-// Marks what a shared libbaton exports; everything else is hidden.
-#define BATON_API __attribute__((visibility("default")))
+#include "baton/version.h"
+
+#define BATON_TEXT_OF(token) #token
+#define BATON_ABI_TAG(major, minor) "v" BATON_TEXT_OF(major) "_" BATON_TEXT_OF(minor)
+
+// Marks what a shared libbaton exports; everything else is hidden. The symbols have the version in
+// their names, because the C++ interface may change with each minor version: programs that mix the
+// headers of one version and the library of another do not link. Declarations of such a class
+// elsewhere need the mark, too.
+#define BATON_API                       \
+  __attribute__((visibility("default"), \
+                 abi_tag(BATON_ABI_TAG(BATON_VERSION_MAJOR, BATON_VERSION_MINOR))))
 
 #if defined(BATON_C_INTERFACE_ONLY)
-#error "this build of Baton has its own C++ runtime inside, and so the C interface alone: include <baton.h>, or build Baton from source for the C++ interface"
+#error \
+    "this build of Baton has its own C++ runtime inside, and so the C interface alone: include <baton.h>, or build Baton from source for the C++ interface"
 #endif

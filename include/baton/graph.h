@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "baton/buffer.h"
+#include "baton/forward.h"
 #include "baton/launch_plan.h"
 #include "baton/span.h"
 
@@ -34,7 +35,6 @@ struct GraphEdge {
 using GraphCondition = std::uint64_t;
 
 struct GraphConditional;
-
 // A CUDA graph of launches, copies, fills and host functions on one device. Movable; after a move
 // the old object can only be assigned to and destroyed. One thread at a time. Nodes are the
 // driver's own handles, valid as long as the graph. Calls throw kInvalidInput for arguments that do

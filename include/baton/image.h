@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "baton/dtype.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/span.h"
 
 namespace baton {

@@ -37,6 +37,9 @@ struct LaunchConfig {
     StreamRef(NativeStream stream, const Device& on) : native(stream), device(on.identity()) {}
   } stream{};
   LaunchAttributes attributes{};  // {cluster(2), pdl()}
+  // Accepts pdl() for a kernel that never waits. The caller answers for it that the kernel needs
+  // nothing of the launches before it.
+  bool force_pdl = false;
 
   bool pdl() const { return attributes.pdl(); }
   bool cooperative() const { return attributes.cooperative(); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "baton/forward.h"
 #include "baton/module.h"
 #include "baton/span.h"
 

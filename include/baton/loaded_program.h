@@ -8,7 +8,7 @@
 #include "baton/bundle.h"
 #include "baton/check.h"
 #include "baton/device.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/kernel_module.h"
 #include "baton/program.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "baton/buffer.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/module.h"

@@ -15,6 +15,7 @@
 #include "baton/compile.h"
 #include "baton/device.h"
 #include "baton/error.h"
+#include "baton/forward.h"
 #include "baton/image.h"
 #include "baton/launch.h"
 #include "baton/span.h"
@@ -23,8 +24,6 @@ namespace baton {
 
 class ModuleState;
 class KernelState;
-class Kernel;
-
 // A loaded image. A cheap, shared value: a kernel keeps its module alive, and the last of them
 // unloads it. It serves every device of its driver that accepts the image; a launch's stream
 // decides which. Thread-safe.

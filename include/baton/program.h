@@ -16,7 +16,7 @@
 #include "baton/compile.h"
 #include "baton/dtype.h"
 #include "baton/error.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/image.h"
 #include "baton/tensor_map.h"
 
@@ -153,7 +153,7 @@ struct BufferView {
   }
 };
 
-struct LaunchArgument;
+struct BATON_API LaunchArgument;
 
 // A struct by value: { struct = ["x", { i32 = "N" }] }. Each field is a buffer, a typed value,
 // bytes or a struct. Its offset is the one of C: the next multiple of its size.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "baton/device.h"
-#include "baton/export.h"
 #include "baton/finding.h"
+#include "baton/forward.h"
 #include "baton/races.h"
 #include "baton/schedule.h"
 

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "baton/device.h"
+#include "baton/forward.h"
 
 namespace baton {
-
-class Event;
 
 // A queue of work on one device. Movable. The destructor lets the enqueued work finish. Several
 // threads may use a Stream, as a CUstream; the callers decide the order in which they enqueue.

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "baton/dtype.h"
-#include "baton/export.h"
+#include "baton/forward.h"
 #include "baton/native.h"
 
 namespace baton {
-
-class Device;
 
 // The enumerations of cuTensorMapEncodeTiled (CUDA driver API), in its order.
 

@@ -144,6 +144,14 @@ bool truth(PyObject* value) {
   return result == 1;
 }
 
+// "force"; every other text is a mistake, not a truth.
+bool is_force(PyObject* value) {
+  if (!PyUnicode_Check(value)) return false;
+  if (text_of(value) == "force") return true;
+  throw error(ErrorCode::kInvalidInput, "pdl={} is neither a bool nor \"force\"",
+              printable(text_of(value)));
+}
+
 // The keywords of a launch, interned: a call's own keywords are, so that the addresses are equal.
 enum class Keyword : std::uint8_t { kGrid, kBlock, kStream, kShared, kCluster, kCooperative, kPdl };
 constexpr std::pair<const char*, Keyword> kKeywords[] = {
@@ -215,7 +223,8 @@ void LaunchKeywords::take(PyObject* name, PyObject* value) {
       config_.attributes.set(cooperative(truth(value)));
       return;
     case Keyword::kPdl:
-      config_.attributes.set(pdl(truth(value)));
+      config_.force_pdl = is_force(value);
+      config_.attributes.set(pdl(config_.force_pdl || truth(value)));
       return;
   }
 }
@@ -236,10 +245,11 @@ LaunchConfig& LaunchKeywords::config() {
     const auto& required = *facts.required_block;
     config.block = Dim3(required[0], required[1], required[2]);
   }
-  if (config.pdl() && facts.waits == false) {
+  if (config.pdl() && !config.force_pdl && facts.waits == false) {
     throw error(ErrorCode::kInvalidInput,
                 "kernel {}: pdl=True is for kernels that wait (griddepcontrol.wait), and this one "
-                "never does; a launch that starts early would race",
+                "never does; a launch that starts early would race. Leave it out, or give "
+                "pdl=\"force\" if it needs nothing of the launch before it",
                 printable(facts.demangled));
   }
   return config;

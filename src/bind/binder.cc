@@ -337,6 +337,7 @@ class Binder {
     if (!early) return launch.kernel.check(config);
     LaunchConfig overlapping = config;
     overlapping.attributes.set(pdl());
+    overlapping.force_pdl = true;  // the edges decide that
     launch.kernel.check(overlapping);
   }
 

@@ -23,7 +23,11 @@ LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decis
   if (decision.carveout) {
     sent.attributes.set(preferred_shared_memory_carveout(*decision.carveout));
   }
-  if (programmatic) sent.attributes.set(pdl());
+  // The judge of edges has decided, also about kernels that never wait.
+  if (programmatic) {
+    sent.attributes.set(pdl());
+    sent.force_pdl = true;
+  }
   return sent;
 }
 

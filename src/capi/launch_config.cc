@@ -112,7 +112,8 @@ GivenConfig::GivenConfig(const Call& call, const baton_launch_config* given, con
   }
   if (const auto blocks = cluster_extents(from.cluster)) config_.attributes.set(cluster(*blocks));
   config_.attributes.set(cooperative(call.flag(from.cooperative, "config->cooperative")));
-  config_.attributes.set(pdl(call.flag(from.pdl, "config->pdl")));
+  config_.force_pdl = from.pdl == BATON_LAUNCH_FORCE_PDL;
+  config_.attributes.set(pdl(config_.force_pdl || call.flag(from.pdl, "config->pdl")));
   const auto attributes = call.array(from.attributes, from.attribute_count, "config->attributes");
   if (attributes.empty()) return;
   NamedAttributes named;

@@ -75,14 +75,18 @@ bool all_available(const LaunchAttributes& attributes, const Device& device) {
 }
 
 // A kernel that starts early and never waits may read what the one before it has not written yet.
-// That is for the caller to know: a program file refuses it, a launch says so once.
-void note_missing_wait(const ResolvedKernel& kernel, std::uint32_t new_attributes) {
-  if ((new_attributes & bit(AttributeId::kPdl)) == 0 || kernel.facts().waits != false) return;
-  const auto cause = missing_wait_cause(kernel.facts());
-  log(LogLevel::kWarning,
+bool lacks_wait(const KernelFacts& facts, const LaunchConfig& config) {
+  return facts.waits == false && !config.force_pdl && config.pdl();
+}
+
+Error missing_wait(const KernelFacts& facts) {
+  const auto cause = missing_wait_cause(facts);
+  return error(
+      ErrorCode::kInvalidInput,
       "kernel {} is launched with pdl() and never waits for the launch before it "
-      "(griddepcontrol.wait){}{}: leave pdl() out unless it needs nothing of that launch",
-      kernel.facts().name, cause ? ": " : "", cause.value_or(""));
+      "(griddepcontrol.wait){}{}; leave pdl() out, or set force_pdl if it needs nothing of "
+      "that launch",
+      facts.name, cause ? ": " : "", cause.value_or(""));
 }
 
 bool company_fits(const ResolvedKernel& kernel, const LaunchConfig& config) {
@@ -188,7 +192,10 @@ bool attributes_fit(const ResolvedKernel& kernel, const LaunchConfig& config) {
   const std::uint32_t present = config.attributes.present();
   if ((present & ~kernel.known_attributes()) != 0) {
     if (!all_available(config.attributes, kernel.device())) return false;
-    note_missing_wait(kernel, kernel.know_attributes(present));
+    if (lacks_wait(kernel.facts(), config)) return false;
+    // What a kernel without a wait may be launched with depends on more than the attributes.
+    const bool depends = kernel.facts().waits == false;
+    kernel.know_attributes(depends ? present & ~bit(AttributeId::kPdl) : present);
   }
   return (present & (kCompanyBits | bit(AttributeId::kCluster))) == 0 ||
          company_fits(kernel, config);
@@ -210,6 +217,7 @@ std::optional<Error> broken_attribute(const KernelState& kernel, const ResolvedK
       return unavailable(kernel, resolved.device(), *row, attribute);
     add(together, *row);
   }
+  if (lacks_wait(kernel.facts(), config)) return missing_wait(kernel.facts());
   for (const LaunchAttribute& attribute : config.attributes.all()) {
     const AttributeRow* row = find_row(attribute.id());
     if (row == nullptr) continue;

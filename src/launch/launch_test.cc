@@ -219,21 +219,28 @@ TEST_F(LaunchTest, ElementsAreOfTheTypeThatTheNameGives) {
 }
 
 // pdl() makes such a kernel start early, and nothing makes it wait.
-TEST_F(LaunchTest, PdlWithoutAWaitIsAWarningOnce) {
-  static std::vector<std::string> lines;
-  lines.clear();
-  set_log_callback([](LogLevel level, std::string_view line) {
-    if (level == LogLevel::kWarning) lines.emplace_back(line);
-  });
+TEST_F(LaunchTest, PdlWithoutAWaitIsRefusedEachTime) {
   const Stream stream(device_);
-  const LaunchConfig config{.stream = stream, .attributes = {pdl()}};
-  mixed_.launch({.stream = stream, .attributes = {priority(-1)}}, out_, 1.0f, 1, Three{});
-  EXPECT_EQ(lines.size(), 0u);
-  for (int i = 0; i < 3; ++i) mixed_.launch(config, out_, 1.0f, 1, Three{});
-  set_log_callback({});
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_THAT(lines[0], AllOf(HasSubstr("kernel mixed is launched with pdl()"),
-                              HasSubstr("never waits"), HasSubstr("leave pdl() out")));
+  const LaunchConfig early{.stream = stream, .attributes = {pdl()}};
+  LaunchConfig forced = early;
+  forced.force_pdl = true;
+  for (int round = 0; round < 3; ++round) {
+    try {
+      mixed_.launch(early, out_, 1.0f, 1, Three{});
+      FAIL() << "was launched";
+    } catch (const Error& refused) {
+      EXPECT_EQ(refused.code(), ErrorCode::kInvalidInput);
+      EXPECT_THAT(refused.what(), AllOf(HasSubstr("kernel mixed is launched with pdl()"),
+                                        HasSubstr("never waits"), HasSubstr("set force_pdl")));
+    }
+    EXPECT_THROW(LaunchPlan::make(mixed_, early, out_, 1.0f, 1, Three{}), Error);
+    // What one launch forced, or sent without PDL, allows no other.
+    mixed_.launch(forced, out_, 1.0f, 1, Three{});
+    mixed_.launch({.stream = stream, .attributes = {priority(-1)}}, out_, 1.0f, 1, Three{});
+  }
+  LaunchPlan plan = LaunchPlan::make(mixed_, forced, out_, 1.0f, 1, Three{});
+  EXPECT_THROW(plan.set_config(early), Error);
+  plan.launch();
 }
 
 // The largest cluster that a launch may run in decides the opt-in, on every way to launch.

@@ -16,10 +16,11 @@ namespace {
 
 constexpr const char* kKernel = R"(
 .version 8.0
-.target sm_80
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 k_param_0, .param .f32 k_param_1, .param .u32 k_param_2)
 {
+  griddepcontrol.wait;
   ret;
 }
 )";

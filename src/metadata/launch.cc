@@ -61,6 +61,7 @@ LaunchConfig FunctionMetadata::config(Span<const LaunchValue> values,
                                       LaunchConfig::StreamRef stream, const Device& device) const {
   LaunchConfig config;
   config.stream = stream;
+  config.force_pdl = true;  // the compiler's word
   AttributeSet attributes;
   for (const LaunchValue& value : values) {
     const Field* field = metadata::find_field(value.field);

@@ -19,9 +19,7 @@
 #include <variant>
 #include <vector>
 
-namespace baton {
-class Error;
-}
+#include "baton/forward.h"
 
 namespace baton::ptx {
 

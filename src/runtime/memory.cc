@@ -19,30 +19,81 @@ std::size_t detail::array_bytes(std::size_t count, std::size_t size) {
   return bytes;
 }
 
-Memory::Memory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
-  if (bytes == 0) return;
-  ContextGuard guard(device_);
-  const CUresult result = device_.driver().cuMemAlloc(&address_, bytes);
+namespace {
+
+// As a pointer of cuMemAlloc is aligned, which kernels rely on.
+constexpr DeviceAddress kAlignment = 256;
+
+void check_allocated(const Device& device, CUresult result, std::size_t bytes, const char* call) {
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
     throw error(ErrorCode::kOutOfMemory,
                 "{} of device memory were asked for, {} of {} are free on {}", format_bytes(bytes),
-                format_bytes(device_.free_memory()), format_bytes(device_.total_memory()),
-                device_.spec());
+                format_bytes(device.free_memory()), format_bytes(device.total_memory()),
+                device.spec());
   }
-  driver::check(device_.driver(), result, "cuMemAlloc");
+  driver::check(device.driver(), result, call);
+}
+
+}  // namespace
+
+Allocator::~Allocator() = default;
+
+Memory::Memory(const Device& device, std::size_t bytes) : device_(device), bytes_(bytes) {
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  check_allocated(device_, device_.driver().cuMemAlloc(&address_, bytes), bytes, "cuMemAlloc");
+}
+
+Memory::Memory(const Device& device, std::size_t bytes, std::shared_ptr<Allocator> allocator)
+    : Memory(device, 0, bytes, allocator == nullptr ? End::kFree : End::kAllocator) {
+  if (allocator == nullptr) {
+    *this = Memory(device, bytes);
+    return;
+  }
+  allocator_ = std::move(allocator);
+  if (bytes == 0) return;
+  ContextGuard guard(device_);
+  const DeviceAddress address = allocator_->allocate(device_, bytes);
+  if (address == 0) {
+    throw error(ErrorCode::kOutOfMemory,
+                "{} of device memory were asked for, and the allocator has none left for {}",
+                format_bytes(bytes), device_.spec());
+  }
+  if (address % kAlignment != 0) {
+    allocator_->free(device_, address, bytes);
+    throw error(ErrorCode::kInvalidInput,
+                "the allocator gave the address {:#x} for {}; it must be a multiple of {}", address,
+                format_bytes(bytes), kAlignment);
+  }
+  address_ = address;
+}
+
+Memory Memory::in_order(const Stream& stream, std::size_t bytes) {
+  Memory memory(stream.device(), 0, bytes, End::kStream);
+  memory.stream_ = stream.native();
+  if (bytes == 0) return memory;
+  ContextGuard guard(memory.device_);
+  check_allocated(memory.device_,
+                  memory.device_.driver().cuMemAllocAsync(&memory.address_, bytes, memory.stream_),
+                  bytes, "cuMemAllocAsync");
+  return memory;
 }
 
 Memory Memory::adopt(const Device& device, DeviceAddress address, std::size_t bytes,
                      std::shared_ptr<const void> owner) {
-  return Memory(device, address, bytes, std::move(owner), false);
+  Memory memory(device, address, bytes, End::kOwner);
+  memory.owner_ = std::move(owner);
+  return memory;
 }
 
 Memory::Memory(Memory&& other) noexcept
     : device_(other.device_),
       address_(std::exchange(other.address_, 0)),
       bytes_(std::exchange(other.bytes_, 0)),
+      end_(other.end_),
+      stream_(other.stream_),
       owner_(std::move(other.owner_)),
-      owned_(other.owned_) {}
+      allocator_(std::move(other.allocator_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   if (this == &other) return *this;
@@ -50,8 +101,10 @@ Memory& Memory::operator=(Memory&& other) noexcept {
   device_ = other.device_;
   address_ = std::exchange(other.address_, 0);
   bytes_ = std::exchange(other.bytes_, 0);
+  end_ = other.end_;
+  stream_ = other.stream_;
   owner_ = std::move(other.owner_);
-  owned_ = other.owned_;
+  allocator_ = std::move(other.allocator_);
   return *this;
 }
 
@@ -59,11 +112,35 @@ Memory::~Memory() {
   release();
 }
 
+void Memory::free_in_order(const Stream& stream) {
+  if (end_ != End::kStream) {
+    throw error(ErrorCode::kInvalidInput,
+                "memory that was not allocated in the order of a stream is not freed in it");
+  }
+  require_one_device("memory", device_, "stream", stream.device());
+  stream_ = stream.native();
+}
+
 void Memory::release() noexcept {
-  if (!owned_ || address_ == 0) return;
-  release_in_context(device_, [this](const driver::Driver& driver) {
-    BATON_RELEASE(driver, cuMemFree, address_);
-  });
+  if (address_ == 0) return;
+  switch (end_) {
+    case End::kOwner:
+      return;
+    case End::kFree:
+      return release_in_context(device_, [this](const driver::Driver& driver) {
+        BATON_RELEASE(driver, cuMemFree, address_);
+      });
+    case End::kStream:
+      return release_in_context(device_, [this](const driver::Driver& driver) {
+        BATON_RELEASE(driver, cuMemFreeAsync, address_, stream_);
+      });
+    case End::kAllocator:
+      return release_in_context(device_, [this](const driver::Driver& driver) {
+        // cuMemFree waits by itself; the allocator may give the memory to work of any stream.
+        BATON_RELEASE(driver, cuCtxSynchronize);
+        allocator_->free(device_, address_, bytes_);
+      });
+  }
 }
 
 void Memory::set_name(std::string_view name) const {

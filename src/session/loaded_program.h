@@ -12,6 +12,7 @@
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
 #include "session/setup.h"
+#include "session/weight_pool.h"
 
 namespace baton {
 
@@ -45,7 +46,8 @@ struct ResolvedProgram {
 };
 
 // A program's kernels, compiled and loaded, with the plan of its steps. Immutable but for the
-// footprints, which are read when they are first asked for, under a lock. Threads may share it.
+// footprints, which are read when they are first asked for, under a lock, and for the pool of
+// weights. Threads may share it.
 class LoadedProgramState {
  public:
   LoadedProgramState(const Program& loaded, std::vector<load::KernelDefinition> definitions,
@@ -59,6 +61,8 @@ class LoadedProgramState {
   const bind::Requirements requirements;
   // By symbol: whether the shape of a buffer depends on it.
   const std::vector<bool> decides_shape;
+  // The weights that executables have in memory.
+  mutable WeightPool weights;
 
   // Throws what is wrong with the given values.
   ProgramValues values(const Bindings& given) const;

@@ -42,6 +42,11 @@ bool is_uploaded_once(const bind::BoundBuffer& buffer) {
   return role.once && !buffer.given && !(role.is_constant && buffer.definition->variable);
 }
 
+// Shares the memory.
+Memory shared_view(const Device& device, const std::shared_ptr<const Memory>& memory) {
+  return Memory::adopt(device, memory->address(), memory->bytes(), memory);
+}
+
 bool is_input(const bind::BoundBuffer& buffer, const Bindings& given) {
   return std::ranges::any_of(
       given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; });
@@ -62,6 +67,20 @@ bool ProgramMemory::stays(const bind::BoundBuffer& wanted, const Bindings& given
   return !given_[index] && (!bind::depends_on_seed(*wanted.definition) || given.seed == seed_);
 }
 
+// Executables share what the program says of a weight, not what a binding gives or what setup steps
+// make of it.
+std::optional<WeightPool::Key> ProgramMemory::shared_key(const bind::BufferTable& table,
+                                                         std::size_t index, const Next& next,
+                                                         std::uint64_t seed) const {
+  const bind::BoundBuffer& buffer = table[index];
+  const ProgramBuffer& definition = *buffer.definition;
+  if (!facts_of(definition.role).is_constant || !is_uploaded_once(buffer)) return std::nullopt;
+  if (next.given[index] || definition.init == BufferInit::kNone) return std::nullopt;
+  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get()};
+  if (bind::depends_on_seed(definition)) key.seed = seed;
+  return key;
+}
+
 bool ProgramMemory::is_made(std::size_t buffer) const {
   return state_.setup && state_.setup->uses_buffer(buffer) &&
          is_made_by_setup(state_.program.buffers()[buffer]);
@@ -69,9 +88,12 @@ bool ProgramMemory::is_made(std::size_t buffer) const {
 
 ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable& table) const {
   Next next;
-  for (const bind::BoundBuffer& buffer : table) {
-    next.kept.push_back(stays(buffer, given));
-    next.given.push_back(is_input(buffer, given));
+  next.allocator = given.allocator;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    next.kept.push_back(stays(table[i], given));
+    next.given.push_back(is_input(table[i], given));
+    const auto key = next.kept[i] ? std::nullopt : shared_key(table, i, next, given.seed);
+    next.shared.push_back(key ? state_.weights.find(*key) : nullptr);
   }
   std::map<std::filesystem::path, std::shared_ptr<const SafetensorsFile>> files;
   for (auto& [name, array] : given.inputs) next.contents.emplace(name, std::move(array));
@@ -85,7 +107,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
                      "or a file in the program",
                      definition.name, to_string(definition.role));
     }
-    if (definition.init != BufferInit::kFile || next.kept[i]) continue;
+    if (definition.init != BufferInit::kFile || next.kept[i] || next.shared[i]) continue;
     try {
       if (!definition.tensor.empty()) {
         std::shared_ptr<const SafetensorsFile>& file = files[definition.file];
@@ -133,6 +155,7 @@ void ProgramMemory::keep(Next next, std::uint64_t seed) {
   contents_ = std::move(next.contents);
   tensors_ = std::move(next.tensors);
   given_ = std::move(next.given);
+  allocator_ = std::move(next.allocator);
   seed_ = seed;
   is_initialised_ = false;
 }
@@ -145,37 +168,61 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
     if (next.kept[i]) (*fresh)[i].memory = std::move((*table_)[i].memory);
   }
   *table_ = unbound_buffers(state_.program);
+  // Another thread may be uploading the same weights: they are looked for again once it is done.
+  std::vector<std::optional<WeightPool::Key>> keys(fresh->size());
+  std::vector<std::shared_ptr<const Memory>> added(fresh->size());
+  std::unique_lock<std::mutex> filling;
+  for (std::size_t i = 0; i < fresh->size(); ++i) {
+    if (next.kept[i] || next.shared[i]) continue;
+    keys[i] = shared_key(*fresh, i, next, seed);
+    if (!keys[i]) continue;
+    if (!filling) filling = state_.weights.filling();
+    next.shared[i] = state_.weights.find(*keys[i]);
+  }
   for (std::size_t i = 0; i < fresh->size(); ++i) {
     if (next.kept[i]) continue;
     bind::BoundBuffer& buffer = (*fresh)[i];
     const ProgramBuffer& definition = *buffer.definition;
+    if (next.shared[i]) {
+      buffer.memory.emplace(shared_view(state_.device, next.shared[i]));
+      continue;
+    }
     try {
-      buffer.memory.emplace(buffer.given ? Memory::adopt(state_.device, *buffer.given, buffer.bytes)
-                            : definition.variable ? variable(buffer)
-                                                  : Memory(state_.device, buffer.bytes));
+      buffer.memory.emplace(memory_of(buffer, next));
     } catch (Error& failure) {
       failure.at(definition.where);
       throw;
     }
-    if (definition.variable || buffer.given) continue;  // its module or its owner has named it
+    if (keys[i]) {
+      added[i] = std::make_shared<const Memory>(*std::move(buffer.memory));
+      buffer.memory.emplace(shared_view(state_.device, added[i]));
+    }
+    // Its module or its owner has named it.
+    if (definition.variable || buffer.given || next.allocator) continue;
     buffer.memory->set_name(bind::title_of(buffer));
   }
   table_ = std::move(fresh);
   const std::vector<bool> kept = next.kept;
+  const auto shared = next.shared;
   keep(std::move(next), seed);
   std::optional<UploadStaging> staging;
   bool is_uploaded = false;
   for (std::size_t i = 0; i < table_->size(); ++i) {
     const bind::BoundBuffer& buffer = (*table_)[i];
     if (kept[i] || !is_uploaded_once(buffer)) continue;
-    is_uploaded = true;
-    fill(buffer, stream, staging);
+    if (!shared[i]) {
+      is_uploaded = true;
+      fill(buffer, stream, staging);
+    }
     if (!facts_of(buffer.definition->role).is_constant) continue;
     contents_.erase(buffer.definition->name);
     tensors_.erase(buffer.definition->name);
   }
   // Work of any stream may use the buffers from now on.
   if (is_uploaded) stream.synchronize();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (added[i]) state_.weights.add(*std::move(keys[i]), added[i]);
+  }
   allocated_ = true;
 }
 
@@ -185,9 +232,16 @@ void ProgramMemory::protect(bool in_setup) const {
   for (std::size_t i = 0; i < table_->size(); ++i) {
     const bind::BoundBuffer& buffer = (*table_)[i];
     if (!facts_of(buffer.definition->role).is_constant || buffer.bytes == 0) continue;
-    if (buffer.given) continue;  // more may lie in the same allocation, and it is the caller's
+    // More may lie in the same allocation, and it is the caller's.
+    if (buffer.given || allocator_) continue;
     simulator->protect(buffer.address(), !(in_setup && is_made(i)));
   }
+}
+
+Memory ProgramMemory::memory_of(const bind::BoundBuffer& buffer, const Next& next) const {
+  if (buffer.given) return Memory::adopt(state_.device, *buffer.given, buffer.bytes);
+  if (buffer.definition->variable) return variable(buffer);
+  return Memory(state_.device, buffer.bytes, next.allocator);
 }
 
 Memory ProgramMemory::variable(const bind::BoundBuffer& buffer) const {

@@ -34,6 +34,9 @@ class ProgramMemory {
     std::map<std::string, TensorStack, std::less<>> tensors;  // by buffer, instead of an array
     std::vector<bool> kept;   // by buffer: its memory and its contents stay
     std::vector<bool> given;  // by buffer: its contents come with the binding
+    // By buffer: a weight that another executable has in memory. Its contents were not read.
+    std::vector<std::shared_ptr<const Memory>> shared;
+    std::shared_ptr<Allocator> allocator;
   };
   // Reads the files that the program names, and checks them and the given arrays against the
   // buffers of `table`. Takes the arrays out of `given`. What stays is not read.
@@ -75,6 +78,11 @@ class ProgramMemory {
   bool stays(const bind::BoundBuffer& wanted, const Bindings& given) const;
   // Whether setup steps make the buffer's contents.
   bool is_made(std::size_t buffer) const;
+  // The key of a weight that executables may share, by its number.
+  std::optional<WeightPool::Key> shared_key(const bind::BufferTable& table, std::size_t buffer,
+                                            const Next& next, std::uint64_t seed) const;
+  // The memory of a buffer that is not kept.
+  Memory memory_of(const bind::BoundBuffer& buffer, const Next& next) const;
   Memory variable(const bind::BoundBuffer& buffer) const;
   const Array* contents(const ProgramBuffer& buffer) const;
   // Enqueues the first contents of a buffer.
@@ -86,7 +94,8 @@ class ProgramMemory {
   bool allocated_ = false;
   Arrays contents_;
   std::map<std::string, TensorStack, std::less<>> tensors_;
-  std::vector<bool> given_;  // by buffer: its contents came with the last binding
+  std::vector<bool> given_;               // by buffer: its contents came with the last binding
+  std::shared_ptr<Allocator> allocator_;  // of the last binding
   std::uint64_t seed_ = 0;
   bool is_initialised_ = false;
 };

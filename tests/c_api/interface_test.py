@@ -51,7 +51,7 @@ def without_comments(text):
 
 SOURCE = without_comments(HEADER.read_text(encoding="utf-8"))
 STRUCTS = {name: body for body, name in re.findall(r"typedef struct \w+ (\{.*?\n\}) (\w+);", SOURCE, re.DOTALL)}
-FUNCTIONS = [" ".join(text.split()) for text in re.findall(r"^BATON_API ([^;{]*\));", SOURCE, re.MULTILINE)]
+FUNCTIONS = [" ".join(text.split()) for text in re.findall(r"^BATON_C_API ([^;{]*\));", SOURCE, re.MULTILINE)]
 
 
 def constants():

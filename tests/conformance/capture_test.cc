@@ -115,7 +115,7 @@ TEST_F(Capture, TakesFirstLaunchesOfEveryKind) {
     const unsigned expected =
         attributes.cluster() ? static_cast<unsigned>(attributes.cluster()->count()) : 1;
     const LaunchConfig config{
-        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes};
+        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes, .force_pdl = true};
     const auto expect = [&](auto launch) {
       const Kernel ranks = load("attributes.cu").kernel("cluster_ranks");
       EXPECT_EQ(replay(CU_STREAM_CAPTURE_MODE_GLOBAL, 2, [&] { launch(ranks); }), 1u);
@@ -154,7 +154,7 @@ TEST_F(Capture, NodesKeepWhatTheTableSays) {
   for (const LaunchAttributes& attributes : kinds) {
     const auto out = zeros(16), size = zeros(16);
     const LaunchConfig config{
-        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes};
+        .grid = 16, .block = 32, .stream = stream(), .attributes = attributes, .force_pdl = true};
     const auto look = [&](CUgraphNode node) {
       for (const LaunchAttribute& attribute : attributes.all()) {
         SCOPED_TRACE(attribute.name());

@@ -1,4 +1,8 @@
+#include <gmock/gmock.h>
+
 #include <cstring>
+#include <map>
+#include <memory>
 #include <numeric>
 
 #include "conformance/conformance.h"
@@ -54,6 +58,93 @@ TEST_F(Memories, CopyAtOffsets) {
   target.download(part.data(), part.size(), 801, stream);
   stream.synchronize();
   EXPECT_TRUE(std::equal(part.begin(), part.end(), sent.begin() + 17));
+}
+
+// Counts what it gave, of which nothing may be left at the end.
+class CountingAllocator : public Allocator {
+ public:
+  ~CountingAllocator() override { EXPECT_TRUE(given_.empty()); }
+
+  DeviceAddress allocate(const Device& on, std::size_t bytes) override {
+    if (bytes > largest) return 0;
+    Memory memory(on, bytes + 256);
+    const DeviceAddress address = memory.address() + offset;
+    given_.emplace(address, std::move(memory));
+    return address;
+  }
+  void free(const Device&, DeviceAddress address, std::size_t bytes) noexcept override {
+    freed += bytes;
+    given_.erase(address);
+  }
+
+  std::size_t largest = SIZE_MAX, freed = 0, offset = 0;
+
+ private:
+  std::map<DeviceAddress, Memory> given_;
+};
+
+TEST_F(Memories, ComeFromAnAllocatorOfTheCaller) {
+  const auto allocator = std::make_shared<CountingAllocator>();
+  const Stream stream(device());
+  {
+    Memory first(device(), 1000, allocator), empty(device(), 0, allocator);
+    const auto sent = counting_bytes(1000);
+    first.upload(sent.data(), 1000, 0, stream);
+    Memory moved = std::move(first);
+    first = Memory(device(), 24, allocator);
+    std::vector<std::uint8_t> got(1000);
+    moved.download(got.data(), 1000, 0, stream);
+    stream.synchronize();
+    EXPECT_EQ(got, sent);
+    EXPECT_EQ(empty.address(), 0u);
+    EXPECT_EQ(allocator->freed, 0u);
+  }
+  EXPECT_EQ(allocator->freed, 1024u);
+  EXPECT_NE(Memory(device(), 8, nullptr).address(), 0u) << "the driver's";
+}
+
+TEST_F(Memories, ThatAnAllocatorLacksOrMisplacesAreRefused) {
+  const auto allocator = std::make_shared<CountingAllocator>();
+  allocator->largest = 100;
+  const auto refusal = [&](std::size_t bytes) {
+    try {
+      Memory(device(), bytes, allocator);
+    } catch (const Error& refused) {
+      return refused;
+    }
+    return Error(ErrorCode::kInternal, "it was not refused");
+  };
+  EXPECT_EQ(refusal(101).code(), ErrorCode::kOutOfMemory);
+  EXPECT_THAT(refusal(101).what(), testing::HasSubstr("the allocator has none left"));
+  EXPECT_EQ(Memory(device(), 100, allocator).bytes(), 100u);
+  allocator->offset = 128;
+  EXPECT_EQ(refusal(10).code(), ErrorCode::kInvalidInput);
+  EXPECT_THAT(refusal(10).what(), testing::HasSubstr("must be a multiple of 256"));
+}
+
+TEST_F(Memories, AreAllocatedAndFreedInTheOrderOfAStream) {
+  const auto sent = counting_bytes(5000);
+  std::vector<std::uint8_t> got(5000);
+  const Stream stream(device()), other(device());
+  for (int round = 0; round < 3; ++round) {
+    Memory memory = Memory::in_order(stream, 5000);
+    EXPECT_EQ(memory.address() % 256, 0u);
+    memory.upload(sent.data(), 5000, 0, stream);
+    memory.download(got.data(), 5000, 0, stream);
+    Event written(device(), false);
+    written.record(stream);
+    other.wait(written);
+    memory.fill(7, 1, 5000, 0, other);
+    memory.free_in_order(other);
+  }
+  stream.synchronize();
+  other.synchronize();
+  EXPECT_EQ(got, sent);
+  EXPECT_EQ(Memory::in_order(stream, 0).address(), 0u);
+  auto typed = Buffer<int>::in_order(stream, 3);
+  typed.upload(std::vector<int>{1, 2, 3}, stream);
+  EXPECT_EQ(typed.size(), 3u);
+  EXPECT_THROW(Memory(device(), 8).free_in_order(stream), Error);
 }
 
 class Fill : public Conformance, public testing::WithParamInterface<unsigned> {};

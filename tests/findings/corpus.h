@@ -47,6 +47,7 @@ class Bench {
                  const Args&... args) {
     LaunchConfig config{.grid = kGrid, .block = kBlock, .stream = on};
     config.attributes = attributes;
+    config.force_pdl = true;  // the findings are the matter here
     module.kernel(kernel).launch(config, args...);
   }
   void in_clusters(std::string_view kernel, const Floats& out, const Floats& in);

@@ -194,7 +194,7 @@ class Package(unittest.TestCase):
                 r"_Z(N|NK|T[ISV]N)5baton.*@@BATON_CXX$|baton_\w+@@BATON_1$", name)]
             self.assertEqual(foreign, [])
             header = (self.prefix / "include" / "baton.h").read_text()
-            declared = set(re.findall(r"^BATON_API [^;{(]*?(\w+)\(", header, re.MULTILINE))
+            declared = set(re.findall(r"^BATON_C_API [^;{(]*?(\w+)\(", header, re.MULTILINE))
             self.assertGreater(len(declared), 100)
             self.assertEqual({name.split("@")[0] for name in names if name.startswith("baton_")}, declared)
 
