@@ -16,7 +16,8 @@ if(BATON_FMT_HEADER_ONLY)
   set(BATON_FMT fmt::fmt-header-only)
 endif()
 
-# Of libcrypto, SHA-256 alone is used. Its archive comes with its headers and gives that in 25 KB; the
+# Of libcrypto, SHA-256 alone is linked; signatures load the shared library (base/ed25519.h). Its
+# archive comes with its headers and gives that in 25 KB; the
 # shared library is relocated in tens of thousands of places whenever a process starts, which takes
 # longer than what the compile cache does for a hit. -DBATON_CRYPTO_ARCHIVE=OFF takes the shared one.
 find_library(BATON_CRYPTO_ARCHIVE libcrypto.a HINTS ${CRYPTO_LIBRARY_DIRS}

@@ -43,6 +43,26 @@ void use(const baton::Bundle& bundle) {
   }
 }
 
+void check_signature(const baton::Bundle& bundle) {
+  try {
+    bundle.signed_by();
+  } catch (const baton::Error& refused) {
+    require(refused.code() == baton::ErrorCode::kInvalidInput);
+  }
+}
+
+// The bytes where a key is required whose other half nobody here has: nothing is signed with it.
+void refuse_unsigned(const std::string& file) {
+  static const baton::BundleChecks checks{baton::Verify::kIndex,
+                                          std::vector{baton::PublicKey::from_bytes({1, 2, 3})}};
+  try {
+    baton::Bundle::from_bytes(file, "input", checks);
+  } catch (const baton::Error&) {
+    return;
+  }
+  std::abort();
+}
+
 // A file with these bytes behind its first page, and with a header that is right: no search would
 // find a checksum.
 std::string with_checksum(std::string_view data) {
@@ -71,7 +91,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   for (const std::string& file : {bytes, with_checksum(bytes)}) {
     try {
-      use(baton::Bundle::from_bytes(file, "input"));
+      const auto bundle = baton::Bundle::from_bytes(file, "input");
+      refuse_unsigned(file);
+      check_signature(bundle);
+      use(bundle);
     } catch (const baton::Error& refused) {
       require(refused.code() == baton::ErrorCode::kInvalidInput ||
               refused.code() == baton::ErrorCode::kNotFound);

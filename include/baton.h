@@ -240,7 +240,7 @@ typedef struct baton_finding {
 
 BATON_C_API baton_error* baton_findings_count(const baton_findings* findings, size_t* count);
 BATON_C_API baton_error* baton_findings_get(const baton_findings* findings, size_t index,
-                                          baton_finding* finding);
+                                            baton_finding* finding);
 BATON_C_API void baton_findings_retain(baton_findings* findings);
 BATON_C_API void baton_findings_release(baton_findings* findings);
 
@@ -286,12 +286,13 @@ typedef struct baton_device_info {
 // first GPU, otherwise (without a CUDA driver or a GPU) the simulated GPU. `options` may be NULL,
 // which leaves the device as it is.
 BATON_C_API baton_error* baton_device_open(const char* name, const baton_device_options* options,
-                                         baton_device** device);
+                                           baton_device** device);
 BATON_C_API baton_error* baton_device_get_info(const baton_device* device, baton_device_info* info);
 // Waits for all work on the device.
 BATON_C_API baton_error* baton_device_synchronize(const baton_device* device);
 // Takes the findings that were not reported yet. Does not wait. Empty on a GPU.
-BATON_C_API baton_error* baton_device_findings(const baton_device* device, baton_findings** findings);
+BATON_C_API baton_error* baton_device_findings(const baton_device* device,
+                                               baton_findings** findings);
 BATON_C_API void baton_device_retain(baton_device* device);
 BATON_C_API void baton_device_release(baton_device* device);
 
@@ -304,11 +305,11 @@ typedef struct baton_stream baton_stream;
 // A non-blocking stream. A lower number is a higher priority; the device clamps it to its range.
 // Its end lets the enqueued work finish.
 BATON_C_API baton_error* baton_stream_create(const baton_device* device, int32_t priority,
-                                           baton_stream** stream);
+                                             baton_stream** stream);
 // Uses a CUstream or cudaStream_t of the caller, which must outlive the handle. Its device is the
 // stream's own; only the default streams take `device`.
 BATON_C_API baton_error* baton_stream_adopt(const baton_device* device, void* cu_stream,
-                                          baton_stream** stream);
+                                            baton_stream** stream);
 // The CUstream.
 BATON_C_API baton_error* baton_stream_native(const baton_stream* stream, void** cu_stream);
 // Waits until all work enqueued so far has completed, and returns the error of that work.
@@ -323,14 +324,14 @@ typedef struct baton_event baton_event;
 
 // `timing` 0 makes an event that is cheaper to record and has no elapsed time.
 BATON_C_API baton_error* baton_event_create(const baton_device* device, int32_t timing,
-                                          baton_event** event);
+                                            baton_event** event);
 BATON_C_API baton_error* baton_event_record(baton_event* event, const baton_stream* stream);
 // Makes later work of the stream start after the event was reached.
 BATON_C_API baton_error* baton_event_wait(const baton_event* event, const baton_stream* stream);
 BATON_C_API baton_error* baton_event_synchronize(const baton_event* event);
 // The seconds from one event to a later one; both must have completed and have timing.
 BATON_C_API baton_error* baton_event_elapsed(const baton_event* start, const baton_event* end,
-                                           double* seconds);
+                                             double* seconds);
 // The CUevent.
 BATON_C_API baton_error* baton_event_native(const baton_event* event, void** cu_event);
 BATON_C_API void baton_event_retain(baton_event* event);
@@ -344,7 +345,7 @@ typedef struct baton_memory baton_memory;
 
 // Zero bytes are legal and have no address.
 BATON_C_API baton_error* baton_memory_alloc(const baton_device* device, size_t bytes,
-                                          baton_memory** memory);
+                                            baton_memory** memory);
 BATON_C_API baton_error* baton_memory_address(const baton_memory* memory, void** address);
 BATON_C_API baton_error* baton_memory_bytes(const baton_memory* memory, size_t* bytes);
 // Sets the name that findings use.
@@ -352,17 +353,17 @@ BATON_C_API baton_error* baton_memory_set_name(const baton_memory* memory, const
 // These enqueue and return. Pageable host memory may be changed after an upload returns;
 // page-locked memory, and every download's target, only after the copy has completed.
 BATON_C_API baton_error* baton_memory_upload(const baton_memory* memory, size_t offset,
-                                           const void* source, size_t bytes,
-                                           const baton_stream* stream);
-BATON_C_API baton_error* baton_memory_download(const baton_memory* memory, size_t offset,
-                                             void* target, size_t bytes,
+                                             const void* source, size_t bytes,
                                              const baton_stream* stream);
+BATON_C_API baton_error* baton_memory_download(const baton_memory* memory, size_t offset,
+                                               void* target, size_t bytes,
+                                               const baton_stream* stream);
 BATON_C_API baton_error* baton_memory_copy(const baton_memory* memory, size_t offset,
-                                         const baton_memory* source, size_t source_offset,
-                                         size_t bytes, const baton_stream* stream);
+                                           const baton_memory* source, size_t source_offset,
+                                           size_t bytes, const baton_stream* stream);
 // Sets each byte.
 BATON_C_API baton_error* baton_memory_fill(const baton_memory* memory, size_t offset, uint8_t byte,
-                                         size_t bytes, const baton_stream* stream);
+                                           size_t bytes, const baton_stream* stream);
 BATON_C_API void baton_memory_retain(baton_memory* memory);
 BATON_C_API void baton_memory_release(baton_memory* memory);
 
@@ -400,25 +401,25 @@ typedef struct baton_module_info {
   { sizeof(baton_module_info), NULL, NULL, NULL, 0 }
 
 // Loads PTX, a cubin or a fatbin, whichever the bytes are. The library copies the bytes.
-BATON_C_API baton_error* baton_module_load(const baton_device* device, const void* bytes, size_t size,
-                                         baton_module** module);
+BATON_C_API baton_error* baton_module_load(const baton_device* device, const void* bytes,
+                                           size_t size, baton_module** module);
 BATON_C_API baton_error* baton_module_load_file(const baton_device* device, const char* path,
-                                              baton_module** module);
+                                                baton_module** module);
 // Compile CUDA C++ and load the result. They need NVRTC unless the cache has the result. `options`
 // may be NULL.
 BATON_C_API baton_error* baton_module_compile(const baton_device* device, const char* source,
-                                            const baton_compile_options* options,
-                                            baton_module** module);
+                                              const baton_compile_options* options,
+                                              baton_module** module);
 BATON_C_API baton_error* baton_module_compile_file(const baton_device* device, const char* path,
-                                                 const baton_compile_options* options,
-                                                 baton_module** module);
+                                                   const baton_compile_options* options,
+                                                   baton_module** module);
 BATON_C_API baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info);
 // The symbol of a kernel, by its index in the image.
 BATON_C_API baton_error* baton_module_kernel_name(const baton_module* module, size_t index,
-                                                const char** name);
+                                                  const char** name);
 // The address and the bytes of a __device__ or __constant__ variable on the module's device.
 BATON_C_API baton_error* baton_module_variable(const baton_module* module, const char* name,
-                                             void** address, size_t* bytes);
+                                               void** address, size_t* bytes);
 BATON_C_API void baton_module_retain(baton_module* module);
 BATON_C_API void baton_module_release(baton_module* module);
 
@@ -502,10 +503,10 @@ typedef struct baton_launch_config {
 // The kernel that `name` names: its symbol, its demangled name, or a plain name that matches one
 // kernel. NULL names the only kernel.
 BATON_C_API baton_error* baton_kernel_get(const baton_module* module, const char* name,
-                                        baton_kernel** kernel);
+                                          baton_kernel** kernel);
 BATON_C_API baton_error* baton_kernel_get_info(const baton_kernel* kernel, baton_kernel_info* info);
 BATON_C_API baton_error* baton_kernel_param(const baton_kernel* kernel, size_t index,
-                                          baton_param* param);
+                                            baton_param* param);
 // Launches with one value for each parameter, in order. A value is converted to the parameter's
 // type as far as the image tells it, and refused if it does not fit:
 // - BATON_INT and BATON_BOOL for integers in range, and for floats that hold them exactly.
@@ -516,8 +517,8 @@ BATON_C_API baton_error* baton_kernel_param(const baton_kernel* kernel, size_t i
 // - BATON_BYTES for every parameter of that size.
 // The memory that arguments point to must stay until the kernel has completed.
 BATON_C_API baton_error* baton_kernel_launch(const baton_kernel* kernel,
-                                           const baton_launch_config* config,
-                                           const baton_value* values, size_t count);
+                                             const baton_launch_config* config,
+                                             const baton_value* values, size_t count);
 BATON_C_API void baton_kernel_retain(baton_kernel* kernel);
 BATON_C_API void baton_kernel_release(baton_kernel* kernel);
 
@@ -525,9 +526,9 @@ BATON_C_API void baton_kernel_release(baton_kernel* kernel);
 typedef struct baton_plan baton_plan;
 
 BATON_C_API baton_error* baton_plan_create(const baton_kernel* kernel,
-                                         const baton_launch_config* config,
-                                         const baton_value* values, size_t count,
-                                         baton_plan** plan);
+                                           const baton_launch_config* config,
+                                           const baton_value* values, size_t count,
+                                           baton_plan** plan);
 // Replace one argument, the grid, or the stream (by one of the same device).
 BATON_C_API baton_error* baton_plan_set(baton_plan* plan, size_t index, baton_value value);
 BATON_C_API baton_error* baton_plan_set_grid(baton_plan* plan, uint32_t x, uint32_t y, uint32_t z);
@@ -544,8 +545,20 @@ typedef struct baton_bundle baton_bundle;
 
 enum {
   BATON_VERIFY_INDEX = 0,  // the structure; a part is checked when it is first used
-  BATON_VERIFY_ALL = 1     // also the SHA-256 digest of every part
+  BATON_VERIFY_ALL = 1,    // also the SHA-256 digest of every part
+  BATON_VERIFY_ONCE = 2    // the same, unless that was done on this machine since the file changed
 };
+
+// Whom to trust, and what to check.
+typedef struct baton_bundle_options {
+  size_t size;
+  int32_t verify;           // BATON_VERIFY_...
+  int32_t reserved;         // 0
+  const char* const* keys;  // public Ed25519 keys, each the text of a file in PEM
+  size_t key_count;         // 0: the keys of the files that BATON_TRUSTED_KEYS names
+} baton_bundle_options;
+#define BATON_BUNDLE_OPTIONS_INIT \
+  { sizeof(baton_bundle_options), BATON_VERIFY_INDEX, 0, NULL, 0 }
 
 typedef struct baton_bundle_info {
   size_t size;
@@ -561,11 +574,25 @@ typedef struct baton_bundle_info {
 BATON_C_API baton_error* baton_bundle_open(const char* path, int32_t verify, baton_bundle** bundle);
 // The same for bytes, which the library copies. `name` is their name in messages, or NULL.
 BATON_C_API baton_error* baton_bundle_from_bytes(const void* bytes, size_t size, const char* name,
-                                               int32_t verify, baton_bundle** bundle);
+                                                 int32_t verify, baton_bundle** bundle);
+// The same with options, or NULL. With keys, a bundle that is not signed with one of them is an
+// error, BATON_ERROR_INVALID_INPUT. BATON_ERROR_NOT_FOUND: the machine has no libcrypto.
+BATON_C_API baton_error* baton_bundle_open_with(const char* path,
+                                                const baton_bundle_options* options,
+                                                baton_bundle** bundle);
+BATON_C_API baton_error* baton_bundle_from_bytes_with(const void* bytes, size_t size,
+                                                      const char* name,
+                                                      const baton_bundle_options* options,
+                                                      baton_bundle** bundle);
+// Stores the id of the key that the bundle is signed with, 16 hexadecimal digits and a NUL, or an
+// empty text if it is not signed. `key_id` has room for BATON_KEY_ID_SIZE bytes. Checks the
+// signature, and is an error if that does not fit.
+enum { BATON_KEY_ID_SIZE = 17 };
+BATON_C_API baton_error* baton_bundle_signed_by(const baton_bundle* bundle, char* key_id);
 BATON_C_API baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info* info);
 // "sm_90a", "compute_90": one that the bundle was built for.
 BATON_C_API baton_error* baton_bundle_architecture(const baton_bundle* bundle, size_t index,
-                                                 const char** architecture);
+                                                   const char** architecture);
 BATON_C_API void baton_bundle_retain(baton_bundle* bundle);
 BATON_C_API void baton_bundle_release(baton_bundle* bundle);
 
@@ -624,32 +651,32 @@ typedef struct baton_buffer_info {
 
 // Loads a bundle's program for the device. `name` is the program's, or NULL; `options` may be NULL.
 BATON_C_API baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
-                                          const char* name, baton_program** program);
+                                            const char* name, baton_program** program);
 BATON_C_API baton_error* baton_program_load_with(const baton_bundle* bundle,
-                                               const baton_device* device, const char* name,
-                                               const baton_program_options* options,
-                                               baton_program** program);
+                                                 const baton_device* device, const char* name,
+                                                 const baton_program_options* options,
+                                                 baton_program** program);
 // Reads a program file or a bundle, and loads its kernels for the device. `options` may be NULL.
 BATON_C_API baton_error* baton_program_load_file(const char* path, const baton_device* device,
-                                               const baton_program_options* options,
-                                               baton_program** program);
+                                                 const baton_program_options* options,
+                                                 baton_program** program);
 // The same for a program text. `name` is its name in messages; relative paths in it start from
 // `directory`. Both may be NULL.
 BATON_C_API baton_error* baton_program_load_text(const char* toml, const char* name,
-                                               const char* directory, const baton_device* device,
-                                               const baton_program_options* options,
-                                               baton_program** program);
+                                                 const char* directory, const baton_device* device,
+                                                 const baton_program_options* options,
+                                                 baton_program** program);
 // Another instance of the same loaded program, with values and buffers of its own: instances run at
 // once in several threads. It starts with no value set. Only the executor of `options` matters.
 BATON_C_API baton_error* baton_program_instance(const baton_program* program,
-                                              const baton_program_options* options,
-                                              baton_program** instance);
+                                                const baton_program_options* options,
+                                                baton_program** instance);
 
 // Set values. They take effect together, with the next bind, enqueue, run or check. An enqueue
 // changes the bound program in place, without an allocation of device memory; a value that changes
 // the shape of a buffer needs `baton_program_bind`.
 BATON_C_API baton_error* baton_program_set_int(baton_program* program, const char* symbol,
-                                             int64_t value);
+                                               int64_t value);
 // - A tensor in memory of the program's device becomes the buffer's memory, for every role. It must
 //   stay allocated until the buffer gets another one, or the program ends. Nothing is copied into
 //   it: a run starts with its contents.
@@ -657,7 +684,7 @@ BATON_C_API baton_error* baton_program_set_int(baton_program* program, const cha
 //   with the next bind. The library copies it now.
 // The tensor must be contiguous and have the buffer's type and shape.
 BATON_C_API baton_error* baton_program_set_tensor(baton_program* program, const char* buffer,
-                                                const baton_tensor* tensor);
+                                                  const baton_tensor* tensor);
 // Forgets what was set for a symbol or a buffer, with the next bind.
 BATON_C_API baton_error* baton_program_unset(baton_program* program, const char* name);
 // Checks the whole program for these values, allocates its buffers, and uploads weights and states.
@@ -671,31 +698,32 @@ BATON_C_API baton_error* baton_program_enqueue(baton_program* program, const bat
 // Does what `enqueue` does once for a binding: makes or updates the graph.
 BATON_C_API baton_error* baton_program_prepare(baton_program* program, const baton_stream* stream);
 // Enqueues the first contents of all buffers but weights and states.
-BATON_C_API baton_error* baton_program_initialise(baton_program* program, const baton_stream* stream);
+BATON_C_API baton_error* baton_program_initialise(baton_program* program,
+                                                  const baton_stream* stream);
 // Enqueues the first contents of a state buffer again.
 BATON_C_API baton_error* baton_program_reset(baton_program* program, const char* state,
-                                           const baton_stream* stream);
+                                             const baton_stream* stream);
 // Enqueue copies into and out of a buffer; see `baton_memory_upload`.
 BATON_C_API baton_error* baton_program_upload(baton_program* program, const char* buffer,
-                                            size_t offset, const void* source, size_t bytes,
-                                            const baton_stream* stream);
-BATON_C_API baton_error* baton_program_download(baton_program* program, const char* buffer,
-                                              size_t offset, void* target, size_t bytes,
+                                              size_t offset, const void* source, size_t bytes,
                                               const baton_stream* stream);
+BATON_C_API baton_error* baton_program_download(baton_program* program, const char* buffer,
+                                                size_t offset, void* target, size_t bytes,
+                                                const baton_stream* stream);
 // Waits for the stream's work. The error of that work names the launch of this program. `timeout`
 // is in seconds; 0 waits without a limit.
 BATON_C_API baton_error* baton_program_wait(baton_program* program, const baton_stream* stream,
-                                          double timeout);
+                                            double timeout);
 
 // Binds where that is necessary, initialises the buffers, runs the steps, waits, and downloads the
 // results: for tools and tests.
 BATON_C_API baton_error* baton_program_run(baton_program* program);
 BATON_C_API baton_error* baton_program_run_with(baton_program* program,
-                                              const baton_run_options* options);
+                                                const baton_run_options* options);
 // Copies an output, inout or state buffer, as the last run left it, into host memory of exactly its
 // size.
 BATON_C_API baton_error* baton_program_output(baton_program* program, const char* buffer,
-                                            void* target, size_t bytes);
+                                              void* target, size_t bytes);
 // The findings of the last run.
 BATON_C_API baton_error* baton_program_findings(baton_program* program, baton_findings** findings);
 
@@ -703,9 +731,9 @@ BATON_C_API baton_error* baton_program_findings(baton_program* program, baton_fi
 // known once the program is bound, and valid until the next bind.
 BATON_C_API baton_error* baton_program_buffer_count(baton_program* program, size_t* count);
 BATON_C_API baton_error* baton_program_buffer_at(baton_program* program, size_t index,
-                                               baton_buffer_info* info);
+                                                 baton_buffer_info* info);
 BATON_C_API baton_error* baton_program_buffer(baton_program* program, const char* name,
-                                            baton_buffer_info* info);
+                                              baton_buffer_info* info);
 BATON_C_API void baton_program_retain(baton_program* program);
 BATON_C_API void baton_program_release(baton_program* program);
 
@@ -748,7 +776,7 @@ BATON_C_API baton_error* baton_program_check(baton_program* program, baton_check
 BATON_C_API baton_error* baton_check_get_info(const baton_check* check, baton_check_info* info);
 BATON_C_API baton_error* baton_check_edge(const baton_check* check, size_t index, baton_edge* edge);
 BATON_C_API baton_error* baton_check_warning(const baton_check* check, size_t index,
-                                           const char** warning);
+                                             const char** warning);
 // Returns the error of the first edge that is unsafe and not switched off, or of an edge that the
 // program requires; NULL if there is none.
 BATON_C_API baton_error* baton_check_objection(const baton_check* check);

@@ -57,6 +57,7 @@ PUBLIC = {
     "edge.h": "pdl", "check.h": "edges", "report.h": "play",
     "compare.h": "report",
     "bundle.h": "bundle",
+    "signing.h": "bundle",
     "loaded_program.h": "session", "executable.h": "session", "schedules.h": "session",
     "baton.h": "cli",
 }

@@ -36,6 +36,7 @@
 #include "baton/rewrite.h"
 #include "baton/schedule.h"
 #include "baton/schedules.h"
+#include "baton/signing.h"
 #include "baton/simulation.h"
 #include "baton/span.h"
 #include "baton/stream.h"

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "baton/forward.h"
 #include "baton/program.h"
+#include "baton/signing.h"
 
 namespace baton {
 
@@ -20,6 +22,15 @@ struct BundleContent;
 enum class Verify : std::uint8_t {
   kIndex,  // the structure and the index. A part is checked when it is first used.
   kAll,    // also the SHA-256 digest of every part
+  kOnce,   // the same, unless that was done on this machine since the file changed
+};
+
+// How `Bundle::open` opens.
+struct BundleChecks {
+  Verify verify = Verify::kIndex;
+  // If there are any, the bundle has to be signed with one of them, and a part is checked by its
+  // SHA-256 digest before its first use. Nothing: those of `trusted_keys()`.
+  std::optional<std::vector<PublicKey>> keys = std::nullopt;
 };
 
 // One part of a bundle: the program's text, an image, a source or a file.
@@ -43,8 +54,12 @@ class BATON_API Bundle {
   // Maps a file read-only and checks it. Throws kNotFound if it cannot be read, and kInvalidInput
   // if it is not a bundle, is damaged, has a later major version, or requires a part that this
   // version does not know.
+  // With keys, throws kInvalidInput too if the bundle is not signed, is signed with another key, or
+  // has a signature that does not fit.
+  static Bundle open(const std::filesystem::path& path, const BundleChecks& checks);
   static Bundle open(const std::filesystem::path& path, Verify verify = Verify::kIndex);
-  // The same for bytes in memory. `name` is their name in messages.
+  // The same for bytes in memory. `name` is their name in messages. kOnce is kAll.
+  static Bundle from_bytes(std::string bytes, std::string name, const BundleChecks& checks);
   static Bundle from_bytes(std::string bytes, std::string name, Verify verify = Verify::kIndex);
   // Whether the file's first bytes are those of a bundle, whole or damaged. False for a file that
   // cannot be read.
@@ -69,6 +84,10 @@ class BATON_API Bundle {
   // Compares the SHA-256 digest of every part. Throws kInvalidInput for the first that differs.
   void verify() const;
 
+  // Whose key the bundle is signed with; nothing if it is not signed. The signature is checked at
+  // this call. Throws kInvalidInput if it does not fit or is of an unknown kind.
+  std::optional<PublicKey> signed_by() const;
+
   // Optional tables and sections of later versions, which this version skips.
   const std::vector<std::string>& skipped() const;
   // How the directory of the zip around the parts differs from the index. Baton never uses that
@@ -92,6 +111,8 @@ struct BundleOptions {
   // Whether the bundle has the files that buffers are read from: .npy and .safetensors.
   bool weights = false;
   bool use_cache = true;  // the compile cache
+  // Signs the bundle; nothing leaves it unsigned.
+  std::optional<SigningKey> key = std::nullopt;
 };
 
 // Compiles a program's kernels for every architecture and writes a bundle. The file is replaced

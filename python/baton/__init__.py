@@ -17,7 +17,7 @@ from ._errors import (ArgumentError, CompileError, DeviceError, Error, FaultErro
                       UnsupportedError)
 from ._files import cmake_prefix, search_packages
 from ._load import compile, load, load_library
-from ._program import BoundProgram, Bundle, Program, bundle, check
+from ._program import BoundProgram, Bundle, Program, bundle, check, sign
 
 search_packages()
 
@@ -98,5 +98,5 @@ __all__ = [
     "Program", "ProgramBuffer", "ProgramBuilder", "RunReport", "StepReport", "Stream",
     "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
-    "inspect", "load", "load_library", "on", "stream", "zeros",
+    "inspect", "load", "load_library", "on", "sign", "stream", "zeros",
 ]

@@ -42,22 +42,27 @@ def compile(path: Path | None = None, *, text: str | None = None,
 
 
 def load(image: Path | bytes, device: Device | str | None = None,
-         name: str | None = None) -> Module | Bundle:
+         name: str | None = None, *, keys: Sequence[Path] | None = None,
+         verify: str = "index") -> Module | Bundle:
     """Loads PTX, a cubin or a fatbin, from a file or from bytes; or opens a bundle.
 
     The contents decide the kind, not the file's name. `name` is the name of bytes in messages. A
-    bundle's kernels are found as those of a module: `load("x.baton")["saxpy"]`.
+    bundle's kernels are found as those of a module: `load("x.baton")["saxpy"]`. `keys` and
+    `verify` are for bundles, as for baton.Program; with keys an image is refused.
 
     Raises NotFoundError for a missing file, and Error for what is no image, or none for the device.
     """
     if not isinstance(image, bytes):
         path = os.fspath(image)
         if Bundle.is_bundle(path):
-            return Bundle(path, device=device)
+            return Bundle(path, device=device, keys=keys, verify=verify)
         if path.endswith((".cu", ".cuh", ".cpp")):
             raise ArgumentError(f"{path} is a source, not an image: use baton.compile")
         if path.endswith(".toml"):
             raise ArgumentError(f"{path} is a program, not an image: use baton.Program")
+    if keys is not None:
+        raise ArgumentError("an image has no signature, and keys are given: name a bundle, or leave "
+                            "the keys out")
     return _core.load_image(image, device, name)
 
 

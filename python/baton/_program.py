@@ -24,10 +24,15 @@ class Program:
 
     Program("layer.toml") reads a program file or a bundle; Program.from_text takes TOML. Raises
     Error with the place in the file for a program that is wrong.
+
+    keys: files of public keys. The file has to be a bundle that is signed with one of them.
+        Without any, those of BATON_TRUSTED_KEYS.
+    verify: of a bundle. "index" checks a part when it is first used, "all" checks the digests of
+        all parts now, "once" does that unless it was done since the file changed.
     """
 
-    def __init__(self, path: Path):
-        self._program = _core.Program.from_file(path)
+    def __init__(self, path: Path, *, keys: Sequence[Path] | None = None, verify: str = "index"):
+        self._program = _core.Program.from_file(path, keys=keys, verify=verify)
         self._loaded: dict[tuple[object, ...], _core.LoadedProgram] = {}
 
     @classmethod
@@ -113,9 +118,10 @@ class Program:
         return self._load(device, pdl, rewrite, True).check(given)
 
     def bundle(self, path: Path, archs: Sequence[str] = (), *, sources: bool = True,
-               weights: bool = False) -> tuple[str, ...]:
+               weights: bool = False, key: Path | None = None) -> tuple[str, ...]:
         """Compiles the kernels for every architecture and writes a bundle: see baton.bundle."""
-        return self._program.write_bundle(path, list(archs), sources=sources, weights=weights)
+        return self._program.write_bundle(path, list(archs), sources=sources, weights=weights,
+                                          key=key)
 
 
 class BoundProgram:
@@ -339,10 +345,14 @@ class BoundProgram:
 
 
 class Bundle:
-    """One file that holds a program and its kernels. Loading it needs no compiler."""
+    """One file that holds a program and its kernels. Loading it needs no compiler.
 
-    def __init__(self, path: Path, device: Device | str | None = None):
-        self.program = Program(path)
+    keys, verify: as for baton.Program.
+    """
+
+    def __init__(self, path: Path, device: Device | str | None = None, *,
+                 keys: Sequence[Path] | None = None, verify: str = "index"):
+        self.program = Program(path, keys=keys, verify=verify)
         self.path = os.fspath(path)
         self._device = device
         if self.program._program.architectures is None:
@@ -357,6 +367,11 @@ class Bundle:
     def architectures(self) -> tuple[str, ...]:
         """The architectures that its sources were compiled for."""
         return self.program._program.architectures or ()
+
+    @property
+    def signed_by(self) -> str | None:
+        """The id of the key that the bundle is signed with. Raises Error for a wrong signature."""
+        return self.program._program.signed_by
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -382,12 +397,14 @@ def check(program: Program | Path, *, device: Device | str | None = None, pdl: s
 
 
 def bundle(program: Program | BoundProgram | Path, path: Path, archs: Sequence[str] = (), *,
-           sources: bool = True, weights: bool = False) -> tuple[str, ...]:
+           sources: bool = True, weights: bool = False,
+           key: Path | None = None) -> tuple[str, ...]:
     """Compiles a program's kernels for every architecture and writes one file.
 
     archs: "sm_90a" gives machine code and PTX, "compute_90" PTX alone. Without any it is the
         architecture of the default device.
     sources, weights: whether the file has the kernels' sources, and the files of buffers.
+    key: the file of an Ed25519 key to sign the bundle with.
 
     Returns remarks: files that the bundle needs beside it. Raises CompileError and Error.
     """
@@ -395,7 +412,12 @@ def bundle(program: Program | BoundProgram | Path, path: Path, archs: Sequence[s
         subject = program.program
     else:
         subject = program if isinstance(program, Program) else Program(program)
-    return subject.bundle(path, archs, sources=sources, weights=weights)
+    return subject.bundle(path, archs, sources=sources, weights=weights, key=key)
+
+
+def sign(bundle: Path, key: Path, output: Path | None = None) -> str:
+    """Signs a bundle with an Ed25519 key, in place or into another file. Returns the key's id."""
+    return _core.sign_bundle(bundle, key, bundle if output is None else output)
 
 
 def _open(device: Device | str | None) -> Device:

@@ -76,6 +76,22 @@ PyObject* is_bundle(PyObject*, PyObject* path) {
   return guarded([&] { return to_python(Bundle::is_bundle(path_argument(path))); });
 }
 
+// sign_bundle(bundle, key, output): paths. Returns the key's id.
+PyObject* sign_bundle_file(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 3> kNames = {"bundle", "key", "output"};
+    const Given given("sign_bundle", kNames, 3, 3, args, nargs, names);
+    const SigningKey key = SigningKey::from_file(path_argument(given[1]));
+    const std::string bundle = path_argument(given[0]);
+    const std::string output = path_argument(given[2]);
+    {
+      const WithoutGil released;
+      sign_bundle(bundle, key, output);
+    }
+    return to_python(key.public_key().id());
+  });
+}
+
 // view(array): whether it is in host memory, and its shape.
 PyObject* view(PyObject*, PyObject* object) {
   return guarded(
@@ -123,6 +139,8 @@ PyMethodDef functions[] = {
     {"devices", devices, METH_NOARGS, nullptr},
     {"open_device", open_device, METH_O, nullptr},
     {"is_bundle", is_bundle, METH_O, nullptr},
+    {"sign_bundle", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(sign_bundle_file)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"view", view, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},
     {"schedule", schedule, METH_O, nullptr},

@@ -39,13 +39,48 @@ Ref buffer_of(const ProgramBuffer& buffer) {
       to_python(to_string(buffer.role)), to_python(to_string(buffer.init)));
 }
 
-PyObject* program_from_file(PyObject*, PyObject* path) {
+// How to open a bundle: what keys to trust, as paths, and the name of a Verify.
+BundleChecks checks_argument(PyObject* keys, PyObject* verify) {
+  static constexpr std::array<std::pair<const char*, Verify>, 3> kLevels = {
+      {{"index", Verify::kIndex}, {"all", Verify::kAll}, {"once", Verify::kOnce}}};
+  BundleChecks checks;
+  if (verify != nullptr) {
+    const std::string_view name = text_of(verify);
+    const auto* found = std::find_if(kLevels.begin(), kLevels.end(),
+                                     [&](const auto& level) { return level.first == name; });
+    if (found == kLevels.end()) {
+      throw error(ErrorCode::kInvalidInput, "verify is \"{}\", it takes index, all or once",
+                  printable(name));
+    }
+    checks.verify = found->second;
+  }
+  if (keys != nullptr) {
+    checks.keys.emplace();
+    const Ref sequence = Ref::checked(PySequence_Tuple(keys));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(sequence.get()); ++i) {
+      checks.keys->push_back(
+          PublicKey::from_file(path_argument(PyTuple_GetItem(sequence.get(), i))));
+    }
+  }
+  return checks;
+}
+
+PyObject* program_from_file(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    const std::filesystem::path file = path_argument(path);
+    static constexpr std::array<const char*, 3> kNames = {"path", "keys", "verify"};
+    const Given given("from_file", kNames, 1, 1, args, nargs, names);
+    const std::filesystem::path file = path_argument(given[0]);
+    const BundleChecks checks = checks_argument(given.set(1), given.set(2));
     ProgramValue value;
     if (Bundle::is_bundle(file)) {
-      value.bundle = Bundle::open(file);
+      value.bundle = Bundle::open(file, checks);
       value.bundle->program();
+    } else if (checks.keys) {
+      throw error(
+          ErrorCode::kInvalidInput,
+          "{} is not a bundle and has no signature, and keys are given; name a bundle, or leave "
+          "the keys out",
+          file.string());
     } else {
       value.text = Program::from_file(file);
     }
@@ -106,14 +141,15 @@ PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
 PyObject* program_write_bundle(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
                                PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 5> kNames = {"path", "archs", "sources", "weights",
-                                                          "cache"};
+    static constexpr std::array<const char*, 6> kNames = {"path",    "archs", "sources",
+                                                          "weights", "cache", "key"};
     const Given given("write_bundle", kNames, 2, 1, args, nargs, names);
     BundleOptions options;
     options.architectures = texts_argument(given.set(1), "archs");
     options.sources = given.truth(2, true);
     options.weights = given.truth(3, false);
     options.use_cache = given.truth(4, true);
+    if (given.set(5) != nullptr) options.key = SigningKey::from_file(path_argument(given.set(5)));
     const std::filesystem::path path = path_argument(given[0]);
     const Program program = value_of<ProgramValue>(self).program();
     std::vector<std::string> remarks;
@@ -150,7 +186,8 @@ PyObject* of_program(PyObject* self, void*) {
 }
 
 PyMethodDef program_methods[] = {
-    {"from_file", program_from_file, METH_O | METH_STATIC, nullptr},
+    {"from_file", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_file)),
+     METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"from_text", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_text)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_load)),
@@ -195,6 +232,13 @@ PyGetSetDef program_properties[] = {
                                ? tuple_of(value.bundle->architectures(),
                                           [](const std::string& arch) { return to_python(arch); })
                                : none();
+                  }>,
+     nullptr, nullptr, nullptr},
+    {"signed_by",
+     get_property<ProgramValue,
+                  [](const ProgramValue& value) {
+                    const auto signer = value.bundle ? value.bundle->signed_by() : std::nullopt;
+                    return signer ? to_python(signer->id()) : none();
                   }>,
      nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};

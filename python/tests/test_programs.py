@@ -212,6 +212,27 @@ def test_check(baton, program):
     assert "proven" in str(rewritten) and "proven" in rewritten._repr_html_()
 
 
+def test_signed_bundles(baton, program, tmp_path):
+    path, key, public = (str(tmp_path / name) for name in ("p.baton", "key.pem", "pub.pem"))
+    pem = "-----BEGIN {0} KEY-----\n{1}\n-----END {0} KEY-----\n"
+    (tmp_path / "key.pem").write_text(pem.format(
+        "PRIVATE", "MC4CAQAwBQYDK2VwBCIEIEzNCJso/5banbbDRuwRTg9bijGfNaumJNqM9u1PuKb7"))
+    (tmp_path / "pub.pem").write_text(pem.format(
+        "PUBLIC", "MCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="))
+    baton_package.bundle(program, path, archs=["sm_90a"])
+    assert baton_package.load(path).signed_by is None
+    with pytest.raises(baton_package.Error, match="is not signed"):
+        baton_package.load(path, keys=[public])
+    assert baton_package.sign(path, key) == "deb2ded39dc26fce"
+    assert baton_package.load(path, keys=[public], verify="once").signed_by == "deb2ded39dc26fce"
+    baton_package.bundle(program, path, archs=["sm_90a"], key=key)
+    assert baton_package.Program(path, keys=[public], verify="all").kernels
+    with pytest.raises(baton_package.Error, match="verify is \"never\""):
+        baton_package.Program(path, verify="never")
+    with pytest.raises(baton_package.Error, match="has no signature"):
+        baton_package.load(b".version 8.0", keys=[public])
+
+
 def test_bundles(baton, program, tmp_path):
     path = tmp_path / "chain.baton"
     assert baton_package.bundle(program, path, archs=["sm_90a"], sources=False) == ()

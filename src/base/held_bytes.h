@@ -6,7 +6,9 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "base/hash.h"
 #include "base/mapped_file.h"
 
 namespace baton {
@@ -20,10 +22,13 @@ class HeldBytes {
   // process.
   enum class Keep : std::uint8_t { kCopied, kMapped };
 
-  // `bytes` lie in the file. `xxh3` is their checksum, `name` what messages call them.
-  HeldBytes(std::shared_ptr<const MappedFile> file, std::string_view bytes, std::uint64_t xxh3,
+  // The checksum of the bytes: against accidents, or against malice too.
+  using Sum = std::variant<std::uint64_t, Sha256Digest>;  // XXH3-64, SHA-256
+
+  // `bytes` lie in the file. `sum` is their checksum, `name` what messages call them.
+  HeldBytes(std::shared_ptr<const MappedFile> file, std::string_view bytes, const Sum& sum,
             std::string name, Keep keep = Keep::kCopied)
-      : file_(std::move(file)), bytes_(bytes), xxh3_(xxh3), name_(std::move(name)), keep_(keep) {}
+      : file_(std::move(file)), bytes_(bytes), sum_(sum), name_(std::move(name)), keep_(keep) {}
 
   const std::string& name() const { return name_; }
   std::uint64_t size() const { return bytes_.size(); }
@@ -35,7 +40,7 @@ class HeldBytes {
  private:
   std::shared_ptr<const MappedFile> file_;
   std::string_view bytes_;
-  std::uint64_t xxh3_;
+  Sum sum_;
   std::string name_;
   Keep keep_;
   mutable std::mutex mutex_;  // of the first call

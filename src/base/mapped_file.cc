@@ -73,6 +73,21 @@ std::optional<std::string> MappedFile::copy(std::string_view part) const {
   return out;
 }
 
+std::optional<MappedFile::Identity> MappedFile::identity() const {
+  struct stat status;
+  if (descriptor_.number() < 0 || ::fstat(descriptor_.number(), &status) != 0) return std::nullopt;
+  const timespec& modified = status.st_mtim;
+  const timespec& changed = status.st_ctim;
+  const auto since_epoch =
+      std::chrono::seconds(changed.tv_sec) + std::chrono::nanoseconds(changed.tv_nsec);
+  return Identity{
+      fmt::format("device {} inode {} size {} modified {}.{:09} changed {}.{:09}", status.st_dev,
+                  status.st_ino, status.st_size, modified.tv_sec, modified.tv_nsec, changed.tv_sec,
+                  changed.tv_nsec),
+      std::chrono::system_clock::time_point(
+          std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch))};
+}
+
 void MappedFile::require_whole() const {
   if (descriptor_.number() < 0) return;
   struct stat status;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -31,6 +32,14 @@ class MappedFile {
   // end the process if the file becomes shorter. Nothing for bytes in memory. Throws kInvalidInput
   // if the file became shorter.
   std::optional<std::string> copy(std::string_view part) const;
+
+  // What tells this state of the file from all others on this machine, as far as the system knows:
+  // where the file lies, its size, and when it was changed. Nothing for bytes in memory.
+  struct Identity {
+    std::string text;
+    std::chrono::system_clock::time_point changed;
+  };
+  std::optional<Identity> identity() const;
 
   // Throws kInvalidInput if the file became shorter since it was mapped. To read a page behind its
   // end would end the process.

@@ -53,7 +53,7 @@ TEST(MappedFile, OutlivesAReplacementAndNoticesAShorterFile) {
 
   write_file_atomically(path, std::string(10000, 'a'));
   const auto second = MappedFile::open(path);
-  const HeldBytes held(second, second->bytes().substr(8000), 0, "the end");
+  const HeldBytes held(second, second->bytes().substr(8000), std::uint64_t{0}, "the end");
   std::filesystem::resize_file(path, 10);
   EXPECT_THAT(refusal_of([&] { held.get(); }), HasSubstr("shrank from 10000 to 10 bytes"));
 }
@@ -65,6 +65,25 @@ TEST(HeldBytes, AreCheckedBeforeTheirFirstUse) {
   const HeldBytes damaged(file, bytes, xxh3("Bytes"), "part");
   EXPECT_EQ(damaged.size(), 5u);
   EXPECT_THAT(refusal_of([&] { damaged.get(); }), HasSubstr("part is damaged"));
+}
+
+TEST(HeldBytes, AreCheckedByTheirSha256WhereThatIsKnown) {
+  const auto file = MappedFile::from_bytes("some bytes", "memory");
+  const HeldBytes whole(file, file->bytes(), sha256("some bytes"), "part");
+  EXPECT_EQ(whole.get(), "some bytes");
+  const HeldBytes damaged(file, file->bytes(), sha256("other bytes"), "part");
+  EXPECT_THROW(damaged.get(), Error);
+}
+
+TEST(MappedFile, AnIdentityTellsStatesOfAFileApart) {
+  const TemporaryDirectory folder;
+  const auto path = folder.path() / "file";
+  write_file_atomically(path, "abc");
+  const auto first = MappedFile::open(path);
+  EXPECT_EQ(first->identity()->text, MappedFile::open(path)->identity()->text);
+  write_file_atomically(path, "abd");
+  EXPECT_NE(first->identity()->text, MappedFile::open(path)->identity()->text);
+  EXPECT_FALSE(MappedFile::from_bytes("abc", "memory")->identity());
 }
 
 }  // namespace

@@ -1,45 +1,98 @@
 #include "bundle/assemble.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "bundle/rows.h"
+#include "bundle/signature.h"
 #include "bundle/zip.h"
 
 namespace baton::bundle {
+namespace {
 
-void write_sections(IndexWriter index, const std::map<std::string, std::string_view>& sections,
-                    const std::filesystem::path& path) {
-  std::vector<ZipEntry> entries = {{std::string(kIndexEntry), kPage, index.size(), 0}};
-  std::vector<std::uint64_t> headers = {0};
-  std::uint64_t end = kPage + index.size();
+// Changes a row in place. Fields that a later version appended stay.
+template <typename Row, typename Change>
+void change_row(RawTable& table, std::size_t number, Change&& change) {
+  char* const place = table.bytes.data() + number * table.row_size;
+  Row row;
+  std::memcpy(&row, place, sizeof row);
+  change(row);
+  std::memcpy(place, &row, sizeof row);
+}
+
+// The entries of the zip, one behind the other.
+struct Entries {
+  std::vector<ZipEntry> list;
+  std::vector<std::uint64_t> headers;  // where their local headers begin
+  std::uint64_t end = 0;
+
+  std::uint64_t add(const std::string& name, std::uint64_t size, std::uint32_t sum) {
+    const std::uint64_t offset = zip_place(name, size, end);
+    list.push_back({name, offset, size, sum});
+    headers.push_back(end);
+    end = offset + size;
+    return offset;
+  }
+};
+
+void put_signing_table(RawIndex& index, const SigningKey* key) {
+  std::erase_if(index.tables, [](const RawTable& table) { return table.name == kSigningTable; });
+  if (key == nullptr) return;
+  SigningRow row{};
+  std::ranges::copy(key->public_key().bytes(), row.key);
+  row.size = kSignatureBytes;
+  row.algorithm = kEd25519;
+  index.tables.push_back({std::string(kSigningTable), 0, sizeof row,
+                          std::string(reinterpret_cast<const char*>(&row), sizeof row)});
+}
+
+}  // namespace
+
+void write_sections(RawIndex index, const std::map<std::string, std::string_view>& sections,
+                    const SigningKey* key, const std::filesystem::path& path) {
+  put_signing_table(index, key);
+  Entries entries;
+  entries.add(std::string(kIndexEntry), index.size(), 0);
   std::size_t number = 0;
   for (const auto& [name, bytes] : sections) {
-    SectionRow& row = index.sections[number++];
-    row.offset = zip_place(name, bytes.size(), end);
-    row.size = bytes.size();
-    row.xxh3 = xxh3(bytes);
-    std::ranges::copy(sha256(bytes), row.sha256);
-    entries.push_back({name, row.offset, row.size, crc32(bytes)});
-    headers.push_back(end);
-    end = row.offset + row.size;
+    const std::uint64_t offset = entries.add(name, bytes.size(), crc32(bytes));
+    change_row<SectionRow>(*index.find("sections"), number++, [&](SectionRow& row) {
+      row.offset = offset;
+      row.size = bytes.size();
+      row.xxh3 = xxh3(bytes);
+      std::ranges::copy(sha256(bytes), row.sha256);
+    });
   }
-  // The directory's size does not depend on the index's checksum, which it contains.
-  const std::uint64_t file_size = end + zip_directory(entries, headers, end).size();
-  const std::string index_bytes = index.write(file_size);
-  entries[0].crc32 = crc32(index_bytes);
+  if (key != nullptr) {
+    const std::uint64_t offset = entries.add(std::string(kSignatureEntry), kSignatureBytes, 0);
+    change_row<SigningRow>(*index.find(kSigningTable), 0,
+                           [&](SigningRow& row) { row.offset = offset; });
+  }
+  // The directory's size does not depend on the checksums in it.
+  const auto directory = [&] { return zip_directory(entries.list, entries.headers, entries.end); };
+  const std::string index_bytes = index.write(entries.end + directory().size());
+  entries.list.front().crc32 = crc32(index_bytes);
+  std::string signature;
+  if (key != nullptr) {
+    signature = sign_index(index_bytes, *key);
+    entries.list.back().crc32 = crc32(signature);
+  }
 
+  std::vector<std::string_view> contents = {index_bytes};
+  for (const auto& [name, bytes] : sections) contents.push_back(bytes);
+  if (key != nullptr) contents.push_back(signature);
   std::vector<std::string> between;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    between.push_back(zip_header(entries[i], headers[i]));
+  for (std::size_t i = 0; i < entries.list.size(); ++i) {
+    between.push_back(zip_header(entries.list[i], entries.headers[i]));
   }
-  between.push_back(zip_directory(entries, headers, end));
-  std::vector<std::string_view> parts = {between[0], index_bytes};
-  number = 1;
-  for (const auto& [name, bytes] : sections) {
-    parts.push_back(between[number++]);
-    parts.push_back(bytes);
+  between.push_back(directory());
+  std::vector<std::string_view> parts;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    parts.push_back(between[i]);
+    parts.push_back(contents[i]);
   }
   parts.push_back(between.back());
   write_file_atomically(path, parts);

@@ -5,13 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "bundle/index_writer.h"
+#include "baton/signing.h"
+#include "bundle/raw_index.h"
 
 namespace baton::bundle {
 
-// Writes the file of an index whose rows of `sections` have names, in the order of `sections`, and
-// nothing else: places and checksums are filled in here.
-void write_sections(IndexWriter index, const std::map<std::string, std::string_view>& sections,
-                    const std::filesystem::path& path);
+// Writes the file of an index whose rows of `sections` have names, in the order of `sections`:
+// places and checksums are filled in here, and, with a key, the table of the signature and the
+// signature.
+void write_sections(RawIndex index, const std::map<std::string, std::string_view>& sections,
+                    const SigningKey* key, const std::filesystem::path& path);
 
 }  // namespace baton::bundle

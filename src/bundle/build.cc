@@ -61,7 +61,7 @@ class BundleBuilder {
         keep(options_.sources ? text : without_sources(text, program_.file().string())));
     collect_files();
     fill();
-    write_sections(std::move(out_), sections_, path);
+    write_sections(out_.take(), sections_, options_.key ? &*options_.key : nullptr, path);
   }
 
   std::vector<std::string> take_remarks() { return std::move(remarks_); }

@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "bundle/check.h"
 #include "bundle/content.h"
+#include "bundle/signature.h"
+#include "bundle/verify_once.h"
 #include "bundle/zip.h"
 #include "program/program_files.h"
 
@@ -25,8 +27,10 @@ std::shared_ptr<const HeldBytes> BundleContent::hold(std::uint32_t section) cons
   const SectionRow row = index.sections[section];
   // A copy of weights would take as much memory as they do.
   const bool is_file = index.text(row.name).starts_with(kFileFolder);
+  HeldBytes::Sum sum = row.xxh3;
+  if (is_trusted) std::ranges::copy(row.sha256, sum.emplace<Sha256Digest>().begin());
   return std::make_shared<const HeldBytes>(
-      file, file->bytes().substr(row.offset, row.size), row.xxh3, name_of(section),
+      file, file->bytes().substr(row.offset, row.size), sum, name_of(section),
       is_file ? HeldBytes::Keep::kMapped : HeldBytes::Keep::kCopied);
 }
 
@@ -35,6 +39,22 @@ std::string_view BundleContent::bytes(std::uint32_t section) const {
   std::shared_ptr<const HeldBytes>& part = parts_[section];
   if (part == nullptr) part = hold(section);
   return part->get();
+}
+
+void BundleContent::verify() const {
+  file->require_whole();
+  for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
+    const SectionRow row = index.sections[number];
+    const std::string_view part = file->bytes().substr(row.offset, row.size);
+    const bool is_file = index.text(row.name).starts_with(kFileFolder);
+    const auto copy = is_file ? std::nullopt : file->copy(part);
+    const Sha256Digest found = sha256(copy ? *copy : part);
+    if (std::ranges::equal(found, row.sha256)) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} is damaged: its digest is {}, its bytes have {}; copy or build {} again",
+                name_of(static_cast<std::uint32_t>(number)), to_hex(row.sha256), to_hex(found),
+                file->name());
+  }
 }
 
 const Program& BundleContent::program() const {
@@ -67,6 +87,27 @@ const Program& BundleContent::program() const {
   return program_.emplace(std::move(definition));
 }
 
+namespace {
+
+void run_checks(BundleContent& content, const BundleChecks& checks) {
+  const std::vector<PublicKey> keys = checks.keys ? *checks.keys : trusted_keys();
+  if (!keys.empty()) {
+    content.file->require_whole();
+    require_signature(content.index, content.file->bytes(), keys, content.file->name());
+    content.is_trusted = true;
+  }
+  switch (checks.verify) {
+    case Verify::kIndex:
+      return;
+    case Verify::kOnce:
+      verify_once(content);
+      return;
+    case Verify::kAll:
+      return content.verify();
+  }
+}
+
+}  // namespace
 }  // namespace bundle
 
 using bundle::BundleContent;
@@ -74,18 +115,25 @@ using bundle::SectionRow;
 
 Bundle::Bundle(std::shared_ptr<const BundleContent> content) : content_(std::move(content)) {}
 
+Bundle Bundle::open(const std::filesystem::path& path, const BundleChecks& checks) {
+  auto content = std::make_shared<BundleContent>(MappedFile::open(path), path.parent_path());
+  bundle::run_checks(*content, checks);
+  return Bundle(std::move(content));
+}
+
 Bundle Bundle::open(const std::filesystem::path& path, Verify verify) {
-  auto file = MappedFile::open(path);
-  Bundle bundle(std::make_shared<const BundleContent>(std::move(file), path.parent_path()));
-  if (verify == Verify::kAll) bundle.verify();
-  return bundle;
+  return open(path, BundleChecks{verify, std::nullopt});
+}
+
+Bundle Bundle::from_bytes(std::string bytes, std::string name, const BundleChecks& checks) {
+  auto content = std::make_shared<BundleContent>(
+      MappedFile::from_bytes(std::move(bytes), std::move(name)), std::filesystem::path());
+  bundle::run_checks(*content, checks);
+  return Bundle(std::move(content));
 }
 
 Bundle Bundle::from_bytes(std::string bytes, std::string name, Verify verify) {
-  auto file = MappedFile::from_bytes(std::move(bytes), std::move(name));
-  Bundle bundle(std::make_shared<const BundleContent>(std::move(file), std::filesystem::path()));
-  if (verify == Verify::kAll) bundle.verify();
-  return bundle;
+  return from_bytes(std::move(bytes), std::move(name), BundleChecks{verify, std::nullopt});
 }
 
 bool Bundle::is_bundle(const std::filesystem::path& path) {
@@ -140,20 +188,13 @@ std::string_view Bundle::bytes(std::string_view part) const {
 }
 
 void Bundle::verify() const {
-  const bundle::Index& index = content_->index;
+  content_->verify();
+}
+
+std::optional<PublicKey> Bundle::signed_by() const {
+  if (content_->index.signing.size() == 0) return std::nullopt;
   content_->file->require_whole();
-  for (std::uint64_t number = 0; number < index.sections.size(); ++number) {
-    const SectionRow row = index.sections[number];
-    const std::string_view part = content_->file->bytes().substr(row.offset, row.size);
-    const bool is_file = index.text(row.name).starts_with(bundle::kFileFolder);
-    const auto copy = is_file ? std::nullopt : content_->file->copy(part);
-    const Sha256Digest found = sha256(copy ? *copy : part);
-    if (std::ranges::equal(found, row.sha256)) continue;
-    throw error(ErrorCode::kInvalidInput,
-                "{} is damaged: its digest is {}, its bytes have {}; copy or build {} again",
-                content_->name_of(static_cast<std::uint32_t>(number)), to_hex(row.sha256),
-                to_hex(found), name());
-  }
+  return bundle::check_signature(content_->index, content_->file->bytes(), name());
 }
 
 const std::vector<std::string>& Bundle::skipped() const {
@@ -173,6 +214,10 @@ std::vector<std::string> Bundle::directory_differences() const {
   std::map<std::string_view, std::pair<std::uint64_t, std::uint64_t>> wanted;  // offset, size
   wanted[bundle::kIndexEntry] = {bundle::kPage, content_->index.bytes().size()};
   for (const BundlePart& part : parts()) wanted[part.name] = {part.offset, part.size};
+  if (content_->index.signing.size() != 0) {
+    const bundle::SigningRow row = content_->index.signing[0];
+    wanted[bundle::kSignatureEntry] = {row.offset, row.size};
+  }
   for (const bundle::ZipEntry& entry : entries) {
     const auto found = wanted.find(entry.name);
     if (found == wanted.end()) {

@@ -35,6 +35,7 @@ class IndexCheck {
 
   void run() {
     sections();
+    signing();
     images();
     if (index_.program.size() != 1) {
       fail("the table program has {} rows, one is needed", index_.program.size());
@@ -134,7 +135,7 @@ class IndexCheck {
   }
 
   void sections() {
-    std::uint64_t end = kPage + index_.bytes().size();
+    std::uint64_t end = sections_end_ = kPage + index_.bytes().size();
     std::string_view last;
     each(index_.sections, "sections", [&](const SectionRow& row) {
       text(row.name);
@@ -153,6 +154,7 @@ class IndexCheck {
             printable(own), row.size, row.offset, end, file_size_);
       }
       end = row.offset + row.size;
+      sections_end_ = end;
       if (is_known(own)) return;
       if ((row.flags & kRequired) != 0) {
         throw error(
@@ -161,6 +163,21 @@ class IndexCheck {
             name_, printable(own));
       }
       skipped_.push_back(fmt::format("the section {}", printable(own)));
+    });
+  }
+
+  void signing() {
+    if (index_.signing.size() > 1) {
+      fail("the table signing has {} rows, at most one is possible", index_.signing.size());
+    }
+    each(index_.signing, "signing", [&](const SigningRow& row) {
+      if (row.offset >= sections_end_ && row.offset <= file_size_ &&
+          row.size <= file_size_ - row.offset) {
+        return;
+      }
+      fail(
+          "the signature, {} bytes at byte {}, does not lie between byte {} and the end at byte {}",
+          row.size, row.offset, sections_end_, file_size_);
     });
   }
 
@@ -221,6 +238,7 @@ class IndexCheck {
   std::vector<std::string>& skipped_;
   std::string_view table_;
   std::uint64_t row_ = 0;
+  std::uint64_t sections_end_ = 0;
 };
 
 }  // namespace

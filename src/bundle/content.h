@@ -27,7 +27,12 @@ struct BundleContent {
   const std::shared_ptr<const MappedFile> file;
   const Index index;
   const std::filesystem::path directory;  // the folder of files that the bundle lacks
+  // Whether a trusted key signed the index: parts are then checked by their SHA-256 digests. Set
+  // before the content is shared.
+  bool is_trusted = false;
 
+  // Throws kInvalidInput for the first part whose SHA-256 digest differs.
+  void verify() const;
   // The bytes of a section, unchecked until they are asked for.
   std::shared_ptr<const HeldBytes> hold(std::uint32_t section) const;
   // The bytes of a section, which live as long as the bundle. Throws what HeldBytes throws.

@@ -69,6 +69,19 @@ TEST(GoldenBundle, OfVersion1_0IsRead) {
   EXPECT_EQ(session_test::values<float>(executable.output("y")), (std::vector<float>{3, 5, 7, 9}));
 }
 
+TEST(GoldenBundle, OfVersion1_1IsRead) {
+  const Device device = Device::open("sim:h200");
+  const Bundle opened =
+      Bundle::open(BATON_SOURCE_DIR "/src/bundle/testdata/v1_1.baton", Verify::kAll);
+  EXPECT_EQ(opened.version(), "1.1");
+  EXPECT_EQ(opened.signed_by().value().id(), "deb2ded39dc26fce");
+  EXPECT_THAT(opened.skipped(), ::testing::IsEmpty());
+  EXPECT_THAT(opened.directory_differences(), ::testing::IsEmpty());
+  Executable executable(LoadedProgram::load(opened, device));
+  executable.run();
+  EXPECT_EQ(session_test::values<float>(executable.output("y")), (std::vector<float>{3, 5, 7, 9}));
+}
+
 TEST(DamagedBundle, EachFlippedByteIsRefusedOrHarmless) {
   const Parts expected = contents_of(golden());
   std::string bytes = golden();

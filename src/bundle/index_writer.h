@@ -6,11 +6,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bundle/raw_index.h"
 #include "bundle/rows.h"
 
 namespace baton::bundle {
 
-// Collects the rows of an index and writes them. Fill the tables and call `write`.
+// Collects the rows of an index. Fill the tables and call `take`.
 class IndexWriter {
  public:
 #define BATON_TABLE(Row, name) std::vector<Row> name;
@@ -25,9 +26,8 @@ class IndexWriter {
     return static_cast<std::uint32_t>(table.size());
   }
 
-  // The size of the index, which no change of a row in place alters.
-  std::uint64_t size() const;
-  std::string write(std::uint64_t file_size) const;
+  // The tables. Optional ones without rows are left out.
+  RawIndex take() const;
 
  private:
   std::unordered_map<std::string, TextRef> known_;

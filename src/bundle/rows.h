@@ -17,7 +17,7 @@ inline constexpr std::string_view kIndexMagic =
     "\x93"
     "BATONB\n";
 inline constexpr std::uint32_t kMajor = 1;
-inline constexpr std::uint32_t kMinor = 0;
+inline constexpr std::uint32_t kMinor = 1;
 inline constexpr std::uint32_t kRequired = 1;       // of a table's or a section's flags
 inline constexpr std::uint32_t kNone = 0xFFFFFFFF;  // no row
 inline constexpr std::uint8_t kNotSaid = 0xFF;      // for a byte; −1 for a 64-bit number
@@ -171,23 +171,41 @@ struct RemarkRow {
   TextRef text;
 };
 
-// A table of the index: BATON_TABLE(its rows' type, its name).
-#define BATON_BUNDLE_TABLES(BATON_TABLE) \
-  BATON_TABLE(char, strings)             \
-  BATON_TABLE(SectionRow, sections)      \
-  BATON_TABLE(ProgramRow, program)       \
-  BATON_TABLE(FileRow, files)            \
-  BATON_TABLE(ModuleRow, modules)        \
-  BATON_TABLE(UseRow, uses)              \
-  BATON_TABLE(BuildRow, builds)          \
-  BATON_TABLE(SymbolRow, symbols)        \
-  BATON_TABLE(CompiledRow, compiled)     \
-  BATON_TABLE(ImageRow, images)          \
-  BATON_TABLE(KernelRow, kernels)        \
-  BATON_TABLE(ParamRow, params)          \
-  BATON_TABLE(VariableRow, variables)    \
-  BATON_TABLE(MemberRow, members)        \
+// Who signed the index. The signature is of bytes that contain this row, and lies outside of the
+// index. One row, or none.
+struct SigningRow {
+  std::uint8_t key[32];     // the public key
+  std::uint64_t offset;     // of the signature in the file
+  std::uint32_t size;       // of the signature
+  std::uint32_t algorithm;  // kEd25519
+};
+
+inline constexpr std::uint32_t kEd25519 = 1;
+
+// A table that every index has: BATON_TABLE(its rows' type, its name).
+#define BATON_REQUIRED_TABLES(BATON_TABLE) \
+  BATON_TABLE(char, strings)               \
+  BATON_TABLE(SectionRow, sections)        \
+  BATON_TABLE(ProgramRow, program)         \
+  BATON_TABLE(FileRow, files)              \
+  BATON_TABLE(ModuleRow, modules)          \
+  BATON_TABLE(UseRow, uses)                \
+  BATON_TABLE(BuildRow, builds)            \
+  BATON_TABLE(SymbolRow, symbols)          \
+  BATON_TABLE(CompiledRow, compiled)       \
+  BATON_TABLE(ImageRow, images)            \
+  BATON_TABLE(KernelRow, kernels)          \
+  BATON_TABLE(ParamRow, params)            \
+  BATON_TABLE(VariableRow, variables)      \
+  BATON_TABLE(MemberRow, members)          \
   BATON_TABLE(RemarkRow, remarks)
+
+// A table that older readers skip. It is left out where it has no rows.
+#define BATON_OPTIONAL_TABLES(BATON_TABLE) BATON_TABLE(SigningRow, signing)
+
+#define BATON_BUNDLE_TABLES(BATON_TABLE) \
+  BATON_REQUIRED_TABLES(BATON_TABLE)     \
+  BATON_OPTIONAL_TABLES(BATON_TABLE)
 
 // No byte of a row is padding that a compiler chose.
 #define BATON_CHECK_ROW(Row, name) \

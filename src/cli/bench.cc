@@ -193,7 +193,7 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   for (const char* list : {"steps", "findings"}) {
     output.result()[list] = Json::array();
   }
-  const tools::ProgramFile named = tools::open_program(command.program);
+  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
   const Program& program = named.program;
   show_program(program, command.program, output);
   Bindings bindings;

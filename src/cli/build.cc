@@ -19,20 +19,27 @@ void build(const BuildCommand& command, Output& output) {
   const Program program = Program::from_file(command.program);
   for (const std::string& warning : program.warnings()) output.warning(warning);
   output.progress("compile");
-  const auto remarks = write_bundle(program, command.output,
-                                    {.architectures = command.architectures,
-                                     .sources = command.sources,
-                                     .weights = command.weights});
+  BundleOptions options{.architectures = command.architectures,
+                        .sources = command.sources,
+                        .weights = command.weights};
+  if (command.key) options.key = SigningKey::from_file(*command.key);
+  const auto remarks = write_bundle(program, command.output, options);
   for (const std::string& remark : remarks) output.warning(remark);
-  const Bundle written = Bundle::open(command.output);
+  // Whoever runs it asks for a key; whoever builds it need not.
+  const Bundle written = Bundle::open(command.output, {Verify::kIndex, std::vector<PublicKey>()});
   const std::uint64_t bytes = std::filesystem::file_size(command.output);
   json["bytes"] = bytes;
   json["architectures"] = written.architectures();
   nlohmann::ordered_json& parts = json["parts"] = nlohmann::ordered_json::array();
   for (const BundlePart& part : written.parts()) parts.push_back(part.name);
-  output.line("wrote {}: {}, {}{}", command.output.string(),
+  std::string key;
+  if (options.key) {
+    key = options.key->public_key().id();
+    json["signed_by"] = key;
+  }
+  output.line("wrote {}: {}, {}{}{}", command.output.string(),
               counted(written.parts().size(), "part"), format_bytes(bytes),
-              tools::for_architectures(written));
+              tools::for_architectures(written), key.empty() ? "" : ", signed with the key " + key);
 }
 
 }  // namespace baton::cli

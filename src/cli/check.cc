@@ -74,7 +74,7 @@ void check_metadata(const tools::Contents& contents, const Device& device, Outpu
 }
 
 void check_program(const CheckCommand& command, const Device& device, Output& output) {
-  const tools::ProgramFile named = tools::open_program(command.file);
+  const tools::ProgramFile named = tools::open_program(command.file, command.trusted);
   const Program& program = named.program;
   show_program(program, command.file, output);
   output.progress("compile and load");
@@ -106,6 +106,7 @@ void check(const CheckCommand& command, Output& output) {
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
   if (!contents) return check_program(command, device, output);
+  tools::require_bundle(command.file, command.trusted);
   // Metadata may bring images that nothing else finds.
   const bool has_images =
       contents->has_offsets && !(contents->metadata && contents->images.images.empty());

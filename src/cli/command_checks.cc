@@ -16,11 +16,16 @@ namespace baton::cli {
 namespace {
 
 // What running and measuring have in common.
+tools::TrustedFiles trusted_files(const RawOptions& raw) {
+  return {raw.trusted.begin(), raw.trusted.end()};
+}
+
 template <typename T>
 T checked_common(const RawOptions& raw) {
   T command;
   command.json = raw.json;
   command.program = raw.file;
+  command.trusted = trusted_files(raw);
   if (!raw.device.empty()) command.device = raw.device;
   command.symbols = parse_symbols(raw.set);
   command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
@@ -126,6 +131,7 @@ Command checked_check(const RawOptions& raw) {
   command.strict = raw.strict;
   command.verbose = raw.verbose;
   command.file = raw.file;
+  command.trusted = trusted_files(raw);
   command.symbols = parse_symbols(raw.set);
   command.pdl = parse_pdl(raw.pdl);
   command.rewrite = parse_rewrite(raw.rewrite);
@@ -142,13 +148,24 @@ Command checked_build(const RawOptions& raw) {
     throw Error(ErrorCode::kInvalidInput,
                 "baton build needs a file to write: baton build PROGRAM -o OUT.baton");
   }
-  return BuildCommand{
+  BuildCommand command{
       raw.json,
       raw.file,
       raw.output,
       parse_list("--arch", raw.arch, "architectures between commas (sm_90a,sm_100a)"),
       !raw.no_sources,
       raw.weights};
+  if (!raw.key.empty()) command.key = raw.key;
+  return command;
+}
+
+Command checked_sign(const RawOptions& raw) {
+  if (raw.key.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton sign needs a key: baton sign X.baton --key KEY.pem; \"openssl genpkey "
+                "-algorithm ed25519 -out KEY.pem\" makes one");
+  }
+  return SignCommand{raw.json, raw.file, raw.key, raw.output.empty() ? raw.file : raw.output};
 }
 
 Command checked_compile(const RawOptions& raw) {
@@ -179,6 +196,7 @@ Command checked_inspect(const RawOptions& raw) {
   InspectCommand command;
   command.json = raw.json;
   command.image = raw.file;
+  command.trusted = trusted_files(raw);
   command.arch = raw.arch;
   if (!raw.kernel.empty()) command.kernel = parse_regex("--kernel", raw.kernel);
   if (!raw.extract.empty()) command.extract = raw.extract;

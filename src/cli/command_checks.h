@@ -14,6 +14,7 @@ Command checked_run(const RawOptions& raw);
 Command checked_check(const RawOptions& raw);
 Command checked_bench(const RawOptions& raw);
 Command checked_build(const RawOptions& raw);
+Command checked_sign(const RawOptions& raw);
 Command checked_compile(const RawOptions& raw);
 Command checked_inspect(const RawOptions& raw);
 Command checked_explain(const RawOptions& raw);

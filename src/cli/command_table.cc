@@ -52,6 +52,12 @@ OptionRow output(std::string_view value, std::string_view text) {
   return {"-o,--output", value, text, &Raw::output, kFile};
 }
 
+OptionRow trusted() {
+  return {"--verify-key", "PUB.pem",
+          "Take a bundle only if it is signed with this key; default: BATON_TRUSTED_KEYS",
+          &Raw::trusted, kFile};
+}
+
 OptionRow strict() {
   return {"--strict", "", "End with status 1 if there is a warning", &Raw::strict};
 }
@@ -70,7 +76,8 @@ Options binding() {
       {"--rewrite", "MODE",
        "auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a "
        "trigger, at that place; off: the default",
-       &Raw::rewrite, words("off auto wait loads exit top")}};
+       &Raw::rewrite, words("off auto wait loads exit top")},
+      trusted()};
 }
 
 // What a run and its measurement have in common.
@@ -208,10 +215,22 @@ std::vector<CommandRow> make_table() {
        {output("OUT.baton", "The file to write"),
         arch("A,B", "The architectures, as sm_90a or compute_90; default: the default device's"),
         {"--no-sources", "", "Leave out the CUDA sources", &Raw::no_sources},
-        {"--weights", "", "Put in the files that buffers are read from", &Raw::weights}},
+        {"--weights", "", "Put in the files that buffers are read from", &Raw::weights},
+        {"--sign", "KEY.pem", "Sign it with an Ed25519 key", &Raw::key, kFile}},
        {{"Ship a program for Hopper", "baton build p.toml -o p.baton --arch sm_90a"}},
        "",
        checked_build},
+      {"sign",
+       "Sign a bundle, so that others know who built it",
+       "X.baton --key KEY.pem",
+       {{"X.baton", "The bundle", "a bundle", &Raw::file, kFile}},
+       {{"--key", "KEY.pem", "The Ed25519 key to sign with", &Raw::key, kFile},
+        output("OUT.baton", "The file to write; default: the bundle itself")},
+       {{"Make a key", "openssl genpkey -algorithm ed25519 -out key.pem"},
+        {"Write its public half, for others", "openssl pkey -in key.pem -pubout -out pub.pem"},
+        {"Sign a bundle", "baton sign p.baton --key key.pem"}},
+       "",
+       checked_sign},
       {"compile",
        "Compile CUDA source to PTX or a cubin",
        "FILE.cu",
@@ -235,6 +254,7 @@ std::vector<CommandRow> make_table() {
        {{"FILE", "A file with images, a program file or a bundle", "an image or a program",
          &Raw::file, kFile}},
        {{"--kernel", "REGEX", "Show only the kernels whose names match", &Raw::kernel},
+        trusted(),
         arch("sm_NN", "Show only the images for one architecture"),
         {"--extract", "DIR", "Write its images, sources and metadata into a folder", &Raw::extract,
          kFolder}},

@@ -17,6 +17,7 @@ void check(const CheckCommand& command, Output& output);
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void init(const InitCommand& command, Output& output);
 void build(const BuildCommand& command, Output& output);
+void sign(const SignCommand& command, Output& output);
 void compile(const CompileCommand& command, Output& output);
 void explain(const ExplainCommand& command, Output& output);
 void toolkit(const ToolkitCommand& command, Output& output);

@@ -245,6 +245,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
 void inspect(const InspectCommand& command, Output& output) {
   if (tools::is_cache_entry(command.image)) return inspect_entry(command, output);
   if (Bundle::is_bundle(command.image)) return inspect_bundle(command, output);
+  tools::require_bundle(command.image, command.trusted);
   if (command.image.extension() == ".toml") return inspect_program(command, output);
   const std::string name = command.image.string();
   const tools::Contents contents = tools::read_contents(command.image);

@@ -33,13 +33,27 @@ void show_parts(const Bundle& bundle, Output& output) {
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
+void show_signer(const Bundle& bundle, Output& output) {
+  Json& json = output.result()["signed_by"] = nullptr;
+  try {
+    const std::optional<PublicKey> signer = bundle.signed_by();
+    if (!signer) return output.line("not signed");
+    json = signer->id();
+    output.line("signed with the key {}", signer->id());
+  } catch (const Error& failure) {
+    if (failure.code() != ErrorCode::kNotFound) throw;
+    output.warning(fmt::format("the signature is not checked: {}", failure.message()));
+  }
+}
+
 }  // namespace
 
 void inspect_bundle(const InspectCommand& command, Output& output) {
   Json& json = output.result();
   json["file"] = command.image.string();
   json["kind"] = "bundle";
-  const Bundle bundle = Bundle::open(command.image, Verify::kAll);
+  const Bundle bundle =
+      Bundle::open(command.image, tools::checks_of(command.trusted, Verify::kAll));
   const Program& program = bundle.program();
   json["version"] = bundle.version();
   json["program"] = program.name();
@@ -51,6 +65,7 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
   for (const std::string& part : bundle.skipped()) {
     output.warning(fmt::format("{} is of a later version and is skipped", part));
   }
+  show_signer(bundle, output);
   const std::vector<std::string> differences = bundle.directory_differences();
   json["directory_differences"] = differences;
   for (const std::string& difference : differences) output.warning(difference);

@@ -65,6 +65,7 @@ struct Dispatch {
   void operator()(const BenchCommand& command) const { bench(command, output, interrupted); }
   void operator()(const InitCommand& command) const { init(command, output); }
   void operator()(const BuildCommand& command) const { build(command, output); }
+  void operator()(const SignCommand& command) const { sign(command, output); }
   void operator()(const CompileCommand& command) const { compile(command, output); }
   void operator()(const ExplainCommand& command) const { explain(command, output); }
   void operator()(const InspectCommand& command) const { inspect(command, output); }

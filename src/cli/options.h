@@ -17,6 +17,7 @@
 #include "tools/exec_environment.h"
 #include "tools/program_arrays.h"
 #include "tools/step_choice.h"
+#include "tools/trust.h"
 
 namespace baton::cli {
 
@@ -35,6 +36,7 @@ struct RunCommand {
   std::filesystem::path program;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
+  tools::TrustedFiles trusted;
   std::vector<Assignment> inputs;
   std::vector<Assignment> outputs;
   tools::ExpectedFiles expected;
@@ -59,7 +61,8 @@ struct RunCommand {
 struct CheckCommand {
   bool json = false;
   bool strict = false;
-  bool verbose = false;        // lists all launches and edges
+  bool verbose = false;  // lists all launches and edges
+  tools::TrustedFiles trusted;
   std::filesystem::path file;  // a program, or anything that holds images
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
@@ -69,6 +72,7 @@ struct CheckCommand {
 
 struct BenchCommand {
   bool json = false;
+  tools::TrustedFiles trusted;
   std::filesystem::path program;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
@@ -88,6 +92,14 @@ struct BuildCommand {
   std::vector<std::string> architectures;  // empty: of the device that `run` would take
   bool sources = true;
   bool weights = false;
+  std::optional<std::filesystem::path> key = {};  // to sign it with
+};
+
+struct SignCommand {
+  bool json = false;
+  std::filesystem::path bundle;
+  std::filesystem::path key;
+  std::filesystem::path output;  // may be the bundle itself
 };
 
 struct ExplainCommand {
@@ -119,6 +131,7 @@ struct CompileCommand {
 
 struct InspectCommand {
   bool json = false;
+  tools::TrustedFiles trusted;
   std::filesystem::path image;
   std::optional<std::filesystem::path> extract;
   std::optional<std::regex> kernel;  // found in the names of the kernels to show
@@ -167,7 +180,7 @@ struct ShowHelp {
 
 using Command =
     std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
-                 BuildCommand, InitCommand, ExplainCommand, CompileCommand, InspectCommand,
-                 CacheCommand, ExecCommand, PtxasCommand, ToolkitCommand>;
+                 BuildCommand, SignCommand, InitCommand, ExplainCommand, CompileCommand,
+                 InspectCommand, CacheCommand, ExecCommand, PtxasCommand, ToolkitCommand>;
 
 }  // namespace baton::cli

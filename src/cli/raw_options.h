@@ -16,10 +16,11 @@ struct RawOptions {
   std::string file, word, folder;  // the arguments
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
-  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile;
+  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key;
   std::string memory, from, json_file, log_file, error_status;
-  std::vector<std::string> set, inputs, outputs, expected, entries;  // options that may be repeated
-  std::vector<std::string> rest;                                     // all behind "--"
+  std::vector<std::string> set, inputs, outputs, expected, entries,
+      trusted;                    // options that may be repeated
+  std::vector<std::string> rest;  // all behind "--"
 };
 
 // Where the value of an option goes: a flag, one value, or one value each time.

@@ -78,7 +78,7 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
-  const tools::ProgramFile named = tools::open_program(command.program);
+  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
   const Program& program = named.program;
   show_program(program, command.program, output);
   Bindings bindings;

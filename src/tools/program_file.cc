@@ -8,9 +8,12 @@
 
 namespace baton::tools {
 
-ProgramFile open_program(const std::filesystem::path& path) {
-  if (!Bundle::is_bundle(path)) return {Program::from_file(path), std::nullopt};
-  Bundle bundle = Bundle::open(path);
+ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+  if (!Bundle::is_bundle(path)) {
+    require_bundle(path, trusted);
+    return {Program::from_file(path), std::nullopt};
+  }
+  Bundle bundle = Bundle::open(path, checks_of(trusted, Verify::kIndex));
   Program program = bundle.program();
   return {std::move(program), std::move(bundle)};
 }

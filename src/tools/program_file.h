@@ -5,6 +5,7 @@
 
 #include "baton/bundle.h"
 #include "baton/executable.h"
+#include "tools/trust.h"
 
 namespace baton::tools {
 
@@ -17,8 +18,9 @@ struct ProgramFile {
   Executable prepare(const Device& device, const PrepareOptions& options) const;
 };
 
-// Throws what Program::from_file and Bundle::open throw.
-ProgramFile open_program(const std::filesystem::path& path);
+// Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where
+// a key is given: it has no signature.
+ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted);
 
 // ", for sm_90a, sm_100a"; empty for a bundle without kernels.
 std::string for_architectures(const Bundle& bundle);

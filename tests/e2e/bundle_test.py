@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs that are built into bundles, moved to another folder, run there and taken apart."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -164,6 +165,60 @@ class Bundles(Case):
         self.check(self.baton("run", "p.baton", **NO_NVRTC), 2, "weights/w.npy")
         self.check(self.baton("run", "p.baton", "--input", "w=given/w.npy", "--expect", "y=y.npy",
                               **NO_NVRTC), 0)
+
+    def openssl(self, *words, **options):
+        return subprocess.run(["openssl", *map(str, words)], cwd=self.folder, check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options).stdout
+
+    @unittest.skipUnless(shutil.which("openssl"), "keys are made by openssl")
+    def test_signatures(self):
+        for name in ("own", "other"):
+            self.openssl("genpkey", "-algorithm", "ed25519", "-out", f"{name}.pem")
+            self.openssl("pkey", "-in", f"{name}.pem", "-pubout", "-out", f"{name}_pub.pem")
+        key = hashlib.sha256(self.openssl("pkey", "-pubin", "-in", "own_pub.pem", "-outform", "DER")).hexdigest()[:16]
+        built = self.build("--weights", "--sign", "own.pem")
+        self.assertIn(f"signed with the key {key}", built.out)
+        trusted = ["--verify-key", "own_pub.pem"]
+        for command in ("run", "check", "inspect"):
+            self.check(self.baton(command, "p.baton", *trusted, **NO_NVRTC), 0)
+            self.check(self.baton(command, "p.baton", "--verify-key", "other_pub.pem"), 2,
+                       f"signed with the key {key}, which is not trusted")
+            self.check(self.baton(command, "p.baton", "--verify-key", "other_pub.pem", *trusted), 0)
+            self.check(self.baton(command, "program/p.toml", *trusted), 2, "is not a bundle and has no signature")
+        inspected = self.baton("inspect", "p.baton", "--json").json()
+        self.assertEqual(inspected["signed_by"], key)
+        self.assertEqual(inspected["directory_differences"], [])
+
+        # openssl checks the signature too.
+        with zipfile.ZipFile(self.folder / "p.baton") as archive:
+            message = b"baton bundle 1\n" + hashlib.sha256(archive.read("baton.index")).digest()
+            self.write("signature", archive.read("signature"))
+        self.write("message", message)
+        self.openssl("pkeyutl", "-verify", "-pubin", "-inkey", "own_pub.pem", "-rawin", "-in", "message",
+                     "-sigfile", "signature")
+
+        self.check(self.baton("run", "p.baton", BATON_TRUSTED_KEYS="own_pub.pem"), 0)
+        self.check(self.baton("run", "p.baton", BATON_TRUSTED_KEYS="other_pub.pem"), 2, "is not trusted")
+        self.check(self.baton("run", "p.baton", BATON_TRUSTED_KEYS="none.pem"), 2, "none.pem")
+        self.check(self.baton("sign", "p.baton", "--key", "other.pem", "-o", "q.baton"), 0)
+        self.check(self.baton("run", "q.baton", "--verify-key", "other_pub.pem"), 0)
+        self.build("--weights")
+        self.check(self.baton("run", "p.baton", *trusted), 2, "p.baton is not signed")
+        self.check(self.baton("run", "p.baton", "--verify-key", "own.pem"), 2, "own.pem holds no public key")
+        self.check(self.baton("sign", "p.baton"), 2, "needs a key")
+        self.check(self.baton("sign", "p.baton", "--key", "own_pub.pem"), 2, "holds no private key")
+        self.check(self.baton("sign", "p.baton", "--key", "own.pem", BATON_LIBCRYPTO="/none.so"), 2,
+                   "signatures need libcrypto", "/none.so")
+        # Without a key nothing needs libcrypto.
+        self.check(self.baton("run", "q.baton", BATON_LIBCRYPTO="/none.so"), 0)
+        self.check(self.baton("inspect", "q.baton", BATON_LIBCRYPTO="/none.so"), 0)
+        data = (self.folder / "q.baton").read_bytes()
+        self.write("damaged.baton", data.replace(self.signature_of("q.baton"), bytes(64)))
+        self.check(self.baton("inspect", "damaged.baton"), 2, "damaged or forged")
+
+    def signature_of(self, bundle):
+        with zipfile.ZipFile(self.folder / bundle) as archive:
+            return archive.read("signature")
 
     @unittest.skipIf(ON_GPU, "it names simulated GPUs")
     def test_several_architectures(self):
