@@ -25,6 +25,7 @@ void require(bool holds) {
 void use(const baton::Bundle& bundle) {
   bundle.architectures();
   bundle.directory_differences();
+  bundle.verdicts();
   for (const baton::BundlePart& part : bundle.parts()) {
     try {
       require(bundle.bytes(part.name).size() == part.size);

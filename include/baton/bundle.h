@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "baton/check.h"
 #include "baton/forward.h"
 #include "baton/program.h"
 #include "baton/signing.h"
@@ -39,6 +41,19 @@ struct BundlePart {
   std::uint64_t offset = 0;  // in the file, a multiple of 4096
   std::uint64_t size = 0;    // in bytes
   std::string sha256;        // in hexadecimal
+};
+
+// The verdicts about the edges of a bundle's program for certain values of its symbols.
+struct BundleVerdicts {
+  struct Proof {
+    std::string kernel;      // its name in the program
+    std::string ptx_sha256;  // in hexadecimal; empty: machine code, which is not looked into
+    bool is_there = true;    // whether a part of the bundle has that digest
+  };
+  std::string symbols;  // "N=4096 M=1"
+  bool of_setup = false;
+  std::vector<EdgeReport> edges;
+  std::vector<Proof> proofs;  // what they were made from
 };
 
 // One file that holds a program and its kernels' images for one or several architectures
@@ -84,6 +99,10 @@ class BATON_API Bundle {
   // Compares the SHA-256 digest of every part. Throws kInvalidInput for the first that differs.
   void verify() const;
 
+  // The verdicts that it has. Binding uses those that were made from what is bound, with the same
+  // values and options, and makes all others.
+  std::vector<BundleVerdicts> verdicts() const;
+
   // Whose key the bundle is signed with; nothing if it is not signed. The signature is checked at
   // this call. Throws kInvalidInput if it does not fit or is of an unknown kind.
   std::optional<PublicKey> signed_by() const;
@@ -110,6 +129,10 @@ struct BundleOptions {
   bool sources = true;
   // Whether the bundle has the files that buffers are read from: .npy and .safetensors.
   bool weights = false;
+  // Whether the bundle has verdicts about the program's edges, which binding then need not make:
+  // for the default values of all symbols, and for each set of values in `verdicts_for`.
+  bool verdicts = true;
+  std::vector<std::vector<std::pair<std::string, std::int64_t>>> verdicts_for = {};
   bool use_cache = true;  // the compile cache
   // Signs the bundle; nothing leaves it unsigned.
   std::optional<SigningKey> key = std::nullopt;

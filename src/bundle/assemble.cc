@@ -49,10 +49,10 @@ void put_signing_table(RawIndex& index, const SigningKey* key) {
                           std::string(reinterpret_cast<const char*>(&row), sizeof row)});
 }
 
-}  // namespace
-
-void write_sections(RawIndex index, const std::map<std::string, std::string_view>& sections,
-                    const SigningKey* key, const std::filesystem::path& path) {
+// Gives the file's bytes in their order to `take`.
+template <typename Take>
+void assemble(RawIndex index, const std::map<std::string, std::string_view>& sections,
+              const SigningKey* key, Take&& take) {
   put_signing_table(index, key);
   Entries entries;
   entries.add(std::string(kIndexEntry), index.size(), 0);
@@ -95,7 +95,23 @@ void write_sections(RawIndex index, const std::map<std::string, std::string_view
     parts.push_back(contents[i]);
   }
   parts.push_back(between.back());
-  write_file_atomically(path, parts);
+  take(parts);
+}
+
+}  // namespace
+
+std::string join_sections(RawIndex index, const std::map<std::string, std::string_view>& sections) {
+  std::string bytes;
+  assemble(std::move(index), sections, nullptr, [&](const std::vector<std::string_view>& parts) {
+    for (const std::string_view part : parts) bytes += part;
+  });
+  return bytes;
+}
+
+void write_sections(RawIndex index, const std::map<std::string, std::string_view>& sections,
+                    const SigningKey* key, const std::filesystem::path& path) {
+  assemble(std::move(index), sections, key,
+           [&](const std::vector<std::string_view>& parts) { write_file_atomically(path, parts); });
 }
 
 }  // namespace baton::bundle

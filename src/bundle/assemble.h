@@ -10,9 +10,11 @@
 
 namespace baton::bundle {
 
-// Writes the file of an index whose rows of `sections` have names, in the order of `sections`:
-// places and checksums are filled in here, and, with a key, the table of the signature and the
-// signature.
+// The bytes of an index whose rows of `sections` have names, in the order of `sections`: places and
+// checksums are filled in here.
+std::string join_sections(RawIndex index, const std::map<std::string, std::string_view>& sections);
+
+// Writes such a file, with a key also the table of the signature and the signature.
 void write_sections(RawIndex index, const std::map<std::string, std::string_view>& sections,
                     const SigningKey* key, const std::filesystem::path& path);
 

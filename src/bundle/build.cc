@@ -1,3 +1,5 @@
+#include "bundle/build.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,6 +19,7 @@
 #include "bundle/assemble.h"
 #include "bundle/check.h"
 #include "bundle/facts.h"
+#include "bundle/verdicts.h"
 #include "compile/request.h"
 #include "load/kernel_definition.h"
 #include "program/without_sources.h"
@@ -51,7 +54,7 @@ class BundleBuilder {
     choose_architectures();
   }
 
-  void write(const fs::path& path) {
+  void write(const fs::path& path, const Judge& judge) {
     require_writable(path);
     for (load::KernelDefinition& definition : load::read_definitions(program_)) {
       load::at_kernel(*definition.kernels[0], [&] { collect(std::move(definition)); });
@@ -59,9 +62,14 @@ class BundleBuilder {
     const std::string text = program_text();
     add(std::string(kProgramSection),
         keep(options_.sources ? text : without_sources(text, program_.file().string())));
+    // Without weights, which no verdict depends on, the bundle fits into memory.
+    std::vector<edges::KeptJudgement> kept;
+    if (judge)
+      kept = judge(Bundle::from_bytes(join_sections(fill(kept).take(), sections_), path.string(),
+                                      BundleChecks{Verify::kIndex, std::vector<PublicKey>()}));
     collect_files();
-    fill();
-    write_sections(out_.take(), sections_, options_.key ? &*options_.key : nullptr, path);
+    IndexWriter index = fill(kept);
+    write_sections(index.take(), sections_, options_.key ? &*options_.key : nullptr, path);
   }
 
   std::vector<std::string> take_remarks() { return std::move(remarks_); }
@@ -269,7 +277,8 @@ class BundleBuilder {
     return out_.rows(out_.images) - 1;
   }
 
-  void fill() {
+  IndexWriter fill(const std::vector<edges::KeptJudgement>& kept) {
+    out_ = IndexWriter();
     for (const auto& [name, bytes] : sections_) {
       SectionRow row{};
       row.name = out_.text(name);
@@ -280,6 +289,8 @@ class BundleBuilder {
       out_.files.push_back({out_.text(buffer), section(name), 0});
     }
     for (const BuiltModule& module : modules_) fill(module);
+    for (const edges::KeptJudgement& judgement : kept) write_judgement(judgement, out_);
+    return std::move(out_);
   }
 
   void fill(const BuiltModule& module) {
@@ -348,13 +359,13 @@ class BundleBuilder {
 };
 
 }  // namespace
-}  // namespace bundle
 
-std::vector<std::string> write_bundle(const Program& program, const std::filesystem::path& path,
-                                      const BundleOptions& options) {
-  bundle::BundleBuilder builder(program, options);
-  builder.write(path);
+std::vector<std::string> build_bundle(const Program& program, const std::filesystem::path& path,
+                                      const BundleOptions& options, const Judge& judge) {
+  BundleBuilder builder(program, options);
+  builder.write(path, judge);
   return builder.take_remarks();
 }
 
+}  // namespace bundle
 }  // namespace baton

@@ -12,6 +12,7 @@
 #include "bundle/check.h"
 #include "bundle/content.h"
 #include "bundle/signature.h"
+#include "bundle/verdicts.h"
 #include "bundle/verify_once.h"
 #include "bundle/zip.h"
 #include "program/program_files.h"
@@ -189,6 +190,28 @@ std::string_view Bundle::bytes(std::string_view part) const {
 
 void Bundle::verify() const {
   content_->verify();
+}
+
+std::vector<BundleVerdicts> Bundle::verdicts() const {
+  const bundle::Index& index = content_->index;
+  std::vector<BundleVerdicts> all;
+  for (edges::KeptJudgement& kept : bundle::read_judgements(index)) {
+    BundleVerdicts& verdicts = all.emplace_back();
+    verdicts.symbols = std::move(kept.symbols);
+    verdicts.of_setup = kept.of_setup;
+    verdicts.edges = std::move(kept.judgement.edges);
+    for (edges::KeptJudgement::Proof& proof : kept.proofs) {
+      const bool is_code = proof.ptx == Sha256Digest{};
+      bool is_there = is_code;
+      for (std::uint64_t i = 0; i < index.sections.size() && !is_there; ++i) {
+        const bundle::SectionRow row = index.sections[i];
+        is_there = std::ranges::equal(row.sha256, proof.ptx);
+      }
+      verdicts.proofs.push_back(
+          {std::move(proof.kernel), is_code ? "" : to_hex(proof.ptx), is_there});
+    }
+  }
+  return all;
 }
 
 std::optional<PublicKey> Bundle::signed_by() const {

@@ -37,6 +37,7 @@ class IndexCheck {
     sections();
     signing();
     images();
+    verdicts();
     if (index_.program.size() != 1) {
       fail("the table program has {} rows, one is needed", index_.program.size());
     }
@@ -179,6 +180,36 @@ class IndexCheck {
           "the signature, {} bytes at byte {}, does not lie between byte {} and the end at byte {}",
           row.size, row.offset, sections_end_, file_size_);
     });
+  }
+
+  void verdicts() {
+    Cover starts, edges, proofs;
+    each(index_.verdicts, "verdicts", [&](const VerdictRow& row) {
+      text(row.symbols);
+      text(row.answers);
+      range(row.starts, starts, index_.verdict_starts.size());
+      range(row.edges, edges, index_.verdict_edges.size());
+      range(row.proofs, proofs, index_.verdict_proofs.size());
+      below(row.of_setup, 2, "of_setup");
+    });
+    complete(starts, index_.verdict_starts.size(), "verdict_starts");
+    complete(edges, index_.verdict_edges.size(), "verdict_edges");
+    complete(proofs, index_.verdict_proofs.size(), "verdict_proofs");
+    each(index_.verdict_starts, "verdict_starts", [&](const VerdictStartRow& row) {
+      for (const std::uint8_t value :
+           {row.early, row.waits, row.by_values, row.triggers, row.lets_in_early}) {
+        below(value, 2, "a truth value");
+      }
+    });
+    each(index_.verdict_edges, "verdict_edges", [&](const VerdictEdgeRow& row) {
+      for (const TextRef ref :
+           {row.verdict, row.cause, row.reason, row.decision, row.decision_reason}) {
+        text(ref);
+      }
+      below(row.programmatic, 2, "programmatic");
+    });
+    each(index_.verdict_proofs, "verdict_proofs",
+         [&](const VerdictProofRow& row) { text(row.kernel); });
   }
 
   void images() {

@@ -75,6 +75,7 @@ TEST(GoldenBundle, OfVersion1_1IsRead) {
       Bundle::open(BATON_SOURCE_DIR "/src/bundle/testdata/v1_1.baton", Verify::kAll);
   EXPECT_EQ(opened.version(), "1.1");
   EXPECT_EQ(opened.signed_by().value().id(), "deb2ded39dc26fce");
+  EXPECT_EQ(opened.verdicts().size(), 2u);
   EXPECT_THAT(opened.skipped(), ::testing::IsEmpty());
   EXPECT_THAT(opened.directory_differences(), ::testing::IsEmpty());
   Executable executable(LoadedProgram::load(opened, device));

@@ -182,6 +182,37 @@ struct SigningRow {
 
 inline constexpr std::uint32_t kEd25519 = 1;
 
+// The verdicts about a program's edges for certain values of its symbols, and what they were made
+// from.
+struct VerdictRow {
+  std::uint8_t key[32];  // SHA-256 of everything that decides them
+  TextRef symbols;       // "N=4096"
+  TextRef answers;       // what the judge told the binder: '0' and '1'
+  RangeRef starts, edges, proofs;
+  std::uint32_t of_setup;  // whether they are about the setup steps
+  std::uint32_t zero;
+};
+
+// How one launch starts, by number.
+struct VerdictStartRow {
+  std::uint8_t early, waits, by_values, triggers, lets_in_early;
+  std::uint8_t zero[3];
+};
+
+// Names and not numbers: a later version may know more of them.
+struct VerdictEdgeRow {
+  std::uint32_t from, to;
+  TextRef verdict, cause, reason, decision, decision_reason;
+  std::uint32_t programmatic;
+  std::uint32_t zero;
+};
+
+// The PTX of a kernel that verdicts were made from.
+struct VerdictProofRow {
+  TextRef kernel;
+  std::uint8_t sha256[32];  // as in SectionRow; zeros for machine code
+};
+
 // A table that every index has: BATON_TABLE(its rows' type, its name).
 #define BATON_REQUIRED_TABLES(BATON_TABLE) \
   BATON_TABLE(char, strings)               \
@@ -201,7 +232,12 @@ inline constexpr std::uint32_t kEd25519 = 1;
   BATON_TABLE(RemarkRow, remarks)
 
 // A table that older readers skip. It is left out where it has no rows.
-#define BATON_OPTIONAL_TABLES(BATON_TABLE) BATON_TABLE(SigningRow, signing)
+#define BATON_OPTIONAL_TABLES(BATON_TABLE)     \
+  BATON_TABLE(SigningRow, signing)             \
+  BATON_TABLE(VerdictRow, verdicts)            \
+  BATON_TABLE(VerdictStartRow, verdict_starts) \
+  BATON_TABLE(VerdictEdgeRow, verdict_edges)   \
+  BATON_TABLE(VerdictProofRow, verdict_proofs)
 
 #define BATON_BUNDLE_TABLES(BATON_TABLE) \
   BATON_REQUIRED_TABLES(BATON_TABLE)     \

@@ -22,6 +22,7 @@ void build(const BuildCommand& command, Output& output) {
   BundleOptions options{.architectures = command.architectures,
                         .sources = command.sources,
                         .weights = command.weights};
+  if (!command.symbols.empty()) options.verdicts_for.push_back(command.symbols);
   if (command.key) options.key = SigningKey::from_file(*command.key);
   const auto remarks = write_bundle(program, command.output, options);
   for (const std::string& remark : remarks) output.warning(remark);

@@ -156,6 +156,7 @@ Command checked_build(const RawOptions& raw) {
       !raw.no_sources,
       raw.weights};
   if (!raw.key.empty()) command.key = raw.key;
+  command.symbols = parse_symbols(raw.set);
   return command;
 }
 

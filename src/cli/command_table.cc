@@ -216,6 +216,7 @@ std::vector<CommandRow> make_table() {
         arch("A,B", "The architectures, as sm_90a or compute_90; default: the default device's"),
         {"--no-sources", "", "Leave out the CUDA sources", &Raw::no_sources},
         {"--weights", "", "Put in the files that buffers are read from", &Raw::weights},
+        {"--set", "NAME=VALUE", "Judge the edges for this value too", &Raw::set},
         {"--sign", "KEY.pem", "Sign it with an Ed25519 key", &Raw::key, kFile}},
        {{"Ship a program for Hopper", "baton build p.toml -o p.baton --arch sm_90a"}},
        "",

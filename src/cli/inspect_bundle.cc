@@ -33,6 +33,40 @@ void show_parts(const Bundle& bundle, Output& output) {
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
+// "N=4096: 3 of 4 edges are proven".
+void show_verdicts(const Bundle& bundle, Output& output) {
+  Json& list = output.result()["verdicts"] = Json::array();
+  for (const BundleVerdicts& verdicts : bundle.verdicts()) {
+    Json edges = Json::array();
+    std::size_t proven = 0;
+    for (const EdgeReport& edge : verdicts.edges) {
+      if (edge.verdict == EdgeVerdict::kProven) ++proven;
+      edges.push_back({{"from", edge.from},
+                       {"to", edge.to},
+                       {"verdict", to_string(edge.verdict)},
+                       {"cause", to_string(edge.cause)},
+                       {"reason", edge.reason}});
+    }
+    Json images = Json::array();
+    for (const BundleVerdicts::Proof& proof : verdicts.proofs) {
+      images.push_back({{"kernel", proof.kernel}, {"there", proof.is_there}});
+      images.back()["sha256"] = proof.ptx_sha256.empty() ? Json() : Json(proof.ptx_sha256);
+      if (proof.is_there) continue;
+      output.warning(
+          fmt::format("verdicts were made from another image of the kernel {}, and are "
+                      "not used",
+                      printable(proof.kernel)));
+    }
+    list.push_back({{"symbols", verdicts.symbols},
+                    {"setup", verdicts.of_setup},
+                    {"edges", std::move(edges)},
+                    {"images", std::move(images)}});
+    output.line("verdicts{}{}{}: {} of {} proven", verdicts.symbols.empty() ? "" : " for ",
+                printable(verdicts.symbols), verdicts.of_setup ? " (setup)" : "", proven,
+                counted(verdicts.edges.size(), "edge"));
+  }
+}
+
 void show_signer(const Bundle& bundle, Output& output) {
   Json& json = output.result()["signed_by"] = nullptr;
   try {
@@ -66,6 +100,7 @@ void inspect_bundle(const InspectCommand& command, Output& output) {
     output.warning(fmt::format("{} is of a later version and is skipped", part));
   }
   show_signer(bundle, output);
+  show_verdicts(bundle, output);
   const std::vector<std::string> differences = bundle.directory_differences();
   json["directory_differences"] = differences;
   for (const std::string& difference : differences) output.warning(difference);

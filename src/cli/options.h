@@ -93,6 +93,8 @@ struct BuildCommand {
   bool sources = true;
   bool weights = false;
   std::optional<std::filesystem::path> key = {};  // to sign it with
+  // Values to judge edges for, beside the defaults.
+  std::vector<std::pair<std::string, std::int64_t>> symbols = {};
 };
 
 struct SignCommand {

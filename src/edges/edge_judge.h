@@ -48,7 +48,10 @@ class EdgeJudge : public bind::LaunchObserver {
   void branch() override { branches_.branch(); }
   void join() override { branches_.join(); }
   // The next wait may cover less than all that came before.
-  bool looks_further_back() const override { return chain_.has_transitive_gap(); }
+  bool looks_further_back() const override {
+    answers_ += chain_.has_transitive_gap() ? '1' : '0';
+    return answers_.back() == '1';
+  }
 
   // The results, once all launches were seen.
 
@@ -61,6 +64,8 @@ class EdgeJudge : public bind::LaunchObserver {
   // By launch.
   std::vector<TriggerFacts> trigger_facts() const;
   bind::DecidedByValues decided_by_values() const;
+  // What `looks_further_back` answered, call by call: '0' or '1'.
+  const std::string& answers() const { return answers_; }
   // The reason why the program cannot run as it is written: an edge that it insists on is unsafe,
   // or its kernel never waits.
   const std::optional<Error>& refusal() const { return refusal_; }
@@ -164,6 +169,7 @@ class EdgeJudge : public bind::LaunchObserver {
   bool writes_weight_ = false;
   std::set<std::pair<std::uint32_t, overlap::MemoryId>> checked_writes_;  // by launch
   std::vector<std::string> warnings_;
+  mutable std::string answers_;
 };
 
 }  // namespace baton::edges

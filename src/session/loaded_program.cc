@@ -7,7 +7,7 @@
 #include "bind/binding.h"
 #include "bind/initialise.h"
 #include "bundle/definitions.h"
-#include "chip/chip.h"
+#include "bundle/verdicts.h"
 #include "edges/even_placement.h"
 
 namespace baton {
@@ -30,17 +30,6 @@ std::vector<LaunchReport> launch_reports(const bind::BoundSteps& bound,
     if (report.config && decisions[number].early) report.config->attributes.set(pdl());
   }
   return reports;
-}
-
-void collect_launches(const std::vector<bind::PlannedStep>& steps,
-                      std::vector<const bind::PlannedStep*>& out) {
-  for (const bind::PlannedStep& step : steps) {
-    if (const auto* inner = bind::inner_steps(step)) {
-      collect_launches(*inner, out);
-    } else if (std::holds_alternative<bind::PlannedLaunch>(step.action)) {
-      out.push_back(&step);
-    }
-  }
 }
 
 std::vector<bool> symbols_of_shapes(const Program& program) {
@@ -74,7 +63,8 @@ bind::BufferTable unbound_buffers(const Program& program) {
 
 LoadedProgramState::LoadedProgramState(const Program& loaded,
                                        std::vector<load::KernelDefinition> definitions,
-                                       const Device& on, const LoadOptions& options)
+                                       const Device& on, const LoadOptions& options,
+                                       edges::KnownVerdicts known)
     : program(loaded),
       device(on),
       kernels(program, std::move(definitions), device, options),
@@ -83,6 +73,7 @@ LoadedProgramState::LoadedProgramState(const Program& loaded,
       setup(plan_setup(program, kernels)),
       requirements(program),
       decides_shape(symbols_of_shapes(program)),
+      known_(std::move(known)),
       footprints_(kernels) {
   for (const ProgramBuffer& buffer : program.buffers()) {
     if (!buffer.variable) continue;
@@ -126,11 +117,11 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
   return resolve(setup->plan(), values.slots(), setup->table(values.buffers));
 }
 
-ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
+ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
-                                            const bind::BufferTable& buffers) const {
-  edges::EdgeJudge judge(planned, buffers, footprints_,
-                         device.architecture() >= chip::kFirstWithPdl);
+                                            const bind::BufferTable& buffers,
+                                            std::vector<edges::TriggerFacts>& triggers) const {
+  edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
   bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge);
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
@@ -140,19 +131,30 @@ ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
           fmt::format("the parallel at {}: {}", parallel.where.to_string(), conflict));
     }
   }
+  triggers = judge.trigger_facts();
+  return {std::move(bound),
+          judge.decisions(),
+          {},
+          judge.reports(),
+          judge.parallels(),
+          judge.refusal(),
+          judge.unsafe(),
+          judge.forbidden_write(),
+          judge.writes_weight(),
+          judge.decided_by_values(),
+          std::move(warnings)};
+}
+
+ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
+                                            const std::vector<std::int64_t>& symbols,
+                                            const bind::BufferTable& buffers) const {
+  const edges::Judgement* const judgement = known(planned, symbols, buffers);
+  std::vector<edges::TriggerFacts> triggers;
+  if (judgement != nullptr) triggers = judgement->trigger_facts();
+  ResolvedProgram resolved = judgement != nullptr ? apply(*judgement, planned, symbols, buffers)
+                                                  : analyse(planned, symbols, buffers, triggers);
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(planned.steps, steps);
-  ResolvedProgram resolved{std::move(bound),
-                           judge.decisions(),
-                           {},
-                           judge.reports(),
-                           judge.parallels(),
-                           judge.refusal(),
-                           judge.unsafe(),
-                           judge.forbidden_write(),
-                           judge.writes_weight(),
-                           judge.decided_by_values(),
-                           std::move(warnings)};
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
   std::vector<const bind::PlannedLaunch*> executed;
   for (std::uint32_t number = 0; number < planned.launches; ++number) {
@@ -160,7 +162,7 @@ ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
     executed.push_back(is_executed ? &std::get<bind::PlannedLaunch>(steps[number]->action)
                                    : nullptr);
   }
-  edges::place_evenly(device, executed, judge.trigger_facts(), resolved.edges, resolved.launches,
+  edges::place_evenly(device, executed, triggers, resolved.edges, resolved.launches,
                       resolved.decisions);
   return resolved;
 }
@@ -197,7 +199,8 @@ LoadedProgram LoadedProgram::load(const Bundle& bundle, const Device& device,
                                   const LoadOptions& options) {
   const Program program = bundle.program();
   return LoadedProgram(std::make_shared<const LoadedProgramState>(
-      program, bundle::read_definitions(bundle, program, device), device, options));
+      program, bundle::read_definitions(bundle, program, device), device, options,
+      bundle::known_verdicts(bundle)));
 }
 
 const Program& LoadedProgram::program() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "baton/loaded_program.h"
@@ -8,6 +9,7 @@
 #include "bind/plan.h"
 #include "bind/requirements.h"
 #include "edges/edge_judge.h"
+#include "edges/judgement.h"
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
@@ -50,8 +52,9 @@ struct ResolvedProgram {
 // weights. Threads may share it.
 class LoadedProgramState {
  public:
+  // `known`: of a bundle.
   LoadedProgramState(const Program& loaded, std::vector<load::KernelDefinition> definitions,
-                     const Device& on, const LoadOptions& options);
+                     const Device& on, const LoadOptions& options, edges::KnownVerdicts known = {});
 
   const Program program;
   const Device device;
@@ -71,13 +74,39 @@ class LoadedProgramState {
   // The same for the setup steps, which the program has.
   ResolvedProgram resolve_setup(const ProgramValues& values) const;
   CheckReport check(const Bindings& given) const;
+  // The judgements of all steps for these values, as far as they can be kept.
+  std::vector<edges::KeptJudgement> judge(const ProgramValues& values) const;
 
  private:
   ResolvedProgram resolve(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers) const;
 
+  // What a kept judgement has to be made from to hold for these steps and values.
+  edges::KeptJudgement basis(const bind::Plan& planned,
+                             const std::vector<std::int64_t>& symbols) const;
+  // The judgement that is known for them, or null.
+  const edges::Judgement* known(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                                const bind::BufferTable& buffers) const;
+  ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
+                          const bind::BufferTable& buffers,
+                          std::vector<edges::TriggerFacts>& triggers) const;
+  // The same by a judgement, without analysis.
+  ResolvedProgram apply(const edges::Judgement& judgement, const bind::Plan& planned,
+                        const std::vector<std::int64_t>& symbols,
+                        const bind::BufferTable& buffers) const;
+  // The images of all kernels, hashed at the first call.
+  const std::vector<edges::KeptJudgement::Proof>& proofs() const;
+  bool has_pdl() const;
+
+  const edges::KnownVerdicts known_;
+  mutable std::once_flag proofs_made_;
+  mutable std::vector<edges::KeptJudgement::Proof> proofs_;
   mutable load::Footprints footprints_;
 };
+
+// The launches among steps, in their order.
+void collect_launches(const std::vector<bind::PlannedStep>& steps,
+                      std::vector<const bind::PlannedStep*>& out);
 
 // The buffers of a program, with their definitions alone.
 bind::BufferTable unbound_buffers(const Program& program);
