@@ -2,8 +2,8 @@
 
 #include "baton/version.h"
 
-#define BATON_TEXT_OF(token) #token
-#define BATON_ABI_TAG(major, minor) "v" BATON_TEXT_OF(major) "_" BATON_TEXT_OF(minor)
+#define BATON_TAG_PART(token) #token
+#define BATON_ABI_TAG(major, minor) "v" BATON_TAG_PART(major) "_" BATON_TAG_PART(minor)
 
 // Marks what a shared libbaton exports; everything else is hidden. The symbols have the version in
 // their names, because the C++ interface may change with each minor version: programs that mix the
