@@ -192,8 +192,10 @@ std::vector<ZipEntry> read_zip_directory(std::string_view file, const std::strin
   std::vector<ZipEntry> entries;
   for (std::uint64_t left = place.entries; left > 0; --left) {
     expect(reader, kDirectoryEntry, "entry of the directory");
-    reader.bytes(12, "an entry");
+    reader.bytes(6, "an entry");
     ZipEntry entry;
+    entry.is_stored = reader.number<std::uint16_t>("a method of compression") == kStored;
+    reader.bytes(4, "an entry");
     entry.crc32 = reader.number<std::uint32_t>("a checksum");
     const auto stored = reader.number<std::uint32_t>("a size");
     const auto size = reader.number<std::uint32_t>("a size");

@@ -16,6 +16,7 @@ struct ZipEntry {
   std::uint64_t offset = 0;  // in the file: the first byte of the contents
   std::uint64_t size = 0;
   std::uint32_t crc32 = 0;
+  bool is_stored = true;  // without compression, as all that is written here
 };
 
 inline constexpr std::string_view kIndexEntry = "baton.index";

@@ -10,6 +10,7 @@
 #include "cli/format.h"
 #include "cli/table.h"
 #include "tools/basics.h"
+#include "tools/cache_archive.h"
 
 namespace baton::cli {
 namespace {
@@ -129,16 +130,30 @@ void clear(const tools::Cache& cache, Output& output) {
 }
 
 // Into the user's cache or out of it.
-void copy(const tools::Cache& from, const tools::Cache& to, const char* verb, Output& output) {
-  const tools::Cache::Copied copied = to.import_from(from);
+void show_copied(const tools::Cache::Copied& copied, const std::filesystem::path& target,
+                 const char* verb, Output& output) {
   Json& json = output.result();
   json["entries"] = copied.entries;
   json["bytes"] = copied.bytes;
   json["known"] = copied.known;
   json["damaged"] = copied.damaged;
-  output.line("{}: {} {} ({}), {} there already, {} damaged", to.directory().string(),
+  output.line("{}: {} {} ({}), {} there already, {} damaged", target.string(),
               counted_entries(copied.entries), verb, format_bytes(copied.bytes), copied.known,
               copied.damaged);
+}
+
+void export_to(const tools::Cache& cache, const std::filesystem::path& path, Output& output) {
+  if (tools::is_archive(path)) {
+    return show_copied(tools::export_archive(cache, path), path, "exported", output);
+  }
+  const tools::Cache target = tools::open_cache_at(path, false);
+  show_copied(target.import_from(cache), target.directory(), "exported", output);
+}
+
+void import_into(const tools::Cache& cache, const std::filesystem::path& path, Output& output) {
+  const auto copied = tools::is_archive(path) ? tools::import_archive(cache, path)
+                                              : cache.import_from(tools::open_cache_at(path, true));
+  show_copied(copied, cache.directory(), "imported", output);
 }
 
 }  // namespace
@@ -156,9 +171,9 @@ void cache(const CacheCommand& command, Output& output) {
     case CacheCommand::Action::kClear:
       return clear(cache, output);
     case CacheCommand::Action::kExport:
-      return copy(cache, tools::open_cache_at(command.folder, false), "exported", output);
+      return export_to(cache, command.folder, output);
     case CacheCommand::Action::kImport:
-      return copy(tools::open_cache_at(command.folder, true), cache, "imported", output);
+      return import_into(cache, command.folder, output);
   }
 }
 

@@ -213,7 +213,8 @@ Command checked_cache(const RawOptions& raw) {
   const bool copies =
       action == CacheCommand::Action::kExport || action == CacheCommand::Action::kImport;
   if (copies && raw.folder.empty()) {
-    throw error(ErrorCode::kInvalidInput, "baton cache {0} needs a folder: baton cache {0} DIR",
+    throw error(ErrorCode::kInvalidInput,
+                "baton cache {0} needs a folder or a file: baton cache {0} DIR, or FILE.zip",
                 raw.word);
   }
   if (!copies && !raw.folder.empty()) {

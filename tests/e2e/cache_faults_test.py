@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 from baton import BATON, Case, main
 
@@ -242,6 +243,48 @@ class Faults(Case):
         self.check(self.baton("cache", "import", self.folder / "none"), 2, "has no compile cache")
         self.check(self.baton("cache", "import"), 2, "needs a folder")
         self.check(self.baton("cache", "stats", shipped), 2, "takes no folder")
+
+    def test_one_file(self):
+        shipped = self.folder / "cache.zip"
+        for number in range(3):
+            self.compile(number)
+        self.check(self.baton("cache", "export", shipped, BATON_CACHE_DIR=str(self.cache)), 0)
+        with zipfile.ZipFile(shipped) as archive:
+            self.assertIsNone(archive.testzip())
+            archive.extractall(self.folder / "unpacked")
+        shutil.rmtree(self.cache)
+        self.assertTrue(self.compile(0, BATON_CACHE_LAYERS=str(self.folder / "unpacked"))["cache_hit"])
+
+        def imported(path, status, *parts):
+            result = self.baton("cache", "import", path, BATON_CACHE_DIR=str(self.cache))
+            self.check(result, status, *(parts if status else ()))
+            for part in parts if status == 0 else ():
+                self.assertIn(part, result.out)
+
+        imported(shipped, 0, "3 entries imported", "0 there already")
+        imported(shipped, 0, "0 entries imported", "3 there already")
+        for number in range(3):
+            self.assertTrue(self.compile(number)["cache_hit"])
+        shutil.rmtree(self.cache)
+        whole = shipped.read_bytes()
+        other = self.folder / "other"
+        with zipfile.ZipFile(shipped) as archive:
+            first = archive.infolist()[0]
+        place = whole.index(b"BATONCMP") + 200
+        other.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
+        imported(other, 0, "2 entries imported", "1 damaged")
+        for size in (0, 10, 5000, len(whole) - 1):
+            other.write_bytes(whole[:size])
+            imported(other, 2, "other")
+        with zipfile.ZipFile(other, "w") as archive:
+            archive.writestr("../compile/ab/x.entry", "no entry")
+        imported(other, 2, "has no entry of a compile cache")
+        with zipfile.ZipFile(shipped) as archive, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr(first.filename, archive.read(first.filename))
+        imported(other, 2, "is compressed")
+        imported(self.folder / "none.zip", 2, "none.zip")
+        self.check(self.baton("cache", "export", "/nonexistent/c.zip", BATON_CACHE_DIR=str(self.cache)), 2,
+                   "/nonexistent/c.zip")
 
     def test_full_disk(self):
         disk = self.folder / "disk"

@@ -183,7 +183,7 @@ bool Cache::store(const std::string& key, const Result& result) const {
 }
 
 bool Cache::store_bytes(const std::string& key, const std::string& name,
-                        const std::string& bytes) const {
+                        std::string_view bytes) const {
   if (bytes.size() > std::min(max_bytes(), kMaxEntryBytes)) {
     log(LogLevel::kInfo, "compile cache: {} is {}, more than all entries may be; it is not kept",
         name, format_bytes(bytes.size()));
@@ -291,29 +291,51 @@ std::vector<Cache::Entry> Cache::list() const {
   return found;
 }
 
-Cache::Copied Cache::import_from(const Cache& other) const {
-  Copied copied;
-  std::vector<Entry> entries = other.list();
-  // The ones last used stay longest where there is no room for all.
+std::size_t Cache::for_each_whole(
+    const std::function<void(const Entry& entry, std::string&& bytes)>& take) const {
+  std::size_t damaged = 0;
+  std::vector<Entry> entries = list();
   std::reverse(entries.begin(), entries.end());
   for (const Entry& entry : entries) {
     std::string failure;
-    const std::optional<std::string> bytes = read_cached_file(entry.path, &failure);
+    std::optional<std::string> bytes = read_cached_file(entry.path, &failure);
     if (bytes && is_outdated(*bytes)) continue;
-    if (!bytes || !read_entry(*bytes, entry.key, &failure)) {
-      if (failure.empty()) continue;  // removed meanwhile
-      log(LogLevel::kWarning, "compile cache: {} is not copied: {}", entry.path.string(), failure);
-      ++copied.damaged;
-    } else if (look_up_in(directory(), entry.key).result) {
-      ++copied.known;
-    } else if (store_bytes(entry.key, entry.name, *bytes)) {
-      ++copied.entries;
-      copied.bytes += bytes->size();
-    } else {
-      throw error(ErrorCode::kInvalidInput, "cannot write an entry of {} into {}",
-                  format_bytes(bytes->size()), directory().string());
+    if (bytes && read_entry(*bytes, entry.key, &failure)) {
+      take(entry, std::move(*bytes));
+    } else if (!failure.empty()) {  // not merely removed meanwhile
+      say(fmt::format("{} is not copied: {}", entry.path.string(), failure));
+      ++damaged;
     }
   }
+  return damaged;
+}
+
+void Cache::import_entry(const std::string& key, std::string_view bytes, const std::string& origin,
+                         Copied& copied) const {
+  std::string failure;
+  if (is_outdated(bytes)) return;
+  const std::optional<Result> result = read_entry(bytes, key, &failure);
+  if (!result) {
+    say(fmt::format("{} is not copied: {}", origin, failure));
+    ++copied.damaged;
+  } else if (look_up_in(directory(), key).result) {
+    ++copied.known;
+  } else if (store_bytes(key, result->name, bytes)) {
+    ++copied.entries;
+    copied.bytes += bytes.size();
+  } else {
+    throw error(ErrorCode::kInvalidInput, "cannot write an entry of {} into {}",
+                format_bytes(bytes.size()), directory().string());
+  }
+}
+
+// The ones last used stay longest where there is no room for all.
+Cache::Copied Cache::import_from(const Cache& other) const {
+  Copied copied;
+  const std::size_t damaged = other.for_each_whole([&](const Entry& entry, std::string&& bytes) {
+    import_entry(entry.key, bytes, entry.path.string(), copied);
+  });
+  copied.damaged += damaged;
   return copied;
 }
 

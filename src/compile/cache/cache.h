@@ -93,6 +93,14 @@ class Cache {
     std::size_t known = 0;    // were there already
     std::size_t damaged = 0;  // are logged, and not copied
   };
+  // Gives the bytes of each whole entry to `take`, those last used last. Damaged ones are logged;
+  // returns how many.
+  std::size_t for_each_whole(
+      const std::function<void(const Entry& entry, std::string&& bytes)>& take) const;
+  // Keeps an entry of another cache, unless it is known or damaged. `origin` is its name in the
+  // log. Throws kInvalidInput where it cannot be written.
+  void import_entry(const std::string& key, std::string_view bytes, const std::string& origin,
+                    Copied& copied) const;
   // Copies the whole entries of another cache into this one, those last used last. Layers are not
   // copied. Throws kInvalidInput where an entry cannot be written.
   Copied import_from(const Cache& other) const;
@@ -116,7 +124,7 @@ class Cache {
   void make_room(std::uint64_t bytes, const std::filesystem::path& path,
                  const std::filesystem::path& own) const;
   std::filesystem::path path_of(std::string_view key) const;
-  bool store_bytes(const std::string& key, const std::string& name, const std::string& bytes) const;
+  bool store_bytes(const std::string& key, const std::string& name, std::string_view bytes) const;
   std::filesystem::path locks() const { return settings_.directory / "locks"; }
   std::filesystem::path hits() const { return settings_.directory / "hits"; }
   std::filesystem::path stats() const { return settings_.directory / "stats"; }
