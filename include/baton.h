@@ -13,8 +13,10 @@
 // of another kind, and as far as can be told a released one, is refused with an error.
 //
 // Threads. Several threads may use one device, stream, event, memory, module, kernel, bundle,
-// findings, check or error at once. A plan and a program take one thread at a time: a second thread
-// in the same object gets an error. `_retain` and `_release` are safe from every thread.
+// pinned memory, rewrite, findings, check or error at once. A plan, a graph, a graph instance and a
+// program take one thread at a time: a second thread in the same object gets an error. `_retain`
+// and
+// `_release` are safe from every thread.
 //
 // Structs. Structs that cross the interface begin with their size, which BATON_..._INIT sets. Later
 // releases add members at the end. The library accepts smaller structs of earlier releases, and
@@ -367,6 +369,18 @@ BATON_C_API baton_error* baton_memory_fill(const baton_memory* memory, size_t of
 BATON_C_API void baton_memory_retain(baton_memory* memory);
 BATON_C_API void baton_memory_release(baton_memory* memory);
 
+// Page-locked host memory, from and to which the device copies without a staging buffer. It must
+// outlive the copies that are enqueued on it.
+typedef struct baton_pinned baton_pinned;
+
+BATON_C_API baton_error* baton_pinned_alloc(const baton_device* device, size_t bytes,
+                                            baton_pinned** pinned);
+// Where it begins in host memory.
+BATON_C_API baton_error* baton_pinned_data(const baton_pinned* pinned, void** data);
+BATON_C_API baton_error* baton_pinned_bytes(const baton_pinned* pinned, size_t* bytes);
+BATON_C_API void baton_pinned_retain(baton_pinned* pinned);
+BATON_C_API void baton_pinned_release(baton_pinned* pinned);
+
 // ---- Modules --------------------------------------------------------------------------------
 
 // A loaded image. Immutable.
@@ -596,6 +610,167 @@ BATON_C_API baton_error* baton_bundle_architecture(const baton_bundle* bundle, s
 BATON_C_API void baton_bundle_retain(baton_bundle* bundle);
 BATON_C_API void baton_bundle_release(baton_bundle* bundle);
 
+// ---- Graphs ---------------------------------------------------------------------------------
+
+// A CUDA graph of launches, copies, fills and host functions on one device. One thread at a time.
+typedef struct baton_graph baton_graph;
+// A graph that is ready to run. One thread at a time. It keeps the graph alive. Its end lets
+// launches that are under way complete.
+typedef struct baton_graph_instance baton_graph_instance;
+// A node: the driver's CUgraphNode, valid as long as the graph.
+typedef void* baton_graph_node;
+
+enum {
+  BATON_EDGE_FULL = 0,         // the later node starts when the earlier one has completed
+  BATON_EDGE_PROGRAMMATIC = 1  // between launches: the later one may start when every block of the
+                               // earlier one has triggered or ended, and waits itself
+};
+
+// A node that another one comes after. Its layout never changes.
+typedef struct baton_graph_edge {
+  baton_graph_node from;
+  int32_t kind;      // BATON_EDGE_...
+  int32_t reserved;  // 0
+} baton_graph_edge;
+
+// Nodes and edges, without those in bodies of conditional nodes.
+typedef struct baton_graph_info {
+  size_t size;
+  uint64_t nodes;
+  uint64_t edges;
+  uint64_t programmatic_edges;
+} baton_graph_info;
+#define BATON_GRAPH_INFO_INIT \
+  { sizeof(baton_graph_info), 0, 0, 0 }
+
+BATON_C_API baton_error* baton_graph_create(const baton_device* device, baton_graph** graph);
+// Makes a graph of what `work` enqueues on the stream, and on streams that it makes wait for events
+// of the stream. Nothing of that is executed. `work` gets `data`; the error that it returns ends
+// the capture, and becomes the error of this call. It must not throw, and must not make calls that
+// a capture forbids, such as to wait.
+typedef baton_error* (*baton_capture_function)(void* data);
+BATON_C_API baton_error* baton_graph_capture(const baton_stream* stream,
+                                             baton_capture_function work, void* data,
+                                             baton_graph** graph);
+
+// These add a node after `count` others, or, without any, at the beginning. `node` may be NULL.
+//
+// The launch with the plan's current arguments. The plan's stream and its attribute for
+// programmatic launches have no effect: edges decide.
+BATON_C_API baton_error* baton_graph_add_launch(baton_graph* graph, baton_plan* plan,
+                                                const baton_graph_edge* after, size_t count,
+                                                baton_graph_node* node);
+// A copy between addresses in device memory, which must stay allocated while the graph may run.
+BATON_C_API baton_error* baton_graph_add_copy(baton_graph* graph, void* to, void* from,
+                                              uint64_t bytes, const baton_graph_edge* after,
+                                              size_t count, baton_graph_node* node);
+// Sets elements of `width` bytes (1, 2, 4 or 8) in device memory to the low bytes of `value`.
+BATON_C_API baton_error* baton_graph_add_fill(baton_graph* graph, void* to, uint64_t value,
+                                              uint32_t width, uint64_t elements,
+                                              const baton_graph_edge* after, size_t count,
+                                              baton_graph_node* node);
+// Calls the function on a thread of the driver. It must not call the driver or this library.
+BATON_C_API baton_error* baton_graph_add_host(baton_graph* graph, void (*function)(void* data),
+                                              void* data, const baton_graph_edge* after,
+                                              size_t count, baton_graph_node* node);
+// Nothing: a point where nodes join.
+BATON_C_API baton_error* baton_graph_add_empty(baton_graph* graph, const baton_graph_edge* after,
+                                               size_t count, baton_graph_node* node);
+// Records the event.
+BATON_C_API baton_error* baton_graph_add_record(baton_graph* graph, const baton_event* event,
+                                                const baton_graph_edge* after, size_t count,
+                                                baton_graph_node* node);
+// Makes a value that decides about the body of one conditional node. A kernel in the graph sets it:
+// cudaGraphSetConditional(condition, value). Each launch of the graph begins with *initial; for
+// NULL with the value that the condition has. BATON_ERROR_UNSUPPORTED if the driver has none.
+BATON_C_API baton_error* baton_graph_make_condition(baton_graph* graph, const uint32_t* initial,
+                                                    uint64_t* condition);
+enum {
+  BATON_CONDITIONAL_IF = 0,    // executes its body once, if the condition is not 0
+  BATON_CONDITIONAL_WHILE = 1  // executes it as long as the condition is not 0
+};
+// Stores the body too, a graph to add nodes to. It cannot be instantiated by itself.
+BATON_C_API baton_error* baton_graph_add_conditional(baton_graph* graph, uint64_t condition,
+                                                     int32_t kind, const baton_graph_edge* after,
+                                                     size_t count, baton_graph_node* node,
+                                                     baton_graph** body);
+// Adds an edge between two nodes of the graph.
+BATON_C_API baton_error* baton_graph_connect(baton_graph* graph, const baton_graph_edge* edge,
+                                             baton_graph_node to);
+BATON_C_API baton_error* baton_graph_counts(baton_graph* graph, baton_graph_info* info);
+// The CUgraph.
+BATON_C_API baton_error* baton_graph_native(baton_graph* graph, void** cu_graph);
+BATON_C_API void baton_graph_retain(baton_graph* graph);
+BATON_C_API void baton_graph_release(baton_graph* graph);
+
+// `node_priorities` 1 keeps the priorities of launches.
+BATON_C_API baton_error* baton_graph_instantiate(baton_graph* graph, int32_t node_priorities,
+                                                 baton_graph_instance** instance);
+// Launches all nodes and does not wait. Launches of one instance execute one after another.
+BATON_C_API baton_error* baton_graph_launch(baton_graph_instance* instance,
+                                            const baton_stream* stream);
+// Gives a launch the plan's arguments, grid, block and shared memory. Launches of the graph that
+// are under way keep the old ones.
+BATON_C_API baton_error* baton_graph_update_launch(baton_graph_instance* instance,
+                                                   baton_graph_node node, baton_plan* plan);
+// Takes over the parameters of all nodes of another graph with the same nodes and edges. Stores 0
+// if the driver needs a new instance; then nothing has changed.
+BATON_C_API baton_error* baton_graph_update(baton_graph_instance* instance, baton_graph* graph,
+                                            int32_t* updated);
+// The CUgraphExec.
+BATON_C_API baton_error* baton_graph_instance_native(baton_graph_instance* instance,
+                                                     void** cu_graph_exec);
+BATON_C_API void baton_graph_instance_retain(baton_graph_instance* instance);
+BATON_C_API void baton_graph_instance_release(baton_graph_instance* instance);
+
+// ---- Rewriting ------------------------------------------------------------------------------
+
+enum {
+  BATON_REWRITE_OFF = 0,
+  BATON_REWRITE_AUTO = 1,   // of a program: if a launch may then start early
+  BATON_REWRITE_WAIT = 2,   // adds a PDL wait to each kernel that has none
+  BATON_REWRITE_LOADS = 3,  // and a trigger after the last load of global memory
+  BATON_REWRITE_EXIT = 4,   // and a trigger at every exit of the kernel
+  BATON_REWRITE_TOP = 5     // and a trigger as its first instruction
+};
+
+// PTX with PDL added to its kernels, and a report. Immutable.
+typedef struct baton_rewrite baton_rewrite;
+
+typedef struct baton_rewritten_kernel {
+  size_t size;
+  const char* symbol;
+  const char* obstacle;  // why the kernel is unchanged; otherwise empty
+  const char* own;       // the wait and trigger that it had itself and keeps; otherwise empty
+  size_t change_count;
+} baton_rewritten_kernel;
+#define BATON_REWRITTEN_KERNEL_INIT \
+  { sizeof(baton_rewritten_kernel), NULL, NULL, NULL, 0 }
+
+typedef struct baton_rewrite_change {
+  size_t size;
+  const char* kind;    // "wait", "trigger" or "plain load"
+  const char* where;   // "norm.cu:14": the place before which it is, or the changed load
+  const char* reason;  // the reason for the place
+} baton_rewrite_change;
+#define BATON_REWRITE_CHANGE_INIT \
+  { sizeof(baton_rewrite_change), NULL, NULL, NULL }
+
+// Rewrites the kernels of PTX for sm_90 or later. `name` is its name in messages, or NULL. `mode`
+// is neither BATON_REWRITE_OFF nor _AUTO. No launch is known here, so no kernel reads memory before
+// its wait; a program's own rewriting may put waits later.
+BATON_C_API baton_error* baton_rewrite_ptx(const char* ptx, const char* name, int32_t mode,
+                                           baton_rewrite** rewrite);
+// The rewritten text, which ends in a NUL; the given one if no kernel was changed.
+BATON_C_API baton_error* baton_rewrite_text(const baton_rewrite* rewrite, const char** ptx);
+BATON_C_API baton_error* baton_rewrite_count(const baton_rewrite* rewrite, size_t* count);
+BATON_C_API baton_error* baton_rewrite_kernel(const baton_rewrite* rewrite, size_t index,
+                                              baton_rewritten_kernel* kernel);
+BATON_C_API baton_error* baton_rewrite_get_change(const baton_rewrite* rewrite, size_t kernel,
+                                                  size_t index, baton_rewrite_change* change);
+BATON_C_API void baton_rewrite_retain(baton_rewrite* rewrite);
+BATON_C_API void baton_rewrite_release(baton_rewrite* rewrite);
+
 // ---- Programs -------------------------------------------------------------------------------
 
 // A program that is loaded for a device, with values and buffers of its own. One thread at a time.
@@ -613,9 +788,14 @@ typedef struct baton_program_options {
   int32_t pdl;        // BATON_PDL_...: the mode of steps that say auto
   int32_t use_cache;  // 0: without the compile cache
   int32_t reserved;
+  int32_t rewrite;  // BATON_REWRITE_...: of the kernels that name none
+  int32_t reserved_2;
 } baton_program_options;
-#define BATON_PROGRAM_OPTIONS_INIT \
-  { sizeof(baton_program_options), BATON_EXECUTOR_STREAM, BATON_PDL_AUTO, 1, 0 }
+#define BATON_PROGRAM_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(baton_program_options), BATON_EXECUTOR_STREAM, BATON_PDL_AUTO, 1, 0, BATON_REWRITE_OFF, \
+        0                                                                                          \
+  }
 
 typedef struct baton_run_options {
   size_t size;

@@ -61,6 +61,15 @@ class Call {
     if (bytes == nullptr && count != 0) refuse_null(argument);
   }
 
+  // A pointer of the caller that is not null: of the driver, of a struct, or to a function.
+  void require_handle(const void* given, const char* argument) const {
+    if (given == nullptr) refuse_null(argument);
+  }
+  template <typename Function>
+  void require_function(Function* given, const char* argument) const {
+    if (given == nullptr) refuse_null(argument);
+  }
+
   void require_index(std::size_t index, std::size_t count, const char* what) const {
     if (index >= count) refuse_index(index, count, what);
   }

@@ -12,8 +12,10 @@
 #include "baton/device.h"
 #include "baton/error.h"
 #include "baton/finding.h"
+#include "baton/graph.h"
 #include "baton/launch_plan.h"
 #include "baton/module.h"
+#include "baton/rewrite.h"
 #include "baton/stream.h"
 #include "capi/handle.h"
 #include "capi/program_instance.h"
@@ -84,6 +86,45 @@ struct PlanContent {
 
 struct baton_plan final : baton::capi::Handle<baton_plan, baton::capi::PlanContent> {
   static constexpr std::string_view kName = "baton_plan";
+};
+struct baton_pinned final : baton::capi::Handle<baton_pinned, baton::PinnedMemory> {
+  static constexpr std::string_view kName = "baton_pinned";
+};
+struct baton_graph;
+
+namespace baton::capi {
+
+// A graph, or the body of a conditional node. One thread at a time.
+struct GraphContent {
+  Graph graph;
+  HandleReference<baton_graph> parent{};  // the graph that has the node
+  ThreadGate gate{};
+};
+
+}  // namespace baton::capi
+
+struct baton_graph final : baton::capi::Handle<baton_graph, baton::capi::GraphContent> {
+  static constexpr std::string_view kName = "baton_graph";
+};
+
+namespace baton::capi {
+
+// A graph that is ready to run, and what it was made from. One thread at a time.
+struct GraphInstanceContent {
+  HandleReference<baton_graph> graph;
+  GraphInstance instance;
+  Device device;
+  ThreadGate gate{};
+};
+
+}  // namespace baton::capi
+
+struct baton_graph_instance final
+    : baton::capi::Handle<baton_graph_instance, baton::capi::GraphInstanceContent> {
+  static constexpr std::string_view kName = "baton_graph_instance";
+};
+struct baton_rewrite final : baton::capi::Handle<baton_rewrite, baton::RewrittenPtx> {
+  static constexpr std::string_view kName = "baton_rewrite";
 };
 struct baton_program final : baton::capi::Handle<baton_program, baton::capi::ProgramContent> {
   static constexpr std::string_view kName = "baton_program";

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "capi/dtype.h"
 #include "capi/program_call.h"
+#include "capi/rewrite_modes.h"
 #include "capi/stream_or_default.h"
 #include "capi/tensor.h"
 
@@ -41,6 +42,8 @@ struct GivenProgramOptions {
     };
     const baton_program_options given = call.read(options, BATON_PROGRAM_OPTIONS_INIT, "options");
     call.require_zero(given.reserved, "options->reserved");
+    call.require_zero(given.reserved_2, "options->reserved_2");
+    load.rewrite = call.constant(given.rewrite, kRewriteModes, "options->rewrite");
     executor = call.constant(given.executor, kExecutors, "options->executor");
     load.pdl = call.constant(given.pdl, kModes, "options->pdl");
     load.use_cache = call.flag(given.use_cache, "options->use_cache");

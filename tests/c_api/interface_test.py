@@ -36,9 +36,15 @@ baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* pr
   baton_stream* stream = NULL;
   baton_plan* plan = NULL;
   baton_check* check = NULL;
+  baton_graph* graph = NULL;
+  baton_graph_instance* graph_instance = NULL;
+  baton_rewrite* rewrite = NULL;
+  const char* text = NULL;
+  const char* ptx = "";
   float y[4];
   BLOCK
   (void)config, (void)bundle, (void)instance, (void)stream, (void)plan, (void)check, (void)y, (void)tensor, (void)values;
+  (void)graph, (void)graph_instance, (void)rewrite, (void)text, (void)ptx;
   (void)device, (void)kernel, (void)program, (void)cu_stream;
   return e;
 }

@@ -323,6 +323,64 @@ static void null_programs(void) {
   baton_program_release(NULL);
 }
 
+static void null_graphs(void) {
+  baton_graph* graph = NULL;
+  baton_graph_instance* instance = NULL;
+  baton_graph_node node = NULL;
+  baton_graph_edge edge = {NULL, BATON_EDGE_FULL, 0};
+  baton_graph_info info = BATON_GRAPH_INFO_INIT;
+  baton_pinned* pinned = NULL;
+  uint64_t condition = 0;
+  int32_t updated = 0;
+  size_t bytes = 0;
+  void* native = NULL;
+  REFUSED(baton_pinned_alloc(NULL, 8, &pinned), "device is a null");
+  REFUSED(baton_pinned_alloc(device, 8, NULL), "pinned is a null");
+  REFUSED(baton_pinned_data(NULL, &native), "pinned is a null");
+  REFUSED(baton_pinned_bytes(NULL, &bytes), "pinned is a null");
+  REFUSED(baton_graph_create(NULL, &graph), "device is a null");
+  REFUSED(baton_graph_create(device, NULL), "graph is a null");
+  REFUSED(baton_graph_capture(NULL, NULL, NULL, &graph), "stream is a null");
+  CHECK(graph == NULL && pinned == NULL);
+  REQUIRE_OK(baton_graph_create(device, &graph));
+  REFUSED(baton_graph_add_launch(graph, NULL, NULL, 0, &node), "plan is a null");
+  REFUSED(baton_graph_add_empty(NULL, NULL, 0, &node), "graph is a null");
+  REFUSED(baton_graph_add_empty(graph, NULL, 1, &node), "after is a null");
+  REFUSED(baton_graph_add_empty(graph, &edge, 1, &node), "after->from is a null");
+  REFUSED(baton_graph_add_host(graph, NULL, NULL, NULL, 0, &node), "function is a null");
+  REFUSED(baton_graph_add_record(graph, NULL, NULL, 0, &node), "event is a null");
+  REFUSED(baton_graph_make_condition(graph, NULL, NULL), "condition is a null");
+  REFUSED(baton_graph_add_conditional(graph, condition, BATON_CONDITIONAL_IF, NULL, 0, &node, NULL),
+          "body is a null");
+  REFUSED(baton_graph_connect(graph, NULL, NULL), "edge is a null");
+  REFUSED(baton_graph_counts(graph, NULL), "info is a null");
+  REFUSED(baton_graph_counts(NULL, &info), "graph is a null");
+  REFUSED(baton_graph_native(graph, NULL), "cu_graph is a null");
+  REFUSED(baton_graph_instantiate(NULL, 0, &instance), "graph is a null");
+  REFUSED(baton_graph_instantiate(graph, 0, NULL), "instance is a null");
+  REFUSED(baton_graph_instantiate(graph, 2, &instance), "node_priorities is 2");
+  OK(baton_graph_add_empty(graph, NULL, 0, &edge.from));
+  edge.kind = 5;
+  REFUSED(baton_graph_add_empty(graph, &edge, 1, &node), "after->kind is 5");
+  edge.kind = BATON_EDGE_FULL;
+  edge.reserved = 1;
+  REFUSED(baton_graph_add_empty(graph, &edge, 1, &node), "after->reserved is 1");
+  edge.reserved = 0;
+  REFUSED(baton_graph_connect(graph, &edge, NULL), "to is a null");
+  REQUIRE_OK(baton_graph_instantiate(graph, 0, &instance));
+  REFUSED(baton_graph_launch(NULL, NULL), "instance is a null");
+  REFUSED(baton_graph_update_launch(instance, NULL, NULL), "plan is a null");
+  REFUSED(baton_graph_update(instance, NULL, &updated), "graph is a null");
+  REFUSED(baton_graph_update(instance, graph, NULL), "updated is a null");
+  REFUSED(baton_graph_instance_native(instance, NULL), "cu_graph_exec is a null");
+  baton_graph_instance_release(instance);
+  baton_graph_release(graph);
+  baton_graph_release(NULL);
+  baton_graph_instance_release(NULL);
+  baton_pinned_release(NULL);
+  baton_rewrite_release(NULL);
+}
+
 static void null_bundles(void) {
   static const char kBundle[] = BATON_SOURCE_DIR "/src/bundle/testdata/v1_0.baton";
   baton_bundle* bundle = NULL;
@@ -381,6 +439,7 @@ int main(void) {
   null_streams_and_events();
   null_memory();
   null_modules_and_kernels();
+  null_graphs();
   null_bundles();
   null_programs();
   baton_device_release(device);
