@@ -27,6 +27,9 @@ std::vector<Program> block_programs() {
   };
   return {
       {"swaps_unordered", {"shared_race"}, run("swaps_unordered")},
+      {"lanes_swap_unordered", {"shared_race"}, run("lanes_swap_unordered")},
+      {"lanes_swap_by_shuffle", {"shared_race"}, run("lanes_swap_by_shuffle")},
+      {"lanes_sum_unordered", {"shared_race"}, run("lanes_sum_unordered")},
       {"reuses_unordered", {"shared_race"}, run("reuses_unordered")},
       {"reuses_once_unordered", {"shared_race"}, run("reuses_once_unordered")},
       {"reduces_unordered", {"shared_race"}, run("reduces_unordered")},

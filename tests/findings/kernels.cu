@@ -270,6 +270,42 @@ KERNEL swaps_unordered(float* y, const float* x) {
   s[t] = x[i];
   y[i] = s[t ^ 64];
 }
+// --- Lanes of one warp ---
+template <class Sync>
+__device__ void swap_in_warp(float* y, const float* x, Sync sync) {
+  INDEX;
+  __shared__ float s[128];
+  s[t] = x[i];
+  sync();
+  y[i] = s[t ^ 1];
+}
+KERNEL lanes_swap_unordered(float* y, const float* x) {
+  swap_in_warp(y, x, [] { asm volatile("" ::: "memory"); });
+}
+KERNEL lanes_swap_by_shuffle(float* y, const float* x) {
+  swap_in_warp(y, x, [] { asm volatile("" ::"r"(__shfl_sync(~0u, threadIdx.x, 0)) : "memory"); });
+}
+KERNEL lanes_swap(float* y, const float* x) {
+  swap_in_warp(y, x, [] { __syncwarp(); });
+}
+// A sum by halves, as warps do it in shared memory.
+template <bool kSyncs>
+__device__ void sum_in_warp(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[128];
+  const int lane = t % 32;
+  s[t] = x[i];
+  __syncwarp();
+  for (int k = 16; k > 0; k /= 2) {
+    const float other = lane < k ? s[t + k] : 0;
+    if (lane < k) s[t] += other;
+    if (kSyncs) __syncwarp();
+  }
+  __syncwarp();
+  y[i] = s[t - lane];
+}
+KERNEL lanes_sum_unordered(float* y, const float* x) { sum_in_warp<false>(y, x); }
+KERNEL lanes_sum(float* y, const float* x) { sum_in_warp<true>(y, x); }
 KERNEL reuses_unordered(float* y, const float* x) {
   INDEX;
   __shared__ float s[128];

@@ -226,7 +226,9 @@ std::vector<Program> right_programs() {
   });
 
   // --- Shared memory and barriers ---
-  for (const char* kernel : {"swaps",
+  for (const char* kernel : {"lanes_swap",
+                             "lanes_sum",
+                             "swaps",
                              "reuses",
                              "reduces",
                              "bytes_beside",

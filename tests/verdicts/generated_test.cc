@@ -25,6 +25,14 @@ TEST(Generated, ControlFlowAndRoles) {
   EXPECT_GT(count.unsafe, range.count / 50);
 }
 
+// Chains that were unsafe, and in which no race was found.
+TEST(Generated, SeedsThatFailed) {
+  for (const std::uint64_t seed : {202221, 243711, 405379, 486453, 6036229}) {
+    const FamilyCount count = hold_family({1, seed}, ordered_chain);
+    EXPECT_EQ(count.unconfirmed, 0u) << seed;
+  }
+}
+
 TEST(Generated, MetamorphosesOfLaunderedPointers) {
   hold_metamorphoses(generated_range(300), laundered_chain);
 }

@@ -178,6 +178,7 @@ void watch_object(Exec* x, const Insn* i, int lane, const SharedPlace& place, Ac
   access.offset = place.offset;
   access.bytes = 8;
   access.first_lane = static_cast<std::uint8_t>(lane);
+  access.lanes = std::uint32_t{1} << lane;
   access.touch = touch;
   x->block->watch->open(place.block->rank, x).note(access);
 }
@@ -212,7 +213,9 @@ bool update(Exec* x, const Insn* i, int lane, MbarrierOp op, const Operands& ope
   if (i->r[0] != 0) {
     slot_at<std::uint64_t>(x, i->r[0])[lane] = *word_of(block, place.offset);
   }
-  order_arrival(x, lane, block, place.offset, (i->mode & kMbarrierRelaxed) != 0);
+  // What is released for its own block tells another one nothing.
+  const bool is_for_others = (i->mode & kMbarrierOfBlock) == 0 || &block == x->block;
+  order_arrival(x, lane, block, place.offset, (i->mode & kMbarrierRelaxed) != 0 || !is_for_others);
   return arrive(x, i, lane, block, place.offset, value, op == MbarrierOp::kArriveDrop,
                 (i->mode & kMbarrierNoComplete) == 0);
 }
@@ -290,7 +293,7 @@ Mbarrier Mbarrier::of(std::uint64_t bits) {
 }
 
 const Insn* op_mbarrier(Exec* x, const Insn* i) {
-  const auto op = static_cast<MbarrierOp>(i->mode & 0x1f);
+  const auto op = static_cast<MbarrierOp>(i->mode & 0x0f);
   if (op >= MbarrierOp::kTest && op <= MbarrierOp::kTryParity) return test(x, i, op);
   for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);

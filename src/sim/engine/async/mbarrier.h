@@ -49,6 +49,7 @@ enum class MbarrierOp : std::uint8_t {
 };
 
 // Insn::mode of op_mbarrier: a MbarrierOp with these flags.
+inline constexpr std::uint8_t kMbarrierOfBlock = 0x10;     // its scope is said to be the block
 inline constexpr std::uint8_t kMbarrierNoComplete = 0x20;  // the arrival must not end the phase
 inline constexpr std::uint8_t kMbarrierExpects = 0x40;     // the arrival announces bytes first
 inline constexpr std::uint8_t kMbarrierRelaxed = 0x80;     // it orders nothing itself

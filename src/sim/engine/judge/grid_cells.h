@@ -18,9 +18,11 @@ class GridToucher {
   enum class Strength : std::uint8_t { kWeak, kBlock, kCluster, kDevice };
   // All bytes are one lane's.
   static constexpr std::uint32_t kOneLane = 7;
+  // So are they, but several lanes accessed them at once.
+  static constexpr std::uint32_t kManyLanes = 6;
 
   GridToucher() = default;
-  // `shift`: log2 of the bytes that each lane touches, at most 5, or kOneLane.
+  // `shift`: log2 of the bytes that each lane touches, at most 5, or one of these.
   GridToucher(std::uint32_t cluster, std::uint32_t warp, std::uint32_t segment, const Insn* insn,
               int lane, std::uint32_t shift, Strength strength, bool updates)
       : cluster_(cluster),
@@ -43,6 +45,21 @@ class GridToucher {
   bool is_same_warp(const GridToucher& other) const {
     return cluster_ == other.cluster_ && warp() == other.warp();
   }
+  // Whether they are of two lanes of one warp, by two instructions that nothing orders.
+  bool is_of_other_lane(const GridToucher& other) const {
+    return other.is_any() && segment_ == other.segment_ && is_same_warp(other) &&
+           insn() != other.insn() && shift() != kManyLanes && other.shift() != kManyLanes &&
+           (lane() != other.lane() || shift() != other.shift());
+  }
+  // What this lane and another one of its warp access by one instruction is of many lanes.
+  GridToucher beside(const GridToucher& other) const {
+    GridToucher both = *this;
+    if (is_same_warp(other) && segment_ == other.segment_ && insn() == other.insn() &&
+        lane() != other.lane()) {
+      both.bits_ = (bits_ & ~(std::uint64_t{7} << 4)) | std::uint64_t{kManyLanes} << 4;
+    }
+    return both;
+  }
   // Whether both are of one warp's segment, and of one strength.
   bool is_repeated_by(const GridToucher& other) const {
     return segment_ == other.segment_ && cluster_ == other.cluster_ &&
@@ -51,7 +68,7 @@ class GridToucher {
   // Of the bytes from so many on: another lane's where each lane has its own.
   GridToucher at(std::uint32_t bytes) const {
     GridToucher part = *this;
-    if (is_any() && shift() != kOneLane) part.bits_ += std::uint64_t{bytes >> shift()} << 7;
+    if (is_any() && shift() < kManyLanes) part.bits_ += std::uint64_t{bytes >> shift()} << 7;
     return part;
   }
 

@@ -42,7 +42,11 @@ std::string text_of(const std::array<std::uint32_t, 3>& index) {
 }
 
 const char* advice_of(const GridToucher& a, const GridToucher& b, const ThreadPlace& mine,
-                      const ThreadPlace& theirs) {
+                      const ThreadPlace& theirs, bool lacks_proxy_fence) {
+  if (lacks_proxy_fence) {
+    return "no fence.proxy.async comes between the two: execute one behind the write";
+  }
+  if (a.is_of_other_lane(b)) return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;
   if (a.strength() != kWeak && b.strength() != kWeak) {
     return "the scope of one of them does not reach the other's block: use the scope gpu";
@@ -56,7 +60,7 @@ const char* advice_of(const GridToucher& a, const GridToucher& b, const ThreadPl
 }  // namespace
 
 void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher& other,
-                       bool other_writes, std::uint64_t address) {
+                       bool other_writes, std::uint64_t address, bool lacks_proxy_fence) {
   GridState& grid = *run.access.x->grid;
   // About the one that reads, if one does.
   const bool is_mine = !run.writes || other_writes;
@@ -66,7 +70,7 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
   const GridParty& rival = is_mine ? met : self;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(subject.toucher.insn()),
                                    reinterpret_cast<std::uintptr_t>(rival.toucher.insn()),
-                                   rival.writes ? 1u : 0u, 6};
+                                   rival.writes ? 1u : 0u, lacks_proxy_fence ? 7u : 6u};
   const auto compose = [&] {
     const ThreadPlace mine = place_of(grid, subject.toucher);
     const ThreadPlace theirs = place_of(grid, rival.toucher);
@@ -79,10 +83,11 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
     const std::uint32_t shift = subject.toucher.shift();
     finding.message = fmt::format(
         "{} {} bytes at {:#x}, {}, that thread {} of {} {} at {}, and {}", subject.verb(),
-        shift == GridToucher::kOneLane ? run.access.bytes : 1u << shift, address,
+        shift >= GridToucher::kManyLanes ? run.access.bytes : 1u << shift, address,
         describe(*grid.memory, grid.launch.note.get(), address), text_of(theirs.thread),
         mine.block == theirs.block ? "the same block" : "block " + text_of(theirs.block),
-        rival.verb(), where_of(grid, rival.toucher.insn()), advice_of(me, other, mine, theirs));
+        rival.verb(), where_of(grid, rival.toucher.insn()),
+        advice_of(me, other, mine, theirs, lacks_proxy_fence));
     return finding;
   };
   const bool may_be_updated = !subject.writes && rival.toucher.updates() &&

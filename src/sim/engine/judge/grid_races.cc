@@ -108,11 +108,15 @@ void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
 
 void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes) {
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
-  if (!run.writes && me.is_repeated_by(cell.read)) return;
-  if (me.strength() == GridToucher::Strength::kWeak && run.access.is_kept && cell.is_all_of(me)) {
-    return run.writes ? cell.set_write(me) : static_cast<void>(cell.read = me);
+  const bool may_miss_lanes =
+      me.is_of_other_lane(cell.write) || (run.writes && me.is_of_other_lane(cell.read));
+  if (!run.writes && run.access.is_kept && !may_miss_lanes && me.is_repeated_by(cell.read)) return;
+  if (me.strength() == GridToucher::Strength::kWeak && run.access.is_kept && !may_miss_lanes &&
+      cell.is_all_of(me)) {
+    return run.writes ? cell.set_write(me.beside(cell.write))
+                      : static_cast<void>(cell.read = me.beside(cell.read));
   }
-  if (cell.write.is_any() && races(run, cell.write) && !has_observed(run, cell)) {
+  if (cell.write.is_any() && races(run, me, cell.write) && !has_observed(run, cell)) {
     const bool stores = run.writes && !run.me.updates() && !cell.write.updates();
     const std::uint64_t at = stores ? first_difference(run, start, bytes) : start;
     if (at == start + bytes) {
@@ -122,6 +126,7 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, start, at);
   }
+  if (lacks_proxy_fence(run, me, cell)) report(run, me, cell.write, true, start, true);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, start, start);
@@ -141,12 +146,21 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
       compare(run, writer, Past::kWrite, start, start);
     }
   }
-  if (run.access.is_kept) cell.set_write(me);
+  if (run.access.is_kept) cell.set_write(me.beside(cell.write));
 }
 
-bool GridRaces::races(const Run& run, const GridToucher& other) const {
-  return !comes_after(run.knowledge, run.me, other) &&
-         !are_in_harmony(run.me, other, run.access.x->block->watch->warps_of_block());
+bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other) const {
+  return (me.is_of_other_lane(other) || !comes_after(run.knowledge, me, other)) &&
+         !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
+}
+
+// Whether a copy of the async proxy reads what a thread of the cluster wrote and no proxy fence
+// made visible to it. A fence of another cluster is not known, and taken for granted.
+bool GridRaces::lacks_proxy_fence(const Run& run, const GridToucher& me, const GridCell& cell) {
+  const GridToucher& writer = cell.write;
+  return !run.access.is_kept && writer.is_any() && writer.cluster() == me.cluster() &&
+         comes_after(run.knowledge, me, writer) &&
+         at(run.knowledge.fenced, writer.warp()) <= writer.segment();
 }
 
 // Whether the present access comes after a strong read of the last write, or, if it reads, after
@@ -188,17 +202,20 @@ std::uint64_t GridRaces::first_difference(const Run& run, std::uint64_t start,
 // `start` is the first byte of what the other one touched, `at` the one to name.
 void GridRaces::compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
                         std::uint64_t at) {
-  if (!races(run, other)) return;
+  if (!races(run, run.me.at(static_cast<std::uint32_t>(start - run.address)), other)) return;
   report(run, run.me.at(static_cast<std::uint32_t>(at - run.address)),
          other.at(static_cast<std::uint32_t>(at - start)), past == Past::kWrite, at);
 }
 
 void GridRaces::note_update(const GridCell& cell, const GridToucher& me) {
-  if (cell.read.is_any() && cell.read.is_same_warp(me)) updated_later_.insert(cell.read.insn());
+  const auto note = [&](const GridToucher& reader) {
+    if (reader.is_any() && reader.is_same_warp(me) && !me.is_of_other_lane(reader)) {
+      updated_later_.insert(reader.insn());
+    }
+  };
+  note(cell.read);
   if (cell.more == nullptr) return;
-  for (const GridToucher& reader : cell.more->readers) {
-    if (reader.is_same_warp(me)) updated_later_.insert(reader.insn());
-  }
+  for (const GridToucher& reader : cell.more->readers) note(reader);
 }
 
 void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me) {

@@ -19,10 +19,11 @@ struct Knowledge;
 // whom; between clusters it is what flags told (grid_flags.h).
 //
 // Of each part the last write is kept, with who read since. An access that comes after the one that
-// is kept replaces it: what races with the old one then races with the new one, too. Lanes of one
-// warp are not told apart. Strong accesses are no race with each other if each one's scope has the
-// other one's thread. A strong read that observes a write comes after it, and so does what comes
-// after that read, as far as the same bytes go (PTX ISA 9.0, "Causality Order").
+// is kept replaces it: what races with the old one then races with the new one, too. Lanes of
+// one warp are in a race unless the warp's barrier comes between the two, or anything else that
+// ends a segment. Strong accesses are no race with each other if each one's scope has the other
+// one's thread. A strong read that observes a write comes after it, and so does what comes after
+// that read, as far as the same bytes go (PTX ISA 9.0, "Causality Order").
 //
 // Two writes of one and the same value are none: who reads it need only come after one of them. A
 // weak read and an atomic update are none if the reader goes on to update the same bytes, as loops
@@ -41,7 +42,7 @@ class GridRaces {
     AccessKind touch = AccessKind::kRead;
     MemoryScope scope = MemoryScope::kDevice;  // of a strong one
     StoredValues values = {};
-    bool is_kept = true;  // else it is only compared with what was before it
+    bool is_kept = true;  // else it is a copy's, and only compared with what was before it
   };
 
   // `lanes` lanes from `lane` on touch bytes side by side, from `offset` in the region on.
@@ -66,7 +67,8 @@ class GridRaces {
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   enum class Past : std::uint8_t { kRead, kWrite };
-  bool races(const Run& run, const GridToucher& other) const;
+  bool races(const Run& run, const GridToucher& me, const GridToucher& other) const;
+  static bool lacks_proxy_fence(const Run& run, const GridToucher& me, const GridCell& cell);
   void compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
                std::uint64_t at);
   static bool has_observed(const Run& run, const GridCell& cell);
@@ -74,7 +76,7 @@ class GridRaces {
   void note_update(const GridCell& cell, const GridToucher& me);
   static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
   void report(const Run& run, const GridToucher& me, const GridToucher& other, bool other_writes,
-              std::uint64_t address);
+              std::uint64_t address, bool lacks_proxy_fence = false);
 
   GridCells cells_;
   GridFlags flags_;

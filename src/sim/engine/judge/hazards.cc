@@ -110,13 +110,20 @@ void GlobalWatch::report_forbidden() {
   });
 }
 
-// The reader makes room for this grid.
-void GlobalWatch::retain_reader(const Shadow::Cell* cell, Toucher reader) {
+// The toucher makes room for this grid.
+void GlobalWatch::retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher toucher) {
   const Ordering& ordering = Ordering::instance();
   const Ordering::Number last = ordering.last();
-  shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
-    return ordering.relation(reader.number(last), other.number(last)) == Relation::kBefore;
+  shadow_->keep(kept, cell, toucher.bits(), [&](Toucher other) {
+    return ordering.relation(toucher.number(last), other.number(last)) == Relation::kBefore;
   });
+}
+
+// Whether the lane comes after the other grid because it waited, and a lane beside it does not.
+bool GlobalWatch::comes_alone(Toucher other, int lane) const {
+  const std::uint32_t waited = x_->warp->ordered.waited();
+  return (waited >> lane & 1) != 0 && (x_->mask & ~waited) != 0 &&
+         !is_ignorable(other.bits(), UINT64_MAX) && relation_to(other) == Relation::kAwaited;
 }
 
 // Whether the other one is empty, this grid, or the operation that all lanes come after.
@@ -157,6 +164,13 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   const Toucher writer(Shadow::load(cell->write));
   const Toucher reader(Shadow::load(cell->read));
   if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
+  if (shadow_->writers.has_any()) {
+    for (const std::uint64_t bits : shadow_->kept_of(shadow_->writers, cell)) {
+      if (!is_harmless(Toucher(bits), lane, &writer_before_)) {
+        found(Toucher(bits), true, lane, offset);
+      }
+    }
+  }
   const auto me = [&] { return mine_of(lane).bits(); };
   // Of this grid's accesses the first is kept, or the first that others may race.
   const auto is_noted = [&](Toucher mine) {
@@ -164,16 +178,19 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   };
   if (touch_ == AccessKind::kRead) {
     if (is_noted(reader)) return;
-    if (!is_harmless(reader, lane, &reader_before_)) retain_reader(cell, reader);
+    if (!is_harmless(reader, lane, &reader_before_) || comes_alone(reader, lane)) {
+      retain(shadow_->readers, cell, reader);
+    }
     return Shadow::store(cell->read, me());
   }
   if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
-  if (shadow_->has_readers()) {
-    for (const std::uint64_t bits : shadow_->readers(cell)) {
+  if (shadow_->readers.has_any()) {
+    for (const std::uint64_t bits : shadow_->kept_of(shadow_->readers, cell)) {
       if (!is_harmless(Toucher(bits), lane, &reader_before_))
         found(Toucher(bits), false, lane, offset);
     }
   }
+  if (comes_alone(writer, lane)) retain(shadow_->writers, cell, writer);
   if (!is_noted(writer)) Shadow::store(cell->write, me());
 }
 
@@ -256,7 +273,8 @@ inline void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
   const bool reads = touch_ == AccessKind::kRead;
   const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
-                        (reads || (!shadow_->is_read_only && !shadow_->has_readers()));
+                        !shadow_->writers.has_any() &&
+                        (reads || (!shadow_->is_read_only && !shadow_->readers.has_any()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
   if (layout == nullptr) {
     for (std::uint32_t k = 0; k < lanes; ++k) {

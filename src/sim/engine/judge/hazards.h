@@ -36,7 +36,8 @@ class GlobalWatch {
   void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
                    std::uint64_t offset);
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
-  void retain_reader(const Shadow::Cell* cell, Toucher reader);
+  void retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher toucher);
+  bool comes_alone(Toucher other, int lane) const;
   Ordering::Relation relation_to(Toucher other) const;
   Toucher mine_of(int lane) const;
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);

@@ -29,7 +29,7 @@ class HostWatch {
     const Toucher reader(Shadow::load(cell->read));
     if (touch_ == AccessKind::kRead) {
       if (reader.is_any() && !comes_after(reader)) {
-        shadow_->keep_reader(cell, reader.bits(), [&](Toucher other) {
+        shadow_->keep(shadow_->readers, cell, reader.bits(), [&](Toucher other) {
           return Ordering::instance().relation(reader.number(last_), other.number(last_)) ==
                  Ordering::Relation::kBefore;
         });
@@ -37,8 +37,9 @@ class HostWatch {
       return Shadow::store(cell->read, me_.bits());
     }
     check(reader, false, address);
-    if (shadow_->has_readers()) {
-      for (const std::uint64_t bits : shadow_->readers(cell)) check(Toucher(bits), false, address);
+    if (shadow_->readers.has_any()) {
+      for (const std::uint64_t bits : shadow_->kept_of(shadow_->readers, cell))
+        check(Toucher(bits), false, address);
     }
     Shadow::store(cell->write, me_.bits());
   }

@@ -42,32 +42,36 @@ const Shadow::Layout* Shadow::refine(std::uint64_t low) {
       const Cell& old = present->cells[k >> finer];
       if ((old.write | old.read) != 0) made->cells[k] = old;
     }
-    std::unordered_map<const Cell*, std::vector<std::uint64_t>> readers;
-    for (const auto& [cell, several] : readers_) {
-      const auto first = static_cast<std::uint64_t>(cell - present->cells) << finer;
-      for (std::uint64_t k = 0; k < std::uint64_t{1} << finer; ++k) {
-        readers[made->cells + first + k] = several;
+    for (Kept* kept : {&readers, &writers}) {
+      decltype(kept->by_cell_) by_cell;
+      for (const auto& [cell, several] : kept->by_cell_) {
+        const auto first = static_cast<std::uint64_t>(cell - present->cells) << finer;
+        for (std::uint64_t k = 0; k < std::uint64_t{1} << finer; ++k) {
+          by_cell[made->cells + first + k] = several;
+        }
       }
+      kept->by_cell_ = std::move(by_cell);
     }
-    readers_ = std::move(readers);
   }
   layouts_.push_back(std::move(made));
   layout_.store(layouts_.back().get(), std::memory_order_release);
   return layouts_.back().get();
 }
 
-std::vector<std::uint64_t> Shadow::readers(const Cell* cell) {
+std::vector<std::uint64_t> Shadow::kept_of(const Kept& kept, const Cell* cell) {
   std::lock_guard lock(mutex_);
-  const auto found = readers_.find(cell);
-  return found == readers_.end() ? std::vector<std::uint64_t>{} : found->second;
+  const auto found = kept.by_cell_.find(cell);
+  return found == kept.by_cell_.end() ? std::vector<std::uint64_t>{} : found->second;
 }
 
 void Shadow::clear() {
   std::lock_guard lock(mutex_);
   layout_.store(nullptr, std::memory_order_release);
   layouts_.clear();
-  readers_.clear();
-  has_readers_.store(false, std::memory_order_relaxed);
+  for (Kept* kept : {&readers, &writers}) {
+    kept->by_cell_.clear();
+    kept->has_any_.store(false, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace baton::sim

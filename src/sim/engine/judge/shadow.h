@@ -100,23 +100,35 @@ class Shadow {
     return refine(low);
   }
 
-  // A reader besides the last one. `is_before` says of another one that is kept whether what comes
-  // after `reader` comes after that one too, which is then forgotten. Of kMostKept parts at most.
+  // Touchers of cells besides those that the cells have.
+  class Kept {
+   public:
+    bool has_any() const { return has_any_.load(std::memory_order_relaxed); }
+
+   private:
+    friend class Shadow;
+    std::atomic<bool> has_any_{false};
+    std::unordered_map<const Cell*, std::vector<std::uint64_t>> by_cell_;
+  };
+  Kept readers;  // that others read after, in no order with them
+  Kept writers;  // that threads wrote after which came behind them, while others did not
+
+  // `is_before` says of another one that is kept whether what comes after `toucher` comes after
+  // that one too, which is then forgotten. Of kMostKept parts at most.
   static constexpr std::size_t kMostKept = std::size_t{1} << 22;
   template <class IsBefore>
-  void keep_reader(const Cell* cell, std::uint64_t reader, IsBefore is_before) {
+  void keep(Kept& kept, const Cell* cell, std::uint64_t toucher, IsBefore is_before) {
     std::lock_guard lock(mutex_);
-    if (readers_.size() >= kMostKept && !readers_.contains(cell)) return;
-    std::vector<std::uint64_t>& several = readers_[cell];
+    if (kept.by_cell_.size() >= kMostKept && !kept.by_cell_.contains(cell)) return;
+    std::vector<std::uint64_t>& several = kept.by_cell_[cell];
     std::erase_if(several, [&](std::uint64_t other) {
-      return Toucher(other).low_number() == Toucher(reader).low_number() ||
+      return Toucher(other).low_number() == Toucher(toucher).low_number() ||
              is_before(Toucher(other));
     });
-    several.push_back(reader);
-    has_readers_.store(true, std::memory_order_relaxed);
+    several.push_back(toucher);
+    kept.has_any_.store(true, std::memory_order_relaxed);
   }
-  std::vector<std::uint64_t> readers(const Cell* cell);
-  bool has_readers() const { return has_readers_.load(std::memory_order_relaxed); }
+  std::vector<std::uint64_t> kept_of(const Kept& kept, const Cell* cell);
 
   // Forgets everything. Nobody may be using the shadow.
   void clear();
@@ -126,11 +138,9 @@ class Shadow {
 
   const std::uint64_t bytes_;
   std::atomic<const Layout*> layout_{nullptr};
-  std::atomic<bool> has_readers_{false};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Layout>>
       layouts_;  // the last is in use; others may still be looked at
-  std::unordered_map<const Cell*, std::vector<std::uint64_t>> readers_;
 };
 
 }  // namespace baton::sim

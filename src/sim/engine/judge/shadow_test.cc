@@ -27,8 +27,8 @@ TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
     const Shadow::Layout* words = shadow.layout(12, 4);
     ASSERT_EQ(words->shift, 2);
     words->cells[3] = {reader(1, 7), reader(2, 8)};
-    shadow.keep_reader(words->cells + 3, reader(3, 9), never);
-    shadow.keep_reader(words->cells + 3, reader(4, 10), never);
+    shadow.keep(shadow.readers, words->cells + 3, reader(3, 9), never);
+    shadow.keep(shadow.readers, words->cells + 3, reader(4, 10), never);
 
     const Shadow::Layout* parts = shadow.layout(bytes, bytes);
     ASSERT_EQ(parts->shift, bytes == 2 ? 1 : 0);
@@ -39,7 +39,7 @@ TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
       const bool inside = k * bytes >= 12 && k * bytes < 16;
       EXPECT_EQ(parts->cells[k].write, inside ? reader(1, 7) : 0);
       EXPECT_EQ(parts->cells[k].read, inside ? reader(2, 8) : 0);
-      EXPECT_EQ(sorted(shadow.readers(parts->cells + k)),
+      EXPECT_EQ(sorted(shadow.kept_of(shadow.readers, parts->cells + k)),
                 inside ? both : std::vector<std::uint64_t>{});
     }
   }
@@ -48,25 +48,26 @@ TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
 TEST(Shadow, PartsAreRefinedTwice) {
   Shadow shadow(64);
   const auto never = [](Toucher) { return false; };
-  shadow.keep_reader(shadow.layout(60, 4)->cells + 15, reader(3, 9), never);
+  shadow.keep(shadow.readers, shadow.layout(60, 4)->cells + 15, reader(3, 9), never);
   shadow.layout(2, 2);
   const Shadow::Layout* bytes = shadow.layout(1, 1);
   for (std::uint64_t k = 0; k < 64; ++k) {
-    EXPECT_EQ(shadow.readers(bytes->cells + k).size(), k < 60 ? 0u : 1u) << k;
+    EXPECT_EQ(shadow.kept_of(shadow.readers, bytes->cells + k).size(), k < 60 ? 0u : 1u) << k;
   }
 }
 
 TEST(Shadow, ForgetsEverything) {
   Shadow shadow(64);
   shadow.layout(0, 4)->cells[2] = {reader(1, 7), reader(2, 8)};
-  shadow.keep_reader(shadow.layout(0, 4)->cells + 2, reader(3, 9), [](Toucher) { return false; });
-  EXPECT_TRUE(shadow.has_readers());
+  shadow.keep(shadow.readers, shadow.layout(0, 4)->cells + 2, reader(3, 9),
+              [](Toucher) { return false; });
+  EXPECT_TRUE(shadow.readers.has_any());
   shadow.clear();
-  EXPECT_FALSE(shadow.has_readers());
+  EXPECT_FALSE(shadow.readers.has_any());
   const Shadow::Layout* layout = shadow.layout(0, 4);
   EXPECT_EQ(layout->cells[2].write, 0u);
   EXPECT_EQ(layout->cells[2].read, 0u);
-  EXPECT_TRUE(shadow.readers(layout->cells + 2).empty());
+  EXPECT_TRUE(shadow.kept_of(shadow.readers, layout->cells + 2).empty());
 }
 
 }  // namespace

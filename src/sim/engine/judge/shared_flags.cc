@@ -17,50 +17,71 @@ void SharedWatch::access_flag(Exec* x, std::uint64_t address, AccessKind touch, 
     access_grid_flag(x, address, touch, order);
   }
   const std::uint32_t warp = warp_of(x);
+  const std::uint32_t rank = x->block->rank;
+  const bool for_block = is_for_block(scope);
   const bool writes = touch != AccessKind::kRead;
   const bool releases_now = writes && releases(order);
-  const Knowledge& fenced = fences_[warp].released;
-  if (!releases_now && fenced.empty() && flags_.empty()) return;
+  Fences& fences = fences_[warp];
+  const bool has_fenced = !fences.released.empty() || !fences.released_in_block.empty();
+  if (!releases_now && !has_fenced && flags_.empty()) return;
   if (touch != AccessKind::kWrite) {
     if (const auto found = flags_.find(address); found != flags_.end()) {
-      if (acquires(order) || touch == AccessKind::kUpdate) {
-        learn(x, warp, found->second.clock);
-      } else {
-        merge(fences_[warp].seen, found->second.clock);
+      const bool acquires_now = acquires(order) || touch == AccessKind::kUpdate;
+      for (std::uint32_t from = 0; from < found->second.told.size(); ++from) {
+        const Told& told = found->second.told[from];
+        if (from != rank && for_block) continue;
+        if (acquires_now) {
+          learn(x, warp, told.clock);
+          if (from == rank) learn(x, warp, told.in_block);
+        } else if (from == rank && memories_.size() > 1) {
+          merge(fences.seen_in_block, told.clock);
+          merge(fences.seen_in_block, told.in_block);
+        } else {
+          merge(fences.seen, told.clock);
+        }
       }
     }
   }
   if (!writes) return;
   if (releases_now) close(x, warp);
-  const bool tells = releases_now || !fenced.empty();
   if (touch == AccessKind::kWrite) {
     const auto found = flags_.find(address);
     if (found != flags_.end() && found->second.warp != warp) flags_.erase(found);
   }
-  if (!tells) return;
+  if (!releases_now && !has_fenced) return;
   Flag& flag = flags_[address];
   flag.warp = warp;
+  flag.told.resize(memories_.size());
+  Told& told = flag.told[rank];
+  Knowledge& clock = for_block ? told.in_block : told.clock;
   if (releases_now) {
-    join(flag.clock, warp);
+    join(clock, warp);
   } else {
-    merge(flag.clock, fenced);
+    merge(clock, fences.released);
+    merge(told.in_block, fences.released_in_block);
   }
 }
 
 void SharedWatch::fence(Exec* x, MemoryScope scope) {
   const std::uint32_t warp = warp_of(x);
+  const bool for_block = is_for_block(scope);
   Fences& fences = fences_[warp];
   Knowledge& knowledge = clocks_[warp];
   close(x, warp);
-  merge(knowledge, fences.seen);
-  fences.seen.clear();
+  merge(knowledge, fences.seen_in_block);
+  fences.seen_in_block.clear();
+  if (!for_block) {
+    merge(knowledge, fences.seen);
+    fences.seen.clear();
+  }
   if (x->grid->races != nullptr && scope == MemoryScope::kDevice) {
     take_in(x, knowledge, knowledge.seen);
     knowledge.seen.clear();
     knowledge.released = known_to(x, warp);
   }
-  fences.released = knowledge;
-  raise(fences.released.over, warp, index_[warp]);
+  Knowledge& released = for_block ? fences.released_in_block : fences.released;
+  released = knowledge;
+  raise(released.over, warp, index_[warp]);
 }
 
 // Whatever the warp knows is visible to copies that it asks for from here on, and to those of

@@ -39,12 +39,6 @@ bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) 
   return from >= end || std::memcmp(bytes_of(a), bytes_of(b), end - from) == 0;
 }
 
-bool conflicts(const SharedWatch::Access& a, const SharedWatch::Access& b) {
-  if (reads_only(a.touch) && reads_only(b.touch)) return false;
-  if (is_strong(a.touch) && is_strong(b.touch)) return false;
-  return !write_the_same(a, b);
-}
-
 std::string index_text(const std::array<std::uint32_t, 3>& index) {
   return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
@@ -55,78 +49,90 @@ const char* verb_of(AccessKind touch) {
 
 }  // namespace
 
+bool SharedWatch::can_conflict(const Access& a, const Access& b) {
+  if (reads_only(a.touch) && reads_only(b.touch)) return false;
+  if (is_strong(a.touch) && is_strong(b.touch)) return false;
+  return !write_the_same(a, b);
+}
+
 void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& other,
                                   Lack lack) const {
-  const Footprint& a = *one.touched;
-  const Footprint& b = *other.touched;
+  const Footprint& first = *one.touched;
+  const Footprint& second = *other.touched;
   std::uint32_t reported = 0;
-  for (std::uint32_t word = std::max(a.low, b.low); word < std::min(a.high, b.high); ++word) {
-    std::uint64_t bits = conflicts_in(a, b, word);
+  for (std::uint32_t word = std::max(first.low, second.low);
+       word < std::min(first.high, second.high); ++word) {
+    std::uint64_t bits = conflicts_in(first, second, word);
     for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
       const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))
                                << shift_;
       const auto is_here = [&](const Access& access) {
         return lane_at(access, at, 1u << shift_) >= 0;
       };
-      for (const Access& mine : a.log) {
+      for (const Access& mine : first.log) {
         if (!is_here(mine)) continue;
-        const auto rival = std::find_if(b.log.begin(), b.log.end(), [&](const Access& theirs) {
-          return conflicts(mine, theirs) && is_here(theirs);
-        });
-        if (rival == b.log.end()) continue;
+        const auto rival = std::find_if(
+            second.log.begin(), second.log.end(),
+            [&](const Access& theirs) { return can_conflict(mine, theirs) && is_here(theirs); });
+        if (rival == second.log.end()) continue;
         ++reported;
         // About the one that reads, if one does, and about a thread rather than a copy.
         const auto rank = [&](const Access& access, const Segment& segment) {
           return std::tuple(segment.party >= watch_.all_, !reads_only(access.touch), segment.warp);
         };
-        if (rank(*rival, other) < rank(mine, one)) {
-          report(x, other, *rival, one, mine, at, lack);
-        } else {
-          report(x, one, mine, other, *rival, at, lack);
-        }
+        const Party a{one, mine, lane_at(mine, at, 1u << shift_)};
+        const Party b{other, *rival, lane_at(*rival, at, 1u << shift_)};
+        const bool is_theirs = rank(*rival, other) < rank(mine, one);
+        report(x, is_theirs ? b : a, is_theirs ? a : b, at, lack);
         break;
       }
     }
   }
 }
 
-void SharedWatch::Memory::report(Exec* x, const Segment& mine, const Access& a,
-                                 const Segment& theirs, const Access& b, std::uint32_t at,
+void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs, std::uint32_t at,
                                  Lack lack) const {
   GridState& grid = *x->grid;
-  const bool is_copy = mine.party >= watch_.all_ || theirs.party >= watch_.all_;
+  const Access& a = mine.access;
+  const Access& b = theirs.access;
+  const bool i_copy = mine.segment.party >= watch_.all_;
+  const bool they_copy = theirs.segment.party >= watch_.all_;
+  const bool is_copy = i_copy || they_copy;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(a.insn),
-                                   reinterpret_cast<std::uintptr_t>(b.insn), is_copy ? 1u : 0u,
-                                   lack == Lack::kOrder ? 3u : 5u};
-  const auto thread_of = [&](const Access& access, const Segment& segment) {
-    const auto lane = static_cast<std::uint32_t>(lane_at(access, at, 1u << shift_));
-    return thread_index(grid, segment.warp % watch_.warps_ * kLanes + lane);
+                                   reinterpret_cast<std::uintptr_t>(b.insn),
+                                   (is_copy ? 1u : 0u) | (lack == Lack::kWarpBarrier ? 2u : 0u),
+                                   lack == Lack::kProxyFence ? 5u : 3u};
+  const auto thread_of = [&](const Party& party) {
+    return thread_index(
+        grid, party.segment.warp % watch_.warps_ * kLanes + static_cast<std::uint32_t>(party.lane));
   };
   const auto block_of = [&](std::uint32_t rank) -> std::array<std::uint32_t, 3> {
     const Extent3& index = x->block->cluster->blocks[rank]->index;
     return {index.x, index.y, index.z};
   };
   grid.logged.add(*grid.log, key, 1, [&] {
-    const std::uint32_t my_rank = mine.warp / watch_.warps_;
-    const std::uint32_t their_rank = theirs.warp / watch_.warps_;
+    const std::uint32_t my_rank = mine.segment.warp / watch_.warps_;
+    const std::uint32_t their_rank = theirs.segment.warp / watch_.warps_;
     driver::Finding finding(is_copy ? driver::FindingKind::kAsyncRace
                                     : driver::FindingKind::kSharedRace);
     finding.tag = driver::tag_of(grid.launch.note.get());
     finding.kernel = grid.launch.kernel->name;
     finding.block = block_of(my_rank);
-    finding.thread = thread_of(a, mine);
+    finding.thread = thread_of(mine);
     finding.where = where_of(grid, a.insn);
     finding.message = fmt::format(
         "{}{} {} bytes of shared memory{} at {:#x}, that {}thread {} of {} {} at {}, and {}",
-        mine.party >= watch_.all_ ? "an asynchronous copy of the thread " : "", verb_of(a.touch),
-        a.bytes, rank_ == my_rank ? "" : " of block " + index_text(block_of(rank_)), at,
-        theirs.party >= watch_.all_ ? "an asynchronous copy of " : "",
-        index_text(thread_of(b, theirs)),
-        their_rank == my_rank ? "the same block" : "block " + index_text(block_of(their_rank)),
+        i_copy ? "an asynchronous copy of the thread " : "", verb_of(a.touch), a.bytes,
+        rank_ == my_rank ? "" : " of block " + index_text(block_of(rank_)), at,
+        they_copy ? "an asynchronous copy of " : "", index_text(thread_of(theirs)),
+        lack == Lack::kWarpBarrier ? "the same warp"
+        : their_rank == my_rank    ? "the same block"
+                                   : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        lack == Lack::kProxyFence ? "no fence.proxy.async comes between the two: execute one "
-                                    "behind the write, before the "
-                                    "barrier"
+        lack == Lack::kProxyFence    ? "no fence.proxy.async comes between the two: execute one "
+                                       "behind the write, before the "
+                                       "barrier"
+        : lack == Lack::kWarpBarrier ? "there is no __syncwarp() of the two lanes between them"
         : is_copy               ? "nothing between the two waits for the copy, or orders it after "
                                   "the other"
         : my_rank == their_rank ? "there is no barrier between the two"

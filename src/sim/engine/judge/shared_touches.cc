@@ -105,6 +105,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->high = 0;
   footprint->shift = shift_;
   footprint->is_whole = true;
+  footprint->lanes_are_compared = false;
   footprint->writes = footprint->has_strong = false;
   footprint->log.clear();
   return footprint;
@@ -150,6 +151,23 @@ void SharedWatch::Memory::refine() {
 }
 
 void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
+  // A lane that polls.
+  const bool polls = access.touch == AccessKind::kStrongRead && !touched.log.empty();
+  if (polls && touched.log.back() == access) return;
+  if (access.bytes != 0) mark(touched, access);
+  if (touched.log.size() >= kMostLogged) {
+    if (touched.is_whole) thin_out(touched);
+    if (touched.log.size() >= kMostLogged) return;
+  }
+  // Loops come back soon.
+  const std::size_t recent = touched.is_whole ? 0 : std::min<std::size_t>(touched.log.size(), 64);
+  if (std::find(touched.log.end() - static_cast<std::ptrdiff_t>(recent), touched.log.end(),
+                access) == touched.log.end()) {
+    touched.log.push_back(access);
+  }
+}
+
+void SharedWatch::Memory::mark(Footprint& touched, const Access& access) const {
   Bits& bits = set_of(touched, access.touch);
   touched.writes = touched.writes || !reads_only(access.touch);
   touched.has_strong = touched.has_strong || is_strong(access.touch);
@@ -173,16 +191,6 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   }
   touched.low = std::min(touched.low, first >> 6);
   touched.high = std::max(touched.high, ((end - 1) >> 6) + 1);
-  if (touched.log.size() >= kMostLogged) {
-    if (touched.is_whole) thin_out(touched);
-    if (touched.log.size() >= kMostLogged) return;
-  }
-  // Loops come back soon.
-  const std::size_t recent = touched.is_whole ? 0 : std::min<std::size_t>(touched.log.size(), 64);
-  if (std::find(touched.log.end() - static_cast<std::ptrdiff_t>(recent), touched.log.end(),
-                access) == touched.log.end()) {
-    touched.log.push_back(access);
-  }
 }
 
 bool SharedWatch::Memory::is_written(const Footprint& touched, const Access& access) const {
@@ -262,6 +270,10 @@ void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
 
 // Holds the segment against those that ended before it and that nothing orders, and keeps it.
 void SharedWatch::Memory::close(Exec* x, Segment segment) {
+  if (segment.party < watch_.all_ && !segment.touched->lanes_are_compared) {
+    segment.touched->lanes_are_compared = true;
+    compare_lanes(x, segment);
+  }
   const Footprint& mine = *segment.touched;
   const Footprint& all = *all_closed_;
   const std::uint32_t from = std::max(mine.low, all.low);

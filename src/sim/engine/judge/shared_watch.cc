@@ -122,7 +122,11 @@ void SharedWatch::forget_ordered() {
 }
 
 void SharedWatch::arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed) {
-  arrive(x, mbarriers_[mbarrier].arriving, is_relaxed);
+  Knowledge& arriving = mbarriers_[mbarrier].arriving;
+  if (is_relaxed && mbarrier.rank == x->block->rank) {
+    merge(arriving, fences_[warp_of(x)].released_in_block);
+  }
+  arrive(x, arriving, is_relaxed);
 }
 
 void SharedWatch::complete_mbarrier(const Place& mbarrier) {
@@ -134,7 +138,7 @@ void SharedWatch::complete_mbarrier(const Place& mbarrier) {
 void SharedWatch::leave_mbarrier(Exec* x, std::uint32_t offset, bool is_relaxed) {
   const std::uint32_t warp = warp_of(x);
   const Knowledge& done = mbarriers_[{x->block->rank, offset}].done;
-  if (is_relaxed) return merge(fences_[warp].seen, done);
+  if (is_relaxed) return merge(fences_[warp].seen_in_block, done);
   learn(x, warp, done);
   forget_ordered();
 }

@@ -26,7 +26,8 @@ namespace baton::sim {
 // fences, releasing and acquiring accesses. What a segment touched of one block's memory is a
 // footprint: sets of bits, a bit a word (a byte, once smaller accesses were seen there). Segments
 // that nothing orders are held against each other when the later of them ends; what is ordered
-// before all warps that still run is forgotten. Lanes of one warp are not held against each other.
+// before all warps that still run is forgotten. Lanes of one warp are held against each other
+// within a segment (shared_lanes.cc).
 // Loops touch the same places turn by turn, so an access is first held against the one that came at
 // this point of a segment before: where a segment does what one before it did, it takes over that
 // one's footprint.
@@ -35,9 +36,9 @@ namespace baton::sim {
 // differs.
 //
 // Atomics and strong accesses order nothing by themselves. A flag does: what one thread releases
-// and another one acquires, by the access itself or by a fence beside it (access_flag). Within a
-// cluster, scopes are taken to be wide enough. What one cluster tells another one passes through
-// flags in global memory (grid_flags.cc). One thread at a time.
+// and another one acquires, by the access itself or by a fence beside it (access_flag). What has
+// the scope of a block tells other blocks of the cluster nothing. What one cluster tells another
+// one passes through flags in global memory (grid_flags.cc). One thread at a time.
 class SharedWatch {
  public:
   // `bytes` of shared memory and `warps` of each block. What warps write is kept until it is
@@ -65,6 +66,7 @@ class SharedWatch {
     // Of patterns: all that stride, places and lanes_apart say. Where bit 0 is set, bit k is what
     // is touched 4 * k bytes behind the offset. 0: none.
     std::uint64_t shape = 0;
+    std::uint32_t lanes = 0;  // that touch the one place, where the stride is 0
     AccessKind touch = AccessKind::kRead;
     bool one_value = false;
 
@@ -78,6 +80,7 @@ class SharedWatch {
     std::uint32_t low = UINT32_MAX, high = 0;  // words of the sets that are in use
     int shift = 2;                             // log2 of the bytes of a bit
     bool is_whole = true;                      // of the log
+    bool lanes_are_compared = false;
     bool writes = false;
     bool has_strong = false;  // accesses: else those sets are empty
     std::vector<Access> log;
@@ -126,7 +129,10 @@ class SharedWatch {
   };
 
   // What two segments lack.
-  enum class Lack : std::uint8_t { kOrder, kProxyFence };
+  enum class Lack : std::uint8_t { kOrder, kProxyFence, kWarpBarrier };
+
+  // Whether two accesses of one place can be a race.
+  static bool can_conflict(const Access& a, const Access& b);
 
   // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
   // race with each other, nor are reads.
@@ -159,6 +165,7 @@ class SharedWatch {
     Memory(SharedWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank) {}
     void diverge(Open& open);
     void touch(Footprint& footprint, const Access& access);
+    void mark(Footprint& footprint, const Access& access) const;
     bool is_written(const Footprint& footprint, const Access& access) const;
     void refine();
     void refine(Footprint& footprint);
@@ -168,8 +175,14 @@ class SharedWatch {
     void close(Exec* x, Segment segment);
     static void add(const Footprint& from, Footprint& to);
     void compare(Exec* x, const Segment& one, const Segment& other, Lack lack) const;
-    void report(Exec* x, const Segment& mine, const Access& a, const Segment& theirs,
-                const Access& b, std::uint32_t at, Lack lack) const;
+    void compare_lanes(Exec* x, const Segment& segment) const;
+    // An access by one of its lanes.
+    struct Party {
+      const Segment& segment;
+      const Access& access;
+      int lane = 0;
+    };
+    void report(Exec* x, const Party& mine, const Party& theirs, std::uint32_t at, Lack lack) const;
     void forget(const Times& over, const Times* fenced);
     void begin();
 
@@ -220,6 +233,8 @@ class SharedWatch {
                    MemoryScope scope);
   void fence(Exec* x, MemoryScope scope);
   void fence_proxy(Exec* x);
+  // The lanes of the executing warp met at its barrier.
+  void sync_lanes(Exec* x, const Insn* insn, std::uint32_t lanes);
   // An arrival at an mbarrier, the end of its phase, and of a successful wait for one of the own
   // block. What is relaxed orders by fences alone.
   void arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed);
@@ -254,14 +269,23 @@ class SharedWatch {
     std::uint32_t party = 0;  // of its bulk copies; 0: none yet
     std::uint32_t copies = 0;
   };
-  // What a warp's latest fence released, and what it has seen of flags since.
+  // What a warp's latest fence released, and what it has seen of flags since: for all of the
+  // cluster, and, where that has several blocks, for its own one.
   struct Fences {
     Knowledge released, seen;
+    Knowledge released_in_block, seen_in_block;
+  };
+  struct Told {
+    Knowledge clock;     // with a scope that has the cluster
+    Knowledge in_block;  // with the scope of the block
   };
   struct Flag {
-    Knowledge clock;
+    std::vector<Told> told;  // by the rank of who told it
     std::uint32_t warp = 0;  // that wrote it last
   };
+  bool is_for_block(MemoryScope scope) const {
+    return scope == MemoryScope::kBlock && memories_.size() > 1;
+  }
   using AllCopies = std::map<std::uint32_t, Copies>;  // by warp
 
   void close(Exec* x, std::uint32_t warp);

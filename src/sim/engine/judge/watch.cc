@@ -140,7 +140,9 @@ void each_run(const Insn* i, const Offset* offsets, std::uint32_t mask, std::uin
     access.places = static_cast<std::uint16_t>(stride == 0 ? 1 : end - lane);
     access.first_lane = static_cast<std::uint8_t>(lane);
     access.touch = touch;
-    note(access, (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane);
+    const std::uint32_t lanes = (~std::uint32_t{0} >> (kLanes - (end - lane))) << lane;
+    if (stride == 0) access.lanes = lanes;
+    note(access, lanes);
     lane = end;
   }
 }
@@ -226,7 +228,10 @@ namespace {
   access.places = static_cast<std::uint16_t>(access.stride == 0 ? 1 : places.count);
   access.lanes_apart = static_cast<std::uint8_t>(places.apart);
   access.touch = touch;
-  if (access.stride == 0) set_value(values, kAllLanes, &access);
+  if (access.stride == 0) {
+    access.lanes = kAllLanes;
+    set_value(values, kAllLanes, &access);
+  }
   access.shape = p.footprint;
   note_shared(region, access);
 }
@@ -280,11 +285,17 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
     }
     return;
   }
+  // With the scope of the block it is not strong for the block whose memory it is.
+  const bool is_remote = region.shadow != &x->block->watch->open(x->block->rank, x);
+  if (is_remote && scope == MemoryScope::kBlock) {
+    touch = reads_only(touch) ? AccessKind::kRead : AccessKind::kWrite;
+  }
   SharedWatch::Access access;
   access.insn = i;
   access.offset = static_cast<std::uint32_t>(offset);
   access.bytes = bytes;
   access.first_lane = static_cast<std::uint8_t>(lane);
+  access.lanes = 1u << lane;
   access.touch = touch;
   set_value(values, 1u << lane, &access);
   note_shared(region, access);

@@ -80,6 +80,7 @@ void Lowering::mbarrier() {
   const bool no_complete = arrives && m.take("noComplete");
   const bool by_parity = tests && m.take("parity");
   const bool is_relaxed = insn_->has("relaxed");
+  const bool is_of_block = insn_->has("cta");
   drop_order(m);
   const Space space = take_space(m);
   if (m.need_type() != Type::kB64) throw Unsupported{"an mbarrier has type .b64"};
@@ -90,6 +91,7 @@ void Lowering::mbarrier() {
   if (no_complete) mode |= kMbarrierNoComplete;
   if (expects) mode |= kMbarrierExpects;
   if (is_relaxed) mode |= kMbarrierRelaxed;
+  if (is_of_block) mode |= kMbarrierOfBlock;
   if (op == MbarrierOp::kPendingCount) {
     need_operands(2, 2);
     const SlotId state = source(operand(1), Type::kB64);

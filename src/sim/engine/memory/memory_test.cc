@@ -198,12 +198,12 @@ TEST(DeviceMemory, ForgetsTheTouchesOfEveryLiveAllocation) {
   };
   for (const std::uint64_t address : addresses) {
     Shadow& shadow = shadow_of(address);
-    shadow.keep_reader(shadow.layout(0, 4)->cells, 1, [](Toucher) { return false; });
+    shadow.keep(shadow.readers, shadow.layout(0, 4)->cells, 1, [](Toucher) { return false; });
   }
   memory.free(addresses[1]);
   memory.impl().forget_touches();
-  EXPECT_FALSE(shadow_of(addresses[0]).has_readers());
-  EXPECT_FALSE(shadow_of(addresses[2]).has_readers());
+  EXPECT_FALSE(shadow_of(addresses[0]).readers.has_any());
+  EXPECT_FALSE(shadow_of(addresses[2]).readers.has_any());
 }
 
 // Addresses are plenty; what the host lacks is memory.

@@ -24,7 +24,7 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
   if (ordered) warp->ordered.add(1, kAllLanes);
   warp->fenced = 0;
   warp->count = 1;
-  warp->current = 0;
+  warp->current = warp->turn = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;
   warp->slices = 0;
   warp->fragments[0] = Fragment{};

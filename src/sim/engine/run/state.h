@@ -74,6 +74,7 @@ struct Warp {
   std::uint32_t fenced = 0;  // lanes that executed a fence
   std::uint32_t count = 0;
   std::uint32_t current = 0;
+  std::uint32_t turn = 0;  // the fragment that was chosen last out of turn: all get theirs
   // A fragment that was chosen out of turn, because another one spins: joins do not stop it.
   bool out_of_turn = false;
   bool rotate = false;       // choose one out of turn next
@@ -197,7 +198,7 @@ struct GridState final : public Grid {
   PrintedText output;
   Workspaces::Hold workspace;  // of a cooperative launch
   DeviceMemory* memory = nullptr;
-  const EngineConfig* config = nullptr;  // the engine's
+  const EngineConfig* config = nullptr;                    // the engine's
   const DeviceMemory::Impl::Snapshot* snapshot = nullptr;  // while it is being advanced
   // Of a launch with ranges: what it may access, and the snapshot that this was made from.
   std::shared_ptr<const DeviceMemory::Impl::Snapshot> restricted, restricted_from;

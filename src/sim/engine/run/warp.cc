@@ -75,8 +75,9 @@ const Insn* resume(Exec* x) {
     return nullptr;
   }
   std::uint32_t best = warp.count;
+  const std::uint32_t last = warp.rotate ? warp.turn : warp.current;
   for (std::uint32_t step = 1; step <= warp.count; ++step) {
-    const std::uint32_t k = (warp.current + step) % warp.count;
+    const std::uint32_t k = (last + step) % warp.count;
     const Fragment& fragment = warp.fragments[k];
     if (fragment.wait != Wait::kNone) continue;
     if (best == warp.count || before(warp, fragment, warp.fragments[best])) best = k;
@@ -86,6 +87,7 @@ const Insn* resume(Exec* x) {
     x->stop = Stop::kWaiting;
     return nullptr;
   }
+  if (warp.rotate) warp.turn = best;
   warp.out_of_turn = warp.rotate;
   warp.rotate = false;
   return enter(x, warp, best);
@@ -119,11 +121,12 @@ const Insn* exit_lanes(Exec* x) {
   if (warp.live == 0 && x->block->watch != nullptr) x->block->watch->exit(x);
   leave_barriers(x, static_cast<std::uint32_t>(std::popcount(gone)));
   leave_cluster_barrier(x, gone);
-  recheck_waits(warp);
+  note_sync(x, nullptr, recheck_waits(warp));
   return resume(x);
 }
 
-void recheck_waits(Warp& warp) {
+std::uint32_t recheck_waits(Warp& warp) {
+  std::uint32_t synced = 0;
   for (std::uint32_t k = 0; k < warp.count; ++k) {
     Fragment& fragment = warp.fragments[k];
     if (fragment.wait != Wait::kConverge && fragment.wait != Wait::kWarpSync) continue;
@@ -132,6 +135,8 @@ void recheck_waits(Warp& warp) {
     for (std::uint32_t other = 0; other < warp.count; ++other) {
       const Fragment& o = warp.fragments[other];
       if (o.wait != fragment.wait) continue;
+      // Who waits for others at a barrier of the warp is not here.
+      if (o.wait == Wait::kWarpSync && o.members != fragment.members) continue;
       if (o.wait == Wait::kConverge && (o.pc != fragment.pc || o.frame != fragment.frame)) continue;
       here |= o.mask;
     }
@@ -140,11 +145,18 @@ void recheck_waits(Warp& warp) {
     const std::uint32_t members = fragment.members;
     share_order(warp, members & here);
     const Wait kind = fragment.wait;
+    if (kind == Wait::kWarpSync) synced |= members & here;
     for (std::uint32_t other = 0; other < warp.count; ++other) {
       Fragment& o = warp.fragments[other];
-      if (o.wait == kind && (o.mask & members) != 0) o.wait = Wait::kNone;
+      if (o.wait != kind || (o.mask & members) == 0) continue;
+      if (kind == Wait::kConverge || o.members == members) o.wait = Wait::kNone;
     }
   }
+  return synced;
+}
+
+void note_sync(Exec* x, const Insn* insn, std::uint32_t lanes) {
+  if (lanes != 0 && x->block->watch != nullptr) x->block->watch->sync_lanes(x, insn, lanes);
 }
 
 bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next) {
@@ -156,7 +168,7 @@ bool converge(Exec* x, const Insn* i, std::uint32_t members, const Insn** next) 
   fragment.members = members;
   fragment.pc = i;
   fragment.from = x->from;
-  recheck_waits(warp);
+  note_sync(x, i, recheck_waits(warp));
   *next = resume(x);
   return false;
 }

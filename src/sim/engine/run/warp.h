@@ -35,7 +35,10 @@ void split(Exec* x, std::uint32_t mask, const Insn* pc, std::uint32_t count);
 // The present fragment's lanes left the kernel.
 const Insn* exit_lanes(Exec* x);
 // After a change that may have ended a fragment's wait for other lanes: lets those go on.
-void recheck_waits(Warp& warp);
+// Returns the lanes whose bar.warp.sync is over.
+std::uint32_t recheck_waits(Warp& warp);
+// The lanes met at the warp's barrier: tells those that look for races.
+void note_sync(Exec* x, const Insn* insn, std::uint32_t lanes);
 
 // At backward branches: whether the slice is over or the fragment spins, and handing over then.
 bool should_yield(const Exec* x);

@@ -223,7 +223,7 @@ const Insn* op_elect(Exec* x, const Insn* i) {
 
 const Insn* op_warp_sync(Exec* x, const Insn* i) {
   const std::uint32_t group = unmet_group(x, i);
-  if (group == 0) return with_members(x, i, [] {});
+  if (group == 0) return with_members(x, i, [x, i] { note_sync(x, i, x->mask); });
   const int first = std::countr_zero(group);
   const std::uint32_t members = slot_at<std::uint32_t>(x, i->r[5])[first];
   if (members == 0) return no_members(x, i, first);
@@ -234,7 +234,7 @@ const Insn* op_warp_sync(Exec* x, const Insn* i) {
   fragment.members = members;
   fragment.pc = i + 1;
   fragment.from = x->from;
-  recheck_waits(warp);
+  note_sync(x, i, recheck_waits(warp));
   return resume(x);
 }
 
