@@ -43,6 +43,7 @@ PUBLIC = {
     "export.h": "base", "forward.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
     "attempt.h": "base", "span.h": "base", "version.h": "base",
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
+    "access_counts.h": "driver",
     "races.h": "driver",
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile", "link.h": "compile",

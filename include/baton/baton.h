@@ -1,6 +1,7 @@
 #pragma once
 
 // All of the public API but what needs CUDA's own headers: baton/cuda.h and baton/cuda_runtime.h.
+#include "baton/access_counts.h"
 #include "baton/allocator.h"
 #include "baton/array.h"
 #include "baton/attempt.h"

@@ -89,6 +89,9 @@ struct RunOptions {
   Races races = Races::kUsual;
   // Whether the simulated GPU records a timeline, for RunReport::trace. A GPU rejects it.
   bool trace = false;
+  // Whether the simulated GPU counts accesses of memory, for StepReport::accesses. Kernels run
+  // slower then. A GPU rejects it.
+  bool count_accesses = false;
   // Whether events time the steps. Without them the report has only the times of runs, and a
   // failure on a GPU names its step less exactly. The steps of a graph have no times.
   bool time_steps = true;

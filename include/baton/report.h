@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/access_counts.h"
 #include "baton/attributes.h"
 #include "baton/dim3.h"
 #include "baton/error.h"
@@ -52,6 +53,9 @@ struct StepReport {
   std::uint64_t bytes = 0;
   bool bytes_counted = false;
   std::optional<std::uint64_t> instructions;  // of all threads, if the device counts them
+  // Of all warps. With 32 threads in each, `instructions` is 32 times as many without divergence.
+  std::optional<std::uint64_t> warp_instructions;
+  std::optional<AccessCounts> accesses;  // of the first run, with RunOptions::count_accesses
 };
 
 // The executions of an if or a while of the program in the first run.

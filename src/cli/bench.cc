@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "baton/executable.h"
+#include "cli/bench_comparison.h"
+#include "cli/bench_measurement.h"
+#include "cli/bench_plot.h"
 #include "cli/commands.h"
 #include "cli/format.h"
 #include "cli/json.h"
@@ -15,8 +18,8 @@
 #include "tools/basics.h"
 #include "tools/ceiling.h"
 #include "tools/device_facts.h"
+#include "tools/files.h"
 #include "tools/program_arrays.h"
-#include "tools/program_file.h"
 
 namespace baton::cli {
 namespace {
@@ -26,161 +29,163 @@ using Json = nlohmann::ordered_json;
 // Without --repeat: runs that take about so long together, within these numbers.
 constexpr double kWantedSeconds = 2;
 constexpr std::uint64_t kFewestRuns = 5, kMostRuns = 200;
+// Of a comparison, which needs a few more to say something for certain.
+constexpr std::uint64_t kFewestRounds = 10;
 
-std::uint64_t runs_for(double seconds) {
+std::uint64_t runs_for(double seconds, std::uint64_t fewest) {
   const double runs = kWantedSeconds / std::max(seconds, 1e-9);
   return static_cast<std::uint64_t>(
-      std::clamp(runs, static_cast<double>(kFewestRuns), static_cast<double>(kMostRuns)));
+      std::clamp(runs, static_cast<double>(fewest), static_cast<double>(kMostRuns)));
 }
 
-// "± 3.1 %": half the distance between the quartiles.
-std::string spread_of(const TimeStatistics& times) {
-  if (times.median <= 0) return {};
-  return fmt::format("± {:.1f} %",
-                     50 * (times.upper_quartile - times.lower_quartile) / times.median);
+std::vector<std::string> time_cells(const MeasuredTime& measured, double ceiling) {
+  const std::string bytes = format_bytes(measured.bytes);
+  if (!measured.times) return {"", "", bytes, "", ""};
+  const auto rate = measured.rate();
+  return {format_duration(measured.times->median), spread_of(*measured.times), bytes,
+          rate ? format_rate(*rate) : "",
+          rate ? fmt::format("{:.0f} %", 100 * *rate / ceiling) : ""};
 }
 
-// One line of the result: a step in all its executions, or the whole run.
-struct Measured {
+void add_row(Table& table, std::vector<std::string> cells, std::vector<std::string> more) {
+  cells.insert(cells.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  table.add(std::move(cells));
+}
+
+void show_times(const BenchMeasurement& measurement, double ceiling, Output& output) {
+  using enum Table::Align;
+  Table table({{"step"},
+               {"", kRight},
+               {"grid", kRight},
+               {"block", kRight},
+               {"time", kRight},
+               {"spread", kRight},
+               {"moved", kRight},
+               {"bandwidth", kRight},
+               {"of the ceiling", kRight}});
+  MeasuredTime all;
+  for (const StepReport& step : measurement.stepped().steps) {
+    all.bytes += step.bytes;
+    const bool launched = step.kind == StepReport::Kind::kLaunch && step.executions > step.skipped;
+    add_row(table,
+            {step.label, step.executions == 1 ? "" : fmt::format("{} times", step.executions),
+             launched ? format_extent(step.grid) : "", launched ? format_extent(step.block) : ""},
+            time_cells({step.bytes, step.times}, ceiling));
+  }
+  all.times = time_statistics(measurement.samples());
+  add_row(table, {"the whole run", "", "", ""}, time_cells(all, ceiling));
+  output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
+// "1.25", of so many to each; nothing for none.
+std::string each(std::uint64_t count, std::uint64_t of) {
+  return of == 0 ? "" : fmt::format("{:.3g}", static_cast<double>(count) / static_cast<double>(of));
+}
+
+void show_counts(const BenchMeasurement& measurement, Output& output) {
+  using enum Table::Align;
+  Table table({{"step"},
+               {"instructions", kRight},
+               {"threads/warp", kRight},
+               {"sectors/request", kRight},
+               {"shared passes/request", kRight},
+               {"bank conflicts", kRight}});
+  for (const StepReport& step : measurement.counted()) {
+    if (!step.accesses || !step.instructions) continue;
+    const AccessCounts& accesses = *step.accesses;
+    table.add({step.label, format_count(*step.instructions),
+               each(*step.instructions, step.warp_instructions.value_or(0)),
+               each(accesses.global_sectors, accesses.global_requests),
+               each(accesses.shared_passes, accesses.shared_requests),
+               accesses.shared_requests == 0 ? "" : format_count(accesses.shared_conflicts)});
+  }
+  if (table.rows() != 0) output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
+void explain(const BenchMeasurement& measurement, bool simulated, double ceiling, Output& output) {
+  if (simulated) {
+    output.line(
+        "         on the simulated GPU they are those of the simulation on this machine: they "
+        "compare programs\n"
+        "         with each other here, and say nothing of a GPU; its bytes are what threads read "
+        "and wrote");
+    return;
+  }
+  output.line(
+      "moved    of a launch: what its buffers hold from where they are passed on, at the most");
   std::uint64_t bytes = 0;
-  std::optional<TimeStatistics> times;
-
-  std::optional<double> rate() const {
-    if (!times || times->median <= 0) return std::nullopt;
-    return static_cast<double>(bytes) / times->median;
+  for (const StepReport& step : measurement.stepped().steps) bytes += step.bytes;
+  const auto times = time_statistics(measurement.samples());
+  if (MeasuredTime{bytes, times}.rate().value_or(0) > ceiling) {
+    output.line("         above the ceiling: what it moves stays in the caches");
   }
-  void add_to(Json& json, double ceiling) const {
-    json["times"] = times ? cli::json_of(*times) : Json();
-    json["bytes_per_second"] = rate() ? Json(*rate()) : Json();
-    json["share"] = rate() ? Json(*rate() / ceiling) : Json();
-  }
-  std::vector<std::string> cells(double ceiling) const {
-    if (!times) return {"", "", format_bytes(bytes), "", ""};
-    return {format_duration(times->median), spread_of(*times), format_bytes(bytes),
-            rate() ? format_rate(*rate()) : "",
-            rate() ? fmt::format("{:.0f} %", 100 * *rate() / ceiling) : ""};
-  }
-};
+}
 
-class Bench {
- public:
-  Bench(const BenchCommand& command, Executable& executable, Output& output,
-        const std::atomic<bool>& interrupt)
-      : command_(command),
-        executable_(executable),
-        output_(output),
-        interrupt_(interrupt),
-        ceiling_(executable.device()) {}
+// One program, against what the device's memory gives.
+void measure_one(const BenchCommand& command, BenchMeasurement& measurement, Output& output) {
+  tools::CopyCeiling copies(measurement.executable().device());
+  // The first run warms up what a first run warms up, and says how long one takes.
+  const double once = measurement.warm_up();
+  const std::uint64_t runs = command.repeat.value_or(runs_for(once, kFewestRuns));
+  const bool simulated = tools::is_simulated(measurement.executable().device());
+  measurement.time_steps(runs, &copies);
+  measurement.time_whole(runs, &copies);
+  if (simulated) measurement.count();
 
-  void run() {
-    // The first run warms up what a first run warms up, and says how long one takes.
-    const double once = one_pass("warm-up", 1, false).run_seconds.front();
-    runs_ = command_.repeat.value_or(runs_for(once));
-    // A graph is one launch, whose steps have no times.
-    stepped_ = one_pass("with the times of steps", in_graph() ? 1 : runs_ + 1, true);
-    RunReport whole = one_pass("without", runs_ + 1, false);
-    whole.run_seconds.erase(whole.run_seconds.begin());
-    whole_ = time_statistics(std::move(whole.run_seconds));
-  }
+  const double ceiling = copies.bytes_per_second();
+  show_times(measurement, ceiling, output);
+  Json& json = output.result();
+  json["runs"] = runs;
+  measurement.add_to(json, ceiling);
+  const TimeStatistics times = copies.times();
+  json["ceiling"] = {
+      {"bytes", copies.bytes()}, {"times", cli::json_of(times)}, {"bytes_per_second", ceiling}};
+  output.line("\nceiling  {}, read and written: a kernel that copies {} takes {} {}",
+              format_rate(ceiling), format_bytes(copies.bytes() / 2), format_duration(times.median),
+              spread_of(times));
+  output.line("         (measured {} times, between the runs)", times.count);
+  output.line("times    the median of {} runs; {}", runs,
+              measurement.in_graph() ? "a graph is one launch, so its steps have none"
+                                     : "steps' with events between them, the whole run's without");
+  explain(measurement, simulated, ceiling, output);
+  if (simulated) show_counts(measurement, output);
+}
 
-  void show() {
-    const double ceiling = ceiling_.bytes_per_second();
-    using enum Table::Align;
-    Table table({{"step"},
-                 {"", kRight},
-                 {"grid", kRight},
-                 {"block", kRight},
-                 {"time", kRight},
-                 {"spread", kRight},
-                 {"moved", kRight},
-                 {"bandwidth", kRight},
-                 {"of the ceiling", kRight}});
-    Json& steps = output_.result()["steps"] = Json::array();
-    Measured all;
-    for (const StepReport& step : stepped_.steps) {
-      const Measured measured{step.bytes, step.times};
-      all.bytes += step.bytes;
-      Json json = cli::json_of(step);
-      measured.add_to(json, ceiling);
-      steps.push_back(std::move(json));
-      const bool launched =
-          step.kind == StepReport::Kind::kLaunch && step.executions > step.skipped;
-      add_row(table,
-              {step.label, step.executions == 1 ? "" : fmt::format("{} times", step.executions),
-               launched ? format_extent(step.grid) : "", launched ? format_extent(step.block) : ""},
-              measured.cells(ceiling));
+// Two programs in turn, so that what disturbs one disturbs the other. The simulated GPU's counts
+// need no second run.
+void measure_both(const BenchCommand& command, BenchMeasurement& first, BenchMeasurement& second,
+                  Output& output) {
+  const bool simulated = tools::is_simulated(first.executable().device());
+  std::uint64_t runs = 1;
+  if (simulated) {
+    first.count();
+    second.count();
+  } else {
+    const double once = first.warm_up() + second.warm_up();
+    runs = command.repeat.value_or(runs_for(2 * once, kFewestRounds));
+    first.time_steps(runs, nullptr);
+    second.time_steps(runs, nullptr);
+    for (std::uint64_t round = 0; round < runs; ++round) {
+      // Neither is always the one that comes first.
+      BenchMeasurement& one = round % 2 == 0 ? first : second;
+      BenchMeasurement& other = round % 2 == 0 ? second : first;
+      one.time_round(round, runs);
+      other.time_round(round, runs);
     }
-    all.times = whole_;
-    add_row(table, {"the whole run", "", "", ""}, all.cells(ceiling));
-    output_.text(fmt::format("\n{}", table.format(output_.terminal())));
-
-    Json& json = output_.result();
-    json["runs"] = runs_;
-    Json& run = json["run"] = {{"bytes", all.bytes}};
-    all.add_to(run, ceiling);
-    const TimeStatistics copies = ceiling_.times();
-    json["ceiling"] = {{"bytes", ceiling_.bytes()},
-                       {"times", cli::json_of(copies)},
-                       {"bytes_per_second", ceiling}};
-    output_.line("\nceiling  {}, read and written: a kernel that copies {} takes {} {}",
-                 format_rate(ceiling), format_bytes(ceiling_.bytes() / 2),
-                 format_duration(copies.median), spread_of(copies));
-    output_.line("         (measured {} times, between the runs)", copies.count);
-    output_.line("times    the median of {} runs; {}", runs_,
-                 in_graph() ? "a graph is one launch, so its steps have none"
-                            : "steps' with events between them, the whole run's without");
-    explain(all.rate().value_or(0) > ceiling);
   }
+  Json& json = output.result();
+  json["runs"] = runs;
+  second.add_to(json, std::nullopt);
+  Json& before =
+      json["first"] = {{"program", first.executable().program().name()}, {"file", first.name()}};
+  first.add_to(before, std::nullopt);
+}
 
- private:
-  bool in_graph() const { return command_.executor == ExecutorKind::kGraph; }
-
-  static void add_row(Table& table, std::vector<std::string> cells, std::vector<std::string> more) {
-    cells.insert(cells.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-    table.add(std::move(cells));
-  }
-
-  // Runs the program so often, with a copy between any two runs.
-  RunReport one_pass(const char* name, std::uint64_t runs, bool time_steps) {
-    baton::RunOptions options = timed_options(command_.timeout, interrupt_);
-    options.repeat = runs;
-    options.time_steps = options.steps_apart = time_steps;
-    options.join_executions = true;
-    options.after_run = [this](std::uint64_t run) {
-      if (run > 0) ceiling_.measure();
-    };
-    options.progress = [&](const RunProgress& progress) {
-      output_.progress(fmt::format("{}: run {} of {}", name, progress.run + 1, runs));
-    };
-    return executable_.run(options);
-  }
-
-  void explain(bool above) const {
-    if (tools::is_simulated(executable_.device())) {
-      output_.line(
-          "         on the simulated GPU they are those of the simulation on this machine: "
-          "they compare programs");
-      output_.line(
-          "         with each other here, and say nothing of a GPU; its bytes are what "
-          "threads read and wrote");
-      return;
-    }
-    output_.line(
-        "moved    of a launch: what its buffers hold from where they are passed on, at the "
-        "most");
-    if (above) output_.line("         above the ceiling: what it moves stays in the caches");
-  }
-
-  const BenchCommand& command_;
-  Executable& executable_;
-  Output& output_;
-  const std::atomic<bool>& interrupt_;
-  tools::CopyCeiling ceiling_;
-  std::uint64_t runs_ = 0;
-  RunReport stepped_;
-  std::optional<TimeStatistics> whole_;
-};
+void show_remarks(BenchMeasurement& measurement, bool error_findings, Output& output) {
+  show_findings(measurement.executable().report(), error_findings, output);
+  show_warnings(measurement.executable().report(), output);
+}
 
 }  // namespace
 
@@ -193,37 +198,40 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
   for (const char* list : {"steps", "findings"}) {
     output.result()[list] = Json::array();
   }
-  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
-  const Program& program = named.program;
-  show_program(program, command.program, output);
-  Bindings bindings;
-  bindings.symbols = command.symbols;
-  bindings.seed = command.seed;
-  bindings.inputs = tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
+  if (command.plot) {
+    tools::require_target("--plot " + command.plot->string(), *command.plot);
+  }
+  std::optional<tools::BenchResult> before;
+  if (command.baseline) before = tools::read_bench_result(*command.baseline);
+
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
-  output.progress("compile and load");
-  PrepareOptions options;
-  options.executor = command.executor;
-  options.pdl = command.pdl;
-  if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = named.prepare(device, options);
-  const RunOptions limits = timed_options(command.timeout, interrupt);
-  bindings.setup = {limits.timeout, limits.interrupt};
-  executable.bind(std::move(bindings));
-  show_symbols(executable.symbols(), output);
-  output.flush();
+  std::optional<BenchMeasurement> other;
+  if (command.other) other.emplace(command, command.program, device, output, interrupt);
+  BenchMeasurement measurement(command, command.other.value_or(command.program), device, output,
+                               interrupt);
   try {
-    Bench measurement(command, executable, output, interrupt);
-    measurement.run();
-    measurement.show();
+    if (other) {
+      measure_both(command, *other, measurement, output);
+      before = other->result();
+    } else {
+      measure_one(command, measurement, output);
+    }
   } catch (const Error&) {
-    show_findings(executable.report(), false, output);
-    show_warnings(executable.report(), output);
+    if (other) show_remarks(*other, false, output);
+    show_remarks(measurement, false, output);
     throw;
   }
-  show_findings(executable.report(), true, output);
-  show_warnings(executable.report(), output);
+  if (other) show_remarks(*other, true, output);
+  show_remarks(measurement, true, output);
+  std::optional<BenchComparison> comparison;
+  const tools::BenchResult after = measurement.result();
+  if (before) {
+    comparison = compare_benches(*before, after, other.has_value());
+    show_comparison(*comparison, *before, after, output);
+  }
+  if (command.plot) tools::write_file(*command.plot, bench_plot(output.result(), *command.plot));
+  if (comparison && command.limit) throw_on_growth(*comparison, *command.limit, *before, after);
 }
 
 }  // namespace baton::cli

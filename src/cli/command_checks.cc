@@ -108,6 +108,7 @@ Command checked_init(const RawOptions& raw) {
 
 Command checked_run(const RawOptions& raw) {
   RunCommand command = checked_common<RunCommand>(raw);
+  command.verbose = raw.verbose;
   command.strict = raw.strict;
   command.outputs = parse_assignments("--output", raw.outputs, "FILE.npy");
   command.expected = parse_expected(raw.expected);
@@ -122,6 +123,7 @@ Command checked_run(const RawOptions& raw) {
   check_schedules(raw, command);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
+  if (!raw.html.empty()) command.html = raw.html;
   return command;
 }
 
@@ -140,7 +142,31 @@ Command checked_check(const RawOptions& raw) {
 }
 
 Command checked_bench(const RawOptions& raw) {
-  return checked_common<BenchCommand>(raw);
+  BenchCommand command = checked_common<BenchCommand>(raw);
+  command.strict = raw.strict;
+  if (!raw.second.empty()) command.other = raw.second;
+  if (!raw.baseline.empty()) command.baseline = raw.baseline;
+  if (command.other && command.baseline) {
+    throw error(ErrorCode::kInvalidInput,
+                "two programs are compared with each other, and --baseline {} is a third "
+                "measurement; leave one out",
+                raw.baseline);
+  }
+  if (!raw.limit.empty()) {
+    command.limit = parse_real("--limit", raw.limit, true, "a percentage of at least 0");
+    if (!command.other && !command.baseline) {
+      throw Error(ErrorCode::kInvalidInput,
+                  "--limit judges a comparison; give a second program or --baseline OLD.json");
+    }
+  }
+  if (!raw.plot.empty()) {
+    command.plot = raw.plot;
+    if (command.plot->extension() != ".svg" && command.plot->extension() != ".html") {
+      throw error(ErrorCode::kInvalidInput, "--plot {} ends in neither .svg nor .html",
+                  printable(raw.plot));
+    }
+  }
+  return command;
 }
 
 Command checked_build(const RawOptions& raw) {

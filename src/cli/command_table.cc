@@ -111,12 +111,25 @@ Options run_options() {
          "Races that the simulated GPU looks for: usual, or global for those inside grids too",
          &Raw::races, words("usual global")},
         {"--trace", "FILE.json", "Write a timeline of the simulated GPU", &Raw::trace, kFile},
+        {"--verbose", "", "List the steps also if a kernel faulted", &Raw::verbose},
+        {"--html", "FILE.html", "Write a report of the run as one page", &Raw::html, kFile},
         {"--keep", "DIR", "Write sources, PTX and machine code into a folder", &Raw::keep, kFolder},
         {"--dump", "DIR", "Write all buffers after each step into a folder", &Raw::dump, kFolder},
         {"--until", "STEP", "End the run after a step: its number, its kernel, or topk:layer=2",
          &Raw::until},
         {"--find-nan", "", "Find the first step that makes a NaN or an infinity of finite values",
          &Raw::find_nan},
+        strict()}});
+}
+
+Options bench_options() {
+  return joined(
+      {running("Measure K runs; default: about two seconds"),
+       {{"--baseline", "OLD.json", "Compare with what bench --json wrote", &Raw::baseline, kFile},
+        {"--limit", "PERCENT", "End with status 1 if the comparison shows more growth than that",
+         &Raw::limit},
+        {"--plot", "FILE", "Draw times, their distribution and the ceiling; .svg or .html",
+         &Raw::plot, kFile},
         strict()}});
 }
 
@@ -201,11 +214,17 @@ std::vector<CommandRow> make_table() {
        "",
        checked_check},
       {"bench",
-       "Measure a program, step by step, against the device's memory bandwidth",
-       "PROGRAM",
-       {program},
-       running("Measure K runs; default: about two seconds"),
-       {{"Measure it as one CUDA graph", "baton bench p.toml --executor graph"}},
+       "Measure a program, step by step, against the device's memory bandwidth, or compare two",
+       "PROGRAM [PROGRAM]",
+       {program,
+        {"SECOND", "Another program, measured in turn with the first and compared with it", "",
+         &Raw::second, kFile}},
+       bench_options(),
+       {{"Measure it as one CUDA graph", "baton bench p.toml --executor graph"},
+        {"Compare two versions", "baton bench old.toml new.toml"},
+        {"Let CI fail where it takes 5 % more than it did",
+         "baton bench p.toml --baseline old.json --limit 5"},
+        {"See it", "baton bench p.toml --plot p.svg"}},
        "",
        checked_bench},
       {"build",

@@ -74,6 +74,7 @@ Json json_of(const StepReport& step) {
   json["bytes"] = step.bytes;
   json["bytes_counted"] = step.bytes_counted;
   json["instructions"] = or_null(step.instructions);
+  json["warp_instructions"] = or_null(step.warp_instructions);
   return json;
 }
 

@@ -32,7 +32,8 @@ struct DoctorCommand {
 
 struct RunCommand {
   bool json = false;
-  bool strict = false;  // a warning is status 1
+  bool verbose = false;  // lists the steps of a run that faulted
+  bool strict = false;   // a warning is status 1
   std::filesystem::path program;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
@@ -53,6 +54,7 @@ struct RunCommand {
   std::vector<Schedule> schedules;  // under which the run is compared with the first of them
   Races races = Races::kUsual;
   std::optional<std::filesystem::path> trace;
+  std::optional<std::filesystem::path> html;
   std::optional<std::filesystem::path> dump;
   std::optional<tools::StepChoice> until;
   bool find_non_finite = false;
@@ -73,7 +75,12 @@ struct CheckCommand {
 struct BenchCommand {
   bool json = false;
   tools::TrustedFiles trusted;
+  bool strict = false;
   std::filesystem::path program;
+  std::optional<std::filesystem::path> other;  // compared with the first
+  std::optional<std::filesystem::path> baseline;
+  std::optional<double> limit;  // percent
+  std::optional<std::filesystem::path> plot;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::vector<Assignment> inputs;

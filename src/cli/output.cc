@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -78,26 +79,51 @@ void Output::warning(std::string_view message) {
   result()["warnings"].push_back(message);
 }
 
-void Output::diagnostic(Style style, std::string_view word, std::string_view message) {
+std::string Output::excerpt(std::string_view where) {
+  if (sources_ == nullptr || where.empty()) return {};
+  const std::string lines = sources_->excerpt(where);
+  return lines.empty() ? "" : lines + '\n';
+}
+
+void Output::diagnostic(Style style, std::string_view word, std::string_view message,
+                        std::string_view where) {
   clear_progress();
   // It comes after what was found out before it.
   flush();
-  write_error_stream(fmt::format("{}: {}\n", styled(word, style, error_colour_), message));
+  write_error_stream(
+      fmt::format("{}: {}\n{}", styled(word, style, error_colour_), message, excerpt(where)));
   if (style == Style::kWarning) ++warnings_;
 }
 
-void Output::progress(std::string_view message) {
+std::string progress_text(double share, double elapsed, bool bar) {
+  // Of less nothing can be said about the rest.
+  constexpr double kLeastShare = 0.01, kLeastSeconds = 0.5;
+  constexpr int kBarWidth = 20;
+  if (!(share >= kLeastShare)) return {};
+  share = std::min(share, 1.0);
+  std::string text;
+  if (bar) {
+    const int done = static_cast<int>(share * kBarWidth);
+    text = fmt::format("  [{:#<{}}{:.<{}}]", "", done, "", kBarWidth - done);
+  }
+  text += fmt::format("{} {:.0f} %", bar ? "" : ",", 100 * share);
+  if (elapsed < kLeastSeconds || share == 1) return text;
+  return text + fmt::format(", {} left", format_duration(elapsed / share - elapsed));
+}
+
+void Output::progress(std::string_view message, double share, double elapsed) {
   if (json_) return;
   clear_progress();
+  const std::string more = progress_text(share, elapsed, progress_on_terminal_);
   if (progress_on_terminal_) {
-    write_error_stream(fmt::format("{} ...", message));
+    write_error_stream(fmt::format("{}{} ...", message, more));
     progress_shown_ = true;
     return;
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < kPipedProgressInterval) return;
   last_progress_ = now;
-  write_error_stream(fmt::format("{}\n", message));
+  write_error_stream(fmt::format("{}{}\n", message, more));
 }
 
 void Output::clear_progress() {
@@ -124,14 +150,14 @@ void Output::write_error(std::string_view line, const std::vector<std::string>& 
 void Output::report(const Error& error) {
   std::vector<std::string> notes;
   for (const std::string& note : error.notes()) notes.push_back(tools::with_readable_names(note));
+  result()["error"] = error_object(error);
+  // Compilers and parsers have shown the line themselves.
+  if (error.code() == ErrorCode::kFault && error.where().known()) {
+    std::string lines = excerpt(error.where().to_string());
+    if (!lines.empty()) lines.pop_back();
+    if (!lines.empty()) notes.insert(notes.begin(), std::move(lines));
+  }
   write_error(error_line(error), notes);
-
-  nlohmann::ordered_json& entry = result()["error"];
-  entry["code"] = to_string(error.code());
-  entry["what"] = tools::with_readable_names(error.message());
-  entry["where"] = nullptr;
-  if (error.where().known()) entry["where"] = error.where().to_string();
-  if (!notes.empty()) entry["notes"] = std::move(notes);
 }
 
 void Output::report_warnings() {
@@ -164,6 +190,18 @@ std::string error_line(const Error& error) {
   const std::size_t cut = advice_begin(message);
   return fmt::format("error: {} ({}){}", message.substr(0, cut),
                      one_line(error.where().to_string()), message.substr(cut));
+}
+
+nlohmann::ordered_json error_object(const Error& error) {
+  nlohmann::ordered_json entry;
+  entry["code"] = to_string(error.code());
+  entry["what"] = tools::with_readable_names(error.message());
+  entry["where"] = nullptr;
+  if (error.where().known()) entry["where"] = error.where().to_string();
+  for (const std::string& note : error.notes()) {
+    entry["notes"].push_back(tools::with_readable_names(note));
+  }
+  return entry;
 }
 
 Error current_error() {

@@ -14,12 +14,17 @@
 #include "baton/error.h"
 #include "cli/standard_output.h"
 #include "cli/table.h"
+#include "tools/source_lines.h"
 
 namespace baton::cli {
 
 // Bold, and the colours of good, bad and doubtful news, where colours are in force.
 enum class Style { kBold, kGood, kBad, kWarning, kFaint };
 std::string styled(std::string_view text, Style style, bool colour);
+
+// ", 40 %, 4.50 s left" of work of which that share took so many seconds, and on a terminal a bar
+// before it. Empty where next to nothing is done.
+std::string progress_text(double share, double elapsed, bool bar);
 
 // Where a command's results go: text for people, or one JSON object. Standard output is written
 // once, at the end of a command, except for what `flush` lets out earlier. With JSON nothing else
@@ -52,14 +57,21 @@ class Output {
   void replace_all(std::string text);
   // "warning: …" on standard error, and an entry of "warnings" in the JSON object.
   void warning(std::string_view message);
-  // A line on standard error that the JSON object has under a key of its own.
-  void diagnostic(Style style, std::string_view word, std::string_view message);
+  // A line on standard error that the JSON object has under a key of its own. Below it, the source
+  // line at `where`, if that is known.
+  void diagnostic(Style style, std::string_view word, std::string_view message,
+                  std::string_view where = {});
   // What goes on right now, for someone who waits: replaced by the next on a terminal; where
   // standard error is piped, a plain line now and then. Dropped with --json.
-  void progress(std::string_view message);
+  // `share`: of the work that is done, with `elapsed` seconds since its begin; a terminal shows a
+  // bar.
+  void progress(std::string_view message, double share = 0, double elapsed = 0);
 
   // The JSON object, to be filled by the command; {"version", "command", "status"} at the start.
   nlohmann::ordered_json& result() { return *result_; }
+
+  // Where source lines come from: those below findings, and below the faults of kernels.
+  void use_sources(std::shared_ptr<tools::SourceLines> sources) { sources_ = std::move(sources); }
 
   // "error: …" on standard error, with its notes below, and "error" in the JSON object.
   void report(const Error& error);
@@ -73,6 +85,8 @@ class Output {
 
  private:
   void clear_progress();
+  // The source line with a caret, and its end; empty where it is not known.
+  std::string excerpt(std::string_view where);
   void write_error(std::string_view line, const std::vector<std::string>& notes);
 
   bool json_;
@@ -84,12 +98,16 @@ class Output {
   bool progress_shown_ = false;
   std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();
   std::string text_;
+  std::shared_ptr<tools::SourceLines> sources_;
   std::unique_ptr<nlohmann::ordered_json> result_;
 };
 
 // The first line of an error as the command line prints it:
 // "error: WHAT (file:line:column); what to do".
 std::string error_line(const Error& error);
+
+// The error as "error" of the JSON object.
+nlohmann::ordered_json error_object(const Error& error);
 
 // The exception in flight as an Error: Baton's own as it is, one of the standard library's as what
 // it means to a user. To be called in a catch block.

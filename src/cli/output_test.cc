@@ -12,6 +12,16 @@
 namespace baton::cli {
 namespace {
 
+TEST(Output, ProgressHasAShareAndTheTimeLeft) {
+  EXPECT_EQ(progress_text(0, 10, true), "");
+  EXPECT_EQ(progress_text(0.001, 10, false), "");
+  EXPECT_EQ(progress_text(0.25, 0.1, false), ", 25 %");
+  EXPECT_EQ(progress_text(0.25, 3, false), ", 25 %, 9.00 s left");
+  EXPECT_EQ(progress_text(0.5, 2, true), "  [##########..........] 50 %, 2.00 s left");
+  EXPECT_EQ(progress_text(1, 2, true), "  [####################] 100 %");
+  EXPECT_EQ(progress_text(7, 2, false), ", 100 %");
+}
+
 TEST(ErrorLine, WithoutAPlace) {
   EXPECT_EQ(error_line(Error(ErrorCode::kNotFound, "there is no file x; create it")),
             "error: there is no file x; create it");

@@ -13,10 +13,11 @@ struct RawOptions {
   bool ptx = false, cubin = false, no_sources = false, weights = false, find_nan = false;
   bool keep_going = false, warnings_as_errors = false, print_environment = false;
   bool reference = false;
-  std::string file, word, folder;  // the arguments
+  std::string file, second, word, folder;  // the arguments
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key;
+  std::string baseline, limit, plot, html;
   std::string memory, from, json_file, log_file, error_status;
   std::vector<std::string> set, inputs, outputs, expected, entries,
       trusted;                    // options that may be repeated

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -10,15 +11,18 @@
 #include "cli/commands.h"
 #include "cli/kernel_modules.h"
 #include "cli/output_report.h"
+#include "cli/run_page.h"
 #include "cli/run_report.h"
 #include "cli/schedule_report.h"
 #include "cli/seen_steps.h"
 #include "tools/basics.h"
 #include "tools/comparison.h"
+#include "tools/device_facts.h"
 #include "tools/files.h"
 #include "tools/kept_modules.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/source_lines.h"
 
 namespace baton::cli {
 namespace {
@@ -52,9 +56,14 @@ baton::RunOptions run_options(const RunCommand& command, const std::vector<std::
   const auto start = std::chrono::steady_clock::now();
   options.progress = [&output, start, repeat = command.repeat](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    output.progress(fmt::format("run {} of {}: {} of {} steps, {}", progress.run + 1, repeat,
-                                progress.steps_done, progress.steps,
-                                format_duration(passed.count())));
+    const double steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
+    const double share =
+        (static_cast<double>(progress.run) + static_cast<double>(progress.steps_done) / steps) /
+        static_cast<double>(repeat);
+    output.progress(
+        fmt::format("run {} of {}: {} of {} steps, {}", progress.run + 1, repeat,
+                    progress.steps_done, progress.steps, format_duration(passed.count())),
+        share, passed.count());
   };
   return options;
 }
@@ -67,9 +76,22 @@ baton::RunOptions schedule_options(const RunCommand& command, const std::atomic<
   return options;
 }
 
-}  // namespace
+// What a page shows of a run besides its JSON object.
+struct RunRecord {
+  std::string trace;
+  std::shared_ptr<tools::SourceLines> sources = std::make_shared<tools::SourceLines>();
+};
 
-void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+void write_page(const RunCommand& command, const RunRecord& record, Output& output,
+                const Error* failure) {
+  if (!command.html) return;
+  nlohmann::ordered_json result = output.result();
+  if (failure != nullptr) result["error"] = error_object(*failure);
+  tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
+}
+
+void run_program(const RunCommand& command, RunRecord& record, Output& output,
+                 const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
   for (const char* value : {"device", "device_name", "program", "symbols", "executor", "graph"}) {
     output.result()[value] = nullptr;
@@ -80,6 +102,8 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   }
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
   const Program& program = named.program;
+  *record.sources = tools::SourceLines(program);
+  output.use_sources(record.sources);
   show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
@@ -129,22 +153,28 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
   for (const std::string& remark : remarks) output.warning(remark);
   output.flush();
 
-  const auto write_trace = [&] {
-    if (command.trace) tools::write_file(*command.trace, executable.report().trace);
+  const auto keep_trace = [&] {
+    record.trace = executable.report().trace;
+    if (command.trace) tools::write_file(*command.trace, record.trace);
   };
   const std::vector<std::string> more = more_results(command, executable, expected);
   try {
-    executable.run(run_options(command, more, seen ? &*seen : nullptr, output, interrupt));
+    RunOptions run = run_options(command, more, seen ? &*seen : nullptr, output, interrupt);
+    // The page shows a timeline where there is one.
+    run.trace = run.trace || (command.html && tools::is_simulated(device));
+    executable.run(run);
   } catch (const Error& failure) {
-    write_trace();
-    show_steps(executable.report(), executable.edges(), output);
+    keep_trace();
+    // The simulated GPU tells the launch, which is then all that counts.
+    const bool is_told = failure.code() == ErrorCode::kFault && tools::is_simulated(device);
+    show_steps(executable.report(), executable.edges(), output, !is_told || command.verbose);
     if (executable.report().non_finite) show_non_finite(executable.report(), output);
     if (seen) seen->fail(executable, failure, output);
     show_findings(executable.report(), false, output);
     show_warnings(executable.report(), output);
     throw;
   }
-  write_trace();
+  keep_trace();
   const RunReport& report = executable.report();
   show_steps(report, executable.edges(), output);
   if (command.find_non_finite) show_non_finite(report, output);
@@ -165,6 +195,20 @@ void run(const RunCommand& command, Output& output, const std::atomic<bool>& int
     show_schedules(all[0], known, runs, output);
     throw_on_difference(all[0], runs);
   }
+}
+
+}  // namespace
+
+void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  RunRecord record;
+  if (command.html) tools::require_target("--html " + command.html->string(), *command.html);
+  try {
+    run_program(command, record, output, interrupt);
+  } catch (const Error& failure) {
+    write_page(command, record, output, &failure);
+    throw;
+  }
+  write_page(command, record, output, nullptr);
 }
 
 }  // namespace baton::cli

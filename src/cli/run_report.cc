@@ -147,7 +147,8 @@ void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& o
   if (!text.empty()) output.line("symbols  {}", text);
 }
 
-void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output) {
+void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output,
+                bool in_full) {
   Json& json = output.result();
   json["steps"] = Json::array();
   for (const StepReport& step : report.steps) json["steps"].push_back(cli::json_of(step));
@@ -158,6 +159,16 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
     json["conditions"].push_back(cli::json_of(condition));
   }
   if (report.steps.empty()) return;
+  if (!in_full) {
+    std::uint64_t all = 0, unfinished = 0;
+    for (const StepReport& step : report.steps) {
+      all += step.executions;
+      unfinished += step.unfinished;
+    }
+    output.line("\nthe run ended early: {} of {} known to be done; --verbose lists them",
+                all - unfinished, counted(all, "step"));
+    return;
+  }
 
   const bool together = report.steps.size() > kMostStepRows;
   const std::vector<StepReport> steps = together ? by_program_step(report.steps) : report.steps;
@@ -214,7 +225,8 @@ void show_finding(const FindingReport& finding, std::string_view before, Output&
                     fmt::format("{}{}{}kernel {}, block ({}), thread ({}): {}{}{}", before,
                                 finding.launch, finding.launch.empty() ? "" : ": ",
                                 with_readable_names(finding.kernel), fmt::join(finding.block, ", "),
-                                fmt::join(finding.thread, ", "), finding.message, times, where));
+                                fmt::join(finding.thread, ", "), finding.message, times, where),
+                    finding.where);
 }
 
 void show_findings(const RunReport& report, bool error_findings, Output& output) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "baton/access_counts.h"
 #include "baton/races.h"
 #include "baton/schedule.h"
 #include "driver/finding_kind.h"
@@ -57,6 +59,14 @@ struct LaunchNote {
   std::vector<Range> ranges;
 };
 
+// How a timeline names a launch: as the caller's program does.
+struct TracedLaunch {
+  std::string name;        // "topk"
+  std::uint64_t step = 0;  // its number in the run
+  std::string indexes;     // "layer = 2"; may be empty
+  std::string where;       // "decode.toml:40:1"
+};
+
 inline std::optional<std::uint64_t> tag_of(const LaunchNote* note) {
   return note == nullptr ? std::nullopt : std::optional(note->tag);
 }
@@ -68,6 +78,7 @@ struct Counters {
   std::uint64_t bytes_read = 0;         // global memory, by kernels
   std::uint64_t bytes_written = 0;
   std::uint64_t blocks = 0;
+  std::optional<AccessCounts> accesses;  // with Simulator::Options::count_accesses
 
   Counters& operator+=(const Counters& other) {
     warp_instructions += other.warp_instructions;
@@ -75,6 +86,7 @@ struct Counters {
     bytes_read += other.bytes_read;
     bytes_written += other.bytes_written;
     blocks += other.blocks;
+    if (other.accesses) (accesses ? *accesses : accesses.emplace()) += *other.accesses;
     return *this;
   }
 };
@@ -96,7 +108,8 @@ class Simulator {
     std::optional<Schedule> schedule = std::nullopt;
     Watch watch = Watch::kAuto;  // of the session's work
     Races races = Races::kUsual;
-    bool trace = false;  // whether a timeline of the session's work is written
+    bool trace = false;           // whether a timeline of the session's work is written
+    bool count_accesses = false;  // whether Counters::accesses of the session's work are counted
     // All work of the session comes from its thread, which submits it before it waits, and nothing
     // from outside changes what its grids poll. Grids that do nothing but poll can then never end:
     // that is found, and stops them.
@@ -111,8 +124,11 @@ class Simulator {
     virtual ~Session() = default;
     // The findings so far in the order first seen, which are then forgotten.
     virtual std::vector<Finding> take_findings() = 0;
-    // The timeline so far as JSON in the Trace Event Format; empty without Options::trace.
-    virtual std::string trace() const = 0;
+    // The tags of the launches in the timeline.
+    virtual std::vector<std::uint64_t> traced_tags() const = 0;
+    // The timeline so far as JSON in the Trace Event Format; empty without Options::trace. `names`:
+    // what launches are called, by their tags; others have the names of their kernels.
+    virtual std::string trace(const std::map<std::uint64_t, TracedLaunch>& names) const = 0;
   };
 
   // Begins a session of the calling thread. A session that is begun inside of another one has the

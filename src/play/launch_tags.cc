@@ -31,6 +31,28 @@ std::string text_of(const bind::PlannedStep& step, const std::string& indexes) {
 // Ends a walk.
 struct AllStepsSeen {};
 
+// Calls `use` with each of the tape's launches that is wanted, and with the text of its indexes.
+template <typename Use>
+void for_launches(bind::Tape& tape, const LaunchTags& tags, std::span<const std::uint64_t> wanted,
+                  Use use) {
+  std::set<std::uint64_t> open;
+  for (const std::uint64_t tag : wanted) {
+    if (const auto step = tags.step(tag)) open.insert(*step);
+  }
+  if (open.empty()) return;
+  bind::TapeWalk walk(tape);
+  try {
+    walk.run([&](const bind::RunStep& at, const auto&) {
+      if (at.number != *open.begin()) return;
+      use(at, walk.indexes());
+      open.erase(open.begin());
+      if (open.empty()) throw AllStepsSeen();
+    });
+  } catch (const AllStepsSeen&) {
+    // The rest of the run has no step that is wanted.
+  }
+}
+
 }  // namespace
 
 LaunchTags::LaunchTags() : first_(take_tags()) {}
@@ -48,24 +70,21 @@ driver::LaunchNote note_of(const bind::TapeLaunch& launch, std::uint64_t step,
 
 std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const LaunchTags& tags,
                                                   std::span<const std::uint64_t> wanted) {
-  std::set<std::uint64_t> open;
-  for (const std::uint64_t tag : wanted) {
-    if (const auto step = tags.step(tag)) open.insert(*step);
-  }
   std::map<std::uint64_t, std::string> texts;
-  if (open.empty()) return texts;
-  bind::TapeWalk walk(tape);
-  try {
-    walk.run([&](const bind::RunStep& at, const auto&) {
-      if (at.number != *open.begin()) return;
-      texts.emplace(tags.tag(at.number), text_of(*at.step, walk.indexes()));
-      open.erase(open.begin());
-      if (open.empty()) throw AllStepsSeen();
-    });
-  } catch (const AllStepsSeen&) {
-    // The rest of the run has no step that is wanted.
-  }
+  for_launches(tape, tags, wanted, [&](const bind::RunStep& at, const std::string& indexes) {
+    texts.emplace(tags.tag(at.number), text_of(*at.step, indexes));
+  });
   return texts;
+}
+
+std::map<std::uint64_t, driver::TracedLaunch> traced_launches(
+    bind::Tape& tape, const LaunchTags& tags, std::span<const std::uint64_t> wanted) {
+  std::map<std::uint64_t, driver::TracedLaunch> names;
+  for_launches(tape, tags, wanted, [&](const bind::RunStep& at, const std::string& indexes) {
+    names.emplace(tags.tag(at.number), driver::TracedLaunch{at.step->label, at.number, indexes,
+                                                            at.step->source->where.to_string()});
+  });
+  return names;
 }
 
 void name_launch(Error& failure, const Device& device, bind::Tape& tape, const LaunchTags& tags) {

@@ -38,6 +38,10 @@ driver::LaunchNote note_of(const bind::TapeLaunch& launch, std::uint64_t step,
 std::map<std::uint64_t, std::string> launch_texts(bind::Tape& tape, const LaunchTags& tags,
                                                   std::span<const std::uint64_t> wanted);
 
+// How a timeline names the launches of the tape, by their tags.
+std::map<std::uint64_t, driver::TracedLaunch> traced_launches(
+    bind::Tape& tape, const LaunchTags& tags, std::span<const std::uint64_t> wanted);
+
 // If a kernel of the program failed and the device knows which launch that was, the failure becomes
 // one that names the launch and what the kernel did. It is then the same however far the host was.
 void name_launch(Error& failure, const Device& device, bind::Tape& tape, const LaunchTags& tags);

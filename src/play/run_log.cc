@@ -152,6 +152,10 @@ void RunLog::counted(std::uint32_t row, const driver::Counters& counters) {
   step.bytes = (step.bytes_counted ? step.bytes : 0) + counters.bytes_read + counters.bytes_written;
   step.bytes_counted = true;
   step.instructions = step.instructions.value_or(0) + counters.lane_instructions;
+  step.warp_instructions = step.warp_instructions.value_or(0) + counters.warp_instructions;
+  if (counters.accesses) {
+    (step.accesses ? *step.accesses : step.accesses.emplace()) += *counters.accesses;
+  }
 }
 
 void RunLog::end_run(double seconds) {

@@ -46,7 +46,7 @@ std::vector<FindingReport> Simulation::take_findings() {
 }
 
 std::string Simulation::trace() const {
-  return state_->session->trace();
+  return state_->session->trace({});
 }
 
 }  // namespace baton

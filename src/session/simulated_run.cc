@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "runtime/findings.h"
@@ -23,6 +22,10 @@ void refuse_simulator_options(const Device& device, const RunOptions& options) {
     throw error(ErrorCode::kInvalidInput,
                 "races in global memory are found by the simulated GPU, the device is {}",
                 device.name());
+  }
+  if (options.count_accesses) {
+    throw error(ErrorCode::kInvalidInput,
+                "accesses are counted by the simulated GPU, the device is {}", device.name());
   }
   if (options.trace) {
     throw error(ErrorCode::kInvalidInput, "a trace needs the simulated GPU, the device is {}",
@@ -46,26 +49,18 @@ SimulatedRun::SimulatedRun(const Device& device, const RunOptions& options, bool
   asked.watch = overlaps ? Watch::kOn : Watch::kOff;
   asked.races = options.races;
   asked.trace = options.trace;
+  asked.count_accesses = options.count_accesses;
   asked.alone = true;
   session_ = simulator->begin(context, asked);
-}
-
-SimulatedRun::~SimulatedRun() {
-  if (session_ == nullptr || !options_.trace) return;
-  try {
-    report_.trace = session_->trace();
-  } catch (const std::exception& failure) {
-    try {
-      log(LogLevel::kWarning, "the timeline of a run is lost: {}", failure.what());
-    } catch (...) {
-      // Nothing is left to report it to.
-    }
-  }
 }
 
 std::vector<std::string> SimulatedRun::collect(bind::Tape& tape, const play::LaunchTags& tags) {
   std::vector<std::string> errors;
   if (session_ == nullptr) return errors;
+  if (options_.trace) {
+    const std::vector<std::uint64_t> traced = session_->traced_tags();
+    report_.trace = session_->trace(play::traced_launches(tape, tags, traced));
+  }
   std::vector<driver::Finding> findings = session_->take_findings();
   std::vector<std::uint64_t> wanted;
   for (const driver::Finding& finding : findings) {

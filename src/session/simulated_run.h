@@ -22,9 +22,8 @@ class SimulatedRun {
   SimulatedRun(const Device& device, const RunOptions& options, bool overlaps, RunReport& report);
   SimulatedRun(const SimulatedRun&) = delete;
   SimulatedRun& operator=(const SimulatedRun&) = delete;
-  ~SimulatedRun();
 
-  // Moves what the device found into the report, with the launches of the tape. Returns the texts
+  // Moves what the device noted into the report, with the launches of the tape. Returns the texts
   // of the errors.
   std::vector<std::string> collect(bind::Tape& tape, const play::LaunchTags& tags);
 

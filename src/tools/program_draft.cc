@@ -13,6 +13,7 @@
 #include "baton/device.h"
 #include "baton/executable.h"
 #include "baton/image.h"
+#include "driver/finding_kind.h"
 #include "image/image_content.h"
 #include "image/ptx_use.h"
 #include "tools/basics.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr std::string_view kTrialDevice = "sim:h200";
 constexpr std::chrono::seconds kTrialLimit{20};
 constexpr std::uint32_t kBlock = 256;
+// Guesses for kernels whose shared memory is made for smaller blocks.
+constexpr std::uint32_t kSmallerBlocks[] = {128, 64, 32};
 
 // The size of a draft's buffers: elements along one axis, or of a square.
 enum class Extent : std::uint8_t { kLine, kSquare };
@@ -118,6 +121,7 @@ struct DraftKernel {
   std::vector<std::string> arguments;  // as TOML
   std::vector<std::string> guesses;    // about arguments
   Extent extent = Extent::kLine;
+  std::uint32_t block = kBlock;  // threads, unless the kernel requires others
 };
 
 std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
@@ -202,9 +206,9 @@ std::string with_shape(const std::string& line, Extent extent) {
 std::string step_of(const DraftKernel& kernel) {
   std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
   const auto& required = kernel.facts->required_block;
-  const std::uint32_t most = kernel.facts->max_threads.value_or(kBlock);
+  const std::uint32_t most = kernel.facts->max_threads.value_or(kernel.block);
   const std::uint32_t threads =
-      required ? (*required)[0] * (*required)[1] * (*required)[2] : std::min(kBlock, most);
+      required ? (*required)[0] * (*required)[1] * (*required)[2] : std::min(kernel.block, most);
   text += fmt::format("grid   = [\"ceildiv(N, {}){}\"]  # guess\n", threads,
                       kernel.extent == Extent::kLine ? "" : " * N");
   if (required) {
@@ -242,55 +246,102 @@ std::string write(const KernelFile& file, const std::vector<DraftKernel>& kernel
   return text;
 }
 
-// The error of a run of the kernel alone with N elements along an axis; nothing if it is right.
-std::optional<Error> failure_with(const KernelFile& file, const DraftKernel& kernel,
-                                  std::int64_t elements, const std::filesystem::path& origin) {
+// Why a trial of a kernel failed.
+struct TrialFailure {
+  Error error;
+  // The kind of the first error that the device found and that is no fault: a race, say. The
+  // kernel's code has it, whatever the sizes are.
+  std::optional<std::string> code_error = std::nullopt;
+};
+
+bool is_code_error(const FindingReport& finding) {
+  const auto rows = driver::finding_table();
+  return std::any_of(rows.begin(), rows.end(), [&](const driver::FindingRow& row) {
+    return row.id == finding.kind && row.severity == driver::FindingSeverity::kError;
+  });
+}
+
+// The failure of a run of the kernel alone with N elements along an axis; nothing if it is right.
+std::optional<TrialFailure> failure_with(const KernelFile& file, const DraftKernel& kernel,
+                                         std::int64_t elements,
+                                         const std::filesystem::path& origin) {
   const std::string text =
       write(file, {kernel}, "trial", origin, elements, std::filesystem::absolute(origin).string());
+  std::optional<Executable> executable;
   try {
     const Device device = Device::open(kTrialDevice);
-    Executable executable =
-        Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
+    executable = Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
     RunOptions options;
     options.timeout = kTrialLimit;
-    executable.run(options);
+    executable->run(options);
     return std::nullopt;
   } catch (const Error& failure) {
-    return failure;
+    TrialFailure found{failure};
+    if (!executable) return found;
+    const std::vector<FindingReport>& findings = executable->report().findings;
+    const auto first = std::find_if(findings.begin(), findings.end(),
+                                    [](const FindingReport& finding) { return finding.error; });
+    if (first != findings.end() && is_code_error(*first)) found.code_error = first->kind;
+    return found;
   }
 }
 
 // The same for buffers of that extent, with several values of N.
-std::optional<Error> failure_of(const KernelFile& file, const DraftKernel& kernel, Extent extent,
-                                const std::filesystem::path& origin) {
+std::optional<TrialFailure> failure_of(const KernelFile& file, const DraftKernel& kernel,
+                                       Extent extent, const std::filesystem::path& origin) {
   DraftKernel tried = kernel;
   tried.extent = extent;
   const std::span<const std::int64_t> values =
       extent == Extent::kLine ? std::span(kTrialLines) : std::span(kTrialSquares);
   for (const std::int64_t elements : values) {
-    if (std::optional<Error> failure = failure_with(file, tried, elements, origin)) return failure;
+    if (auto failure = failure_with(file, tried, elements, origin)) return failure;
   }
   return std::nullopt;
 }
 
-bool is_too_small(const Error& failure) {
-  return failure.code() == ErrorCode::kFault;
+bool is_too_small(const TrialFailure& failure) {
+  return failure.error.code() == ErrorCode::kFault && !failure.code_error;
 }
 
-// Chooses the smallest extent of buffers with which the kernel runs, and says why if none does.
-void choose_extent(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel,
-                   std::vector<std::string>& remarks) {
-  const std::optional<Error> line = failure_of(file, kernel, Extent::kLine, origin);
+// Changes the guesses of the block until the kernel runs. Returns whether one does.
+bool choose_block(const KernelFile& file, const std::filesystem::path& origin,
+                  DraftKernel& kernel) {
+  if (kernel.facts->required_block) return false;
+  for (const std::uint32_t block : kSmallerBlocks) {
+    DraftKernel tried = kernel;
+    tried.block = block;
+    if (failure_of(file, tried, Extent::kLine, origin)) continue;
+    kernel.block = block;
+    return true;
+  }
+  return false;
+}
+
+// Chooses the smallest extent of buffers, and the largest block, with which the kernel runs, and
+// says why if none does. A race is no reason for a smaller block, which may only hide it.
+void choose_sizes(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel,
+                  std::vector<std::string>& remarks) {
+  const auto line = failure_of(file, kernel, Extent::kLine, origin);
   if (!line) return;
   if (is_too_small(*line)) {
     kernel.extent = Extent::kSquare;
     if (!failure_of(file, kernel, Extent::kSquare, origin)) return;
     kernel.extent = Extent::kLine;
+    if (choose_block(file, origin, kernel)) return;
+  }
+  if (line->code_error) {
+    remarks.push_back(fmt::format(
+        "a trial on the simulated GPU found an error in the code of kernel {}, which does not come "
+        "from a guess of a size ({}): {}; baton explain {}",
+        kernel.name, *line->code_error,
+        line->error.notes().empty() ? line->error.message() : line->error.notes().front(),
+        *line->code_error));
+    return;
   }
   remarks.push_back(
       fmt::format("a trial of kernel {} on the simulated GPU failed; mend the guesses "
                   "of its step: {}",
-                  kernel.name, line->message()));
+                  kernel.name, line->error.message()));
 }
 
 // Names of kernels, each once: "norm", "norm_2".
@@ -310,7 +361,7 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   for (const KernelFacts& facts : all) {
     DraftKernel kernel =
         draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used), all.size() == 1);
-    choose_extent(kernels_of_file, file, kernel, draft.remarks);
+    choose_sizes(kernels_of_file, file, kernel, draft.remarks);
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }

@@ -348,7 +348,7 @@ class WrongResults(Case):
         self.check(result, 1, "scale")
         self.assertEqual(result.json()["error"]["code"], "fault")
         # What did not come to its end is said, and nothing is said of the cleaning up.
-        result = self.baton("run", "p.toml")
+        result = self.baton("run", "p.toml", "--verbose")
         self.assertRegex(result.out, r"scale +end unknown")
         self.assertNotIn("warning", result.err.replace(UNUSED, ""))
 

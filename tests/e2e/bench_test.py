@@ -128,8 +128,13 @@ class Terminal(Case):
         lines = self.watch("run", "p.toml", status=1).replace("\r\x1b[K", "").split("\r\n")
         at = next(i for i, line in enumerate(lines) if line.startswith("error: "))
         self.assertIn("kernel add", lines[at])
-        rows = [line.split() for line in lines[:at]]
-        self.assertTrue(any(row[:1] == ["add"] and "end" in row for row in rows), lines)
+        # The launch is told, and no table hides it.
+        self.assertFalse([line for line in lines if "end unknown" in line])
+        self.assertTrue(any(line.startswith("the run ended early: ") for line in lines), lines)
+        self.assertRegex("\n".join(lines[at:]), r"\n +1 \| extern .*\n +\| +\^")
+        verbose = self.watch("run", "p.toml", "--verbose", status=1).split("\r\n")
+        rows = [line.split() for line in verbose]
+        self.assertTrue(any(row[:1] == ["add"] and "end" in row for row in rows), verbose)
         self.assertFalse([line for line in lines if line.startswith("warning: cu")])
 
 

@@ -101,6 +101,35 @@ class Init(Case):
         result = self.ok("init", "k.cu", "-o", "p.toml")
         self.assertIn("a trial of kernel k on the simulated GPU failed", result.err)
 
+    def test_a_racy_kernel(self):
+        """The guesses are right, so that nobody is told to mend them."""
+        source = """extern "C" __global__ void reverse(float* y) {
+  extern __shared__ float unused[];
+  __shared__ float s[256];
+  s[threadIdx.x] = threadIdx.x;
+  y[blockIdx.x * 256 + threadIdx.x] = s[255 - threadIdx.x];
+}"""
+        self.write("k.cu", source.replace("  extern __shared__ float unused[];\n", ""))
+        result = self.ok("init", "k.cu")
+        self.assertIn("an error in the code of kernel reverse", result.err)
+        self.assertIn("shared_race", result.err)
+        self.assertNotIn("mend the guesses", result.err)
+        self.assertIn("block  = [256]  # guess", (self.folder / "k.toml").read_text())
+        self.check(self.baton("run", "k.toml", "--set", "N=256"), 1, "error")
+        self.check(self.baton("explain", "shared_race"), 0)
+
+    def test_a_kernel_for_smaller_blocks(self):
+        program, _ = self.draft(source="""extern "C" __global__ void tile(float* y, const float* x, int n) {
+  __shared__ float s[64];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? x[i] : 0;
+  __syncthreads();
+  if (i < n) y[i] = s[threadIdx.x];
+}""")
+        self.assertEqual(program["steps"][0]["block"], [64])
+        self.assertEqual(program["steps"][0]["grid"], ["ceildiv(N, 64)"])
+        self.ok("run", "p.toml", "--set", "N=300")
+
     def test_it_overwrites_nothing(self):
         self.draft()
         self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")

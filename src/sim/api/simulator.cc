@@ -58,7 +58,12 @@ class DeviceSession final : public driver::Simulator::Session {
   }
 
   std::vector<driver::Finding> take_findings() override { return notes_->findings.take(); }
-  std::string trace() const override { return notes_->trace ? notes_->trace->json() : ""; }
+  std::vector<std::uint64_t> traced_tags() const override {
+    return notes_->trace ? notes_->trace->tags() : std::vector<std::uint64_t>();
+  }
+  std::string trace(const std::map<std::uint64_t, driver::TracedLaunch>& names) const override {
+    return notes_->trace ? notes_->trace->json(names) : "";
+  }
 
  private:
   const std::shared_ptr<Context> context_;

@@ -121,10 +121,27 @@ CUresult contained(FindingLog& findings, Action action,
   }
 }
 
+std::string describe(const CopySide& place) {
+  if (place.heap == nullptr) return "the host";
+  const std::string text = place.heap->memory().describe(place.address);
+  constexpr std::string_view kBegin = "0 bytes inside ";
+  return text.starts_with(kBegin) ? text.substr(kBegin.size()) : text;
+}
+
+// Shows a copy or a fill that began then, and is over, in the timeline of its session.
+void note_move(const Command& command, Trace::Clock::time_point begin, const char* kind,
+               const CopySide& target, const CopySide* source, std::uint64_t bytes) {
+  Trace* const trace = command.notes->trace.get();
+  if (trace == nullptr) return;
+  trace->add_move({kind, describe(target), source == nullptr ? "" : describe(*source), bytes},
+                  begin);
+}
+
 }  // namespace
 
 CUresult execute(Work& work, const Command& command) noexcept {
   FindingLog& findings = command.notes->findings;
+  const Trace::Clock::time_point begin = Trace::Clock::now();
   return contained(findings, [&] {
     const auto look = [&](const CopySide& place, std::uint64_t bytes, AccessKind touch) {
       if (place.heap == nullptr) return;
@@ -149,7 +166,11 @@ CUresult execute(Work& work, const Command& command) noexcept {
                 look(row.target, row.bytes, AccessKind::kWrite);
                 return run(row);
               };
-              if (for_rows(copy, run_row)) return CUDA_SUCCESS;
+              if (for_rows(copy, run_row)) {
+                note_move(command, begin, "copy", copy.target, &copy.source,
+                          copy.bytes * copy.rows * copy.slices);
+                return CUDA_SUCCESS;
+              }
               const CopySide& dead = alive(copy.target, copy.bytes) ? copy.source : copy.target;
               return freed_meanwhile("copy", dead, findings);
             },
@@ -160,6 +181,8 @@ CUresult execute(Work& work, const Command& command) noexcept {
                 if (fill_row(fill, at)) continue;
                 return freed_meanwhile("fill", fill.target, findings);
               }
+              note_move(command, begin, "fill", fill.target, nullptr,
+                        fill.count * fill.width * fill.rows);
               return CUDA_SUCCESS;
             },
             [&](const Free& free) {

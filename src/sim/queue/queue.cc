@@ -348,7 +348,7 @@ void DeviceQueue::report_stuck(Lock& lock) {
     const auto* bar = reinterpret_cast<const std::byte*>(running.grid.get());
     for (const std::string& line : running.grid->wait_report()) {
       finding.message += (finding.message.ends_with(':') ? " " : "; ") + line;
-      if (notes.trace != nullptr) notes.trace->begin_block(bar++, "livelock:", line);
+      if (notes.trace != nullptr) notes.trace->begin_stuck(bar++, "livelock: " + line);
     }
   }
   for (Notes* notes : whose) notes->findings.add(finding);

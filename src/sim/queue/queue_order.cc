@@ -79,9 +79,13 @@ CommandPtr DeviceQueue::submit(const Lock& lock, Work work, int priority,
     launch->number = command->number;
     launch->log = &command->notes->findings;
     launch->trace = command->notes->trace.get();
+    launch->counts_accesses = command->notes->options.count_accesses;
     launch->watched = command->notes->options.watch != driver::Simulator::Watch::kOff;
     launch->finds_own_races = command->notes->options.races == Races::kGlobal;
     launch->waits_for_others = command->awaited != 0;
+    for (const Ordering::Edge& edge : edges) {
+      if (launch->trace != nullptr && is_programmatic(edge)) launch->early.push_back(edge.from);
+    }
     launch->is_programmatic = std::any_of(edges.begin(), edges.end(), is_programmatic);
   }
   if (command->blockers != 0) return command;

@@ -167,10 +167,10 @@ TEST_F(SessionTest, TimelinesShowTheSessionsOwnWork) {
   on_another_thread([&] {
     const auto other = begin({});
     run("bounded");
-    EXPECT_EQ(other->trace(), "");
+    EXPECT_EQ(other->trace({}), "");
   });
-  EXPECT_NE(session->trace().find("\"empty\""), std::string::npos);
-  EXPECT_EQ(session->trace().find("bounded"), std::string::npos);
+  EXPECT_NE(session->trace({}).find("\"empty\""), std::string::npos);
+  EXPECT_EQ(session->trace({}).find("bounded"), std::string::npos);
 }
 
 // The flag is set by a host that knows nothing of the session: only grids of a session that expects

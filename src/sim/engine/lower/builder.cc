@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/engine/lower/liveness.h"
+#include "sim/engine/run/access_count.h"
 #include "sim/engine/run/control.h"
 
 namespace baton::sim {
@@ -146,6 +147,14 @@ void FunctionBuilder::write_code(const std::vector<Site>& flat_sites) {
     Insn& insn = f.code[k];
     insn.fn = proto.fn;
     insn.inner = proto.inner;
+    if (proto.counted_bytes != 0) {
+      // The guard, where there is one, comes first.
+      Handler& handler = proto.has_guard && proto.inner != nullptr ? insn.inner : insn.fn;
+      f.counted.resize(protos_.size());
+      f.counted[k] = {handler, proto.counted_address,
+                      slots_[proto.r[proto.counted_address]].width == 8, proto.counted_bytes};
+      handler = op_count;
+    }
     for (int r = 0; r < 6; ++r) {
       insn.r[r] = proto.raw[r] ? proto.r[r] : slots_[proto.r[r]].offset;
     }

@@ -37,8 +37,10 @@ struct Proto {
   std::uint32_t target = UINT32_MAX;                    // a flat instruction
   const std::vector<std::uint32_t>* targets = nullptr;  // flat instructions, for brx.idx
   const void* data = nullptr;
-  std::uint64_t bits = 0;  // for u.bits, where there is no data
-  bool ends = false;       // nothing follows it
+  std::uint64_t bits = 0;            // for u.bits, where there is no data
+  bool ends = false;                 // nothing follows it
+  std::uint8_t counted_bytes = 0;    // of a lane, of an access that is counted
+  std::uint8_t counted_address = 0;  // its operand that has the address
   std::uint32_t flat = 0;
 };
 

@@ -53,8 +53,9 @@ std::uint32_t layout_params(const std::vector<ptx::Variable>& params,
                             std::vector<std::uint32_t>* offsets);
 
 // Decodes the kernel and all functions that it can reach. Throws Error(kInvalidInput) where
-// something does not parse, is not declared or does not fit together.
+// something does not parse, is not declared or does not fit together. `counts`: as it counts its
+// accesses when it is executed, which is slower.
 std::shared_ptr<const DecodedKernel> decode_kernel(const ModuleFacts& facts,
-                                                   const ptx::Function& entry);
+                                                   const ptx::Function& entry, bool counts = false);
 
 }  // namespace baton::sim

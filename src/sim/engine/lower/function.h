@@ -113,12 +113,21 @@ struct CallSite {
   std::vector<std::uint32_t> result_bytes;
 };
 
+// A load, store or atomic operation of a kernel that counts its accesses.
+struct CountedAccess {
+  Handler handler = nullptr;  // does the access; op_count comes before it
+  std::uint8_t address = 0;   // the operand that has the address: r[address]
+  bool is_wide = true;        // which has 64 bits, not 32
+  std::uint8_t bytes = 4;     // of a lane
+};
+
 // A function in executable form. Immutable once decoded; shared by all threads.
 struct DecodedFunction {
   std::string name;
   const ptx::Function* source = nullptr;
-  std::vector<Insn> code;   // ends with an instruction that returns
-  std::vector<Site> sites;  // one an instruction
+  std::vector<Insn> code;              // ends with an instruction that returns
+  std::vector<Site> sites;             // one an instruction
+  std::vector<CountedAccess> counted;  // one an instruction, where accesses are counted; else empty
   std::deque<std::vector<std::uint32_t>> lists;
   std::deque<CallSite> calls;
   std::deque<std::vector<const Insn*>> targets;  // of brx.idx

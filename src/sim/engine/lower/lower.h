@@ -27,6 +27,7 @@ inline std::uint8_t width_for(unsigned bits) {
 struct KernelLowering {
   const ModuleFacts& facts;
   DecodedKernel& kernel;
+  const bool counts;  // accesses, as they are executed
   SharedLayout shared;
   std::unordered_map<const ptx::Function*, DecodedFunction*> functions;
   std::vector<const ptx::Function*> pending;  // to be decoded still
@@ -150,6 +151,7 @@ class Lowering {
   bool load_param(const ptx::InstructionOperand& destination, const ptx::InstructionOperand& from,
                   Type type, unsigned elements);
   std::uint16_t next_region();
+  void count(Proto& proto, Space space, std::uint8_t address, unsigned bytes) const;
 
   // Accesses of one basic block that use one address register, with nothing between them that
   // writes it or lets another warp run. They share a Pattern.

@@ -199,6 +199,15 @@ bool Lowering::load_param(const ptx::InstructionOperand& destination,
   return true;
 }
 
+// Lets the access be counted, where the kernel is to count.
+void Lowering::count(Proto& proto, Space space, std::uint8_t address, unsigned bytes) const {
+  const bool is_counted =
+      space == Space::kGlobal || space == Space::kShared || space == Space::kGeneric;
+  if (!shared_.counts || !is_counted) return;
+  proto.counted_bytes = static_cast<std::uint8_t>(bytes);
+  proto.counted_address = address;
+}
+
 void Lowering::load() {
   access(false);
 }
@@ -273,6 +282,7 @@ void Lowering::access(bool is_store) {
   proto.imm = where.offset;
   proto.mode = access_mode(spec.space, order, scope);
   proto.cache = next_region();
+  count(proto, spec.space, 0, spec.bytes * spec.elements);
   if (quick != nullptr && spec.elements <= 4) {
     for (unsigned k = 0; k < spec.elements; ++k) {
       if (is_store) {
@@ -351,6 +361,7 @@ void Lowering::emit_atomic(const AtomSpec& spec, const Address& where, SlotId d,
   if (builder_.width(where.slot) == 4) proto.negated |= 1;
   proto.negated |= static_cast<std::uint8_t>(std::countr_zero(aligned) << 1);
   proto.cache = next_region();
+  count(proto, spec.space, 1, bits_of(spec.type) / 8);
 }
 
 // atom.add.v4.f32 and its like: each element is an atomic operation of its own (PTX ISA, "atom").

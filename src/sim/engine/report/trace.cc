@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <utility>
+#include <set>
 
 namespace baton::sim {
 namespace {
+
+using Names = std::map<std::uint64_t, driver::TracedLaunch>;
 
 std::string quoted(const std::string& text) {
   std::string json = "\"";
@@ -22,124 +23,280 @@ std::string quoted(const std::string& text) {
   return json + "\"";
 }
 
+std::string extent(const std::array<std::uint32_t, 3>& value) {
+  return fmt::format("[{},{},{}]", value[0], value[1], value[2]);
+}
+
+// What the format calls a process. Its number is the row's.
+struct RowName {
+  const char* text;
+};
+constexpr RowName kRows[] = {{"launches"}, {"blocks"}, {"copies and fills"}, {"stuck"}};
+
 }  // namespace
 
+double Trace::since_start(Clock::time_point time) const {
+  return std::chrono::duration<double, std::micro>(time - start_).count();
+}
+
 double Trace::now() const {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start_).count();
+  return since_start(Clock::now());
 }
 
 void Trace::add(Event event) {
-  if (event.row == Row::kBlocks && events_.size() >= kMostEvents) {
+  const bool is_detail = event.grid != kNoGrid && tracks_[event.track].row == Row::kBlocks;
+  if (is_detail && events_.size() >= kMostEvents) {
     ++dropped_;
     return;
   }
   events_.push_back(std::move(event));
 }
 
-void Trace::begin(const Key& key, std::string name, std::string detail) {
-  std::lock_guard lock(mutex_);
-  std::vector<bool>& lines = lines_[static_cast<int>(key.first)];
-  const auto free = std::find(lines.begin(), lines.end(), false);
-  const auto line = static_cast<std::uint32_t>(free - lines.begin());
-  if (free == lines.end()) lines.push_back(false);
-  lines[line] = true;
-  open_[key] = {key.first, line, std::move(name), std::move(detail), now(), -1, false};
+std::uint32_t Trace::take_track(Row row, std::uint32_t place) {
+  std::uint32_t line = 0;
+  for (std::uint32_t k = 0; k < tracks_.size(); ++k) {
+    Track& track = tracks_[k];
+    if (track.row != row || track.place != place) continue;
+    if (!track.in_use) {
+      track.in_use = true;
+      return k;
+    }
+    ++line;
+  }
+  tracks_.push_back({row, place, line, true});
+  return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
-void Trace::moment(const Key& key, const char* name) {
-  std::lock_guard lock(mutex_);
+void Trace::begin(const Key& key, std::uint32_t place, Event event) {
+  event.track = take_track(key.row, place);
+  event.at = now();
+  open_[key] = {std::move(event), -1, false};
+}
+
+void Trace::moment(const Key& key, const char* category, const char* name) {
   const auto found = open_.find(key);
   if (found == open_.end() || std::exchange(found->second.triggered, true)) return;
-  add({key.first, found->second.line, name, "", now(), -1});
+  const Event& open = found->second.event;
+  add({open.track, category, open.grid, name, "", now(), -1});
 }
 
 void Trace::end_wait(Open& open, double at) {
   if (open.waits_since < 0) return;
-  add({open.row, open.line, "griddepcontrol.wait", "", open.waits_since, at - open.waits_since});
+  add({open.event.track, "wait", open.event.grid, "griddepcontrol.wait", "", open.waits_since,
+       at - open.waits_since});
   open.waits_since = -1;
 }
 
-void Trace::end(const Key& key) {
-  std::lock_guard lock(mutex_);
+void Trace::end(const Key& key, const std::string& more_args) {
   const auto found = open_.find(key);
   if (found == open_.end()) return;
   Open& open = found->second;
   const double at = now();
   end_wait(open, at);
-  lines_[static_cast<int>(key.first)][open.line] = false;
-  add({open.row, open.line, std::move(open.name), std::move(open.detail), open.since,
-       at - open.since});
+  tracks_[open.event.track].in_use = false;
+  open.event.duration = at - open.event.at;
+  open.event.args += more_args;
+  add(std::move(open.event));
   open_.erase(found);
 }
 
-void Trace::begin_grid(std::uint64_t key, const std::string& kernel, const std::string& extents,
-                       bool is_dependent) {
-  begin({Row::kGrids, key}, kernel, extents + (is_dependent ? ", dependent" : ""));
+void Trace::begin_grid(TracedGrid grid) {
+  std::lock_guard lock(mutex_);
+  const Key key{Row::kGrids, grid.key};
+  std::string args = fmt::format(
+      "\"kernel\":{},\"grid\":{},\"block\":{},\"shared\":{},\"dependent\":{}", quoted(grid.kernel),
+      extent(grid.blocks), extent(grid.threads), grid.shared, !grid.early.empty());
+  running_[grid.key] = grids_.size();
+  begin(key, 0, {0, "launch", grids_.size(), "", std::move(args)});
+  const Event& event = open_[key].event;
+  grids_.push_back({std::move(grid), event.track, event.at});
 }
-void Trace::note_triggered(std::uint64_t key) {
-  moment({Row::kGrids, key}, "all blocks triggered");
+
+void Trace::note_triggered(std::uint64_t grid) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(grid);
+  if (found == running_.end() || grids_[found->second].trigger >= 0) return;
+  moment({Row::kGrids, grid}, "trigger", "all blocks triggered");
+  grids_[found->second].trigger = now();
 }
-void Trace::end_grid(std::uint64_t key) {
-  end({Row::kGrids, key});
+
+void Trace::end_grid(std::uint64_t grid, const driver::Counters& counters) {
+  std::lock_guard lock(mutex_);
+  end({Row::kGrids, grid},
+      fmt::format(",\"bytes_read\":{},\"bytes_written\":{},\"instructions\":{}",
+                  counters.bytes_read, counters.bytes_written, counters.lane_instructions));
+  const auto found = running_.find(grid);
+  if (found == running_.end()) return;
+  grids_[found->second].end = now();
+  running_.erase(found);
 }
-void Trace::begin_block(const void* key, const std::string& kernel, const std::string& index) {
-  begin({Row::kBlocks, number(key)}, kernel + " " + index, index);
+
+void Trace::begin_block(const void* key, std::uint64_t grid, std::uint32_t multiprocessor,
+                        const std::array<std::uint32_t, 3>& index) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(grid);
+  if (found == running_.end()) return;
+  begin({Row::kBlocks, number(key)}, multiprocessor,
+        {0, "block", found->second, "", fmt::format("\"index\":{}", extent(index))});
 }
+
 void Trace::note_trigger(const void* key) {
-  moment({Row::kBlocks, number(key)}, "launch_dependents");
+  std::lock_guard lock(mutex_);
+  moment({Row::kBlocks, number(key)}, "trigger", "launch_dependents");
 }
+
 void Trace::begin_wait(const void* key) {
   std::lock_guard lock(mutex_);
   const auto found = open_.find({Row::kBlocks, number(key)});
   if (found != open_.end() && found->second.waits_since < 0) found->second.waits_since = now();
 }
+
 void Trace::end_wait(const void* key) {
   std::lock_guard lock(mutex_);
   const auto found = open_.find({Row::kBlocks, number(key)});
   if (found != open_.end()) end_wait(found->second, now());
 }
+
 void Trace::end_block(const void* key) {
-  end({Row::kBlocks, number(key)});
+  std::lock_guard lock(mutex_);
+  end({Row::kBlocks, number(key)}, "");
 }
 
-std::string Trace::json() const {
+void Trace::add_move(TracedMove move, Clock::time_point begin) {
   std::lock_guard lock(mutex_);
-  std::string json =
-      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"grids\"}},\n"
-      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":2,\"args\":{\"name\":\"blocks\"}}";
-  // Numbers of lines are never those of another process's: readers may take them for the system's.
-  const auto tid = [](Row row, std::uint32_t line) { return 2 * line + static_cast<int>(row); };
-  for (const Row row : {Row::kGrids, Row::kBlocks}) {
-    for (std::uint32_t line = 0; line < lines_[static_cast<int>(row)].size(); ++line) {
-      json += fmt::format(
-          ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
-          "\"line {}\"}}}}",
-          static_cast<int>(row), tid(row, line), line + 1);
+  const double at = since_start(begin);
+  const std::uint32_t track = take_track(Row::kMoves, 0);
+  tracks_[track].in_use = false;
+  std::string args = fmt::format("\"bytes\":{},\"to\":{}", move.bytes, quoted(move.to));
+  if (!move.from.empty()) args += fmt::format(",\"from\":{}", quoted(move.from));
+  add({track, move.kind, kNoGrid, move.kind, std::move(args), at, now() - at});
+}
+
+void Trace::begin_stuck(const void* key, std::string text) {
+  std::lock_guard lock(mutex_);
+  begin({Row::kStuck, number(key)}, 0, {0, "stuck", kNoGrid, std::move(text), ""});
+}
+
+std::vector<std::uint64_t> Trace::tags() const {
+  std::lock_guard lock(mutex_);
+  std::set<std::uint64_t> tags;
+  for (const Grid& grid : grids_) {
+    if (grid.facts.tag) tags.insert(*grid.facts.tag);
+  }
+  return {tags.begin(), tags.end()};
+}
+
+void Trace::append_tracks(std::string& json) const {
+  for (std::size_t row = 1; row <= std::size(kRows); ++row) {
+    json += fmt::format(
+        "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}"
+        ",\n{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"args\":{{\"sort_index\":"
+        "{}}}}}",
+        row == 1 ? "" : ",\n", row, quoted(kRows[row - 1].text), row, row);
+  }
+  for (std::size_t k = 0; k < tracks_.size(); ++k) {
+    const Track& track = tracks_[k];
+    std::string name;
+    switch (track.row) {
+      case Row::kGrids:
+        name = fmt::format("launch slot {}", track.line);
+        break;
+      case Row::kBlocks:
+        name = track.line == 0 ? fmt::format("SM {}", track.place)
+                               : fmt::format("SM {}, block {}", track.place, track.line + 1);
+        break;
+      case Row::kMoves:
+        name = "copies and fills";
+        break;
+      case Row::kStuck:
+        name = fmt::format("warps {}", track.line);
+        break;
+    }
+    constexpr std::uint64_t kMostLines = 4096;
+    json += fmt::format(
+        ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}"
+        "}}}},\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
+        "\"sort_index\":{3}}}}}",
+        static_cast<int>(track.row), k + 1, quoted(name), track.place * kMostLines + track.line);
+  }
+}
+
+void Trace::append_event(std::string& json, const Event& event, bool is_open,
+                         const Names& names) const {
+  std::string name = event.name;
+  std::string args = event.args;
+  const auto add_arg = [&](const char* key, const std::string& value) {
+    if (!args.empty()) args += ',';
+    args += fmt::format("\"{}\":{}", key, value);
+  };
+  if (event.grid != kNoGrid) {
+    const TracedGrid& grid = grids_[event.grid].facts;
+    const auto found = grid.tag ? names.find(*grid.tag) : names.end();
+    if (name.empty()) name = found == names.end() ? grid.kernel : found->second.name;
+    if (found != names.end()) {
+      add_arg("step", fmt::format("{}", found->second.step));
+      if (!found->second.indexes.empty()) add_arg("indexes", quoted(found->second.indexes));
+      if (event.category == std::string_view("launch")) add_arg("at", quoted(found->second.where));
     }
   }
-  const auto add = [&](const Event& event, bool is_open) {
-    const bool moment = event.duration < 0;
-    json += fmt::format(
-        ",\n{{\"ph\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},{}\"args\":{{"
-        "\"detail\":{}}}}}",
-        is_open  ? "B"
-        : moment ? "i"
-                 : "X",
-        quoted(event.name), static_cast<int>(event.row), tid(event.row, event.line), event.at,
-        is_open  ? std::string()
-        : moment ? std::string("\"s\":\"t\",")
-                 : fmt::format("\"dur\":{:.3f},", event.duration),
-        quoted(event.detail));
-  };
-  for (const Event& event : events_) add(event, false);
+  const bool moment = event.duration < 0;
+  json += fmt::format(
+      ",\n{{\"ph\":\"{}\",\"cat\":\"{}\",\"name\":{},\"pid\":{},\"tid\":{},\"ts\":{:.3f},{}"
+      "\"args\":{{{}}}}}",
+      is_open  ? "B"
+      : moment ? "i"
+               : "X",
+      event.category, quoted(name), static_cast<int>(tracks_[event.track].row), event.track + 1,
+      event.at,
+      is_open  ? std::string()
+      : moment ? std::string("\"s\":\"t\",")
+               : fmt::format("\"dur\":{:.3f},", event.duration),
+      args);
+}
+
+// From where a grid's last block triggered, or where the grid began, to the begin of each grid that
+// waited for no more than that.
+void Trace::append_arrows(std::string& json) const {
+  std::map<Ordering::Number, std::size_t> by_number;
+  for (std::size_t k = 0; k < grids_.size(); ++k) by_number[grids_[k].facts.number] = k;
+  // A reader looks for the bar that the arrow's end is in: it must not be the bar's very end.
+  constexpr double kInside = 0.001;
+  std::uint64_t id = 0;
+  for (const Grid& later : grids_) {
+    for (const Ordering::Number number : later.facts.early) {
+      const auto found = by_number.find(number);
+      if (found == by_number.end()) continue;
+      const Grid& first = grids_[found->second];
+      double from = first.trigger >= 0 ? std::min(first.trigger, later.begin) : first.begin;
+      if (first.end >= 0) from = std::min(from, first.end - kInside);
+      ++id;
+      const auto end_of = [&](const char* phase, const Grid& grid, double at) {
+        json += fmt::format(
+            ",\n{{\"ph\":\"{}\",\"cat\":\"trigger\",\"name\":\"starts early\",\"id\":{},\"pid\":1,"
+            "\"tid\":{},\"ts\":{:.3f}}}",
+            phase, id, grid.track + 1, at);
+      };
+      end_of("s", first, std::max(from, first.begin));
+      end_of("f\",\"bp\":\"e", later, later.begin + kInside);
+    }
+  }
+}
+
+std::string Trace::json(const Names& names) const {
+  std::lock_guard lock(mutex_);
+  std::string json = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  append_tracks(json);
+  for (const Event& event : events_) append_event(json, event, false, names);
   // What has not ended, as in a deadlock, goes on to the right.
   for (const auto& [key, open] : open_) {
-    add({open.row, open.line, open.name, open.detail, open.since, -1}, true);
-    if (open.waits_since >= 0) {
-      add({open.row, open.line, "griddepcontrol.wait", "", open.waits_since, -1}, true);
-    }
+    append_event(json, open.event, true, names);
+    if (open.waits_since < 0) continue;
+    append_event(json,
+                 {open.event.track, "wait", open.event.grid, "griddepcontrol.wait", "",
+                  open.waits_since, -1},
+                 true, names);
   }
+  append_arrows(json);
   json += fmt::format("\n],\"otherData\":{{\"dropped\":{}}}}}\n", dropped_);
   return json;
 }

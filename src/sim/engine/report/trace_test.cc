@@ -13,29 +13,69 @@ std::size_t count(const std::string& text, const std::string& part) {
   return times;
 }
 
-TEST(Trace, OverlapsTakeLinesOfTheirOwn) {
+TEST(Trace, OverlapsTakeSlotsOfTheirOwn) {
   Trace trace;
-  trace.begin_grid(1, "first \"one\"", "(2, 1, 1)", false);
-  trace.begin_grid(2, "second", "(1, 1, 1)", true);
+  trace.begin_grid({.key = 1, .number = 11, .kernel = "first \"one\"", .tag = 5});
+  trace.begin_grid({.key = 2, .number = 12, .kernel = "second", .early = {11}});
   const int block = 0;
-  trace.begin_block(&block, "second", "(0, 0, 0)");
+  trace.begin_block(&block, 2, 7, {3, 0, 0});
   trace.begin_wait(&block);
   trace.note_triggered(1);
   trace.note_triggered(1);
-  trace.end_grid(1);
+  trace.end_grid(1, {});
   trace.end_wait(&block);
   trace.end_block(&block);
-  trace.begin_grid(3, "third", "(1, 1, 1)", false);
-  const std::string json = trace.json();
+  trace.begin_grid({.key = 3, .number = 13, .kernel = "third"});
+  const std::string json = trace.json({});
   EXPECT_EQ(count(json, "\"ph\":\"X\""), 3u) << json;  // a grid, a block, its wait
   EXPECT_EQ(count(json, "\"ph\":\"i\""), 1u) << json;
   EXPECT_EQ(count(json, "\"ph\":\"B\""), 2u) << json;  // what has not ended
-  EXPECT_EQ(count(json, "first \\\"one\\\""), 1u) << json;
-  EXPECT_EQ(count(json, "\"pid\":1,\"tid\":3,\"ts\""), 1u) << json;  // the second
-  EXPECT_EQ(count(json, "\"pid\":1,\"tid\":1,\"ts\""), 3u) << json;  // the first, twice; the third
-  EXPECT_EQ(count(json, "\"pid\":2,\"tid\":2,\"ts\""), 2u) << json;  // the block and its wait
-  EXPECT_EQ(count(json, "thread_name"), 3u) << json;
+  EXPECT_EQ(count(json, "\"name\":\"first \\\"one\\\"\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"launch slot 0\""), 1u) << json;  // of the first and the third
+  EXPECT_EQ(count(json, "\"launch slot 1\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"launch slot"), 2u) << json;
+  EXPECT_EQ(count(json, "\"SM 7\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"index\":[3,0,0]"), 1u) << json;
   EXPECT_EQ(count(json, "griddepcontrol.wait"), 1u) << json;
+  EXPECT_EQ(trace.tags(), (std::vector<std::uint64_t>{5}));
+}
+
+TEST(Trace, LaunchesHaveTheNamesOfTheProgram) {
+  Trace trace;
+  trace.begin_grid({.key = 1, .number = 1, .kernel = "_Z1kPf", .tag = 8});
+  const int block = 0;
+  trace.begin_block(&block, 1, 0, {0, 0, 0});
+  trace.end_block(&block);
+  trace.end_grid(1, {});
+  const std::string json = trace.json({{8, {"gemv", 4, "layer = 2", "p.toml:3:1"}}});
+  EXPECT_EQ(count(json, "\"name\":\"gemv\""), 2u) << json;
+  EXPECT_EQ(count(json, "\"kernel\":\"_Z1kPf\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"step\":4,\"indexes\":\"layer = 2\""), 2u) << json;
+  EXPECT_EQ(count(json, "\"at\":\"p.toml:3:1\""), 1u) << json;
+}
+
+TEST(Trace, ArrowsLeadFromTheTriggerToTheDependent) {
+  Trace trace;
+  trace.begin_grid({.key = 1, .number = 21, .kernel = "a"});
+  trace.note_triggered(1);
+  trace.begin_grid({.key = 2, .number = 22, .kernel = "b", .early = {21, 99}});
+  trace.end_grid(1, {});
+  trace.end_grid(2, {});
+  const std::string json = trace.json({});
+  EXPECT_EQ(count(json, "\"ph\":\"s\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"ph\":\"f\",\"bp\":\"e\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"id\":1"), 2u) << json;
+}
+
+TEST(Trace, CopiesHaveATrackOfTheirOwn) {
+  Trace trace;
+  trace.add_move({"copy", "buffer y", "buffer x", 64}, Trace::Clock::now());
+  trace.add_move({"fill", "buffer z", "", 4}, Trace::Clock::now());
+  const std::string json = trace.json({});
+  EXPECT_EQ(count(json, "\"cat\":\"copy\",\"name\":\"copy\",\"pid\":3"), 1u) << json;
+  EXPECT_EQ(count(json, "\"bytes\":64,\"to\":\"buffer y\",\"from\":\"buffer x\""), 1u) << json;
+  EXPECT_EQ(count(json, "\"cat\":\"fill\""), 1u) << json;
+  EXPECT_EQ(count(json, "thread_name"), 1u) << json;
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void report_deadlock(Exec* x, const ClusterState& cluster) {
   if (Trace* trace = x->grid->trace) {
     const auto& bars = cluster.blocks.front()->warps.front().fragments;
     for (std::size_t k = 0; k < lines.size(); ++k) {
-      trace->begin_block(&bars[k], "deadlock:", lines[k]);
+      trace->begin_stuck(&bars[k], "deadlock: " + lines[k]);
     }
   }
   for (const auto& block : cluster.blocks) {

@@ -101,7 +101,7 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
                 cluster.x, cluster.y, cluster.z, launch.grid.x, launch.grid.y, launch.grid.z,
                 largest_cluster);
   }
-  grid->kernel = kernel.decoded;
+  grid->kernel = launch.counts_accesses ? launch.module->counting(kernel) : kernel.decoded;
   grid->launch = std::move(launch);
   grid->id = impl_->next_grid++;
   grid->threads = static_cast<std::uint32_t>(threads);
@@ -136,11 +136,16 @@ std::unique_ptr<Grid> Engine::begin(GridLaunch launch) {
   begin_watch(grid.get());
   if (grid->launch.trace != nullptr) {
     const Extent3& blocks = grid->launch.grid;
+    const Extent3& block = grid->launch.block;
     grid->trace = grid->launch.trace;
-    grid->trace->begin_grid(
-        grid->id, grid->launch.kernel->name,
-        fmt::format("({}, {}, {}) blocks of {} threads", blocks.x, blocks.y, blocks.z, threads),
-        grid->launch.is_programmatic);
+    grid->trace->begin_grid({grid->id,
+                             grid->launch.number,
+                             grid->launch.kernel->name,
+                             {blocks.x, blocks.y, blocks.z},
+                             {block.x, block.y, block.z},
+                             grid->shared_bytes,
+                             driver::tag_of(grid->launch.note.get()),
+                             grid->launch.early});
   }
   return grid;
 }
@@ -164,7 +169,7 @@ Engine::Advance Engine::advance(std::span<Grid* const> grids, std::uint64_t budg
     if (grid->trace != nullptr && grid->triggered()) grid->trace->note_triggered(grid->id);
     if (grid->state() == Grid::State::kRunning) continue;
     if (grid->races != nullptr) grid->races->report_held(*grid);
-    if (grid->trace != nullptr) grid->trace->end_grid(grid->id);
+    if (grid->trace != nullptr) grid->trace->end_grid(grid->id, grid->counters());
     impl_->memory.impl().settle();
     impl_->print(grid->output.take());
   }

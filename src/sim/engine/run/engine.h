@@ -63,7 +63,9 @@ struct GridLaunch {
   // Both outlive the grid.
   FindingLog* log = nullptr;
   Trace* trace = nullptr;
+  std::vector<Ordering::Number> early;  // for the trace: grids of which it awaited the trigger
   bool watched = true;           // whether its accesses of global memory are checked, where any are
+  bool counts_accesses = false;  // Counters::accesses
   bool finds_own_races = false;  // those of global memory among its own warps, where any are noted
   std::shared_ptr<const driver::LaunchNote> note;  // null: the caller told nothing
 };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "baton/access_counts.h"
 #include "sim/engine/isa/insn.h"
 #include "sim/engine/memory/region.h"
 
@@ -71,6 +72,7 @@ struct Exec {
   std::uint32_t* local_written = nullptr;  // a mask of lanes for each word
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
+  AccessCounts accesses;  // of kernels that count them
 
   Warp* warp = nullptr;
   std::uint32_t* ordered = nullptr;  // Warp::ordered, OrderedLanes::kSources masks

@@ -200,6 +200,7 @@ void WorkerPool::work(Worker* worker) {
   counted.bytes_read = x.bytes_read;
   counted.bytes_written = x.bytes_written;
   counted.blocks = blocks;
+  if (grid->launch.counts_accesses) counted.accesses = x.accesses;
   job_.executed.fetch_add(x.warp_instructions, std::memory_order_relaxed);
   grid->add(counted);
 }

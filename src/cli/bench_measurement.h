@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/executable.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "tools/bench_result.h"
+#include "tools/ceiling.h"
+
+namespace baton::cli {
+
+// A program under `baton bench`, and what was measured of it. Its passes are runs of the program,
+// which show progress and can be interrupted. One thread.
+class BenchMeasurement {
+ public:
+  // Opens, prepares and binds the program, and shows what that found.
+  BenchMeasurement(const BenchCommand& command, const std::filesystem::path& file,
+                   const Device& device, Output& output, const std::atomic<bool>& interrupt);
+
+  Executable& executable() { return executable_; }
+  // The name for people: the file's.
+  std::string name() const { return file_.string(); }
+  bool in_graph() const { return command_.executor == ExecutorKind::kGraph; }
+
+  // One run, to warm up. Returns how long it took, in seconds.
+  double warm_up();
+  // `runs` runs with the times of steps. `ceiling`: measured between the runs.
+  void time_steps(std::uint64_t runs, tools::CopyCeiling* ceiling);
+  // The same without events between steps: the times of whole runs.
+  void time_whole(std::uint64_t runs, tools::CopyCeiling* ceiling);
+  // One more time of a whole run: of the second of two, as the first initialises.
+  void time_round(std::uint64_t round, std::uint64_t rounds);
+  // One run whose accesses are counted, on the simulated GPU.
+  void count();
+
+  const RunReport& stepped() const { return stepped_; }
+  const std::vector<double>& samples() const { return samples_; }
+  // What the steps did, in the order of `stepped`; nothing where it is not counted.
+  const std::vector<StepReport>& counted() const { return counted_; }
+
+  // As a baseline has it. With `count` alone it has no times.
+  tools::BenchResult result() const;
+  // "steps" and "run" of the JSON object. `ceiling`: bytes per second; nothing where not measured.
+  void add_to(nlohmann::ordered_json& json, std::optional<double> ceiling) const;
+
+ private:
+  RunReport one_pass(std::string_view name, baton::RunOptions options, tools::CopyCeiling* ceiling);
+  // Of the steps, timed where they were and counted where they were.
+  const std::vector<StepReport>& steps() const;
+
+  const BenchCommand& command_;
+  std::filesystem::path file_;
+  Output& output_;
+  const std::atomic<bool>& interrupt_;
+  Executable executable_;
+  RunReport stepped_;
+  std::vector<double> samples_;
+  std::chrono::steady_clock::time_point begin_;  // of the first round
+  std::vector<StepReport> counted_;
+};
+
+// One line of a measurement: a step in all its executions, or the whole run.
+struct MeasuredTime {
+  std::uint64_t bytes = 0;
+  std::optional<TimeStatistics> times;
+
+  // Bytes per second; nothing without a time.
+  std::optional<double> rate() const;
+  void add_to(nlohmann::ordered_json& json, std::optional<double> ceiling) const;
+};
+
+// "± 3.1 %": half the distance between the quartiles.
+std::string spread_of(const TimeStatistics& times);
+
+}  // namespace baton::cli

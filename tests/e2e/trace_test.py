@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""`baton run --trace` against the Trace Event Format (Google, 2016), as Perfetto reads it."""
+
+import collections
+import json
+import unittest
+
+from baton import ON_GPU, Case, buffer, kernel, launch, main, program
+
+SOURCE = """__global__ void first(float* y, int i) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;");
+  y[blockIdx.x * 32 + threadIdx.x] += i;
+}"""
+REPEAT = """[[steps]]
+repeat = 3
+index = "layer"
+steps = [ { launch = "add", grid = [4], block = [32], args = ["y", "layer"] } ]
+"""
+TEXT = program(buffer("x", "f32", [128], "input", "arange"), buffer("y", "f32", [128], "scratch"),
+               buffer("z", "f32", [128], "output"), kernel("add", text=SOURCE),
+               '[[steps]]\ncopy = { from = "x", to = "y" }\n', REPEAT,
+               '[[steps]]\ncopy = { from = "y", to = "z" }\n',
+               '[[steps]]\nfill = { buffer = "y", value = 0 }\n')
+
+
+@unittest.skipIf(ON_GPU, "a trace needs the simulated GPU")
+class Trace(Case):
+    def trace(self, *arguments, status=0, text=TEXT):
+        self.write("p.toml", text)
+        result = self.baton("run", "p.toml", "--trace", "t.json", *arguments)
+        self.check(result, status)
+        found = json.loads((self.folder / "t.json").read_text())
+        self.hold_format(found)
+        return found["traceEvents"]
+
+    def hold_format(self, found):
+        """Phases with the members that they need, and bars of one track that never overlap."""
+        needed = {"M": {"name", "pid", "args"}, "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
+                  "i": {"name", "cat", "pid", "tid", "ts", "s"}, "B": {"name", "cat", "pid", "tid", "ts"},
+                  "s": {"name", "cat", "id", "pid", "tid", "ts"}, "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"}}
+        events = found["traceEvents"]
+        tracks = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+        self.assertEqual(len({tid for _, tid in tracks}), len(tracks))
+        bars = collections.defaultdict(list)
+        for event in events:
+            self.assertLessEqual(needed[event["ph"]], event.keys(), event)
+            if event["ph"] != "M":
+                self.assertIn((event["pid"], event["tid"]), tracks)
+                self.assertGreaterEqual(event["ts"], 0)
+            if event["ph"] == "X":
+                self.assertGreaterEqual(event["dur"], 0)
+                bars[event["tid"]].append((event["ts"], -event["dur"]))
+        for track in bars.values():
+            ends = []
+            for begin, duration in sorted(track):  # one contains the other, or they are apart
+                end = begin - duration
+                while ends and ends[-1] <= begin + 0.002:
+                    ends.pop()
+                self.assertTrue(not ends or end <= ends[-1] + 0.002, track)
+                ends.append(end)
+
+    def test_names_are_those_of_the_program(self):
+        events = self.trace()
+        launches = [e for e in events if e.get("cat") == "launch"]
+        self.assertEqual([e["name"] for e in launches], ["add"] * 3)
+        self.assertEqual([e["args"]["indexes"] for e in launches], ["layer = 0", "layer = 1", "layer = 2"])
+        self.assertEqual([e["args"]["step"] for e in launches], [1, 2, 3])
+        for event in launches:
+            args = event["args"]
+            self.assertEqual((args["grid"], args["block"]), ([4, 1, 1], [32, 1, 1]))
+            self.assertRegex(args["at"], r"p\.toml:\d+:\d+")
+            self.assertEqual((args["bytes_read"], args["bytes_written"]), (512, 512))
+            self.assertGreater(args["instructions"], 0)
+        blocks = [e for e in events if e.get("cat") == "block"]
+        self.assertEqual({e["name"] for e in blocks}, {"add"})
+        self.assertEqual(sorted(e["args"]["index"] for e in blocks), sorted([[k, 0, 0] for k in range(4)] * 3))
+
+    def test_tracks(self):
+        events = self.trace("--schedule", "early")
+        names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        self.assertEqual(names, {1: "launches", 2: "blocks", 3: "copies and fills", 4: "stuck"})
+        tracks = [(e["pid"], e["args"]["name"]) for e in events if e["name"] == "thread_name"]
+        self.assertIn((1, "launch slot 0"), tracks)
+        self.assertLessEqual({(2, f"SM {k}") for k in range(4)}, set(tracks))
+        orders = [e for e in events if e["name"] == "thread_sort_index"]
+        self.assertEqual(len(orders), len(tracks))
+
+    def test_arrows(self):
+        events = self.trace("--schedule", "early")
+        bars = {}
+        for event in events:
+            if event.get("cat") == "launch":
+                bars[event["args"]["indexes"]] = event
+        arrows = collections.defaultdict(dict)
+        for event in events:
+            if event["ph"] in "sf":
+                arrows[event["id"]][event["ph"]] = event
+        self.assertEqual(len(arrows), 2)
+        for arrow in arrows.values():
+            self.assertLessEqual(arrow["s"]["ts"], arrow["f"]["ts"])
+            for end in arrow.values():  # inside of a bar of its track
+                self.assertTrue([bar for bar in bars.values() if bar["tid"] == end["tid"]
+                                 and bar["ts"] <= end["ts"] <= bar["ts"] + bar["dur"]], end)
+        self.assertFalse(bars["layer = 0"]["args"]["dependent"])
+        self.assertTrue(bars["layer = 1"]["args"]["dependent"])
+
+    def test_copies_and_fills(self):
+        events = self.trace()
+        moves = [e["args"] for e in events if e.get("cat") in ("copy", "fill")]
+        self.assertTrue(any("buffer z" in m["to"] and "buffer y" in m.get("from", "") for m in moves), moves)
+        self.assertTrue(any("buffer y" in m["to"] and "from" not in m for m in moves), moves)
+        self.assertEqual({m["bytes"] for m in moves}, {512})
+
+    def test_a_graph_has_the_same_launches(self):
+        names = lambda events: [(e["name"], e["args"]["indexes"]) for e in events if e.get("cat") == "launch"]
+        self.assertEqual(names(self.trace("--executor", "graph")), names(self.trace()))
+
+    def test_a_run_that_failed(self):
+        text = TEXT.replace("[blockIdx.x", "[layer_of(i) + blockIdx.x").replace(
+            "__global__", "__device__ int layer_of(int i) { return i == 1 ? 1 << 20 : 0; }\\n__global__", 1)
+        launches = [e for e in self.trace(status=1, text=text) if e.get("cat") == "launch"]
+        self.assertLessEqual({"layer = 0", "layer = 1"}, {e["args"]["indexes"] for e in launches})
+
+    def test_hostile_names(self):
+        quoted = "k\\\\ \\\"x\\\""  # a TOML key
+        self.write("k.cu", SOURCE)
+        text = TEXT.replace(kernel("add", text=SOURCE), kernel(f'"{quoted}"', source="k.cu", entry="first"))
+        text = text.replace('launch = "add"', f'launch = "{quoted}"')
+        names = {e["name"] for e in self.trace(text=text) if e.get("cat") == "launch"}
+        self.assertEqual(names, {'k\\ "x"'})
+
+
+if __name__ == "__main__":
+    main()
