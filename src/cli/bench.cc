@@ -187,6 +187,20 @@ void show_remarks(BenchMeasurement& measurement, bool error_findings, Output& ou
   show_warnings(measurement.executable().report(), output);
 }
 
+// What was measured until then. The first run of a pass warms up.
+void show_interrupted(BenchMeasurement& measurement, Output& output) {
+  std::vector<double> samples = measurement.samples();
+  if (samples.empty()) {
+    samples = measurement.executable().report().run_seconds;
+    if (!samples.empty()) samples.erase(samples.begin());
+  }
+  const auto times = time_statistics(samples);
+  if (!times) return;
+  output.result()["run"] = {{"times", cli::json_of(*times)}, {"samples", samples}};
+  output.line("\ninterrupted after {} runs: median {} {}", times->count,
+              format_duration(times->median), spread_of(*times));
+}
+
 }  // namespace
 
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt) {
@@ -217,7 +231,8 @@ void bench(const BenchCommand& command, Output& output, const std::atomic<bool>&
     } else {
       measure_one(command, measurement, output);
     }
-  } catch (const Error&) {
+  } catch (const Error& failure) {
+    if (failure.code() == ErrorCode::kInterrupted) show_interrupted(measurement, output);
     if (other) show_remarks(*other, false, output);
     show_remarks(measurement, false, output);
     throw;

@@ -19,6 +19,9 @@ namespace {
 // Short work says nothing where nobody watches.
 constexpr std::chrono::seconds kPipedProgressInterval{10};
 
+// A run may find very many errors: source lines are shown among so many lines.
+constexpr std::size_t kMostExcerptLines = 20;
+
 // https://no-color.org: any value that is not empty forbids colours.
 bool wants_colour(int descriptor) {
   return isatty(descriptor) != 0 && !read_environment("NO_COLOR") &&
@@ -148,16 +151,23 @@ void Output::write_error(std::string_view line, const std::vector<std::string>& 
 }
 
 void Output::report(const Error& error) {
-  std::vector<std::string> notes;
-  for (const std::string& note : error.notes()) notes.push_back(tools::with_readable_names(note));
   result()["error"] = error_object(error);
   // Compilers and parsers have shown the line themselves.
-  if (error.code() == ErrorCode::kFault && error.where().known()) {
-    std::string lines = excerpt(error.where().to_string());
-    if (!lines.empty()) lines.pop_back();
-    if (!lines.empty()) notes.insert(notes.begin(), std::move(lines));
+  const bool is_of_a_run = error.code() == ErrorCode::kFault || error.code() == ErrorCode::kTimeout;
+  std::vector<std::string> lines;
+  const auto add_excerpt = [&](std::string_view where) {
+    if (!is_of_a_run || lines.size() > kMostExcerptLines) return;
+    std::string shown = excerpt(where);
+    if (shown.empty()) return;
+    shown.pop_back();
+    lines.push_back(std::move(shown));
+  };
+  if (error.where().known()) add_excerpt(error.where().to_string());
+  for (const std::string& note : error.notes()) {
+    lines.push_back(tools::with_readable_names(note));
+    add_excerpt(std::string_view(note).substr(0, note.find(": ")));
   }
-  write_error(error_line(error), notes);
+  write_error(error_line(error), lines);
 }
 
 void Output::report_warnings() {

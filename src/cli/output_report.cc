@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -99,6 +100,12 @@ void show_outputs(const std::vector<OutputResult>& results, Output& output) {
                verdict_of(result, output.colour())});
   }
   output.text("\n" + table.format(output.terminal()));
+  const bool any_compared = std::any_of(results.begin(), results.end(), [](const OutputResult& r) {
+    return r.comparison.has_value();
+  });
+  if (!any_compared) {
+    output.line("not compared with anything; --expect {}=FILE.npy compares", results.front().name);
+  }
   for (const OutputResult& result : results) {
     if (result.comparison && !result.comparison->ok) show_mismatches(result, output);
   }

@@ -166,7 +166,8 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   } catch (const Error& failure) {
     keep_trace();
     // The simulated GPU tells the launch, which is then all that counts.
-    const bool is_told = failure.code() == ErrorCode::kFault && tools::is_simulated(device);
+    const std::vector<FindingReport>& found = executable.report().findings;
+    const bool is_told = std::ranges::any_of(found, &FindingReport::error);
     show_steps(executable.report(), executable.edges(), output, !is_told || command.verbose);
     if (executable.report().non_finite) show_non_finite(executable.report(), output);
     if (seen) seen->fail(executable, failure, output);

@@ -159,12 +159,12 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
     json["conditions"].push_back(cli::json_of(condition));
   }
   if (report.steps.empty()) return;
-  if (!in_full) {
-    std::uint64_t all = 0, unfinished = 0;
-    for (const StepReport& step : report.steps) {
-      all += step.executions;
-      unfinished += step.unfinished;
-    }
+  std::uint64_t all = 0, unfinished = 0;
+  for (const StepReport& step : report.steps) {
+    all += step.executions;
+    unfinished += step.unfinished;
+  }
+  if (!in_full && unfinished != 0) {
     output.line("\nthe run ended early: {} of {} known to be done; --verbose lists them",
                 all - unfinished, counted(all, "step"));
     return;

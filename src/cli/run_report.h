@@ -20,7 +20,7 @@ baton::RunOptions timed_options(const std::optional<double>& timeout,
 void show_program(const Program& program, const std::filesystem::path& file, Output& output);
 void show_device(const Device& device, Output& output);
 void show_symbols(const std::vector<Executable::BoundSymbol>& symbols, Output& output);
-// `in_full`: as a table; else it only counts the steps that completed.
+// `in_full`: as a table; else, of a run that did not complete, only how many steps did.
 void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, Output& output,
                 bool in_full = true);
 void show_non_finite(const RunReport& report, Output& output);

@@ -249,10 +249,21 @@ std::string write(const KernelFile& file, const std::vector<DraftKernel>& kernel
 // Why a trial of a kernel failed.
 struct TrialFailure {
   Error error;
-  // The kind of the first error that the device found and that is no fault: a race, say. The
-  // kernel's code has it, whatever the sizes are.
-  std::optional<std::string> code_error = std::nullopt;
+  // The first error that the device found, if it is no fault: a race, say. The kernel's code has
+  // it, whatever the sizes are.
+  std::optional<FindingReport> code_error = std::nullopt;
 };
+
+// Trials know the file by its absolute path, the reader by the one that was given.
+std::string with_given_path(std::string text, const std::filesystem::path& origin) {
+  const std::string absolute = std::filesystem::absolute(origin).string();
+  for (std::size_t at = text.find(absolute); at != std::string::npos;
+       at = text.find(absolute, at)) {
+    text.replace(at, absolute.size(), origin.string());
+    at += origin.string().size();
+  }
+  return text;
+}
 
 bool is_code_error(const FindingReport& finding) {
   const auto rows = driver::finding_table();
@@ -281,7 +292,7 @@ std::optional<TrialFailure> failure_with(const KernelFile& file, const DraftKern
     const std::vector<FindingReport>& findings = executable->report().findings;
     const auto first = std::find_if(findings.begin(), findings.end(),
                                     [](const FindingReport& finding) { return finding.error; });
-    if (first != findings.end() && is_code_error(*first)) found.code_error = first->kind;
+    if (first != findings.end() && is_code_error(*first)) found.code_error = *first;
     return found;
   }
 }
@@ -329,19 +340,18 @@ void choose_sizes(const KernelFile& file, const std::filesystem::path& origin, D
     kernel.extent = Extent::kLine;
     if (choose_block(file, origin, kernel)) return;
   }
-  if (line->code_error) {
+  if (const auto& found = line->code_error) {
     remarks.push_back(fmt::format(
         "a trial on the simulated GPU found an error in the code of kernel {}, which does not come "
-        "from a guess of a size ({}): {}; baton explain {}",
-        kernel.name, *line->code_error,
-        line->error.notes().empty() ? line->error.message() : line->error.notes().front(),
-        *line->code_error));
+        "from a guess of a size: {}: {}; baton explain {}",
+        kernel.name, with_given_path(found->where, origin), with_given_path(found->message, origin),
+        found->kind));
     return;
   }
   remarks.push_back(
       fmt::format("a trial of kernel {} on the simulated GPU failed; mend the guesses "
                   "of its step: {}",
-                  kernel.name, line->error.message()));
+                  kernel.name, with_given_path(line->error.message(), origin)));
 }
 
 // Names of kernels, each once: "norm", "norm_2".

@@ -30,8 +30,12 @@ std::optional<int> take_number(std::string_view& text) {
 }  // namespace
 
 std::optional<TextPlace> read_place(std::string_view where) {
-  // "norm.cu:12:7, inlined at …" is about the first.
-  where = where.substr(0, where.find(", "));
+  // "vector.h:9:3 (inlined at norm.cu:12:7)": the reader's own line is the last one.
+  constexpr std::string_view kInlined = "(inlined at ";
+  if (const std::size_t at = where.rfind(kInlined); at != std::string_view::npos) {
+    where.remove_prefix(at + kInlined.size());
+    where = where.substr(0, where.find(')'));
+  }
   const auto last = take_number(where);
   if (!last) return std::nullopt;
   const auto first = take_number(where);

@@ -10,7 +10,8 @@
 
 namespace baton::tools {
 
-// "norm.cu:12:7", as findings and errors name a place, in its parts.
+// "norm.cu:12:7", as findings and errors name a place, in its parts. Of inlined code it is the
+// place that it was inlined at.
 struct TextPlace {
   std::string file;
   int line = 0;

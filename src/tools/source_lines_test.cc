@@ -16,7 +16,11 @@ TEST(SourceLines, Places) {
   EXPECT_EQ(place->column, 7);
   EXPECT_EQ(read_place("C:3")->line, 3);
   EXPECT_EQ(read_place("C:3")->column, 0);
-  EXPECT_EQ(read_place("a.cu:3:1, inlined at b.cu:9:9")->file, "a.cu");
+  const auto inlined = read_place("a.h:3:1 (inlined at b.h:4:2) (inlined at c.cu:9:8)");
+  ASSERT_TRUE(inlined);
+  EXPECT_EQ(inlined->file, "c.cu");
+  EXPECT_EQ(inlined->line, 9);
+  EXPECT_EQ(inlined->column, 8);
   for (const char* text :
        {"", "a.cu", "a.cu:", ":3", ":3:4", "a.cu:x", "a.cu:-3", "a:99999999999"}) {
     EXPECT_FALSE(read_place(text)) << text;

@@ -4,6 +4,8 @@
 import json
 import os
 import pty
+import re
+import signal
 import subprocess
 
 from baton import BATON, Case, buffer, kernel, launch, main, program
@@ -72,6 +74,28 @@ class Bench(Case):
     def test_a_skipped_launch_has_no_time(self):
         found = self.baton("bench", "p.toml", "--repeat", "2", "--json", "--set", "G=0").json()
         self.assertEqual((found["steps"][0]["skipped"], found["steps"][0]["times"]), (1, None))
+
+    def test_an_interrupted_one_says_what_it_has(self):
+        """It is told to end when it has shown that some runs are done."""
+        here, there = pty.openpty()
+        environment = dict(os.environ, BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name, NO_COLOR="1")
+        process = subprocess.Popen([BATON, "bench", "p.toml", "--repeat", "1000000"], cwd=self.folder, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=there)
+        os.close(there)
+        shown = b""
+        told = False
+        try:
+            while part := os.read(here, 4096):
+                shown += part
+                if not told and re.search(rb"with the times of steps: run \d{2,} of", shown):
+                    process.send_signal(signal.SIGINT)
+                    told = True
+        except OSError:  # how Linux ends a terminal that nobody writes to any more
+            pass
+        os.close(here)
+        out = process.communicate()[0].decode()
+        self.assertEqual(process.returncode, 130, shown)
+        self.assertRegex(out, r"interrupted after \d+ runs: median ")
 
     def test_what_is_wrong_is_said(self):
         self.check(self.baton("bench", "p.toml", "--set", "M=1"), 2, '"M"', "G")

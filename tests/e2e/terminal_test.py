@@ -131,5 +131,46 @@ class Inspect(Case):
         self.assertEqual(len(self.baton("inspect", "k.ptx", "--json").json()["variables"]), 20)
 
 
+class SourceLines(Case):
+    """Below what went wrong stands the line that did it, with a caret."""
+
+    def run_kernel(self, text, block=64, **attributes):
+        self.write("k.cu", text)
+        self.write("p.toml", program(buffer("y", "f32", [64], "output"), kernel("k", source="k.cu"),
+                                     launch("k", [1], [block], ["y"], **attributes)))
+        return self.baton("run", "p.toml", BATON_DEVICE="sim:h200")
+
+    def test_below_a_race(self):
+        result = self.run_kernel("""extern "C" __global__ void k(float* y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = threadIdx.x;
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}""")
+        self.check(result, 1, "1 error")
+        self.assertIn("    4 |   y[threadIdx.x] = s[63 - threadIdx.x];\n      |   ^", result.err)
+
+    def test_below_a_warning(self):
+        result = self.run_kernel("""extern "C" __global__ void k(float* y) {
+  __shared__ float s[64];
+  y[threadIdx.x] = s[threadIdx.x];
+}""")
+        self.check(result, 0)
+        self.assertIn("    3 |   y[threadIdx.x] = s[threadIdx.x];\n      |   ^", result.err)
+
+    def test_of_inlined_code_it_is_the_callers(self):
+        result = self.run_kernel("""#include <cooperative_groups.h>
+extern "C" __global__ void k(float* y) {
+  cooperative_groups::this_grid().sync();
+  y[threadIdx.x] = 1;
+}""")
+        self.check(result, 1, "trap")
+        self.assertIn("    3 |   cooperative_groups::this_grid().sync();", result.err)
+
+    def test_a_run_without_expectations_says_so(self):
+        result = self.run_kernel("extern \"C\" __global__ void k(float* y) { y[threadIdx.x] = 1; }")
+        self.check(result, 0)
+        self.assertIn("not compared with anything; --expect y=FILE.npy", result.out)
+
+
 if __name__ == "__main__":
     main()
