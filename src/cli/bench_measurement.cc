@@ -32,6 +32,7 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
   Executable executable = named.prepare(device, options);
   const RunOptions limits = timed_options(command.timeout, interrupt);
   bindings.setup = {limits.timeout, limits.interrupt};
+  output.progress("bind and upload");
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   output.flush();

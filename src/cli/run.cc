@@ -54,16 +54,21 @@ baton::RunOptions run_options(const RunCommand& command, const std::vector<std::
     options.after_step = [seen](const CompletedStep& step) { return seen->add(step); };
   }
   const auto start = std::chrono::steady_clock::now();
-  options.progress = [&output, start, repeat = command.repeat](const RunProgress& progress) {
+  const bool in_graph = command.executor == ExecutorKind::kGraph;
+  options.progress = [&output, start, in_graph,
+                      repeat = command.repeat](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    const double steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
+    const auto steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
     const double share =
         (static_cast<double>(progress.run) + static_cast<double>(progress.steps_done) / steps) /
         static_cast<double>(repeat);
-    output.progress(
-        fmt::format("run {} of {}: {} of {} steps, {}", progress.run + 1, repeat,
-                    progress.steps_done, progress.steps, format_duration(passed.count())),
-        share, passed.count());
+    // A graph is one launch: it does not tell how many of its steps are done.
+    const std::string steps_text =
+        in_graph ? fmt::format("one graph of {} steps", progress.steps)
+                 : fmt::format("{} of {} steps", progress.steps_done, progress.steps);
+    output.progress(fmt::format("run {} of {}: {}, {}", progress.run + 1, repeat, steps_text,
+                                format_duration(passed.count())),
+                    share, passed.count());
   };
   return options;
 }
@@ -140,6 +145,7 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   }
   const RunOptions limits = timed_options(command.timeout, interrupt);
   bindings.setup = {limits.timeout, limits.interrupt};
+  output.progress("bind and upload");
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   if (command.schedule) {

@@ -143,6 +143,9 @@ class Terminal(Case):
         self.assertIn("compile and load", text)
         self.assertRegex(text, r"run 1 of 1: 0 of 5 steps, \d")
         self.assertIn("error: the run took longer than its limit of 1.50 s", text)
+        self.assertIn("bind and upload", text)
+        graph = self.watch("run", "p.toml", "--timeout", "1.5", "--executor", "graph", status=1)
+        self.assertRegex(graph, r"run 1 of 1: one graph of 5 steps, \d")
         # Each message takes the place of the one before, and the last one is gone.
         self.assertRegex(text, r"\.\.\.\r\x1b\[K\s")
 
