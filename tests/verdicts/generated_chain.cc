@@ -33,6 +33,9 @@ st.param.b64 [out], %x; ret; }
 griddepcontrol.wait; ret; }
 .func triggers() { griddepcontrol.launch_dependents; ret; }
 .func meets() { bar.sync 0; ret; }
+.func stores(.param .b64 at, .param .b32 value) {
+.reg .b64 %x; .reg .b32 %v; ld.param.b64 %x, [at]; ld.param.b32 %v, [value];
+st.global.u32 [%x], %v; ret; }
 .func (.param .b32 out) reads(.param .b64 in) {
 .reg .b64 %x; .reg .b32 %v; ld.param.b64 %x, [in]; ld.global.u32 %v, [%x]; st.param.b32 [out], %v;
 ret; }

@@ -8,6 +8,7 @@
 #include "generated_family.h"
 #include "laundered_chain.h"
 #include "ordered_chain.h"
+#include "outlined_chain.h"
 
 namespace baton::verdicts {
 namespace {
@@ -25,9 +26,22 @@ TEST(Generated, ControlFlowAndRoles) {
   EXPECT_GT(count.unsafe, range.count / 50);
 }
 
+TEST(Generated, OutlinedControlFlow) {
+  const GeneratedRange range = generated_range(400);
+  const FamilyCount count =
+      hold_family(range, [](std::uint64_t seed) { return outlined(ordered_chain(seed), seed); });
+  EXPECT_GT(count.proven, range.count / 50);
+  EXPECT_GT(count.unsafe, range.count / 50);
+}
+
+TEST(Generated, OutlinedPointers) {
+  const GeneratedRange range = generated_range(400);
+  hold_family(range, [](std::uint64_t seed) { return outlined(laundered_chain(seed), seed); });
+}
+
 // Chains that were unsafe, and in which no race was found.
 TEST(Generated, SeedsThatFailed) {
-  for (const std::uint64_t seed : {202221, 243711, 405379, 486453, 6036229}) {
+  for (const std::uint64_t seed : {202221, 223222, 243711, 405379, 486453, 6036229}) {
     const FamilyCount count = hold_family({1, seed}, ordered_chain);
     EXPECT_EQ(count.unconfirmed, 0u) << seed;
   }

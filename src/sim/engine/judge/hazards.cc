@@ -119,10 +119,11 @@ void GlobalWatch::retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher t
   });
 }
 
-// Whether the lane comes after the other grid because it waited, and a lane beside it does not.
-bool GlobalWatch::comes_alone(Toucher other, int lane) const {
+// Whether the lane comes after the other grid because it waited, and one of those beside it does
+// not.
+bool GlobalWatch::comes_alone(Toucher other, int lane, std::uint32_t beside) const {
   const std::uint32_t waited = x_->warp->ordered.waited();
-  return (waited >> lane & 1) != 0 && (x_->mask & ~waited) != 0 &&
+  return (waited >> lane & 1) != 0 && (beside & ~waited) != 0 &&
          !is_ignorable(other.bits(), UINT64_MAX) && relation_to(other) == Relation::kAwaited;
 }
 
@@ -178,7 +179,7 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   };
   if (touch_ == AccessKind::kRead) {
     if (is_noted(reader)) return;
-    if (!is_harmless(reader, lane, &reader_before_) || comes_alone(reader, lane)) {
+    if (!is_harmless(reader, lane, &reader_before_) || comes_alone(reader, lane, x_->mask)) {
       retain(shadow_->readers, cell, reader);
     }
     return Shadow::store(cell->read, me());
@@ -190,7 +191,8 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
         found(Toucher(bits), false, lane, offset);
     }
   }
-  if (comes_alone(writer, lane)) retain(shadow_->writers, cell, writer);
+  // Writes are fewer than reads, so more of them are kept.
+  if (comes_alone(writer, lane, x_->warp->live)) retain(shadow_->writers, cell, writer);
   if (!is_noted(writer)) Shadow::store(cell->write, me());
 }
 

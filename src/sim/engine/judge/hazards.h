@@ -37,7 +37,7 @@ class GlobalWatch {
                    std::uint64_t offset);
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
   void retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher toucher);
-  bool comes_alone(Toucher other, int lane) const;
+  bool comes_alone(Toucher other, int lane, std::uint32_t beside) const;
   Ordering::Relation relation_to(Toucher other) const;
   Toucher mine_of(int lane) const;
   bool is_harmless(Toucher other, int lane, std::uint64_t* before);
