@@ -58,6 +58,26 @@ std::string kernel_name(std::size_t chain, std::size_t launch) {
   return fmt::format("k{}_{}", chain, launch);
 }
 
+std::vector<LaunchArgument> arguments_of(const GeneratedLaunch& launch) {
+  std::vector<LaunchArgument> arguments;
+  for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
+    const std::string buffer(1, launch.buffers[i]);
+    if (launch.passing == Passing::kViews) {
+      arguments.emplace_back(BufferView{{buffer, launch.offsets[i]}});
+    } else if (launch.offsets[i] == 0) {
+      arguments.emplace_back(buffer);
+    } else {
+      arguments.emplace_back(BufferOffset(buffer, launch.offsets[i]));
+    }
+  }
+  if (launch.passing != Passing::kStruct) {
+    arguments.emplace_back(launch.number);
+    return arguments;
+  }
+  arguments.emplace_back(TypedValue{DType::kU32, Expression(launch.number)});
+  return {StructArgument{std::move(arguments)}};
+}
+
 // A file that goes with the object.
 class ImageFile {
  public:
@@ -109,12 +129,7 @@ Program program_of(std::span<const GeneratedChain> chains, const std::filesystem
       LaunchStep step{.kernel = kernel_name(c, k)};
       step.grid.assign(launch.grid.begin(), launch.grid.end());
       step.block.assign(launch.block.begin(), launch.block.end());
-      for (std::size_t i = 0; i < launch.buffers.size(); ++i) {
-        const std::string buffer(1, launch.buffers[i]);
-        step.args.emplace_back(launch.offsets[i] == 0 ? LaunchArgument(buffer)
-                                                      : BufferOffset(buffer, launch.offsets[i]));
-      }
-      step.args.emplace_back(launch.number);
+      step.args = arguments_of(launch);
       step.attributes.pdl = k == 0 ? PdlMode::kOff : PdlMode::kForce;
       add_kernel(step.kernel);
       builder.launch(std::move(step));
@@ -198,18 +213,25 @@ std::string kernel_text(const GeneratedLaunch& launch, const std::string& name) 
                 "mad.lo.u32 %tid, %tid, %x, %z; mul.lo.u32 %ntid, %x, %y; mov.u32 %z, %ntid.z;\n"
                 "mul.lo.u32 %ntid, %ntid, %z; mov.u32 %x, %nctaid.x; mov.u32 %y, %ctaid.y;\n"
                 "mov.u32 %z, %ctaid.x; mad.lo.u32 %cta, %y, %x, %z;\n";
+  const bool is_struct = launch.passing == Passing::kStruct;
+  const char* const parameters =
+      is_struct ? ".param .align 8 .b8 p[40]"
+                : ".param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,\n.param .u32 p4";
+  const auto parameter = [&](int k) {
+    return is_struct ? fmt::format("p+{}", 8 * k) : fmt::format("p{}", k);
+  };
   return fmt::format(
-      ".visible .entry {}(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3,\n"
-      ".param .u32 p4) {{\n"
+      ".visible .entry {}({}) {{\n"
       ".reg .b64 %a, %b, %c, %e; .reg .b32 %n, %tid, %ntid, %cta, %x, %y, %z;\n"
       ".shared .align 16 .b8 shared[1024]; .local .align 16 .b8 spill[256];\n{}"
-      "ld.param.u64 %a, [p0]; cvta.to.global.u64 %a, %a;\n"
-      "ld.param.u64 %b, [p1]; cvta.to.global.u64 %b, %b;\n"
-      "ld.param.u64 %c, [p2]; cvta.to.global.u64 %c, %c;\n"
-      "ld.param.u64 %e, [p3]; cvta.to.global.u64 %e, %e;\n"
-      "ld.param.u32 %n, [p4];\n"
+      "ld.param.u64 %a, [{}]; cvta.to.global.u64 %a, %a;\n"
+      "ld.param.u64 %b, [{}]; cvta.to.global.u64 %b, %b;\n"
+      "ld.param.u64 %c, [{}]; cvta.to.global.u64 %c, %c;\n"
+      "ld.param.u64 %e, [{}]; cvta.to.global.u64 %e, %e;\n"
+      "ld.param.u32 %n, [{}];\n"
       "{}{}ret;\n}}\n",
-      name, launch.declarations, indexes, launch.body);
+      name, parameters, launch.declarations, parameter(0), parameter(1), parameter(2), parameter(3),
+      parameter(4), indexes, launch.body);
 }
 
 std::vector<ChainOutcome> outcomes_of(std::span<const GeneratedChain> chains,

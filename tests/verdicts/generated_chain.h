@@ -20,16 +20,21 @@ namespace baton::verdicts {
 // (0, 1, 2, ...), and t holds the addresses of w, x, y and z in turn, as u64.
 inline constexpr std::uint32_t kElements = 1024;
 
-// A kernel k(u64 p0, u64 p1, u64 p2, u64 p3, u32 p4) and its arguments. The kernel knows %a, %b, %c
-// and %e, the first four parameters as global addresses, and %n, the last one. %tid, %ntid and %cta
-// count threads and blocks over all dimensions. It has 1024 bytes of shared memory, `shared`, and
-// 256 of local memory, `spill`.
+// How a launch gives its buffers: by their addresses, as views from there to the end, or all
+// arguments as one struct.
+enum class Passing : std::uint8_t { kAddresses, kViews, kStruct };
+
+// A kernel k(u64 p0, u64 p1, u64 p2, u64 p3, u32 p4), or of a struct of these, and its arguments.
+// The kernel knows %a, %b, %c and %e, the first four parameters as global addresses, and %n, the
+// last one. %tid, %ntid and %cta count threads and blocks over all dimensions. It has 1024 bytes of
+// shared memory, `shared`, and 256 of local memory, `spill`.
 struct GeneratedLaunch {
   std::string declarations;  // of further registers
   std::string body;
   std::string buffers;                        // a letter for each of the first four parameters
   std::array<std::uint32_t, 4> offsets = {};  // of each address, in elements of its buffer
   std::uint32_t number = 0;
+  Passing passing = Passing::kAddresses;
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {32, 1, 1};
 };
 

@@ -39,6 +39,27 @@ TEST(Generated, OutlinedPointers) {
   hold_family(range, [](std::uint64_t seed) { return outlined(laundered_chain(seed), seed); });
 }
 
+GeneratedChain passed(GeneratedChain chain, Passing passing) {
+  for (GeneratedLaunch& launch : chain.launches) launch.passing = passing;
+  return chain;
+}
+
+TEST(Generated, PointersInStructs) {
+  const GeneratedRange range = generated_range(400);
+  const FamilyCount count = hold_family(
+      range, [](std::uint64_t seed) { return passed(ordered_chain(seed), Passing::kStruct); });
+  EXPECT_GT(count.proven, range.count / 50);
+  hold_family(range,
+              [](std::uint64_t seed) { return passed(laundered_chain(seed), Passing::kStruct); });
+}
+
+TEST(Generated, Views) {
+  const GeneratedRange range = generated_range(400);
+  const FamilyCount count = hold_family(
+      range, [](std::uint64_t seed) { return passed(ordered_chain(seed), Passing::kViews); });
+  EXPECT_GT(count.proven, range.count / 50);
+}
+
 // Chains that were unsafe, and in which no race was found.
 TEST(Generated, SeedsThatFailed) {
   for (const std::uint64_t seed : {202221, 223222, 243711, 405379, 486453, 6036229}) {
