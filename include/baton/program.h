@@ -302,6 +302,9 @@ struct ProgramBuffer {
   // kFile: the tensor of a .safetensors. "layers.{layer}.w" names one for each element of the first
   // dimension, counted from 0: the buffer is a stack of them. Empty: the file is a .npy.
   std::string tensor = {};
+  // With `tensor`: whether a tensor of another float dtype is converted to `dtype`, rounded to
+  // nearest. Otherwise it is an error.
+  bool convert = false;
   // kFile: the bytes of the file if they came with the program, in a bundle. `file` is not read.
   std::shared_ptr<const HeldBytes> contents = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.

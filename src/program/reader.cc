@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 8> kProgramKeys = {
     "name", "include", "require", "symbols", "buffers", "kernels", "setup", "steps"};
-constexpr std::array<std::string_view, 8> kBufferKeys = {"dtype", "shape",  "role",     "init",
-                                                         "file",  "tensor", "variable", "expect"};
+constexpr std::array<std::string_view, 9> kBufferKeys = {
+    "dtype", "shape", "role", "init", "file", "tensor", "convert", "variable", "expect"};
 constexpr std::array<std::string_view, 12> kKernelKeys = {
     "source", "text",    "ptx",     "cubin",   "fatbin", "link",
     "entry",  "prelude", "include", "options", "launch", "rewrite"};
@@ -120,6 +120,7 @@ class PartReader {
       buffer.file = path(*file, table, "file");
     }
     buffer.tensor = table.string("tensor").value_or("");
+    buffer.convert = table.boolean("convert").value_or(false);
     if (const auto variable = table.string("variable")) {
       const std::size_t dot = variable->find('.');
       if (dot == 0 || dot == std::string::npos || dot + 1 == variable->size()) {

@@ -56,6 +56,12 @@ std::string TableReader::required_string(std::string_view key) const {
   return checked(require(key), key, Kind::kString, "a string").string;
 }
 
+std::optional<bool> TableReader::boolean(std::string_view key) const {
+  const DocumentNode* node = find(key);
+  if (node == nullptr) return std::nullopt;
+  return checked(*node, key, Kind::kBool, "true or false").integer != 0;
+}
+
 std::vector<std::string> TableReader::strings(std::string_view key) const {
   std::vector<std::string> result;
   const DocumentNode* node = find(key);

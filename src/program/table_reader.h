@@ -26,6 +26,7 @@ class TableReader {
 
   std::optional<std::string> string(std::string_view key) const;
   std::string required_string(std::string_view key) const;
+  std::optional<bool> boolean(std::string_view key) const;
   std::vector<std::string> strings(std::string_view key) const;
   std::optional<Expression> expression(std::string_view key) const;
   // An array of `least` to `most` expressions; empty where the key is missing.

@@ -38,6 +38,17 @@ void check(const ProgramBuffer& buffer, const ProgramScope& scope) {
                    "buffer {} has init = \"{}\" and file = \"{}\", which do not go together",
                    buffer.name, to_string(buffer.init), buffer.file.string());
   }
+  if (buffer.convert && buffer.tensor.empty()) {
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "buffer {} has convert = true and no tensor; tensors of .safetensors files are "
+                   "converted",
+                   buffer.name);
+  }
+  if (buffer.convert && !is_float(buffer.dtype)) {
+    throw error_at(buffer.where, ErrorCode::kInvalidInput,
+                   "buffer {} has convert = true and the dtype {}; floats are converted to floats",
+                   buffer.name, to_string(buffer.dtype));
+  }
   if (buffer.tensor.empty()) return;
   if (buffer.file.empty()) {
     throw error_at(buffer.where, ErrorCode::kInvalidInput,

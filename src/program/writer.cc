@@ -89,6 +89,7 @@ class ProgramWriter {
       write_init(buffer, table);
     }
     table.add_text("tensor", buffer.tensor);
+    if (buffer.convert) table.add("convert", "true");
     if (buffer.variable) {
       table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
     }

@@ -53,7 +53,8 @@ TEST(ProgramWriter, WritesWhatWasBuilt) {
                   .role = BufferRole::kWeight,
                   .init = BufferInit::kFile,
                   .file = "w.safetensors",
-                  .tensor = "layers.{layer}.w"});
+                  .tensor = "layers.{layer}.w",
+                  .convert = true});
   builder.buffer({.name = "v", .variable = ModuleVariable{"a kernel", "ns::v"}});
   builder.kernel({.name = "a kernel",
                   .text = "__global__ void k(float* x) {\n\t*x = '\\\\';\n}\n",

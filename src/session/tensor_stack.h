@@ -43,15 +43,25 @@ class UploadStaging {
 class TensorStack {
  public:
   // The buffer's definition names the tensors. Throws kNotFound for a tensor that the file lacks,
-  // and kInvalidInput for another dtype or shape than the buffer's.
+  // and kInvalidInput for another shape than the buffer's, and another dtype unless it is a float
+  // that is to be converted.
   TensorStack(std::shared_ptr<const SafetensorsFile> file, const bind::BoundBuffer& buffer);
 
   std::uint64_t bytes() const { return bytes_; }
-  // Reads the tensors and enqueues their copies. Throws what the file's reading throws.
+  // Reads the tensors and enqueues their copies. Throws what the file's reading throws, and
+  // kInvalidInput for an element that is beyond the range of the buffer's dtype.
   void upload(const Memory& memory, UploadStaging& staging, const Stream& stream) const;
 
  private:
+  void upload(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
+              UploadStaging& staging, const Stream& stream) const;
+  void upload_converted(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
+                        UploadStaging& staging, const Stream& stream) const;
+
   std::shared_ptr<const SafetensorsFile> file_;
+  std::string buffer_;                      // its name
+  SourceLocation where_;                    // of the buffer in the program
+  DType dtype_;                             // of the buffer
   std::vector<const SafeTensor*> tensors_;  // in the order of the buffer
   std::uint64_t bytes_ = 0;
 };

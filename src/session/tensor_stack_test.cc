@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,82 @@ TEST_F(TensorStackTest, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refused("[]", "l.{layer}.w"), HasSubstr("no dimension to stack over"));
   EXPECT_THAT(refused("[4]", "l.{}.w"), HasSubstr("braces that enclose no index"));
   EXPECT_THAT(refused("[4]", "l.{a}.{b}"), HasSubstr("braces that enclose no index"));
+}
+
+// Floats of the file become those of the buffer, if the program says so.
+class ConvertedTensorTest : public TensorStackTest {
+ protected:
+  void write_floats(const std::string& dtype, const std::string& data, int count) {
+    const std::string header = "{\"w\":{\"dtype\":\"" + dtype + "\",\"shape\":[" +
+                               std::to_string(count) + "],\"data_offsets\":[0," +
+                               std::to_string(data.size()) + "]}}";
+    const std::uint64_t length = header.size();
+    std::ofstream file(folder_.path() / "m.safetensors", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof(length));
+    file << header << data;
+  }
+  Program converting(const std::string& dtype, int count,
+                     const std::string& more = ", convert = true") {
+    return Program::from_text(
+        "[buffers]\nw = { dtype = \"" + dtype + "\", shape = [" + std::to_string(count) +
+            "], role = \"weight\", file = \"m.safetensors\", tensor = \"w\"" + more +
+            " }\ny = { dtype = \"" + dtype + "\", shape = [" + std::to_string(count) +
+            "], role = \"output\" }\n[[steps]]\ncopy = { from = \"w\", to = \"y\" }\n",
+        "test.toml", folder_.path());
+  }
+  template <typename T>
+  std::vector<T> result_of(const Program& program) {
+    Executable executable = Executable::prepare(program, open_device());
+    executable.run();
+    return values<T>(executable.output("y"));
+  }
+  static std::string halves(std::initializer_list<std::uint16_t> bits) {
+    return {reinterpret_cast<const char*>(bits.begin()), 2 * bits.size()};
+  }
+  static std::string singles(std::initializer_list<float> numbers) {
+    return {reinterpret_cast<const char*>(numbers.begin()), 4 * numbers.size()};
+  }
+};
+
+TEST_F(ConvertedTensorTest, WidensAndRounds) {
+  write_floats("BF16", halves({0x3F80, 0xC000, 0x7F80, 0x0000}), 4);
+  EXPECT_EQ(result_of<float>(converting("f32", 4)),
+            (std::vector<float>{1, -2, std::numeric_limits<float>::infinity(), 0}));
+  // 1 + 2^-9 lies half-way between two bf16 numbers.
+  write_floats("F32", singles({1.001953125F, 1.0078125F, -3}), 3);
+  EXPECT_EQ(result_of<std::uint16_t>(converting("bf16", 3)),
+            (std::vector<std::uint16_t>{0x3F80, 0x3F81, 0xC040}));
+  write_floats("F32", singles({0.5F, 65504}), 2);
+  EXPECT_EQ(result_of<std::uint16_t>(converting("f16", 2)),
+            (std::vector<std::uint16_t>{0x3800, 0x7BFF}));
+  write_floats("F32", singles({7}), 1);
+  EXPECT_EQ(result_of<float>(converting("f32", 1)), std::vector<float>{7});
+}
+
+TEST_F(ConvertedTensorTest, ManyElementsGoThroughChunks) {
+  constexpr int kCount = (5 << 20) + 3;
+  std::string data;
+  for (int i = 0; i < kCount; ++i) data += halves({static_cast<std::uint16_t>(0x3F80 + i % 100)});
+  write_floats("BF16", data, kCount);
+  const std::vector<float> got = result_of<float>(converting("f32", kCount));
+  for (const int i : {0, 1, 99, 100, (1 << 21) - 1, 1 << 21, kCount - 1}) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(0x3F80 + i % 100) << 16;
+    float wanted = 0;
+    std::memcpy(&wanted, &bits, sizeof wanted);
+    EXPECT_EQ(got[static_cast<std::size_t>(i)], wanted) << i;
+  }
+}
+
+TEST_F(ConvertedTensorTest, RefusesWhatDoesNotFit) {
+  write_floats("F32", singles({1, 70000}), 2);
+  EXPECT_THAT(
+      failure(converting("f16", 2)),
+      HasSubstr("the element 1 of a tensor of the buffer w is 70000, which f16 does not hold"));
+  EXPECT_THAT(failure(converting("f16", 2, "")), HasSubstr("convert = true converts it"));
+  EXPECT_THAT(failure(converting("f16", 3)), HasSubstr("is F32 [2], the buffer w wants f16 [3]"));
+  write_floats("I32", singles({1, 2}), 2);
+  EXPECT_THAT(failure(converting("f32", 2)), HasSubstr("is I32 [2], the buffer w wants f32 [2]"));
+  EXPECT_THROW(converting("i32", 2), Error);
 }
 
 }  // namespace
