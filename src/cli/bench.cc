@@ -38,13 +38,17 @@ std::uint64_t runs_for(double seconds, std::uint64_t fewest) {
       std::clamp(runs, static_cast<double>(fewest), static_cast<double>(kMostRuns)));
 }
 
-std::vector<std::string> time_cells(const MeasuredTime& measured, double ceiling) {
+// `ceiling`: bytes per second; nothing where a bandwidth says nothing.
+std::vector<std::string> time_cells(const MeasuredTime& measured, std::optional<double> ceiling) {
   const std::string bytes = format_bytes(measured.bytes);
   if (!measured.times) return {"", "", bytes, "", ""};
+  std::vector<std::string> cells = {format_duration(measured.times->median),
+                                    spread_of(*measured.times), bytes, "", ""};
   const auto rate = measured.rate();
-  return {format_duration(measured.times->median), spread_of(*measured.times), bytes,
-          rate ? format_rate(*rate) : "",
-          rate ? fmt::format("{:.0f} %", 100 * *rate / ceiling) : ""};
+  if (!ceiling || !rate) return cells;
+  cells[3] = format_rate(*rate);
+  cells[4] = fmt::format("{:.0f} %", 100 * *rate / *ceiling);
+  return cells;
 }
 
 void add_row(Table& table, std::vector<std::string> cells, std::vector<std::string> more) {
@@ -53,7 +57,8 @@ void add_row(Table& table, std::vector<std::string> cells, std::vector<std::stri
   table.add(std::move(cells));
 }
 
-void show_times(const BenchMeasurement& measurement, double ceiling, Output& output) {
+void show_times(const BenchMeasurement& measurement, std::optional<double> ceiling,
+                Output& output) {
   using enum Table::Align;
   Table table({{"step"},
                {"", kRight},
@@ -103,21 +108,20 @@ void show_counts(const BenchMeasurement& measurement, Output& output) {
   if (table.rows() != 0) output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
-void explain(const BenchMeasurement& measurement, bool simulated, double ceiling, Output& output) {
-  if (simulated) {
-    output.line(
-        "         on the simulated GPU they are those of the simulation on this machine: they "
-        "compare programs\n"
-        "         with each other here, and say nothing of a GPU; its bytes are what threads read "
-        "and wrote");
-    return;
-  }
+void show_ceiling(const BenchMeasurement& measurement, const tools::CopyCeiling& copies,
+                  Output& output) {
+  const double ceiling = copies.bytes_per_second();
+  const TimeStatistics times = copies.times();
+  output.line("\nceiling  {}, read and written: a kernel that copies {} takes {} {}",
+              format_rate(ceiling), format_bytes(copies.bytes() / 2), format_duration(times.median),
+              spread_of(times));
+  output.line("         (measured {} times, between the runs)", times.count);
   output.line(
       "moved    of a launch: what its buffers hold from where they are passed on, at the most");
   std::uint64_t bytes = 0;
   for (const StepReport& step : measurement.stepped().steps) bytes += step.bytes;
-  const auto times = time_statistics(measurement.samples());
-  if (MeasuredTime{bytes, times}.rate().value_or(0) > ceiling) {
+  const auto runs = time_statistics(measurement.samples());
+  if (MeasuredTime{bytes, runs}.rate().value_or(0) > ceiling) {
     output.line("         above the ceiling: what it moves stays in the caches");
   }
 }
@@ -134,22 +138,24 @@ void measure_one(const BenchCommand& command, BenchMeasurement& measurement, Out
   if (simulated) measurement.count();
 
   const double ceiling = copies.bytes_per_second();
-  show_times(measurement, ceiling, output);
   Json& json = output.result();
   json["runs"] = runs;
   measurement.add_to(json, ceiling);
-  const TimeStatistics times = copies.times();
-  json["ceiling"] = {
-      {"bytes", copies.bytes()}, {"times", cli::json_of(times)}, {"bytes_per_second", ceiling}};
-  output.line("\nceiling  {}, read and written: a kernel that copies {} takes {} {}",
-              format_rate(ceiling), format_bytes(copies.bytes() / 2), format_duration(times.median),
-              spread_of(times));
-  output.line("         (measured {} times, between the runs)", times.count);
-  output.line("times    the median of {} runs; {}", runs,
+  json["ceiling"] = {{"bytes", copies.bytes()},
+                     {"times", cli::json_of(copies.times())},
+                     {"bytes_per_second", ceiling}};
+  if (simulated) {
+    show_counts(measurement, output);
+    show_times(measurement, std::nullopt, output);
+  } else {
+    show_times(measurement, ceiling, output);
+    show_ceiling(measurement, copies, output);
+  }
+  output.line("{}times    the median of {} runs; {}", simulated ? "\n" : "", runs,
               measurement.in_graph() ? "a graph is one launch, so its steps have none"
                                      : "steps' with events between them, the whole run's without");
-  explain(measurement, simulated, ceiling, output);
-  if (simulated) show_counts(measurement, output);
+  if (simulated)
+    output.line("         of the simulation on this machine: they say nothing of a GPU");
 }
 
 // Two programs in turn, so that what disturbs one disturbs the other. The simulated GPU's counts
