@@ -7,8 +7,8 @@
 
 // Marks what a shared libbaton exports; everything else is hidden. The symbols have the version in
 // their names, because the C++ interface may change with each minor version: programs that mix the
-// headers of one version and the library of another do not link. Declarations of such a class
-// elsewhere need the mark, too.
+// headers of one version and the library of another do not link. baton/forward.h declares the
+// classes.
 #define BATON_API                       \
   __attribute__((visibility("default"), \
                  abi_tag(BATON_ABI_TAG(BATON_VERSION_MAJOR, BATON_VERSION_MINOR))))

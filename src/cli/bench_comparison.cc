@@ -23,12 +23,12 @@ using tools::StepCounts;
 using Json = nlohmann::ordered_json;
 using Verdict = BenchComparison::Verdict;
 
-struct VerdictRow {
+struct ComparisonRow {
   std::string_view key;   // in JSON
   std::string_view text;  // of "B is …" and the like
   Style style;
 };
-VerdictRow row_of(Verdict verdict) {
+ComparisonRow row_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::kSame:
       return {"same", "the same", Style::kGood};
@@ -228,7 +228,7 @@ void show_comparison(const BenchComparison& comparison, const BenchResult& befor
   } else {
     show_times(before, after, output);
   }
-  const VerdictRow row = row_of(comparison.verdict);
+  const ComparisonRow row = row_of(comparison.verdict);
   output.line("\nverdict  {}", styled(verdict_text(comparison), row.style, output.colour()));
   if (comparison.verdict == Verdict::kWorse || comparison.verdict == Verdict::kMixed) {
     output.warning(fmt::format("{} is {} than {}", after.name,

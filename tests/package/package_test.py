@@ -193,6 +193,11 @@ class Package(unittest.TestCase):
             foreign = [name for name in names if not re.match(
                 r"_Z(N|NK|T[ISV]N)5baton.*@@BATON_CXX$|baton_\w+@@BATON_1$", name)]
             self.assertEqual(foreign, [])
+            # Programs that were built with the headers of another version do not link.
+            version = (self.prefix / "include" / "baton" / "version.h").read_text()
+            tag = "v" + "_".join(re.findall(r"BATON_VERSION_(?:MAJOR|MINOR) (\d+)", version))
+            self.assertEqual([name for name in names
+                              if name.startswith("_Z") and f"B{len(tag)}{tag}" not in name], [])
             header = (self.prefix / "include" / "baton.h").read_text()
             declared = set(re.findall(r"^BATON_C_API [^;{(]*?(\w+)\(", header, re.MULTILINE))
             self.assertGreater(len(declared), 100)
