@@ -161,6 +161,14 @@ void link_all(const fs::path& from, const fs::path& to, std::string_view but) {
   }
 }
 
+// Replaces `to` by the file. A hard link takes no room, where the system allows one.
+void link_or_copy(const fs::path& from, const fs::path& to) {
+  fs::remove(to);
+  std::error_code refused;
+  fs::create_hard_link(from, to, refused);
+  if (refused) fs::copy_file(from, to);
+}
+
 }  // namespace
 
 int run_ptxas(const std::vector<std::string>& arguments, const std::atomic<bool>& stop) {
@@ -193,11 +201,10 @@ fs::path make_toolkit(const fs::path& folder, const std::optional<fs::path>& fro
   const fs::path programs = folder / "bin";
   fs::create_directory(programs);
   link_all(toolkit / "bin", programs, "ptxas");
-  // nvcc looks beside itself for the others, where its own file is and not a link to it.
-  for (const char* name : {"nvcc", "nvcc.profile"}) {
-    fs::remove(programs / name);
-    fs::copy_file(toolkit / "bin" / name, programs / name);
-  }
+  // nvcc looks beside itself for the others, where its own file is and not a symbolic link to it.
+  link_or_copy(fs::canonical(toolkit / "bin" / "nvcc"), programs / "nvcc");
+  fs::remove(programs / "nvcc.profile");
+  fs::copy_file(toolkit / "bin" / "nvcc.profile", programs / "nvcc.profile");
   write_ptxas_wrapper(programs / "ptxas", toolkit / "bin" / "ptxas");
   return toolkit;
 } catch (const fs::filesystem_error& failure) {

@@ -99,8 +99,9 @@ class Nvcc(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("is not empty", again.stderr)
         program = pathlib.Path(FOLDER.name) / "kept"
-        subprocess.run([toolkit / "bin" / "nvcc", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo",
-                        PROGRAMS / "race.cu", "-o", program], check=True)
+        compiled = subprocess.run([toolkit / "bin" / "nvcc", "-gencode", "arch=compute_90,code=sm_90", "-lineinfo",
+                                   PROGRAMS / "race.cu", "-o", program], capture_output=True, text=True)
+        self.assertEqual((compiled.returncode, compiled.stderr), (0, ""), compiled.stdout)
         self.check_race(program)
 
     def test_ptxas_keeps_its_status_and_its_messages(self):
