@@ -199,6 +199,11 @@ def test_limits(saxpy):
 def test_pdl_needs_a_wait(saxpy):
     with pytest.raises(baton_package.ArgumentError, match="never does"):
         saxpy.launch(F32, F32, 1.0, 8, grid=1, block=8, pdl=True)
+    with pytest.raises(baton_package.ArgumentError, match="pdl=on is neither"):
+        saxpy.launch(F32, F32, 1.0, 8, grid=1, block=8, pdl="on")
+    y = np.ones(8, "f4")
+    saxpy.launch(y, np.ones(8, "f4"), 1.0, 8, grid=1, block=8, pdl="force")
+    assert list(y) == [2.0] * 8
 
 
 def test_compile_errors_have_the_compilers_messages(baton):

@@ -7,7 +7,7 @@ static baton_kernel* kernel;
 
 static const char kPtx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { "
-    "griddepcontrol.wait; ret; }\n";
+    "griddepcontrol.wait; ret; }\n.visible .entry never_waits() { ret; }\n";
 
 // Launches with one attribute.
 static baton_error* launch_with(const char* name, baton_value value) {
@@ -90,14 +90,35 @@ static void refuse_configs(void) {
   REFUSED(baton_kernel_launch(kernel, &config, NULL, 0), "config->size is 0");
 }
 
+static void force_pdl(baton_module* module) {
+  baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
+  baton_kernel* never_waits = NULL;
+  baton_error* found = NULL;
+  REQUIRE_OK(baton_kernel_get(module, "never_waits", &never_waits));
+  config.pdl = 1;
+  OK(baton_kernel_launch(kernel, &config, NULL, 0));
+  REFUSED(baton_kernel_launch(never_waits, &config, NULL, 0), "never waits");
+  config.pdl = BATON_LAUNCH_FORCE_PDL;
+  OK(baton_kernel_launch(never_waits, &config, NULL, 0));
+  OK(baton_kernel_launch(kernel, &config, NULL, 0));
+  config.pdl = 3;
+  REFUSED(baton_kernel_launch(kernel, &config, NULL, 0), "config->pdl is 3");
+  baton_kernel_release(never_waits);
+  // The simulated GPU reports the launch that was forced, a GPU does not.
+  found = baton_device_synchronize(device);
+  if (found != NULL) CHECK(strstr(baton_error_message(found), "never_waits") != NULL);
+  baton_error_release(found);
+}
+
 int main(void) {
   baton_module* module = NULL;
   device = open_test_device();
   REQUIRE_OK(baton_module_load(device, kPtx, sizeof(kPtx) - 1, &module));
-  REQUIRE_OK(baton_kernel_get(module, NULL, &kernel));
+  REQUIRE_OK(baton_kernel_get(module, "nothing", &kernel));
   give_attributes_by_name();
   refuse_attributes();
   refuse_configs();
+  force_pdl(module);
   OK(baton_device_synchronize(device));
   baton_kernel_release(kernel);
   baton_module_release(module);
