@@ -39,7 +39,8 @@ copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
 highlight_language = "text"
 
-# Where the repository's other files are shown; without it, links to them are plain names.
+# The address under which the repository's other files are shown. Without it, links to them are
+# plain names.
 repository = os.environ.get("BATON_REPOSITORY", "")
 # Pages from outside of docs/.
 PROJECT_PAGES = {"../ARCHITECTURE.md": "architecture.md", "../CONTRIBUTING.md": "contributing.md",

@@ -123,7 +123,7 @@ def draw_simulator():
     d.write("simulator.svg")
 
 
-# What a terminal shows, with its colours.
+# The output as a terminal shows it, with its colours.
 COLOURS = {"1": "#ffffff", "31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "2": "#8b949e"}
 RACE = """\
 extern "C" __global__ void reverse(float* y) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/test_refusal.h"
 
 namespace baton {
 namespace {
@@ -32,17 +33,6 @@ constexpr const char* kOtherAlgorithm =
     "-----BEGIN PUBLIC KEY-----\n"
     "MCowBQYDK2VuAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=\n"
     "-----END PUBLIC KEY-----\n";
-
-template <typename Function>
-std::string refusal_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& failure) {
-    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    return failure.message();
-  }
-  return "nothing was refused";
-}
 
 TEST(Ed25519, SignsAsTheStandardSays) {
   const Ed25519Key key = ed25519_private_key(kPrivate, "k.pem");

@@ -33,8 +33,8 @@ class MappedFile {
   // if the file became shorter.
   std::optional<std::string> copy(std::string_view part) const;
 
-  // What tells this state of the file from all others on this machine, as far as the system knows:
-  // where the file lies, its size, and when it was changed. Nothing for bytes in memory.
+  // Identifies this state of the file on this machine, as far as the system knows: by the file's
+  // place, its size and the time of its last change. Nothing for bytes in memory.
   struct Identity {
     std::string text;
     std::chrono::system_clock::time_point changed;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/test_refusal.h"
 #include "baton/bundle.h"
 #include "bundle/content.h"
 #include "bundle/signature.h"
@@ -70,17 +71,6 @@ std::map<std::string, std::string> parts_of(const Bundle& bundle) {
   std::map<std::string, std::string> parts;
   for (const BundlePart& part : bundle.parts()) parts.emplace(part.name, bundle.bytes(part.name));
   return parts;
-}
-
-template <typename Function>
-std::string refusal_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& failure) {
-    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
-    return failure.message();
-  }
-  return "nothing was refused";
 }
 
 TEST_F(SigningTest, AKeyIdIsThatOfOpenssl) {

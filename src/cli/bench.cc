@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 // Without --repeat: runs that take about so long together, within these numbers.
 constexpr double kWantedSeconds = 2;
 constexpr std::uint64_t kFewestRuns = 5, kMostRuns = 200;
-// Of a comparison, which needs a few more to say something for certain.
+// A comparison needs a few more runs than that for a certain verdict.
 constexpr std::uint64_t kFewestRounds = 10;
 
 std::uint64_t runs_for(double seconds, std::uint64_t fewest) {

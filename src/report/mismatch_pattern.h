@@ -42,7 +42,7 @@ class MismatchPattern {
   Range flat_;
   std::vector<Range> axes_;
   std::optional<double> value_;  // that all of them hold
-  std::optional<Ratio> ratio_;   // where each has one
+  std::optional<Ratio> ratio_;   // the ratio that all of them have
 };
 
 }  // namespace baton::report

@@ -14,8 +14,8 @@
 namespace baton::shim {
 namespace {
 
-// A program that takes a share of what a device has would otherwise take more than there is: a byte
-// of device memory takes two of the host's.
+// A quarter of the host's memory, in bytes. A byte of device memory takes two bytes of the host's,
+// and some programs allocate nearly all that a device has.
 std::uint64_t default_memory() {
   const auto pages = static_cast<std::uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L));
   const auto page = static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));

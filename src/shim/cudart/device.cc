@@ -15,7 +15,7 @@ cudaError_t check_device(int device) {
   return device >= 0 && device < count ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
-// Where a number of cudaDeviceProp comes from.
+// The attribute that gives a member of cudaDeviceProp its value.
 template <typename T>
 struct PropertyRow {
   T cudaDeviceProp::*field;
