@@ -103,4 +103,10 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Environmen
   return end;
 }
 
+std::string shell_word(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 }  // namespace baton::tools

@@ -32,4 +32,7 @@ ProcessEnd run_process(const std::vector<std::string>& command, const Environmen
                        std::optional<std::chrono::duration<double>> limit,
                        const std::atomic<bool>& stop);
 
+// A word as a shell reads it, whatever it holds.
+std::string shell_word(const std::string& word);
+
 }  // namespace baton::tools

@@ -11,55 +11,13 @@
 #include "image/elf.h"
 #include "image/kept_ptx.h"
 #include "tools/child_process.h"
+#include "tools/cuda_toolkit.h"
 #include "tools/files.h"
 
 namespace baton::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A wrapper that Baton wrote, which must not call itself.
-constexpr std::string_view kWrapperMark = "# Baton's ptxas";
-
-bool is_wrapper(const fs::path& path) {
-  try {
-    constexpr std::uint64_t kMost = 4096;
-    return fs::file_size(path) < kMost && read_file(path).find(kWrapperMark) != std::string::npos;
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-bool is_program(const fs::path& path) {
-  std::error_code failure;
-  return fs::is_regular_file(path, failure) && !is_wrapper(path);
-}
-
-// The folders that PATH names.
-std::vector<fs::path> program_folders() {
-  std::vector<fs::path> folders;
-  const std::string path = read_environment("PATH").value_or("");
-  for (std::size_t at = 0; at <= path.size();) {
-    const std::size_t end = std::min(path.find(':', at), path.size());
-    if (end > at) folders.emplace_back(path.substr(at, end - at));
-    at = end + 1;
-  }
-  return folders;
-}
-
-std::vector<fs::path> toolkits() {
-  std::vector<fs::path> found;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto folder = read_environment(variable)) found.emplace_back(*folder);
-  }
-  for (const fs::path& folder : program_folders()) {
-    std::error_code failure;
-    const fs::path nvcc = fs::canonical(folder / "nvcc", failure);
-    if (!failure) found.push_back(nvcc.parent_path().parent_path());
-  }
-  found.emplace_back("/usr/local/cuda");
-  return found;
-}
 
 // Triton has a ptxas of its own, in its Python package.
 std::vector<fs::path> packaged() {
@@ -78,10 +36,10 @@ std::vector<fs::path> packaged() {
 fs::path find_ptxas() {
   if (const auto chosen = read_environment("BATON_PTXAS")) return *chosen;
   std::vector<fs::path> places;
-  for (const fs::path& toolkit : toolkits()) places.push_back(toolkit / "bin" / "ptxas");
+  for (const fs::path& toolkit : toolkit_folders()) places.push_back(toolkit / "bin" / "ptxas");
   for (const fs::path& folder : program_folders()) places.push_back(folder / "ptxas");
   for (fs::path& path : packaged()) places.push_back(std::move(path));
-  const auto found = std::find_if(places.begin(), places.end(), is_program);
+  const auto found = std::find_if(places.begin(), places.end(), is_real_program);
   if (found != places.end()) return *found;
   throw error(
       ErrorCode::kNotFound,
@@ -129,31 +87,6 @@ void keep(const fs::path& input, const fs::path& output) {
   write_file(output, image::keep_ptx(cubin, read_file(input), output.string()));
 }
 
-// For sh: as one word, whatever it holds.
-std::string quoted(const fs::path& path) {
-  std::string text = "'";
-  for (const char c : path.string()) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-bool is_toolkit(const fs::path& folder) {
-  return is_program(folder / "bin" / "ptxas") && is_program(folder / "bin" / "nvcc");
-}
-
-fs::path find_toolkit_folder(const std::optional<fs::path>& from) {
-  if (from) {
-    if (is_toolkit(*from)) return fs::canonical(*from);
-    throw error(ErrorCode::kNotFound, "{} has no bin/nvcc and bin/ptxas of a CUDA toolkit",
-                from->string());
-  }
-  const std::vector<fs::path> places = toolkits();
-  const auto found = std::find_if(places.begin(), places.end(), is_toolkit);
-  if (found != places.end()) return fs::canonical(*found);
-  throw error(ErrorCode::kNotFound,
-              "there is no CUDA toolkit in CUDA_HOME, CUDA_PATH, PATH or /usr/local/cuda; name one "
-              "with --from");
-}
-
 void link_all(const fs::path& from, const fs::path& to, std::string_view but) {
   for (const auto& entry : fs::directory_iterator(from)) {
     const fs::path name = entry.path().filename();
@@ -182,16 +115,16 @@ int run_ptxas(const std::vector<std::string>& arguments, const std::atomic<bool>
 }
 
 void write_ptxas_wrapper(const fs::path& path, const fs::path& real) {
-  const std::string setting = real.empty() ? "" : "BATON_PTXAS=" + quoted(real) + " ";
-  write_file(path, "#!/bin/sh\n" + std::string(kWrapperMark) + ": keeps the PTX in the cubin.\n" +
-                       setting + "exec " + quoted(fs::read_symlink("/proc/self/exe")) +
-                       " ptxas -- \"$@\"\n");
+  const std::string setting = real.empty() ? "" : "BATON_PTXAS=" + shell_word(real) + " ";
+  write_file(path, "#!/bin/sh\n" + std::string(kPtxasWrapperMark) +
+                       ": keeps the PTX in the cubin.\n" + setting + "exec " +
+                       shell_word(fs::read_symlink("/proc/self/exe")) + " ptxas -- \"$@\"\n");
   fs::permissions(path, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
                             fs::perms::others_read | fs::perms::others_exec);
 }
 
 fs::path make_toolkit(const fs::path& folder, const std::optional<fs::path>& from) try {
-  const fs::path toolkit = find_toolkit_folder(from);
+  const fs::path toolkit = find_toolkit(from);
   fs::create_directories(folder);
   if (!fs::is_empty(folder)) {
     throw error(ErrorCode::kInvalidInput, "{} is not empty; name a folder that is, or is not there",

@@ -104,6 +104,34 @@ class Nvcc(unittest.TestCase):
         self.assertEqual((compiled.returncode, compiled.stderr), (0, ""), compiled.stdout)
         self.check_race(program)
 
+    def test_a_toolkit_is_found_behind_scripts(self):
+        scripts = pathlib.Path(FOLDER.name) / "scripts"
+        (scripts / "bin").mkdir(parents=True)
+        for name in ["nvcc", "ptxas"]:
+            script = scripts / "bin" / name
+            real = pathlib.Path(NVCC).resolve().parent / name
+            script.write_text(f'#!/bin/sh\nexec {real} "$@"\n')
+            script.chmod(0o755)
+        made = pathlib.Path(FOLDER.name) / "behind"
+        for words, path in [(["--from", scripts], os.environ["PATH"]), ([], f"{scripts}/bin:{os.environ['PATH']}")]:
+            with self.subTest(words):
+                environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH")}
+                done = subprocess.run([BATON, "toolkit", made, *words], capture_output=True, text=True,
+                                      env={**environment, "PATH": path})
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue((made / "nvvm").exists())
+                shutil.rmtree(made)
+
+    def test_a_script_that_calls_no_toolkit_is_refused(self):
+        folder = pathlib.Path(FOLDER.name) / "other"
+        (folder / "bin").mkdir(parents=True)
+        for name in ["nvcc", "ptxas"]:
+            (folder / "bin" / name).write_text("#!/bin/sh\nexit 3\n")
+            (folder / "bin" / name).chmod(0o755)
+        done = subprocess.run([BATON, "toolkit", folder / "made", "--from", folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no bin/nvcc and bin/ptxas of a CUDA toolkit", done.stderr)
+
     def test_ptxas_keeps_its_status_and_its_messages(self):
         ptx = pathlib.Path(FOLDER.name) / "wrong.ptx"
         ptx.write_text(".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n")
