@@ -9,8 +9,8 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\r\n\f\v";
-// Characters of a source line that an excerpt shows.
-constexpr std::size_t kExcerptWidth = 96;
+// Characters of a source line that an excerpt shows: with its number it fits 80 columns.
+constexpr std::size_t kExcerptWidth = 69;
 
 // The length of the well-formed UTF-8 sequence at the start of `text`, or 0 (RFC 3629, section 4).
 std::size_t utf8_length(std::string_view text) {

@@ -13,8 +13,12 @@
 namespace baton::cli {
 namespace {
 
-std::string yes_or_no(const std::optional<bool>& value) {
-  return !value ? "" : *value ? "yes" : "no";
+// The halves of PDL that the kernel has; empty where the image does not say.
+std::string pdl_of(const KernelFacts& kernel) {
+  if (!kernel.waits && !kernel.triggers) return "";
+  const bool waits = kernel.waits.value_or(false), triggers = kernel.triggers.value_or(false);
+  if (waits && triggers) return "waits, triggers";
+  return waits ? "waits" : triggers ? "triggers" : "no";
 }
 
 // The most threads a block may have, or the one block that the kernel takes.
@@ -86,8 +90,7 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
                {"up to dynamic", kRight},
                {"threads", kRight},
                {"cluster"},
-               {"waits"},
-               {"triggers"},
+               {"PDL"},
                {"grid sync"},
                {"compiled in", kRight}});
   for (const KernelFacts& kernel : facts.kernels) {
@@ -96,7 +99,7 @@ void show_kernel_table(const ImageFacts& facts, Output& output,
                format_known_bytes(kernel.spill_bytes), format_known_bytes(kernel.local_bytes),
                format_known_bytes(kernel.static_shared),
                format_known_bytes(max_dynamic_shared(kernel)), block_of(kernel), cluster_of(kernel),
-               yes_or_no(kernel.waits), yes_or_no(kernel.triggers), yes_or_no(kernel.grid_sync),
+               pdl_of(kernel), kernel.grid_sync.value_or(false) ? "yes" : "",
                build == nullptr ? "" : format_duration(build->seconds)});
   }
   if (facts.kernels.empty()) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "cli/output.h"
@@ -12,8 +11,8 @@ namespace baton::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;  // before each column
-// No column is wrapped to fewer characters.
-constexpr std::size_t kNarrowest = 16;
+// No column is wrapped to fewer characters, between words and inside words.
+constexpr std::size_t kNarrowest = 16, kNarrowestBroken = 12;
 
 std::size_t longest_word(std::string_view text) {
   std::size_t longest = 0;
@@ -28,33 +27,49 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-std::vector<std::size_t> Table::widths(std::size_t line) const {
-  std::vector<std::size_t> widths(columns_.size(), 0);
-  std::vector<std::size_t> least(columns_.size(), kNarrowest);
+Table::Extent Table::extent_of(std::size_t column) const {
+  const std::string& title = columns_[column].title;
+  Extent extent;
+  std::size_t word = longest_word(title);
+  const std::size_t title_word = word;
   for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(row[i]));
-      least[i] = std::max(least[i], longest_word(row[i]));
-    }
+    extent.natural = std::max(extent.natural, width_of(row[column]));
+    word = std::max(word, longest_word(row[column]));
   }
+  if (extent.natural == 0) return extent;
+  const std::size_t cells = extent.natural;
+  extent.natural = std::max(cells, width_of(title));
+  // Numbers are compared by eye: they stay whole.
+  if (columns_[column].align == Align::kRight) {
+    extent.words = extent.least = std::max(cells, title_word);
+  } else {
+    extent.words = std::max(word, std::min(cells, kNarrowest));
+    extent.least = std::max(title_word, std::min(cells, kNarrowestBroken));
+  }
+  return extent;
+}
+
+std::vector<std::size_t> Table::widths(std::size_t line) const {
+  std::vector<Extent> extents;
+  std::vector<std::size_t> widths;
+  std::size_t sum = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (widths[i] > 0) widths[i] = std::max(widths[i], width_of(columns_[i].title));
-    least[i] = std::max(least[i], width_of(columns_[i].title));
+    extents.push_back(extent_of(i));
+    widths.push_back(extents.back().natural);
+    if (widths.back() > 0) sum += kGap + widths.back();
   }
-  const auto total = [&] {
-    return std::accumulate(
-        widths.begin(), widths.end(), std::size_t{0},
-        [](std::size_t sum, std::size_t w) { return w > 0 ? sum + kGap + w : sum; });
-  };
   // The widest of those that may be narrower gives way.
-  for (std::size_t sum = total(); sum > line; --sum) {
-    std::size_t widest = columns_.size();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].align != Align::kLeft || widths[i] <= least[i]) continue;
-      if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
+  for (const auto limit : {&Extent::words, &Extent::least}) {
+    while (sum > line) {
+      std::size_t widest = columns_.size();
+      for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (widths[i] <= extents[i].*limit) continue;
+        if (widest == columns_.size() || widths[i] > widths[widest]) widest = i;
+      }
+      if (widest == columns_.size()) break;
+      --widths[widest];
+      --sum;
     }
-    if (widest == columns_.size()) break;
-    --widths[widest];
   }
   return widths;
 }

@@ -30,10 +30,18 @@ class Table {
   std::size_t rows() const { return rows_.size(); }
 
   // Each line indented by two blanks and ended; the titles bold where there are colours. Where the
-  // lines are too long for the terminal, cells of left-aligned columns are wrapped between words.
+  // lines are too long for the terminal, titles and cells of left-aligned columns are wrapped
+  // between words, and, as far as that is not enough, inside words.
   std::string format(Terminal terminal) const;
 
  private:
+  // What a column takes.
+  struct Extent {
+    std::size_t natural = 0;  // without wrapping; 0 for a column without a value
+    std::size_t words = 0;    // with cells and title wrapped between words
+    std::size_t least = 0;    // with long words broken
+  };
+  Extent extent_of(std::size_t column) const;
   // Of each column, so that a line takes at most `line` columns where that is possible.
   std::vector<std::size_t> widths(std::size_t line) const;
 

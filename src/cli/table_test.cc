@@ -84,10 +84,29 @@ TEST(Table, TheWidestColumnGivesWay) {
             "                      touches\n");
 }
 
-TEST(Table, LongWordsStayWhole) {
-  Table table({{"file"}});
-  table.add({std::string(60, 'x')});
-  EXPECT_EQ(table.format({.width = 40}), "  file\n  " + std::string(60, 'x') + "\n");
+TEST(Table, LongWordsStayWholeWhileOthersGiveWay) {
+  Table table({{"file"}, {"reason"}});
+  table.add({std::string(30, 'x'), kReason});
+  EXPECT_NE(table.format({.width = 60}).find(std::string(30, 'x')), std::string::npos);
+}
+
+TEST(Table, LongWordsAreBrokenAfterSeparators) {
+  Table table({{"file"}, {"size", Table::Align::kRight}});
+  table.add({"/tmp/a_long_folder/with_a_long_name/half.cu", "6.3 KiB"});
+  EXPECT_EQ(table.format({.width = 32}),
+            "  file                      size\n"
+            "  /tmp/a_long_folder/    6.3 KiB\n"
+            "  with_a_long_name/\n"
+            "  half.cu\n");
+}
+
+TEST(Table, TitlesWrapAboveNarrowNumbers) {
+  Table table({{"kernel"}, {"static shared", Table::Align::kRight}, {"waits"}});
+  table.add({"k", "0 B", "no"});
+  EXPECT_EQ(table.format({.width = 23}),
+            "  kernel  static  waits\n"
+            "          shared\n"
+            "  k          0 B  no\n");
 }
 
 TEST(Table, ColoursTakeNoRoom) {

@@ -249,9 +249,11 @@ std::string write(const KernelFile& file, const std::vector<DraftKernel>& kernel
 // Why a trial of a kernel failed.
 struct TrialFailure {
   Error error;
-  // The first error that the device found, if it is no fault: a race, say. The kernel's code has
-  // it, whatever the sizes are.
+  // The first error that the device found and went on: a race, say. The kernel's code has it,
+  // whatever the sizes are.
   std::optional<FindingReport> code_error = std::nullopt;
+  // Whether the run broke off: with other sizes it may go on.
+  bool is_fault = false;
 };
 
 // Trials know the file by its absolute path, the reader by the one that was given.
@@ -289,10 +291,12 @@ std::optional<TrialFailure> failure_with(const KernelFile& file, const DraftKern
   } catch (const Error& failure) {
     TrialFailure found{failure};
     if (!executable) return found;
-    const std::vector<FindingReport>& findings = executable->report().findings;
-    const auto first = std::find_if(findings.begin(), findings.end(),
-                                    [](const FindingReport& finding) { return finding.error; });
-    if (first != findings.end() && is_code_error(*first)) found.code_error = *first;
+    const RunReport& report = executable->report();
+    const auto first = std::ranges::find_if(report.findings, is_code_error);
+    if (first != report.findings.end()) found.code_error = *first;
+    found.is_fault = failure.code() == ErrorCode::kFault &&
+                     std::ranges::any_of(
+                         report.steps, [](const StepReport& step) { return step.unfinished > 0; });
     return found;
   }
 }
@@ -310,48 +314,55 @@ std::optional<TrialFailure> failure_of(const KernelFile& file, const DraftKernel
   return std::nullopt;
 }
 
-bool is_too_small(const TrialFailure& failure) {
-  return failure.error.code() == ErrorCode::kFault && !failure.code_error;
+// Whether other sizes may let the kernel run to its end.
+bool breaks_off(const std::optional<TrialFailure>& failure) {
+  return failure && failure->is_fault;
 }
 
-// Changes the guesses of the block until the kernel runs. Returns whether one does.
-bool choose_block(const KernelFile& file, const std::filesystem::path& origin,
-                  DraftKernel& kernel) {
-  if (kernel.facts->required_block) return false;
+// The largest block with which the kernel runs to its end, if it may choose one.
+std::optional<std::uint32_t> smaller_block(const KernelFile& file,
+                                           const std::filesystem::path& origin,
+                                           const DraftKernel& kernel) {
+  if (kernel.facts->required_block) return std::nullopt;
   for (const std::uint32_t block : kSmallerBlocks) {
     DraftKernel tried = kernel;
     tried.block = block;
-    if (failure_of(file, tried, Extent::kLine, origin)) continue;
-    kernel.block = block;
-    return true;
+    if (!breaks_off(failure_of(file, tried, Extent::kLine, origin))) return block;
   }
-  return false;
+  return std::nullopt;
 }
 
-// Chooses the smallest extent of buffers, and the largest block, with which the kernel runs, and
-// says why if none does. A race is no reason for a smaller block, which may only hide it.
-void choose_sizes(const KernelFile& file, const std::filesystem::path& origin, DraftKernel& kernel,
-                  std::vector<std::string>& remarks) {
-  const auto line = failure_of(file, kernel, Extent::kLine, origin);
-  if (!line) return;
-  if (is_too_small(*line)) {
+// Chooses the smallest extent of buffers, and the largest block, with which the kernel runs to its
+// end, and returns the failure that is left. A race is no reason for a smaller block, which may
+// only hide it.
+std::optional<TrialFailure> choose_sizes(const KernelFile& file,
+                                         const std::filesystem::path& origin, DraftKernel& kernel) {
+  auto failure = failure_of(file, kernel, Extent::kLine, origin);
+  if (!breaks_off(failure)) return failure;
+  auto square = failure_of(file, kernel, Extent::kSquare, origin);
+  if (!breaks_off(square)) {
     kernel.extent = Extent::kSquare;
-    if (!failure_of(file, kernel, Extent::kSquare, origin)) return;
-    kernel.extent = Extent::kLine;
-    if (choose_block(file, origin, kernel)) return;
+    return square;
   }
-  if (const auto& found = line->code_error) {
-    remarks.push_back(fmt::format(
+  const auto block = smaller_block(file, origin, kernel);
+  if (!block) return failure;
+  kernel.block = *block;
+  return failure_of(file, kernel, Extent::kLine, origin);
+}
+
+std::string remark_about(const TrialFailure& failure, const std::string& kernel,
+                         const std::filesystem::path& origin) {
+  const auto& found = failure.code_error;
+  if (found && !failure.is_fault) {
+    return fmt::format(
         "a trial on the simulated GPU found an error in the code of kernel {}, which does not come "
         "from a guess of a size: {}: {}; baton explain {}",
-        kernel.name, with_given_path(found->where, origin), with_given_path(found->message, origin),
-        found->kind));
-    return;
+        kernel, with_given_path(found->where, origin), with_given_path(found->message, origin),
+        found->kind);
   }
-  remarks.push_back(
-      fmt::format("a trial of kernel {} on the simulated GPU failed; mend the guesses "
-                  "of its step: {}",
-                  kernel.name, with_given_path(line->error.message(), origin)));
+  return fmt::format(
+      "a trial of kernel {} on the simulated GPU failed; mend the guesses of its step: {}", kernel,
+      with_given_path(failure.error.message(), origin));
 }
 
 // Names of kernels, each once: "norm", "norm_2".
@@ -371,7 +382,9 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   for (const KernelFacts& facts : all) {
     DraftKernel kernel =
         draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used), all.size() == 1);
-    choose_sizes(kernels_of_file, file, kernel, draft.remarks);
+    if (const auto failure = choose_sizes(kernels_of_file, file, kernel)) {
+      draft.remarks.push_back(remark_about(*failure, kernel.name, file));
+    }
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }

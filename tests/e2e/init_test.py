@@ -132,6 +132,16 @@ class Init(Case):
         self.assertEqual(program["steps"][0]["grid"], ["ceildiv(N, 64)"])
         self.ok("run", "p.toml", "--set", "N=300")
 
+    def test_a_racy_kernel_for_smaller_blocks(self):
+        self.write("k.cu", """extern "C" __global__ void reverse(int* y) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}""")
+        result = self.ok("init", "k.cu")
+        self.assertIn("an error in the code of kernel reverse", result.err)
+        self.assertIn("block  = [64]  # guess", (self.folder / "k.toml").read_text())
+
     def test_it_overwrites_nothing(self):
         self.draft()
         self.fails(2, "exists already", "init", "k.cu", "-o", "p.toml")

@@ -54,6 +54,18 @@ bool misaligned(const CheckedAccess& a, const SpaceAddress& place) {
   return true;
 }
 
+namespace {
+
+// Mostly the launch forgot the dynamic shared memory, or has more threads than the kernel's own
+// arrays have elements.
+const char* shared_advice(const CheckedAccess& a) {
+  const bool has_own = a.x->shared.size > a.x->grid->launch.dynamic_shared;
+  return has_own ? "; give the block fewer threads, or the launch more: shared = BYTES"
+                 : "; give the launch more: shared = BYTES";
+}
+
+}  // namespace
+
 void outside(const CheckedAccess& a, const SpaceAddress& place) {
   if (place.space == Space::kGlobal) {
     const DeviceMemory::Impl& memory = a.x->grid->memory->impl();
@@ -80,16 +92,13 @@ void outside(const CheckedAccess& a, const SpaceAddress& place) {
   const std::uint64_t size = place.space == Space::kShared  ? a.x->shared.size
                              : place.space == Space::kLocal ? a.x->local_size
                                                             : a.x->params.size;
-  // Mostly dynamic shared memory that the launch forgot.
-  const char* advice =
-      place.space == Space::kShared ? "; give the launch more: shared = BYTES" : "";
   fault(a.x, a.i, a.lane, CUDA_ERROR_ILLEGAL_ADDRESS, FindingKind::kOutOfBounds,
         fmt::format("{} {} bytes of {} memory at {:#x}, where {} has {} bytes{}", a.verb, a.bytes,
                     name_of(place), place.address,
                     place.space == Space::kShared  ? "the block"
                     : place.space == Space::kLocal ? "the thread"
                                                    : "the kernel",
-                    size, advice));
+                    size, place.space == Space::kShared ? shared_advice(a) : ""));
 }
 
 void warn_unwritten(const CheckedAccess& a, const SpaceAddress& place) {
