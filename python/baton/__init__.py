@@ -25,15 +25,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect
-    from ._values import (CheckedLaunch, CheckReport, Edge, Finding, Occupancy, Parameter,
-                          ProgramBuffer, RunReport, StepReport)
+    from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
+                          ExpectedOutput, Finding, Occupancy, Parameter, ProgramBuffer, RunReport,
+                          ScheduleDifference, ScheduleRun, StepReport)
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
     "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
     "_tools": ("bench", "doctor", "inspect"),
-    "_values": ("CheckedLaunch", "CheckReport", "Edge", "Finding", "Occupancy", "Parameter",
-                "ProgramBuffer", "RunReport", "StepReport"),
+    "_values": ("AccessCounts", "CheckedLaunch", "CheckReport", "Comparison", "CompletedStep", "Edge",
+                "ExpectedOutput", "Finding", "Occupancy", "Parameter", "ProgramBuffer", "RunReport",
+                "ScheduleDifference", "ScheduleRun", "StepReport"),
 }
 
 
@@ -91,11 +93,12 @@ def _device(given: Device | str | None) -> Device:
 
 
 __all__ = [
-    "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport", "CheckedLaunch",
-    "CompileError", "Device", "DeviceError", "Edge", "Error", "Event", "Expression", "FaultError",
-    "Finding", "FindingError", "FindingWarning", "Kernel", "LibraryFunction", "LimitError",
-    "Module", "NotFoundError", "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer",
-    "Program", "ProgramBuffer", "ProgramBuilder", "RunReport", "StepReport", "Stream",
+    "AccessCounts", "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport",
+    "CheckedLaunch", "Comparison", "CompileError", "CompletedStep", "Device", "DeviceError", "Edge",
+    "Error", "Event", "ExpectedOutput", "Expression", "FaultError", "Finding", "FindingError",
+    "FindingWarning", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
+    "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
+    "ProgramBuilder", "RunReport", "ScheduleDifference", "ScheduleRun", "StepReport", "Stream",
     "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
     "inspect", "load", "load_library", "on", "sign", "stream", "zeros",

@@ -12,9 +12,10 @@ from ._errors import ArgumentError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Mapping, Sequence, Union
+    from typing import Any, Callable, Mapping, Sequence, Union
 
-    from ._values import CheckReport, ProgramBuffer, RunReport
+    from ._values import (CheckReport, CompletedStep, ExpectedOutput, ProgramBuffer, RunReport,
+                          ScheduleRun)
 
     Path = Union[str, "os.PathLike[str]"]
 
@@ -290,17 +291,42 @@ class BoundProgram:
         return results
 
     def run(self, *, repeat: int = 1, timeout: float | None = None, schedule: str | None = None,
-            races: bool = False, trace: bool = False) -> RunReport:
+            races: bool = False, trace: bool = False, find_nan: bool = False,
+            count_accesses: bool = False, keep: Sequence[str] = (),
+            after_step: Callable[[CompletedStep], object] | None = None) -> RunReport:
         """Initialises the buffers, runs the steps, waits and downloads: for tools and tests.
 
-        repeat: runs; the first one initialises. timeout: seconds for all runs. schedule: the order
-        of the simulated GPU's work. races: whether races in global memory within one grid are
-        looked for. trace: whether a timeline is recorded. `result` has the outputs after it. Raises
-        FindingError or FaultError, TimeoutError, KeyboardInterrupt.
+        repeat: runs; the first one initialises. timeout: seconds for all runs.
+        schedule: the order of the simulated GPU's work.
+        races: whether races in global memory within one grid are looked for.
+        trace: whether a timeline is recorded.
+        find_nan: whether to end at the first step that makes NaN or infinity of finite values.
+        count_accesses: whether the simulated GPU counts accesses of memory.
+        keep: more buffers that `result` has after the run.
+        after_step: called with each completed step of the first run. If it returns False, the run
+            ends there. What it raises, the run raises.
+
+        find_nan and after_step need the stream executor; steps do not overlap then. `result` has
+        the outputs after the run. Raises FindingError or FaultError, TimeoutError,
+        KeyboardInterrupt, and Error with the code "mismatch" for what find_nan found.
         """
         self._release_memory()
         return self._executable.run(repeat=repeat, timeout=timeout, schedule=schedule, races=races,
-                                    trace=trace)
+                                    trace=trace, find_nan=find_nan, count_accesses=count_accesses,
+                                    keep=keep, after_step=after_step)
+
+    def compare_expected(self) -> tuple[ExpectedOutput, ...]:
+        """Compares the outputs of the last `run` with the files that the program expects."""
+        return self._executable.compare_expected()
+
+    def compare_schedules(self, schedules: Sequence[str], *, timeout: float | None = None,
+                          races: bool = False) -> tuple[ScheduleRun, ...]:
+        """Runs once more under each schedule, and compares the outputs bit by bit with those of
+        the last `run`. A difference is a race, or a sum whose order is not fixed.
+
+        schedules: "serial", "late", "early", "reverse" or "random:SEED". timeout: seconds for each.
+        """
+        return self._executable.compare_schedules(schedules, timeout=timeout, races=races)
 
     def _release_memory(self) -> None:
         """Gives outputs the program's own memory again."""

@@ -121,6 +121,20 @@ class CheckReport:
 
 
 @dataclass(frozen=True)
+class AccessCounts:
+    """The accesses of memory by the loads, stores and atomic operations of a step's launches.
+
+    Asynchronous copies, matrix loads and local memory are not among them.
+    """
+
+    global_requests: int  # instructions of warps that access global memory
+    global_sectors: int  # the 32-byte sectors that each request touches, summed
+    shared_requests: int  # instructions of warps that access shared memory
+    shared_passes: int  # passes over the 32 banks
+    shared_conflicts: int  # the passes that only bank conflicts cause
+
+
+@dataclass(frozen=True)
 class StepReport:
     """The result of one step of a program in a run."""
 
@@ -135,6 +149,76 @@ class StepReport:
     best_seconds: float | None  # in the fastest run
     bytes: int  # read and written; an estimate for launches on a GPU
     instructions: int | None  # of all threads, if the device counts them
+    accesses: AccessCounts | None = None  # of the first run, with count_accesses
+
+
+@dataclass(frozen=True)
+class CompletedStep:
+    """A step of a run that has just completed, while no other step is under way."""
+
+    number: int  # among the executed steps of the run, repeats unrolled, from 0
+    label: str  # "rmsnorm", "copy y -> z + N", "fill z"
+    indexes: dict[str, int]  # of the groups around it, outermost first
+    where: str
+    launch: int | None  # its number in the program, as CheckReport counts; None for a copy or fill
+    skipped: bool  # its grid was empty, or it had no bytes to move
+    _contents: Any
+
+    def contents(self, buffer: str) -> Any:
+        """The contents of a buffer after the step, as a NumPy array. Raises NotFoundError, and
+        Error after the call that got the step."""
+        from ._arrays import from_bytes
+        dtype, shape, data = self._contents(buffer)
+        return from_bytes(data, dtype, shape)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An output compared with the expected one, element by element."""
+
+    ok: bool
+    elements: int
+    mismatches: int
+    worst_index: tuple[int, ...]  # of the element that exceeds its tolerance most
+    got: str  # the worst element
+    want: str
+    worst_error: float  # |got - want|
+    largest_absolute: float  # over all pairs of finite values
+    largest_relative: float
+    largest_ulps: int
+    pattern: str  # what all mismatches share, in words, if that is simple
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class ExpectedOutput:
+    """An output compared with the file that the program expects of it."""
+
+    buffer: str
+    file: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class ScheduleDifference:
+    """The first difference of a run's outputs from those of the run before."""
+
+    buffer: str
+    index: tuple[int, ...]  # of the first element whose bits differ
+    got: str
+    reference: str
+    count: int  # such elements of the buffer
+    elements: int  # of the buffer
+
+
+@dataclass(frozen=True)
+class ScheduleRun:
+    """A run under one schedule."""
+
+    schedule: str
+    difference: ScheduleDifference | None  # None: each bit of each output is the same
+    findings: list[Finding]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 #include "baton/executable.h"
 
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -16,22 +15,16 @@
 #include "core/bindings.h"
 #include "core/device.h"
 #include "core/executable.h"
+#include "core/executable_value.h"
 #include "core/given.h"
 #include "core/program.h"
+#include "core/run.h"
+#include "core/step_call.h"
 #include "core/stream.h"
 #include "core/values.h"
 
 namespace baton::python {
 namespace {
-
-struct ExecutableValue {
-  std::unique_ptr<Executable> executable;
-  Executable* operator->() const { return executable.get(); }
-};
-
-ExecutableValue& of(PyObject* self) {
-  return value_of<ExecutableValue>(self);
-}
 
 // The stream of a call: an address that `choose_stream` gave.
 Stream given_stream(const ExecutableValue& value, PyObject* stream) {
@@ -54,7 +47,7 @@ PyObject* choose_stream(PyObject* self, PyObject* const* args, Py_ssize_t nargs)
             chosen.note_declared(view.declared_stream);
           }
         }
-        const NativeStream native = chosen.choose(args[1], of(self)->device());
+        const NativeStream native = chosen.choose(args[1], executable_in(self)->device());
         return to_python(std::uint64_t{reinterpret_cast<std::uintptr_t>(native)});
       },
       Subject::kArguments);
@@ -66,7 +59,7 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
       [&] {
         static constexpr std::array<const char*, 3> kNames = {"symbols", "arrays", "seed"};
         const Given given("bind", kNames, 2, 0, args, nargs, names);
-        ExecutableValue& value = of(self);
+        ExecutableValue& value = executable_in(self);
         GivenBindings bindings(value->program(), value->device());
         bindings.symbols(given.set(0));
         bindings.arrays(given.set(1));
@@ -84,12 +77,12 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
 PyObject* executable_set(PyObject* self, PyObject* symbols) {
   return guarded(
       [&] {
-        GivenBindings bindings(of(self)->program(), of(self)->device());
+        GivenBindings bindings(executable_in(self)->program(), executable_in(self)->device());
         bindings.symbols(symbols);
         const Bindings taken = bindings.take();
         std::vector<SymbolValue> values;
         for (const auto& [name, value] : taken.symbols) values.push_back({name, value});
-        of(self)->set(values);
+        executable_in(self)->set(values);
         return none();
       },
       Subject::kArguments);
@@ -99,7 +92,7 @@ PyObject* executable_set_memory(PyObject* self, PyObject* const* args, Py_ssize_
   return guarded(
       [&] {
         check(nargs == 2 ? 0 : -1);
-        const ExecutableValue& value = of(self);
+        const ExecutableValue& value = executable_in(self);
         const BufferArray array =
             buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
         if (array.on_host()) {
@@ -122,7 +115,7 @@ PyObject* executable_upload(PyObject* self, PyObject* const* args, Py_ssize_t na
   return guarded(
       [&] {
         check(nargs == 3 ? 0 : -1);
-        const ExecutableValue& value = of(self);
+        const ExecutableValue& value = executable_in(self);
         const BufferArray array =
             buffer_array(value->program(), value->device(), text_of(args[0]), args[1]);
         if (array.shape != value->shape(array.buffer->name)) {
@@ -141,7 +134,7 @@ template <auto kCall>
 PyObject* on_stream(PyObject* self, PyObject* stream) {
   return guarded(
       [&] {
-        ExecutableValue& value = of(self);
+        ExecutableValue& value = executable_in(self);
         kCall(*value.executable, given_stream(value, stream));
         return none();
       },
@@ -151,7 +144,7 @@ PyObject* on_stream(PyObject* self, PyObject* stream) {
 PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
     check(nargs == 2 ? 0 : -1);
-    of(self)->reset(text_of(args[0]), given_stream(of(self), args[1]));
+    executable_in(self)->reset(text_of(args[0]), given_stream(executable_in(self), args[1]));
     return none();
   });
 }
@@ -160,7 +153,7 @@ PyObject* executable_reset(PyObject* self, PyObject* const* args, Py_ssize_t nar
 PyObject* executable_wait(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
     check(nargs == 2 ? 0 : -1);
-    ExecutableValue& value = of(self);
+    ExecutableValue& value = executable_in(self);
     const Stream stream = given_stream(value, args[0]);
     const std::optional<double> timeout = seconds_argument(args[1]);
     std::optional<Error> failure;
@@ -185,85 +178,6 @@ PyObject* executable_wait(PyObject* self, PyObject* const* args, Py_ssize_t narg
   });
 }
 
-Ref statistics_of(const RunReport& report) {
-  return call_python(
-      "_values", "RunReport", tuple_of(report.run_seconds, [](double s) { return to_python(s); }),
-      tuple_of(report.steps,
-               [](const StepReport& step) {
-                 return call_python("_values", "StepReport", to_python(step.label),
-                                    to_python(step.indexes), to_python(step.where.to_string()),
-                                    to_python(step.executions), to_python(step.skipped),
-                                    extents_of(step.grid), extents_of(step.block),
-                                    optional_of(step.seconds), optional_of(step.best_seconds),
-                                    to_python(step.bytes), optional_of(step.instructions));
-               }),
-      findings_of(report.findings),
-      tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
-      to_python(report.trace));
-}
-
-// Looks for signals while a run goes on, in the thread that runs.
-struct SignalWatch {
-  std::atomic<bool> stop = false;
-  bool raised = false;
-
-  void look() {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    if (!raised && PyErr_CheckSignals() != 0) {
-      raised = true;
-      stop = true;
-    }
-    PyGILState_Release(state);
-  }
-};
-
-PyObject* executable_run(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
-  return guarded([&] {
-    static constexpr std::array<const char*, 6> kNames = {"repeat", "timeout", "schedule",
-                                                          "races",  "trace",   "time_steps"};
-    const Given given("run", kNames, 0, 0, args, nargs, names);
-    RunOptions options;
-    if (given.set(0) != nullptr) {
-      options.repeat = unsigned_argument(given[0], "repeat", INT64_MAX);
-    }
-    if (const auto timeout = seconds_argument(given.set(1))) {
-      options.timeout = std::chrono::duration<double>(*timeout);
-    }
-    if (given.set(2) != nullptr) options.schedule = parse_schedule(text_of(given[2]));
-    if (given.truth(3, false)) options.races = Races::kGlobal;
-    options.trace = given.truth(4, false);
-    options.time_steps = given.truth(5, true);
-    SignalWatch watch;
-    options.interrupt = &watch.stop;
-    ExecutableValue& value = of(self);
-    std::optional<Error> failure;
-    {
-      PyThreadState* const state = PyEval_SaveThread();
-      options.progress = [&](const RunProgress&) { watch.look(); };
-      try {
-        value->run(options);
-      } catch (const Error& caught) {
-        failure = caught;
-      }
-      PyEval_RestoreThread(state);
-    }
-    if (watch.raised) throw PythonError{};  // KeyboardInterrupt is set
-    if (failure) {
-      const std::vector<FindingReport>& findings = value->report().findings;
-      if (failure->code() == ErrorCode::kFault && failure->driver_result() == 0 &&
-          !findings.empty()) {
-        throw_findings(findings);
-      }
-      if (failure->code() == ErrorCode::kFault && is_simulated(value->device())) {
-        value->device().recover();
-      }
-      set_error(*failure, Subject::kText, findings);
-      throw PythonError{};
-    }
-    return statistics_of(value->report());
-  });
-}
-
 const ProgramBuffer& named_buffer(const ExecutableValue& value, PyObject* name) {
   const std::string_view wanted = text_of(name);
   if (const ProgramBuffer* const buffer = value->program().buffer(wanted)) return *buffer;
@@ -276,7 +190,7 @@ const ProgramBuffer& named_buffer(const ExecutableValue& value, PyObject* name) 
 // array(name): the memory of a buffer, which stays valid until the next bind.
 PyObject* executable_array(PyObject* self, PyObject* name) {
   return guarded([&] {
-    const ExecutableValue& value = of(self);
+    const ExecutableValue& value = executable_in(self);
     const ProgramBuffer& buffer = named_buffer(value, name);
     const DeviceArray array = value->array(buffer.name);
     const std::size_t bytes = value->memory(buffer.name).bytes();
@@ -290,7 +204,7 @@ PyObject* executable_array(PyObject* self, PyObject* name) {
 PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
     check(nargs == 2 ? 0 : -1);
-    const ExecutableValue& value = of(self);
+    const ExecutableValue& value = executable_in(self);
     const ProgramBuffer& buffer = named_buffer(value, args[0]);
     const Stream stream = given_stream(value, args[1]);
     ArrayValue copy = new_array(value->device(), buffer.dtype, value->shape(buffer.name));
@@ -304,17 +218,14 @@ PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t 
 // result(name): what the last `run` downloaded, as (dtype, shape, bytes).
 PyObject* executable_result(PyObject* self, PyObject* name) {
   return guarded([&] {
-    const Array& array = of(self)->output(named_buffer(of(self), name).name);
-    const Ref bytes = Ref::checked(
-        PyBytes_FromStringAndSize(array.bytes.data(), static_cast<Py_ssize_t>(array.bytes.size())));
-    const Ref shape = shape_tuple(array.shape);
-    const Ref dtype = to_python(to_string(array.dtype));
-    return Ref::checked(PyTuple_Pack(3, dtype.get(), shape.get(), bytes.get()));
+    return array_parts(executable_in(self)->output(named_buffer(executable_in(self), name).name));
   });
 }
 
 PyObject* executable_shape(PyObject* self, PyObject* name) {
-  return guarded([&] { return shape_tuple(of(self)->shape(named_buffer(of(self), name).name)); });
+  return guarded([&] {
+    return shape_tuple(executable_in(self)->shape(named_buffer(executable_in(self), name).name));
+  });
 }
 
 PyMethodDef methods[] = {
@@ -341,6 +252,10 @@ PyMethodDef methods[] = {
     {"wait", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_wait)), METH_FASTCALL,
      nullptr},
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_run)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"compare_expected", executable_compare_expected, METH_NOARGS, nullptr},
+    {"compare_schedules",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_compare_schedules)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"array", executable_array, METH_O, nullptr},
     {"copy_out", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_copy_out)),

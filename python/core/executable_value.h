@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "baton/executable.h"
+#include "core/object.h"
+
+namespace baton::python {
+
+// The contents of a baton._core.Executable.
+struct ExecutableValue {
+  std::unique_ptr<Executable> executable;
+  Executable* operator->() const { return executable.get(); }
+};
+
+inline ExecutableValue& executable_in(PyObject* self) {
+  return value_of<ExecutableValue>(self);
+}
+
+}  // namespace baton::python
