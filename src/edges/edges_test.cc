@@ -212,8 +212,8 @@ TEST_F(EdgeVerdicts, ViewsOfOneBufferAreToldApart) {
            ", count = " + std::to_string(count) + " }";
   };
   const auto verdict = [&](const std::string& written, const std::string& read) {
-    return edges(kernels, once({step("late", "\"x\", " + written),
-                                step("ahead", read + ", \"x\", \"z\"")}));
+    return edges(kernels,
+                 once({step("late", "\"x\", " + written), step("ahead", read + ", \"x\", \"z\"")}));
   };
   EXPECT_THAT(verdict(half(0, 32), half(32, 32)), ElementsAre("0-1 proven programmatic"));
   EXPECT_THAT(verdict(half(32, 32), half(0, 32)), ElementsAre("0-1 proven programmatic"));
@@ -272,6 +272,15 @@ TEST_F(EdgeVerdicts, VariablesOfAModuleAreMemory) {
               HasSubstr("reads the variable counter"));
   EXPECT_THAT(edges(kernels, once({step("late", kXToY), step("counted", "\"z\"")})),
               ElementsAre("0-1 proven programmatic"));
+}
+
+// What a launch touches is kept from one iteration to the next, though no argument gives it.
+TEST_F(EdgeVerdicts, VariablesStayTheSameInEachIteration) {
+  const std::vector<std::string> kernels = {"counts", "counted", "late"};
+  EXPECT_THAT(edges(kernels, repeat("3", {step("counts", ""), step("counted", "\"z + 4 * i\"")})),
+              ElementsAre("1-0 proven programmatic", "0-1 unsafe full"));
+  EXPECT_THAT(edges(kernels, repeat("3", {step("late", kXToY), step("counted", "\"z + 4 * i\"")})),
+              ElementsAre("1-0 proven programmatic", "0-1 proven programmatic"));
 }
 
 TEST_F(EdgeVerdicts, ABufferMayBeAVariable) {

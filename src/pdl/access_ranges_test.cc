@@ -429,5 +429,39 @@ TEST(AccessRanges, HoldWhatThreadsTouch) {
   EXPECT_GT(accesses, told);
 }
 
+TEST(AccessRanges, OfTheLeastAndTheGreatest) {
+  const std::string access = "mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + std::string(kLoad);
+  EXPECT_EQ(reach(with_index("min.u32 %s, %i, 5;\n" + access)), "1 [256, 280)");
+  EXPECT_EQ(reach(with_index("min.s32 %s, 5, %i;\n" + access)), "1 [256, 280)");
+  EXPECT_EQ(reach(with_index("max.u32 %s, %i, 5;\n" + access)), "1 [276, 352)");
+}
+
+TEST(AccessRanges, ASelectionHoldsBoth) {
+  const std::string access = "mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + std::string(kLoad);
+  const std::string unknown = "ld.shared.u32 %r4, [shared]; setp.eq.u32 %q, %r4, 0;\n";
+  EXPECT_EQ(reach(with_index(unknown + "selp.b32 %s, 9, 2, %q;\n" + access)), "1 [264, 296)");
+  EXPECT_EQ(reach(with_index(unknown + "selp.b32 %s, %r4, 2, %q;\n" + access)),
+            reach(with_index(unknown + "mov.b32 %s, %r4;\n" + access)));
+  EXPECT_EQ(reach(with_index(unknown + "selp.b32 %s, 2, %r4, %q;\n" + access)),
+            reach(with_index(unknown + "mov.b32 %s, %r4;\n" + access)));
+}
+
+// A predicate that is combined with another one decides only for threads that pass there.
+TEST(AccessRanges, ACombinationThatIsPassedByDecidesNothing) {
+  const auto of = [](const std::string& over) {
+    return reach(with_index("setp.lt.s32 %q, %i, 4; setp.eq.u32 %p3, %r0, 7;\n" + over +
+                            "and.pred %p4, %q, %q; @!%p4 bra END;\nOVER:\n" +
+                            std::string(kElement) + kLoad + "END:\n"));
+  };
+  EXPECT_EQ(of(""), "1 [256, 272)");
+  EXPECT_EQ(of("@%p3 bra OVER;\n"), "1 [256, 352)");
+}
+
+// Of two halves, and of other types without a size of their own.
+TEST(AccessRanges, AccessesOfUnknownSizeMayReachAnywhere) {
+  EXPECT_EQ(reach("atom.global.add.u32 %r3, [%a], %r4;"), "1 [256, 260)");
+  EXPECT_EQ(reach("atom.global.add.noftz.f16x2 %r3, [%a], %r4;"), "unknown");
+}
+
 }  // namespace
 }  // namespace baton::overlap

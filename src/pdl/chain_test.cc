@@ -316,5 +316,18 @@ TEST_F(ChainTest, MachineCodeAloneIsUnknown) {
   EXPECT_NE(next(launch(kHasty, kX, kWeight, kZ)).kind, Kind::kProven);
 }
 
+// Behind a gap, what nobody can name may be what is read; what is named is not.
+TEST_F(ChainTest, AGapLeavesUnnamedWritesToBeSeen) {
+  const char writes_anything[] =
+      "griddepcontrol.wait;\nld.global.u64 %d1, [%a];\nst.global.u32 [%d1], 1;\n";
+  for (const bool unnamed : {true, false}) {
+    chain_.cut();
+    chain_.follow(launch(unnamed ? writes_anything : kGood, kZ, kY, kZ), false);
+    chain_.follow(launch(kIdle, kZ, kZ, kZ), true);
+    const BoundLaunch last = launch(kGood, kX, kY, kX);
+    EXPECT_EQ(chain_.judge(last).cause == Cause::kTransitiveGap, unnamed) << unnamed;
+  }
+}
+
 }  // namespace
 }  // namespace baton::overlap

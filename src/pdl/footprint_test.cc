@@ -577,5 +577,107 @@ TEST(Footprint, ReadsWhatCompilersMake) {
   EXPECT_GT(kernels, 50);
 }
 
+TEST(Footprint, ATriggerOrdersNothing) {
+  EXPECT_EQ(text(std::string(kTrigger) + kReadA + kWait + kReadB), "early read p0; read p1");
+}
+
+TEST(Footprint, NothingComesBehindATrap) {
+  EXPECT_EQ(
+      text("setp.eq.u32 %p1, %r1, 0; @!%p1 bra ON; trap;\nON:\n" + std::string(kWait) + kReadA),
+      "read p0");
+}
+
+// The thread that waits has passed one barrier before: only the second one orders the others.
+TEST(Footprint, BarriersAreCounted) {
+  const auto of = [](const std::string& between) {
+    return text_of(footprint_of("setp.eq.u32 %p1, %r1, 0; bar.sync 0;\n@%p1 " + std::string(kWait) +
+                                    between + "bar.sync 0;\n" + kReadB,
+                                "", {64, 1, 1}));
+  };
+  EXPECT_EQ(of(kReadA), "early read p0; read p1");
+  EXPECT_EQ(of(""), "read p1");
+}
+
+// `.global` variables of a function are memory as those of a module are.
+TEST(Footprint, VariablesOfTheKernelAreMemory) {
+  EXPECT_EQ(text(".global .align 4 .u32 own;\nst.global.u32 [own], 1;\n" + std::string(kWait)),
+            "early write own");
+  EXPECT_EQ(text(".global .align 4 .u32 own;\nmov.u64 %d1, own; ld.global.u32 %r3, [%d1+4];\n"),
+            "early read own");
+}
+
+// A wait empties no constant cache, whatever the address comes from.
+TEST(Footprint, LoadsOfConstantMemoryAreNotOrdered) {
+  EXPECT_EQ(text(std::string(kWait) + "ld.const.u32 %r3, [%a];\n"), "non-coherent read p0");
+}
+
+// A value that may be anything can decide what is stored, and so what all accesses touch.
+TEST(Footprint, AConditionThatMayBeAnythingIsKept) {
+  const auto decides_unknown = [](const std::string& value) {
+    const Footprint found =
+        footprint_of(value + "setp.eq.u32 %p1, %r3, 0; @%p1 bra END;\n" + kReadA + "END:\n",
+                     ".extern .func (.param .b32 out) other();\n");
+    return std::ranges::any_of(found.conditions, &Origin::is_unknown);
+  };
+  EXPECT_FALSE(decides_unknown("mov.u32 %r3, %tid.y;\n"));
+  EXPECT_TRUE(
+      decides_unknown("{ .param .b32 o; call.uni (o), other, (); ld.param.b32 %r3, [o]; }\n"));
+}
+
+// Parts of an address that are stored may be loaded again.
+TEST(Footprint, NotesWhatIsStored) {
+  const auto stored = [](const std::string& body) { return footprint_of(body).stored.size(); };
+  EXPECT_EQ(stored("st.global.u64 [%c], %a;\n"), 0u) << "an address as it is";
+  EXPECT_EQ(stored("st.global.u32 [%c], %r1;\n"), 0u) << "a number";
+  EXPECT_EQ(stored("sub.s64 %d1, %a, %b; st.global.u64 [%c], %d1;\n"), 1u);
+  EXPECT_EQ(stored("sub.s64 %d1, %a, %b; atom.global.add.u64 %d2, [%c], %d1;\n"), 1u);
+  EXPECT_EQ(stored("sub.s64 %d1, %a, %b; red.global.add.u64 [%c], %d1;\n"), 1u);
+  // The number of bytes that an mbarrier expects is memory too.
+  EXPECT_EQ(stored("sub.s64 %d1, %a, %b; cvt.u32.u64 %r3, %d1;\n"
+                   "mbarrier.arrive.expect_tx.shared.b64 %d2, [shared], %r3;\n"),
+            1u);
+}
+
+// Fewer bits than half of an address are no half of it.
+TEST(Footprint, NarrowConversionsMix) {
+  const std::string halves = ".reg .b16 %h; .reg .b32 %lo, %hi; mov.b64 {%lo, %hi}, %a;\n";
+  const std::string joins = "mov.b64 %d2, {%lo, %hi}; ld.global.u32 %r3, [%d2];\n";
+  EXPECT_EQ(text(halves + joins), "early read p0");
+  EXPECT_EQ(text(halves + "cvt.u32.u64 %lo, %a;\n" + joins), "early read p0");
+  EXPECT_EQ(text(halves + "cvt.u16.u64 %h, %a; cvt.u32.u16 %lo, %h;\n" + joins), "early read p0*");
+}
+
+// Two words of a struct are 64 bits of it only in their order, at a multiple of 8 bytes.
+TEST(Footprint, WordsOfAStructAreItsAddressesInOrder) {
+  const auto of_words = [](int low, int high) {
+    const auto module = ptx::ParsedModule::parse(
+        fmt::format(".version 8.7\n.target sm_90a\n.address_size 64\n"
+                    ".visible .entry k(.param .align 8 .b8 p[24]) {{\n"
+                    ".reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+                    "ld.param.u32 %r1, [p+{}]; ld.param.u32 %r2, [p+{}];\n"
+                    "mov.b64 %d1, {{%r1, %r2}}; ld.global.u32 %r3, [%d1];\nret;\n}}\n",
+                    low, high),
+        "k.ptx");
+    const Footprint found = read_footprint(module, *module->function("k"), {});
+    const GivenArgument given[] = {{.kind = GivenArgument::Kind::kStruct,
+                                    .fields = {{.position = 0, .memory = 1},
+                                               {.position = 8, .memory = 2},
+                                               {.position = 16, .memory = 3}}}};
+    std::string memories;
+    for (const BoundAccess& access :
+         bind(found, given, {32, 1, 1}, {1, 1, 1}, [](std::string_view, bool) {
+           return 9u;
+         }).accesses) {
+      memories += access.memory ? std::to_string(*access.memory) : "any";
+    }
+    return memories;
+  };
+  EXPECT_EQ(of_words(0, 4), "1");
+  EXPECT_EQ(of_words(8, 12), "2");
+  EXPECT_EQ(of_words(16, 20), "3");
+  EXPECT_EQ(of_words(0, 12), "12") << "of two addresses";
+  EXPECT_EQ(of_words(4, 8), "12");
+}
+
 }  // namespace
 }  // namespace baton::overlap

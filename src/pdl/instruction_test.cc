@@ -121,5 +121,18 @@ TEST(Instruction, AnUnknownFormReadsAndWritesAndOrders) {
   EXPECT_TRUE(load.defines);
 }
 
+TEST(Instruction, SpecialRegistersByName) {
+  using enum SpecialRegister;
+  const std::pair<const char*, SpecialRegister> all[] = {
+      {"%tid.x", kTidX},       {"%tid.y", kTidY},       {"%tid.z", kTidZ},
+      {"%ntid.x", kNtidX},     {"%ntid.y", kNtidY},     {"%ntid.z", kNtidZ},
+      {"%ctaid.x", kCtaidX},   {"%ctaid.y", kCtaidY},   {"%ctaid.z", kCtaidZ},
+      {"%nctaid.x", kNctaidX}, {"%nctaid.y", kNctaidY}, {"%nctaid.z", kNctaidZ},
+      {"%laneid", kLaneId},    {"%warpid", kWarpId}};
+  for (const auto& [name, meant] : all) EXPECT_EQ(special_register(name), meant) << name;
+  EXPECT_FALSE(special_register("%tid.w"));
+  EXPECT_FALSE(special_register("%clock"));
+}
+
 }  // namespace
 }  // namespace baton::overlap

@@ -370,10 +370,9 @@ EdgeVerdict verdict_of(const std::string& body) {
   const Footprint victim = footprint_of(
       kRegisters + body + access + " griddepcontrol.wait; st.global.u32 [%c], %r3;", kBefore);
   if (victim.unseen) throw std::logic_error(describe(*victim.unseen) + "\n" + body);
-  const std::vector<GivenArgument> given = {GivenArgument::pointer(kWritten),
-                                            GivenArgument::pointer(kWeight),
-                                            GivenArgument::pointer(kTable),
-                                            GivenArgument::scalar(7)};
+  const std::vector<GivenArgument> given = {
+      GivenArgument::pointer(kWritten), GivenArgument::pointer(kWeight),
+      GivenArgument::pointer(kTable), GivenArgument::scalar(7)};
   const std::array<std::uint32_t, 3> block = {32, 1, 1}, grid = {1, 1, 1};
   const VariableNumber variable = [](std::string_view name, bool) {
     return name == "counter" ? MemoryId{10} : MemoryId{11};

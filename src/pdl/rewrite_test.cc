@@ -588,5 +588,37 @@ TEST(Rewrite, TakesWhatCompilersMake) {
   EXPECT_GT(done, 100);
 }
 
+TEST(Rewrite, TheFirstInstructionCounts) {
+  const auto module = ptx::ParsedModule::parse(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.global .u32 counter;\n"
+      ".visible .entry k() {\n.reg .b32 %r<2>;\nst.global.u32 [counter], 1;\n"
+      "ld.global.u32 %r1, [counter];\nret;\n}\n",
+      "k.ptx");
+  RewriteRequest request;
+  request.kernel = module->function("k");
+  request.trigger = TriggerPlace::kNowhere;
+  const Rewriting done = rewrite(module, std::span(&request, 1));
+  ASSERT_NE(done.module, nullptr) << done.kernels[0].obstacle;
+  EXPECT_THAT(done.module->text(), HasSubstr("griddepcontrol.wait; st.global.u32 [counter], 1;"));
+}
+
+// PTX ISA 7.8 has the wait, 7.7 does not.
+TEST(Rewrite, TheOldestPtx) {
+  const auto obstacle = [](const char* version, const char* target) {
+    const auto module = ptx::ParsedModule::parse(
+        fmt::format(".version {}\n.target {}\n.address_size 64\n.global .u32 counter;\n"
+                    ".visible .entry k() {{\nst.global.u32 [counter], 1;\nret;\n}}\n",
+                    version, target),
+        "k.ptx");
+    RewriteRequest request;
+    request.kernel = module->function("k");
+    return rewrite(module, std::span(&request, 1)).kernels[0].obstacle;
+  };
+  EXPECT_EQ(obstacle("7.8", "sm_90"), "");
+  EXPECT_EQ(obstacle("8.0", "sm_90"), "");
+  EXPECT_THAT(obstacle("7.7", "sm_90"), HasSubstr("its PTX 7.7 is for sm_90"));
+  EXPECT_THAT(obstacle("7.8", "sm_89"), HasSubstr("its PTX 7.8 is for sm_89"));
+}
+
 }  // namespace
 }  // namespace baton::overlap

@@ -51,9 +51,7 @@ class Certain : public testing::Test {
 
  private:
   static std::vector<GivenArgument> given(std::uint64_t n) {
-    return {GivenArgument::pointer(kX),
-            GivenArgument::pointer(kW),
-            GivenArgument::pointer(kY),
+    return {GivenArgument::pointer(kX), GivenArgument::pointer(kW), GivenArgument::pointer(kY),
             GivenArgument::scalar(n)};
   }
   BoundLaunch bind_next(const std::string& body, std::uint64_t n) {
@@ -200,6 +198,48 @@ TEST_F(Certain, CallsPassAddressesOn) {
   follow(kProduces);
   EXPECT_EQ(judge(std::string(kElement) + "ld.global.u32 %r3, [%e]; call hold;"),
             EdgeCause::kConflict);
+}
+
+// A block of two threads has no third one.
+TEST(Witnesses, FollowThreadsOfTheBlockOnly) {
+  const VariableNumber variable = [](std::string_view, bool) { return 9u; };
+  const std::vector<GivenArgument> given = {GivenArgument::pointer(kX), GivenArgument::pointer(kW),
+                                            GivenArgument::pointer(kY), GivenArgument::scalar(1)};
+  const auto is_read = [&](const std::string& condition, const LaunchExtents& extents) {
+    const Footprint footprint = footprint_of("mov.u32 %r3, %tid.y; mov.u32 %r4, %tid.z;\n" +
+                                             condition + "@%p1 ld.global.u32 %r5, [%a];\n");
+    std::uint64_t steps = 1 << 20;
+    return Witnesses(footprint, given, extents, variable, steps).has(footprint.accesses[0], kX);
+  };
+  const std::string in_row_1 = "setp.eq.u32 %p1, %r3, 1;\n",
+                    in_plane_1 = "setp.eq.u32 %p1, %r4, 1;\n";
+  for (std::uint32_t threads = 1; threads < 5; ++threads) {
+    const std::string last = fmt::format("setp.eq.u32 %p1, %r1, {};\n", threads - 1);
+    const std::string next = fmt::format("setp.eq.u32 %p1, %r1, {};\n", threads);
+    const LaunchExtents flat = {{threads, 1, 1}, {1, 1, 1}};
+    EXPECT_TRUE(is_read(last, flat)) << threads;
+    EXPECT_FALSE(is_read(next, flat)) << threads;
+    EXPECT_FALSE(is_read(in_row_1, flat)) << threads;
+    EXPECT_FALSE(is_read(in_plane_1, flat)) << threads;
+  }
+  EXPECT_TRUE(is_read(in_row_1, {{1, 2, 1}, {1, 1, 1}}));
+  EXPECT_TRUE(is_read(in_plane_1, {{1, 1, 2}, {1, 1, 1}}));
+}
+
+// The caller is told which of a module's variables are constant memory.
+TEST(Witnesses, VariablesAreAskedForByTheirSpace) {
+  const Footprint footprint =
+      footprint_of("ld.global.u32 %r3, [counter]; mov.u64 %d1, table; ld.const.u32 %r4, [%d1];\n",
+                   ".global .u32 counter;\n.const .u32 table[4];\n");
+  const VariableNumber variable = [](std::string_view name, bool constant) {
+    EXPECT_EQ(constant, name == "table");
+    return constant ? 8u : 9u;
+  };
+  std::uint64_t steps = 1 << 20;
+  const Witnesses found(footprint, {}, kLaunch, variable, steps);
+  ASSERT_EQ(footprint.accesses.size(), 2u);
+  EXPECT_TRUE(found.has(footprint.accesses[0], 9));
+  EXPECT_TRUE(found.has(footprint.accesses[1], 8));
 }
 
 }  // namespace
