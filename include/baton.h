@@ -621,9 +621,11 @@ typedef struct baton_graph_instance baton_graph_instance;
 typedef void* baton_graph_node;
 
 enum {
-  BATON_EDGE_FULL = 0,         // the later node starts when the earlier one has completed
-  BATON_EDGE_PROGRAMMATIC = 1  // between launches: the later one may start when every block of the
-                               // earlier one has triggered or ended, and waits itself
+  BATON_EDGE_FULL = 0,          // the later node starts when the earlier one has completed
+  BATON_EDGE_PROGRAMMATIC = 1,  // between launches: the later one may start when every block of the
+                                // earlier one has triggered or ended, and waits itself
+  BATON_EDGE_LAUNCH_ORDER = 2   // between launches: the later one may start when every block of the
+                                // earlier one has begun; nothing else is ordered
 };
 
 // A node that another one comes after. Its layout never changes.

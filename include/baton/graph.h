@@ -18,6 +18,8 @@ enum class GraphEdgeKind : std::uint8_t {
   kFull,          // the later node starts when the earlier one has completed
   kProgrammatic,  // between launches: the later one may start when every block of the earlier one
                   // has triggered or ended, and waits itself (griddepcontrol.wait)
+  kLaunchOrder,   // between launches: the later one may start when every block of the earlier one
+                  // has begun; nothing else is ordered
 };
 
 // A node that another one comes after.

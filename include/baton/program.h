@@ -403,6 +403,13 @@ struct LaunchStep {
   std::vector<Expression> block = {};  // 1 to 3 extents; empty if the image fixes it
   std::vector<LaunchArgument> args = {};
   ProgramAttributes attributes = {};
+  // For a launch that is itself a step of a branch: events that order it with launches of other
+  // branches of the same parallel before it is done. Names, empty for none.
+  std::string programmatic_event = {};       // happens when every block has triggered or ended
+  std::string launch_completion_event = {};  // happens when every block has begun
+  // Events of launches of earlier branches, before which the launch does not start. Its wait
+  // (griddepcontrol.wait) lasts until launches with these programmatic events are done.
+  std::vector<std::string> after = {};
 };
 
 struct CopyStep {

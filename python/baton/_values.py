@@ -90,7 +90,7 @@ class Parallel:
 
     where: str
     branches: int
-    verdict: str  # "proven": branches share only what they read or update atomically; else "unknown"
+    verdict: str  # "proven": branches share only what they read, update atomically or order; else "unknown"
     conflicts: tuple[str, ...]  # why it is unknown; the first 16
 
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "bind/evaluate.h"
+#include "launch/attribute_table.h"
 
 namespace baton::bind {
 namespace {
@@ -32,6 +33,15 @@ bool config_varies(const std::vector<PlannedStep>& steps) {
     const auto* launch = std::get_if<PlannedLaunch>(&step.action);
     return launch != nullptr && launch->config_varies;
   });
+}
+
+// The attribute that records an event, to be checked alone: the events are made later.
+LaunchAttribute some_event(PlannedEvent::Kind kind) {
+  const bool is_programmatic = kind == PlannedEvent::Kind::kProgrammatic;
+  launch::AttributeBuilder builder(
+      *launch::find_row(is_programmatic ? "programmatic_event" : "launch_completion_event"));
+  builder.set("event", std::int64_t{1});
+  return builder.build();
 }
 
 class Binder {
@@ -189,8 +199,11 @@ class Binder {
   Steps patched(const std::vector<PlannedStep>& steps) {
     Steps result;
     for (const PlannedStep& step : steps) {
+      const auto* launch = std::get_if<PlannedLaunch>(&step.action);
+      if (launch != nullptr) begin_events(*launch, step, &result);
       result.push_back(
           std::visit([&](const auto& action) { return patched(action, step); }, step.action));
+      if (launch != nullptr) end_events(*launch, step, &result);
     }
     return result;
   }
@@ -218,6 +231,15 @@ class Binder {
     return {&step, TapeMove<Move>{&move, {}, true}};
   }
 
+  // What orders a launch with those of other branches stands around it, so that other launches take
+  // no time for it.
+  static void begin_events(const PlannedLaunch& launch, const PlannedStep& step, Steps* out) {
+    if (out != nullptr && !launch.after.empty()) out->push_back({&step, TapeAfter{&launch}});
+  }
+  static void end_events(const PlannedLaunch& launch, const PlannedStep& step, Steps* out) {
+    if (out != nullptr && !launch.events.empty()) out->push_back({&step, TapeEvents{&launch}});
+  }
+
   // The launch's own packed arguments, whose bytes no unrolled execution refers to if they vary.
   void** own_arguments(const PlannedLaunch& launch) {
     Site& site = sites_[launch.number];
@@ -231,6 +253,15 @@ class Binder {
   }
 
   void visit(const PlannedLaunch& launch, const PlannedStep& step, Steps* out) {
+    if (!launch.after.empty()) pass_other();
+    for (const PlannedEvent& event : launch.after) observer_.after(event);
+    begin_events(launch, step, out);
+    execute(launch, step, out);
+    end_events(launch, step, out);
+    for (const PlannedEvent& event : launch.events) observer_.record(event);
+  }
+
+  void execute(const PlannedLaunch& launch, const PlannedStep& step, Steps* out) {
     Site& site = sites_[launch.number];
     LaunchSite& tape_site = result_.tape.site(launch.number);
     tape_site.launch = &launch;
@@ -334,11 +365,14 @@ class Binder {
     if (known && (site.checked_early || !early)) return;
     site.checked = config;
     site.checked_early = early;
-    if (!early) return launch.kernel.check(config);
-    LaunchConfig overlapping = config;
-    overlapping.attributes.set(pdl());
-    overlapping.force_pdl = true;  // the edges decide that
-    launch.kernel.check(overlapping);
+    if (!early && launch.events.empty()) return launch.kernel.check(config);
+    LaunchConfig sent = config;
+    if (early) {
+      sent.attributes.set(pdl());
+      sent.force_pdl = true;  // the edges decide that
+    }
+    for (const PlannedEvent& event : launch.events) sent.attributes.set(some_event(event.kind));
+    launch.kernel.check(sent);
   }
 
   // The form of an unrolled execution: one of the newest forms, or a new one.

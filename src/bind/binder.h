@@ -48,6 +48,10 @@ class LaunchObserver {
   virtual void fork(const PlannedStep& parallel) = 0;
   virtual void branch() = 0;
   virtual void join() = 0;
+  // The launch before records the event; it has a footprint unless its grid is empty.
+  virtual void record(const PlannedEvent& event) = 0;
+  // The launch that follows comes after the event of a launch in another branch.
+  virtual void after(const PlannedEvent& event) = 0;
   // Whether an iteration depends on more than the one right before it.
   virtual bool looks_further_back() const = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/overloaded.h"
@@ -122,6 +123,7 @@ class Planner {
     launch.edge = plan_edge(own.pdl ? own : defaults, pdl_off_, pdl_, launch.kernel);
     plan_arguments(step, launch);
     note_what_varies(launch);
+    plan_events(step, launch);
     launch.number = plan_.launches++;
     launch.lane = lane_;
     return leaf(std::move(launch), source, step.kernel);
@@ -142,6 +144,18 @@ class Planner {
         launch.varying_args.push_back(i);
       }
     }
+  }
+
+  // Validation has seen that each event is recorded in an earlier branch.
+  void plan_events(const LaunchStep& step, PlannedLaunch& launch) {
+    const auto record = [&](const std::string& name, PlannedEvent::Kind kind) {
+      if (name.empty()) return;
+      launch.events.push_back({plan_.events++, kind});
+      events_[name] = launch.events.back();
+    };
+    record(step.programmatic_event, PlannedEvent::Kind::kProgrammatic);
+    record(step.launch_completion_event, PlannedEvent::Kind::kLaunchCompletion);
+    for (const std::string& name : step.after) launch.after.push_back(events_.at(name));
   }
 
   // The step's own attributes, and the defaults that it does not override.
@@ -258,6 +272,7 @@ class Planner {
   // Lanes of a parallel that is done are free for the next one.
   PlannedStep plan(const ParallelStep& step, const ProgramStep& source) {
     PlannedParallel parallel;
+    const auto outer_events = std::exchange(events_, {});
     const std::uint32_t own = lane_;
     const std::uint32_t before = used_lanes_;
     const std::uint32_t outer_top = top_lane_;
@@ -270,6 +285,7 @@ class Planner {
       used_lanes_ = top_lane_;
     }
     lane_ = own;
+    events_ = outer_events;
     top_lane_ = std::max(outer_top, used_lanes_);
     plan_.lanes = std::max(plan_.lanes, used_lanes_);
     used_lanes_ = before;
@@ -290,9 +306,10 @@ class Planner {
   const std::function<Kernel(const std::string&)>& kernel_;
   std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
-  std::uint32_t lane_ = 0;        // of the steps that are planned
-  std::uint32_t used_lanes_ = 1;  // by what runs at the same time
-  std::uint32_t top_lane_ = 1;    // the most of these, in the branch that is planned
+  std::unordered_map<std::string, PlannedEvent> events_;  // of the parallel around the steps
+  std::uint32_t lane_ = 0;                                // of the steps that are planned
+  std::uint32_t used_lanes_ = 1;                          // by what runs at the same time
+  std::uint32_t top_lane_ = 1;  // the most of these, in the branch that is planned
   Plan plan_;
 };
 

@@ -37,6 +37,15 @@ struct PlannedEdge {
   SourceLocation where;      // of the step's pdl
 };
 
+// An event that a launch records.
+struct PlannedEvent {
+  std::uint32_t number = 0;  // among the program's events
+  enum class Kind : std::uint8_t {
+    kProgrammatic,      // every block has triggered or ended
+    kLaunchCompletion,  // every block has begun
+  } kind = Kind::kProgrammatic;
+};
+
 struct PlannedLaunch {
   explicit PlannedLaunch(Kernel loaded) : kernel(std::move(loaded)) {}
 
@@ -50,6 +59,8 @@ struct PlannedLaunch {
   PlannedEdge edge;
   std::vector<PlannedArgument> args;
   std::vector<std::uint32_t> buffers;  // the distinct buffers among the arguments
+  std::vector<PlannedEvent> events;    // that it records
+  std::vector<PlannedEvent> after;     // of launches in other branches, that it comes after
 
   // The parts that depend on the index of an enclosing group.
   bool config_varies = false;
@@ -121,6 +132,7 @@ struct Plan {
   std::uint32_t launches = 0;
   std::uint32_t conditions = 0;
   std::uint32_t lanes = 1;
+  std::uint32_t events = 0;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
+
 namespace baton::bind {
 namespace {
 
@@ -15,10 +17,21 @@ std::size_t alignment_of(std::uint32_t size) {
   return size != 0 && size % kMapAlignment == 0 ? kMapAlignment : kAlignment;
 }
 
+LaunchAttribute attribute_of(PlannedEvent::Kind kind, const Event& event) {
+  switch (kind) {
+    case PlannedEvent::Kind::kProgrammatic:
+      return programmatic_event(event);
+    case PlannedEvent::Kind::kLaunchCompletion:
+      return launch_completion_event(event);
+  }
+  throw error(ErrorCode::kInternal, "unknown kind of event {}", static_cast<int>(kind));
+}
+
 // The config of a form as it is sent: with the decision, and with PDL if programmatic.
-LaunchConfig sent_config(const LaunchConfig& config, const LaunchDecision& decision,
-                         bool programmatic) {
+LaunchConfig sent_config(const LaunchConfig& config, const LaunchSite& site, bool programmatic) {
+  const LaunchDecision& decision = site.decision;
   LaunchConfig sent = config;
+  for (const LaunchAttribute& event : site.events) sent.attributes.set(event);
   sent.shared = std::max(sent.shared, decision.least_shared);
   if (decision.carveout) {
     sent.attributes.set(preferred_shared_memory_carveout(*decision.carveout));
@@ -65,6 +78,7 @@ Tape::Tape(const Plan& plan, std::vector<std::int64_t> symbols)
       symbols_(slots_.size()),
       has_conditions_(plan.conditions != 0),
       lanes_(plan.lanes),
+      events_(plan.events),
       sites_(plan.launches),
       arena_(std::make_unique<Arena>()) {
   slots_.resize(plan.slots);
@@ -172,12 +186,28 @@ void change_config(const LaunchSite& site, LaunchForm& form, const LaunchConfig&
   form.config = config;
   const auto update = [&](std::optional<LaunchPlan>& plan, bool programmatic) {
     if (!plan) return;
-    LaunchConfig sent = sent_config(config, site.decision, programmatic);
+    LaunchConfig sent = sent_config(config, site, programmatic);
     sent.stream = plan->config().stream;
     plan->set_config(sent);
   };
   update(form.full, false);
   update(form.early, true);
+}
+
+void Tape::set_events(std::span<const Event> events) {
+  if (events_ == 0) return;
+  for (LaunchSite& site : sites_) {
+    if (site.launch == nullptr || site.launch->events.empty()) continue;
+    site.events.clear();
+    if (!events.empty()) {
+      for (const PlannedEvent& event : site.launch->events) {
+        site.events.push_back(attribute_of(event.kind, events[event.number]));
+      }
+    }
+    for (LaunchForm& form : site.forms) {
+      if (form.config) change_config(site, form, LaunchConfig(*form.config));
+    }
+  }
 }
 
 // The plan's own arguments are placeholders: executions bring theirs.
@@ -192,8 +222,7 @@ LaunchPlan Tape::make_plan(const LaunchSite& site, const LaunchForm& form,
     const ArgumentType type = arg.type();
     arguments.push_back({zeros.data(), type.size, type.pointer, type.dtype});
   }
-  return LaunchPlan(site.launch->kernel, sent_config(*form.config, site.decision, programmatic),
-                    arguments);
+  return LaunchPlan(site.launch->kernel, sent_config(*form.config, site, programmatic), arguments);
 }
 
 void Tape::set_symbols(std::span<const std::int64_t> symbols) {

@@ -42,8 +42,9 @@ struct LaunchSite {
   bool follows_launch = false;            // some execution comes right after another launch
   bool follows_other = false;             // some execution does not
   LaunchDecision decision;
-  std::deque<LaunchForm> forms;   // addresses stay valid
-  LaunchForm* patched = nullptr;  // the one of these that patched executions share
+  std::vector<LaunchAttribute> events;  // the attributes that record its events; not in a graph
+  std::deque<LaunchForm> forms;         // addresses stay valid
+  LaunchForm* patched = nullptr;        // the one of these that patched executions share
 };
 
 struct TapeLaunch {
@@ -98,10 +99,20 @@ struct TapeParallel {
   std::vector<TapeStep> steps;
 };
 
+// The next step is a launch that comes after events of launches in other branches.
+struct TapeAfter {
+  const PlannedLaunch* launch = nullptr;
+};
+
+// The step before is a launch that records events, or has an empty grid.
+struct TapeEvents {
+  const PlannedLaunch* launch = nullptr;
+};
+
 struct TapeStep {
   const PlannedStep* step = nullptr;
   std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop, TapeCondition, TapeParallel,
-               TapeBranch>
+               TapeBranch, TapeAfter, TapeEvents>
       action;
 };
 
@@ -122,6 +133,8 @@ class Tape {
   bool has_conditions() const { return has_conditions_; }
   // Lanes that steps run in: 1 without a parallel (bind/plan.h).
   std::uint32_t lanes() const { return lanes_; }
+  // Events that launches record.
+  std::uint32_t events() const { return events_; }
   // The number of symbols, whose values come first in `slots`.
   std::size_t symbols() const { return symbols_; }
   // Values of the symbols; indexes of groups are 0.
@@ -144,6 +157,9 @@ class Tape {
   // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
   // the program's order). Throws what LaunchPlan's constructor throws.
   void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions);
+  // Launches of the settled tape record these events from now on, by number; none where edges of a
+  // graph order them.
+  void set_events(std::span<const Event> events);
   // Whether a buffer of a settled tape can move: no tensor map and no attribute has its address.
   bool can_move(std::uint32_t buffer) const;
   // The buffer's memory lies `distance` bytes further (modulo 2^64) than it did.
@@ -183,6 +199,7 @@ class Tape {
   std::size_t symbols_ = 0;
   bool has_conditions_ = false;
   std::uint32_t lanes_ = 1;
+  std::uint32_t events_ = 0;
   std::vector<LaunchSite> sites_;  // by launch
   std::unique_ptr<Arena> arena_;
   std::vector<std::vector<Relocation>> relocations_;  // by buffer

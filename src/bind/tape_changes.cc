@@ -18,7 +18,7 @@ void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChang
                      changes.moves |= copy.planned->from == buffer || copy.planned->to == buffer;
                    },
                    [&](const TapeFill& fill) { changes.moves |= fill.planned->buffer == buffer; },
-                   [](const TapeIndex&) {},
+                   [](const TapeIndex&) {}, [](const TapeAfter&) {}, [](const TapeEvents&) {},
                    [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); },
                    [&](const TapeCondition& condition) {
                      changes.moves |= condition.group->test.buffer == buffer;

@@ -55,6 +55,8 @@ class TapeUses::Builder {
   void visit(const PlannedStep*, TapeCondition& condition) { walk(condition.steps); }
   void visit(const PlannedStep*, TapeParallel& parallel) { walk(parallel.steps); }
   void visit(const PlannedStep*, TapeBranch& branch) { walk(branch.steps); }
+  void visit(const PlannedStep*, TapeAfter&) {}
+  void visit(const PlannedStep*, TapeEvents&) {}
   void enter(std::uint32_t slot, std::int64_t index) {
     slots_[slot] = index;
     is_saved_ = false;

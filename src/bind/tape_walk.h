@@ -28,6 +28,11 @@ struct TapeFork {
 struct TapeJoin {
   const TapeParallel& parallel;
 };
+// A launch with events was sent, or had an empty grid.
+struct TapeRecorded {
+  const PlannedLaunch& launch;
+  bool sent;
+};
 
 // A visitor of a tape: what it does at the steps, at the tests of conditions, and at forks,
 // branches and joins.
@@ -56,8 +61,9 @@ class BasicTapeWalk {
   // `test(const RunStep&, TapeCondition&, n)` before each execution of a condition's steps, after n
   // of them; they are executed (again) where it returns true.
   // Calls `branch(TapeFork)` before the branches of a parallel, `branch(TapeBranch&)` before each
-  // of them, and `branch(TapeJoin)` after the last one. An Error gains the step's place, and the
-  // values of the indexes as a note.
+  // of them, and `branch(TapeJoin)` after the last one; `branch(TapeAfter&)` before a launch that
+  // comes after events, and `branch(TapeRecorded)` after one that records some. An Error gains the
+  // step's place, and the values of the indexes as a note.
   template <typename Visit, typename Test, typename Branch>
   void run(Visit&& visit, Test&& test, Branch&& branch) {
     TapeVisitor<std::decay_t<Visit>, std::decay_t<Test>, std::decay_t<Branch>> visitor{
@@ -173,6 +179,16 @@ class BasicTapeWalk {
     last_ = nullptr;
     visit.branch(std::as_const(branch));
     steps(branch.steps, visit);
+  }
+  // Its edge from the step before is full.
+  template <typename Visit>
+  void act(TapeStep&, TapeAfter& after, Visit& visit) {
+    last_ = nullptr;
+    visit.branch(std::as_const(after));
+  }
+  template <typename Visit>
+  void act(TapeStep&, TapeEvents& events, Visit& visit) {
+    visit.branch(TapeRecorded{*events.launch, last_ != nullptr});
   }
   // Counts the steps of a condition that are not executed.
   void pass(TapeCondition& condition) {

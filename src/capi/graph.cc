@@ -31,6 +31,7 @@ std::vector<GraphEdge> edges_of(const Call& call, const baton_graph_edge* after,
   static constexpr Call::Constant<GraphEdgeKind> kKinds[] = {
       {BATON_EDGE_FULL, GraphEdgeKind::kFull},
       {BATON_EDGE_PROGRAMMATIC, GraphEdgeKind::kProgrammatic},
+      {BATON_EDGE_LAUNCH_ORDER, GraphEdgeKind::kLaunchOrder},
   };
   std::vector<GraphEdge> edges;
   for (const baton_graph_edge& edge : call.array(after, count, "after")) {

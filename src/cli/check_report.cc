@@ -195,10 +195,10 @@ void show_parallels(const std::vector<ParallelReport>& parallels, Output& output
   Table table({{"parallel"}, {"branches", Table::Align::kRight}, {"verdict"}, {"reason"}});
   for (const ParallelReport& parallel : parallels) {
     const bool proven = parallel.verdict == EdgeVerdict::kProven;
-    table.add(
-        {parallel.where.to_string(), std::to_string(parallel.branches),
-         std::string(baton::to_string(parallel.verdict)),
-         proven ? "branches share only what they read, or update atomically" : "see the warnings"});
+    table.add({parallel.where.to_string(), std::to_string(parallel.branches),
+               std::string(baton::to_string(parallel.verdict)),
+               proven ? "branches share only what they read, update atomically, or order"
+                      : "see the warnings"});
     output.result()["parallels"].push_back({{"where", parallel.where.to_string()},
                                             {"branches", parallel.branches},
                                             {"verdict", baton::to_string(parallel.verdict)},

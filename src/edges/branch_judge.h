@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,19 @@ class BranchJudge {
 
   // The branches of a parallel follow, each after a call of `branch`, up to `join`.
   void fork(const bind::PlannedStep& parallel) { open_.push_back({&parallel, {}}); }
-  void branch() { open_.back().branches.emplace_back(); }
+  void branch();
   void join();
   bool is_open() const { return !open_.empty(); }
 
-  // `label`: of the launch. Without an effect outside of branches.
-  void add(const overlap::BoundLaunch& launch, const std::string& label);
+  // `label`: of the launch; `early`: it may start before the launch before it in its branch is
+  // done. Without an effect outside of branches.
+  void add(const overlap::BoundLaunch& launch, const std::string& label, bool early);
+  // A launch with an empty grid, which waits for nothing.
+  void skip();
+  // The launch that was added last records the event, or was skipped.
+  void record(const bind::PlannedEvent& event);
+  // The launch that is added next comes after the event.
+  void after(const bind::PlannedEvent& event);
   // A copy, a fill or a test, of `bytes` from `offset` on.
   void add(overlap::MemoryId memory, std::uint64_t offset, std::uint64_t bytes, bool writes,
            const std::string& label);
@@ -39,23 +48,40 @@ class BranchJudge {
   const std::vector<ParallelReport>& reports() const { return reports_; }
 
  private:
+  // Events by number.
+  using Events = std::set<std::uint32_t>;
   struct Access {
     std::optional<overlap::MemoryId> memory;  // nothing: any
     std::uint64_t offset = 0;
     std::uint64_t bytes = overlap::kUnknownBytes;  // kUnknownBytes: any of it
     bool writes = false;
-    bool atomic = false;  // reads and writes in one operation
-    std::string what;     // "scale writes y at a.cu:4"
+    bool atomic = false;     // reads and writes in one operation
+    std::string what;        // "scale writes y at a.cu:4"
+    std::uint32_t part = 0;  // of its branch, each of which ends with an event
+    Events after = {};       // it comes when launches that record these are done
 
     bool operator==(const Access&) const = default;
+  };
+  // A launch that records a programmatic event, done together with all before it in its branch.
+  struct Recorded {
+    std::size_t branch = 0;
+    std::uint32_t part = 0;  // the last one that is done then
   };
   struct Open {
     const bind::PlannedStep* parallel = nullptr;
     std::vector<std::vector<Access>> branches;
+    std::map<std::uint32_t, Recorded> recorded = {};
+    // Of the branch at hand.
+    std::uint32_t part = 0;
+    Events done = {};         // when all steps up to here are
+    Events last_done = {};    // when the last launch is
+    Events next = {};         // that the next launch comes after
+    bool last_is_all = true;  // the last launch is not done before all that came before it
   };
 
-  void add(const Access& access);
+  static void add(Open& open, Access access);
   std::optional<std::string> conflict(const Access& a, const Access& b) const;
+  static bool is_ordered(const Open& open, std::size_t earlier, const Access& a, const Access& b);
   ParallelReport& report_of(const bind::PlannedStep& parallel);
 
   std::function<bool(overlap::MemoryId)> is_constant_;

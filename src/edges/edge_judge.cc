@@ -394,7 +394,6 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   decision.trigger_facts.triggers |= bound.footprint->triggers;
   decision.trigger_facts.lets_in_early |= bound.footprint->triggers_before_wait || !bound.waits;
   check_writes(execution, bound, site.arguments);
-  branches_.add(bound, execution.step.label);
   bool early = false;
   if (execution.before == bind::Before::kSkippedLaunch) {
     note_empty_grid(launch.number, EdgeCause::kAfterEmptyGrid);
@@ -419,6 +418,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
     decide(execution, verdict, edge.report.reason);
     early = decision.is_early();
   }
+  branches_.add(bound, execution.step.label, early);
   chain_.follow(bound, early);
   remember(execution, site, early);
   last_ = launch.number;
@@ -431,6 +431,7 @@ void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
     note_empty_grid(launch.number, EdgeCause::kEmptyGrid);
   }
   chain_.cut();
+  branches_.skip();
   last_ = launch.number;
 }
 

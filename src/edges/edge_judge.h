@@ -47,6 +47,8 @@ class EdgeJudge : public bind::LaunchObserver {
   void fork(const bind::PlannedStep& parallel) override { branches_.fork(parallel); }
   void branch() override { branches_.branch(); }
   void join() override { branches_.join(); }
+  void record(const bind::PlannedEvent& event) override { branches_.record(event); }
+  void after(const bind::PlannedEvent& event) override { branches_.after(event); }
   // The next wait may cover less than all that came before.
   bool looks_further_back() const override {
     answers_ += chain_.has_transitive_gap() ? '1' : '0';

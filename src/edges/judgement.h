@@ -78,6 +78,8 @@ class KnownJudge : public bind::LaunchObserver {
   void fork(const bind::PlannedStep&) override {}
   void branch() override {}
   void join() override {}
+  void record(const bind::PlannedEvent&) override {}
+  void after(const bind::PlannedEvent&) override {}
   bool looks_further_back() const override;
 
  private:

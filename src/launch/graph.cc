@@ -20,10 +20,19 @@ using HostFunctions = std::vector<std::shared_ptr<const HostFunction>>;
 
 CUgraphEdgeData data_of(GraphEdgeKind kind) {
   CUgraphEdgeData data{};
-  if (kind == GraphEdgeKind::kProgrammatic) {
-    // The port of a captured launch with programmatic stream serialization.
-    data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
-    data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  switch (kind) {
+    case GraphEdgeKind::kFull:
+      break;
+    case GraphEdgeKind::kProgrammatic:
+      // The port of a captured launch with programmatic stream serialization.
+      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+      break;
+    case GraphEdgeKind::kLaunchOrder:
+      // That of a captured launch completion event.
+      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+      break;
   }
   return data;
 }

@@ -61,6 +61,14 @@ class GraphTest : public testing::Test {
   const Kernel kernel_ = Module::load(device_, Image::from_bytes(kStep, "step.ptx")).kernel("step");
 };
 
+TEST_F(GraphTest, LaunchesMayBeginInOrder) {
+  Graph graph(device_);
+  const GraphEdge begun(graph.add(plan(10)), GraphEdgeKind::kLaunchOrder);
+  graph.add(plan(2), {&begun, 1});
+  EXPECT_EQ(graph.counts().edges, 1u);
+  EXPECT_EQ(graph.counts().programmatic_edges, 1u);
+}
+
 TEST_F(GraphTest, RunsNodesInTheOrderOfTheirEdges) {
   Graph graph(device_);
   const NativeGraphNode first = graph.add(plan(10));

@@ -107,6 +107,12 @@ class Layouter {
   void branch(const bind::TapeBranch&) {
     if (graph_ != nullptr) graph_->begin_branch();
   }
+  void branch(const bind::TapeAfter& after) {
+    if (graph_ != nullptr) graph_->begin_after(after);
+  }
+  void branch(const bind::TapeRecorded& recorded) {
+    if (graph_ != nullptr) graph_->record(recorded);
+  }
   void branch(const bind::TapeJoin&) {
     --branches_;
     if (graph_ != nullptr) graph_->end_branches();
@@ -114,6 +120,7 @@ class Layouter {
   }
 
   void nothing(const bind::RunStep& at) {
+    if (graph_ != nullptr) graph_->forget_after();
     if (depth_ == 0) layout_.idle.push_back(at.row);
     if (copies_ == 0) ++layout_.steps;
   }

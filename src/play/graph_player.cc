@@ -45,7 +45,7 @@ class GraphPlayer : public Player {
   // A graph that is launched into a capture would be one child of the caller's graph. Its steps are
   // captured one by one instead, with their programmatic edges.
   void enqueue(const PlayTarget& target) override {
-    if (target.stream.is_capturing()) return send_all(target, "a stream that is captured");
+    if (target.stream.is_capturing()) return capture(target);
     prepare(target);
     if (counts_.nodes != 0) instance_->launch(target.stream);
   }
@@ -73,6 +73,19 @@ class GraphPlayer : public Player {
   }
 
  private:
+  // Launches record their events there, which become edges of the caller's graph. Nodes of the own
+  // graph keep no events.
+  static void capture(const PlayTarget& target) {
+    target.tape.set_events(target.lanes.events());
+    try {
+      send_all(target, "a stream that is captured");
+    } catch (...) {
+      target.tape.set_events({});
+      throw;
+    }
+    target.tape.set_events({});
+  }
+
   bool is_made(const PlayTarget& target, std::uint64_t stride) const {
     return instance_ && binding_ == target.binding && stride_ == stride;
   }

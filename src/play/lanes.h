@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "baton/stream.h"
-#include "bind/tape.h"
+#include "bind/tape_walk.h"
 
 namespace baton::play {
 
@@ -14,8 +14,15 @@ namespace baton::play {
 // streams of this object, which runs share. One thread at a time. Calls throw the driver's errors.
 class Lanes {
  public:
-  // `count`: with lane 0.
-  Lanes(const Device& device, std::uint32_t count);
+  // `count`: with lane 0. `events`: those that launches record.
+  Lanes(const Device& device, std::uint32_t count, std::uint32_t events);
+
+  // By number. They order launches of different lanes.
+  std::span<const Event> events() const { return recorded_; }
+  // The lane's next launch starts after the events that it comes after.
+  void wait(const bind::TapeAfter& after, const Stream& own);
+  // The events of a launch that was not sent happen when what comes before it is done.
+  void record(const bind::TapeRecorded& recorded, const Stream& own);
 
   // From lane 1 on.
   std::span<const Stream> streams() const { return streams_; }
@@ -37,7 +44,8 @@ class Lanes {
   }
 
   std::vector<Stream> streams_;
-  std::vector<Event> events_;  // by lane
+  std::vector<Event> events_;    // by lane
+  std::vector<Event> recorded_;  // by number
 };
 
 }  // namespace baton::play

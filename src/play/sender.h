@@ -27,6 +27,10 @@ class Sender {
   // As a walk calls them.
   void branch(const bind::TapeFork& fork) { target_.lanes.fork(fork.parallel, target_.stream); }
   void branch(const bind::TapeBranch& branch) { take_lane(branch.group->lane); }
+  void branch(const bind::TapeAfter& after) { target_.lanes.wait(after, target_.stream); }
+  void branch(const bind::TapeRecorded& recorded) {
+    target_.lanes.record(recorded, target_.stream);
+  }
   void branch(const bind::TapeJoin& join) {
     target_.lanes.join(join.parallel, target_.stream);
     take_lane(Lanes::lane_around(join.parallel));

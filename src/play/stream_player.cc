@@ -59,6 +59,8 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
                                    sender.branch(fork);
                                  },
                                  [&](const bind::TapeBranch& each) { sender.branch(each); },
+                                 [&](const bind::TapeAfter& after) { sender.branch(after); },
+                                 [&](const bind::TapeRecorded& each) { sender.branch(each); },
                                  [&](const bind::TapeJoin& join) {
                                    sender.branch(join);
                                    timer.end_branches();

@@ -51,7 +51,9 @@ void TapeGraph::add(const LaunchPlan& launch, void* const* arguments, bool progr
     const GraphEdge early(open_.back().from, GraphEdgeKind::kProgrammatic);
     node = current().add(launch, arguments, {&early, 1});
   } else {
-    node = current().add(launch, arguments, open_);
+    come_after(open_);
+    node = current().add(launch, arguments, after_);
+    after_.clear();
   }
   launches_.push_back(node);
   end_node(node, programmatic, waits);
@@ -100,6 +102,43 @@ void TapeGraph::end_branches() {
     last_ = open_.size();
   }
   forks_.pop_back();
+}
+
+// Two nodes have one edge, the strictest.
+void TapeGraph::come_after(const std::vector<GraphEdge>& edges) {
+  for (const GraphEdge& edge : edges) {
+    const auto known = std::ranges::find(after_, edge.from, &GraphEdge::from);
+    if (known == after_.end()) {
+      after_.push_back(edge);
+    } else {
+      known->kind = std::min(known->kind, edge.kind);
+    }
+  }
+}
+
+void TapeGraph::begin_after(const bind::TapeAfter& after) {
+  shape_ += 'a';
+  after_.clear();
+  for (const bind::PlannedEvent& event : after.launch->after) {
+    const std::vector<GraphEdge>& edges = events_[event.number];
+    come_after(edges);
+    shape_ += std::to_string(event.number) + '.' + std::to_string(edges.size());
+  }
+}
+
+void TapeGraph::record(const bind::TapeRecorded& recorded) {
+  for (const bind::PlannedEvent& event : recorded.launch.events) {
+    if (events_.size() <= event.number) events_.resize(event.number + 1);
+    if (recorded.sent) {
+      const GraphEdgeKind kind = event.kind == bind::PlannedEvent::Kind::kProgrammatic
+                                     ? GraphEdgeKind::kProgrammatic
+                                     : GraphEdgeKind::kLaunchOrder;
+      events_[event.number] = {GraphEdge(launches_.back(), kind)};
+    } else {
+      events_[event.number] = open_;
+    }
+    shape_ += 's' + std::to_string(event.number) + (recorded.sent ? 'l' : 'e');
+  }
 }
 
 void TapeGraph::add_reset(const DeviceTests& tests) {

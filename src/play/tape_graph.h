@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "baton/graph.h"
+#include "bind/tape_walk.h"
 #include "driver/simulator.h"
 #include "play/device_tests.h"
 
@@ -38,6 +39,12 @@ class TapeGraph {
   void begin_branches();
   void begin_branch();
   void end_branches();
+  // The launch that is added next comes after these events too. `forget_after`: it has an empty
+  // grid.
+  void begin_after(const bind::TapeAfter& after);
+  void forget_after() { after_.clear(); }
+  // The launch that was added last, or had an empty grid, records its events.
+  void record(const bind::TapeRecorded& recorded);
   // Records the event when what was added last is done. Nothing waits for it: the edges between the
   // steps stay what they are. The event must outlive launches of the graph.
   void add_mark(const Event& event);
@@ -74,6 +81,7 @@ class TapeGraph {
   };
 
   void end_branch();
+  void come_after(const std::vector<GraphEdge>& edges);
   Graph& current() { return levels_.empty() ? graph_ : levels_.back().body; }
   NativeGraphNode add_test(const DeviceTests& tests, std::size_t number, bool is_first,
                            GraphCondition condition, const bind::BufferTable& buffers);
@@ -87,6 +95,8 @@ class TapeGraph {
   std::vector<GraphEdge> open_;
   std::size_t last_ = 1;     // so many of these, at the end, are what was added last
   std::vector<Fork> forks_;  // the innermost last
+  std::vector<std::vector<GraphEdge>> events_;  // by number: the edges to what comes after it
+  std::vector<GraphEdge> after_;                // of the launch that is added next
   std::vector<NativeGraphNode> launches_;
   std::string shape_;
   std::uint64_t nodes_ = 0;

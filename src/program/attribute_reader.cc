@@ -83,7 +83,7 @@ ProgramAttributes read_attributes(const TableReader& table) {
   }
   for (const DocumentNode::Member& member : table.table().members) {
     const launch::AttributeRow* row = launch::find_row(member.key);
-    if (row == nullptr) continue;
+    if (row == nullptr || is_event(*row)) continue;
     attributes.list.push_back(read_attribute(table.document(), member, *row, table.what()));
   }
   return attributes;

@@ -24,7 +24,7 @@ std::string_view why_not(const AttributeRow& row) {
       return "it is a matter of the edge from the step before: write pdl = \"on\"";
     case AttributeId::kProgrammaticEvent:
     case AttributeId::kLaunchCompletionEvent:
-      return "a program has no events";
+      return "a launch step has it, as the name of an event";
     case AttributeId::kDeviceUpdatableNode:
       return "a program does not return the node's handle";
     default:
@@ -145,7 +145,9 @@ void resolve(ProgramAttribute& attribute, const AttributeNames& names) {
 std::span<const std::string_view> attribute_keys() {
   static const std::vector<std::string_view> keys = [] {
     std::vector<std::string_view> all = {"shared", "pdl", "placement"};
-    for (const AttributeRow& row : launch::attribute_rows()) all.push_back(row.name);
+    for (const AttributeRow& row : launch::attribute_rows()) {
+      if (!is_event(row)) all.push_back(row.name);
+    }
     return all;
   }();
   return keys;
@@ -153,6 +155,10 @@ std::span<const std::string_view> attribute_keys() {
 
 std::string_view field_name(const AttributeField& field) {
   return field.kind == FieldKind::kHandle ? "buffer" : field.name;
+}
+
+bool is_event(const AttributeRow& row) {
+  return row.id == AttributeId::kProgrammaticEvent || row.id == AttributeId::kLaunchCompletionEvent;
 }
 
 const AttributeRow& attribute_row(const ProgramAttribute& attribute) {

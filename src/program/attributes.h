@@ -14,7 +14,12 @@ namespace baton {
 // Launch attributes as programs know them: the launch room's table, less what needs an event, a
 // stream or a graph node of the caller's. Sizes and values are held against the table's rows.
 
-// What may stand among a launch's attributes: "shared", "pdl", "placement", and every row's name.
+// Whether the attribute records an event, which is a key of launch steps alone: they name the
+// event.
+bool is_event(const launch::AttributeRow& row);
+
+// What may stand among a launch's attributes: "shared", "pdl", "placement", and every row's name
+// but those of events.
 std::span<const std::string_view> attribute_keys();
 
 // What a program calls a field: the table's name, but "buffer" for an address, which no program can

@@ -60,6 +60,7 @@ TEST(ProgramAttributes, EveryRowIsTakenOrRefusedWithAReason) {
   for (const launch::AttributeRow& row : launch::attribute_rows()) {
     const std::string line = std::string(row.name) + " = " + sample(row);
     SCOPED_TRACE(line);
+    if (is_event(row)) continue;  // events_test.cc of play
     try {
       const Program program = with_attribute(line);
       ASSERT_EQ(attributes_of(program).list.size(), 1u);

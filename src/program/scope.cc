@@ -58,6 +58,50 @@ void ProgramScope::close_group(const std::string& index) {
   --depth_;
 }
 
+void ProgramScope::require_branch(const std::string& event, const SourceLocation& where) const {
+  if (!events_.empty() && events_.back().depth == depth_) return;
+  throw error_at(where, ErrorCode::kInvalidInput,
+                 "the launch has the event {}, but it is not itself a step of a branch: events "
+                 "order launches of the branches of one parallel, outside of groups in them",
+                 printable(event));
+}
+
+void ProgramScope::record_event(const std::string& name, const SourceLocation& where) {
+  require_branch(name, where);
+  if (!is_identifier(name)) {
+    throw error_at(where, ErrorCode::kInvalidInput,
+                   "the event \"{}\" is not a name: letters, digits and _, not starting with a "
+                   "digit",
+                   printable(name));
+  }
+  Events& events = events_.back();
+  if (!events.recorded.emplace(name, events.branch).second) {
+    throw error_at(where, ErrorCode::kInvalidInput,
+                   "two launches of the parallel record the event {}; give each a name of its own",
+                   name);
+  }
+}
+
+void ProgramScope::check_event(const std::string& name, const SourceLocation& where) const {
+  require_branch(name, where);
+  const Events& events = events_.back();
+  const auto found = events.recorded.find(name);
+  if (found == events.recorded.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [each, branch] : events.recorded) known.push_back(each);
+    throw error_at(where, ErrorCode::kNotFound,
+                   "no launch of an earlier branch of the parallel records the event \"{}\"{}",
+                   printable(name), suggestion(name, known));
+  }
+  if (found->second == events.branch) {
+    throw error_at(
+        where, ErrorCode::kInvalidInput,
+        "the event {} is one of branch {} itself, whose steps follow one another; for an "
+        "early start in a branch write pdl",
+        name, events.branch);
+  }
+}
+
 bool ProgramScope::is_buffer(std::string_view name) const {
   const auto found = names_.find(name);
   return found != names_.end() && found->second.buffer != nullptr;

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "baton/program.h"
@@ -47,6 +48,16 @@ class ProgramScope {
   void open_group(const std::string& index, const SourceLocation& where);
   void close_group(const std::string& index);
 
+  // The branches of a parallel, in the group that was opened last. What is checked after
+  // `begin_branch` belongs to that branch.
+  void open_events() { events_.push_back({depth_, 0, {}}); }
+  void begin_branch(std::size_t branch) { events_.back().branch = branch; }
+  void close_events() { events_.pop_back(); }
+  // A launch at `where` records the event, or comes after it. It must be itself a step of a branch,
+  // and come after events of earlier branches alone.
+  void record_event(const std::string& name, const SourceLocation& where);
+  void check_event(const std::string& name, const SourceLocation& where) const;
+
   bool is_buffer(std::string_view name) const;
   bool has_kernel(const std::string& name) const;
   const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
@@ -79,11 +90,20 @@ class ProgramScope {
     const ProgramBuffer* buffer = nullptr;
   };
 
+  // The events of a parallel, and the branch that records each of them.
+  struct Events {
+    std::size_t depth = 0;  // of the steps of its branches
+    std::size_t branch = 0;
+    std::map<std::string, std::size_t, std::less<>> recorded;
+  };
+
   void declare(const std::string& name, const Declared& declared);
+  void require_branch(const std::string& event, const SourceLocation& where) const;
 
   const ProgramDefinition& program_;
   std::map<std::string, Declared, std::less<>> names_;
   std::map<std::string, const ProgramKernel*, std::less<>> kernels_;
+  std::vector<Events> events_;  // of the open parallels, the innermost last
   std::size_t depth_ = 0;
   bool is_setup_ = false;
   mutable UsedNames used_;

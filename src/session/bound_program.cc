@@ -98,11 +98,12 @@ bool BoundProgram::needs_setup(const ProgramValues& values, const ProgramMemory:
 
 void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& limits) {
   bind::Tape& tape = resolved.bound.tape;
+  play::Lanes lanes(state_->device, tape.lanes(), tape.events());
   tape.settle(buffers(), resolved.decisions);
+  tape.set_events(lanes.events());
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
   try {
-    play::Lanes lanes(state_->device, tape.lanes());
     play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes}, "the setup");
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
@@ -116,11 +117,12 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
 
 void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols) {
   auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
+  if (!lanes_) lanes_.emplace(state_->device, tape->lanes(), tape->events());
   tape->settle(buffers(), resolved.decisions);
+  if (executor_ == ExecutorKind::kStream) tape->set_events(lanes_->events());
   // The last binding stays up to here.
   uses_.reset();
   tape_ = std::move(tape);
-  if (!lanes_) lanes_.emplace(state_->device, tape_->lanes());
   symbols_ = std::move(symbols);
   edges_ = std::move(resolved.edges);
   warnings_ = std::move(resolved.warnings);

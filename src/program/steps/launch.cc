@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/text.h"
@@ -19,11 +20,21 @@ namespace {
 
 std::span<const std::string_view> launch_keys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> all = {"launch", "grid", "block", "args"};
+    std::vector<std::string_view> all = {
+        "launch", "grid", "block", "args", "programmatic_event", "launch_completion_event",
+        "after"};
     all.insert(all.end(), attribute_keys().begin(), attribute_keys().end());
     return all;
   }();
   return keys;
+}
+
+std::string read_event(const TableReader& table, std::string_view key) {
+  std::string name = table.string(key).value_or("");
+  if (const DocumentNode* node = table.find(key); node != nullptr && name.empty()) {
+    table.refuse(*node, key, "the name of an event");
+  }
+  return name;
 }
 
 StepAction read_launch(const StepSource& source) {
@@ -43,6 +54,9 @@ StepAction read_launch(const StepSource& source) {
     }
   }
   step.attributes = read_attributes(table);
+  step.programmatic_event = read_event(table, "programmatic_event");
+  step.launch_completion_event = read_event(table, "launch_completion_event");
+  step.after = table.strings("after");
   return step;
 }
 
@@ -58,7 +72,8 @@ void check_extents(const std::vector<Expression>& extents, const char* what,
 }
 
 auto parts(const LaunchStep& step) {
-  return std::tie(step.kernel, step.grid, step.block, step.args, step.attributes);
+  return std::tie(step.kernel, step.grid, step.block, step.args, step.attributes,
+                  step.programmatic_event, step.launch_completion_event, step.after);
 }
 
 }  // namespace
@@ -76,6 +91,17 @@ void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& whe
     located(argument, [&] { check_argument(argument, scope); });
   }
   scope.check(step.attributes);
+  for (const std::string* event : {&step.programmatic_event, &step.launch_completion_event}) {
+    if (!event->empty()) scope.record_event(*event, where);
+  }
+  for (std::size_t i = 0; i < step.after.size(); ++i) {
+    if (std::find(step.after.begin(), step.after.begin() + i, step.after[i]) !=
+        step.after.begin() + i) {
+      throw error_at(where, ErrorCode::kInvalidInput, "after names the event {} twice",
+                     printable(step.after[i]));
+    }
+    scope.check_event(step.after[i], where);
+  }
 }
 
 bool equal_steps(const LaunchStep& a, const LaunchStep& b) {
@@ -92,6 +118,13 @@ void write_step(const LaunchStep& step, TomlTable& table) {
   }
   table.add("args", "[" + args + "]");
   write_attributes(step.attributes, table);
+  if (!step.programmatic_event.empty()) {
+    table.add("programmatic_event", toml_string(step.programmatic_event));
+  }
+  if (!step.launch_completion_event.empty()) {
+    table.add("launch_completion_event", toml_string(step.launch_completion_event));
+  }
+  table.add_if("after", step.after);
 }
 
 }  // namespace baton

@@ -40,12 +40,15 @@ void check_step(ParallelStep& step, ProgramScope& scope, const SourceLocation& w
                 count, kMostBranches);
   }
   scope.open_group({}, where);
+  scope.open_events();
   for (std::size_t i = 0; i < count; ++i) {
     if (step.branches[i].empty()) {
       throw error(ErrorCode::kInvalidInput, "branch {} of the parallel has no steps", i);
     }
+    scope.begin_branch(i);
     check_steps(step.branches[i], scope);
   }
+  scope.close_events();
   scope.close_group({});
 }
 
