@@ -89,6 +89,10 @@ BATON_C_API const char* baton_error_note(const baton_error* error, size_t index)
 BATON_C_API const char* baton_error_text(const baton_error* error);
 // The driver's own number (CUresult) if the driver rejected a call, otherwise 0.
 BATON_C_API int32_t baton_error_driver_result(const baton_error* error);
+// An error of the caller's, for functions that the library calls. `code` is one of the constants
+// above but BATON_OK; another number counts as BATON_ERROR_INVALID_INPUT. `message` is copied, and
+// NULL is empty. Never NULL.
+BATON_C_API baton_error* baton_error_create(int32_t code, const char* message);
 BATON_C_API void baton_error_retain(baton_error* error);
 BATON_C_API void baton_error_release(baton_error* error);
 
@@ -348,6 +352,35 @@ typedef struct baton_memory baton_memory;
 // Zero bytes are legal and have no address.
 BATON_C_API baton_error* baton_memory_alloc(const baton_device* device, size_t bytes,
                                             baton_memory** memory);
+
+// Stores the address of `bytes` (more than 0) of memory on the device: a multiple of 256, and no
+// part of other memory in use. NULL means that there is none left. An error becomes the error of
+// the call that needs the memory, which takes it over. `device` is valid during the call.
+typedef baton_error* (*baton_allocate_function)(void* data, const baton_device* device,
+                                                size_t bytes, void** address);
+// Takes memory back. The device has completed the work that used it.
+typedef void (*baton_free_function)(void* data, const baton_device* device, void* address,
+                                    size_t bytes);
+// Called once, when nothing uses the allocator any more.
+typedef void (*baton_done_function)(void* data);
+
+// A source of device memory of the caller's: a pool, an arena, the allocator of a framework. Any
+// thread may call the functions, also several at once, with the device's context current.
+typedef struct baton_allocator {
+  size_t size;
+  void* data;  // what the functions get
+  baton_allocate_function allocate;
+  baton_free_function free;
+  baton_done_function release;  // may be NULL
+} baton_allocator;
+#define BATON_ALLOCATOR_INIT \
+  { sizeof(baton_allocator), NULL, NULL, NULL, NULL }
+
+// The same by an allocator, whose struct is copied. It must stay usable up to its `release`. NULL
+// is the driver. On an error about the struct itself, `release` is not called.
+BATON_C_API baton_error* baton_memory_alloc_with(const baton_device* device, size_t bytes,
+                                                 const baton_allocator* allocator,
+                                                 baton_memory** memory);
 BATON_C_API baton_error* baton_memory_address(const baton_memory* memory, void** address);
 BATON_C_API baton_error* baton_memory_bytes(const baton_memory* memory, size_t* bytes);
 // Sets the name that findings use.
@@ -869,6 +902,10 @@ BATON_C_API baton_error* baton_program_set_tensor(baton_program* program, const 
                                                   const baton_tensor* tensor);
 // Forgets what was set for a symbol or a buffer, with the next bind.
 BATON_C_API baton_error* baton_program_unset(baton_program* program, const char* name);
+// The next binds take memory from the allocator, whose struct is copied; NULL is the driver. Memory
+// that a buffer keeps from an earlier bind stays where it is. See `baton_memory_alloc_with`.
+BATON_C_API baton_error* baton_program_set_allocator(baton_program* program,
+                                                     const baton_allocator* allocator);
 // Checks the whole program for these values, allocates its buffers, and uploads weights and states.
 BATON_C_API baton_error* baton_program_bind(baton_program* program);
 

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence, Union
 
+    from ._core import Allocator
     from ._values import (CheckReport, CompletedStep, ExpectedOutput, ProgramBuffer, RunReport,
                           ScheduleRun)
 
@@ -91,6 +92,7 @@ class Program:
 
     def bind(self, *, device: Device | str | None = None, executor: str | None = None,
              pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
+             allocator: Allocator | None = None,
              symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
         """Loads the program for a device and gives symbols their values.
 
@@ -100,6 +102,10 @@ class Program:
         pdl: "auto", "on" or "off", for steps that say auto.
         rewrite: adds programmatic dependent launch to kernels: "off", "auto", "wait", "loads".
         seed: for init = "random".
+        allocator: gives the memory of the program's own buffers. allocate(device, bytes) returns an
+            address, a multiple of 256, or None if there is none left. free(device, address, bytes)
+            takes it back when the device's work is done. Any thread may call them. What `allocate`
+            raises comes out of the call that binds. The default is the driver.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the
@@ -109,7 +115,7 @@ class Program:
         loaded = self._load(device, pdl, rewrite, cache)
         if executor is None:
             executor = "graph" if self._program.has_tests else "stream"
-        return BoundProgram(self, loaded.instance(executor), given, seed)
+        return BoundProgram(self, loaded.instance(executor), given, seed, allocator)
 
     def check(self, *, device: Device | str | None = None, pdl: str = "auto",
               rewrite: str = "off", symbols: Mapping[str, int] | None = None,
@@ -140,11 +146,12 @@ class BoundProgram:
     """
 
     def __init__(self, program: Program, executable: _core.Executable,
-                 symbols: Mapping[str, int], seed: int):
+                 symbols: Mapping[str, int], seed: int, allocator: Allocator | None):
         self.program = program
         self._executable = executable
         self._fixed = dict(symbols)
         self._seed = seed
+        self._allocator = allocator
         self._buffers = program.buffers
         self._kept: dict[str, Any] = {}  # the caller's arrays that serve as buffers
         self._pool: dict[str, list[Array]] = {}  # memory of outputs
@@ -177,7 +184,8 @@ class BoundProgram:
 
     def _bind(self, arrays: Mapping[str, Any]) -> None:
         """Binds anew. Arrays of earlier calls that still have the right shape are given again."""
-        self._executable.bind(self._fixed, {**self._kept, **arrays}, seed=self._seed)
+        self._executable.bind(self._fixed, {**self._kept, **arrays}, seed=self._seed,
+                                allocator=self._allocator)
         self._is_bound = True
         self._is_initialised = False
         self._pool.clear()

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "capi/dtype.h"
+#include "core/allocator.h"
 #include "core/array.h"
 #include "core/bindings.h"
 #include "core/device.h"
@@ -57,7 +58,8 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
                           PyObject* names) {
   return guarded(
       [&] {
-        static constexpr std::array<const char*, 3> kNames = {"symbols", "arrays", "seed"};
+        static constexpr std::array<const char*, 4> kNames = {"symbols", "arrays", "seed",
+                                                              "allocator"};
         const Given given("bind", kNames, 2, 0, args, nargs, names);
         ExecutableValue& value = executable_in(self);
         GivenBindings bindings(value->program(), value->device());
@@ -67,6 +69,7 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
           bindings.seed(unsigned_argument(given[2], "the seed", INT64_MAX));
         }
         Bindings taken = bindings.take();
+        if (given.set(3) != nullptr) taken.allocator = python_allocator(given.set(3));
         const WithoutGil released;
         value->bind(std::move(taken));
         return none();

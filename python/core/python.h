@@ -118,6 +118,16 @@ inline PyObject* taken_exception() {
 #endif
 }
 
+// Sets an exception that was taken; takes over the reference.
+inline void restore_exception(PyObject* exception) {
+#if PY_VERSION_HEX >= 0x030C0000
+  PyErr_SetRaisedException(exception);
+#else
+  PyErr_Restore(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(exception))), exception,
+                PyException_GetTraceback(exception));
+#endif
+}
+
 // Releases the interpreter's lock for a scope, in which no Python object may be touched.
 class WithoutGil {
  public:

@@ -153,6 +153,75 @@ def test_symbols_of_a_call(baton, program):
     assert bound.symbols == {"N": 16}
 
 
+class Arena:
+    """Hands out an array piece by piece."""
+
+    def __init__(self, array):
+        self.array, self.used, self.held, self.fails = array, 0, {}, None
+
+    def allocate(self, device, size):
+        assert device.spec == self.array.device.spec
+        if self.fails:
+            raise self.fails
+        address, self.used = self.array.address + self.used, self.used + -(-size // 256) * 256
+        if self.used > 4 * self.array.shape[0]:
+            return None
+        self.held[address] = size
+        return address
+
+    def free(self, device, address, size):
+        assert self.held.pop(address) == size
+
+
+def test_memory_of_an_allocator(baton, program):
+    arena = Arena(baton.empty(1 << 14, "f32"))
+    bound = program.bind(N=64, device=baton.target, allocator=arena)
+    assert len(arena.held) == 5 and bound.array("h").address in arena.held
+    x = np.ones(64, np.float32)
+    assert np.allclose(bound(x=x)["y"], want(x))
+    bound.set(N=128)
+    assert bound.array("h").address in arena.held
+    del bound
+    gc.collect()
+    assert not arena.held
+
+
+def test_an_allocator_that_fails(baton, program):
+    arena = Arena(baton.empty(1 << 14, "f32"))
+    arena.fails = KeyError("no pool")
+    with pytest.raises(KeyError, match="no pool"):
+        program.bind(N=64, device=baton.target, allocator=arena)
+    arena.fails = None
+    with pytest.raises(baton_package.Error, match="the allocator has none left"):
+        program.bind(N=1 << 20, device=baton.target, allocator=arena)
+    gc.collect()
+    assert not arena.held
+
+    class Wrong(Arena):
+        def allocate(self, device, size):
+            return "here"
+
+    with pytest.raises(TypeError):
+        program.bind(N=64, device=baton.target, allocator=Wrong(arena.array))
+    for wrong in (3, object()):
+        with pytest.raises(TypeError, match="has no method allocate"):
+            program.bind(N=64, device=baton.target, allocator=wrong)
+
+
+def test_an_allocator_whose_free_raises(baton, program, monkeypatch):
+    class Raises(Arena):
+        def free(self, device, address, size):
+            raise ValueError("free")
+
+    raised = []
+    monkeypatch.setattr("sys.unraisablehook", raised.append)
+    bound = program.bind(N=64, device=baton.target, allocator=Raises(baton.empty(1 << 14, "f32")))
+    del bound
+    gc.collect()
+    assert len(raised) == 5 and str(raised[0].exc_value) == "free"
+    raised.clear()
+
+
 def test_enqueue(baton, bound):
     stream = baton.Stream(baton.target)
     bound.prepare(stream)

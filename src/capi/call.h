@@ -18,6 +18,9 @@ namespace baton::capi {
 // (`catch (...)`). Never null: without memory it is a shared error, which `release` leaves alone.
 baton_error* error_of_exception() noexcept;
 
+// What an error of the caller's says. Not null; a handle that is none is an error itself.
+Error error_of(const baton_error* error);
+
 // One call of the C interface: checks what it was given. Its functions throw kInvalidInput with the
 // names of the function and of the argument.
 class Call {

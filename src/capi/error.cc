@@ -1,4 +1,5 @@
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -53,6 +54,14 @@ std::int32_t code_of(ErrorCode code) {
   return BATON_ERROR_INTERNAL;
 }
 
+std::optional<ErrorCode> code_of_number(std::int32_t number) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
+    const auto known = static_cast<ErrorCode>(i);
+    if (code_of(known) == number) return known;
+  }
+  return std::nullopt;
+}
+
 // What the readers of an error read: null where there is none to be read.
 const ErrorContent* readable(const baton_error* error) noexcept {
   const bool alive =
@@ -88,6 +97,12 @@ baton_error* error_of_exception() noexcept {
   }
 }
 
+Error error_of(const baton_error* error) {
+  const ErrorContent* content = readable(error);
+  if (content != nullptr) return content->error;
+  return Error(ErrorCode::kInvalidInput, baton_error_message(error));
+}
+
 }  // namespace baton::capi
 
 using baton::capi::ErrorContent;
@@ -102,12 +117,9 @@ std::int32_t baton_error_code(const baton_error* error) {
 
 const char* baton_error_code_name(std::int32_t code) {
   if (code == BATON_OK) return "ok";
-  for (int i = 0; i <= static_cast<int>(baton::ErrorCode::kInternal); ++i) {
-    const auto known = static_cast<baton::ErrorCode>(i);
-    // The names are literals, which end in a NUL.
-    if (baton::capi::code_of(known) == code) return baton::to_string(known).data();
-  }
-  return "unknown";
+  const auto known = baton::capi::code_of_number(code);
+  // The names are literals, which end in a NUL.
+  return known ? baton::to_string(*known).data() : "unknown";
 }
 
 const char* baton_error_message(const baton_error* error) {
@@ -157,6 +169,13 @@ const char* baton_error_text(const baton_error* error) {
 std::int32_t baton_error_driver_result(const baton_error* error) {
   return read_error<std::int32_t>(
       error, 0, [](const ErrorContent& content) { return content.error.driver_result(); });
+}
+
+baton_error* baton_error_create(std::int32_t code, const char* message) {
+  return baton::capi::call(__func__, [&](const baton::capi::Call& call) {
+    throw baton::Error(baton::capi::code_of_number(code).value_or(baton::ErrorCode::kInvalidInput),
+                       std::string(call.optional_text(message)));
+  });
 }
 
 void baton_error_retain(baton_error* error) {

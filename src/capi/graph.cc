@@ -79,8 +79,8 @@ baton_error* add_node(const char* function, baton_graph* graph, const baton_grap
 void run_captured(baton_capture_function work, void* data) {
   baton_error* const failure = work(data);
   if (failure == nullptr) return;
-  const Error thrown = failure->content().error;
-  release(failure);
+  const Error thrown = error_of(failure);
+  baton_error_release(failure);
   throw thrown;
 }
 

@@ -1,3 +1,4 @@
+#include "capi/allocator.h"
 #include "capi/call.h"
 #include "capi/stream_or_default.h"
 
@@ -10,6 +11,16 @@ baton_error* baton_memory_alloc(const baton_device* device, std::size_t bytes,
   return baton::capi::call(__func__, [&](const Call& call) {
     baton_memory*& result = call.result(memory, "memory");
     result = baton::capi::make_handle<baton_memory>(Memory(call.get(device, "device"), bytes));
+  });
+}
+
+baton_error* baton_memory_alloc_with(const baton_device* device, std::size_t bytes,
+                                     const baton_allocator* allocator, baton_memory** memory) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_memory*& result = call.result(memory, "memory");
+    const baton::Device& on = call.get(device, "device");
+    result = baton::capi::make_handle<baton_memory>(
+        Memory(on, bytes, baton::capi::given_allocator(call, allocator)));
   });
 }
 

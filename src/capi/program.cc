@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "capi/allocator.h"
 #include "capi/dtype.h"
 #include "capi/program_call.h"
 #include "capi/rewrite_modes.h"
@@ -222,6 +223,12 @@ baton_error* baton_program_set_tensor(baton_program* program, const char* buffer
 baton_error* baton_program_unset(baton_program* program, const char* name) {
   return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
     instance.unset(call.text(name, "name"));
+  });
+}
+
+baton_error* baton_program_set_allocator(baton_program* program, const baton_allocator* allocator) {
+  return call_program(__func__, program, [&](const Call& call, ProgramInstance& instance) {
+    instance.set_allocator(baton::capi::given_allocator(call, allocator));
   });
 }
 

@@ -128,6 +128,7 @@ Bindings ProgramInstance::bindings() const {
                    [&](const DeviceArray& memory) { result.memory.emplace_back(name, memory); }},
         entry.second);
   }
+  result.allocator = allocator_;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,9 @@ class ProgramInstance {
   // Throws kNotFound where nothing was set.
   void unset(std::string_view name);
 
+  // Of the next binds; null: the driver.
+  void set_allocator(std::shared_ptr<Allocator> allocator) { allocator_ = std::move(allocator); }
+
   bool is_bound() const { return bound_; }
   void bind();
   // Returns the executable, bound to the values that are set now: in place where that is possible,
@@ -55,6 +59,7 @@ class ProgramInstance {
   Executable executable_;
   std::vector<SymbolValue> symbols_;  // that are set; their names are the program's
   std::map<std::string, BufferValue, std::less<>> buffers_;
+  std::shared_ptr<Allocator> allocator_;
   bool bound_ = false;
   // What was set since the values were taken last:
   bool symbols_changed_ = false;

@@ -26,9 +26,11 @@ PIECE = """
 #include <baton.h>
 #include <stdio.h>
 baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* program, baton_tensor tensor,
-                   const baton_value* values, void* cu_stream);
+                   const baton_value* values, void* cu_stream, void* pool,
+                   baton_allocate_function pool_allocate, baton_free_function pool_free);
 baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* program, baton_tensor tensor,
-                   const baton_value* values, void* cu_stream) {
+                   const baton_value* values, void* cu_stream, void* pool,
+                   baton_allocate_function pool_allocate, baton_free_function pool_free) {
   baton_error* e = NULL;
   baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
   baton_program* instance = NULL;
@@ -45,7 +47,7 @@ baton_error* piece(baton_device* device, baton_kernel* kernel, baton_program* pr
   BLOCK
   (void)config, (void)bundle, (void)instance, (void)stream, (void)plan, (void)check, (void)y, (void)tensor, (void)values;
   (void)graph, (void)graph_instance, (void)rewrite, (void)text, (void)ptx;
-  (void)device, (void)kernel, (void)program, (void)cu_stream;
+  (void)device, (void)kernel, (void)program, (void)cu_stream, (void)pool, (void)pool_allocate, (void)pool_free;
   return e;
 }
 """

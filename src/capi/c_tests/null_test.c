@@ -105,6 +105,7 @@ static void null_memory(void) {
   size_t bytes = 0;
   REFUSED(baton_memory_alloc(NULL, 8, &memory), "device is a null");
   REFUSED(baton_memory_alloc(device, 8, NULL), "memory is a null");
+  REFUSED(baton_memory_alloc_with(NULL, 8, NULL, &memory), "device is a null");
   FAILS(baton_memory_alloc(device, (size_t)1 << 60, &memory), BATON_ERROR_OUT_OF_MEMORY,
         "of device memory were asked for");
   CHECK(memory == NULL);
@@ -265,6 +266,7 @@ static void null_programs(void) {
   REFUSED(baton_program_set_int(NULL, "N", 1), "program is a null");
   REFUSED(baton_program_set_tensor(NULL, "y", &tensor), "program is a null");
   REFUSED(baton_program_unset(NULL, "y"), "program is a null");
+  REFUSED(baton_program_set_allocator(NULL, NULL), "program is a null");
   REFUSED(baton_program_bind(NULL), "program is a null");
   REFUSED(baton_program_enqueue(NULL, NULL), "program is a null");
   REFUSED(baton_program_prepare(NULL, NULL), "program is a null");
