@@ -18,11 +18,11 @@ GridCell* GridCells::find(std::uint64_t page) {
 }
 
 GridCell* GridCells::split(GridCell& cell, std::uint32_t bytes) {
-  if (cell.is_split()) return cell.more->parts.get();
-  const std::uint32_t each = bytes == kSector ? kWord : 1;
-  auto parts = std::make_unique<GridCell[]>(bytes / each);
-  for (std::uint32_t at = 0; at < bytes; at += each) {
-    GridCell& part = parts[at / each];
+  if (cell.is_split()) return cell.quarters.get();
+  auto quarters = std::make_unique<GridCell[]>(4);
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    const std::uint32_t at = k * (bytes / 4);
+    GridCell& part = quarters[k];
     part.write = cell.write.at(at);
     part.read = cell.read.at(at);
     if (cell.more == nullptr) continue;
@@ -36,9 +36,8 @@ GridCell* GridCells::split(GridCell& cell, std::uint32_t bytes) {
     }
     part.more->weaker_write = cell.more->weaker_write.at(at);
   }
-  if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
-  cell.more->parts = std::move(parts);
-  return cell.more->parts.get();
+  cell.quarters = std::move(quarters);
+  return cell.quarters.get();
 }
 
 }  // namespace baton::sim

@@ -79,8 +79,8 @@ class GridToucher {
   std::uint64_t bits_ = 0;
 };
 
-// What one grid did to one part of global memory: 32 bytes that whole warps access side by side, or
-// a word or a byte, once accesses came that are smaller.
+// What one grid did to one part of global memory: 64 bytes that lanes access side by side, or a
+// quarter of such a part, down to a byte, once accesses came that are smaller.
 struct GridCell {
   // Strong reads of one warp since the last write: of flags, mostly.
   struct Observer {
@@ -93,14 +93,14 @@ struct GridCell {
     // By cluster and warp, who wrote what GridCell::write did, and was not ordered after it.
     std::unordered_map<std::uint64_t, GridToucher> equal_writers;
     GridToucher weaker_write;  // before GridCell::write: stronger accesses race with this one only
-    std::unique_ptr<GridCell[]> parts;  // where these are in use, the cell itself is not
   };
 
   GridToucher write, read;
   std::unique_ptr<More> more;
+  std::unique_ptr<GridCell[]> quarters;  // where these are in use, the rest is not
 
-  bool is_split() const { return more != nullptr && more->parts != nullptr; }
-  // Forgets who read, and the parts.
+  bool is_split() const { return quarters != nullptr; }
+  // Forgets who read.
   void set_write(const GridToucher& writer) {
     if (more != nullptr || (write.is_any() && write.strength() < writer.strength())) keep_weaker();
     write = writer;
@@ -119,8 +119,7 @@ struct GridCell {
 // The cells of the memory that a grid touched, by address. One thread at a time.
 class GridCells {
  public:
-  static constexpr std::uint32_t kSector = 32;  // bytes of a cell
-  static constexpr std::uint32_t kWord = 4;
+  static constexpr std::uint32_t kSector = 64;  // bytes of a cell
 
   GridCell& sector(std::uint64_t address) {
     const std::uint64_t page = address / kPage;
@@ -128,11 +127,11 @@ class GridCells {
     if (recent.page != page || recent.cells == nullptr) recent = {page, find(page)};
     return recent.cells[address % kPage / kSector];
   }
-  // The parts of a cell of so many bytes: of a sector its words, of a word its bytes.
+  // The quarters of a cell of so many bytes.
   static GridCell* split(GridCell& cell, std::uint32_t bytes);
 
  private:
-  static constexpr std::uint32_t kPage = 4096;
+  static constexpr std::uint32_t kPage = 16384;
   struct Recent {
     std::uint64_t page = 0;
     GridCell* cells = nullptr;

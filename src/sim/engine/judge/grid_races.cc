@@ -81,18 +81,19 @@ void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::
       continue;
     }
     touch_parts(run, cell, start, GridCells::kSector);
-    // What a whole write leaves is one again.
-    if (is_whole && run.writes && access.is_kept) {
-      cell.set_write(run.me.at(static_cast<std::uint32_t>(start - address)));
+    // What a whole write leaves is one again. Strong ones, of single lanes, are not as wide.
+    if (is_whole && run.writes && access.is_kept && !is_strong(access.touch)) {
+      cell = {};
+      cell.write = run.me.at(static_cast<std::uint32_t>(start - address));
     }
   }
 }
 
-// The words of a sector, or the bytes of a word.
+// The quarters of a part.
 void GridRaces::touch_parts(const Run& run, GridCell& cell, std::uint64_t start,
                             std::uint32_t bytes) {
   GridCell* const parts = GridCells::split(cell, bytes);
-  const std::uint32_t each = bytes == GridCells::kSector ? GridCells::kWord : 1;
+  const std::uint32_t each = bytes / 4;
   const std::uint64_t from = std::max(start, run.address);
   const std::uint64_t end = std::min(start + bytes, run.end);
   for (std::uint64_t at = from - from % each; at < end; at += each) {

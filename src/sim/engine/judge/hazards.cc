@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "sim/engine/judge/access_pair.h"
 #include "sim/engine/judge/grid_races.h"
-#include "sim/engine/judge/shadow_groups.h"
 #include "sim/engine/memory/launch_ranges.h"
 
 namespace baton::sim {
@@ -13,7 +15,6 @@ namespace {
 using Relation = Ordering::Relation;
 
 constexpr std::uint64_t kRelations = Ordering::kRemembered;
-constexpr std::size_t kAhead = 64;  // cells: of two warps that touch a word a lane
 
 }  // namespace
 
@@ -161,9 +162,15 @@ bool GlobalWatch::is_behind_flag(Toucher other, int lane) const {
   return false;
 }
 
+// Of this grid's accesses the first is kept, or the first that others may race.
+inline bool GlobalWatch::is_noted(std::uint64_t mine) const {
+  const Toucher toucher(mine);
+  return toucher.is_any() && toucher.low_number() == own_ && (strong_ || !toucher.is_strong());
+}
+
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
-  const Toucher writer(Shadow::load(cell->write));
-  const Toucher reader(Shadow::load(cell->read));
+  const Toucher writer(cell->write);
+  const Toucher reader(cell->read);
   if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
   if (shadow_->writers.has_any()) {
     for (const std::uint64_t bits : shadow_->kept_of(shadow_->writers, cell)) {
@@ -172,17 +179,13 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
       }
     }
   }
-  const auto me = [&] { return mine_of(lane).bits(); };
-  // Of this grid's accesses the first is kept, or the first that others may race.
-  const auto is_noted = [&](Toucher mine) {
-    return mine.is_any() && mine.low_number() == own_ && (strong_ || !mine.is_strong());
-  };
   if (touch_ == AccessKind::kRead) {
-    if (is_noted(reader)) return;
+    if (is_noted(cell->read)) return;
     if (!is_harmless(reader, lane, &reader_before_) || comes_alone(reader, lane, x_->mask)) {
       retain(shadow_->readers, cell, reader);
     }
-    return Shadow::store(cell->read, me());
+    cell->read = mine_of(lane).bits();
+    return;
   }
   if (!is_harmless(reader, lane, &reader_before_)) found(reader, false, lane, offset);
   if (shadow_->readers.has_any()) {
@@ -193,83 +196,111 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   }
   // Writes are fewer than reads, so more of them are kept.
   if (comes_alone(writer, lane, x_->warp->live)) retain(shadow_->writers, cell, writer);
-  if (!is_noted(writer)) Shadow::store(cell->write, me());
+  if (!is_noted(cell->write)) cell->write = mine_of(lane).bits();
 }
 
 // Does what `look` does where there is nothing to find or to keep, which is nearly always; false
 // elsewhere.
 template <bool Reads>
-inline bool GlobalWatch::try_record_fast(Shadow::Cell* cell, std::uint64_t me) const {
-  const std::uint64_t writer = Shadow::load(cell->write);
-  const std::uint64_t reader = Shadow::load(cell->read);
-  if (!is_ignorable(writer, writer_before_)) return false;
-  const auto is_noted = [&](std::uint64_t mine) {
-    return Toucher(mine).low_number() == own_ && (strong_ || !Toucher(mine).is_strong());
-  };
-  if (Reads && is_noted(reader)) return true;
-  if (!is_ignorable(reader, reader_before_)) return false;
+inline bool GlobalWatch::note_cell(Shadow::Cell* cell, std::uint64_t me) const {
+  if (!is_ignorable(cell->write, writer_before_)) return false;
+  if (Reads && is_noted(cell->read)) return true;
+  if (!is_ignorable(cell->read, reader_before_)) return false;
   if (Reads) {
-    Shadow::store(cell->read, me);
-  } else if (!is_noted(writer)) {
-    Shadow::store(cell->write, me);
+    cell->read = me;
+  } else if (!is_noted(cell->write)) {
+    cell->write = me;
   }
   return true;
 }
 
-// Notes a whole run where all of its cells are alike: one operation wrote them and one read them,
-// or nobody, and all lanes come after both. False, with nothing done, elsewhere.
+// The same for a group that is not split, and lanes that touch all of it.
 template <bool Reads>
-bool GlobalWatch::note_alike(Shadow::Cell* first, std::uint32_t cells, int lane,
-                             std::uint32_t lanes) const {
-  // Some lanes waited, others not.
-  const std::uint32_t waited = x_->warp->ordered.waited() >> lane & (kAllLanes >> (kLanes - lanes));
-  if (waited != 0 && waited != kAllLanes >> (kLanes - lanes)) return false;
-  const Shadow::Cell known = {Shadow::load(first->write), Shadow::load(first->read)};
-  Shadow::Cell differs = {0, 0};
-  for (const Shadow::Cell* cell = first; cell != first + std::uint64_t{lanes} * cells; ++cell) {
-    differs.write |= Shadow::load(cell->write) ^ known.write;
-    differs.read |= Shadow::load(cell->read) ^ known.read;
-  }
-  // What this grid has noted itself may want another look.
-  const auto is_alike = [&](std::uint64_t one, std::uint64_t others, std::uint64_t before,
-                            bool is_noted) {
-    const std::uint64_t number = Toucher(one).low_number();
-    if (one == 0) return others == 0;
-    return Toucher(others).low_number() == 0 && number != 0 &&
-           (number == own_ ? !is_noted : number == before);
-  };
-  if (!is_alike(known.write, differs.write, writer_before_, !Reads) ||
-      !is_alike(known.read, differs.read, reader_before_, Reads)) {
-    return false;
-  }
-  std::uint64_t me = mine_of(lane).bits();
-  for (std::uint32_t k = 0; k < lanes; ++k, me += Toucher::kNextThread) {
-    for (std::uint32_t c = 0; c < cells; ++c, ++first) {
-      Shadow::store(Reads ? first->read : first->write, me);
-    }
+inline bool GlobalWatch::note_whole(LockedGroup& group, int lane, std::uint8_t step) {
+  const ShadowCell& last = group.first();
+  if (!is_harmless(Toucher(last.write), lane, &writer_before_)) return false;
+  if (Reads && is_noted(last.read)) return true;
+  if (!is_harmless(Toucher(last.read), lane, &reader_before_)) return false;
+  if (Reads) {
+    if (comes_alone(Toucher(last.read), lane, x_->mask)) return false;
+    group.set_read(mine_of(lane).bits(), step);
+  } else {
+    if (comes_alone(Toucher(last.write), lane, x_->warp->live)) return false;
+    if (!is_noted(last.write)) group.set_write(mine_of(lane).bits(), step);
   }
   return true;
 }
 
+// Whether all of the lanes come after the same other grids.
+inline bool GlobalWatch::are_ordered_alike(int lane, std::uint32_t lanes) const {
+  const std::uint32_t all = kAllLanes >> (kLanes - lanes) << lane;
+  bool alike = true;
+  for (int source = 0; source < OrderedLanes::kSources; ++source) {
+    const std::uint32_t ordered = x_->warp->ordered.of(source) & all;
+    alike &= ordered == 0 || ordered == all;
+  }
+  return alike;
+}
+
 template <bool Reads>
-void GlobalWatch::look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane,
-                              std::uint32_t lanes, std::uint64_t offset) {
-  const int end = lane + static_cast<int>(lanes);
-  for (; lane < end; ++lane, offset += bytes_) {
-    const std::uint64_t me = mine_of(lane).bits();
-    for (std::uint32_t k = 0; k < cells; ++k, ++cell) {
-      if (!try_record_fast<Reads>(cell, me)) look(cell, lane, offset);
+void GlobalWatch::touch_cells(const Shadow::Layout& layout, int lane, std::uint32_t lanes,
+                              std::uint64_t offset) {
+  constexpr std::uint64_t kCells = ShadowGroup::kCells;
+  const std::uint32_t cells = bytes_ >> layout.shift;  // of a lane
+  const std::uint64_t first = offset >> layout.shift;
+  const std::uint64_t end = first + lanes * cells;
+  if (Reads) {
+    bool is_noted = true;
+    for (std::uint64_t g = first / kCells; g <= (end - 1) / kCells; ++g) {
+      is_noted &= layout.groups[g].is_noted_by(own_);
     }
+    if (is_noted) return;
+  }
+  const bool is_even = std::has_single_bit(cells) && first % cells == 0;
+  const int step = std::countr_zero(cells);  // where they are even
+  const bool is_alike = is_even && are_ordered_alike(lane, lanes);
+  for (std::uint64_t from = first; from < end;) {
+    const std::uint64_t to = std::min(end, (from / kCells + 1) * kCells);
+    const std::uint64_t behind = is_even ? (from - first) >> step : (from - first) / cells;
+    LockedGroup group = layout.lock(from / kCells);
+    if (!Reads) group.note_all(0);
+    bool is_noted = false;
+    if (is_alike && to - from == kCells) {
+      const auto kept_step = static_cast<std::uint8_t>(std::min(step, ShadowGroup::kOneThread));
+      is_noted =
+          !group.is_split() && note_whole<Reads>(group, lane + static_cast<int>(behind), kept_step);
+      if (!is_noted) {
+        is_noted = touch_parts<Reads>(group, {cells, first, from, to}, lane, offset);
+        group.try_join();
+      }
+      if (Reads && is_noted) group.note_all(own_);
+    } else {
+      touch_parts<Reads>(group, {cells, first, from, to}, lane, offset);
+    }
+    from = to;
   }
 }
 
-// Records whether all lanes come after the last accesses of the cell.
-inline void GlobalWatch::cache_ordering(const Shadow::Cell& cell, int lane) {
-  const auto cache = [&](std::uint64_t bits, std::uint64_t* before) {
-    if (!is_ignorable(bits, *before)) is_harmless(Toucher(bits), lane, before);
-  };
-  cache(Shadow::load(cell.write), &writer_before_);
-  cache(Shadow::load(cell.read), &reader_before_);
+// Cells of one group. Returns whether there was nothing to find in any, or to keep.
+template <bool Reads>
+bool GlobalWatch::touch_parts(LockedGroup& group, const Parts& parts, int lane,
+                              std::uint64_t offset) {
+  Shadow::Cell* const cells = group.split();
+  bool all_noted = true;
+  std::uint64_t behind = (parts.from - parts.first) / parts.of_lane;
+  std::uint64_t next = parts.first + (behind + 1) * parts.of_lane;  // the next lane's first cell
+  std::uint64_t me = mine_of(lane + static_cast<int>(behind)).bits();
+  for (std::uint64_t k = parts.from; k < parts.to; ++k) {
+    if (k == next) {
+      next += parts.of_lane;
+      me = mine_of(lane + static_cast<int>(++behind)).bits();
+    }
+    Shadow::Cell* const cell = cells + k % ShadowGroup::kCells;
+    if (note_cell<Reads>(cell, me)) continue;
+    look(cell, lane + static_cast<int>(behind), offset + behind * bytes_);
+    all_noted = all_noted && note_cell<Reads>(cell, me);
+  }
+  return all_noted;
 }
 
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
@@ -284,38 +315,8 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
     }
     return;
   }
-  const std::uint32_t cells = bytes_ >> layout->shift;
-  const std::uint64_t first = offset >> layout->shift;
-  const std::uint64_t last = first + lanes * cells - 1;
-  const ShadowGroups groups(*layout);
-  if (reads && groups.hold(first, last, own_)) return;
-  Shadow::Cell* cell = layout->cells + first;
-  // The cells take four times the room of what they stand for, and are rarely in the nearest cache;
-  // nor are those of the warps that come next, which mostly touch what is behind.
-  for (std::uint32_t k = 0; k < lanes * cells; k += 64 / sizeof(Shadow::Cell)) {
-    __builtin_prefetch(cell + k, 1);
-    __builtin_prefetch(cell + k + kAhead, 1);
-  }
-  cache_ordering(*cell, lane);
-  if (!reads) {
-    if (!note_alike<false>(cell, cells, lane, lanes)) {
-      look_at_run<false>(cell, cells, lane, lanes, offset);
-    }
-    groups.clear(first, last);
-    return;
-  }
-  // No number of a grid, and no other watch's while this one lives.
-  const auto token = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
-  groups.announce(first, last, token);
-  if (note_alike<true>(cell, cells, lane, lanes)) {
-    return groups.confirm(first, last, token, own_);
-  }
-  look_at_run<true>(cell, cells, lane, lanes, offset);
-  const std::uint64_t me = mine_of(lane).bits();
-  bool all_recorded = true;
-  for (std::uint32_t k = 0; k < lanes * cells; ++k)
-    all_recorded &= try_record_fast<true>(cell + k, me);
-  if (all_recorded) groups.confirm(first, last, token, own_);
+  if (reads) return touch_cells<true>(*layout, lane, lanes, offset);
+  touch_cells<false>(*layout, lane, lanes, offset);
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {
@@ -330,9 +331,10 @@ void GlobalWatch::touch(int lane, std::uint64_t offset) {
   if (layout == nullptr) return;
   const std::uint64_t end = (offset + bytes_ - 1) >> layout->shift;
   for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
-    look(layout->cells + k, lane, offset);
+    LockedGroup group = layout->lock(k / ShadowGroup::kCells);
+    if (touch_ != AccessKind::kRead) group.note_all(0);
+    look(group.split() + k % ShadowGroup::kCells, lane, offset);
   }
-  if (touch_ != AccessKind::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

@@ -28,14 +28,22 @@ class GlobalWatch {
 
  private:
   template <bool Reads>
-  bool try_record_fast(Shadow::Cell* cell, std::uint64_t me) const;
-  void cache_ordering(const Shadow::Cell& cell, int lane);
-  template <bool Reads>
-  bool note_alike(Shadow::Cell* first, std::uint32_t cells, int lane, std::uint32_t lanes) const;
-  template <bool Reads>
-  void look_at_run(Shadow::Cell* cell, std::uint32_t cells, int lane, std::uint32_t lanes,
+  void touch_cells(const Shadow::Layout& layout, int lane, std::uint32_t lanes,
                    std::uint64_t offset);
+  // Cells [from, to) of a run that begins at cell `first`, so many of each lane.
+  struct Parts {
+    std::uint32_t of_lane;
+    std::uint64_t first, from, to;
+  };
+  template <bool Reads>
+  bool touch_parts(LockedGroup& group, const Parts& parts, int lane, std::uint64_t offset);
+  template <bool Reads>
+  bool note_whole(LockedGroup& group, int lane, std::uint8_t step);
+  template <bool Reads>
+  bool note_cell(Shadow::Cell* cell, std::uint64_t me) const;
   void look(Shadow::Cell* cell, int lane, std::uint64_t offset);
+  bool is_noted(std::uint64_t mine) const;
+  bool are_ordered_alike(int lane, std::uint32_t lanes) const;
   void retain(Shadow::Kept& kept, const Shadow::Cell* cell, Toucher toucher);
   bool comes_alone(Toucher other, int lane, std::uint32_t beside) const;
   Ordering::Relation relation_to(Toucher other) const;

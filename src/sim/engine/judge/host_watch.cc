@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/engine/judge/access_pair.h"
-#include "sim/engine/judge/shadow_groups.h"
 #include "sim/engine/memory/memory_impl.h"
 
 namespace baton::sim {
@@ -24,9 +23,35 @@ class HostWatch {
         last_(Ordering::instance().last()),
         me_(number, Toucher::kNoBlock, 0, Toucher::kNoInsn, false, true) {}
 
+  // Cells [from, to) of a group; `address` is that of cell 0.
+  void look(LockedGroup& group, std::size_t from, std::size_t to, std::uint64_t address) {
+    if (touch_ != AccessKind::kRead) group.note_all(0);
+    if (to - from == ShadowGroup::kCells && !group.is_split() && note_whole(group, address)) return;
+    Shadow::Cell* const cells = group.split();
+    for (std::size_t k = from; k < to; ++k) look(cells + k, address + k * bytes_);
+    if (to - from == ShadowGroup::kCells) group.try_join();
+  }
+
+ private:
+  // A group that is not split; false where its cells must be looked at.
+  bool note_whole(LockedGroup& group, std::uint64_t address) {
+    const Toucher reader(group.first().read);
+    if (shadow_->readers.has_any()) return false;
+    if (touch_ == AccessKind::kRead) {
+      if (reader.is_any() && !comes_after(reader)) return false;
+      check(Toucher(group.first().write), true, address);
+      group.set_read(me_.bits(), ShadowGroup::kOneThread);
+      return true;
+    }
+    check(Toucher(group.first().write), true, address);
+    check(reader, false, address);
+    group.set_write(me_.bits(), ShadowGroup::kOneThread);
+    return true;
+  }
+
   void look(Shadow::Cell* cell, std::uint64_t address) {
-    check(Toucher(Shadow::load(cell->write)), true, address);
-    const Toucher reader(Shadow::load(cell->read));
+    check(Toucher(cell->write), true, address);
+    const Toucher reader(cell->read);
     if (touch_ == AccessKind::kRead) {
       if (reader.is_any() && !comes_after(reader)) {
         shadow_->keep(shadow_->readers, cell, reader.bits(), [&](Toucher other) {
@@ -34,17 +59,17 @@ class HostWatch {
                  Ordering::Relation::kBefore;
         });
       }
-      return Shadow::store(cell->read, me_.bits());
+      cell->read = me_.bits();
+      return;
     }
     check(reader, false, address);
     if (shadow_->readers.has_any()) {
       for (const std::uint64_t bits : shadow_->kept_of(shadow_->readers, cell))
         check(Toucher(bits), false, address);
     }
-    Shadow::store(cell->write, me_.bits());
+    cell->write = me_.bits();
   }
 
- private:
   // Whether the host's operation is, or comes after, the other one. Nearly always a few in turn.
   bool comes_after(Toucher other) {
     if (other.low_number() == known_low_) return known_after_;
@@ -91,11 +116,15 @@ void watch_host(DeviceMemory& memory, FindingLog& log, Ordering::Number number,
   const Shadow::Layout* layout = shadow.layout(offset, bytes);
   if (layout == nullptr || bytes > region->size - offset) return;
   HostWatch watch(memory, log, number, touch, &shadow, layout);
-  const std::uint64_t end = (offset + bytes - 1) >> layout->shift;
-  for (std::uint64_t k = offset >> layout->shift; k <= end; ++k) {
-    watch.look(layout->cells + k, region->base + (k << layout->shift));
+  constexpr std::uint64_t kCells = ShadowGroup::kCells;
+  const std::uint64_t end = ((offset + bytes - 1) >> layout->shift) + 1;
+  for (std::uint64_t k = offset >> layout->shift; k < end;) {
+    const std::uint64_t start = k / kCells * kCells;
+    LockedGroup group = layout->lock(k / kCells);
+    const std::uint64_t to = std::min(end, start + kCells);
+    watch.look(group, k - start, to - start, region->base + (start << layout->shift));
+    k = to;
   }
-  if (touch != AccessKind::kRead) ShadowGroups(*layout).clear(offset >> layout->shift, end);
 }
 
 }  // namespace baton::sim

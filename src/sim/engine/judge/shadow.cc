@@ -2,31 +2,47 @@
 
 #include <sys/mman.h>
 
-#include "sim/engine/judge/shadow_groups.h"
-
 namespace baton::sim {
 namespace {
 
+constexpr int kWordShift = 2;
+
 std::unique_ptr<Shadow::Layout> make_layout(std::uint64_t bytes, int shift) {
-  // Cells in units that keep them at a page, behind a page of words for each.
   constexpr std::uint64_t kPage = 4096;
-  constexpr std::uint64_t kUnit = kPage * ShadowGroups::kRatio;
-  const std::uint64_t units = ((bytes >> shift) + 1) * sizeof(Shadow::Cell) / kUnit + 1;
+  // As many as those of words become.
+  const std::uint64_t groups = ((bytes >> kWordShift) / ShadowGroup::kCells + 1)
+                               << (kWordShift - shift);
+  const std::uint64_t before = (groups * sizeof(ShadowGroup) + kPage - 1) / kPage * kPage;
   auto layout = std::make_unique<Shadow::Layout>();
   layout->shift = shift;
-  layout->bytes = units * (kPage + kUnit);
-  void* words = mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
+  layout->bytes = before + groups * ShadowGroup::kCells * sizeof(Shadow::Cell);
+  void* start = mmap(nullptr, layout->bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (words == MAP_FAILED) return nullptr;
-  layout->cells = reinterpret_cast<Shadow::Cell*>(static_cast<std::byte*>(words) + units * kPage);
+  if (start == MAP_FAILED) return nullptr;
+  layout->groups = static_cast<ShadowGroup*>(start);
+  layout->cells = reinterpret_cast<Shadow::Cell*>(static_cast<std::byte*>(start) + before);
   return layout;
+}
+
+// The group becomes 1 << finer groups.
+void refine_group(const Shadow::Layout& from, std::size_t group, const Shadow::Layout& to,
+                  int finer) {
+  const LockedGroup old = from.lock(group);
+  if (!old.is_split() && (old.first().write | old.first().read) == 0) return;
+  for (std::size_t part = 0; part < std::size_t{1} << finer; ++part) {
+    LockedGroup made = to.lock((group << finer) + part);
+    ShadowCell* cells = made.split();
+    for (std::size_t k = 0; k < ShadowGroup::kCells; ++k) {
+      cells[k] = old.at((part * ShadowGroup::kCells + k) >> finer);
+    }
+    made.try_join();
+  }
 }
 
 }  // namespace
 
 Shadow::Layout::~Layout() {
-  if (cells == nullptr) return;
-  munmap(reinterpret_cast<std::byte*>(cells) - bytes / (ShadowGroups::kRatio + 1), bytes);
+  if (groups != nullptr) munmap(groups, bytes);
 }
 
 const Shadow::Layout* Shadow::refine(std::uint64_t low) {
@@ -38,9 +54,9 @@ const Shadow::Layout* Shadow::refine(std::uint64_t low) {
   if (made == nullptr) return nullptr;
   if (present != nullptr) {
     const int finer = present->shift - shift;
-    for (std::uint64_t k = 0; k < bytes_ >> shift; ++k) {
-      const Cell& old = present->cells[k >> finer];
-      if ((old.write | old.read) != 0) made->cells[k] = old;
+    const std::size_t groups = (bytes_ >> present->shift) / ShadowGroup::kCells + 1;
+    for (std::size_t group = 0; group < groups; ++group) {
+      refine_group(*present, group, *made, finer);
     }
     for (Kept* kept : {&readers, &writers}) {
       decltype(kept->by_cell_) by_cell;

@@ -13,6 +13,10 @@ std::uint64_t reader(std::uint64_t number, std::uint32_t thread) {
   return Toucher(number, 0, thread, 1, false, false).bits();
 }
 
+ShadowCell cell_of(const Shadow::Layout& layout, std::size_t k) {
+  return layout.lock(k / ShadowGroup::kCells).at(k % ShadowGroup::kCells);
+}
+
 std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values) {
   std::sort(values.begin(), values.end());
   return values;
@@ -26,7 +30,7 @@ TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
     const auto never = [](Toucher) { return false; };
     const Shadow::Layout* words = shadow.layout(12, 4);
     ASSERT_EQ(words->shift, 2);
-    words->cells[3] = {reader(1, 7), reader(2, 8)};
+    words->lock(0).split()[3] = {reader(1, 7), reader(2, 8)};
     shadow.keep(shadow.readers, words->cells + 3, reader(3, 9), never);
     shadow.keep(shadow.readers, words->cells + 3, reader(4, 10), never);
 
@@ -37,8 +41,8 @@ TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
     for (std::uint64_t k = 0; k < 64 / bytes; ++k) {
       SCOPED_TRACE(k);
       const bool inside = k * bytes >= 12 && k * bytes < 16;
-      EXPECT_EQ(parts->cells[k].write, inside ? reader(1, 7) : 0);
-      EXPECT_EQ(parts->cells[k].read, inside ? reader(2, 8) : 0);
+      EXPECT_EQ(cell_of(*parts, k).write, inside ? reader(1, 7) : 0);
+      EXPECT_EQ(cell_of(*parts, k).read, inside ? reader(2, 8) : 0);
       EXPECT_EQ(sorted(shadow.kept_of(shadow.readers, parts->cells + k)),
                 inside ? both : std::vector<std::uint64_t>{});
     }
@@ -56,17 +60,79 @@ TEST(Shadow, PartsAreRefinedTwice) {
   }
 }
 
+TEST(Shadow, RefinesGroupsThatAreNotSplit) {
+  for (const std::uint64_t bytes : {2u, 1u}) {
+    for (const std::uint8_t step : {0, 1, 2, 3, 4}) {
+      SCOPED_TRACE(testing::Message() << bytes << " bytes, step " << +step);
+      Shadow shadow(68);  // the last group is not whole
+      const Shadow::Layout* words = shadow.layout(0, 4);
+      words->lock(0).set_write(reader(1, 7), step);
+      words->lock(0).set_read(reader(2, 8), ShadowGroup::kOneThread);
+      words->lock(1).split()[0] = {reader(3, 1), reader(4, 2)};
+      const Shadow::Layout* parts = shadow.layout(bytes, bytes);
+      for (std::uint64_t k = 0; k < 64 / bytes; ++k) {
+        const auto behind = static_cast<std::uint32_t>(k * bytes / 4 >> step);
+        EXPECT_EQ(cell_of(*parts, k).write, reader(1, 7 + behind)) << k;
+        EXPECT_EQ(cell_of(*parts, k).read, reader(2, 8)) << k;
+      }
+      for (std::uint64_t k = 64 / bytes; k < 68 / bytes; ++k) {
+        EXPECT_EQ(cell_of(*parts, k).write, reader(3, 1)) << k;
+        EXPECT_EQ(cell_of(*parts, k).read, reader(4, 2)) << k;
+      }
+    }
+  }
+}
+
+TEST(ShadowGroup, IsSplitAndJoined) {
+  ShadowGroup group;
+  ShadowCell cells[ShadowGroup::kCells];
+  for (const std::uint8_t write_step : {0, 1, 2, 3, 4}) {
+    for (const std::uint8_t read_step : {0, 1, 2, 3, 4}) {
+      SCOPED_TRACE(testing::Message() << +write_step << ' ' << +read_step);
+      LockedGroup locked(group, cells);
+      locked.set_write(reader(1, 32), write_step);
+      locked.set_read(reader(2, 64), read_step);
+      locked.split();
+      for (std::uint32_t k = 0; k < ShadowGroup::kCells; ++k) {
+        EXPECT_EQ(cells[k].write, reader(1, 32 + (k >> write_step)));
+        EXPECT_EQ(cells[k].read, reader(2, 64 + (k >> read_step)));
+        EXPECT_EQ(locked.at(k).write, cells[k].write);
+      }
+      locked.try_join();
+      ASSERT_FALSE(locked.is_split());
+      for (std::uint32_t k = 0; k < ShadowGroup::kCells; ++k) {
+        EXPECT_EQ(locked.at(k).write, cells[k].write);
+        EXPECT_EQ(locked.at(k).read, cells[k].read);
+      }
+    }
+  }
+}
+
+TEST(ShadowGroup, StaysSplitWhereCellsDiffer) {
+  for (std::size_t k = 0; k < ShadowGroup::kCells; ++k) {
+    for (const auto half : {&ShadowCell::write, &ShadowCell::read}) {
+      ShadowGroup group;
+      ShadowCell cells[ShadowGroup::kCells];
+      LockedGroup locked(group, cells);
+      locked.split()[k].*half = reader(5, 1);
+      locked.try_join();
+      EXPECT_TRUE(locked.is_split()) << k;
+      EXPECT_EQ(locked.at(k).*half, reader(5, 1));
+    }
+  }
+}
+
 TEST(Shadow, ForgetsEverything) {
   Shadow shadow(64);
-  shadow.layout(0, 4)->cells[2] = {reader(1, 7), reader(2, 8)};
+  shadow.layout(0, 4)->lock(0).split()[2] = {reader(1, 7), reader(2, 8)};
   shadow.keep(shadow.readers, shadow.layout(0, 4)->cells + 2, reader(3, 9),
               [](Toucher) { return false; });
   EXPECT_TRUE(shadow.readers.has_any());
   shadow.clear();
   EXPECT_FALSE(shadow.readers.has_any());
   const Shadow::Layout* layout = shadow.layout(0, 4);
-  EXPECT_EQ(layout->cells[2].write, 0u);
-  EXPECT_EQ(layout->cells[2].read, 0u);
+  EXPECT_EQ(cell_of(*layout, 2).write, 0u);
+  EXPECT_EQ(cell_of(*layout, 2).read, 0u);
   EXPECT_TRUE(shadow.kept_of(shadow.readers, layout->cells + 2).empty());
 }
 

@@ -241,7 +241,12 @@ namespace {
 void watch_pattern(Exec* x, const Insn* i, const Region& region, bool is_shared,
                    std::uint64_t offset, Pattern& p, std::uint32_t bytes, AccessKind touch,
                    const StoredValues& values) {
-  if (!is_shared) return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
+  if (!is_shared) {
+    if (p.kind == Pattern::Kind::kStrided && p.stride == bytes) {
+      return watch_row(x, i, region, false, offset, bytes, touch, values);
+    }
+    return watch_global(x, i, region, p.at, kAllLanes, offset, bytes, touch, values);
+  }
   SharedWatch::Open& open = *static_cast<SharedWatch::Open*>(region.shadow);
   if (p.footprint != 0 && open.note_again(i, static_cast<std::uint32_t>(offset), p.footprint)) {
     return;
