@@ -31,7 +31,7 @@ std::string extent(const std::array<std::uint32_t, 3>& value) {
 struct RowName {
   const char* text;
 };
-constexpr RowName kRows[] = {{"launches"}, {"blocks"}, {"copies and fills"}, {"stuck"}};
+constexpr RowName kRowNames[] = {{"launches"}, {"blocks"}, {"copies and fills"}, {"stuck"}};
 
 }  // namespace
 
@@ -187,12 +187,12 @@ std::vector<std::uint64_t> Trace::tags() const {
 }
 
 void Trace::append_tracks(std::string& json) const {
-  for (std::size_t row = 1; row <= std::size(kRows); ++row) {
+  for (std::size_t row = 1; row <= std::size(kRowNames); ++row) {
     json += fmt::format(
         "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}"
         ",\n{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"args\":{{\"sort_index\":"
         "{}}}}}",
-        row == 1 ? "" : ",\n", row, quoted(kRows[row - 1].text), row, row);
+        row == 1 ? "" : ",\n", row, quoted(kRowNames[row - 1].text), row, row);
   }
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     const Track& track = tracks_[k];
