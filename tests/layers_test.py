@@ -59,7 +59,7 @@ PUBLIC = {
     "compare.h": "report",
     "bundle.h": "bundle",
     "signing.h": "bundle",
-    "loaded_program.h": "session", "executable.h": "session", "schedules.h": "session",
+    "dlpack.h": "session", "loaded_program.h": "session", "executable.h": "session", "schedules.h": "session",
     "baton.h": "cli",
 }
 

@@ -14,6 +14,7 @@
 #include "baton/compile.h"
 #include "baton/device.h"
 #include "baton/dim3.h"
+#include "baton/dlpack.h"
 #include "baton/dtype.h"
 #include "baton/edge.h"
 #include "baton/embed.h"

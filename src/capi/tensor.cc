@@ -1,130 +1,22 @@
 #include "capi/tensor.h"
 
-#include <span>
-#include <string_view>
-
-#include "base/array.h"
-#include "base/error.h"
-#include "capi/dtype.h"
-#include "runtime/device_state.h"
+#include <cstddef>
+#include <cstring>
 
 namespace baton::capi {
-namespace {
 
-// DLPack's DLDeviceType, as far as memory of it concerns CUDA: dlpack.h of DLPack 1.3,
-// https://github.com/dmlc/dlpack.
-struct TensorDevice {
-  std::int32_t type;
-  std::string_view name;
-  enum class Use : std::uint8_t {
-    kHost,       // no kernel can read it
-    kOneDevice,  // memory of the device with that id
-    kAnyDevice,  // every device of the driver can read it
-  } use;
-};
-constexpr TensorDevice kTensorDevices[] = {
-    {1, "CPU", TensorDevice::Use::kHost},
-    {2, "CUDA", TensorDevice::Use::kOneDevice},
-    {3, "CUDA host", TensorDevice::Use::kAnyDevice},
-    {13, "CUDA managed", TensorDevice::Use::kAnyDevice},
-};
-constexpr std::int32_t kCuda = 2;
-
-const TensorDevice& device_of(const baton_tensor& tensor, const Device& device) {
-  const auto type = static_cast<std::int32_t>(tensor.device.device_type);
-  for (const TensorDevice& known : kTensorDevices) {
-    if (known.type != type) continue;
-    const int ordinal = device.identity()->ordinal();
-    if (known.use == TensorDevice::Use::kOneDevice && tensor.device.device_id != ordinal) {
-      throw error(ErrorCode::kInvalidInput,
-                  "is in memory of the device {} (DLPack type {}, id {}); {} is type {}, id {}",
-                  known.name, type, tensor.device.device_id, device.spec(), kCuda, ordinal);
-    }
-    return known;
-  }
-  throw error(ErrorCode::kInvalidInput,
-              "is in memory of DLPack's device type {}, which no CUDA device can read; {} is type "
-              "{}, id {}",
-              type, device.spec(), kCuda, device.identity()->ordinal());
-}
-
-DType dtype_of_tensor(const baton_tensor& tensor) {
-  baton_dtype type{};
-  static_assert(sizeof(type) == sizeof(tensor.dtype));
-  std::memcpy(&type, &tensor.dtype, sizeof(type));
-  if (const auto dtype = dtype_of(type)) return *dtype;
-  throw error(
-      ErrorCode::kInvalidInput,
-      "has elements of DLPack's type code {} with {} bits and {} lanes, for which Baton has "
-      "no dtype; pass its address as BATON_POINTER",
-      type.code, type.bits, type.lanes);
-}
-
-// The product of the extents.
-std::uint64_t count_elements(std::span<const std::int64_t> shape) {
-  bool empty = false;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < 0) {
-      throw error(ErrorCode::kInvalidInput, "has the extent {} along axis {}", shape[i], i);
-    }
-    empty |= shape[i] == 0;
-  }
-  if (empty) return 0;
-  std::uint64_t count = 1;
-  for (const std::int64_t extent : shape) {
-    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count)) {
-      throw error(ErrorCode::kInvalidInput, "has more elements than 64 bits can count");
-    }
-  }
-  return count;
-}
-
-// Strides of axes with one element say nothing.
-void require_contiguous(std::span<const std::int64_t> shape, const std::int64_t* strides) {
-  std::int64_t expected = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    if (shape[i] != 1 && strides[i] != expected) {
-      throw error(
-          ErrorCode::kInvalidInput,
-          "is not contiguous: axis {} has the stride {} in elements, C order has {}; copy it, "
-          "or pass its address as BATON_POINTER",
-          i, strides[i], expected);
-    }
-    expected *= shape[i];
-  }
-}
-
-}  // namespace
+static_assert(sizeof(baton_tensor) == sizeof(dlpack::Tensor));
+static_assert(offsetof(baton_tensor, device) == offsetof(dlpack::Tensor, device));
+static_assert(offsetof(baton_tensor, ndim) == offsetof(dlpack::Tensor, ndim));
+static_assert(offsetof(baton_tensor, dtype) == offsetof(dlpack::Tensor, dtype));
+static_assert(offsetof(baton_tensor, shape) == offsetof(dlpack::Tensor, shape));
+static_assert(offsetof(baton_tensor, strides) == offsetof(dlpack::Tensor, strides));
+static_assert(offsetof(baton_tensor, byte_offset) == offsetof(dlpack::Tensor, byte_offset));
 
 CheckedTensor check_tensor(const baton_tensor& tensor, const Device& device) {
-  const TensorDevice& place = device_of(tensor, device);
-  CheckedTensor checked;
-  checked.on_host = place.use == TensorDevice::Use::kHost;
-  checked.dtype = dtype_of_tensor(tensor);
-  if (tensor.ndim < 0) throw error(ErrorCode::kInvalidInput, "has {} dimensions", tensor.ndim);
-  const auto ndim = static_cast<std::size_t>(tensor.ndim);
-  if (ndim != 0 && tensor.shape == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "has {} dimensions and no shape", ndim);
-  }
-  const std::span<const std::int64_t> shape(tensor.shape, ndim);
-  const std::uint64_t elements = count_elements(shape);
-  const std::size_t size = size_of(checked.dtype);
-  if (__builtin_mul_overflow(elements, size, &checked.bytes)) {
-    throw error(ErrorCode::kInvalidInput, "has {} elements, more bytes than 64 bits can count",
-                elements);
-  }
-  if (elements == 0) return checked;
-  if (tensor.strides != nullptr) require_contiguous(shape, tensor.strides);
-  if (tensor.data == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "has {} elements and a null address", elements);
-  }
-  checked.data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
-  if (!checked.on_host && checked.address() % size != 0) {
-    throw error(ErrorCode::kInvalidInput,
-                "is at the address {:#x}, which is not a multiple of the {} bytes of {}",
-                checked.address(), size, to_string(checked.dtype));
-  }
-  return checked;
+  dlpack::Tensor same;
+  std::memcpy(static_cast<void*>(&same), &tensor, sizeof(same));
+  return baton::check_tensor(same, device);
 }
 
 std::vector<std::int64_t> shape_of(const baton_tensor& tensor) {
