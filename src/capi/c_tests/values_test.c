@@ -211,7 +211,7 @@ static void convert_tensors(void) {
   tensor.shape = negative;
   REFUSES(15, BATON_TENSOR(&tensor), "has the extent -1 along axis 1");
   tensor.shape = huge;
-  REFUSES(15, BATON_TENSOR(&tensor), "has more bytes than 64 bits can count");
+  REFUSES(15, BATON_TENSOR(&tensor), "more bytes than 64 bits can count");
   tensor.shape = many;
   REFUSES(15, BATON_TENSOR(&tensor), "more bytes than 64 bits can count");
   tensor.shape = NULL;
