@@ -906,6 +906,14 @@ BATON_C_API baton_error* baton_program_unset(baton_program* program, const char*
 // that a buffer keeps from an earlier bind stays where it is. See `baton_memory_alloc_with`.
 BATON_C_API baton_error* baton_program_set_allocator(baton_program* program,
                                                      const baton_allocator* allocator);
+// Told by a bind, at most a few times a second, how far it is with the weights and states that it
+// uploads. `bytes_done` and `bytes` are of all buffers; `buffer` is uploaded now. An error ends the
+// bind, and is the error of the call.
+typedef baton_error* (*baton_progress_function)(void* data, const char* buffer, uint64_t bytes_done,
+                                                uint64_t bytes);
+// Sets what the next binds call, from their thread; NULL for nothing.
+BATON_C_API baton_error* baton_program_set_progress(baton_program* program,
+                                                    baton_progress_function progress, void* data);
 // Checks the whole program for these values, allocates its buffers, and uploads weights and states.
 BATON_C_API baton_error* baton_program_bind(baton_program* program);
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,14 @@ struct WaitOptions {
   const std::atomic<bool>* interrupt = nullptr;
 };
 
+// How far a bind is with the contents that it uploads: weights and states. Valid during the call
+// that gets it.
+struct UploadProgress {
+  std::string_view buffer;       // whose contents are uploaded now
+  std::uint64_t bytes_done = 0;  // of all buffers; read, and on their way to the device
+  std::uint64_t bytes = 0;       // of all buffers
+};
+
 // The values of a program's symbols and buffers at the start of a run. A symbol's value comes from
 // `symbols`, otherwise from the shapes of `inputs` and `memory`, otherwise from the program.
 struct Bindings {
@@ -50,6 +59,9 @@ struct Bindings {
   // Gives the memory that a bind allocates. Null: the driver. Memory that a buffer keeps from an
   // earlier bind stays where it is.
   std::shared_ptr<Allocator> allocator = {};
+  // Called from the thread that binds, at most a few times a second, while contents are uploaded.
+  // An exception that it throws ends the bind, as an allocation that fails does.
+  std::function<void(const UploadProgress&)> progress = {};
   // Limits of the setup steps, which a bind executes and waits for.
   WaitOptions setup = {};
 };

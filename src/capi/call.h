@@ -20,6 +20,8 @@ baton_error* error_of_exception() noexcept;
 
 // What an error of the caller's says. Not null; a handle that is none is an error itself.
 Error error_of(const baton_error* error);
+// Throws what a function of the caller's returned, and releases that. Null is success.
+void throw_returned(baton_error* error);
 
 // One call of the C interface: checks what it was given. Its functions throw kInvalidInput with the
 // names of the function and of the argument.

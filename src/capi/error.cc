@@ -103,6 +103,13 @@ Error error_of(const baton_error* error) {
   return Error(ErrorCode::kInvalidInput, baton_error_message(error));
 }
 
+void throw_returned(baton_error* error) {
+  if (error == nullptr) return;
+  Error thrown = error_of(error);
+  baton_error_release(error);
+  throw thrown;
+}
+
 }  // namespace baton::capi
 
 using baton::capi::ErrorContent;

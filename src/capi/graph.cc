@@ -75,15 +75,6 @@ baton_error* add_node(const char* function, baton_graph* graph, const baton_grap
   });
 }
 
-// What the caller's work reports goes through the end of the capture.
-void run_captured(baton_capture_function work, void* data) {
-  baton_error* const failure = work(data);
-  if (failure == nullptr) return;
-  const Error thrown = error_of(failure);
-  baton_error_release(failure);
-  throw thrown;
-}
-
 DeviceAddress address_of(void* address) {
   return reinterpret_cast<DeviceAddress>(address);
 }
@@ -105,7 +96,7 @@ baton_error* baton_graph_capture(const baton_stream* stream, baton_capture_funct
     const baton::Stream& captured = call.get(stream, "stream");
     call.require_function(work, "work");
     result = baton::capi::make_handle<baton_graph>(
-        Graph::capture(captured, [&] { baton::capi::run_captured(work, data); }));
+        Graph::capture(captured, [&] { baton::capi::throw_returned(work(data)); }));
   });
 }
 

@@ -232,6 +232,17 @@ baton_error* baton_program_set_allocator(baton_program* program, const baton_all
   });
 }
 
+baton_error* baton_program_set_progress(baton_program* program, baton_progress_function progress,
+                                        void* data) {
+  return call_program(__func__, program, [&](const Call&, ProgramInstance& instance) {
+    if (progress == nullptr) return instance.set_progress({});
+    instance.set_progress([progress, data](const baton::UploadProgress& at) {
+      const std::string buffer(at.buffer);
+      baton::capi::throw_returned(progress(data, buffer.c_str(), at.bytes_done, at.bytes));
+    });
+  });
+}
+
 baton_error* baton_program_bind(baton_program* program) {
   return call_program(__func__, program,
                       [](const Call&, ProgramInstance& instance) { instance.bind(); });

@@ -129,6 +129,7 @@ Bindings ProgramInstance::bindings() const {
         entry.second);
   }
   result.allocator = allocator_;
+  result.progress = progress_;
   return result;
 }
 

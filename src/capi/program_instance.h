@@ -40,6 +40,9 @@ class ProgramInstance {
   // Of the next binds; null: the driver.
   void set_allocator(std::shared_ptr<Allocator> allocator) { allocator_ = std::move(allocator); }
 
+  using Progress = std::function<void(const UploadProgress&)>;
+  void set_progress(Progress progress) { progress_ = std::move(progress); }
+
   bool is_bound() const { return bound_; }
   void bind();
   // Returns the executable, bound to the values that are set now: in place where that is possible,
@@ -60,6 +63,7 @@ class ProgramInstance {
   std::vector<SymbolValue> symbols_;  // that are set; their names are the program's
   std::map<std::string, BufferValue, std::less<>> buffers_;
   std::shared_ptr<Allocator> allocator_;
+  Progress progress_;
   bool bound_ = false;
   // What was set since the values were taken last:
   bool symbols_changed_ = false;

@@ -146,6 +146,14 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   const RunOptions limits = timed_options(command.timeout, interrupt);
   bindings.setup = {limits.timeout, limits.interrupt};
   output.progress("bind and upload");
+  bindings.progress = [&output,
+                       start = std::chrono::steady_clock::now()](const UploadProgress& progress) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    output.progress(fmt::format("upload {}: {} of {}", progress.buffer,
+                                format_bytes(progress.bytes_done), format_bytes(progress.bytes)),
+                    static_cast<double>(progress.bytes_done) / static_cast<double>(progress.bytes),
+                    passed.count());
+  };
   executable.bind(std::move(bindings));
   show_symbols(executable.symbols(), output);
   if (command.schedule) {

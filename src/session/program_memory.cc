@@ -1,6 +1,7 @@
 #include "session/program_memory.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -47,6 +48,30 @@ Memory shared_view(const Device& device, const std::shared_ptr<const Memory>& me
   return Memory::adopt(device, memory->address(), memory->bytes(), memory);
 }
 
+constexpr std::chrono::milliseconds kUploadInterval{250};
+
+// Tells the caller of a bind, now and then, how far its uploads are.
+class UploadTicker {
+ public:
+  explicit UploadTicker(std::function<void(const UploadProgress&)> tell) : tell_(std::move(tell)) {}
+
+  void expect(std::uint64_t bytes) { progress_.bytes += bytes; }
+  void begin(std::string_view buffer) { progress_.buffer = buffer; }
+  void add(std::uint64_t bytes) {
+    progress_.bytes_done += bytes;
+    if (!tell_) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_ && progress_.bytes_done != progress_.bytes) return;
+    next_ = now + kUploadInterval;
+    tell_(progress_);
+  }
+
+ private:
+  std::function<void(const UploadProgress&)> tell_;
+  UploadProgress progress_;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+};
+
 bool is_input(const bind::BoundBuffer& buffer, const Bindings& given) {
   return std::ranges::any_of(
       given.inputs, [&](const auto& input) { return input.first == buffer.definition->name; });
@@ -89,6 +114,7 @@ bool ProgramMemory::is_made(std::size_t buffer) const {
 ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable& table) const {
   Next next;
   next.allocator = given.allocator;
+  next.progress = given.progress;
   for (std::size_t i = 0; i < table.size(); ++i) {
     next.kept.push_back(stays(table[i], given));
     next.given.push_back(is_input(table[i], given));
@@ -204,15 +230,23 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
   table_ = std::move(fresh);
   const std::vector<bool> kept = next.kept;
   const auto shared = next.shared;
+  const auto is_due = [&](std::size_t i) {
+    return !kept[i] && !shared[i] && is_uploaded_once((*table_)[i]);
+  };
+  UploadTicker ticker(std::move(next.progress));
+  for (std::size_t i = 0; i < table_->size(); ++i) {
+    if (is_due(i)) ticker.expect((*table_)[i].bytes);
+  }
   keep(std::move(next), seed);
   std::optional<UploadStaging> staging;
   bool is_uploaded = false;
   for (std::size_t i = 0; i < table_->size(); ++i) {
     const bind::BoundBuffer& buffer = (*table_)[i];
     if (kept[i] || !is_uploaded_once(buffer)) continue;
-    if (!shared[i]) {
+    if (is_due(i)) {
       is_uploaded = true;
-      fill(buffer, stream, staging);
+      ticker.begin(buffer.definition->name);
+      fill(buffer, stream, staging, [&](std::uint64_t bytes) { ticker.add(bytes); });
     }
     if (!facts_of(buffer.definition->role).is_constant) continue;
     contents_.erase(buffer.definition->name);
@@ -263,16 +297,19 @@ const Array* ProgramMemory::contents(const ProgramBuffer& buffer) const {
 }
 
 void ProgramMemory::fill(const bind::BoundBuffer& buffer, const Stream& stream,
-                         std::optional<UploadStaging>& staging) const {
+                         std::optional<UploadStaging>& staging,
+                         const std::function<void(std::uint64_t)>& uploaded) const {
   const auto stack = tensors_.find(buffer.definition->name);
   if (stack == tensors_.end()) {
-    return bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+    bind::initialise(buffer, contents(*buffer.definition), seed_, stream);
+    if (uploaded) uploaded(buffer.bytes);
+    return;
   }
   if (buffer.bytes == 0) return;
   if (!staging || !staging->serves(stack->second.bytes())) {
     staging.emplace(state_.device, stack->second.bytes());
   }
-  stack->second.upload(*buffer.memory, *staging, stream);
+  stack->second.upload(*buffer.memory, *staging, stream, uploaded);
 }
 
 void ProgramMemory::initialise(const Stream& stream) {

@@ -37,6 +37,7 @@ class ProgramMemory {
     // By buffer: a weight that another executable has in memory. Its contents were not read.
     std::vector<std::shared_ptr<const Memory>> shared;
     std::shared_ptr<Allocator> allocator;
+    std::function<void(const UploadProgress&)> progress;
   };
   // Reads the files that the program names, and checks them and the given arrays against the
   // buffers of `table`. Takes the arrays out of `given`. What stays is not read.
@@ -86,8 +87,10 @@ class ProgramMemory {
   Memory variable(const bind::BoundBuffer& buffer) const;
   const Array* contents(const ProgramBuffer& buffer) const;
   // Enqueues the first contents of a buffer.
+  // `uploaded`: gets the bytes that are on their way, a part at a time.
   void fill(const bind::BoundBuffer& buffer, const Stream& stream,
-            std::optional<UploadStaging>& staging) const;
+            std::optional<UploadStaging>& staging,
+            const std::function<void(std::uint64_t)>& uploaded = {}) const;
 
   const LoadedProgramState& state_;
   std::unique_ptr<bind::BufferTable> table_;  // a tape refers to it

@@ -84,31 +84,34 @@ TensorStack::TensorStack(std::shared_ptr<const SafetensorsFile> file,
   }
 }
 
-void TensorStack::upload(const Memory& memory, UploadStaging& staging, const Stream& stream) const {
+void TensorStack::upload(const Memory& memory, UploadStaging& staging, const Stream& stream,
+                         const Uploaded& uploaded) const {
   std::uint64_t offset = 0;
   for (const SafeTensor* tensor : tensors_) {
     if (tensor->dtype == dtype_) {
-      upload(*tensor, memory, offset, staging, stream);
+      upload(*tensor, memory, offset, staging, stream, uploaded);
     } else {
-      upload_converted(*tensor, memory, offset, staging, stream);
+      upload_converted(*tensor, memory, offset, staging, stream, uploaded);
     }
     offset += bytes_ / tensors_.size();
   }
 }
 
 void TensorStack::upload(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
-                         UploadStaging& staging, const Stream& stream) const {
+                         UploadStaging& staging, const Stream& stream,
+                         const Uploaded& uploaded) const {
   for (std::uint64_t first = 0; first < tensor.bytes;) {
     const std::uint64_t bytes = std::min(staging.chunk_bytes(), tensor.bytes - first);
     file_->read(tensor, first, bytes, staging.next());
     staging.copy(bytes, memory, offset + first, stream);
+    if (uploaded) uploaded(bytes);
     first += bytes;
   }
 }
 
 void TensorStack::upload_converted(const SafeTensor& tensor, const Memory& memory,
                                    std::uint64_t offset, UploadStaging& staging,
-                                   const Stream& stream) const {
+                                   const Stream& stream, const Uploaded& uploaded) const {
   const FloatConversion conversion(*tensor.dtype, dtype_);
   const std::uint64_t from = size_of(*tensor.dtype), to = size_of(dtype_);
   const std::uint64_t count = tensor.bytes / from;
@@ -127,6 +130,7 @@ void TensorStack::upload_converted(const SafeTensor& tensor, const Memory& memor
                      first + done, buffer_, decode_float(*tensor.dtype, bits), to_string(dtype_));
     }
     staging.copy(elements * to, memory, offset + first * to, stream);
+    if (uploaded) uploaded(elements * to);
     first += elements;
   }
 }

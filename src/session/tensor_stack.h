@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -42,21 +43,26 @@ class UploadStaging {
 // The contents of a buffer in a .safetensors file: one tensor, or a stack of them.
 class TensorStack {
  public:
+  using Uploaded = std::function<void(std::uint64_t bytes)>;
+
   // The buffer's definition names the tensors. Throws kNotFound for a tensor that the file lacks,
   // and kInvalidInput for another shape than the buffer's, and another dtype unless it is a float
   // that is to be converted.
   TensorStack(std::shared_ptr<const SafetensorsFile> file, const bind::BoundBuffer& buffer);
 
   std::uint64_t bytes() const { return bytes_; }
-  // Reads the tensors and enqueues their copies. Throws what the file's reading throws, and
+  // Reads the tensors and enqueues their copies. `uploaded` gets the bytes of each copy, unless it
+  // is empty. Throws what the file's reading throws, and
   // kInvalidInput for an element that is beyond the range of the buffer's dtype.
-  void upload(const Memory& memory, UploadStaging& staging, const Stream& stream) const;
+  void upload(const Memory& memory, UploadStaging& staging, const Stream& stream,
+              const Uploaded& uploaded) const;
 
  private:
   void upload(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
-              UploadStaging& staging, const Stream& stream) const;
+              UploadStaging& staging, const Stream& stream, const Uploaded& uploaded) const;
   void upload_converted(const SafeTensor& tensor, const Memory& memory, std::uint64_t offset,
-                        UploadStaging& staging, const Stream& stream) const;
+                        UploadStaging& staging, const Stream& stream,
+                        const Uploaded& uploaded) const;
 
   std::shared_ptr<const SafetensorsFile> file_;
   std::string buffer_;                      // its name

@@ -74,6 +74,33 @@ std::vector<int> counted(int first, int count) {
   return result;
 }
 
+TEST_F(TensorStackTest, ABindTellsHowFarItsUploadsAre) {
+  write_file({"t0", "t1"}, 1000);
+  Executable executable = Executable::prepare(copying("[2, 1000]", "t{i}"), open_device());
+  std::vector<std::uint64_t> done;
+  const auto progress = [&](const UploadProgress& at) {
+    EXPECT_EQ(at.buffer, "w");
+    EXPECT_EQ(at.bytes, 8000u);
+    done.push_back(at.bytes_done);
+  };
+  executable.bind({.progress = progress});
+  // The first part and the last one are told at once, others a few times a second.
+  EXPECT_EQ(done, (std::vector<std::uint64_t>{4000, 8000}));
+  // What stays is not uploaded again, nor what another executable has uploaded.
+  executable.bind({.progress = progress});
+  Executable other(executable.loaded());
+  other.bind({.progress = progress});
+  EXPECT_EQ(done.size(), 2u);
+}
+
+TEST_F(TensorStackTest, AProgressThatThrowsEndsTheBind) {
+  write_file({"t0", "t1"}, 1000);
+  Executable executable = Executable::prepare(copying("[2, 1000]", "t{i}"), open_device());
+  EXPECT_THROW(executable.bind({.progress = [](const UploadProgress&) { throw 7; }}), int);
+  executable.run();
+  EXPECT_EQ(values<int>(executable.output("y")).back(), 1999);
+}
+
 TEST_F(TensorStackTest, OneTensorIsUploaded) {
   write_file({"a", "b"}, 8);
   for (const char* role : {"weight", "input", "state", "inout"}) {

@@ -153,6 +153,15 @@ class Terminal(Case):
         # Each message takes the place of the one before, and the last one is gone.
         self.assertRegex(text, r"\.\.\.\r\x1b\[K\s")
 
+    def test_uploads(self):
+        names = "".join(f'w{i} = {{ dtype = "f32", shape = [1048576], role = "weight", init = "ones" }}\n'
+                        for i in range(3))
+        copies = "".join(f'[[steps]]\ncopy = {{ from = "w{i}", to = "y" }}\n' for i in range(3))
+        self.write("p.toml", f'[buffers]\n{names}y = {{ dtype = "f32", shape = [1048576], role = "output" }}\n{copies}')
+        text = self.watch("run", "p.toml", status=0)
+        self.assertRegex(text, r"upload w0: 4 MiB of 12 MiB  \[#{6}\.{14}\] 33 %")
+        self.assertRegex(text, r"upload w2: 12 MiB of 12 MiB  \[#{20}\] 100 %")
+
     def test_a_fault(self):
         fault = SOURCE.replace("x[blockIdx", "if (v == 2) __trap(); x[blockIdx")
         self.write("p.toml", PROGRAM.replace(json.dumps(SOURCE), json.dumps(fault)))

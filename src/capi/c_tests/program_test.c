@@ -285,6 +285,42 @@ static void share_one_program(void) {
   baton_program_release(here.program);
 }
 
+typedef struct seen_progress {
+  uint64_t calls, done, bytes;
+  int fails;
+} seen_progress;
+
+static baton_error* see_progress(void* data, const char* buffer, uint64_t done, uint64_t bytes) {
+  seen_progress* seen = (seen_progress*)data;
+  CHECK(strcmp(buffer, "w") == 0);
+  CHECK(done >= seen->done && done <= bytes);
+  ++seen->calls;
+  seen->done = done;
+  seen->bytes = bytes;
+  return seen->fails ? baton_error_create(BATON_ERROR_INTERRUPTED, "enough") : NULL;
+}
+
+static void uploads_tell_their_progress(baton_device* on) {
+  static const char kText[] =
+      "[buffers.w]\ndtype = \"f32\"\nshape = [1000]\nrole = \"weight\"\ninit = \"ones\"\n"
+      "[buffers.y]\ndtype = \"f32\"\nshape = [1000]\nrole = \"output\"\n"
+      "[[steps]]\ncopy = { from = \"w\", to = \"y\" }\n";
+  baton_program* program = NULL;
+  seen_progress seen = {0, 0, 0, 1};
+  REQUIRE_OK(baton_program_load_text(kText, NULL, NULL, on, NULL, &program));
+  OK(baton_program_set_progress(program, see_progress, &seen));
+  FAILS(baton_program_bind(program), BATON_ERROR_INTERRUPTED, "enough");
+  seen.fails = 0;
+  seen.done = 0;
+  OK(baton_program_bind(program));
+  CHECK(seen.calls == 2 && seen.done == 4000 && seen.bytes == 4000);
+  OK(baton_program_set_progress(program, NULL, NULL));
+  OK(baton_program_run(program));
+  CHECK(seen.calls == 2);
+  REFUSED(baton_program_set_progress(NULL, see_progress, &seen), "program is a null pointer");
+  baton_program_release(program);
+}
+
 int main(void) {
   device = open_test_device();
   run_once();
@@ -295,6 +331,7 @@ int main(void) {
   check_edges();
   run_instances_in_threads();
   share_one_program();
+  uploads_tell_their_progress(device);
   baton_device_release(device);
   return finish_test();
 }
