@@ -169,10 +169,30 @@ std::uint32_t bytes_of(const BulkCopy& copy) {
   return copy.tile != nullptr ? copy.tile->bytes() : copy.to.bytes;
 }
 
-// Shows what a copy will do to who looks for races in shared memory.
-void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPlace& mbarrier) {
+// Shows what a copy reads or writes of global memory to who looks for races there.
+void watch_global_side(Exec* x, int lane, const BulkCopy& copy, const CopyParty* party) {
+  const bool reads = copy.to.bytes != 0 && copy.to.space == Space::kGeneric;
+  const AccessKind touch = reads                    ? AccessKind::kRead
+                           : copy.reduce != nullptr ? AccessKind::kUpdate
+                                                    : AccessKind::kWrite;
+  if (copy.tile == nullptr) {
+    return watch_bulk(x, copy.insn, lane, reads ? copy.from : copy.to, touch, party);
+  }
+  for (const TensorTile::Run& run : copy.tile->runs) {
+    watch_bulk(x, copy.insn, lane, {Space::kGlobal, run.address, run.bytes, 1}, touch, party);
+  }
+}
+
+// Shows what a copy will do to who looks for races. What is sent to several blocks is read for all
+// of them, and when that is over is not followed.
+void watch_arriving(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPlace& mbarrier,
+                    bool is_multicast) {
+  const bool has_source = copy->tile != nullptr || copy->from.bytes != 0;
   SharedWatch* watch = x->block->watch;
-  if (watch == nullptr) return;
+  if (watch == nullptr) {
+    if (has_source) watch_global_side(x, lane, *copy, nullptr);
+    return;
+  }
   const SharedWatch::Place awaits{mbarrier.block->rank, mbarrier.offset};
   const auto note = [&](const MemorySpan& span, AccessKind touch) {
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
@@ -182,13 +202,17 @@ void watch_bulk(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPl
   };
   note(copy->from, AccessKind::kRead);
   note(copy->to, copy->reduce == nullptr ? AccessKind::kWrite : AccessKind::kUpdate);
+  if (!has_source) return;
+  const CopyParty party = watch->copy_of(awaits, copy->ticket);
+  watch_global_side(x, lane, *copy, is_multicast ? nullptr : &party);
 }
 
 // Hands a copy to the mbarrier that awaits it.
-bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mbarrier) {
+bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mbarrier,
+          bool is_multicast = false) {
   std::vector<BulkCopy>& arriving = mbarrier.block->async.arriving;
   copy.mark = mbarrier.offset;
-  watch_bulk(x, i, lane, &copy, mbarrier);
+  watch_arriving(x, i, lane, &copy, mbarrier, is_multicast);
   arriving.push_back(std::move(copy));
   wake_waiters(*mbarrier.block, mbarrier.offset);
   return arriving.size() <= kMostUnderWay ||
@@ -224,14 +248,18 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
     one.to.address = with_rank(copy.to.address, rank);
     if (!check_span(x, i, lane, one.to, true)) return false;
     const SharedPlace place = mbarrier_place(x, i, lane, with_rank(mbarrier, rank));
-    if (place.block == nullptr || !send(x, i, lane, std::move(one), place)) return false;
+    if (place.block == nullptr || !send(x, i, lane, std::move(one), place, true)) return false;
   }
   return true;
 }
 
 void send_to_global(Exec* x, int lane, BulkCopy copy) {
-  if (x->block->watch != nullptr) {
-    x->block->watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, AccessKind::kRead));
+  if (SharedWatch* watch = x->block->watch; watch != nullptr) {
+    watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, AccessKind::kRead));
+    const CopyParty party = watch->note_bulk_store(x);
+    watch_global_side(x, lane, copy, &party);
+  } else {
+    watch_global_side(x, lane, copy, nullptr);
   }
   copy.mark = warp_async(*x->block, x->warp->index).bulk_committed[static_cast<std::size_t>(lane)];
   std::vector<BulkCopy>& leaving = x->block->async.leaving;
@@ -366,7 +394,6 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
     copy.to = {form.to_shared ? Space::kGeneric : Space::kGlobal,
                slot_at<std::uint64_t>(x, i->r[0])[lane], bytes, kBulkUnit};
     if (!check_span(x, i, lane, copy.from, false)) return nullptr;
-    watch_bulk_read(x, i, lane, copy.from);
     if (form.to_shared) {
       std::optional<std::uint32_t> ranks;
       if (form.multicast) ranks = slot_at<std::uint32_t>(x, i->r[4])[lane];
@@ -375,7 +402,6 @@ const Insn* op_bulk_copy(Exec* x, const Insn* i) {
       continue;
     }
     if (!check_span(x, i, lane, copy.to, true)) return nullptr;
-    watch_span(x, i, lane, copy.to, form.reduces ? AccessKind::kUpdate : AccessKind::kWrite);
     if (form.masked) copy.byte_mask = slot_at<std::uint32_t>(x, i->r[4])[lane] & 0xffff;
     send_to_global(x, lane, std::move(copy));
   }
@@ -407,7 +433,7 @@ const Insn* op_bulk_wait(Exec* x, const Insn* i) {
     return true;
   });
   if (x->block->watch != nullptr) {
-    x->block->watch->wait_bulk(x, static_cast<std::uint32_t>(i->imm));
+    x->block->watch->wait_bulk(x, static_cast<std::uint32_t>(i->imm), i->mode == 1);
   }
   return i + 1;
 }

@@ -38,7 +38,7 @@ std::optional<TileMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t 
   TensorMapBytes bytes;
   for (std::uint32_t at = 0; at < kTensorMapBytes; at += kMapAlignment) {
     if (!load_lane(x, i, lane, Space::kGeneric, address + at, bytes.data() + at, kMapAlignment,
-                   false)) {
+                   LoadKind::kWeak)) {
       return std::nullopt;
     }
   }
@@ -93,11 +93,6 @@ bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const 
   for (const TensorTile::Run& run : tile.runs) {
     const MemorySpan span{Space::kGlobal, run.address, run.bytes, 1};
     if (!check_span(x, i, lane, span, !form.to_shared)) return false;
-    if (form.to_shared) {
-      watch_bulk_read(x, i, lane, span);
-    } else {
-      watch_span(x, i, lane, span, form.reduces ? AccessKind::kUpdate : AccessKind::kWrite);
-    }
   }
   return true;
 }

@@ -26,7 +26,7 @@ bool move_element(Exec* x, const Insn* i, int lane, const FragmentForm& form, st
     element = *bits >> shift;
     return store_lane(x, i, lane, space, address, &element, bytes, false);
   }
-  if (!load_lane(x, i, lane, space, address, &element, bytes, false)) return false;
+  if (!load_lane(x, i, lane, space, address, &element, bytes, LoadKind::kWeak)) return false;
   if (width < 8) element = element >> (at * width % 8) & ((1u << width) - 1);
   *bits |= element << shift;
   return true;
@@ -112,8 +112,9 @@ const Insn* op_matrix_rows(Exec* x, const Insn* i) {
       const int lane = matrix * 8 + row;
       const std::uint64_t address = slot_at<std::uint64_t>(x, i->r[0])[lane];
       std::uint16_t* data = elements[matrix][row];
-      const bool moved = store ? store_lane(x, i, lane, Space::kGeneric, address, data, kRow, false)
-                               : load_lane(x, i, lane, Space::kGeneric, address, data, kRow, false);
+      const bool moved =
+          store ? store_lane(x, i, lane, Space::kGeneric, address, data, kRow, false)
+                : load_lane(x, i, lane, Space::kGeneric, address, data, kRow, LoadKind::kWeak);
       if (!moved) return nullptr;
     }
   }

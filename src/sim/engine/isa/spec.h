@@ -244,15 +244,19 @@ constexpr bool releases(MemoryOrder order) {
 // a scope; those of the block; those of the cluster.
 enum class MemoryScope : std::uint8_t { kDevice, kBlock, kCluster };
 
-// Insn::mode of what accesses memory has all three: the space in its lower half, the order above,
-// the scope in the upper two bits.
+// Insn::mode of what accesses memory has all three: the space in its lower half, beside whether a
+// load is non-coherent; the order above, the scope in the upper two bits.
 constexpr std::uint8_t access_mode(Space space, MemoryOrder order, MemoryScope scope) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(space) |
                                    static_cast<unsigned>(order) << 4 |
                                    static_cast<unsigned>(scope) << 6);
 }
 constexpr Space space_of_mode(std::uint8_t mode) {
-  return static_cast<Space>(mode & 0xf);
+  return static_cast<Space>(mode & 7);
+}
+constexpr std::uint8_t kNonCoherentBit = 8;
+constexpr bool is_noncoherent(std::uint8_t mode) {
+  return (mode & kNonCoherentBit) != 0;
 }
 constexpr MemoryOrder order_of_mode(std::uint8_t mode) {
   return static_cast<MemoryOrder>(mode >> 4 & 3);

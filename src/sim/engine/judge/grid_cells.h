@@ -65,6 +65,12 @@ class GridToucher {
     return segment_ == other.segment_ && cluster_ == other.cluster_ &&
            ((bits_ ^ other.bits_) & kWhoAndHow) == 0;
   }
+  // The same of another party of its cluster.
+  GridToucher of_warp(std::uint32_t warp) const {
+    GridToucher other = *this;
+    other.bits_ = (bits_ & ~(std::uint64_t{1023} << 12)) | std::uint64_t{warp} << 12;
+    return other;
+  }
   // Of the bytes from so many on: another lane's where each lane has its own.
   GridToucher at(std::uint32_t bytes) const {
     GridToucher part = *this;

@@ -41,14 +41,19 @@ std::string text_of(const std::array<std::uint32_t, 3>& index) {
   return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
 
-const char* advice_of(const GridToucher& a, const GridToucher& b, const ThreadPlace& mine,
-                      const ThreadPlace& theirs, bool lacks_proxy_fence) {
-  if (lacks_proxy_fence) {
-    return "no fence.proxy.async comes between the two: execute one behind the write";
+const char* advice_on_race(const GridToucher& a, const GridToucher& b, const ThreadPlace& mine,
+                           const ThreadPlace& theirs, bool has_copy) {
+  if (has_copy) {
+    return "a bulk copy does so, which may still be under way: wait for it, and order the other "
+           "one "
+           "behind that wait";
   }
   if (a.is_of_other_lane(b)) return "there is no __syncwarp() of the two lanes between them";
   constexpr auto kWeak = GridToucher::Strength::kWeak;
   if (a.strength() != kWeak && b.strength() != kWeak) {
+    if (a.shift() != b.shift() && mine.block == theirs.block) {
+      return "they differ in size: strong accesses order nothing unless they are of the same bytes";
+    }
     return "the scope of one of them does not reach the other's block: use the scope gpu";
   }
   if (mine.block == theirs.block) return "there is no barrier between the two";
@@ -60,7 +65,7 @@ const char* advice_of(const GridToucher& a, const GridToucher& b, const ThreadPl
 }  // namespace
 
 void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher& other,
-                       bool other_writes, std::uint64_t address, bool lacks_proxy_fence) {
+                       bool other_writes, std::uint64_t address, Cause cause) {
   GridState& grid = *run.access.x->grid;
   // About the one that reads, if one does.
   const bool is_mine = !run.writes || other_writes;
@@ -70,10 +75,12 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
   const GridParty& rival = is_mine ? met : self;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(subject.toucher.insn()),
                                    reinterpret_cast<std::uintptr_t>(rival.toucher.insn()),
-                                   rival.writes ? 1u : 0u, lacks_proxy_fence ? 7u : 6u};
+                                   rival.writes ? 1u : 0u, 6u + static_cast<unsigned>(cause)};
   const auto compose = [&] {
-    const ThreadPlace mine = place_of(grid, subject.toucher);
-    const ThreadPlace theirs = place_of(grid, rival.toucher);
+    const ThreadPlace mine = place_of(grid, asked_by(subject.toucher));
+    const ThreadPlace theirs = place_of(grid, asked_by(rival.toucher));
+    const SharedWatch& watch = *run.access.x->block->watch;
+    const bool has_copy = watch.is_copy(me.warp()) || watch.is_copy(other.warp());
     driver::Finding finding(driver::FindingKind::kGlobalRace);
     finding.tag = driver::tag_of(grid.launch.note.get());
     finding.kernel = grid.launch.kernel->name;
@@ -87,7 +94,8 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
         describe(*grid.memory, grid.launch.note.get(), address), text_of(theirs.thread),
         mine.block == theirs.block ? "the same block" : "block " + text_of(theirs.block),
         rival.verb(), where_of(grid, rival.toucher.insn()),
-        advice_of(me, other, mine, theirs, lacks_proxy_fence));
+        cause == Cause::kRace ? advice_on_race(me, other, mine, theirs, has_copy)
+                              : advice_of(cause));
     return finding;
   };
   const bool may_be_updated = !subject.writes && rival.toucher.updates() &&
@@ -98,6 +106,26 @@ void GridRaces::report(const Run& run, const GridToucher& me, const GridToucher&
   } else {
     held_.emplace(key, Held{subject.toucher.insn(), compose()});
   }
+}
+
+// The thread that asked for it, if it is a copy's.
+GridToucher GridRaces::asked_by(const GridToucher& toucher) const {
+  const auto found = askers_.find(std::uint64_t{toucher.cluster()} << 10 | toucher.warp());
+  return found == askers_.end() ? toucher : toucher.of_warp(found->second);
+}
+
+const char* GridRaces::advice_of(Cause cause) {
+  switch (cause) {
+    case Cause::kRace:
+      break;
+    case Cause::kProxyFence:
+      return "no fence.proxy.async comes between the two: execute one behind the write";
+    case Cause::kNonCoherent:
+      return "a non-coherent load (__ldg, or const __restrict__) may miss that, whatever orders "
+             "the "
+             "two: load it in the ordinary way";
+  }
+  return "";
 }
 
 void GridRaces::report_held(GridState& grid) {

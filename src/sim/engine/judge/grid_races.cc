@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::size_t kMostReaders = 15;  // of a part, besides the last one
 constexpr std::uint32_t kMostWarps = 1024;
+constexpr std::uint32_t kWidestLane = 32;
+
+// Whether the two access the same place, but not the same bytes: then they are not morally strong.
+// Updates may be wider than what they stand for, as those of parts of words.
+bool differ_in_size(const GridToucher& a, const GridToucher& b) {
+  return !a.updates() && !b.updates() && a.shift() != b.shift() &&
+         std::max(a.shift(), b.shift()) < GridToucher::kManyLanes;
+}
 
 GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
   if (!is_strong(touch)) return GridToucher::Strength::kWeak;
@@ -25,21 +33,11 @@ GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
 }
 
 // Whether the segment of the other one is over for who knows that.
-bool comes_after(const Knowledge& knowledge, const GridToucher& me, const GridToucher& other,
-                 std::uint32_t segment) {
-  if (other.cluster() == me.cluster()) {
-    return other.warp() == me.warp() || at(knowledge.over, other.warp()) > segment;
-  }
-  const Times* over = knowledge.others.of(other.cluster());
-  return over != nullptr && at(*over, other.warp()) > segment;
-}
-bool comes_after(const Knowledge& knowledge, const GridToucher& me, const GridToucher& other) {
-  return comes_after(knowledge, me, other, other.segment());
-}
 
-// Whether both are strong, each for the other's thread.
+// Whether both are strong, each for the other's thread, and of the same bytes.
 bool are_in_harmony(const GridToucher& a, const GridToucher& b, std::uint32_t warps_of_block) {
   using Strength = GridToucher::Strength;
+  if (differ_in_size(a, b)) return false;
   const Strength least = std::min(a.strength(), b.strength());
   if (least == Strength::kWeak || least == Strength::kDevice) return least == Strength::kDevice;
   if (a.cluster() != b.cluster()) return false;
@@ -52,25 +50,42 @@ std::uint64_t key_of(const GridToucher& toucher) {
 
 }  // namespace
 
+bool GridRaces::comes_after(const Run& run, const GridToucher& other, std::uint32_t segment) {
+  const Knowledge& knowledge = run.knowledge;
+  if (other.cluster() == run.me.cluster()) {
+    // Copies that one party asks for, one after the other, are taken for ordered.
+    return other.warp() == run.warp || other.warp() == run.me.warp() ||
+           at(knowledge.over, other.warp()) > segment;
+  }
+  const Times* over = knowledge.others.of(other.cluster());
+  return over != nullptr && at(*over, other.warp()) > segment;
+}
+
 void GridRaces::touch(const Access& access, int lane, std::uint32_t lanes, std::uint64_t offset) {
   Exec* x = access.x;
   const SharedWatch& watch = *x->block->watch;
   const std::uint32_t warp = watch.warp_of(x);
   const std::uint64_t cluster = x->block->cluster->number;
-  if (warp >= kMostWarps || cluster > UINT32_MAX) return;
-  const std::uint32_t shift =
-      std::has_single_bit(access.bytes) && access.bytes <= GridCells::kSector
-          ? static_cast<std::uint32_t>(std::countr_zero(access.bytes))
-          : GridToucher::kOneLane;
+  const std::uint32_t party = access.copy == nullptr ? warp : access.copy->party;
+  if (std::max(warp, party) >= kMostWarps || cluster > UINT32_MAX) return;
+  std::uint32_t shift = GridToucher::kOneLane;
+  if (access.copy != nullptr) {
+    shift = GridToucher::kManyLanes;
+    askers_[std::uint64_t{cluster} << 10 | party] = warp;
+  } else if (std::has_single_bit(access.bytes) && access.bytes <= kWidestLane) {
+    shift = static_cast<std::uint32_t>(std::countr_zero(access.bytes));
+  }
   const std::uint64_t address = access.region->base + offset;
   const Run run{access,
                 watch.knowledge_of(warp),
-                GridToucher(static_cast<std::uint32_t>(cluster), warp, watch.segment_of(warp),
+                GridToucher(static_cast<std::uint32_t>(cluster), party,
+                            access.copy == nullptr ? watch.segment_of(warp) : access.copy->index,
                             access.insn, lane, shift, strength_of(access.touch, access.scope),
                             access.touch == AccessKind::kUpdate),
                 address,
                 address + std::uint64_t{lanes} * access.bytes,
                 lane,
+                warp,
                 !reads_only(access.touch)};
   constexpr std::uint64_t kInSector = GridCells::kSector - 1;
   for (std::uint64_t start = address & ~kInSector; start < run.end; start += GridCells::kSector) {
@@ -111,9 +126,12 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
   const GridToucher me = run.me.at(static_cast<std::uint32_t>(start - run.address));
   const bool may_miss_lanes =
       me.is_of_other_lane(cell.write) || (run.writes && me.is_of_other_lane(cell.read));
-  if (!run.writes && run.access.is_kept && !may_miss_lanes && me.is_repeated_by(cell.read)) return;
-  if (me.strength() == GridToucher::Strength::kWeak && run.access.is_kept && !may_miss_lanes &&
-      cell.is_all_of(me)) {
+  if (run.access.is_noncoherent && cell.write.is_any()) {
+    return report(run, me, cell.write, true, start, Cause::kNonCoherent);
+  }
+  const bool is_plain = run.access.is_kept && !run.access.is_async && !may_miss_lanes;
+  if (!run.writes && is_plain && me.is_repeated_by(cell.read)) return;
+  if (me.strength() == GridToucher::Strength::kWeak && is_plain && cell.is_all_of(me)) {
     return run.writes ? cell.set_write(me.beside(cell.write))
                       : static_cast<void>(cell.read = me.beside(cell.read));
   }
@@ -127,7 +145,7 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
     }
     compare(run, cell.write, Past::kWrite, start, at);
   }
-  if (lacks_proxy_fence(run, me, cell)) report(run, me, cell.write, true, start, true);
+  if (lacks_proxy_fence(run, cell)) report(run, me, cell.write, true, start, Cause::kProxyFence);
   const GridCell::More* const more = cell.more.get();
   if (more != nullptr && more->weaker_write.is_any()) {
     compare(run, more->weaker_write, Past::kWrite, start, start);
@@ -151,16 +169,17 @@ void GridRaces::look(const Run& run, GridCell& cell, std::uint64_t start, std::u
 }
 
 bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& other) const {
-  return (me.is_of_other_lane(other) || !comes_after(run.knowledge, me, other)) &&
+  return (me.is_of_other_lane(other) || !comes_after(run, other)) &&
          !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
 }
 
 // Whether a copy of the async proxy reads what a thread of the cluster wrote and no proxy fence
 // made visible to it. A fence of another cluster is not known, and taken for granted.
-bool GridRaces::lacks_proxy_fence(const Run& run, const GridToucher& me, const GridCell& cell) {
+bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell) {
   const GridToucher& writer = cell.write;
-  return !run.access.is_kept && writer.is_any() && writer.cluster() == me.cluster() &&
-         comes_after(run.knowledge, me, writer) &&
+  const SharedWatch& watch = *run.access.x->block->watch;
+  return run.access.is_async && !run.writes && writer.is_any() && !watch.is_copy(writer.warp()) &&
+         writer.cluster() == run.me.cluster() && comes_after(run, writer) &&
          at(run.knowledge.fenced, writer.warp()) <= writer.segment();
 }
 
@@ -170,17 +189,16 @@ bool GridRaces::has_observed(const Run& run, const GridCell& cell) {
   if (cell.more == nullptr) return false;
   if (!run.writes) {
     const auto& equal = cell.more->equal_writers;
-    if (std::any_of(equal.begin(), equal.end(), [&](const auto& each) {
-          return comes_after(run.knowledge, run.me, each.second);
-        })) {
+    if (std::any_of(equal.begin(), equal.end(),
+                    [&](const auto& each) { return comes_after(run, each.second); })) {
       return true;
     }
   }
   if (cell.write.strength() == GridToucher::Strength::kWeak) return false;
-  return std::any_of(
-      cell.more->observers.begin(), cell.more->observers.end(), [&](const auto& each) {
-        return comes_after(run.knowledge, run.me, each.second.latest, each.second.first_segment);
-      });
+  return std::any_of(cell.more->observers.begin(), cell.more->observers.end(),
+                     [&](const auto& each) {
+                       return comes_after(run, each.second.latest, each.second.first_segment);
+                     });
 }
 
 // The first of the bytes that the store changes, or the end of them.
@@ -227,13 +245,15 @@ void GridRaces::add_reader(const Run& run, GridCell& cell, const GridToucher& me
     if (is_new) found->second.first_segment = me.segment();
     return;
   }
-  if (!cell.read.is_any() || comes_after(run.knowledge, me, cell.read)) {
+  // Who knows that a copy is over need not know what came before it.
+  const bool may_replace = !run.access.is_async;
+  if (!cell.read.is_any() || (may_replace && comes_after(run, cell.read))) {
     cell.read = me;
     return;
   }
   if (cell.more == nullptr) cell.more = std::make_unique<GridCell::More>();
   for (GridToucher& reader : cell.more->readers) {
-    if (!comes_after(run.knowledge, me, reader)) continue;
+    if (!may_replace || !comes_after(run, reader)) continue;
     reader = me;
     return;
   }

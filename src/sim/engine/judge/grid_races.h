@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "sim/engine/isa/spec.h"
@@ -42,7 +43,10 @@ class GridRaces {
     AccessKind touch = AccessKind::kRead;
     MemoryScope scope = MemoryScope::kDevice;  // of a strong one
     StoredValues values = {};
-    bool is_kept = true;  // else it is a copy's, and only compared with what was before it
+    bool is_kept = true;          // else it is a copy's, and only compared with what was before it
+    bool is_noncoherent = false;  // a load
+    bool is_async = false;        // a bulk copy's
+    const CopyParty* copy = nullptr;  // of one that is kept
   };
 
   // `lanes` lanes from `lane` on touch bytes side by side, from `offset` in the region on.
@@ -61,22 +65,31 @@ class GridRaces {
     GridToucher me;  // the first lane
     std::uint64_t address = 0, end = 0;
     int lane = 0;
+    std::uint32_t warp = 0;  // that executes it
     bool writes = false;
   };
+  // Why two accesses are a finding.
+  enum class Cause : std::uint8_t { kRace, kProxyFence, kNonCoherent };
 
   void touch_parts(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   void look(const Run& run, GridCell& cell, std::uint64_t start, std::uint32_t bytes);
   enum class Past : std::uint8_t { kRead, kWrite };
   bool races(const Run& run, const GridToucher& me, const GridToucher& other) const;
-  static bool lacks_proxy_fence(const Run& run, const GridToucher& me, const GridCell& cell);
+  static bool lacks_proxy_fence(const Run& run, const GridCell& cell);
   void compare(const Run& run, const GridToucher& other, Past past, std::uint64_t start,
                std::uint64_t at);
   static bool has_observed(const Run& run, const GridCell& cell);
+  static bool comes_after(const Run& run, const GridToucher& other, std::uint32_t segment);
+  static bool comes_after(const Run& run, const GridToucher& other) {
+    return comes_after(run, other, other.segment());
+  }
   static std::uint64_t first_difference(const Run& run, std::uint64_t start, std::uint32_t bytes);
   void note_update(const GridCell& cell, const GridToucher& me);
   static void add_reader(const Run& run, GridCell& cell, const GridToucher& me);
   void report(const Run& run, const GridToucher& me, const GridToucher& other, bool other_writes,
-              std::uint64_t address, bool lacks_proxy_fence = false);
+              std::uint64_t address, Cause cause = Cause::kRace);
+  static const char* advice_of(Cause cause);
+  GridToucher asked_by(const GridToucher& toucher) const;
 
   GridCells cells_;
   GridFlags flags_;
@@ -87,6 +100,8 @@ class GridRaces {
   };
   std::map<LoggedFindings::Key, Held> held_;
   std::unordered_set<const Insn*> updated_later_;
+  // By the cluster and party of copies, which warp asked for them.
+  std::unordered_map<std::uint64_t, std::uint32_t> askers_;
 };
 
 }  // namespace baton::sim

@@ -102,6 +102,19 @@ void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, Acce
   if (touch != AccessKind::kRead) give_flag(x, lane, place, releases(order));
 }
 
+// A strong vector access is one of each element (PTX ISA 9.0, "Vector Data-types").
+void watch_elements(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
+                    std::uint64_t offset, std::uint32_t bytes, AccessKind touch,
+                    const std::byte* value) {
+  const std::uint32_t each = i->u.list[0] >> 8 & 0xff;
+  for (std::uint32_t at = 0; at < bytes; at += each) {
+    StoredValues values;
+    if (value != nullptr) values = {{value + at}, 0, each};
+    watch_lane(x, i, lane, region, is_shared, offset + at, each, touch, true,
+               scope_of_mode(i->mode), values);
+  }
+}
+
 }  // namespace
 
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
@@ -111,7 +124,8 @@ void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::u
 }
 
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
-               std::uint32_t bytes, bool strong) {
+               std::uint32_t bytes, LoadKind kind) {
+  const bool strong = kind == LoadKind::kStrong;
   const CheckedAccess access{x, i, lane, "reads", bytes, bytes};
   const SpaceAddress place = resolve(space, address);
   if (misaligned(access, place)) return false;
@@ -134,8 +148,13 @@ bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t addr
   if (region->written != nullptr) check_written(access, place, *region, offset);
   if (strong) pass_flag(x, i, lane, place, AccessKind::kRead);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, strong,
-               scope_of_mode(i->mode));
+    if (strong) {
+      watch_elements(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, nullptr);
+    } else if (kind == LoadKind::kNonCoherent && is_global) {
+      watch_noncoherent(x, i, lane, *region, offset, bytes);
+    } else {
+      watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kRead, false);
+    }
   }
   if (strong) {
     load_strong(region->host + offset, buffer, bytes);
@@ -171,8 +190,13 @@ bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t add
   const std::uint64_t offset = place.address - region->base;
   if (strong) pass_flag(x, i, lane, place, AccessKind::kWrite);
   if (region->shadow != nullptr) {
-    watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, strong,
-               scope_of_mode(i->mode), {{static_cast<const std::byte*>(buffer)}, 0, bytes});
+    const auto* value = static_cast<const std::byte*>(buffer);
+    if (strong) {
+      watch_elements(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, value);
+    } else {
+      watch_lane(x, i, lane, *region, !is_global, offset, bytes, AccessKind::kWrite, false,
+                 MemoryScope::kDevice, {{value}, 0, bytes});
+    }
   }
   if (strong) {
     store_strong(region->host + offset, buffer, bytes);

@@ -13,9 +13,11 @@ namespace baton::sim {
 
 // Copies `bytes` between `buffer` and the memory that `address` means in `space`. False where the
 // access is wrong: the fault is recorded and the handler returns x->stop's kFault by null. Strong
-// accesses of up to 16 bytes are single-copy atomic. Counts the traffic of global memory.
+// accesses of up to 16 bytes are single-copy atomic; `i` is then one of any_access, which says how
+// large an element is. Counts the traffic of global memory.
+enum class LoadKind : std::uint8_t { kWeak, kStrong, kNonCoherent };
 bool load_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address, void* buffer,
-               std::uint32_t bytes, bool strong);
+               std::uint32_t bytes, LoadKind kind);
 bool store_lane(Exec* x, const Insn* i, int lane, Space space, std::uint64_t address,
                 const void* buffer, std::uint32_t bytes, bool strong);
 

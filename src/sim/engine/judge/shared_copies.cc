@@ -89,12 +89,20 @@ void SharedWatch::note_bulk_read(Exec* x, const Access& access) {
   note_copies(x, reads_, {&access, 1});
 }
 
-void SharedWatch::commit_bulk(Exec* x) {
-  commit(x, reads_);
+CopyParty SharedWatch::note_bulk_store(Exec* x) {
+  Copies& stores = stores_[warp_of(x)];
+  if (stores.party == 0) stores.party = parties_++;
+  return {stores.party, stores.index++};
 }
 
-void SharedWatch::wait_bulk(Exec* x, std::uint32_t left) {
+void SharedWatch::commit_bulk(Exec* x) {
+  commit(x, reads_);
+  commit(x, stores_);
+}
+
+void SharedWatch::wait_bulk(Exec* x, std::uint32_t left, bool for_reads) {
   wait(x, reads_, left);
+  if (!for_reads) wait(x, stores_, left);
 }
 
 std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& access,
@@ -117,6 +125,11 @@ std::uint32_t SharedWatch::note_bulk(Exec* x, std::uint32_t rank, const Access& 
 void SharedWatch::complete_bulk(const Place& mbarrier, std::uint32_t ticket) {
   Mbarrier& awaiting = mbarriers_[mbarrier];
   raise(awaiting.arriving.over, awaiting.party, ticket);
+}
+
+CopyParty SharedWatch::copy_of(const Place& mbarrier, std::uint32_t ticket) const {
+  const auto found = mbarriers_.find(mbarrier);
+  return {found == mbarriers_.end() ? 0 : found->second.party, ticket - 1};
 }
 
 }  // namespace baton::sim

@@ -40,6 +40,7 @@ void SharedWatch::begin() {
   mbarriers_.clear();
   copies_.clear();
   reads_.clear();
+  stores_.clear();
   parties_ = all_;
   patience_ = 0;
 }

@@ -211,8 +211,10 @@ class SharedWatch {
   void arrive_copies(Exec* x, std::uint32_t offset);
   // A bulk copy reads there, and is over once the warp waited for its bulk group.
   void note_bulk_read(Exec* x, const Access& access);
+  // It also writes global memory (grid_races.h), which is over later than its read.
+  CopyParty note_bulk_store(Exec* x);
   void commit_bulk(Exec* x);
-  void wait_bulk(Exec* x, std::uint32_t left);
+  void wait_bulk(Exec* x, std::uint32_t left, bool for_reads);
   // A place in the shared memory of a block of the cluster.
   struct Place {
     std::uint32_t rank = 0, offset = 0;
@@ -222,6 +224,7 @@ class SharedWatch {
   // It is over for those who wait for the phase of the mbarrier in which that is told the ticket.
   std::uint32_t note_bulk(Exec* x, std::uint32_t rank, const Access& access, const Place& mbarrier);
   void complete_bulk(const Place& mbarrier, std::uint32_t ticket);
+  CopyParty copy_of(const Place& mbarrier, std::uint32_t ticket) const;
 
   // --- What orders the executing warp and others. `x` is also for the findings ---
   void arrive(Exec* x, std::uint32_t barrier);
@@ -248,14 +251,15 @@ class SharedWatch {
   std::uint32_t segment_of(std::uint32_t warp) const { return index_[warp]; }
   const Knowledge& knowledge_of(std::uint32_t warp) const { return clocks_[warp]; }
   std::uint32_t warps_of_block() const { return warps_; }
+  bool is_copy(std::uint32_t party) const { return party >= all_; }
   // Whether the executing warp knows that the block of that rank has begun.
   bool has_begun(const Exec* x, std::uint32_t rank) const;
 
  private:
   // Parties of clocks are the warps of the cluster and, from the first asynchronous copy on, what
-  // copies for one warp, by cp.async or by bulk copies out of shared memory, and what copies in
-  // bulk for one mbarrier. Copies of one party are not ordered with each other before they are
-  // over. Copies that one warp asks for, of one kind.
+  // copies for one warp, by cp.async or by bulk copies out of shared memory (reading that, and
+  // writing global memory), and what copies in bulk for one mbarrier. Copies of one party are not
+  // ordered with each other before they are over. Copies that one warp asks for, of one kind.
   struct Copies {
     std::uint32_t party = 0;
     std::shared_ptr<Footprint> open;
@@ -320,7 +324,7 @@ class SharedWatch {
   std::unordered_map<std::uint64_t, Flag> flags_;
   Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
-  AllCopies copies_, reads_;
+  AllCopies copies_, reads_, stores_;
   std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
 };
 

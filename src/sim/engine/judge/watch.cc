@@ -63,14 +63,24 @@ void each_side_by_side(const Offset* offsets, std::uint32_t mask, std::uint64_t 
   }
 }
 
+// Of what the quick ways to memory execute.
+bool loads_noncoherently(const Insn* i, AccessKind touch) {
+  return touch == AccessKind::kRead && is_noncoherent(i->mode);
+}
+
 // Apart from the rest, which is all that most runs need.
 template <class Offset>
 [[gnu::noinline, gnu::cold]] void watch_inside(Exec* x, const Insn* i, const Region& region,
                                                const Offset* offsets, std::uint32_t mask,
                                                std::uint64_t base, std::uint32_t bytes,
                                                AccessKind touch, const StoredValues& values) {
-  const GridRaces::Access access{
-      .x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values};
+  const GridRaces::Access access{.x = x,
+                                 .insn = i,
+                                 .region = &region,
+                                 .bytes = bytes,
+                                 .touch = touch,
+                                 .values = values,
+                                 .is_noncoherent = loads_noncoherently(i, touch)};
   each_side_by_side(offsets, mask, base, bytes,
                     [&](int lane, std::uint32_t lanes, std::uint64_t offset) {
                       x->grid->races->touch(access, lane, lanes, offset);
@@ -201,9 +211,14 @@ void watch_row(Exec* x, const Insn* i, const Region& region, bool is_shared, std
     return note_shared(region, access);
   }
   if (GridRaces* races = x->grid->races.get()) {
-    races->touch(
-        {.x = x, .insn = i, .region = &region, .bytes = bytes, .touch = touch, .values = values}, 0,
-        kLanes, offset);
+    races->touch({.x = x,
+                  .insn = i,
+                  .region = &region,
+                  .bytes = bytes,
+                  .touch = touch,
+                  .values = values,
+                  .is_noncoherent = loads_noncoherently(i, touch)},
+                 0, kLanes, offset);
   }
   if (!concerns(x, region, touch)) return;
   GlobalWatch watch(x, i, region, bytes, touch, false);
@@ -306,14 +321,31 @@ void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_
   note_shared(region, access);
 }
 
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
-                     std::uint32_t bytes) {
+void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                       std::uint32_t bytes) {
   if (GridRaces* races = x->grid->races.get()) {
-    races->touch({.x = x, .insn = i, .region = &region, .bytes = bytes, .is_kept = false}, lane, 1,
-                 offset);
+    races->touch({.x = x, .insn = i, .region = &region, .bytes = bytes, .is_noncoherent = true},
+                 lane, 1, offset);
   }
   if (!concerns(x, region, AccessKind::kRead)) return;
   GlobalWatch(x, i, region, bytes, AccessKind::kRead, false).touch(lane, region.within + offset);
+}
+
+void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                std::uint32_t bytes, AccessKind touch, const CopyParty* copy) {
+  if (GridRaces* races = x->grid->races.get()) {
+    races->touch({.x = x,
+                  .insn = i,
+                  .region = &region,
+                  .bytes = bytes,
+                  .touch = touch,
+                  .is_kept = copy != nullptr || !reads_only(touch),
+                  .is_async = true,
+                  .copy = copy},
+                 lane, 1, offset);
+  }
+  if (!concerns(x, region, touch)) return;
+  GlobalWatch(x, i, region, bytes, touch, is_strong(touch)).touch(lane, region.within + offset);
 }
 
 void watch_copies(Exec* x, const Insn* i, const std::uint32_t* offsets, std::uint32_t mask,

@@ -52,9 +52,18 @@ void watch_lanes(Exec* x, const Insn* i, const Region& region, bool is_shared,
 void watch_lane(Exec* x, const Insn* i, int lane, const Region& region, bool is_shared,
                 std::uint64_t offset, std::uint32_t bytes, AccessKind touch, bool strong,
                 MemoryScope scope = MemoryScope::kDevice, const StoredValues& values = kNoValues);
-// A copy in bulk reads global memory, and may be over before what its thread does next.
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
-                     std::uint32_t bytes);
+// A non-coherent load of one lane, of global memory.
+void watch_noncoherent(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                       std::uint32_t bytes);
+// Which copy it is of those that are waited for together (shared_watch.h), which are a party of
+// clocks.
+struct CopyParty {
+  std::uint32_t party = 0;
+  std::uint32_t index = 0;
+};
+// A copy in bulk accesses global memory. Null: when it is over is not followed.
+void watch_bulk(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,
+                std::uint32_t bytes, AccessKind touch, const CopyParty* copy);
 
 // An atomic of one lane on its own block's shared memory: it may also order threads.
 void watch_update(Exec* x, const Insn* i, int lane, const Region& region, std::uint64_t offset,

@@ -226,6 +226,7 @@ void Lowering::access(bool is_store) {
   const MemoryOrder order = take_order(m);
   const MemoryScope scope = take_scope(m);
   const bool cached_policy = insn_->has("L2::cache_hint");
+  const bool noncoherent = !is_store && insn_->has("nc");
   m.drop_hints();
   m.take("unified");
   const Space space = take_space(m);
@@ -281,6 +282,7 @@ void Lowering::access(bool is_store) {
   use(proto, 0, where.slot);
   proto.imm = where.offset;
   proto.mode = access_mode(spec.space, order, scope);
+  if (noncoherent) proto.mode |= kNonCoherentBit;
   proto.cache = next_region();
   count(proto, spec.space, 0, spec.bytes * spec.elements);
   if (quick != nullptr && spec.elements <= 4) {

@@ -46,12 +46,13 @@ void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, Access
              touch == AccessKind::kUpdate);
 }
 
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const MemorySpan& span) {
+void watch_bulk(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
+                const CopyParty* copy) {
   const SpaceAddress place = resolve(span.space, span.address);
   if (place.space != Space::kGlobal) return;
   const Region* region = x->grid->snapshot->find(place.address);
   if (region == nullptr || region->shadow == nullptr) return;
-  watch_bulk_read(x, i, lane, *region, place.address - region->base, span.bytes);
+  watch_bulk(x, i, lane, *region, place.address - region->base, span.bytes, touch, copy);
 }
 
 std::byte* span_place(Exec* x, const MemorySpan& span, bool writes) {

@@ -25,8 +25,9 @@ bool check_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, bool w
 // Shows a span of global memory that was checked to who looks for races. An update is one that may
 // be beside others.
 void watch_span(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch);
-// The same of a copy in bulk that reads the span.
-void watch_bulk_read(Exec* x, const Insn* i, int lane, const MemorySpan& span);
+// The same of a copy in bulk that reads or writes the span; `copy` as in watch.h.
+void watch_bulk(Exec* x, const Insn* i, int lane, const MemorySpan& span, AccessKind touch,
+                const CopyParty* copy);
 
 // The host memory behind a span that was checked before, or null where it is there no longer:
 // freed, or of a block that exited. Marks what is to be written.

@@ -26,11 +26,12 @@ class LaneReader {
   bool param(int k, T* value) {
     const Warp& warp = *x_->warp;
     const std::uint32_t base = warp.frames[warp.fragments[warp.current].frame].local_base;
-    return load_lane(x_, i_, lane_, Space::kLocal, base + i_->r[k], value, sizeof(T), false);
+    return load_lane(x_, i_, lane_, Space::kLocal, base + i_->r[k], value, sizeof(T),
+                     LoadKind::kWeak);
   }
   template <class T>
   bool value(std::uint64_t address, T* value) {
-    return load_lane(x_, i_, lane_, Space::kGeneric, address, value, sizeof(T), false);
+    return load_lane(x_, i_, lane_, Space::kGeneric, address, value, sizeof(T), LoadKind::kWeak);
   }
   bool text(std::uint64_t address, std::string* text) {
     for (char c = 1; text->size() < kLongestText;) {
