@@ -78,7 +78,8 @@ bool share_memory(std::span<const Given> arguments) {
 
 EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
                      load::Footprints& footprints, bool has_pdl)
-    : footprints_(footprints),
+    : buffers_(buffers),
+      footprints_(footprints),
       has_pdl_(has_pdl),
       chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
       branches_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
@@ -139,8 +140,18 @@ overlap::GivenArgument EdgeJudge::given(const bind::LaunchExecution& execution,
     for (const bind::PlannedArgument::Part& part : execution.launch.args[index].parts()) {
       // The 128 bytes of a tensor map by value are not followed.
       if (part.value.is_tensor_map()) return {};
-      if (!part.value.buffer()) continue;
-      out.fields.push_back({part.position, starts_[*part.value.buffer()].memory});
+      const auto* const place =
+          static_cast<const std::byte*>(execution.arguments[index]) + part.position;
+      std::uint64_t bits = 0;
+      const bool is_number = part.value.size() <= sizeof(bits);
+      if (is_number) std::memcpy(&bits, place, part.value.size());
+      if (part.value.buffer()) {
+        const BufferStart& start = starts_[*part.value.buffer()];
+        const std::uint64_t offset = bits - buffers_[*part.value.buffer()].address();
+        out.fields.push_back({part.position, start.memory, start.offset + offset});
+      } else if (is_number && !part.value.is_raw()) {
+        out.numbers.push_back({part.position, part.value.size(), bits});
+      }
     }
     return out;
   }

@@ -31,8 +31,8 @@ struct TriggerFacts {
 // forbids an early start, all of them are full.
 class EdgeJudge : public bind::LaunchObserver {
  public:
-  // `has_pdl`: whether the device has programmatic dependent launch. The footprints must outlive
-  // the judge.
+  // `has_pdl`: whether the device has programmatic dependent launch. The buffers and the
+  // footprints must outlive the judge.
   EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers, load::Footprints& footprints,
             bool has_pdl);
 
@@ -149,6 +149,7 @@ class EdgeJudge : public bind::LaunchObserver {
                     std::span<const overlap::GivenArgument> arguments);
   void note_unsafe(const bind::LaunchExecution& execution, const std::string& reason);
 
+  const bind::BufferTable& buffers_;
   load::Footprints& footprints_;
   const bool has_pdl_;
   std::vector<MemoryFacts> memories_;  // by MemoryId

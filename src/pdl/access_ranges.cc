@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pdl/footprint.h"
+#include "pdl/parameter_value.h"
 #include "pdl/value.h"
 #include "ptx/traversal.h"
 
@@ -260,23 +261,11 @@ AccessRanges::Found AccessRanges::special(SpecialRegister name) const {
   return std::nullopt;
 }
 
-// An argument of the launch, read whole.
+// An argument of the launch, or a field of one.
 AccessRanges::Found AccessRanges::loaded(const Operation& operation) const {
-  const bool is_whole = operation.space == Operation::Space::kParam &&
-                        operation.address.kind == ValueSource::Kind::kParam &&
-                        operation.address.id < arguments_.size() &&
-                        operation.instruction->operands.size() == 2 &&
-                        operation.instruction->operands[1].offset == 0;
-  if (!is_whole) return std::nullopt;
-  const GivenArgument& given = arguments_[operation.address.id];
-  if (given.kind == GivenArgument::Kind::kMemory && operation.width == 64 &&
-      given.offset != kUnknownOffset) {
-    return Located{given.memory, NumberRange::constant(given.offset)};
-  }
-  if (given.kind != GivenArgument::Kind::kScalar || !given.bits) return std::nullopt;
-  const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
-  const std::uint64_t bits = loaded_bits(*given.bits, operation.width, is_signed);
-  return Located{std::nullopt, NumberRange::constant(static_cast<std::int64_t>(bits))};
+  const auto found = parameter_value(operation, 0, arguments_);
+  if (!found) return std::nullopt;
+  return Located{found->memory, NumberRange::constant(static_cast<std::int64_t>(found->bits))};
 }
 
 AccessRanges::Found AccessRanges::computed(const Operation& operation,

@@ -36,13 +36,19 @@ struct GivenArgument {
     kMemory,     // an address: `memory` and `offset` in it, in bytes
     kTensorMap,  // a map by value, of what lies in `memory` from `offset` on
     kScalar,     // a number, `bits` where it is known
-    kStruct,     // a struct by value whose addresses are `fields`
+    kStruct,     // a struct by value whose addresses are `fields`, and whose numbers `numbers`
     kBytes,      // a struct by value, which may hold any address
   };
   // An address in a struct, 8 bytes at `position`.
   struct Field {
     std::uint32_t position = 0;
     MemoryId memory = 0;
+    std::uint64_t offset = kUnknownOffset;  // in the memory, in bytes
+  };
+  // A number in a struct, at most 8 bytes at `position`.
+  struct Number {
+    std::uint32_t position = 0, bytes = 0;
+    std::uint64_t bits = 0;
   };
   Kind kind = Kind::kBytes;
   MemoryId memory = 0;
@@ -51,6 +57,7 @@ struct GivenArgument {
   std::uint64_t bytes = kUnknownBytes;
   std::optional<std::uint64_t> bits = {};
   std::vector<Field> fields = {};
+  std::vector<Number> numbers = {};  // those that are known
 
   static GivenArgument pointer(MemoryId memory, std::uint64_t offset = 0,
                                std::uint64_t bytes = kUnknownBytes) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pdl/footprint.h"
+#include "pdl/parameter_value.h"
 #include "pdl/value.h"
 #include "ptx/dominators.h"
 #include "ptx/traversal.h"
@@ -204,6 +205,10 @@ class Walk {
     for (std::size_t k = 0; k < operation.defines.size(); ++k) {
       values_[operation.defines[k]] = k == 0 ? value : KnownValue();
     }
+    if (operation.kind != Kind::kLoad || passes != true) return;
+    for (std::size_t k = 1; k < operation.defines.size(); ++k) {
+      values_[operation.defines[k]] = loaded(operation, k);
+    }
   }
 
   // Registers are values here: what is held back gives another value its name.
@@ -215,7 +220,7 @@ class Walk {
 
   KnownValue result(const Operation& operation) const {
     if (operation.instruction == nullptr) return {};
-    if (operation.kind == Kind::kLoad) return loaded(operation);
+    if (operation.kind == Kind::kLoad) return loaded(operation, 0);
     if (operation.kind == Kind::kPass) return passed(operation);
     if (operation.kind != Kind::kCompute) return {};
     const std::string_view opcode = operation.instruction->opcode;
@@ -282,19 +287,12 @@ class Walk {
     return KnownValue::number(loaded_bits(value.bits, operation.width, is_signed));
   }
 
-  KnownValue loaded(const Operation& operation) const {
-    const bool whole = operation.address.kind == ValueSource::Kind::kParam &&
-                       operation.address.id < arguments_.size() &&
-                       operation.instruction->operands[1].offset == 0;
-    if (!whole || operation.space != Operation::Space::kParam) return {};
-    const GivenArgument& given = arguments_[operation.address.id];
-    if (given.kind == GivenArgument::Kind::kMemory && operation.width == 64 &&
-        given.offset != kUnknownOffset) {
-      return KnownValue::address(given.memory, given.offset);
-    }
-    if (given.kind != GivenArgument::Kind::kScalar || !given.bits) return {};
-    const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
-    return KnownValue::number(loaded_bits(*given.bits, operation.width, is_signed));
+  KnownValue loaded(const Operation& operation, std::size_t element) const {
+    if (operation.instruction == nullptr) return {};
+    const auto found = parameter_value(operation, element, arguments_);
+    if (!found) return {};
+    return found->memory ? KnownValue::address(*found->memory, found->bits)
+                         : KnownValue::number(found->bits);
   }
 
   void access(std::uint32_t at, const Operation& operation) {

@@ -49,6 +49,7 @@ TEST(Generated, PointersInStructs) {
   const FamilyCount count = hold_family(
       range, [](std::uint64_t seed) { return passed(ordered_chain(seed), Passing::kStruct); });
   EXPECT_GT(count.proven, range.count / 50);
+  EXPECT_GT(count.unsafe, range.count / 50);
   hold_family(range,
               [](std::uint64_t seed) { return passed(laundered_chain(seed), Passing::kStruct); });
 }

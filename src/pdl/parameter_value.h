@@ -1,0 +1,27 @@
+#pragma once
+
+// What a load of a kernel's parameter gives, with the arguments of one launch.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "pdl/address_binder.h"
+#include "pdl/code.h"
+
+namespace baton::overlap {
+
+// A number, as a register has it; or an address: its offset in a memory.
+struct ParameterValue {
+  std::optional<MemoryId> memory;
+  std::uint64_t bits = 0;
+};
+
+// Of element `element` of what the operation, a load, reads; nothing: it is not known. A value is
+// known only where the load reads a whole address, or begins where a number does and does not read
+// beyond it.
+std::optional<ParameterValue> parameter_value(const Operation& operation, std::size_t element,
+                                              std::span<const GivenArgument> arguments);
+
+}  // namespace baton::overlap
