@@ -131,6 +131,7 @@ Program program_of(std::span<const GeneratedChain> chains, const std::filesystem
       step.block.assign(launch.block.begin(), launch.block.end());
       step.args = arguments_of(launch);
       step.attributes.pdl = k == 0 ? PdlMode::kOff : PdlMode::kForce;
+      if (launch.cluster != 1) step.attributes.list.push_back({"cluster", {launch.cluster}});
       add_kernel(step.kernel);
       builder.launch(std::move(step));
     }

@@ -36,6 +36,7 @@ struct GeneratedLaunch {
   std::uint32_t number = 0;
   Passing passing = Passing::kAddresses;
   std::array<std::uint32_t, 3> grid = {1, 1, 1}, block = {32, 1, 1};
+  std::uint32_t cluster = 1;  // blocks along x
 };
 
 struct GeneratedChain {

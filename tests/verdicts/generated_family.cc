@@ -30,9 +30,9 @@ std::vector<GeneratedChain> next_chains(const GeneratedRange& range, std::uint64
 std::string text_of(const GeneratedChain& chain) {
   std::string text;
   for (const GeneratedLaunch& launch : chain.launches) {
-    text += fmt::format("{}: grid {}, block {}, arguments {} at {}, {}\n{}\n",
+    text += fmt::format("{}: grid {}, cluster {}, block {}, arguments {} at {}, {}\n{}\n",
                         text.empty() ? "full" : "early", fmt::join(launch.grid, " "),
-                        fmt::join(launch.block, " "), launch.buffers,
+                        launch.cluster, fmt::join(launch.block, " "), launch.buffers,
                         fmt::join(launch.offsets, " "), launch.number, kernel_text(launch, "k"));
   }
   return text;

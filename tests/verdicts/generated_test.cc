@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exchange_chain.h"
 #include "generated_family.h"
 #include "laundered_chain.h"
 #include "ordered_chain.h"
@@ -59,6 +60,13 @@ TEST(Generated, Views) {
   const FamilyCount count = hold_family(
       range, [](std::uint64_t seed) { return passed(ordered_chain(seed), Passing::kViews); });
   EXPECT_GT(count.proven, range.count / 50);
+}
+
+TEST(Generated, ClustersAndBulkCopies) {
+  const GeneratedRange range = generated_range(500);
+  const FamilyCount count = hold_family(range, exchange_chain);
+  EXPECT_GT(count.proven, range.count / 50);
+  EXPECT_GT(count.unsafe, range.count / 50);
 }
 
 // Chains that were unsafe, and in which no race was found.
