@@ -463,5 +463,13 @@ TEST(AccessRanges, AccessesOfUnknownSizeMayReachAnywhere) {
   EXPECT_EQ(reach("atom.global.add.noftz.f16x2 %r3, [%a], %r4;"), "unknown");
 }
 
+// A modifier that the rules are not written for may change the result.
+TEST(AccessRanges, ModifiersThatChangeTheResultEndIt) {
+  const std::string access = "mul.wide.u32 %e, %s, 4; add.s64 %e, %a, %e;\n" + std::string(kLoad);
+  EXPECT_EQ(reach(with_index("add.s32 %s, %i, 1;\n" + access)), "1 [260, 356)");
+  EXPECT_FALSE(is_bounded(with_index("add.sat.s32 %s, %i, 1;\n" + access)));
+  EXPECT_FALSE(is_bounded(with_index("min.relu.s32 %s, %i, 5;\n" + access)));
+}
+
 }  // namespace
 }  // namespace baton::overlap

@@ -324,8 +324,13 @@ TEST_F(ChainTest, AGapLeavesUnnamedWritesToBeSeen) {
     chain_.cut();
     chain_.follow(launch(unnamed ? writes_anything : kGood, kZ, kY, kZ), false);
     chain_.follow(launch(kIdle, kZ, kZ, kZ), true);
-    const BoundLaunch last = launch(kGood, kX, kY, kX);
-    EXPECT_EQ(chain_.judge(last).cause == Cause::kTransitiveGap, unnamed) << unnamed;
+    const char reads[] = "griddepcontrol.wait;\nld.global.f32 %f1, [%a];\n";
+    for (const char* body : {static_cast<const char*>(kGood), static_cast<const char*>(reads)}) {
+      const BoundLaunch last = launch(body, kX, kY, kX);
+      EXPECT_EQ(chain_.judge(last).cause == Cause::kTransitiveGap, unnamed) << body;
+    }
+    const BoundLaunch constant = launch(reads, kWeight, kY, kX);
+    EXPECT_NE(chain_.judge(constant).cause, Cause::kTransitiveGap);
   }
 }
 

@@ -679,5 +679,20 @@ TEST(Footprint, WordsOfAStructAreItsAddressesInOrder) {
   EXPECT_EQ(of_words(4, 8), "12");
 }
 
+TEST(Footprint, NothingFollowsATrapThatAllTake) {
+  EXPECT_EQ(text(std::string(kWait) + "trap;\n" + kReadA), "");
+}
+
+TEST(Footprint, ANegatedAddressIsMixed) {
+  EXPECT_EQ(text("neg.s64 %d1, %a; ld.global.u32 %r3, [%d1];\n"), "early read p0*");
+}
+
+TEST(Footprint, TheLesserOfTwoAddressesIsOneOfThem) {
+  for (const char* name : {"min.u64", "max.s64"}) {
+    EXPECT_EQ(text(std::string(name) + " %d1, %a, %b; ld.global.u32 %r3, [%d1];\n"),
+              "early read p0 p1");
+  }
+}
+
 }  // namespace
 }  // namespace baton::overlap

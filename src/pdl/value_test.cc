@@ -132,5 +132,28 @@ TEST(Value, AShuffleFromTheOwnLaneKeepsTheValue) {
   EXPECT_EQ(result("shfl.sync.up.b32 %r3, %r4, %r5, 31, -1;", {number(8), number(3)}), "varies");
 }
 
+TEST(Value, Comparisons) {
+  const auto compared = [](const std::string& name, const Value& a, const Value& b) {
+    return result("setp." + name + " %p3, %r4, %r5;", {a, b});
+  };
+  EXPECT_EQ(compared("lt.u32", range(1, 4), range(5, 9)), "1");
+  EXPECT_EQ(compared("lt.u32", range(1, 5), range(5, 9)), "varies");
+  EXPECT_EQ(compared("lt.u32", range(9, 12), range(5, 9)), "0");
+  EXPECT_EQ(compared("le.u32", range(1, 5), range(5, 9)), "1");
+  EXPECT_EQ(compared("gt.u32", range(5, 9), range(1, 5)), "varies");
+  EXPECT_EQ(compared("ge.u32", range(5, 9), range(1, 5)), "1");
+  EXPECT_EQ(compared("eq.u32", range(1, 4), range(5, 9)), "0");
+  EXPECT_EQ(compared("ne.u32", range(1, 4), range(4, 9)), "varies");
+  EXPECT_EQ(compared("lt.u32", kVaries, number(0)), "0") << "nothing is below 0";
+  EXPECT_EQ(compared("lt.s32", kVaries, number(0)), "varies");
+  // Signs of both kinds, and bits that are cut off.
+  EXPECT_EQ(compared("lt.s32", range(0x7ffffffe, 0x7fffffff), number(0)), "0");
+  EXPECT_EQ(compared("lt.s32", range(0x80000000, 0x80000001), number(0)), "1");
+  EXPECT_EQ(compared("lt.s32", range(0x7fffffff, 0x80000000), number(0)), "varies");
+  EXPECT_EQ(compared("lt.u32", range(0, kAll32 + 1), number(0)), "0");
+  EXPECT_EQ(compared("gt.u32", range(kAll32, kAll32 + 1), number(7)), "varies");
+  EXPECT_EQ(compared("lt.f32", range(1, 4), range(5, 9)), "varies");
+}
+
 }  // namespace
 }  // namespace baton::overlap

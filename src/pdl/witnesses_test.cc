@@ -242,5 +242,25 @@ TEST(Witnesses, VariablesAreAskedForByTheirSpace) {
   EXPECT_TRUE(found.has(footprint.accesses[1], 8));
 }
 
+// Lanes count over all dimensions of a block.
+TEST(Witnesses, KnowTheirLane) {
+  const VariableNumber variable = [](std::string_view, bool) { return 9u; };
+  const std::vector<GivenArgument> given = {GivenArgument::pointer(kX)};
+  // The thread at (3, 2, 1) reads if it is the lane.
+  const auto is_lane = [&](std::uint32_t lane, const LaunchExtents& extents) {
+    const Footprint footprint = footprint_of(
+        fmt::format("mov.u32 %r3, %tid.y; mov.u32 %r4, %tid.z; mov.u32 %r5, %laneid;\n"
+                    "setp.ne.u32 %p3, %r1, 3; @%p3 ret; setp.ne.u32 %p3, %r3, 2; @%p3 ret;\n"
+                    "setp.ne.u32 %p3, %r4, 1; @%p3 ret;\n"
+                    "setp.eq.u32 %p4, %r5, {}; @%p4 ld.global.u32 %r6, [%a];\n",
+                    lane));
+    std::uint64_t steps = 1 << 20;
+    return Witnesses(footprint, given, extents, variable, steps).has(footprint.accesses[0], kX);
+  };
+  EXPECT_TRUE(is_lane((3 + 4 * (2 + 3 * 1)) % 32, {{4, 3, 2}, {1, 1, 1}}));
+  EXPECT_FALSE(is_lane((3 + 3 * (2 + 3 * 1)) % 32, {{4, 3, 2}, {1, 1, 1}}));
+  EXPECT_TRUE(is_lane((3 + 5 * (2 + 7 * 1)) % 32, {{5, 7, 2}, {1, 1, 1}}));
+}
+
 }  // namespace
 }  // namespace baton::overlap
