@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,15 @@ static_assert(offsetof(ManagedTensor, tensor) == 32);
 
 class Dlpack : public DeviceTest {
  protected:
-  const Device device_ = open_device();
-  const std::shared_ptr<const Memory> memory_ = std::make_shared<const Memory>(device_, 256);
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    device_ = open_device();
+    memory_ = std::make_shared<const Memory>(*device_, 256);
+  }
+
+  std::optional<Device> device_;
+  std::shared_ptr<const Memory> memory_;
 };
 
 TEST_F(Dlpack, MemoryGoesOutAndComesBack) {
@@ -47,14 +55,14 @@ TEST_F(Dlpack, MemoryGoesOutAndComesBack) {
   EXPECT_EQ(tensor.dtype.lanes, 1);
   EXPECT_THAT(std::vector(tensor.shape, tensor.shape + 3), ElementsAre(2, 3, 4));
   EXPECT_THAT(std::vector(tensor.strides, tensor.strides + 3), ElementsAre(12, 4, 1));
-  const DeviceArray in = device_array(*out, device_);
+  const DeviceArray in = device_array(*out, *device_);
   EXPECT_EQ(in.dtype, DType::kBF16);
   EXPECT_THAT(in.shape, ElementsAre(2, 3, 4));
   EXPECT_EQ(in.address, memory_->address());
 }
 
 TEST_F(Dlpack, ATensorKeepsItsMemory) {
-  auto memory = std::make_shared<const Memory>(device_, 64);
+  auto memory = std::make_shared<const Memory>(*device_, 64);
   const std::weak_ptr<const Memory> watched = memory;
   Owned out = share(std::move(memory), DType::kF32, {16});
   EXPECT_FALSE(watched.expired());
@@ -62,7 +70,7 @@ TEST_F(Dlpack, ATensorKeepsItsMemory) {
   ManagedTensor* const taken = out.release();
   taken->deleter(taken);
   EXPECT_TRUE(watched.expired());
-  memory = std::make_shared<const Memory>(device_, 64);
+  memory = std::make_shared<const Memory>(*device_, 64);
   const std::weak_ptr<const Memory> second = memory;
   share(std::move(memory), DType::kF32, {16}).reset();
   EXPECT_TRUE(second.expired());
@@ -71,10 +79,10 @@ TEST_F(Dlpack, ATensorKeepsItsMemory) {
 TEST_F(Dlpack, EmptyTensorsAndScalars) {
   const Owned scalar = share(memory_, DType::kF64, {});
   EXPECT_EQ(scalar->tensor.ndim, 0);
-  EXPECT_THAT(device_array(*scalar, device_).shape, IsEmpty());
-  const Owned empty = share(device_, {DType::kF64, {4, 0}, 0});
-  EXPECT_THAT(device_array(*empty, device_).shape, ElementsAre(4, 0));
-  EXPECT_EQ(view(empty->tensor, device_).bytes, 0u);
+  EXPECT_THAT(device_array(*scalar, *device_).shape, IsEmpty());
+  const Owned empty = share(*device_, {DType::kF64, {4, 0}, 0});
+  EXPECT_THAT(device_array(*empty, *device_).shape, ElementsAre(4, 0));
+  EXPECT_EQ(view(empty->tensor, *device_).bytes, 0u);
 }
 
 TEST_F(Dlpack, ATensorIsMemoryOfAProgram) {
@@ -82,11 +90,11 @@ TEST_F(Dlpack, ATensorIsMemoryOfAProgram) {
   Executable executable = Executable::prepare(
       session_test::program(session_test::buffer("x", "i32", "[8]", "output") +
                             "[[steps]]\nfill = { buffer = \"x\", value = 9 }\n"),
-      device_);
-  executable.bind({.memory = {{"x", device_array(*x, device_)}}});
+      *device_);
+  executable.bind({.memory = {{"x", device_array(*x, *device_)}}});
   executable.run();
   std::vector<int> values(8);
-  const Stream stream(device_);
+  const Stream stream(*device_);
   memory_->download(values.data(), 32, 0, stream);
   stream.synchronize();
   EXPECT_THAT(values, testing::Each(9));
@@ -95,9 +103,9 @@ TEST_F(Dlpack, ATensorIsMemoryOfAProgram) {
 TEST_F(Dlpack, ReadOnlyTensorsAreForReaders) {
   const Owned out = share(memory_, DType::kF32, {8}, Access::kRead);
   EXPECT_EQ(out->flags, kReadOnly);
-  EXPECT_EQ(device_array(*out, device_, Access::kRead).address, memory_->address());
+  EXPECT_EQ(device_array(*out, *device_, Access::kRead).address, memory_->address());
   try {
-    device_array(*out, device_);
+    device_array(*out, *device_);
     ADD_FAILURE();
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
@@ -131,7 +139,7 @@ TEST_F(Dlpack, BadTensorsAreRefused) {
     const Owned tensor = share(memory_, DType::kF32, {2, 4});
     bad.change(*tensor);
     try {
-      device_array(*tensor, device_);
+      device_array(*tensor, *device_);
       ADD_FAILURE() << bad.message;
     } catch (const Error& failure) {
       EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
@@ -143,17 +151,17 @@ TEST_F(Dlpack, BadTensorsAreRefused) {
 TEST_F(Dlpack, StridesOfOneElementSayNothing) {
   const Owned tensor = share(memory_, DType::kF32, {1, 4});
   tensor->tensor.strides[0] = 77;
-  EXPECT_THAT(device_array(*tensor, device_).shape, ElementsAre(1, 4));
+  EXPECT_THAT(device_array(*tensor, *device_).shape, ElementsAre(1, 4));
   tensor->tensor.strides = nullptr;
   tensor->tensor.byte_offset = 8;
-  EXPECT_EQ(device_array(*tensor, device_).address, memory_->address() + 8);
+  EXPECT_EQ(device_array(*tensor, *device_).address, memory_->address() + 8);
 }
 
 TEST_F(Dlpack, WhatCannotBeSharedIsRefused) {
   EXPECT_THROW(share(nullptr, DType::kF32, {1}), Error);
   EXPECT_THROW(share(memory_, DType::kF32, {65}), Error);
   EXPECT_THROW(share(memory_, DType::kF32, {-1}), Error);
-  EXPECT_THROW(share(device_, {DType::kF32, {1}, 0}), Error);
+  EXPECT_THROW(share(*device_, {DType::kF32, {1}, 0}), Error);
 }
 
 }  // namespace
