@@ -307,7 +307,7 @@ class Planner {
   std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
   std::unordered_map<std::string, PlannedEvent> events_;  // of the parallel around the steps
-  std::uint32_t lane_ = 0;                                // of the steps that are planned
+  std::uint32_t lane_ = 0;                                // that the planned steps belong to
   std::uint32_t used_lanes_ = 1;                          // by what runs at the same time
   std::uint32_t top_lane_ = 1;  // the most of these, in the branch that is planned
   Plan plan_;

@@ -57,7 +57,7 @@ class BranchJudge {
     bool writes = false;
     bool atomic = false;     // reads and writes in one operation
     std::string what;        // "scale writes y at a.cu:4"
-    std::uint32_t part = 0;  // of its branch, each of which ends with an event
+    std::uint32_t part = 0;  // number within its branch; each part ends with an event
     Events after = {};       // it comes when launches that record these are done
 
     bool operator==(const Access&) const = default;

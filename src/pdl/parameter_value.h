@@ -18,9 +18,9 @@ struct ParameterValue {
   std::uint64_t bits = 0;
 };
 
-// Of element `element` of what the operation, a load, reads; nothing: it is not known. A value is
-// known only where the load reads a whole address, or begins where a number does and does not read
-// beyond it.
+// Returns the value of one element that a load of parameters reads, or nothing if it is not known.
+// It is known where the load reads a whole address, or begins where a number does and does not
+// read beyond it.
 std::optional<ParameterValue> parameter_value(const Operation& operation, std::size_t element,
                                               std::span<const GivenArgument> arguments);
 

@@ -92,7 +92,7 @@ class ProgramScope {
 
   // The events of a parallel, and the branch that records each of them.
   struct Events {
-    std::size_t depth = 0;  // of the steps of its branches
+    std::size_t depth = 0;  // nesting of the steps in its branches
     std::size_t branch = 0;
     std::map<std::string, std::size_t, std::less<>> recorded;
   };

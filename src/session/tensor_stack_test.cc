@@ -86,7 +86,7 @@ TEST_F(TensorStackTest, ABindTellsHowFarItsUploadsAre) {
   executable.bind({.progress = progress});
   // The first part and the last one are told at once, others a few times a second.
   EXPECT_EQ(done, (std::vector<std::uint64_t>{4000, 8000}));
-  // What stays is not uploaded again, nor what another executable has uploaded.
+  // Neither this executable nor another one of the same program uploads the weights again.
   executable.bind({.progress = progress});
   Executable other(executable.loaded());
   other.bind({.progress = progress});

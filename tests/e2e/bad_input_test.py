@@ -134,7 +134,7 @@ PROGRAM_CASES = [
     ("cooperative grid beyond the device", 'grid = ["ceildiv(N, 64)"]',
      "grid = [1000000]\ncooperative = true", ["1000000", "largest grid"]),
     ("flag as a number", "block = [64]", "block = [64]\ncooperative = 1", ["cooperative", "true or false"]),
-    ("event that is no name", "block = [64]", "block = [64]\nprogrammatic_event = {}", ["programmatic_event"]),
+    ("event without a name", "block = [64]", "block = [64]\nprogrammatic_event = {}", ["programmatic_event"]),
     ("event outside of branches", "block = [64]", 'block = [64]\nprogrammatic_event = "e"', ["branch"]),
     ("attribute of streams", "block = [64]", 'block = [64]\nsynchronization_policy = "spin"', ["streams"]),
     ("edge by the attribute's name", "block = [64]",

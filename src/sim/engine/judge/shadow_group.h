@@ -33,7 +33,7 @@ struct ShadowGroup {
   std::uint8_t read_step = 0;
   std::uint32_t unused = 0;
 
-  // Of one that is not locked, as LockedGroup::note_all tells it.
+  // Needs no lock: LockedGroup::note_all publishes the grid.
   bool is_noted_by(std::uint64_t grid) const {
     return __atomic_load_n(&noted_by, __ATOMIC_ACQUIRE) == grid;
   }
