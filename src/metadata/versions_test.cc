@@ -59,7 +59,7 @@ struct Version {
 
 const std::vector<std::string> kTypes = {"handle", "int32", "float32"};
 
-std::string quoted(const std::vector<std::string>& strings) {
+std::string json_text(const std::vector<std::string>& strings) {
   std::string out;
   for (const std::string& text : strings) out += (out.empty() ? "\"" : ", \"") + text + "\"";
   return "[" + out + "]";
@@ -68,7 +68,7 @@ std::string quoted(const std::vector<std::string>& strings) {
 std::string bytes_of(const Version& version) {
   if (version.form == SchemaForm::kJson) {
     return R"({"tvm_version": "0.1.0", "func_info": {"fill_kernel": {"name": "", "arg_types": )" +
-           quoted(kTypes) + ", \"" + version.tags_key + "\": " + quoted(version.tags) + "}}}";
+           json_text(kTypes) + ", \"" + version.tags_key + "\": " + json_text(version.tags) + "}}}";
   }
   const bool native = version.generation == 2;
   const RawFunction function = {"fill_kernel",

@@ -10,7 +10,7 @@ namespace {
 
 using Names = std::map<std::uint64_t, driver::TracedLaunch>;
 
-std::string quoted(const std::string& text) {
+std::string json_text(const std::string& text) {
   std::string json = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') json += '\\';
@@ -103,9 +103,10 @@ void Trace::end(const Key& key, const std::string& more_args) {
 void Trace::begin_grid(TracedGrid grid) {
   std::lock_guard lock(mutex_);
   const Key key{Row::kGrids, grid.key};
-  std::string args = fmt::format(
-      "\"kernel\":{},\"grid\":{},\"block\":{},\"shared\":{},\"dependent\":{}", quoted(grid.kernel),
-      extent(grid.blocks), extent(grid.threads), grid.shared, !grid.early.empty());
+  std::string args =
+      fmt::format("\"kernel\":{},\"grid\":{},\"block\":{},\"shared\":{},\"dependent\":{}",
+                  json_text(grid.kernel), extent(grid.blocks), extent(grid.threads), grid.shared,
+                  !grid.early.empty());
   running_[grid.key] = grids_.size();
   begin(key, 0, {0, "launch", grids_.size(), "", std::move(args)});
   const Event& event = open_[key].event;
@@ -167,8 +168,8 @@ void Trace::add_move(TracedMove move, Clock::time_point begin) {
   const double at = since_start(begin);
   const std::uint32_t track = take_track(Row::kMoves, 0);
   tracks_[track].in_use = false;
-  std::string args = fmt::format("\"bytes\":{},\"to\":{}", move.bytes, quoted(move.to));
-  if (!move.from.empty()) args += fmt::format(",\"from\":{}", quoted(move.from));
+  std::string args = fmt::format("\"bytes\":{},\"to\":{}", move.bytes, json_text(move.to));
+  if (!move.from.empty()) args += fmt::format(",\"from\":{}", json_text(move.from));
   add({track, move.kind, kNoGrid, move.kind, std::move(args), at, now() - at});
 }
 
@@ -192,7 +193,7 @@ void Trace::append_tracks(std::string& json) const {
         "{}{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}"
         ",\n{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"args\":{{\"sort_index\":"
         "{}}}}}",
-        row == 1 ? "" : ",\n", row, quoted(kRowNames[row - 1].text), row, row);
+        row == 1 ? "" : ",\n", row, json_text(kRowNames[row - 1].text), row, row);
   }
   for (std::size_t k = 0; k < tracks_.size(); ++k) {
     const Track& track = tracks_[k];
@@ -217,7 +218,7 @@ void Trace::append_tracks(std::string& json) const {
         ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{0},\"tid\":{1},\"args\":{{\"name\":{2}"
         "}}}},\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{0},\"tid\":{1},\"args\":{{"
         "\"sort_index\":{3}}}}}",
-        static_cast<int>(track.row), k + 1, quoted(name), track.place * kMostLines + track.line);
+        static_cast<int>(track.row), k + 1, json_text(name), track.place * kMostLines + track.line);
   }
 }
 
@@ -235,8 +236,9 @@ void Trace::append_event(std::string& json, const Event& event, bool is_open,
     if (name.empty()) name = found == names.end() ? grid.kernel : found->second.name;
     if (found != names.end()) {
       add_arg("step", fmt::format("{}", found->second.step));
-      if (!found->second.indexes.empty()) add_arg("indexes", quoted(found->second.indexes));
-      if (event.category == std::string_view("launch")) add_arg("at", quoted(found->second.where));
+      if (!found->second.indexes.empty()) add_arg("indexes", json_text(found->second.indexes));
+      if (event.category == std::string_view("launch"))
+        add_arg("at", json_text(found->second.where));
     }
   }
   const bool moment = event.duration < 0;
@@ -246,7 +248,7 @@ void Trace::append_event(std::string& json, const Event& event, bool is_open,
       is_open  ? "B"
       : moment ? "i"
                : "X",
-      event.category, quoted(name), static_cast<int>(tracks_[event.track].row), event.track + 1,
+      event.category, json_text(name), static_cast<int>(tracks_[event.track].row), event.track + 1,
       event.at,
       is_open  ? std::string()
       : moment ? std::string("\"s\":\"t\",")
