@@ -37,7 +37,7 @@ std::string launch(const std::string& kernel, char from, char to, const std::str
                    const std::string& grid = "1") {
   const auto quoted = [](char name) { return '"' + std::string(1, name) + '"'; };
   return "{ launch = \"" + kernel + "\", grid = [" + grid + "], block = [4], args = [" +
-         json_text(from) + ", " + json_text(to) + "]" + (more.empty() ? "" : ", " + more) + " }";
+         quoted(from) + ", " + quoted(to) + "]" + (more.empty() ? "" : ", " + more) + " }";
 }
 const std::string kRecords = "programmatic_event = \"e\"";
 const std::string kBegins = "launch_completion_event = \"e\"";
