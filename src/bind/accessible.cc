@@ -50,7 +50,7 @@ std::vector<Range> accessible_ranges(const PlannedLaunch& launch,
     const BoundBuffer& buffer = buffers[index];
     if (auto views = views_of(launch, index, slots, buffers)) {
       for (Range& view : *views) ranges.push_back(std::move(view));
-    } else if (buffer.given) {
+    } else if (buffer.given || (buffer.from_allocator && buffer.bytes != 0)) {
       ranges.push_back({buffer.address(), buffer.bytes, title_of(buffer)});
     }
   }

@@ -10,8 +10,9 @@
 namespace baton::bind {
 
 // The ranges of memory to which a launch is bounded, for a device that checks accesses: the views
-// of buffers that it is given by views alone, and buffers that are part of the caller's memory. A
-// buffer with memory of its own has the bounds of its allocation, which need no range.
+// of buffers that it is given by views alone, and buffers that are part of the caller's memory,
+// also of what its allocator gave. A buffer with memory of its own has the bounds of its
+// allocation, which need no range.
 std::vector<driver::LaunchNote::Range> accessible_ranges(const PlannedLaunch& launch,
                                                          std::span<const std::int64_t> slots,
                                                          const BufferTable& buffers);

@@ -18,6 +18,7 @@ struct BoundBuffer {
   std::uint64_t bytes = 0;
   std::optional<DeviceAddress> given;  // where it lies in memory of the caller's
   std::optional<Memory> memory;        // once it is allocated
+  bool from_allocator = false;         // of the caller's, who may have more in that allocation
 
   std::uint64_t element_size() const { return size_of(definition->dtype); }
   DeviceAddress address() const { return memory ? memory->address() : 0; }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -210,6 +211,59 @@ TEST_F(Bounds, ABufferInTheCallersMemoryIsReadAndWritten) {
       got.erase(begin, begin + 64);
       EXPECT_THAT(got, Each(1.0f));
     }
+  }
+}
+
+// Gives parts of one allocation, one after the other.
+class ArenaAllocator : public Allocator {
+ public:
+  explicit ArenaAllocator(const Buffer<float>& arena) : arena_(arena) {}
+  DeviceAddress allocate(const Device&, std::size_t bytes) override {
+    const DeviceAddress address = arena_.memory().address() + used_;
+    used_ += (bytes + 255) / 256 * 256;
+    return address;
+  }
+  void free(const Device&, DeviceAddress, std::size_t) noexcept override {}
+
+ private:
+  const Buffer<float>& arena_;
+  std::size_t used_ = 0;
+};
+
+TEST_F(Bounds, AWriteBeyondABufferOfAnAllocatorIsFound) {
+  for (const ExecutorKind executor : kExecutors) {
+    for (const int index : {64, -1}) {
+      const Device device = open_device();
+      const auto arena = Buffer<float>::of(device, std::vector<float>(1024, 0.0f));
+      Executable executable = prepare(
+          device,
+          in_arena("launch = \"out_of_bounds\"\nargs = [\"y\", " + std::to_string(index) + "]"),
+          executor);
+      executable.bind({.allocator = std::make_shared<ArenaAllocator>(arena)});
+      try {
+        executable.run();
+        ADD_FAILURE() << "nothing was found";
+      } catch (const Error& failure) {
+        EXPECT_THAT(failure.message(), HasSubstr("buffer y (f32 [64], 256 bytes at 0x"));
+      }
+    }
+  }
+}
+
+TEST_F(Bounds, AnAllocatorsMemoryAndGivenMemoryMayBeOneAllocation) {
+  for (const ExecutorKind executor : kExecutors) {
+    const Device device = open_device();
+    const auto arena = Buffer<float>::of(device, std::vector<float>(1024, 1.0f));
+    const auto allocator = std::make_shared<ArenaAllocator>(arena);
+    Executable executable = prepare(
+        device, in_arena("launch = \"saxpy\"\nargs = [\"y\", \"x\", 2.0, \"N\"]", "64"), executor);
+    executable.bind({.memory = {{"y", part(arena, 512, 64)}}, .allocator = allocator});
+    EXPECT_THAT(executable.run().findings, IsEmpty());
+    const std::vector<float> got = arena.download();
+    EXPECT_THAT(std::vector<float>(got.begin() + 512, got.begin() + 576), Each(3.0f));
+    // Bound again, x stays in the memory of the first allocator.
+    executable.bind({.memory = {{"y", part(arena, 640, 64)}}, .allocator = allocator});
+    EXPECT_THAT(executable.run().findings, IsEmpty());
   }
 }
 

@@ -191,7 +191,9 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
   allocated_ = false;
   auto fresh = std::make_unique<bind::BufferTable>(std::move(table));
   for (std::size_t i = 0; i < fresh->size(); ++i) {
-    if (next.kept[i]) (*fresh)[i].memory = std::move((*table_)[i].memory);
+    if (!next.kept[i]) continue;
+    (*fresh)[i].memory = std::move((*table_)[i].memory);
+    (*fresh)[i].from_allocator = (*table_)[i].from_allocator;
   }
   *table_ = unbound_buffers(state_.program);
   // Another thread may be uploading the same weights: they are looked for again once it is done.
@@ -209,6 +211,7 @@ void ProgramMemory::allocate(bind::BufferTable table, Next next, std::uint64_t s
     if (next.kept[i]) continue;
     bind::BoundBuffer& buffer = (*fresh)[i];
     const ProgramBuffer& definition = *buffer.definition;
+    buffer.from_allocator = next.allocator != nullptr && !buffer.given && !definition.variable;
     if (next.shared[i]) {
       buffer.memory.emplace(shared_view(state_.device, next.shared[i]));
       continue;
