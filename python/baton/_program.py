@@ -102,10 +102,11 @@ class Program:
         pdl: "auto", "on" or "off", for steps that say auto.
         rewrite: adds programmatic dependent launch to kernels: "off", "auto", "wait", "loads".
         seed: for init = "random".
-        allocator: gives the memory of the program's own buffers. allocate(device, bytes) returns an
-            address, a multiple of 256, or None if there is none left. free(device, address, bytes)
-            takes it back when the device's work is done. Any thread may call them. What `allocate`
-            raises comes out of the call that binds. The default is the driver.
+        allocator: gives the memory of the program's own buffers, and of the outputs of calls.
+            allocate(device, bytes) returns an address, a multiple of 256, or None if there is none
+            left. free(device, address, bytes) takes it back when the device's work is done. Any
+            thread may call them. What `allocate` raises comes out of the call that needs memory.
+            The default is the driver.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the
@@ -275,7 +276,7 @@ class BoundProgram:
             free = next((array for array in pool
                          if sys.getrefcount(array) <= 3 and array.references == 1), None)
             if free is None:
-                free = self.device.empty(self._shapes[name], buffer.dtype)
+                free = self._executable.new_output(name)
                 pool.append(free)
             if self._serving.get(name) != free.address:
                 self._executable.set_memory(name, free)

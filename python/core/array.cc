@@ -365,9 +365,11 @@ std::uint64_t ArrayValue::elements() const {
   return count(shape);
 }
 
-ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape) {
+ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape,
+                     std::shared_ptr<Allocator> allocator) {
   const std::size_t bytes = detail::array_bytes(count(shape), size_of(dtype));
-  return {std::make_shared<Memory>(device, bytes), 0, dtype, std::move(shape), {}};
+  auto memory = std::make_shared<Memory>(device, bytes, std::move(allocator));
+  return {std::move(memory), 0, dtype, std::move(shape), {}};
 }
 
 void upload(const ArrayValue& array, const void* from, const Stream& stream) {

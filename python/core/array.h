@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "baton/allocator.h"
 #include "baton/bindings.h"
 #include "baton/buffer.h"
 #include "baton/dtype.h"
@@ -28,8 +29,10 @@ struct ArrayValue {
 
 void add_array_type(PyObject* module);
 
-// Allocates. Throws kOutOfMemory.
-ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape);
+// Allocates, from the driver if `allocator` is null. Throws kOutOfMemory, and what the allocator
+// throws.
+ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape,
+                     std::shared_ptr<Allocator> allocator = nullptr);
 
 // Copy between an array and host memory of its size. They wait for all work on the device first,
 // and for the copy on `stream`.

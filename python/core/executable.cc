@@ -70,8 +70,12 @@ PyObject* executable_bind(PyObject* self, PyObject* const* args, Py_ssize_t narg
         }
         Bindings taken = bindings.take();
         if (given.set(3) != nullptr) taken.allocator = python_allocator(given.set(3));
-        const WithoutGil released;
-        value->bind(std::move(taken));
+        std::shared_ptr<Allocator> allocator = taken.allocator;
+        {
+          const WithoutGil released;
+          value->bind(std::move(taken));
+        }
+        value.allocator = std::move(allocator);
         return none();
       },
       Subject::kArguments);
@@ -203,6 +207,18 @@ PyObject* executable_array(PyObject* self, PyObject* name) {
   });
 }
 
+ArrayValue new_output(const ExecutableValue& value, const ProgramBuffer& buffer) {
+  return new_array(value->device(), buffer.dtype, value->shape(buffer.name), value.allocator);
+}
+
+// new_output(name): an array for the buffer, from the allocator of the last bind.
+PyObject* executable_new_output(PyObject* self, PyObject* name) {
+  return guarded([&] {
+    const ExecutableValue& value = executable_in(self);
+    return make_object(new_output(value, named_buffer(value, name)));
+  });
+}
+
 // copy_out(name, stream): the buffer's contents, in memory of their own.
 PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t nargs) {
   return guarded([&] {
@@ -210,7 +226,7 @@ PyObject* executable_copy_out(PyObject* self, PyObject* const* args, Py_ssize_t 
     const ExecutableValue& value = executable_in(self);
     const ProgramBuffer& buffer = named_buffer(value, args[0]);
     const Stream stream = given_stream(value, args[1]);
-    ArrayValue copy = new_array(value->device(), buffer.dtype, value->shape(buffer.name));
+    ArrayValue copy = new_output(value, buffer);
     if (copy.bytes() != 0) {
       copy.memory->copy_from(value->memory(buffer.name), copy.bytes(), 0, 0, stream);
     }
@@ -263,6 +279,7 @@ PyMethodDef methods[] = {
     {"array", executable_array, METH_O, nullptr},
     {"copy_out", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_copy_out)),
      METH_FASTCALL, nullptr},
+    {"new_output", executable_new_output, METH_O, nullptr},
     {"result", executable_result, METH_O, nullptr},
     {"shape", executable_shape, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "baton/allocator.h"
 #include "baton/executable.h"
 #include "core/object.h"
 
@@ -10,6 +11,8 @@ namespace baton::python {
 // The contents of a baton._core.Executable.
 struct ExecutableValue {
   std::unique_ptr<Executable> executable;
+  // Of the last bind; null: the driver. Outputs of calls come from it too.
+  std::shared_ptr<Allocator> allocator = {};
   Executable* operator->() const { return executable.get(); }
 };
 

@@ -186,6 +186,37 @@ def test_memory_of_an_allocator(baton, program):
     assert not arena.held
 
 
+def test_outputs_come_from_the_allocator(baton, program):
+    arena = Arena(baton.empty(1 << 14, "f32"))
+    bound = program.bind(N=64, device=baton.target, allocator=arena)
+    x = baton.array(np.ones(64, np.float32))
+    first = bound(x=x)
+    assert all(output.address in arena.held for output in first.values())
+    before = first["y"].numpy()
+    held = len(arena.held)
+    second = bound(x=baton.array(np.full(64, 3, np.float32)))
+    assert len(arena.held) > held and second["y"].address in arena.held
+    assert np.array_equal(first["y"].numpy(), before)     # it is still referred to
+    # An output outlives the bound program, and then gives its memory back.
+    del bound, second
+    gc.collect()
+    assert first["y"].address in arena.held and np.array_equal(first["y"].numpy(), before)
+    del first
+    gc.collect()
+    assert not arena.held
+
+
+def test_an_allocator_without_memory_for_outputs(baton, program):
+    arena = Arena(baton.empty(1 << 14, "f32"))
+    bound = program.bind(N=64, device=baton.target, allocator=arena)
+    x = baton.array(np.ones(64, np.float32))
+    arena.fails = KeyError("no outputs")
+    with pytest.raises(KeyError, match="no outputs"):
+        bound(x=x)
+    arena.fails = None
+    assert np.allclose(bound(x=x)["y"].numpy(), want(np.ones(64)))
+
+
 def test_an_allocator_that_fails(baton, program):
     arena = Arena(baton.empty(1 << 14, "f32"))
     arena.fails = KeyError("no pool")
