@@ -80,12 +80,16 @@ struct Program {
   Races races = Races::kUsual;
 };
 
-std::vector<Program> order_programs();   // between grids, and with the host
-std::vector<Program> block_programs();   // shared memory, barriers, clusters, who never goes on
-std::vector<Program> memory_programs();  // where an access goes
-std::vector<Program> fault_programs();   // what ends a grid: a program for each kind, or more
-std::vector<Program> grid_programs();    // global memory inside one grid
+std::vector<Program> order_programs();    // between grids, and with the host
+std::vector<Program> block_programs();    // shared memory, barriers, clusters, who never goes on
+std::vector<Program> memory_programs();   // where an access goes
+std::vector<Program> fault_programs();    // what ends a grid: a program for each kind, or more
+std::vector<Program> grid_programs();     // global memory inside one grid
+std::vector<Program> pattern_programs();  // patterns of real kernels, in blocks and in grids
+std::vector<Program> chain_programs();    // several grids, streams and the host
 std::vector<Program> right_programs();
 std::vector<Program> right_grid_programs();
+std::vector<Program> right_pattern_programs();
+std::vector<Program> right_chain_programs();
 
 }  // namespace baton::findings

@@ -1371,3 +1371,5 @@ KERNEL reduces_by_map(const __grid_constant__ Map map) {
 #include "async_kernels.cuh"
 #include "flag_kernels.cuh"
 #include "grid_flag_kernels.cuh"
+#include "pattern_kernels.cuh"
+#include "chain_kernels.cuh"

@@ -75,6 +75,7 @@ TEST(Generated, SeedsThatFailed) {
     const FamilyCount count = hold_family({1, seed}, ordered_chain);
     EXPECT_EQ(count.unconfirmed, 0u) << seed;
   }
+  EXPECT_EQ(hold_family({1, 102547}, exchange_chain).unconfirmed, 0u);
 }
 
 TEST(Generated, MetamorphosesOfLaunderedPointers) {

@@ -171,7 +171,8 @@ inline bool GlobalWatch::is_noted(std::uint64_t mine) const {
 void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
   const Toucher writer(cell->write);
   const Toucher reader(cell->read);
-  if (!is_harmless(writer, lane, &writer_before_)) found(writer, true, lane, offset);
+  const bool is_beside_writer = !is_harmless(writer, lane, &writer_before_);
+  if (is_beside_writer) found(writer, true, lane, offset);
   if (shadow_->writers.has_any()) {
     for (const std::uint64_t bits : shadow_->kept_of(shadow_->writers, cell)) {
       if (!is_harmless(Toucher(bits), lane, &writer_before_)) {
@@ -194,8 +195,11 @@ void GlobalWatch::look(Shadow::Cell* cell, int lane, std::uint64_t offset) {
         found(Toucher(bits), false, lane, offset);
     }
   }
-  // Writes are fewer than reads, so more of them are kept.
-  if (comes_alone(writer, lane, x_->warp->live)) retain(shadow_->writers, cell, writer);
+  // Writes are fewer than reads, so more of them are kept. One that this grid is not ordered with
+  // may be in a race with what comes behind this grid.
+  if (is_beside_writer || comes_alone(writer, lane, x_->warp->live)) {
+    retain(shadow_->writers, cell, writer);
+  }
   if (!is_noted(cell->write)) cell->write = mine_of(lane).bits();
 }
 

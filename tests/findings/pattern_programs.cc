@@ -1,0 +1,93 @@
+// Patterns of real kernels: each right, and with one order missing (pattern_kernels.cuh,
+// grid_pattern_kernels.cuh).
+
+#include "corpus.h"
+
+namespace baton::findings {
+namespace {
+
+enum class Runs { kInBlocks, kInClusters, kAsGrid };
+struct Pattern {
+  const char* right;
+  const char* wrong;
+  const char* found;
+  Runs runs = Runs::kInBlocks;
+};
+
+constexpr const char* kShared = "shared_race";
+constexpr const char* kAsync = "async_race";
+constexpr const char* kGlobal = "global_race";
+constexpr Pattern kPatterns[] = {
+    {"scans_in_steps", "scans_in_steps_at_once", kShared},
+    {"scans_by_tree", "scans_by_tree_clearing_early", kShared},
+    {"sorts_bitonic", "sorts_bitonic_without_last_barrier", kShared},
+    {"compacts", "compacts_unordered", kShared},
+    {"counts_digits", "counts_digits_clearing_early", kShared},
+    {"merges_histograms", "merges_histograms_early", kShared},
+    {"sums_by_first_warp", "sums_by_first_warp_early", kShared},
+    {"softens", "softens_in_one_word", kShared},
+    {"transposes", "transposes_unordered", kShared},
+    {"blurs", "blurs_unordered", kShared},
+    {"multiplies_tiles", "multiplies_tiles_over_readers", kShared},
+    {"eliminates", "eliminates_under_readers", kShared},
+    {"reuses_memory", "reuses_memory_too_early", kShared},
+    {"turns_buffers", "turns_too_few_buffers", kShared},
+    {"hands_out_tiles", "hands_out_tiles_too_early", kShared},
+    {"repeats_until_done", "repeats_and_clears_early", kShared},
+    {"pushes_and_pops", "pops_what_is_pushed", kShared},
+    {"turns_in_warp", "turns_in_warp_over_readers", kShared},
+    {"passes_halves", "passes_halves_apart", kShared},
+    {"fills_ring", "fills_ring_released_early", kShared},
+    {"copies_three_stages", "copies_three_stages_short", kAsync},
+    {"stores_two_stages", "stores_two_stages_short", kAsync},
+    {"fills_the_rest", "fills_more_than_the_rest", kAsync},
+    {"cluster_sums", "cluster_sums_early", kShared, Runs::kInClusters},
+    {"cluster_exchanges_halos", "cluster_exchanges_halos_in_place", kShared, Runs::kInClusters},
+    {"splits_k", "splits_k_without_fence", kGlobal, Runs::kAsGrid},
+    {"fixes_up", "fixes_up_in_one_thread", kGlobal, Runs::kAsGrid},
+    {"adds_in_turn", "adds_in_turn_passing_early", kGlobal, Runs::kAsGrid},
+    {"iterates", "iterates_in_place", kGlobal, Runs::kAsGrid},
+    {"grows_frontier", "reads_frontier_growing", kGlobal, Runs::kAsGrid},
+    {"clears_counter", "clears_counter_first", kGlobal, Runs::kAsGrid},
+    {"inserts", "finds_key_before_value", kGlobal, Runs::kAsGrid},
+    {"spreads_labels", "spreads_labels_reading_plainly", kGlobal, Runs::kAsGrid},
+    {"passes_by_ring", "passes_by_ring_released_early", kGlobal, Runs::kAsGrid},
+    {"publishes_twice", "publishes_twice_relaxed", kGlobal, Runs::kAsGrid},
+    {"turns_matrix", "turns_matrix_in_blocks", kGlobal, Runs::kAsGrid},
+    {"passes_along", "passes_along_with_a_gap", kGlobal, Runs::kAsGrid},
+};
+
+Program program(const char* kernel, Runs runs, std::set<std::string> found) {
+  Program made{kernel, std::move(found), [kernel, runs](Bench& b) {
+                 switch (runs) {
+                   case Runs::kInBlocks:
+                     return b.launch(kernel, b.y, b.x);
+                   case Runs::kInClusters:
+                     return b.in_clusters(kernel, b.y, b.x);
+                   case Runs::kAsGrid:
+                     b.module.kernel(kernel).launch({.grid = 4, .block = 64, .stream = b.stream},
+                                                    b.y, b.x, b.u, b.v);
+                     return;
+                 }
+               }};
+  if (runs == Runs::kAsGrid) made.races = Races::kGlobal;
+  return made;
+}
+
+}  // namespace
+
+std::vector<Program> pattern_programs() {
+  std::vector<Program> programs;
+  for (const Pattern& one : kPatterns) {
+    programs.push_back(program(one.wrong, one.runs, {one.found}));
+  }
+  return programs;
+}
+
+std::vector<Program> right_pattern_programs() {
+  std::vector<Program> programs;
+  for (const Pattern& one : kPatterns) programs.push_back(program(one.right, one.runs, {}));
+  return programs;
+}
+
+}  // namespace baton::findings
