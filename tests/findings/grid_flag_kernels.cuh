@@ -14,7 +14,7 @@ __device__ bool acquire_for_gpu(const unsigned* flag) {
 }
 
 // --- A primary that tells the dependent what is done, and dependents that ask before they wait ---
-enum class Passes { kReleases, kFences, kCounts, kRelaxed };
+enum class Passes { kReleases, kFences, kCounts, kRelaxed, kFencesMbarriers };
 template <Passes Kind>
 __device__ void tell_next(float* y, const float* x, float* f) {
   INDEX;
@@ -28,7 +28,10 @@ __device__ void tell_next(float* y, const float* x, float* f) {
   if (Kind == Passes::kFences || Kind == Passes::kRelaxed) {
     *static_cast<volatile unsigned*>(flag) = 1;
   }
-  if (Kind == Passes::kCounts) atomicAdd(flag, 1);
+  if (Kind == Passes::kFencesMbarriers) {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  if (Kind == Passes::kCounts || Kind == Passes::kFencesMbarriers) atomicAdd(flag, 1);
 }
 enum class Hears { kAcquires, kFences, kRelaxed, kOneWarp, kElsewhere };
 template <Hears Kind>
@@ -61,6 +64,7 @@ TELLS_NEXT(tells_next_by_release, kReleases)
 TELLS_NEXT(tells_next_by_fence, kFences)
 TELLS_NEXT(tells_next_by_count, kCounts)
 TELLS_NEXT(tells_next_relaxed, kRelaxed)
+TELLS_NEXT(tells_next_by_mbarrier_fence, kFencesMbarriers)
 #define HEARS_PREVIOUS(name, kind) \
   KERNEL name(float* y, const float* x, float* f) { hear_previous<Hears::kind>(y, x, f); }
 HEARS_PREVIOUS(hears_by_acquire, kAcquires)

@@ -437,7 +437,7 @@ void Lowering::fence() {
     if (!kind) throw Unsupported{"the proxies that it fences are not known"};
     m.take_one_of({"global", "shared::cta", "shared::cluster"});
   }
-  m.take("mbarrier_init");
+  const bool of_mbarriers = m.take("mbarrier_init");
   m.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   const MemoryScope scope = take_scope(m);
   m.take_one_of({"gl"});
@@ -446,7 +446,7 @@ void Lowering::fence() {
   // fence.proxy.tensormap::generic.acquire names the bytes of a tensor map.
   need_operands(0, proxy ? 2 : 0);
   Proto& proto = emit(is_async ? op_fence_proxy : orders ? op_fence : op_nop);
-  proto.mode = orders ? 1 : 0;
+  proto.mode = of_mbarriers ? kFenceOfMbarriers : orders ? kFenceOfAll : kFenceOfProxies;
   proto.imm = static_cast<std::int64_t>(scope);
 }
 
