@@ -459,3 +459,271 @@ __device__ void exchange_halos(float* y, const float* x) {
   y[i] = s[127 - t];
 }
 PAIR(cluster_exchanges_halos, cluster_exchanges_halos_in_place, exchange_halos)
+
+// --- Roles, queues and loops of one block ---
+// A loader warp and three that compute, by two named barriers.
+template <bool Right>
+__device__ void load_by_role(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[96];
+  float sum = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (t < 32) {
+      if (k != 0 && Right) meet(2, 128);
+      for (int e = t; e < 96; e += 32) s[e] = x[(e + k) % 256];
+      meet(1, 128);
+    } else {
+      meet(1, 128);
+      sum += s[127 - t];
+      if (k != 2 && Right) leave_at(2, 128);
+    }
+  }
+  y[i] = sum;
+}
+PAIR(loads_by_role, loads_by_role_unasked, load_by_role)
+// Attention: the running maximum and sum of a row are rescaled by one warp for all.
+template <bool Right>
+__device__ void rescale(float* y, const float* x) {
+  INDEX;
+  __shared__ float most[4], sum[4];
+  if (t < 4) most[t] = sum[t] = 0;
+  __syncthreads();
+  float all = 0;
+  for (int k = 0; k < 3; ++k) {
+    if (t < 4) {
+      most[t] = max(most[t], x[(i + k) % 256]);
+      sum[t] += most[t] + 1;
+    }
+    block_sync<Right>();
+    all += most[t % 4] * sum[t % 4];
+    __syncthreads();
+  }
+  y[i] = all;
+}
+PAIR(rescales, rescales_beside_readers, rescale)
+// Warps take tickets, and work through a list that the block made.
+template <bool Right>
+__device__ void take_from_list(float* y, const float* x) {
+  INDEX;
+  __shared__ int ticket;
+  __shared__ float list[32];
+  if (t == 0) ticket = 0;
+  if (t < 32) list[t] = 0;
+  __syncthreads();
+  if (t >= 96) list[t - 96] = x[i] + 1;
+  block_sync<Right>();
+  for (;;) {
+    int mine = t % 32 == 0 ? atomicAdd(&ticket, 1) : 0;
+    mine = __shfl_sync(~0u, mine, 0);
+    if (mine >= 4) break;
+    y[blockIdx.x * 128 + mine * 32 + t % 32] = list[mine];
+  }
+}
+PAIR(takes_from_list, takes_from_list_unmade, take_from_list)
+// A flag for each warp: a warp reads what the warp before it told.
+template <bool Right>
+__device__ void pass_through_warps(float* y, const float* x) {
+  INDEX;
+  __shared__ float sums[4];
+  __shared__ unsigned told[4];
+  if (t < 4) {
+    sums[t] = 0;
+    told[t] = 0;
+  }
+  __syncthreads();
+  if (t % 32 == 0) {
+    const int warp = t / 32;
+    float before = 0;
+    if (warp != 0) {
+      while (!acquire_flag(&told[warp - 1])) {
+      }
+      before = sums[warp - 1];
+    }
+    sums[warp] = before + x[i] + 1;
+    if (Right || warp != 1) release_flag(&told[warp]);
+    if (!Right && warp == 1) relax_flag(&told[warp]);
+    y[i] = before;
+  }
+}
+PAIR(passes_through_warps, passes_through_warps_relaxed, pass_through_warps)
+// A lock around a linked list's head.
+template <bool Right>
+__device__ void lock_list(float* y, const float* x) {
+  INDEX;
+  __shared__ unsigned lock;
+  __shared__ float head, next[4];
+  if (t == 0) {
+    lock = 0;
+    head = -1;
+  }
+  __syncthreads();
+  if (t % 32 == 0) {
+    while (atomicCAS(&lock, 0, 1) != 0) {
+    }
+    next[t / 32] = head;
+    head = static_cast<float>(t / 32);
+    if (Right) __threadfence_block();
+    atomicExch(&lock, 0);
+    y[i] = next[t / 32];
+  }
+}
+PAIR(locks_list, unlocks_list_without_fence, lock_list)
+// A polynomial's coefficients are loaded by one warp, which then waits for nobody.
+template <bool Right>
+__device__ void load_table(float* y, const float* x) {
+  INDEX;
+  __shared__ float table[32];
+  if (t < 32) table[t] = 0;
+  __syncthreads();
+  if (t < 32) table[t] = x[t];
+  Right ? __syncthreads() : __syncwarp();
+  y[i] = table[t % 8] + x[i] * table[t % 8 + 8];
+}
+PAIR(loads_table, loads_table_for_one_warp, load_table)
+// A transform by butterflies between warps.
+template <bool Right>
+__device__ void transform(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[128];
+  float v = x[i];
+  for (int d = 32; d < 128; d *= 2) {
+    s[t] = v;
+    __syncthreads();
+    v = (t & d) != 0 ? s[t ^ d] - v : s[t ^ d] + v;
+    block_sync<Right>();
+  }
+  y[i] = v;
+}
+PAIR(transforms, transforms_over_readers, transform)
+// Bytes of one word belong to different warps; words are read.
+template <bool Right>
+__device__ void pack_bytes(float* y, const float* x) {
+  INDEX;
+  __shared__ unsigned words[32];
+  if (t < 32) words[t] = 0;
+  __syncthreads();
+  reinterpret_cast<unsigned char*>(words)[t % 32 * 4 + t / 32] =
+      static_cast<unsigned char>(t + 1);
+  block_sync<Right>();
+  y[i] = x[i] + static_cast<float>(words[t % 32]);
+}
+PAIR(packs_bytes, packs_bytes_and_reads_words, pack_bytes)
+// A moving window: the oldest row makes room for the next.
+template <bool Right>
+__device__ void move_window(float* y, const float* x) {
+  INDEX;
+  __shared__ float rows[4][128];
+  for (int k = 0; k < 4; ++k) rows[k][t] = x[(i + k) % 256];
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    // Right: the row that no one reads in this turn.
+    rows[(k + (Right ? 3 : 2)) % 4][t] = x[(i + k + 3) % 256] + 1;
+    sum += rows[k % 4][127 - t] + rows[(k + 1) % 4][127 - t] + rows[(k + 2) % 4][127 - t];
+    __syncthreads();
+  }
+  y[i] = sum;
+}
+PAIR(moves_window, moves_window_too_far, move_window)
+// Each of two groups of warps has a barrier; the last step needs that of all.
+template <bool Right>
+__device__ void work_in_groups(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[128];
+  const int group = t / 64;
+  s[t] = x[i];
+  meet(1 + group, 64);
+  const float v = s[t ^ 32];
+  meet(1 + group, 64);
+  s[t] = v + 1;
+  Right ? __syncthreads() : meet(1 + group, 64);
+  y[i] = s[t ^ 64];
+}
+PAIR(works_in_groups, works_in_groups_alone, work_in_groups)
+// A bulk load, its use in place, and a bulk store of the same buffer.
+template <bool Right>
+__device__ void scale_in_buffer(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[128];
+  __shared__ unsigned long long full;
+  if (t == 0) init_mbarrier(&full, 1);
+  __syncthreads();
+  if (t == 0) copy_bulk(s, x + blockIdx.x * 128, 512, &full);
+  wait_for(&full, 0);
+  s[t] = 2 * s[t];
+  if (Right) fence_proxy();
+  __syncthreads();
+  if (t == 0) {
+    store_bulk(y + blockIdx.x * 128, s, 512);
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+}
+PAIR(scales_in_buffer, scales_in_buffer_unfenced, scale_in_buffer)
+// An mbarrier for two phases: the second wait has to be for the second one.
+template <bool Right>
+__device__ void wait_for_phases(float* y, const float* x) {
+  INDEX;
+  __shared__ alignas(16) float s[2][128];
+  __shared__ unsigned long long full;
+  s[0][t] = s[1][t] = 0;
+  if (t == 0) init_mbarrier(&full, 1);
+  fence_proxy();
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < 2; ++k) {
+    if (t == 0) copy_bulk(s[k], x + blockIdx.x * 128, 512, &full);
+    wait_for(&full, Right ? k : 0);
+    sum += s[k][127 - t];
+    __syncthreads();
+  }
+  if (!Right) wait_for(&full, 1);
+  y[i] = sum;
+}
+PAIR(waits_for_phases, waits_for_one_phase_twice, wait_for_phases)
+// Asynchronous copies of one warp for another one.
+template <bool Right>
+__device__ void copy_for_others(float* y, const float* x) {
+  INDEX;
+  __shared__ float s[128];
+  s[t] = 0;
+  __syncthreads();
+  copy_async(s + t, x + i);
+  commit_copies();
+  if (Right || t < 64) wait_copies<0>();
+  __syncthreads();
+  y[i] = s[t ^ 64];
+  wait_copies<0>();
+}
+PAIR(copies_for_others, copies_for_others_unwaited, copy_for_others)
+// Each block of a cluster counts in the other one's bins, then clears its own.
+template <bool Right>
+__device__ void count_in_other_block(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ unsigned bins[16];
+  if (t < 16) bins[t] = 0;
+  cluster.sync();
+  unsigned* const theirs = cluster.map_shared_rank(bins, cluster.block_rank() ^ 1);
+  atomicAdd(theirs + static_cast<int>(x[i]) % 16, 1);
+  if (Right) cluster.sync();
+  if (!Right) __syncthreads();
+  y[i] = static_cast<float>(bins[t % 16]);
+  cluster.sync();
+}
+PAIR(cluster_counts_for_other, cluster_counts_and_reads_early, count_in_other_block)
+// Rank 0 shares a value with all by their own memory.
+template <bool Right>
+__device__ void broadcast_in_cluster(float* y, const float* x) {
+  INDEX;
+  namespace cg = cooperative_groups;
+  cg::cluster_group cluster = cg::this_cluster();
+  __shared__ float value;
+  if (t == 0) value = 0;
+  cluster.sync();
+  if (cluster.block_rank() == 0 && t < 2) *cluster.map_shared_rank(&value, t) = x[5] + 1;
+  Right ? cluster.sync() : __syncthreads();
+  y[i] = value;
+  cluster.sync();
+}
+PAIR(cluster_broadcasts, cluster_broadcasts_unordered, broadcast_in_cluster)
