@@ -185,4 +185,154 @@ PATTERN(pass_along) {
   if (b == 3) y[0] = s[0];
 }
 PAIR(passes_along, passes_along_with_a_gap, pass_along)
+// A binary tree of flags: each block waits for two.
+PATTERN(reduce_by_tree) {
+  INDEX;
+  if (t != 0) return;
+  float sum = x[i] + 1;
+  for (int d = 1; d < kBlocks; d *= 2) {
+    if (b % (2 * d) != 0) {
+      s[b] = sum;
+      Right || d == 1 ? store_release(f + b, 1) : store_relaxed(f + b, 1);
+      return;
+    }
+    while (load_acquire(f + b + d) == 0) {
+    }
+    sum += s[b + d];
+  }
+  y[0] = sum;
+}
+PAIR(reduces_by_tree, reduces_by_tree_relaxed, reduce_by_tree)
+// Readers count themselves in, and the writer waits until none is left.
+PATTERN(lock_for_reading) {
+  INDEX;
+  if (t != 0) return;
+  if (b == 0) {
+    if (Right) {
+      while (load_acquire(f) != kBlocks - 1) {
+      }
+    }
+    s[0] = x[5] + 1;
+  } else {
+    y[b] = s[0];
+    __threadfence();
+    atomicAdd(f, 1);
+  }
+}
+PAIR(locks_for_reading, writes_under_readers, lock_for_reading)
+// A row is normalised by its norm, which another block computes.
+PATTERN(normalize_rows) {
+  INDEX;
+  if (t == 0) {
+    float norm = 0;
+    for (int k = 0; k < 64; ++k) norm += x[64 * b + k];
+    s[b] = norm + 1;
+  }
+  if (Right) meet(f, 1);
+  y[i] = x[i] / s[i % kBlocks];
+}
+PAIR(normalizes_rows, normalizes_rows_early, normalize_rows)
+// Blocks write interleaved columns, of a width that has to divide the row.
+PATTERN(write_columns) {
+  INDEX;
+  constexpr int kApart = Right ? 64 : 48;
+  s[b * kApart + t] = x[i] + static_cast<float>(b + 1);
+}
+PAIR(writes_columns, writes_columns_that_overlap, write_columns)
+// Half of the blocks work on what the other half made.
+PATTERN(hand_over) {
+  INDEX;
+  if (b < 2) {
+    s[i] = x[i] + 1;
+    __syncthreads();
+    if (t == 0) store_release(f + b, 1);
+  } else {
+    if (t == 0) {
+      for (int k = 0; k < (Right ? 2 : 1); ++k) {
+        while (load_acquire(f + k) == 0) {
+        }
+      }
+    }
+    __syncthreads();
+    y[i] = s[t] + s[64 + t];
+  }
+}
+PAIR(hands_over, hands_over_half, hand_over)
+// A lock of each bin.
+PATTERN(lock_bins) {
+  INDEX;
+  if (t != 0) return;
+  for (int k = 0; k < 4; ++k) {
+    unsigned* const mutex = f + 4 * (Right ? k : 4 + b);
+    lock(mutex);
+    s[k] += x[i] + 1;
+    unlock(mutex);
+  }
+}
+PAIR(locks_bins, locks_its_own_bins, lock_bins)
+// Warps of a block share a scratch row in global memory.
+PATTERN(share_scratch) {
+  INDEX;
+  float v = x[i];
+  for (int k = 0; k < 3; ++k) {
+    s[i] = v + 1;
+    __syncthreads();
+    v = s[i ^ 48];
+    if (Right) __syncthreads();
+  }
+  y[i] = v;
+}
+PAIR(shares_scratch, shares_scratch_over_readers, share_scratch)
+// The first block to come makes a table for all.
+PATTERN(make_once) {
+  INDEX;
+  if (t != 0) return;
+  if (atomicCAS(f, 0, 1) == 0) {
+    s[0] = x[5] + 1;
+    Right ? store_release(f + 1, 1) : store_volatile(f + 1, 1);
+  } else {
+    while (load_acquire(f + 1) == 0) {
+    }
+  }
+  y[b] = s[0];
+}
+PAIR(makes_once, makes_once_without_release, make_once)
+// An index that a block reserves with one update is its own; one that it looks up is not.
+PATTERN(reserve) {
+  INDEX;
+  if (t != 0) return;
+  const unsigned at = Right ? atomicAdd(f, 1) : load_relaxed(f);
+  s[at] = static_cast<float>(b + 1);
+  if (!Right) atomicAdd(f + 1, 1);
+}
+PAIR(reserves, reserves_by_looking, reserve)
+// Prefixes in one word with their state need no order. In two words they do.
+PATTERN(look_back_in_words) {
+  INDEX;
+  if (t != 0) return;
+  auto* const words = reinterpret_cast<unsigned long long*>(flags);
+  unsigned before = 0;
+  if (b != 0) {
+    if (Right) {
+      unsigned long long word = 0;
+      while (word >> 32 == 0) {
+        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(words + b - 1) : "memory");
+      }
+      before = static_cast<unsigned>(word);
+    } else {
+      while (load_relaxed(f + 16 + b - 1) == 0) {
+      }
+      before = f[b - 1];
+    }
+  }
+  if (Right) {
+    asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(words + b), "l"(1ull << 32 | (before + 1))
+                 : "memory");
+  } else {
+    f[b] = before + 1;
+    store_relaxed(f + 16 + b, 1);
+  }
+  y[b] = static_cast<float>(before);
+}
+PAIR(looks_back_in_one_word, looks_back_in_two_words, look_back_in_words)
 #undef PAIR

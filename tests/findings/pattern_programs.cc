@@ -70,6 +70,16 @@ constexpr Pattern kPatterns[] = {
     {"publishes_twice", "publishes_twice_relaxed", kGlobal, Runs::kAsGrid},
     {"turns_matrix", "turns_matrix_in_blocks", kGlobal, Runs::kAsGrid},
     {"passes_along", "passes_along_with_a_gap", kGlobal, Runs::kAsGrid},
+    {"reduces_by_tree", "reduces_by_tree_relaxed", kGlobal, Runs::kAsGrid},
+    {"locks_for_reading", "writes_under_readers", kGlobal, Runs::kAsGrid},
+    {"normalizes_rows", "normalizes_rows_early", kGlobal, Runs::kAsGrid},
+    {"writes_columns", "writes_columns_that_overlap", kGlobal, Runs::kAsGrid},
+    {"hands_over", "hands_over_half", kGlobal, Runs::kAsGrid},
+    {"locks_bins", "locks_its_own_bins", kGlobal, Runs::kAsGrid},
+    {"shares_scratch", "shares_scratch_over_readers", kGlobal, Runs::kAsGrid},
+    {"makes_once", "makes_once_without_release", kGlobal, Runs::kAsGrid},
+    {"reserves", "reserves_by_looking", kGlobal, Runs::kAsGrid},
+    {"looks_back_in_one_word", "looks_back_in_two_words", kGlobal, Runs::kAsGrid},
 };
 
 Program program(const char* kernel, Runs runs, std::set<std::string> found) {
