@@ -489,6 +489,27 @@ TEST(Footprint, AMapsBitsAreNoAddress) {
   for (const BoundAccess& access : bound.accesses) EXPECT_FALSE(access.memory.has_value());
 }
 
+// A thread of each block waits before it arrives at the cluster's barrier.
+TEST(Footprint, ClusterBarriersOrder) {
+  const auto text = [](const std::string& body) { return text_of(footprint_of(body)); };
+  const std::string first = "setp.ne.u32 %p1, %r1, 0; @%p1 bra ON; griddepcontrol.wait; ON:\n";
+  const std::string arrive = "barrier.cluster.arrive;\n", pass = "barrier.cluster.wait;\n";
+  const std::string read = "ld.global.u32 %r3, [%a]; ret;\n";
+  EXPECT_EQ(text(first + arrive + pass + read), "read p0");
+  EXPECT_EQ(text(first + "barrier.cluster.arrive.release.aligned;\n" +
+                 "barrier.cluster.wait.acquire.aligned;\n" + read),
+            "read p0");
+  EXPECT_NE(text(first + arrive + read), "read p0") << "nobody is awaited";
+  EXPECT_NE(text(first + pass + read), "read p0") << "nobody has arrived";
+  EXPECT_NE(text(first + "barrier.cluster.arrive.relaxed;\n" + pass + read), "read p0");
+  EXPECT_NE(text(arrive + first + pass + read), "read p0") << "arrives before it waits";
+  EXPECT_EQ(text(arrive + first + pass + arrive + pass + read), "read p0");
+  EXPECT_NE(text(first + "setp.eq.u32 %p2, %r1, 0; @%p2 ret;\n" + arrive + pass + read), "read p0")
+      << "the waiting thread ends, and is not awaited";
+  EXPECT_NE(text(first + "@%p1 " + arrive + pass + read), "read p0") << "nor does it arrive";
+  EXPECT_NE(text(first + arrive + "setp.eq.u32 %p2, %r0, 0; @%p2 " + pass + read), "read p0");
+}
+
 // A producer waits and loads; consumers are told by an mbarrier and store.
 TEST(Footprint, AnMbarrierMayOrder) {
   EXPECT_EQ(

@@ -15,7 +15,7 @@ constexpr std::uint32_t kMaxThreads = 32;    // that are followed in search of o
 constexpr std::uint32_t kWarpThreads = 32;
 constexpr std::size_t kFewOperations = std::size_t{1} << 16;  // of larger code one thread is
 
-// How often a thread has passed barrier 0 when it comes to an operation, on any path.
+// How often a thread has passed a meeting when it comes to an operation, on any path.
 struct Passed {
   std::uint32_t least = kNone;  // kNone: it does not come there
   std::uint32_t most = 0;
@@ -29,7 +29,7 @@ bool is_certain(const Operation& operation) {
 class BarrierCount {
  public:
   using State = Passed;
-  explicit BarrierCount(const Code& code) : code_(code) {}
+  BarrierCount(const Code& code, Meeting meeting) : code_(code), meeting_(meeting) {}
 
   static bool join(Passed& into, const Passed& from) {
     const Passed joined = {std::min(into.least, from.least), std::max(into.most, from.most)};
@@ -42,7 +42,7 @@ class BarrierCount {
   void flow(std::uint32_t at, Passed after, const Emit& emit) const {
     const Operation& operation = code_.operations[at];
     if (operation.kind == Kind::kTrap && is_certain(operation)) return;
-    if (operation.kind == Kind::kBarrier) {
+    if (passes(meeting_, operation)) {
       after.most = std::min(after.most + 1, kManyBarriers);
       if (is_certain(operation)) after.least = std::min(after.least + 1, kManyBarriers);
     }
@@ -51,12 +51,18 @@ class BarrierCount {
 
  private:
   const Code& code_;
+  const Meeting meeting_;
 };
 
 class OrderFinder {
  public:
   OrderFinder(const Code& code, const std::array<std::uint32_t, 3>& block)
-      : code_(code), block_(block), barriers_(code), passed_(barriers_, code.order) {
+      : code_(code),
+        block_(block),
+        barriers_(code, Meeting::kBlock),
+        passed_(barriers_, code.order),
+        cluster_barriers_(code, Meeting::kCluster),
+        cluster_passed_(cluster_barriers_, code.order) {
     passed_.seed(0, {0, 0});
     passed_.run();
   }
@@ -75,12 +81,22 @@ class OrderFinder {
       if (operation.kind == Kind::kEnd && unwaited[at]) result.every_thread_waits = false;
     }
     result.a_thread_waits = result.every_thread_waits;
-    const std::uint32_t ordering_barrier = result.waits ? find_ordering_barrier(result) : kNone;
+    const std::uint32_t ordering_barrier =
+        result.waits ? find_ordering_barrier(Meeting::kBlock, result) : kNone;
+    const std::uint32_t ordering_cluster = result.waits && meets_in_cluster()
+                                               ? find_ordering_barrier(Meeting::kCluster, result)
+                                               : kNone;
+    if (ordering_cluster != kNone) {
+      cluster_passed_.seed(0, {0, 0});
+      cluster_passed_.run();
+    }
     const std::vector<bool> ordering_ops = find_ordering_ops();
     const std::vector<bool> unordered = flood(ordering_ops);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
       if (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) continue;
+      if (ordering_cluster != kNone && cluster_passed_.state(at).least >= ordering_cluster)
+        continue;
       result.of[at] = unordered[at] ? Order::kBefore : Order::kUnclear;
     }
     result.ordering_ops = ordering_ops;
@@ -163,15 +179,27 @@ class OrderFinder {
     return ordering_ops;
   }
 
-  // The number of times that barrier 0 must have been passed for a thread to be behind a wait;
-  // kNone: it does not tell. A thread of the block is followed that waits for certain and comes to
-  // the barrier after that. All take part in each completion of the barrier: behind the first one
-  // that the thread comes to after its wait, all are ordered.
-  std::uint32_t find_ordering_barrier(WaitOrdering& result) const {
-    bool disturbed = false;
-    for (const Operation& operation : code_.operations) {
-      disturbed |= operation.disturbs || operation.kind == Kind::kOpen;
-    }
+  bool meets_in_cluster() const {
+    return std::ranges::any_of(code_.operations, [](const Operation& operation) {
+      return passes(Meeting::kCluster, operation);
+    });
+  }
+
+  // Whether a meeting may be completed without a thread that has not ended, or orders nothing.
+  static bool disturbs(Meeting meeting, const Operation& operation) {
+    if (operation.kind == Kind::kOpen) return true;
+    if (meeting == Meeting::kBlock) return operation.disturbs;
+    return arrives_at(meeting, operation) && operation.instruction->has("relaxed");
+  }
+
+  // The number of times that a meeting must have been passed for a thread to be behind a wait;
+  // kNone: it does not tell. A thread of the block is followed that waits for certain and arrives
+  // after that. All take part in each completion: behind the first one that the thread arrives at
+  // after its wait, all are ordered. Each block of a cluster has such a thread.
+  std::uint32_t find_ordering_barrier(Meeting meeting, WaitOrdering& result) const {
+    const bool disturbed = std::ranges::any_of(
+        code_.operations,
+        [meeting](const Operation& operation) { return disturbs(meeting, operation); });
     const std::uint64_t count =
         std::uint64_t{std::max(block_[0], 1u)} * std::max(block_[1], 1u) * std::max(block_[2], 1u);
     const std::uint32_t most = code_.operations.size() <= kFewOperations ? kMaxThreads : 1;
@@ -185,7 +213,7 @@ class OrderFinder {
         thread.tid = {number % block_[0], row % std::max(block_[1], 1u),
                       row / std::max(block_[1], 1u)};
       }
-      const ThreadFacts facts = follow_thread(code_, thread);
+      const ThreadFacts facts = follow_thread(code_, thread, meeting);
       if (!facts.always_waits) continue;
       result.a_thread_waits = true;
       if (!disturbed && facts.meets_others) {
@@ -200,6 +228,8 @@ class OrderFinder {
   const std::array<std::uint32_t, 3> block_;
   BarrierCount barriers_;
   ptx::DataflowSolver<BarrierCount> passed_;
+  BarrierCount cluster_barriers_;
+  ptx::DataflowSolver<BarrierCount> cluster_passed_;
 };
 
 }  // namespace

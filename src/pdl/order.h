@@ -1,7 +1,7 @@
 #pragma once
 
 // Which operations of a kernel come after its wait, for the thread that executes them: because it
-// waited itself, or because a barrier of its block orders it after a thread that did.
+// waited itself, or because a barrier of its block or cluster orders it after a thread that did.
 
 #include <cstdint>
 #include <vector>

@@ -29,8 +29,8 @@ class Follower {
   using Solver = ptx::SparseSolver<Follower>;
   using Value = overlap::Value;
 
-  Follower(const Code& code, const KnownThread& thread)
-      : code_(code), thread_(thread), values_(code.values()) {
+  Follower(const Code& code, const KnownThread& thread, Meeting meeting = Meeting::kBlock)
+      : code_(code), thread_(thread), meeting_(meeting), values_(code.values()) {
     for (std::uint32_t id = 0; id < code.registers; ++id) {
       if (code.unset[id]) values_[id] = Value::varies();
     }
@@ -125,7 +125,7 @@ class Follower {
     State after(std::uint32_t at, State passed) const {
       if (follower.stops(at)) return passed;
       const Operation& operation = follower.code_.operations[at];
-      const bool arrives = operation.kind == Kind::kBarrier || operation.disturbs;
+      const bool arrives = arrives_at(follower.meeting_, operation) || operation.disturbs;
       return std::min(passed + (arrives ? 1 : 0), kMostBarriersCounted);
     }
   };
@@ -147,7 +147,7 @@ class Follower {
       const Operation& operation = follower.code_.operations[at];
       const bool is_certain = follower.guard(operation) == Guard::kTrue;
       if (operation.kind == Kind::kTrap && is_certain) return;
-      if (operation.kind == Kind::kBarrier && is_certain) {
+      if (arrives_at(follower.meeting_, operation) && is_certain) {
         passed.fewest = std::min(passed.fewest + 1, kMostBarriersCounted);
       }
       for (const std::uint32_t to : follower.followers(operation)) emit(to, passed);
@@ -306,14 +306,27 @@ class Follower {
 
   const Code& code_;
   const KnownThread& thread_;
+  const Meeting meeting_;
   std::vector<Value> values_;  // by register
   std::vector<bool> reached_;  // by operation
 };
 
 }  // namespace
 
-ThreadFacts follow_thread(const Code& code, const KnownThread& thread) {
-  return Follower(code, thread).facts();
+bool arrives_at(Meeting meeting, const Operation& operation) {
+  if (meeting == Meeting::kBlock) return operation.kind == Kind::kBarrier;
+  return operation.instruction != nullptr && operation.instruction->opcode == "barrier" &&
+         operation.instruction->has("cluster") && operation.instruction->has("arrive");
+}
+
+bool passes(Meeting meeting, const Operation& operation) {
+  if (meeting == Meeting::kBlock) return operation.kind == Kind::kBarrier;
+  return operation.instruction != nullptr && operation.instruction->opcode == "barrier" &&
+         operation.instruction->has("cluster") && operation.instruction->has("wait");
+}
+
+ThreadFacts follow_thread(const Code& code, const KnownThread& thread, Meeting meeting) {
+  return Follower(code, thread, meeting).facts();
 }
 
 std::vector<Value> find_values(const Code& code, const KnownThread& thread) {

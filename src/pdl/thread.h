@@ -22,16 +22,25 @@ struct KnownThread {
   std::span<const std::optional<std::uint64_t>> params;  // values of scalars, by index
 };
 
+// Where all threads meet that have not ended: barrier 0 of their block, or the barrier of their
+// cluster.
+enum class Meeting : std::uint8_t { kBlock, kCluster };
+
+// Whether the thread arrives there, and whether it is behind the others' arrivals then.
+bool arrives_at(Meeting meeting, const Operation& operation);
+bool passes(Meeting meeting, const Operation& operation);
+
 struct ThreadFacts {
   bool always_waits = false;  // on every path that ends the thread without an error
-  // How often at the most it comes to barrier 0 before its wait; kNone: there is no telling.
+  // How often at the most it arrives at the meeting before its wait; kNone: there is no telling.
   std::uint32_t barriers_before_wait = kNone;
-  // It always waits, and comes to barrier 0 after that before it ends. What the other threads pass
-  // when it has ended orders nothing.
+  // It always waits, and arrives at the meeting after that before it ends. What the other threads
+  // pass when it has ended orders nothing.
   bool meets_others = false;
 };
 
-ThreadFacts follow_thread(const Code& code, const KnownThread& thread);
+ThreadFacts follow_thread(const Code& code, const KnownThread& thread,
+                          Meeting meeting = Meeting::kBlock);
 
 // By register: what it may hold, over all times that such a thread has it.
 std::vector<Value> find_values(const Code& code, const KnownThread& thread);
