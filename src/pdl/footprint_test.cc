@@ -499,8 +499,8 @@ TEST(Footprint, ClusterBarriersOrder) {
   EXPECT_EQ(text(first + "barrier.cluster.arrive.release.aligned;\n" +
                  "barrier.cluster.wait.acquire.aligned;\n" + read),
             "read p0");
-  EXPECT_NE(text(first + arrive + read), "read p0") << "nobody is awaited";
-  EXPECT_NE(text(first + pass + read), "read p0") << "nobody has arrived";
+  EXPECT_NE(text(first + arrive + read), "read p0") << "no thread is awaited";
+  EXPECT_NE(text(first + pass + read), "read p0") << "no thread has arrived";
   EXPECT_NE(text(first + "barrier.cluster.arrive.relaxed;\n" + pass + read), "read p0");
   EXPECT_NE(text(arrive + first + pass + read), "read p0") << "arrives before it waits";
   EXPECT_EQ(text(arrive + first + pass + arrive + pass + read), "read p0");
