@@ -87,9 +87,11 @@ std::vector<Program> fault_programs();    // what ends a grid: a program for eac
 std::vector<Program> grid_programs();     // global memory inside one grid
 std::vector<Program> pattern_programs();  // patterns of real kernels, in blocks and in grids
 std::vector<Program> chain_programs();    // several grids, streams and the host
+std::vector<Program> map_programs();      // tensor maps in global memory
 std::vector<Program> right_programs();
 std::vector<Program> right_grid_programs();
 std::vector<Program> right_pattern_programs();
 std::vector<Program> right_chain_programs();
+std::vector<Program> right_map_programs();
 
 }  // namespace baton::findings

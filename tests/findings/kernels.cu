@@ -1354,18 +1354,55 @@ KERNEL fetches_texture(float* y, cudaTextureObject_t texture) {
 struct alignas(128) Map {
   char bytes[128];
 };
+__device__ void reduce_by_map(const Map* map, const float* from) {
+  asm volatile(
+      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%0, {240}], [%1];" ::"l"(
+          map),
+      "r"(address_of(from))
+      : "memory");
+  asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+}
 KERNEL reduces_by_map(const __grid_constant__ Map map) {
   __shared__ __align__(128) float s[16];
   if (threadIdx.x < 16) s[threadIdx.x] = 1;
   __syncthreads();
   if (threadIdx.x != 0) return;
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  asm volatile(
-      "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%0, {240}], [%1];" ::"l"(
-          &map),
-      "r"(address_of(s))
-      : "memory");
-  asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+  reduce_by_map(&map, s);
+}
+KERNEL writes_map(const __grid_constant__ Map map, Map* live) {
+  TRIGGER;
+  if (threadIdx.x == 0 && blockIdx.x == 0) *live = map;
+}
+__device__ void acquire_map(const Map* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+// Every thread acquires, one copies.
+KERNEL reduces_by_map_in_memory(const Map* live, bool acquires) {
+  __shared__ __align__(128) float s[16];
+  if (threadIdx.x < 16) s[threadIdx.x] = 1;
+  WAIT;
+  if (acquires) acquire_map(live);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x == 0) reduce_by_map(live, s);
+}
+// Writes `first` to global memory and copies by it, then `second`. Acquires so many of the two.
+KERNEL reduces_by_live_map(const __grid_constant__ Map first, const __grid_constant__ Map second,
+                           Map* live, int acquired) {
+  __shared__ __align__(128) float s[16];
+  if (threadIdx.x < 16) s[threadIdx.x] = 1;
+  __syncthreads();
+  if (threadIdx.x != 0 || blockIdx.x != 0) return;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  for (int k = 0; k < 2; ++k) {
+    *live = k == 0 ? first : second;
+    if (k < acquired) {
+      asm volatile("fence.proxy.tensormap::generic.release.gpu;" ::: "memory");
+      acquire_map(live);
+    }
+    reduce_by_map(live, s);
+  }
 }
 
 #include "async_kernels.cuh"

@@ -116,3 +116,40 @@ extern "C" __global__ void map_reads(const __grid_constant__ TensorMap from, uns
     to[blockIdx.x * kTile + i] = tile[i] + 1;
   }
 }
+
+// The wait and the end of a grid order what is written to memory. A map's bytes are read through a
+// proxy of their own: PTX asks for this fence before a map that somebody changed is used.
+__device__ void acquire(const TensorMap* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
+// Makes `live` the map `maps[chosen]`. One block.
+extern "C" __global__ void change_map(const TensorMap* maps, unsigned chosen, TensorMap* live) {
+  trigger();
+  wait();
+  const auto* from = reinterpret_cast<const unsigned*>(maps + chosen);
+  if (threadIdx.x < sizeof(TensorMap) / 4) {
+    reinterpret_cast<unsigned*>(live)[threadIdx.x] = from[threadIdx.x];
+  }
+}
+
+// Writes row `step` of `to`, a tile for each block, from the memory of the map that is live now.
+extern "C" __global__ void read_by_changed_map(const TensorMap* live, unsigned step, bool acquires,
+                                               unsigned* to) {
+  __shared__ alignas(128) unsigned tile[kTile];
+  __shared__ unsigned long long full;
+  trigger();
+  if (threadIdx.x == 0) {
+    expect(&full);
+    wait();
+    if (acquires) acquire(live);
+    load_by_map(tile, live, other_block() * 4, &full);
+  }
+  __syncthreads();
+  await(&full);
+  wait();
+  unsigned* row = to + step * gridDim.x * kTile;
+  for (unsigned i = threadIdx.x; i < kTile; i += blockDim.x) {
+    row[blockIdx.x * kTile + i] = tile[i];
+  }
+}

@@ -116,9 +116,10 @@ extern "C" __global__ void load_narrow(const __grid_constant__ TensorMap map, By
   hand_out(out, tile, extent);
 }
 
-// The map stands in global memory.
+// The map is in global memory, into which the host copied it.
 extern "C" __global__ void load_box_behind(const TensorMap* map, Byte* out, int rank,
                                            unsigned bytes, Coordinates coordinates) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.sys [%0], 128;" ::"l"(map) : "memory");
   load_whole(map, out, rank, bytes, coordinates, 0);
 }
 

@@ -21,6 +21,7 @@ void AsyncState::clear() {
   warps.clear();
   arriving.clear();
   leaving.clear();
+  maps.clear();
   arrivals = 0;
 }
 

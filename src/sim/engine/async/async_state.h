@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/engine/async/acquired_maps.h"
 #include "sim/engine/async/mbarrier.h"
 #include "sim/engine/async/tensor_tile.h"
 #include "sim/engine/isa/insn.h"
@@ -61,7 +62,8 @@ struct AsyncState {
   std::vector<WarpAsync> warps;    // by warp; empty while nothing asynchronous happened
   std::vector<BulkCopy> arriving;  // an mbarrier of this block awaits them
   std::vector<BulkCopy> leaving;   // in bulk groups of this block's threads
-  std::uint32_t arrivals = 0;      // of cp.async.mbarrier.arrive that are to come, by lane
+  AcquiredMaps maps;
+  std::uint32_t arrivals = 0;  // of cp.async.mbarrier.arrive that are to come, by lane
 
   void clear();
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/engine/async/acquired_maps.h"
 #include "sim/engine/async/async_copy.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/memory/address.h"
@@ -24,24 +25,8 @@ const Insn* bad_tensor_copy(Exec* x, const Insn* i, int lane, const std::string&
 }
 
 // Nothing after a fault.
-std::optional<TileMap> read_map(Exec* x, const Insn* i, int lane, std::uint64_t address,
-                                std::uint32_t rank) {
-  const unsigned window = window_of(address);
-  if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
-    bad_tensor_copy(
-        x, i, lane,
-        fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
-                    "or be in constant or global memory",
-                    address));
-    return std::nullopt;
-  }
-  TensorMapBytes bytes;
-  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kMapAlignment) {
-    if (!load_lane(x, i, lane, Space::kGeneric, address + at, bytes.data() + at, kMapAlignment,
-                   LoadKind::kWeak)) {
-      return std::nullopt;
-    }
-  }
+std::optional<TileMap> map_of(Exec* x, const Insn* i, int lane, std::uint64_t address,
+                              const TensorMapBytes& bytes, std::uint32_t rank) {
   const std::optional<TileMap> map = unpack_tensor_map(bytes);
   if (!map) {
     bad_tensor_copy(x, i, lane, fmt::format("the bytes at {:#x} are not a tensor map", address));
@@ -100,7 +85,9 @@ bool check_runs(Exec* x, const Insn* i, int lane, const TensorForm& form, const 
 // False after a fault.
 bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   const std::uint64_t at = slot_at<std::uint64_t>(x, i->r[1])[lane];
-  const std::optional<TileMap> map = read_map(x, i, lane, at, form.rank);
+  const std::optional<TensorMapBytes> bytes = read_map_bytes(x, i, lane, at);
+  if (!bytes) return false;
+  const std::optional<TileMap> map = map_of(x, i, lane, at, *bytes, form.rank);
   if (!map) return false;
   std::array<std::int32_t, kMaxTensorRank> coordinates = {};
   for (std::size_t k = 0; k < form.rank; ++k) {
@@ -116,6 +103,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
     return false;
   }
   if (form.prefetches) return true;
+  check_acquired(x, i, lane, at, *bytes);
   for (std::size_t k = 0; k < form.rank && !form.to_shared; ++k) {
     if (coordinates[k] >= 0) continue;
     bad_tensor_copy(
@@ -173,6 +161,27 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
 }
 
 }  // namespace
+
+std::optional<TensorMapBytes> read_map_bytes(Exec* x, const Insn* i, int lane,
+                                             std::uint64_t address) {
+  const unsigned window = window_of(address);
+  if (window == window_number(kSharedWindow) || window == window_number(kLocalWindow)) {
+    bad_tensor_copy(
+        x, i, lane,
+        fmt::format("takes the tensor map at {:#x}, which must be a __grid_constant__ parameter, "
+                    "or be in constant or global memory",
+                    address));
+    return std::nullopt;
+  }
+  TensorMapBytes bytes;
+  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kMapAlignment) {
+    if (!load_lane(x, i, lane, Space::kGeneric, address + at, bytes.data() + at, kMapAlignment,
+                   LoadKind::kWeak)) {
+      return std::nullopt;
+    }
+  }
+  return bytes;
+}
 
 const Insn* op_tensor_copy(Exec* x, const Insn* i) {
   const auto form = std::bit_cast<TensorForm>(i->imm);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/engine/async/async_state.h"
+#include "sim/engine/async/tensor_map.h"
 #include "sim/engine/isa/spec.h"
 #include "sim/engine/run/exec.h"
 
@@ -26,6 +28,10 @@ static_assert(sizeof(TensorForm) == 8);
 // r[0] the generic address of the tile in shared memory, r[1] that of the tensor map, r[2] the
 // mbarrier's, r[3] the mask of blocks; the list holds the coordinates, the innermost first.
 const Insn* op_tensor_copy(Exec* x, const Insn* i);
+
+// The bytes of a tensor map at a generic address, or nothing after a fault.
+std::optional<TensorMapBytes> read_map_bytes(Exec* x, const Insn* i, int lane,
+                                             std::uint64_t address);
 
 // Of a copy that has a tile. Does nothing where its memory is there no longer.
 void perform_tile(Exec* x, BulkCopy& copy);

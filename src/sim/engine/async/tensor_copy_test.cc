@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/error.h"
 #include "sim/engine/async/tensor_map.h"
 #include "sim/engine/async/tensor_tile.h"
 #include "sim/engine/run/test_device.h"
@@ -192,8 +193,9 @@ struct Outcome {
 };
 
 Outcome run(
-    const std::string& body, void (*change)(TileMap& map) = [](TileMap&) {}) {
-  TestDevice device;
+    const std::string& body, void (*change)(TileMap& map) = [](TileMap&) {},
+    bool watch_shared = false) {
+  TestDevice device(1, watch_shared);
   Words values(kWords);
   for (std::uint32_t k = 0; k < values.size(); ++k) values[k] = 1000 + k;
   const std::uint64_t in = device.upload(values);
@@ -308,6 +310,50 @@ TEST(TensorCopy, RefusesWhatIsNoMap) {
   fault(load, "bad_copy", "moves a tile of 262144 bytes", [](TileMap& map) {
     map.box = {256, 256, 1, 1, 1};
   });
+}
+
+// Copies the map to `out` (lane 0), and loads by it from there.
+std::string load_from_memory(const std::string& between) {
+  std::string copy;
+  for (int at = 0; at < 128; at += 8) {
+    copy += fmt::format("ld.b64 %rd1, [%map+{0}]; st.global.b64 [%out+{0}], %rd1;\n", at);
+  }
+  return copy + between + "mov.u64 %map, %out;\n" + kLoad + kWait;
+}
+
+TEST(TensorCopy, NeedsMapsInMemoryToBeAcquired) {
+  const std::string acquire = "fence.proxy.tensormap::generic.acquire.gpu [%out], 128;\n";
+  const std::string other_bytes = "mov.u32 %r1, 0; st.global.b32 [%out+124], %r1;\n";
+  const auto message = [](const std::string& between) {
+    const Outcome outcome = run(
+        load_from_memory(between), [](TileMap&) {}, true);
+    EXPECT_EQ(outcome.state, Grid::State::kFinished) << outcome.list();
+    EXPECT_LE(outcome.findings.size(), 1u) << outcome.list();
+    return outcome.findings.empty() ? "" : outcome.list();
+  };
+  EXPECT_EQ(message(acquire), "");
+  EXPECT_EQ(message(acquire + acquire), "");
+  EXPECT_EQ(message(acquire + other_bytes), "") << "the same bytes again";
+  EXPECT_NE(message("").find("stale_tensor_map: copies by the tensor map in global memory at"),
+            std::string::npos);
+  EXPECT_NE(message("").find("which no thread of the block acquired"), std::string::npos);
+  EXPECT_NE(message("fence.proxy.async;\n").find("which no thread"), std::string::npos);
+  EXPECT_NE(message("fence.proxy.tensormap::generic.release.gpu;\n").find("which no thread"),
+            std::string::npos);
+  EXPECT_NE(message("fence.proxy.tensormap::generic.acquire.gpu [%out+64], 128;\n")
+                .find("which no thread"),
+            std::string::npos);
+}
+
+TEST(TensorCopy, RefusesFencesOfOtherSizes) {
+  TestDevice device;
+  const auto module = device.load(kernel("fence.proxy.tensormap::generic.acquire.gpu [%out], 64;"));
+  try {
+    module->kernel("k");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& failure) {
+    EXPECT_NE(std::string(failure.what()).find("must be 128"), std::string::npos) << failure.what();
+  }
 }
 
 TEST(TensorCopy, ReachesAsFarAsTheTensor) {

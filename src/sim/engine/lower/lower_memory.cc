@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/engine/async/acquired_maps.h"
 #include "sim/engine/judge/fence.h"
 #include "sim/engine/judge/lane_access.h"
 #include "sim/engine/lower/lower.h"
@@ -432,6 +433,7 @@ void Lowering::fence() {
   const bool proxy = m.take("proxy");
   const bool orders = !proxy || insn_->has("acquire") || insn_->has("release");
   const bool is_async = insn_->has("async") || insn_->has("async::generic");
+  const bool acquires_map = insn_->has("tensormap::generic") && insn_->has("acquire");
   if (proxy) {
     const auto kind = m.take_one_of({"alias", "async", "async::generic", "tensormap::generic"});
     if (!kind) throw Unsupported{"the proxies that it fences are not known"};
@@ -443,9 +445,20 @@ void Lowering::fence() {
   m.take_one_of({"gl"});
   m.take_one_of({"sc", "acq_rel", "acquire", "release"});
   m.finish();
-  // fence.proxy.tensormap::generic.acquire names the bytes of a tensor map.
-  need_operands(0, proxy ? 2 : 0);
-  Proto& proto = emit(is_async ? op_fence_proxy : orders ? op_fence : op_nop);
+  need_operands(acquires_map ? 2 : 0, acquires_map ? 2 : 0);
+  SlotId map = kSink;
+  if (acquires_map) {
+    if (builder_.constant_in(source(operand(1), Type::kB32)) != kTensorMapBytes) {
+      invalid(
+          fmt::format("the second operand must be {}, the bytes of a tensor map", kTensorMapBytes));
+    }
+    map = generic_address(operand(0), Space::kGeneric);
+  }
+  Proto& proto = emit(acquires_map ? op_acquire_tensor_map
+                      : is_async   ? op_fence_proxy
+                      : orders     ? op_fence
+                                   : op_nop);
+  if (acquires_map) use(proto, 0, map);
   proto.mode = of_mbarriers ? kFenceOfMbarriers : orders ? kFenceOfAll : kFenceOfProxies;
   proto.imm = static_cast<std::int64_t>(scope);
 }
