@@ -106,6 +106,13 @@ Command checked_init(const RawOptions& raw) {
   return command;
 }
 
+ReportFiles checked_reports(const RawOptions& raw) {
+  ReportFiles reports;
+  if (!raw.sarif.empty()) reports.sarif = raw.sarif;
+  if (!raw.junit.empty()) reports.junit = raw.junit;
+  return reports;
+}
+
 Command checked_run(const RawOptions& raw) {
   RunCommand command = checked_common<RunCommand>(raw);
   command.verbose = raw.verbose;
@@ -124,6 +131,7 @@ Command checked_run(const RawOptions& raw) {
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
   if (!raw.html.empty()) command.html = raw.html;
+  command.reports = checked_reports(raw);
   return command;
 }
 
@@ -138,6 +146,7 @@ Command checked_check(const RawOptions& raw) {
   command.pdl = parse_pdl(raw.pdl);
   command.rewrite = parse_rewrite(raw.rewrite);
   if (!raw.device.empty()) command.device = raw.device;
+  command.reports = checked_reports(raw);
   return command;
 }
 

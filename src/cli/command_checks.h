@@ -8,6 +8,9 @@ namespace baton::cli {
 // One function a command: what was written becomes plain, checked values. Each throws kInvalidInput
 // with the option and its value. Required arguments are there already.
 
+// The options that several commands have.
+ReportFiles checked_reports(const RawOptions& raw);
+
 Command checked_doctor(const RawOptions& raw);
 Command checked_init(const RawOptions& raw);
 Command checked_run(const RawOptions& raw);

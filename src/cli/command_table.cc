@@ -62,6 +62,12 @@ OptionRow strict() {
   return {"--strict", "", "End with status 1 if there is a warning", &Raw::strict};
 }
 
+// A report for other tools.
+Options reports() {
+  return {{"--sarif", "FILE.sarif", "Write findings and edges as SARIF 2.1.0", &Raw::sarif, kFile},
+          {"--junit", "FILE.xml", "Write findings and edges as JUnit XML", &Raw::junit, kFile}};
+}
+
 // The options of all commands that bind a program's symbols.
 Options binding() {
   return {
@@ -119,7 +125,8 @@ Options run_options() {
          &Raw::until},
         {"--find-nan", "", "Find the first step that makes a NaN or an infinity of finite values",
          &Raw::find_nan},
-        strict()}});
+        strict()},
+       reports()});
 }
 
 Options bench_options() {
@@ -134,28 +141,33 @@ Options bench_options() {
 }
 
 Options exec_options() {
-  return {
-      {"--device", "DEVICE", "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny",
-       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny")},
-      {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
-       &Raw::memory},
-      {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",
-       &Raw::schedule, words("serial late early reverse random:1")},
-      {"--races", "WHICH", "Races to look for: usual, or global for those inside grids too",
-       &Raw::races, words("usual global")},
-      {"--keep-going", "", "End a kernel that faults, and let the program go on as if it had not",
-       &Raw::keep_going},
-      {"--kernel-name", "REGEX", "Count only findings of kernels whose names match", &Raw::kernel},
-      {"--error-exitcode", "N",
-       "Exit status of a program that ends with 0 and has errors; default: 1", &Raw::error_status},
-      {"--warnings-as-errors", "", "Treat warnings as errors", &Raw::warnings_as_errors},
-      {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},
-      {"--json", "FILE", "Write the report as JSON", &Raw::json_file, kFile},
-      {"--log-file", "FILE",
-       "Write the report to a file instead of standard error; %p is the number of the process",
-       &Raw::log_file, kFile},
-      {"--print-env", "", "Print the environment that a program gets, and run nothing",
-       &Raw::print_environment}};
+  return joined(
+      {{{"--device", "DEVICE", "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny",
+         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+        {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
+         &Raw::memory},
+        {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",
+         &Raw::schedule, words("serial late early reverse random:1")},
+        {"--races", "WHICH", "Races to look for: usual, or global for those inside grids too",
+         &Raw::races, words("usual global")},
+        {"--keep-going", "", "End a kernel that faults, and let the program go on as if it had not",
+         &Raw::keep_going},
+        {"--kernel-name", "REGEX", "Count only findings of kernels whose names match",
+         &Raw::kernel},
+        {"--suppressions", "FILE.toml", "Findings that are known and do not count",
+         &Raw::suppressions, kFile},
+        {"--error-exitcode", "N",
+         "Exit status of a program that ends with 0 and has errors; default: 1",
+         &Raw::error_status},
+        {"--warnings-as-errors", "", "Treat warnings as errors", &Raw::warnings_as_errors},
+        {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},
+        {"--json", "FILE", "Write the report as JSON", &Raw::json_file, kFile},
+        {"--log-file", "FILE",
+         "Write the report to a file instead of standard error; %p is the number of the process",
+         &Raw::log_file, kFile},
+        {"--print-env", "", "Print the environment that a program gets, and run nothing",
+         &Raw::print_environment}},
+       reports()});
 }
 
 std::vector<CommandRow> make_table() {
@@ -208,7 +220,8 @@ std::vector<CommandRow> make_table() {
        joined({binding(),
                {strict(),
                 {"--verbose", "", "List all launches and edges, not the exceptions alone",
-                 &Raw::verbose}}}),
+                 &Raw::verbose}},
+               reports()}),
        {{"See every launch and every edge", "baton check p.toml --verbose"},
         {"Know whether a GPU takes a library's kernels", "baton check lib.so --device sim:h100"}},
        "",

@@ -59,7 +59,8 @@ std::string plural(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-void tell(const ExecReport& report, const ExecCommand& command, ReportWriter& writer) {
+void tell(const ExecReport& report, const ExecCommand& command,
+          const std::vector<tools::Suppression>& suppressions, ReportWriter& writer) {
   for (const ExecReport::Seen& seen : report.findings) writer.finding(seen);
   for (const auto& [name, calls] : report.missing) {
     writer.note(fmt::format("not simulated: {} ({}); it gave CUDA_ERROR_NOT_SUPPORTED", name,
@@ -73,6 +74,14 @@ void tell(const ExecReport& report, const ExecCommand& command, ReportWriter& wr
     writer.note(fmt::format("{} of the report {} cut off or damaged",
                             plural(report.unreadable, "line"),
                             report.unreadable == 1 ? "is" : "are"));
+  }
+  if (!report.suppressed.empty()) {
+    writer.note(fmt::format("{} suppressed by {}", plural(report.suppressed.size(), "finding"),
+                            command.suppressions->string()));
+  }
+  for (const tools::Suppression& rule : suppressions) {
+    if (rule.matches > 0) continue;
+    writer.note(fmt::format("no finding matched the suppression at {}", rule.place.to_string()));
   }
   if (report.processes == 0) {
     writer.note("no process used the CUDA driver: nothing was checked");
@@ -100,6 +109,12 @@ Json json_of(const ExecReport& report, const ExecCommand& command, const tools::
   for (const ExecReport::Seen& seen : report.findings) {
     Json& row = json["findings"].emplace_back(cli::json_of(seen.finding));
     row["processes"] = seen.processes;
+  }
+  json["suppressed"] = Json::array();
+  for (const ExecReport::Suppressed& each : report.suppressed) {
+    Json& row = json["suppressed"].emplace_back(cli::json_of(each.seen.finding));
+    row["processes"] = each.seen.processes;
+    row["reason"] = each.reason;
   }
   json["missing"] = Json::array();
   for (const auto& [name, calls] : report.missing) {
@@ -137,10 +152,14 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
     }
     return 0;
   }
+  // A mistake in the file is known before anything runs.
+  std::vector<tools::Suppression> suppressions;
+  if (command.suppressions) suppressions = tools::read_suppressions(*command.suppressions);
   std::optional<std::chrono::duration<double>> limit;
   if (command.timeout) limit.emplace(*command.timeout);
   auto [end, report] = tools::run_on_simulator(command.settings, command.program, limit, interrupt);
   if (command.kernels) tools::keep_kernels(report, *command.kernels);
+  tools::suppress(report, suppressions);
   const bool failed = report.errors() > 0 || (command.warnings_as_errors && report.warnings() > 0);
   const int own = end.exit_status();
   const int status = own != 0 || !failed ? own : command.error_status;
@@ -148,12 +167,12 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
   std::optional<std::string> log;
   if (command.log_file) log = expanded(*command.log_file);
   ReportWriter writer(output, log);
-  tell(report, command, writer);
+  tell(report, command, suppressions, writer);
   if (end.signal != 0) writer.note(fmt::format("the program was ended by signal {}", end.signal));
   writer.finish();
+  output.result() = json_of(report, command, end, status);
   if (command.json_file) {
-    tools::write_file(expanded(*command.json_file),
-                      json_of(report, command, end, status).dump(2) + "\n");
+    tools::write_file(expanded(*command.json_file), output.result().dump(2) + "\n");
   }
   if (end.timed_out) {
     throw error(ErrorCode::kTimeout, "the program took more than {} s and was stopped",

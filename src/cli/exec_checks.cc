@@ -59,6 +59,8 @@ Command checked_exec(const RawOptions& raw) {
   if (!raw.memory.empty()) command.settings.memory = parse_bytes("--memory", raw.memory);
   if (!raw.json_file.empty()) command.json_file = raw.json_file;
   if (!raw.log_file.empty()) command.log_file = raw.log_file;
+  if (!raw.suppressions.empty()) command.suppressions = raw.suppressions;
+  command.reports = checked_reports(raw);
   if (!raw.kernel.empty()) command.kernels = parse_regex("--kernel-name", raw.kernel);
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,8 +14,12 @@
 #include "cli/commands.h"
 #include "cli/exec.h"
 #include "cli/help.h"
+#include "cli/junit.h"
 #include "cli/output.h"
+#include "cli/sarif.h"
 #include "cli/tool_main.h"
+#include "tools/files.h"
+#include "tools/program_arrays.h"
 #include "tools/ptxas.h"
 
 namespace baton::cli {
@@ -46,6 +51,29 @@ bool is_strict(const Command& command) {
         return false;
       },
       command);
+}
+
+ReportFiles reports_of(const Command& command) {
+  return std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.reports; }) return chosen.reports;
+        return ReportFiles{};
+      },
+      command);
+}
+
+// What cannot be written is known before anything runs.
+void require_targets(const ReportFiles& reports) {
+  if (reports.sarif) tools::require_target("--sarif " + reports.sarif->string(), *reports.sarif);
+  if (reports.junit) tools::require_target("--junit " + reports.junit->string(), *reports.junit);
+}
+
+void write_reports(const ReportFiles& reports, const Output& output, int status) {
+  if (reports.sarif) {
+    const std::string root = std::filesystem::current_path().string();
+    tools::write_file(*reports.sarif, sarif_of(output.result(), status, root));
+  }
+  if (reports.junit) tools::write_file(*reports.junit, junit_of(output.result(), status));
 }
 
 // Of a command that found nothing worse than warnings, where --strict allows none.
@@ -85,8 +113,11 @@ int run_command(const std::vector<std::string>& arguments) {
   const bool json = name != "exec" && std::find(arguments.begin(), end, "--json") != end;
   Output output(json, name);
   int status = 0;
+  ReportFiles reports;
   try {
     const Command command = parse_command_line(arguments);
+    require_targets(reports_of(command));
+    reports = reports_of(command);
     std::visit(Dispatch{output, status}, command);
     if (interrupted) throw Error(ErrorCode::kInterrupted, "interrupted");
     if (is_strict(command) && output.warnings() > 0) {
@@ -99,6 +130,7 @@ int run_command(const std::vector<std::string>& arguments) {
     status = exit_status(error.code());
   }
   try {
+    write_reports(reports, output, status);
     output.finish();
   } catch (const Error& error) {
     output.report(error);

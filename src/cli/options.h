@@ -26,6 +26,11 @@ namespace baton::cli {
 
 using tools::Assignment;
 
+// Files of a report in formats of others, written whatever the command ends with.
+struct ReportFiles {
+  std::optional<std::filesystem::path> sarif, junit;
+};
+
 struct DoctorCommand {
   bool json = false;
 };
@@ -58,6 +63,7 @@ struct RunCommand {
   std::optional<std::filesystem::path> dump;
   std::optional<tools::StepChoice> until;
   bool find_non_finite = false;
+  ReportFiles reports;
 };
 
 struct CheckCommand {
@@ -70,6 +76,7 @@ struct CheckCommand {
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   PdlMode pdl = PdlMode::kAuto;
   std::optional<RewriteMode> rewrite;
+  ReportFiles reports;
 };
 
 struct BenchCommand {
@@ -161,8 +168,10 @@ struct ExecCommand {
   std::optional<std::string> json_file;
   std::optional<std::string> log_file;  // of the report; without it, standard error
   std::optional<std::regex> kernels;    // whose findings count; all
-  std::optional<double> timeout;        // seconds
-  int error_status = 1;                 // of a program that ends well, with errors
+  std::optional<std::filesystem::path> suppressions;
+  ReportFiles reports;
+  std::optional<double> timeout;  // seconds
+  int error_status = 1;           // of a program that ends well, with errors
   bool warnings_as_errors = false;
   bool print_environment = false;  // and run nothing
 };

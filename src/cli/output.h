@@ -69,6 +69,7 @@ class Output {
 
   // The JSON object, to be filled by the command; {"version", "command", "status"} at the start.
   nlohmann::ordered_json& result() { return *result_; }
+  const nlohmann::ordered_json& result() const { return *result_; }
 
   // Where source lines come from: those below findings, and below the faults of kernels.
   void use_sources(std::shared_ptr<tools::SourceLines> sources) { sources_ = std::move(sources); }

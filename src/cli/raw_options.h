@@ -17,8 +17,8 @@ struct RawOptions {
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key;
-  std::string baseline, limit, plot, html;
-  std::string memory, from, json_file, log_file, error_status;
+  std::string baseline, limit, plot, html, sarif, junit;
+  std::string memory, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> set, inputs, outputs, expected, entries,
       trusted;                    // options that may be repeated
   std::vector<std::string> rest;  // all behind "--"

@@ -125,6 +125,19 @@ ExecReport read_exec_report(const std::filesystem::path& folder) {
   return report;
 }
 
+void suppress(ExecReport& report, std::vector<Suppression>& suppressions) {
+  std::vector<ExecReport::Seen> left;
+  for (ExecReport::Seen& seen : report.findings) {
+    if (Suppression* rule = find_suppression(suppressions, seen.finding)) {
+      ++rule->matches;
+      report.suppressed.push_back({std::move(seen), rule->reason});
+    } else {
+      left.push_back(std::move(seen));
+    }
+  }
+  report.findings = std::move(left);
+}
+
 void keep_kernels(ExecReport& report, const std::regex& pattern) {
   std::erase_if(report.findings, [&](const ExecReport::Seen& seen) {
     return !std::regex_search(seen.finding.kernel, pattern) &&

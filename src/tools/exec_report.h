@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/finding.h"
+#include "tools/suppressions.h"
 
 namespace baton::tools {
 
@@ -18,7 +19,13 @@ struct ExecReport {
     FindingReport finding;
     std::vector<std::int64_t> processes;
   };
-  std::vector<Seen> findings;                    // equal ones of all processes are one
+  // A finding that a suppression took out of the findings.
+  struct Suppressed {
+    Seen seen;
+    std::string reason;
+  };
+  std::vector<Seen> findings;  // equal ones of all processes are one
+  std::vector<Suppressed> suppressed;
   std::map<std::string, std::uint64_t> missing;  // calls by entry
   std::map<std::string, std::uint64_t> images;   // loads by what is wrong with the image
   std::size_t processes = 0;                     // that loaded the library
@@ -30,6 +37,9 @@ struct ExecReport {
 
 // Reads the files of a folder. A last line without an end was cut off when its process died.
 ExecReport read_exec_report(const std::filesystem::path& folder);
+
+// Moves the findings that match a suppression, which counts them.
+void suppress(ExecReport& report, std::vector<Suppression>& suppressions);
 
 // Leaves the findings of kernels whose name, as written or as the image has it, matches.
 void keep_kernels(ExecReport& report, const std::regex& pattern);

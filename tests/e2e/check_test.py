@@ -102,6 +102,24 @@ class Edges(Case):
     def program(self, read, mode, first="late"):
         self.write("p.toml", EARLY.replace("READ", read).replace("MODE", mode).replace("late", first))
 
+    def test_reports_for_other_tools(self):
+        self.program("y", "force")
+        for command in ("check", "run"):
+            with self.subTest(command):
+                result = self.baton(command, "p.toml", "--sarif", "r.sarif", "--junit", "r.xml")
+                self.assertEqual(result.status, 1, result)
+                (run,) = json.loads((self.folder / "r.sarif").read_text())["runs"]
+                errors = [r for r in run["results"] if r["level"] == "error"]
+                self.assertIn("conflict", {r["ruleId"] for r in errors})
+                place = errors[-1]["locations"][0]["physicalLocation"]
+                self.assertEqual(place["artifactLocation"]["uri"], "p.toml")
+                self.assertEqual(run["invocations"][0]["exitCode"], 1)
+                self.assertIn("<failure type=\"conflict\"", (self.folder / "r.xml").read_text())
+        # Written whatever the command ends with.
+        self.assertEqual(self.baton("check", "q.toml", "--sarif", "r.sarif").status, 2)
+        (run,) = json.loads((self.folder / "r.sarif").read_text())["runs"]
+        self.assertFalse(run["invocations"][0]["executionSuccessful"])
+
     def edge(self, command, status, *options, **environment):
         result = self.baton(command, "p.toml", "--json", *options, **environment)
         self.assertEqual(result.status, status, result)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BATON = os.environ["BATON"]
 CLIENTS = pathlib.Path(os.environ["BATON_CLIENTS"])
@@ -80,6 +81,49 @@ class Exec(unittest.TestCase):
     def test_findings_of_other_kernels_can_be_left_out(self):
         done, report = self.report(CLIENTS / "faulty", "3", options=["--kernel-name", "^thrice$"])
         self.assertEqual((done.returncode, report["findings"]), (0, []))
+
+    def suppressions(self, text):
+        path = self.folder / "known.toml"
+        path.write_text(text)
+        return ["--suppressions", path]
+
+    def test_known_findings_do_not_count(self):
+        known = self.suppressions("[[suppress]]\nkind = 'out_of_bounds'\nkernel = '^twice$'\n"
+                                  "reason = 'the end'\n[[suppress]]\nkind = 'trap'\n")
+        done, report = self.report(CLIENTS / "faulty", "3", options=known)
+        self.assertEqual((done.returncode, report["findings"]), (0, []))
+        (finding,) = report["suppressed"]
+        self.assertEqual((finding["kind"], finding["reason"]), ("out_of_bounds", "the end"))
+        self.assertIn("1 finding suppressed by", done.stderr)
+        self.assertRegex(done.stderr, r"no finding matched the suppression at .*known.toml:5:1")
+        other = self.suppressions("[[suppress]]\nkernel = '^thrice$'")
+        done, report = self.report(CLIENTS / "faulty", "3", options=other)
+        self.assertEqual((done.returncode, len(report["findings"])), (1, 1))
+
+    def test_suppressions_with_mistakes_are_refused_before_the_program_starts(self):
+        done = self.exec(*self.suppressions("[[suppress]]\nkid = 'trap'"), "--", "touch",
+                         self.folder / "started")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r'has no key "kid" \(.*known.toml:2:1\); did you mean "kind"\?')
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_reports_for_other_tools(self):
+        sarif, junit = self.folder / "r.sarif", self.folder / "r.xml"
+        done = self.exec("--sarif", sarif, "--junit", junit, "--", CLIENTS / "faulty", "3")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        (run,) = json.loads(sarif.read_text())["runs"]
+        (result,) = run["results"]
+        self.assertEqual((result["ruleId"], result["level"]), ("out_of_bounds", "error"))
+        # The PTX of the client is in no file.
+        self.assertEqual(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"], "twice")
+        (suite,) = xml.etree.ElementTree.parse(junit).getroot()
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
+        self.assertEqual(suite[0].get("classname"), "twice")
+        self.assertEqual(self.exec("--sarif", sarif, "--", "true").returncode, 0)
+        self.assertEqual(json.loads(sarif.read_text())["runs"][0]["results"], [])
+        done = self.exec("--junit", "/nowhere/r.xml", "--", "touch", self.folder / "started")
+        self.assertEqual(done.returncode, 2)
+        self.assertFalse((self.folder / "started").exists())
 
     def test_what_is_missing_is_told(self):
         done, report = self.report(CLIENTS / "streams")
