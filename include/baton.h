@@ -296,6 +296,9 @@ BATON_C_API baton_error* baton_device_open(const char* name, const baton_device_
 BATON_C_API baton_error* baton_device_get_info(const baton_device* device, baton_device_info* info);
 // Waits for all work on the device.
 BATON_C_API baton_error* baton_device_synchronize(const baton_device* device);
+// Ends the error state that a fault left on the simulated GPU. Memory, modules and streams stay,
+// and later work runs. BATON_ERROR_UNSUPPORTED on a GPU, where the state ends with the process.
+BATON_C_API baton_error* baton_device_recover(const baton_device* device);
 // Takes the findings that were not reported yet. Does not wait. Empty on a GPU.
 BATON_C_API baton_error* baton_device_findings(const baton_device* device,
                                                baton_findings** findings);
@@ -322,6 +325,8 @@ BATON_C_API baton_error* baton_stream_native(const baton_stream* stream, void** 
 BATON_C_API baton_error* baton_stream_synchronize(const baton_stream* stream);
 // Stores 1 if all work enqueued so far has completed, otherwise 0.
 BATON_C_API baton_error* baton_stream_done(const baton_stream* stream, int32_t* done);
+// Stores 1 while a graph is being captured from the stream, otherwise 0.
+BATON_C_API baton_error* baton_stream_capturing(const baton_stream* stream, int32_t* capturing);
 BATON_C_API void baton_stream_retain(baton_stream* stream);
 BATON_C_API void baton_stream_release(baton_stream* stream);
 
@@ -613,9 +618,12 @@ typedef struct baton_bundle_info {
   const char* version;  // of the format: "1.0"
   const char* program;  // its name
   size_t architecture_count;
+  size_t kernel_count;  // of the program, and the same for the next two
+  size_t buffer_count;
+  size_t symbol_count;
 } baton_bundle_info;
 #define BATON_BUNDLE_INFO_INIT \
-  { sizeof(baton_bundle_info), NULL, NULL, NULL, 0 }
+  { sizeof(baton_bundle_info), NULL, NULL, NULL, 0, 0, 0, 0 }
 
 // Maps a file, which must not become shorter while the bundle or a program of it lives.
 BATON_C_API baton_error* baton_bundle_open(const char* path, int32_t verify, baton_bundle** bundle);
@@ -864,6 +872,19 @@ typedef struct baton_buffer_info {
 #define BATON_BUFFER_INFO_INIT \
   { sizeof(baton_buffer_info), NULL, NULL, NULL, 0, 0, 0, {0, 0, 0}, 0 }
 
+// Parts of a bundle's program, without a device: the name of a kernel, a buffer, and a symbol with
+// its default value, by their index in the program's order (`baton_bundle_info` has the counts). A
+// buffer has a name, a role, a dtype and a number of dimensions here, and nothing else.
+BATON_C_API baton_error* baton_bundle_kernel(const baton_bundle* bundle, size_t index,
+                                             const char** name);
+BATON_C_API baton_error* baton_bundle_buffer(const baton_bundle* bundle, size_t index,
+                                             baton_buffer_info* info);
+// The extent of a buffer along one axis, as the program writes it: "N", "ceildiv(N, 2)".
+BATON_C_API baton_error* baton_bundle_extent(const baton_bundle* bundle, size_t buffer, size_t axis,
+                                             const char** extent);
+BATON_C_API baton_error* baton_bundle_symbol(const baton_bundle* bundle, size_t index,
+                                             const char** name, int64_t* value);
+
 // Loads a bundle's program for the device. `name` is the program's, or NULL; `options` may be NULL.
 BATON_C_API baton_error* baton_program_load(const baton_bundle* bundle, const baton_device* device,
                                             const char* name, baton_program** program);
@@ -886,6 +907,10 @@ BATON_C_API baton_error* baton_program_load_text(const char* toml, const char* n
 BATON_C_API baton_error* baton_program_instance(const baton_program* program,
                                                 const baton_program_options* options,
                                                 baton_program** instance);
+
+// The kernel that the program calls `name`, as it was loaded.
+BATON_C_API baton_error* baton_program_kernel(const baton_program* program, const char* name,
+                                              baton_kernel** kernel);
 
 // Set values. They take effect together, with the next bind, enqueue, run or check. An enqueue
 // changes the bound program in place, without an allocation of device memory; a value that changes

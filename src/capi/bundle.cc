@@ -105,6 +105,9 @@ baton_error* baton_bundle_get_info(const baton_bundle* bundle, baton_bundle_info
     value.version = content.version.c_str();
     value.program = content.bundle.program().name().c_str();
     value.architecture_count = content.architectures.size();
+    value.kernel_count = content.bundle.program().kernels().size();
+    value.buffer_count = content.bundle.program().buffers().size();
+    value.symbol_count = content.bundle.program().symbols().size();
     call.write(info, value, "info");
   });
 }

@@ -52,6 +52,11 @@ baton_error* baton_device_synchronize(const baton_device* device) {
                            [&](const Call& call) { call.get(device, "device").synchronize(); });
 }
 
+baton_error* baton_device_recover(const baton_device* device) {
+  return baton::capi::call(__func__,
+                           [&](const Call& call) { call.get(device, "device").recover(); });
+}
+
 baton_error* baton_device_findings(const baton_device* device, baton_findings** findings) {
   return baton::capi::call(__func__, [&](const Call& call) {
     baton_findings*& result = call.result(findings, "findings");

@@ -3,10 +3,13 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "capi/allocator.h"
+#include "capi/buffer_role.h"
 #include "capi/dtype.h"
 #include "capi/program_call.h"
 #include "capi/rewrite_modes.h"
@@ -83,24 +86,6 @@ RunOptions run_options(const Call& call, const baton_run_options* options) {
   result.timeout = time_limit(call, given.timeout, "options->timeout");
   if (given.schedule != nullptr) result.schedule = parse_schedule(given.schedule);
   return result;
-}
-
-std::int32_t role_of(BufferRole role) {
-  switch (role) {
-    case BufferRole::kScratch:
-      return BATON_ROLE_SCRATCH;
-    case BufferRole::kInput:
-      return BATON_ROLE_INPUT;
-    case BufferRole::kWeight:
-      return BATON_ROLE_WEIGHT;
-    case BufferRole::kOutput:
-      return BATON_ROLE_OUTPUT;
-    case BufferRole::kInout:
-      return BATON_ROLE_INOUT;
-    case BufferRole::kState:
-      return BATON_ROLE_STATE;
-  }
-  return BATON_ROLE_SCRATCH;
 }
 
 baton_buffer_info buffer_info(const ProgramInstance& instance, const ProgramBuffer& buffer) {
@@ -203,6 +188,29 @@ baton_error* baton_program_instance(const baton_program* program,
     const baton::capi::GivenProgramOptions given(call, options);
     result = baton::capi::make_handle<baton_program>(
         ProgramInstance(from.instance.loaded(), given.executor));
+  });
+}
+
+baton_error* baton_program_kernel(const baton_program* program, const char* name,
+                                  baton_kernel** kernel) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    baton_kernel*& result = call.result(kernel, "kernel");
+    // What is loaded never changes: no turn is needed to read it.
+    const LoadedProgram& loaded = call.get(program, "program").instance.loaded();
+    const std::string_view wanted = call.text(name, "name");
+    std::vector<std::string_view> names;
+    for (const baton::KernelModule& module : loaded.modules()) {
+      for (const auto& [known, facts] : module.kernels) {
+        if (known == wanted) {
+          result = baton::capi::make_handle<baton_kernel>(loaded.module(known).kernel(facts.name));
+          return;
+        }
+        names.push_back(known);
+      }
+    }
+    throw baton::error(baton::ErrorCode::kNotFound, "the program {} has no kernel \"{}\"{}",
+                       baton::printable(loaded.program().name()), baton::printable(wanted),
+                       baton::suggestion(wanted, names));
   });
 }
 

@@ -41,6 +41,12 @@ baton_error* baton_stream_done(const baton_stream* stream, std::int32_t* done) {
   });
 }
 
+baton_error* baton_stream_capturing(const baton_stream* stream, std::int32_t* capturing) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    call.result(capturing, "capturing") = call.get(stream, "stream").is_capturing() ? 1 : 0;
+  });
+}
+
 void baton_stream_retain(baton_stream* stream) {
   baton::capi::retain(stream);
 }

@@ -23,6 +23,66 @@ static size_t read_bundle(char* target, size_t room) {
   return size;
 }
 
+// The parts of its program, by their order in the program file.
+static void read_program(const baton_bundle* bundle) {
+  baton_bundle_info info = BATON_BUNDLE_INFO_INIT;
+  baton_buffer_info buffer = BATON_BUFFER_INFO_INIT;
+  const char* text = NULL;
+  int64_t value = 0;
+  OK(baton_bundle_get_info(bundle, &info));
+  CHECK(info.kernel_count == 1 && info.buffer_count == 3 && info.symbol_count == 1);
+  OK(baton_bundle_kernel(bundle, 0, &text));
+  CHECK_TEXT(text, "add");
+  OK(baton_bundle_buffer(bundle, 0, &buffer));
+  CHECK_TEXT(buffer.name, "w");
+  CHECK(buffer.role == BATON_ROLE_WEIGHT && buffer.ndim == 1 && buffer.dtype.bits == 32);
+  CHECK(buffer.shape == NULL && buffer.address == NULL && buffer.bytes == 0);
+  OK(baton_bundle_buffer(bundle, 2, &buffer));
+  CHECK_TEXT(buffer.name, "y");
+  CHECK(buffer.role == BATON_ROLE_OUTPUT);
+  OK(baton_bundle_extent(bundle, 2, 0, &text));
+  CHECK_TEXT(text, "N");
+  OK(baton_bundle_symbol(bundle, 0, &text, &value));
+  CHECK_TEXT(text, "N");
+  CHECK(value == kElements);
+  REFUSED(baton_bundle_kernel(bundle, 1, &text), "there are 1 kernels");
+  REFUSED(baton_bundle_buffer(bundle, 3, &buffer), "there are 3 buffers");
+  REFUSED(baton_bundle_extent(bundle, 3, 0, &text), "there are 3 buffers");
+  REFUSED(baton_bundle_extent(bundle, 0, 1, &text), "there are 1 axes");
+  REFUSED(baton_bundle_symbol(bundle, 1, &text, &value), "there are 1 symbols");
+}
+
+// A kernel of the program is launched by itself.
+static void launch_kernel(const baton_program* program, const baton_device* device) {
+  baton_kernel* kernel = NULL;
+  baton_kernel_info info = BATON_KERNEL_INFO_INIT;
+  baton_memory* memory = NULL;
+  void* address = NULL;
+  const float ones[kElements] = {1, 1, 1, 1};
+  float y[kElements] = {0, 0, 0, 0};
+  FAILS(baton_program_kernel(program, "ad", &kernel), BATON_ERROR_NOT_FOUND,
+        "the program golden has no kernel \"ad\"; did you mean \"add\"?");
+  CHECK(kernel == NULL);
+  REQUIRE_OK(baton_program_kernel(program, "add", &kernel));
+  OK(baton_kernel_get_info(kernel, &info));
+  CHECK_TEXT(info.demangled, "add<float>");
+  REQUIRE_OK(baton_memory_alloc(device, sizeof(ones), &memory));
+  OK(baton_memory_address(memory, &address));
+  OK(baton_memory_upload(memory, 0, ones, sizeof(ones), NULL));
+  {
+    baton_launch_config config = BATON_LAUNCH_CONFIG_INIT;
+    const baton_value values[] = {BATON_POINTER(address), BATON_POINTER(address),
+                                  BATON_POINTER(address)};
+    config.block[0] = kElements;
+    OK(baton_kernel_launch(kernel, &config, values, 3));
+  }
+  OK(baton_memory_download(memory, 0, y, sizeof(y), NULL));
+  OK(baton_device_synchronize(device));
+  CHECK(y[0] == 3 && y[kElements - 1] == 3);  // x + 2 w
+  baton_memory_release(memory);
+  baton_kernel_release(kernel);
+}
+
 int main(void) {
   static char bytes[65536];
   baton_device* device = open_test_device();
@@ -41,9 +101,11 @@ int main(void) {
   CHECK(info.architecture_count == 2);
   OK(baton_bundle_architecture(bundle, 0, &architecture));
   CHECK_TEXT(architecture, "sm_90a");
+  read_program(bundle);
   REQUIRE_OK(baton_program_load(bundle, device, "golden", &program));
   // The program keeps what it needs.
   baton_bundle_release(bundle);
+  launch_kernel(program, device);
   run_program(program, first);
 
   REQUIRE_OK(baton_program_load_file(kPath, device, NULL, &program));

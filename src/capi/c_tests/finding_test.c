@@ -71,6 +71,12 @@ int main(void) {
   OK(baton_findings_count(findings, &count));
   CHECK(count == 0);
   baton_findings_release(findings);
+  // The fault stays, until the device recovers.
+  error = baton_device_synchronize(device);
+  CHECK(baton_error_code(error) == BATON_ERROR_FAULT);
+  baton_error_release(error);
+  OK(baton_device_recover(device));
+  OK(baton_device_synchronize(device));
   baton_memory_release(memory);
   baton_device_release(device);
   return finish_test();

@@ -44,7 +44,14 @@ static void count_call(void* data) {
   ++*(int*)data;
 }
 
+static int32_t is_capturing(void) {
+  int32_t capturing = -1;
+  OK(baton_stream_capturing(stream, &capturing));
+  return capturing;
+}
+
 static baton_error* work(void* data) {
+  CHECK(is_capturing() == 1);
   return baton_plan_launch((baton_plan*)data);
 }
 
@@ -102,6 +109,7 @@ static void captured(void) {
   baton_plan* two = make_plan(2);
   int32_t updated = 0;
   set(3);
+  CHECK(is_capturing() == 0);
   REQUIRE_OK(baton_graph_capture(stream, work, ten, &graph));
   CHECK(value() == 3);
   OK(baton_graph_counts(graph, &info));

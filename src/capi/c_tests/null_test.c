@@ -40,6 +40,7 @@ static void null_devices(void) {
   REFUSED(baton_device_get_info(NULL, &info), "baton_device_get_info: device is a null");
   REFUSED(baton_device_get_info(device, NULL), "baton_device_get_info: info is a null");
   REFUSED(baton_device_synchronize(NULL), "device is a null");
+  REFUSED(baton_device_recover(NULL), "device is a null");
   REFUSED(baton_device_findings(NULL, &findings), "device is a null");
   REFUSED(baton_device_findings(device, NULL), "findings is a null");
   REFUSED(baton_findings_count(NULL, &count), "findings is a null");
@@ -68,10 +69,12 @@ static void null_streams_and_events(void) {
   REFUSED(baton_stream_native(NULL, &native), "stream is a null");
   REFUSED(baton_stream_synchronize(NULL), "stream is a null");
   REFUSED(baton_stream_done(NULL, &done), "stream is a null");
+  REFUSED(baton_stream_capturing(NULL, &done), "stream is a null");
   // The default stream has no native handle.
   REQUIRE_OK(baton_stream_adopt(device, NULL, &stream));
   REFUSED(baton_stream_native(stream, NULL), "cu_stream is a null");
   REFUSED(baton_stream_done(stream, NULL), "done is a null");
+  REFUSED(baton_stream_capturing(stream, NULL), "capturing is a null");
   OK(baton_stream_native(stream, &native));
   CHECK(native == NULL);
 
@@ -242,6 +245,7 @@ static void null_modules_and_kernels(void) {
 
 static void null_programs(void) {
   baton_program* program = NULL;
+  baton_kernel* kernel = NULL;
   baton_program* instance = NULL;
   baton_findings* findings = NULL;
   baton_check* check = NULL;
@@ -263,6 +267,7 @@ static void null_programs(void) {
   REFUSED(baton_program_load_text("", NULL, NULL, device, NULL, NULL), "program is a null");
   REFUSED(baton_program_load_text("x = ", "p.toml", NULL, device, NULL, &program), "p.toml:1");
   REFUSED(baton_program_instance(NULL, NULL, &instance), "program is a null");
+  REFUSED(baton_program_kernel(NULL, "k", &kernel), "program is a null");
   REFUSED(baton_program_set_int(NULL, "N", 1), "program is a null");
   REFUSED(baton_program_set_tensor(NULL, "y", &tensor), "program is a null");
   REFUSED(baton_program_unset(NULL, "y"), "program is a null");
@@ -287,6 +292,9 @@ static void null_programs(void) {
 
   REQUIRE_OK(baton_program_load_text(kProgram, NULL, NULL, device, NULL, &program));
   REFUSED(baton_program_instance(program, NULL, NULL), "instance is a null");
+  REFUSED(baton_program_kernel(program, NULL, &kernel), "name is a null");
+  REFUSED(baton_program_kernel(program, "k", NULL), "kernel is a null");
+  FAILS(baton_program_kernel(program, "k", &kernel), BATON_ERROR_NOT_FOUND, "has no kernel \"k\"");
   REFUSED(baton_program_set_int(program, NULL, 1), "symbol is a null");
   REFUSED(baton_program_set_tensor(program, NULL, &tensor), "buffer is a null");
   REFUSED(baton_program_set_tensor(program, "y", NULL), "tensor is a null");
@@ -392,6 +400,9 @@ static void null_bundles(void) {
   const char* const keys[] = {NULL};
   char key_id[BATON_KEY_ID_SIZE];
   const char* architecture = NULL;
+  const char* name = NULL;
+  baton_buffer_info buffer = BATON_BUFFER_INFO_INIT;
+  int64_t value = 0;
   REFUSED(baton_bundle_open(NULL, BATON_VERIFY_INDEX, &bundle), "path is a null");
   REFUSED(baton_bundle_open(kBundle, BATON_VERIFY_INDEX, NULL), "bundle is a null");
   REFUSED(baton_bundle_open(kBundle, 3, &bundle), "verify is 3, it takes a constant");
@@ -414,12 +425,21 @@ static void null_bundles(void) {
   REFUSED(baton_bundle_signed_by(NULL, key_id), "bundle is a null");
   REFUSED(baton_bundle_get_info(NULL, &info), "bundle is a null");
   REFUSED(baton_bundle_architecture(NULL, 0, &architecture), "bundle is a null");
+  REFUSED(baton_bundle_kernel(NULL, 0, &name), "bundle is a null");
+  REFUSED(baton_bundle_buffer(NULL, 0, &buffer), "bundle is a null");
+  REFUSED(baton_bundle_extent(NULL, 0, 0, &name), "bundle is a null");
+  REFUSED(baton_bundle_symbol(NULL, 0, &name, &value), "bundle is a null");
   REFUSED(baton_program_load(NULL, device, NULL, &program), "bundle is a null");
   CHECK(bundle == NULL && program == NULL);
   REQUIRE_OK(baton_bundle_open(kBundle, BATON_VERIFY_INDEX, &bundle));
   REFUSED(baton_bundle_get_info(bundle, NULL), "info is a null");
   REFUSED(baton_bundle_architecture(bundle, 0, NULL), "architecture is a null");
   REFUSED(baton_bundle_architecture(bundle, 2, &architecture), "there are 2 architectures");
+  REFUSED(baton_bundle_kernel(bundle, 0, NULL), "name is a null");
+  REFUSED(baton_bundle_buffer(bundle, 0, NULL), "info is a null");
+  REFUSED(baton_bundle_extent(bundle, 0, 0, NULL), "extent is a null");
+  REFUSED(baton_bundle_symbol(bundle, 0, NULL, &value), "name is a null");
+  REFUSED(baton_bundle_symbol(bundle, 0, &name, NULL), "value is a null");
   REFUSED(baton_program_load(bundle, NULL, NULL, &program), "device is a null");
   REFUSED(baton_program_load(bundle, device, NULL, NULL), "program is a null");
   REFUSED(baton_program_load_with(bundle, device, NULL, NULL, NULL), "program is a null");
