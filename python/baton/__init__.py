@@ -23,6 +23,7 @@ search_packages()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from . import numba as numba, triton as triton, tvm_ffi as tvm_ffi
     from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect
     from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
@@ -39,7 +40,14 @@ _LAZY = {
 }
 
 
+# Modules of the package that no other one needs.
+_MODULES = ("numba", "triton", "tvm_ffi")
+
+
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        from importlib import import_module
+        return import_module(f".{name}", __name__)
     for module, names in _LAZY.items():
         if name in names:
             from importlib import import_module

@@ -10,6 +10,7 @@ _PLACES = {
     "--prefix": _files.prefix,
     "--cmakedir": _files.cmake_dir,
     "--includedir": _files.include_dir,
+    "--tvm-ffi-library": _files.tvm_ffi_library,
 }
 
 if sys.argv[1:] and sys.argv[1] in _PLACES:

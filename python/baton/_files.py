@@ -51,6 +51,11 @@ def command_line() -> str:
     return _require("bin/baton", os.path.join(prefix(), "bin", "baton"))
 
 
+def tvm_ffi_library() -> str:
+    """The adapter for tvm-ffi."""
+    return _require("lib/libbaton_tvm_ffi.so", os.path.join(prefix(), "lib", "libbaton_tvm_ffi.so"))
+
+
 def _require(file: str, result: str) -> str:
     if os.path.exists(os.path.join(prefix(), file)):
         return result
