@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pdl/signals.h"
 #include "pdl/thread.h"
 
 namespace baton::overlap {
@@ -13,17 +14,21 @@ std::vector<std::optional<std::uint64_t>> scalars_of(std::span<const GivenArgume
   return scalars;
 }
 
-// By operation: whether any thread of the launch may come there without one of that kind.
-std::vector<bool> reached_without(const Code& code, Operation::Kind kind,
-                                  std::span<const GivenArgument> arguments,
-                                  const std::array<std::uint32_t, 3>& block,
-                                  const std::array<std::uint32_t, 3>& grid) {
-  const auto scalars = scalars_of(arguments);
+// Any thread of the launch. `scalars` must outlive it.
+KnownThread any_thread(std::span<const std::optional<std::uint64_t>> scalars,
+                       const std::array<std::uint32_t, 3>& block,
+                       const std::array<std::uint32_t, 3>& grid) {
   KnownThread thread;
   thread.tid.reset();
   thread.block = block;
   thread.grid = grid;
   thread.params = scalars;
+  return thread;
+}
+
+// By operation: whether the thread may come there without one of that kind.
+std::vector<bool> reached_without(const Code& code, Operation::Kind kind,
+                                  const KnownThread& thread) {
   std::vector<bool> stops(code.operations.size());
   for (std::size_t at = 0; at < stops.size(); ++at) stops[at] = code.operations[at].kind == kind;
   return find_reachable_unordered(code, thread, stops);
@@ -74,8 +79,12 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
             const std::array<std::uint32_t, 3>& block, const std::array<std::uint32_t, 3>& grid) {
   const Footprint& footprint = *launch.footprint;
   if (footprint.code == nullptr || footprint.waits == Footprint::Waits::kNever) return;
+  const auto scalars = scalars_of(arguments);
+  const KnownThread thread = any_thread(scalars, block, grid);
   const std::vector<bool> unwaited =
-      reached_without(*footprint.code, Operation::Kind::kWait, arguments, block, grid);
+      has_signals(*footprint.code)
+          ? find_early(*footprint.code, thread, footprint.behind_barrier)
+          : reached_without(*footprint.code, Operation::Kind::kWait, thread);
   for (BoundAccess& access : launch.accesses) {
     const bool is_early = std::ranges::any_of(access.group->operations,
                                               [&](std::uint32_t at) { return unwaited[at]; });
@@ -88,8 +97,9 @@ bool triggers_early(const Footprint& footprint, std::span<const GivenArgument> a
                     const std::array<std::uint32_t, 3>& grid) {
   if (footprint.code == nullptr) return false;
   const Code& code = *footprint.code;
+  const auto scalars = scalars_of(arguments);
   const std::vector<bool> without =
-      reached_without(code, Operation::Kind::kTrigger, arguments, block, grid);
+      reached_without(code, Operation::Kind::kTrigger, any_thread(scalars, block, grid));
   for (std::size_t at = 0; at < without.size(); ++at) {
     if (without[at] && ends_the_early_part(code.operations[at])) return false;
   }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "pdl/instruction.h"
 #include "pdl/register_webs.h"
+#include "pdl/shared_place.h"
 #include "ptx/flat.h"
 
 namespace baton::overlap {
@@ -355,8 +356,9 @@ class CodeReader {
 
   // "table+64"
   static ValueSource at(ValueSource variable, const InstructionOperand& operand) {
-    const bool is_address =
-        variable.kind == ValueSource::Kind::kVariable || variable.kind == ValueSource::Kind::kConst;
+    const bool is_address = variable.kind == ValueSource::Kind::kVariable ||
+                            variable.kind == ValueSource::Kind::kConst ||
+                            variable.kind == ValueSource::Kind::kShared;
     if (is_address) variable.bits = static_cast<std::uint64_t>(operand.offset);
     return variable;
   }
@@ -395,7 +397,7 @@ class CodeReader {
         return {ValueSource::Kind::kLocal, 0, 0};
       }
       case ptx::StateSpace::kShared:
-        return {ValueSource::Kind::kShared, 0, 0};
+        return at(shared(*found->variable), operand);
       case ptx::StateSpace::kLocal:
         return {ValueSource::Kind::kLocal, 0, 0};
       case ptx::StateSpace::kGlobal:
@@ -410,10 +412,19 @@ class CodeReader {
   ValueSource module_variable(std::string_view name) {
     const ptx::Variable* found = code_.module->variable(name);
     if (found == nullptr) return {};
-    if (found->space == ptx::StateSpace::kShared) return {ValueSource::Kind::kShared, 0, 0};
+    if (found->space == ptx::StateSpace::kShared) return shared(*found);
     if (found->space == ptx::StateSpace::kConst) return variable(ValueSource::Kind::kConst, name);
     if (found->space != ptx::StateSpace::kGlobal) return {};
     return variable(ValueSource::Kind::kVariable, name);
+  }
+
+  ValueSource shared(const ptx::Variable& variable) {
+    const bool is_sized = variable.linkage != "extern" && variable_bytes(variable) != 0;
+    if (!is_sized) return {ValueSource::Kind::kShared, 0, 0};
+    const auto next = static_cast<std::uint32_t>(code_.shared_variables.size());
+    const auto [entry, is_new] = shared_.try_emplace(&variable, next);
+    if (is_new) code_.shared_variables.push_back(&variable);
+    return {ValueSource::Kind::kShared, entry->second, 0};
   }
 
   ValueSource variable(ValueSource::Kind kind, std::string_view name) {
@@ -427,6 +438,7 @@ class CodeReader {
   std::vector<Frame> frames_;
   std::unordered_map<const ptx::Function*, std::unique_ptr<ptx::FlatFunction>> flats_;
   std::unordered_map<std::string_view, std::uint32_t> variables_;
+  std::unordered_map<const ptx::Variable*, std::uint32_t> shared_;
   std::vector<bool> whole_;  // registers that stand for more than one, or are written in parts
   std::uint32_t end_ = 0;
   std::size_t edges_ = 0;

@@ -27,7 +27,7 @@ struct ValueSource {
     kParam,     // the address of the kernel's parameter `id`
     kVariable,  // the address of the module's variable `id` in global memory, plus `bits`
     kConst,     // the same in constant memory
-    kShared,    // an address in shared memory
+    kShared,    // the address of variable `id` in shared memory, plus `bits`
     kLocal,     // an address in local memory
     kAnything,  // a value that may be computed from any of these
   };
@@ -121,7 +121,10 @@ struct Code {
   std::uint32_t registers = 0;
   std::vector<bool> unset;  // by register: it may be read before anything is written to it
   std::vector<std::string> variables;  // of the module, by ValueSource::id
-  ptx::VisitOrder order;               // the order in which dataflow analyses visit the operations
+  // Of shared memory, by ValueSource::id. The first stands for all that are declared elsewhere or
+  // without an extent, which begin at one place; it is null.
+  std::vector<const ptx::Variable*> shared_variables = {nullptr};
+  ptx::VisitOrder order;  // the order in which dataflow analyses visit the operations
   // By register: the operations that read it, in whatever way. Loads read local memory.
   ptx::UseLists users;
 

@@ -45,6 +45,7 @@ class Builder {
                  : !out_.unseen                          ? Footprint::Waits::kNever
                                                          : Footprint::Waits::kUnknown;
     out_.ordering_ops = std::move(order.ordering_ops);
+    out_.behind_barrier = std::move(order.behind_barrier);
     out_.conditions = listed(origins_.conditions);
     out_.stored = listed(origins_.stored);
     for (auto& [key, found] : accesses_) out_.accesses.push_back(std::move(found));

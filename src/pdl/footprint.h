@@ -61,8 +61,8 @@ struct Footprint {
                          const std::array<std::uint32_t, 3>& grid,
                          std::span<const std::optional<std::uint64_t>> params) const;
 
-  std::shared_ptr<const Code> code;  // null where there is no PTX
-  std::vector<bool> ordering_ops;    // as in WaitOrdering
+  std::shared_ptr<const Code> code;                // null where there is no PTX
+  std::vector<bool> ordering_ops, behind_barrier;  // as in WaitOrdering
 };
 
 // From PTX. `block`: its extents where they are known, else zeros. What cannot be read is no error:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "pdl/signals.h"
 #include "ptx/dataflow.h"
 
 namespace baton::overlap {
@@ -12,7 +13,6 @@ using Kind = Operation::Kind;
 
 constexpr std::uint32_t kManyBarriers = 16;  // no more are counted
 constexpr std::uint32_t kMaxThreads = 32;    // that are followed in search of one that waits
-constexpr std::uint32_t kWarpThreads = 32;
 constexpr std::size_t kFewOperations = std::size_t{1} << 16;  // of larger code one thread is
 
 // How often a thread has passed a meeting when it comes to an operation, on any path.
@@ -90,13 +90,18 @@ class OrderFinder {
       cluster_passed_.seed(0, {0, 0});
       cluster_passed_.run();
     }
+    result.behind_barrier.resize(code_.operations.size());
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      result.behind_barrier[at] =
+          (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) ||
+          (ordering_cluster != kNone && cluster_passed_.state(at).least >= ordering_cluster);
+    }
+    const std::vector<bool> early = find_early_operations(result);
     const std::vector<bool> ordering_ops = find_ordering_ops();
     const std::vector<bool> unordered = flood(ordering_ops);
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       if (!result.reachable[at] || !unwaited[at]) continue;
-      if (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) continue;
-      if (ordering_cluster != kNone && cluster_passed_.state(at).least >= ordering_cluster)
-        continue;
+      if (result.behind_barrier[at] || !early[at]) continue;
       result.of[at] = unordered[at] ? Order::kBefore : Order::kUnclear;
     }
     result.ordering_ops = ordering_ops;
@@ -140,6 +145,17 @@ class OrderFinder {
       waits[at] = code_.operations[at].kind == Kind::kWait;
     }
     return flood(waits);
+  }
+
+  // By operation: whether a thread may execute it that is behind no wait, as far as signals tell.
+  std::vector<bool> find_early_operations(const WaitOrdering& found) const {
+    if (!found.waits || !has_signals(code_)) {
+      return std::vector<bool>(code_.operations.size(), true);
+    }
+    KnownThread thread;
+    thread.tid.reset();
+    if (block_[0] != 0) thread.block = block_;
+    return find_early(code_, thread, found.behind_barrier);
   }
 
   // By operation: whether a thread can have waited, or seen a flag, when it comes there.

@@ -22,6 +22,8 @@ struct WaitOrdering {
   std::vector<bool> reachable;  // by operation
   // By operation: waits, and operations that may order a thread after the wait of another.
   std::vector<bool> ordering_ops;
+  // By operation: whether a barrier that all threads pass orders it after a wait.
+  std::vector<bool> behind_barrier;
   bool waits = false;  // some path has a wait
   bool every_thread_waits = false;
   bool a_thread_waits = false;  // of every block, one for certain; so does every thread, if so

@@ -14,8 +14,11 @@
 
 namespace baton::overlap {
 
+inline constexpr std::uint32_t kWarpThreads = 32;
+
 struct KnownThread {
   std::optional<std::array<std::uint32_t, 3>> tid = {{0, 0, 0}};
+  std::optional<std::uint32_t> warp;  // where `tid` is not known; nothing: any of the block
   std::optional<std::array<std::uint32_t, 3>> block;     // extents
   std::optional<std::array<std::uint32_t, 3>> grid;      // extents
   std::optional<std::array<std::uint32_t, 3>> index;     // of the block; nothing: any

@@ -36,8 +36,8 @@ Value converted(const ptx::Instruction& i, std::uint64_t bits) {
   const std::uint64_t value = i.modifiers[1].starts_with('s')
                                   ? static_cast<std::uint64_t>(extended(bits, from))
                                   : mask(bits, from);
-  // A wider destination gets the sign (PTX ISA, "Operand Size Exceeding Instruction-Type Size"), and
-  // how wide it is is not known here.
+  // A wider destination gets the sign (PTX ISA, "Operand Size Exceeding Instruction-Type Size"),
+  // and how wide it is is not known here.
   const bool spreads = i.modifiers[0].starts_with('s') && to < 32 && extended(value, to) < 0;
   return spreads ? Value::varies() : Value::constant(mask(value, to));
 }
@@ -193,6 +193,18 @@ Value compared(const Operation& operation, std::span<const Value> from) {
 }
 
 }  // namespace
+
+Value joined(const Value& a, const Value& b) {
+  if (a.state == Value::State::kNothing) return b;
+  if (b.state == Value::State::kNothing) return a;
+  const bool is_alike = a.state == b.state && a.root == b.root && a.is_generic == b.is_generic;
+  if (!is_alike || a.state == Value::State::kVaries) return Value::varies();
+  Value hull = a;
+  hull.bits = std::min(a.bits, b.bits);
+  hull.most = std::max(a.most, b.most);
+  hull.is_remote |= b.is_remote;
+  return hull;
+}
 
 std::uint64_t loaded_bits(std::uint64_t bits, unsigned width, bool is_signed) {
   return is_signed ? static_cast<std::uint64_t>(extended(bits, width)) : mask(bits, width);

@@ -15,20 +15,32 @@ struct Value {
   enum class State : std::uint8_t {
     kNothing,  // so far
     kRange,
+    kShared,  // an address in shared memory (shared_place.h)
     kVaries,
   };
   State state = State::kNothing;
-  std::uint64_t bits = 0;  // the least
+  std::uint64_t bits = 0;  // the least; of an address, of its offsets
   std::uint64_t most = 0;
+  std::uint32_t root = 0;   // of an address: the variable, as in Code::shared_variables
+  bool is_generic = false;  // of an address
+  bool is_remote = false;   // of an address: it may lie in another block of the cluster
 
   static Value constant(std::uint64_t bits) { return {State::kRange, bits, bits}; }
   static Value range(std::uint64_t least, std::uint64_t most) {
     return {State::kRange, least, most};
   }
   static Value varies() { return {State::kVaries, 0, 0}; }
+  static Value shared(std::uint32_t root, std::uint64_t offset) {
+    return {State::kShared, offset, offset, root};
+  }
+  bool is_shared() const { return state == State::kShared; }
   bool is_range() const { return state == State::kRange; }
+  friend bool operator==(const Value&, const Value&) = default;
   bool is_constant() const { return is_range() && bits == most; }
 };
+
+// The least value that stands for both.
+Value joined(const Value& a, const Value& b);
 
 // As a register has them that an element of `width` bits was loaded to.
 std::uint64_t loaded_bits(std::uint64_t bits, unsigned width, bool is_signed);

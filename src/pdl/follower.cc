@@ -1,0 +1,205 @@
+#include "pdl/follower.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "pdl/shared_place.h"
+
+namespace baton::overlap {
+namespace {
+
+using Kind = Operation::Kind;
+
+// How often a range may grow, as in a loop, before it is given up.
+constexpr std::uint32_t kMaxGrowth = 4;
+
+// Of two destinations the first is what is computed.
+bool gives_first(const Operation& operation) {
+  return operation.instruction != nullptr &&
+         (operation.instruction->opcode == "shfl" || operation.instruction->opcode == "setp");
+}
+
+}  // namespace
+
+Follower::Follower(const Code& code, const KnownThread& thread, const EarlyThreads* early)
+    : code_(code), thread_(thread), early_(early), values_(code.values()) {
+  for (std::uint32_t id = 0; id < code.registers; ++id) {
+    if (code.unset[id]) values_[id] = Value::varies();
+  }
+  give_up_parts();
+  Solver solver(*this, code.order, code.users, values_);
+  solver.reach(0);
+  solver.run();
+  reached_ = solver.reached();
+}
+
+void Follower::evaluate(std::uint32_t at, Solver& solver) const {
+  if (early_ != nullptr && early_->is_behind(at)) return;
+  const Operation& operation = code_.operations[at];
+  define(at, solver);
+  const bool ends = operation.kind == Kind::kTrap || (early_ != nullptr && early_->holds(at));
+  if (ends && guard(operation) == Guard::kTrue) return;
+  for (const std::uint32_t to : followers(operation)) solver.reach(to);
+}
+
+bool Follower::widen(Value& old, const Value& value, std::uint32_t changes) {
+  if (value.state == Value::State::kNothing || old.state == Value::State::kVaries) return false;
+  const bool is_first = old.state == Value::State::kNothing;
+  const Value both = joined(old, value);
+  if (both == old) return false;
+  old = !is_first && changes > kMaxGrowth ? Value::varies() : both;
+  return true;
+}
+
+// What calls pass in several parts, or take as other parts than they were given.
+void Follower::give_up_parts() {
+  std::unordered_map<std::uint32_t, std::pair<std::int64_t, unsigned>> parts;  // by register
+  for (const Operation& operation : code_.operations) {
+    if (operation.kind != Kind::kPass) continue;
+    const bool takes = operation.instruction->opcode == "ld";
+    const std::uint32_t passed = takes ? operation.sources.back().id : operation.defines.back();
+    const std::pair part(operation.instruction->operands[takes ? 1 : 0].offset,
+                         unsigned{operation.width});
+    const auto known = parts.try_emplace(passed, part).first;
+    if (known->second != part) values_[passed] = Value::varies();
+  }
+}
+
+Follower::Guard Follower::guard(const Operation& operation) const {
+  if (operation.guard == kNone) return Guard::kTrue;
+  const Value& value = values_[operation.guard];
+  if (!value.is_constant()) return Guard::kEither;
+  return ((value.bits & 1) != 0) != operation.guard_negated ? Guard::kTrue : Guard::kFalse;
+}
+
+std::span<const std::uint32_t> Follower::followers(const Operation& operation) const {
+  const std::span<const std::uint32_t> next = operation.next;
+  if (operation.guard == kNone || next.size() < 2) return next;
+  switch (guard(operation)) {
+    case Guard::kTrue:
+      return next.subspan(1);
+    case Guard::kFalse:
+      return next.first(1);
+    case Guard::kEither:
+      return next;
+  }
+  return next;
+}
+
+void Follower::define(std::uint32_t at, Solver& solver) const {
+  const Operation& operation = code_.operations[at];
+  if (operation.defines.empty()) return;
+  const Guard passes = guard(operation);
+  if (passes != Guard::kTrue) {
+    for (std::size_t k = 0; k < operation.kept.size(); ++k) {
+      solver.define(operation.defines[k], Value(values_[operation.kept[k]]));
+    }
+  }
+  if (passes == Guard::kFalse) return;
+  const Value value =
+      operation.defines.size() == 1 || gives_first(operation) ? result(at) : Value::varies();
+  for (std::size_t k = 0; k < operation.defines.size(); ++k) {
+    solver.define(operation.defines[k], k == 0 ? value : Value::varies());
+  }
+}
+
+Value Follower::of(const ValueSource& source) const {
+  switch (source.kind) {
+    case ValueSource::Kind::kRegister:
+      return values_[source.id];
+    case ValueSource::Kind::kConstant:
+      return Value::constant(source.bits);
+    case ValueSource::Kind::kSpecial:
+      return special(static_cast<SpecialRegister>(source.id));
+    case ValueSource::Kind::kShared:
+      return moved(Value::shared(source.id, 0), static_cast<std::int64_t>(source.bits));
+    default:
+      return Value::varies();
+  }
+}
+
+Value Follower::special(SpecialRegister name) const {
+  const auto index = static_cast<std::size_t>(name);
+  const auto known = [](const auto& extents, std::size_t k) {
+    return extents ? Value::constant((*extents)[k]) : Value::varies();
+  };
+  // An index that may be any below the extent.
+  const auto below = [](const auto& extents, std::size_t k) {
+    return extents && (*extents)[k] != 0 ? Value::range(0, (*extents)[k] - 1) : Value::varies();
+  };
+  if (name <= SpecialRegister::kTidZ) {
+    if (thread_.tid) return known(thread_.tid, index);
+    return thread_.warp && thread_.block ? of_warp(index) : below(thread_.block, index);
+  }
+  if (name <= SpecialRegister::kNtidZ) return known(thread_.block, index - 3);
+  if (name <= SpecialRegister::kCtaidZ) {
+    return thread_.index ? known(thread_.index, index - 6) : below(thread_.grid, index - 6);
+  }
+  if (name <= SpecialRegister::kNctaidZ) return known(thread_.grid, index - 9);
+  if (name == SpecialRegister::kLaneId) return lane();
+  return Value::varies();  // %warpid may change
+}
+
+// Of the indexes of a warp's threads one dimension.
+Value Follower::of_warp(std::size_t index) const {
+  const auto [x, y, z] = *thread_.block;
+  const std::uint64_t first = std::uint64_t{*thread_.warp} * kWarpThreads;
+  const std::uint64_t last = first + kWarpThreads - 1;
+  const bool is_row = y <= 1 && z <= 1;
+  if (x == 0 || (!is_row && x % kWarpThreads != 0)) {
+    const std::uint32_t extent = (*thread_.block)[index];
+    return extent == 0 ? Value::varies() : Value::range(0, extent - 1);
+  }
+  if (index == 0 && is_row) return Value::range(first, std::min<std::uint64_t>(last, x - 1));
+  if (index == 0) return Value::range(first % x, last % x);
+  if (is_row) return Value::constant(0);
+  const std::uint64_t row = first / x;
+  return Value::constant(index == 1 ? row % y : row / y);
+}
+
+Value Follower::lane() const {
+  const auto& tid = thread_.tid;
+  if (!tid || (*tid)[1] != 0 || (*tid)[2] != 0) return Value::range(0, 31);
+  return Value::constant((*tid)[0] % 32);
+}
+
+Value Follower::result(std::uint32_t at) const {
+  const Operation& operation = code_.operations[at];
+  if (operation.kind == Kind::kPass) return passed(operation);
+  if (operation.kind == Kind::kLoad) return loaded(operation);
+  if (operation.kind != Kind::kCompute || operation.instruction == nullptr) {
+    return Value::varies();
+  }
+  if (early_ != nullptr && early_->fails(at, *this)) return Value::constant(0);
+  std::vector<Value> from;
+  for (const ValueSource& source : operation.sources) from.push_back(of(source));
+  if (std::ranges::any_of(from, &Value::is_shared)) return shared_address_of(operation, from);
+  return result_of(operation, from, lane());
+}
+
+Value Follower::passed(const Operation& operation) const {
+  if (operation.sources.size() != 1 || operation.width == 0) return Value::varies();
+  const Value value = of(operation.sources[0]);
+  if (!value.is_range()) return value;
+  const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
+  const std::uint64_t bits = loaded_bits(value.bits, operation.width, is_signed);
+  if (value.is_constant()) return Value::constant(bits);
+  // Of a range neither end may change, nor what lies between.
+  const bool stays = bits == value.bits &&
+                     loaded_bits(value.most, operation.width, is_signed) == value.most &&
+                     static_cast<std::int64_t>(value.most) >= 0;
+  return stays ? value : Value::varies();
+}
+
+Value Follower::loaded(const Operation& operation) const {
+  const bool whole = operation.address.kind == ValueSource::Kind::kParam &&
+                     operation.address.id < thread_.params.size() &&
+                     operation.instruction->operands[1].offset == 0;
+  if (!whole || !thread_.params[operation.address.id]) return Value::varies();
+  const std::uint64_t bits = *thread_.params[operation.address.id];
+  const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
+  return Value::constant(loaded_bits(bits, operation.width, is_signed));
+}
+
+}  // namespace baton::overlap

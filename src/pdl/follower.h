@@ -1,0 +1,74 @@
+#pragma once
+
+// Sparse propagation of constants and ranges along what a thread can reach.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pdl/code.h"
+#include "pdl/thread.h"
+#include "pdl/value.h"
+#include "ptx/dataflow.h"
+
+namespace baton::overlap {
+
+// Restricts what is followed to threads that are behind no wait (signals.h).
+class EarlyThreads {
+ public:
+  virtual ~EarlyThreads() = default;
+  // Whether a thread that comes there is behind a wait.
+  virtual bool is_behind(std::uint32_t operation) const = 0;
+  // Whether a thread that has executed the operation is behind a wait.
+  virtual bool holds(std::uint32_t operation) const = 0;
+  // Whether what the operation computes is 0 for every thread that is behind none, as the follower
+  // knows its operands.
+  virtual bool fails(std::uint32_t operation, const class Follower& follower) const = 0;
+};
+
+// Operations and branches count once they can be reached. What an operation reads has by then been
+// written on the way there, or is unset, which may hold anything. Refers to its arguments.
+class Follower {
+ public:
+  using Value = overlap::Value;
+  using Solver = ptx::SparseSolver<Follower>;
+  enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
+
+  // `early`: null, or which threads are followed.
+  Follower(const Code& code, const KnownThread& thread, const EarlyThreads* early = nullptr);
+
+  const Code& code() const { return code_; }
+  const std::vector<Value>& values() const { return values_; }  // by register
+  bool is_reached(std::uint32_t at) const { return reached_[at]; }
+  // Whether the thread may execute the operation.
+  bool may_execute(std::uint32_t at) const {
+    return reached_[at] && guard(code_.operations[at]) != Guard::kFalse;
+  }
+  Guard guard(const Operation& operation) const;
+  // Where the thread may go on.
+  std::span<const std::uint32_t> followers(const Operation& operation) const;
+  Value of(const ValueSource& source) const;
+
+  void evaluate(std::uint32_t at, Solver& solver) const;
+  // Ranges grow to their hull, a few times.
+  static bool widen(Value& old, const Value& value, std::uint32_t changes);
+
+ private:
+  void give_up_parts();
+  void define(std::uint32_t at, Solver& solver) const;
+  Value special(SpecialRegister name) const;
+  Value of_warp(std::size_t index) const;
+  Value lane() const;
+  Value result(std::uint32_t at) const;
+  Value passed(const Operation& operation) const;
+  Value loaded(const Operation& operation) const;
+
+  const Code& code_;
+  const KnownThread& thread_;
+  const EarlyThreads* const early_;
+  std::vector<Value> values_;  // by register
+  std::vector<bool> reached_;  // by operation
+};
+
+}  // namespace baton::overlap

@@ -1,0 +1,253 @@
+#include "pdl/signals.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "pdl/follower.h"
+#include "pdl/shared_place.h"
+#include "pdl/signal_use.h"
+#include "ptx/isa.h"
+
+namespace baton::overlap {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr std::uint32_t kMaxWarps = 32;  // of a block
+constexpr std::uint32_t kBarriers = 16;  // of a block
+constexpr std::uint64_t kMbarrierBytes = 8;
+constexpr unsigned kMaxRounds = 16;
+
+class SignalFinder : public EarlyThreads {
+ public:
+  SignalFinder(const Code& code, const KnownThread& thread, const std::vector<bool>& behind)
+      : code_(code),
+        thread_(thread),
+        behind_(behind),
+        everything_(code, thread),
+        is_test_(code.operations.size()),
+        barrier_of_(code.operations.size(), kNone) {
+    if (!collect()) forget_all();
+    for (const Barrier& barrier : barriers_) name(barrier);
+  }
+
+  // A signal that threads can give which are behind no wait is none. Without it more operations are
+  // early, and so other signals may be none.
+  std::vector<bool> find() {
+    for (unsigned round = 0;; ++round) {
+      follow();
+      if (!drop()) break;
+      if (round == kMaxRounds) forget_all();
+    }
+    std::vector<bool> early(code_.operations.size());
+    for (std::uint32_t at = 0; at < early.size(); ++at) early[at] = is_early(at);
+    return early;
+  }
+
+  bool is_behind(std::uint32_t at) const override { return !behind_.empty() && behind_[at]; }
+  bool holds(std::uint32_t at) const override {
+    return code_.operations[at].kind == Kind::kWait || barrier_of_[at] != kNone;
+  }
+  bool fails(std::uint32_t at, const Follower& follower) const override {
+    if (!is_test_[at]) return false;
+    const Operation& operation = code_.operations[at];
+    const Value parity = mbarrier_parity(operation, follower);
+    return parity.is_constant() && parity.bits == 0 &&
+           mbarrier_address(operation, follower).is_shared();
+  }
+
+ private:
+  struct Mbarrier {
+    std::uint32_t at = 0;
+    MbarrierUse use;
+  };
+  struct Barrier {
+    std::uint32_t at = 0;
+    BarrierUse use;
+    Value id, count;  // over all that threads do
+  };
+
+  // Returns whether everything that may give a signal is known.
+  bool collect() {
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      const Operation& operation = code_.operations[at];
+      if (!everything_.may_execute(at)) continue;
+      if (operation.kind == Kind::kOpen) return false;
+      if (operation.instruction == nullptr) continue;
+      if (operation.kind != Kind::kBranch && ptx::form_of(*operation.instruction) == nullptr) {
+        return false;
+      }
+      if (const auto use = mbarrier_use(operation)) {
+        const bool tests = use->kind == MbarrierUse::Kind::kTest;
+        (tests ? tests_ : arrivals_).push_back({at, *use});
+        is_test_[at] = tests;
+      }
+      if (const auto use = barrier_use(operation)) {
+        barriers_.push_back({at, *use, everything_.of(use->id),
+                             use->count ? everything_.of(*use->count) : Value::constant(0)});
+      }
+    }
+    return true;
+  }
+
+  void forget_all() {
+    is_test_.assign(is_test_.size(), false);
+    barrier_of_.assign(barrier_of_.size(), kNone);
+    tests_.clear();
+    barriers_.clear();
+  }
+
+  // --- Named barriers ----------------------------------------------------------------------------
+
+  static bool may_be(const Value& id, std::uint64_t number) {
+    return !id.is_range() || (id.bits <= number && number <= id.most);
+  }
+
+  // The barrier is a signal, as far as all that may use it agree.
+  void name(const Barrier& barrier) {
+    const bool is_known = barrier.use.waits && barrier.id.is_constant() &&
+                          barrier.id.bits < kBarriers && barrier.count.is_constant() &&
+                          barrier.count.bits != 0 && warps() != 0;
+    if (!is_known) return;
+    const bool agree = std::ranges::all_of(barriers_, [&](const Barrier& other) {
+      return !may_be(other.id, barrier.id.bits) ||
+             (other.use.is_aligned && other.count == barrier.count);
+    });
+    if (agree) barrier_of_[barrier.at] = static_cast<std::uint32_t>(barrier.id.bits);
+  }
+
+  // 0: not known.
+  std::uint32_t warps() const {
+    if (!thread_.block || (*thread_.block)[0] == 0) return 0;
+    std::uint64_t threads = 1;
+    for (const std::uint32_t extent : *thread_.block) threads *= std::max(extent, 1u);
+    const std::uint64_t warps = (threads + kWarpThreads - 1) / kWarpThreads;
+    return warps > kMaxWarps ? 0 : static_cast<std::uint32_t>(warps);
+  }
+
+  // Threads that are behind no wait are too few to complete a phase, and each arrives once: behind
+  // the barrier it is behind a wait.
+  bool is_out_of_reach(const Barrier& barrier) const {
+    std::uint64_t arrive = 0;
+    for (const Follower& warp : early_) {
+      bool comes = false;
+      for (const Barrier& other : barriers_) {
+        if (!may_be(other.id, barrier.id.bits) || !may_execute(warp, other.at)) continue;
+        if (barrier_of_[other.at] == kNone) return false;
+        comes = true;
+      }
+      if (comes) arrive += kWarpThreads;
+    }
+    return arrive < barrier.count.bits;
+  }
+
+  // --- Mbarriers ---------------------------------------------------------------------------------
+
+  // Whether the arrival, wherever it comes, may complete the phase and order nothing.
+  bool is_weak(const Mbarrier& arrival, const Mbarrier& test) const {
+    if (arrival.use.kind == MbarrierUse::Kind::kWeakArrival) return true;
+    if (arrival.use.is_own || (arrival.use.of_cluster && test.use.of_cluster)) return false;
+    const Value address = mbarrier_address(code_.operations[arrival.at], everything_);
+    return !address.is_shared() || address.is_remote;
+  }
+
+  // The places of arrivals that threads make which are behind no wait.
+  std::vector<Value> early_arrivals() const {
+    std::vector<Value> places;
+    for (const Mbarrier& arrival : arrivals_) {
+      for (const Follower& follower : early_) {
+        if (!may_execute(follower, arrival.at)) continue;
+        const Value place = mbarrier_address(code_.operations[arrival.at], follower);
+        if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+      }
+    }
+    return places;
+  }
+
+  bool may_be_given_early(const Mbarrier& test, const std::vector<Value>& early_places) const {
+    for (const Follower& follower : early_) {
+      if (!may_execute(follower, test.at) || !fails(test.at, follower)) continue;
+      const Value tested = mbarrier_address(code_.operations[test.at], follower);
+      const bool is_given = std::ranges::any_of(
+          early_places, [&](const Value& place) { return overlap(place, tested); });
+      if (tested.is_remote || is_given) return true;
+      for (const Mbarrier& arrival : arrivals_) {
+        const Value place = mbarrier_address(code_.operations[arrival.at], everything_);
+        if (is_weak(arrival, test) && overlap(place, tested)) return true;
+      }
+    }
+    return false;
+  }
+  bool overlap(const Value& a, const Value& b) const {
+    return may_overlap(code_, a, b, kMbarrierBytes);
+  }
+
+  // -----------------------------------------------------------------------------------------------
+
+  // All threads at once, or each warp, where it takes to count them.
+  void follow() {
+    early_.clear();
+    const bool counts =
+        std::ranges::any_of(barrier_of_, [](std::uint32_t id) { return id != kNone; });
+    const std::uint32_t count = counts ? warps() : 1;
+    threads_.assign(count, thread_);
+    early_.reserve(count);
+    for (std::uint32_t w = 0; w < count; ++w) {
+      if (counts) threads_[w].warp = w;
+      early_.emplace_back(code_, threads_[w], this);
+    }
+  }
+
+  bool may_execute(const Follower& follower, std::uint32_t at) const {
+    return follower.may_execute(at) && !is_behind(at);
+  }
+  bool is_early(std::uint32_t at) const {
+    return std::ranges::any_of(early_,
+                               [&](const Follower& follower) { return may_execute(follower, at); });
+  }
+
+  bool drop() {
+    std::vector<std::uint32_t> none;
+    const std::vector<Value> places = early_arrivals();
+    for (const Mbarrier& test : tests_) {
+      if (is_test_[test.at] && may_be_given_early(test, places)) none.push_back(test.at);
+    }
+    for (const Barrier& barrier : barriers_) {
+      if (barrier_of_[barrier.at] != kNone && !is_out_of_reach(barrier)) none.push_back(barrier.at);
+    }
+    for (const std::uint32_t at : none) {
+      is_test_[at] = false;
+      barrier_of_[at] = kNone;
+    }
+    return !none.empty();
+  }
+
+  const Code& code_;
+  const KnownThread& thread_;
+  const std::vector<bool>& behind_;
+  const Follower everything_;              // what threads do, behind waits too
+  std::vector<KnownThread> threads_;       // of early_
+  std::vector<Follower> early_;            // what they do behind none
+  std::vector<bool> is_test_;              // by operation: a signal, as far as is known
+  std::vector<std::uint32_t> barrier_of_;  // by operation: the number of a barrier that is a signal
+  std::vector<Mbarrier> tests_, arrivals_;
+  std::vector<Barrier> barriers_;
+};
+
+}  // namespace
+
+bool has_signals(const Code& code) {
+  return std::ranges::any_of(code.operations, [](const Operation& operation) {
+    const auto mbarrier = mbarrier_use(operation);
+    const auto barrier = barrier_use(operation);
+    return (mbarrier && mbarrier->kind == MbarrierUse::Kind::kTest) ||
+           (barrier && barrier->waits && barrier->count);
+  });
+}
+
+std::vector<bool> find_early(const Code& code, const KnownThread& thread,
+                             const std::vector<bool>& behind) {
+  return SignalFinder(code, thread, behind).find();
+}
+
+}  // namespace baton::overlap

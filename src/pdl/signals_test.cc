@@ -1,0 +1,279 @@
+#include "pdl/signals.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "pdl/bound.h"
+#include "pdl/test_support.h"
+
+namespace baton::overlap {
+namespace {
+
+constexpr char kInit[] = R"(
+setp.eq.u32 %p1, %r1, 0;
+@%p1 mbarrier.init.shared::cta.b64 [shared], 1;
+@%p1 mbarrier.init.shared::cta.b64 [shared+8], 1;
+bar.sync 0;
+)";
+
+// The first warp is the producer. The other warps go to CONSUMER with `before`, look at the
+// mbarrier until `test` holds, and write to c.
+struct Roles {
+  std::string before = "";
+  std::string wait = "griddepcontrol.wait;";
+  std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [shared];";
+  std::string test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;";
+  std::string init = kInit;
+
+  std::string text() const {
+    return fmt::format(R"({}
+setp.ge.u32 %p3, %r1, 32; @%p3 bra CONSUMER;
+{} {} ret;
+CONSUMER: {}
+AGAIN: {} @!%p2 bra AGAIN;
+st.global.u32 [%c], 1;
+)",
+                       init, wait, arrive, before, test);
+  }
+};
+
+std::string text(const std::string& body, std::uint32_t threads = 96) {
+  return text_of(footprint_of(body, "", {threads, 1, 1}));
+}
+
+bool is_late(const Roles& roles) {
+  return text(roles.text()) == "write p2";
+}
+
+TEST(Signals, AnMbarrierPassesTheOrderOn) {
+  EXPECT_TRUE(is_late({}));
+  EXPECT_TRUE(
+      is_late({.test = "mbarrier.test_wait.parity.acquire.cta.shared.b64 %p2, [shared], 0;"}));
+  EXPECT_TRUE(is_late({.arrive = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [shared], 64;"}));
+  EXPECT_TRUE(is_late({.arrive = "mbarrier.arrive_drop.shared.b64 %d1, [shared];"}));
+  EXPECT_FALSE(is_late({.wait = ""})) << "nobody waits";
+}
+
+TEST(Signals, ThePhaseIsTheFirstOne) {
+  const auto with = [](const std::string& parity, const std::string& before = "") {
+    return Roles{.before = before,
+                 .test = "mbarrier.try_wait.parity.shared.b64 %p2, [shared], " + parity + ";"};
+  };
+  EXPECT_FALSE(is_late(with("1"))) << "it holds before the first phase is over";
+  EXPECT_TRUE(is_late(with("%r3", "mov.u32 %r3, 0;")));
+  EXPECT_FALSE(is_late(with("%r3", "mov.u32 %r3, 1;")));
+  EXPECT_FALSE(is_late(with("%r3", "and.b32 %r3, %r0, 1;")));
+  EXPECT_FALSE(is_late(with("%r3"))) << "not set";
+  EXPECT_FALSE(is_late({.test = "mbarrier.try_wait.shared::cta.b64 %p2, [shared], %d1;"}))
+      << "a phase that a token tells";
+  EXPECT_FALSE(
+      is_late({.test = "mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p2, [shared], 0;"}));
+}
+
+TEST(Signals, ArrivalsAreBehindTheWait) {
+  const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [shared];";
+  EXPECT_FALSE(is_late({.wait = "", .arrive = arrive + "griddepcontrol.wait;"}));
+  EXPECT_FALSE(is_late({.wait = "@%p1 griddepcontrol.wait;"}));
+  EXPECT_TRUE(is_late({.wait = "@%p1 griddepcontrol.wait;", .arrive = "@%p1 " + arrive}) == false)
+      << "what guards are the same is not followed";
+  EXPECT_TRUE(is_late({.wait = "@!%p1 bra ON; griddepcontrol.wait;", .arrive = arrive + "ON:"}));
+  EXPECT_FALSE(is_late({.before = arrive})) << "a consumer arrives too";
+  EXPECT_FALSE(is_late({.before = "@%p1 " + arrive}));
+  EXPECT_FALSE(is_late({.init = std::string(kInit) + arrive}));
+  EXPECT_FALSE(is_late({.arrive = "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [shared];"}));
+  EXPECT_FALSE(is_late({.arrive = arrive + "cp.async.mbarrier.arrive.noinc.shared.b64 [shared];"}))
+      << "what an asynchronous arrival releases is not known";
+}
+
+TEST(Signals, OtherMbarriersAreOthers) {
+  const auto arrive_at = [](const std::string& place, const std::string& space = ".shared::cta") {
+    return "mbarrier.arrive" + space + ".b64 _, [" + place + "];";
+  };
+  EXPECT_TRUE(is_late({.before = arrive_at("shared+8")}));
+  EXPECT_FALSE(is_late({.before = arrive_at("shared+4")})) << "they overlap";
+  EXPECT_TRUE(is_late({.before = "mov.u32 %r3, shared; add.u32 %r3, %r3, 16;" + arrive_at("%r3")}));
+  EXPECT_TRUE(
+      is_late({.before = "mov.u32 %r3, shared; add.u32 %r3, %r3, 16;" + arrive_at("%r3+-8")}));
+  EXPECT_FALSE(
+      is_late({.before = "mov.u32 %r3, shared; add.u32 %r3, %r3, 16;" + arrive_at("%r3+-16")}));
+  EXPECT_FALSE(
+      is_late({.before = "mov.u32 %r3, shared+8; add.u32 %r3, %r3, -8;" + arrive_at("%r3")}));
+  EXPECT_TRUE(is_late(
+      {.before = "mov.u64 %d3, shared; cvta.shared.u64 %d3, %d3;" + arrive_at("%d3+8", "")}));
+  EXPECT_FALSE(
+      is_late({.before = "mov.u64 %d3, shared; cvta.shared.u64 %d3, %d3;" + arrive_at("%d3", "")}));
+  EXPECT_FALSE(is_late({.before = "mul.lo.u32 %r3, %r1, 8; mov.u32 %r4, shared;"
+                                  "add.u32 %r3, %r3, %r4;" +
+                                  arrive_at("%r3")}));
+  // Of the warps behind the first one.
+  EXPECT_TRUE(is_late({.before = "mov.u32 %r4, shared; mad.lo.u32 %r3, %r1, 8, %r4;"
+                                 "add.u32 %r3, %r3, 8;" +
+                                 arrive_at("%r3")}));
+  EXPECT_FALSE(is_late({.before = "ld.shared.u32 %r3, [shared+32];" + arrive_at("%r3")}));
+  EXPECT_TRUE(is_late({.before = ".shared .b64 other; " + arrive_at("other")}));
+  EXPECT_FALSE(is_late({.before = ".shared .b64 other; " + arrive_at("other+8")}));
+}
+
+TEST(Signals, EveryPathPassesTheTest) {
+  EXPECT_FALSE(is_late({.before = "setp.eq.u32 %p4, %r0, 0; @%p4 bra DONE;",
+                        .test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;"
+                                "@%p2 bra DONE; bra AGAIN; DONE: setp.eq.u32 %p2, 0, 0;"}));
+  EXPECT_TRUE(is_late({.test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;"
+                               "@%p2 bra DONE; bra AGAIN; DONE: setp.eq.u32 %p2, 0, 0;"}));
+  EXPECT_TRUE(is_late({.test = "mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0;"
+                               "selp.u32 %r3, 1, 0, %p4; setp.ne.u32 %p2, %r3, 0;"}));
+  EXPECT_FALSE(is_late({.test = "mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0;"
+                                "selp.u32 %r3, 1, 0, %p4; setp.ne.u32 %p2, %r3, 1;"}));
+  EXPECT_FALSE(is_late({.test = "mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0;"
+                                "setp.ge.or.u32 %p2, %r3, 5, %p4;"}));
+  EXPECT_FALSE(is_late({.test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;"
+                                "add.u32 %r3, %r3, 1; setp.gt.u32 %p5, %r3, 9; @%p5 bra OUT;"
+                                "bra ON; OUT: st.global.u32 [%c], 1; ON:"}))
+      << "it gives up";
+}
+
+// CUTLASS looks once, and waits in a loop if that failed.
+TEST(Signals, ATokenTellsThatThePhaseIsOver) {
+  const auto with = [](const std::string& compare) {
+    return Roles{.before =
+                     "mbarrier.try_wait.parity.shared::cta.b64 %p4, [shared], 0;"
+                     "selp.b32 %r3, 1, 0, %p4; " +
+                     compare + " @%p5 bra DONE;",
+                 .test =
+                     "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;"
+                     "@!%p2 bra AGAIN; DONE: setp.eq.u32 %p2, 0, 0;"};
+  };
+  EXPECT_TRUE(is_late(with("setp.ne.s32 %p5, %r3, 0;")));
+  EXPECT_FALSE(is_late(with("setp.eq.s32 %p5, %r3, 0;")));
+}
+
+// Stages and phases go on in a loop; what comes behind the first test is behind the wait.
+TEST(Signals, PhasesGoOnBehindTheFirstOne) {
+  const auto loop = [](const std::string& phase) {
+    return text(std::string(kInit) + R"(
+setp.ge.u32 %p3, %r1, 32; @%p3 bra CONSUMER;
+griddepcontrol.wait; mbarrier.arrive.shared::cta.b64 _, [shared]; ret;
+CONSUMER: mov.u32 %r4, 0; mov.u32 %r5, )" +
+                phase + R"(; mov.u32 %r6, 0; mov.u32 %r7, shared;
+TILE: mad.lo.u32 %r8, %r4, 8, %r7;
+AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r8], %r5; @!%p2 bra AGAIN;
+mbarrier.arrive.shared::cta.b64 _, [%r8+8];
+st.global.u32 [%c], 1;
+add.u32 %r4, %r4, 1; setp.eq.u32 %p4, %r4, 4; selp.u32 %r4, 0, %r4, %p4;
+xor.b32 %r9, %r5, 1; selp.u32 %r5, %r9, %r5, %p4;
+add.u32 %r6, %r6, 1; setp.lt.u32 %p5, %r6, %r0; @%p5 bra TILE;
+)");
+  };
+  EXPECT_EQ(loop("0"), "write p2");
+  EXPECT_EQ(loop("1"), "unclear write p2");
+}
+
+TEST(Signals, MbarriersOfOtherBlocks) {
+  const std::string remote = "mov.u32 %r3, shared; mapa.shared::cluster.u32 %r3, %r3, 1;";
+  const auto arrive = [&](const std::string& scope, const std::string& at) {
+    return remote + "mbarrier.arrive" + scope + ".shared::cluster.b64 _, [" + at + "];";
+  };
+  const std::string test =
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [shared], 0;";
+  EXPECT_TRUE(is_late({.arrive = arrive(".release.cluster", "%r3"), .test = test}));
+  EXPECT_FALSE(is_late({.arrive = arrive(".release.cluster", "%r3")})) << "the test's scope";
+  EXPECT_FALSE(is_late({.arrive = arrive("", "%r3"), .test = test})) << "the arrival's scope";
+  EXPECT_TRUE(
+      is_late({.arrive = "mbarrier.arrive.shared::cta.b64 _, [shared];" + arrive("", "%r3+8")}));
+  EXPECT_FALSE(is_late({.before = arrive(".release.cluster", "%r3"), .test = test}));
+  EXPECT_TRUE(is_late({.before = arrive(".release.cluster", "%r3+8"), .test = test}));
+}
+
+TEST(Signals, WhatIsNotFollowedMayArrive) {
+  EXPECT_FALSE(is_late({.before = ".reg .b64 %f; call (), %f, (), P; P: .callprototype _ ();"}));
+  EXPECT_FALSE(is_late({.before = "frobnicate.b64 %d3, %d4;"}));
+}
+
+// The consumers wait for the producer's arrival at a barrier with a number of threads.
+TEST(Signals, ANamedBarrierPassesTheOrderOn) {
+  const auto of = [](const std::string& producer, const std::string& consumer,
+                     const std::string& begin = "", std::uint32_t threads = 96) {
+    return text(begin + "setp.ge.u32 %p3, %r1, 32; @%p3 bra CONSUMER;\n" + producer +
+                    "ret;\nCONSUMER: " + consumer + "st.global.u32 [%c], 1;\n",
+                threads);
+  };
+  const std::string wait = "griddepcontrol.wait;", late = "write p2", unclear = "unclear write p2";
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 96;"), late);
+  EXPECT_EQ(of(wait + "bar.sync 1, 96;", "bar.sync 1, 96;"), late);
+  EXPECT_EQ(of(wait + "barrier.cta.arrive.aligned 1, 96;", "barrier.cta.sync.aligned 1, 96;"),
+            late);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.red.popc.u32 %r3, 1, 96, %p3;"), late);
+  EXPECT_EQ(
+      of(wait + "bar.arrive %r5, %r6;", "bar.sync %r5, %r6;", "mov.u32 %r5, 3; mov.u32 %r6, 96;"),
+      late);
+  EXPECT_EQ(of("bar.arrive 1, 96;" + wait, "bar.sync 1, 96;"), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 64;", "bar.sync 1, 64;"), unclear)
+      << "the consumers need nobody else";
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 64;"), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 2, 96;", "bar.sync 1, 96;", "", 128), unclear)
+      << "a fourth warp is a consumer, and there are enough of them";
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 96;", "", 128), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.arrive 1, 96; bar.sync 1, 96;"), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.arrive 2, 96; bar.sync 1, 96;"), late);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;",
+               "and.b32 %r5, %r0, 3; bar.arrive %r5, 96;"
+               "bar.sync 1, 96;"),
+            unclear);
+  EXPECT_EQ(of(wait + "barrier.arrive 1, 96;", "barrier.sync 1, 96;"), unclear)
+      << "threads of a warp may come one by one";
+  EXPECT_EQ(of("@%p1 " + wait + "bar.arrive 1, 96;", "bar.sync 1, 96;"), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;",
+               "setp.eq.u32 %p4, %r0, 1; @%p4 bra ON;"
+               "bar.sync 1, 96; ON:"),
+            "early write p2");
+  // A barrier whose number of threads is not given is not followed.
+  EXPECT_EQ(of(wait + "bar.sync 1;", "bar.sync 1;"), unclear);
+  // The last warp of the block is no whole one.
+  EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 96;", "", 70), late);
+}
+
+// Another signal hands on what the first one gave.
+TEST(Signals, OrderGoesFromSignalToSignal) {
+  const auto of = [](const std::string& first) {
+    return text(std::string(kInit) + R"(
+setp.ge.u32 %p3, %r1, 32; @%p3 bra OTHERS;
+griddepcontrol.wait; mbarrier.arrive.shared::cta.b64 _, [shared]; ret;
+OTHERS: setp.ge.u32 %p4, %r1, 64; @%p4 bra LAST;
+FIRST: mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], )" +
+                first + R"(; @!%p2 bra FIRST;
+bar.arrive 1, 64; ret;
+LAST: bar.sync 1, 64; st.global.u32 [%c], 1;
+)");
+  };
+  EXPECT_EQ(of("0"), "write p2");
+  EXPECT_EQ(of("1"), "unclear write p2");
+}
+
+// A launch's numbers may tell that a loop has at least one turn.
+TEST(Signals, ALaunchHasNumbersOfItsOwn) {
+  const Footprint found = footprint_of(std::string(kInit) + R"(
+setp.ge.u32 %p3, %r1, 32; @%p3 bra CONSUMER;
+griddepcontrol.wait; mbarrier.arrive.shared::cta.b64 _, [shared]; ret;
+CONSUMER: setp.eq.u32 %p4, %r0, 0; @%p4 bra DONE;
+AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0; @!%p2 bra AGAIN;
+DONE: st.global.u32 [%c], 1;
+)",
+                                       "", {96, 1, 1});
+  EXPECT_EQ(text_of(found), "early write p2");
+  const auto of = [&](std::uint64_t number) {
+    const std::vector<GivenArgument> given = {GivenArgument::pointer(1), GivenArgument::pointer(2),
+                                              GivenArgument::pointer(3),
+                                              GivenArgument::scalar(number)};
+    BoundLaunch bound = bind(found, given, {96, 1, 1}, {1, 1, 1},
+                             [](std::string_view, bool) { return MemoryId{9}; });
+    refine(bound, given, {96, 1, 1}, {1, 1, 1});
+    return bound.accesses.at(0).order;
+  };
+  EXPECT_EQ(of(0), Order::kBefore);
+  EXPECT_EQ(of(2), Order::kAfter);
+}
+
+}  // namespace
+}  // namespace baton::overlap
