@@ -18,6 +18,7 @@ GeneratedRange generated_range(std::uint64_t otherwise);
 
 // Holds the chains of a family to the promises of verdicts: no schedule finds a race in a chain
 // that is proven, and one finds a race in a chain that is unsafe. Fails with the seed and the text.
+// `may_break`: chains of a hundred that may be broken, as where warps wait for each other.
 struct FamilyCount {
   std::uint64_t proven = 0, unsafe = 0, unknown = 0;
   std::uint64_t unknown_races = 0;  // unknown, and a race was found
@@ -27,7 +28,8 @@ struct FamilyCount {
   std::uint64_t broken = 0;
 };
 FamilyCount hold_family(const GeneratedRange& range,
-                        const std::function<GeneratedChain(std::uint64_t seed)>& generate);
+                        const std::function<GeneratedChain(std::uint64_t seed)>& generate,
+                        std::uint64_t may_break = 0);
 
 // Changes the kernels of chains without a change of what they do. What is proven then races under
 // no schedule. A verdict stays, or becomes unknown where stores that never happen were added.

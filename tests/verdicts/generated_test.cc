@@ -10,6 +10,7 @@
 #include "laundered_chain.h"
 #include "ordered_chain.h"
 #include "outlined_chain.h"
+#include "signal_chain.h"
 
 namespace baton::verdicts {
 namespace {
@@ -67,6 +68,12 @@ TEST(Generated, ClustersAndBulkCopies) {
   const FamilyCount count = hold_family(range, exchange_chain);
   EXPECT_GT(count.proven, range.count / 50);
   EXPECT_GT(count.unsafe, range.count / 50);
+}
+
+TEST(Generated, OrderInsideBlocks) {
+  const GeneratedRange range = generated_range(800);
+  const FamilyCount count = hold_family(range, signal_chain, 5);
+  EXPECT_GT(count.proven, range.count / 50);
 }
 
 // Chains that were unsafe, and in which no race was found.
