@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "pdl/equalities.h"
 #include "pdl/instruction.h"
 #include "pdl/register_webs.h"
 #include "pdl/shared_place.h"
@@ -60,6 +61,7 @@ class CodeReader {
     whole_.resize(code_.registers);
     split_webs(code_, whole_);
     index();
+    code_.equalities = find_equalities(code_);
     return std::move(code_);
   }
 

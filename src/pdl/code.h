@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "pdl/unseen.h"
@@ -112,6 +113,13 @@ inline bool ends_the_early_part(const Operation& operation) {
          operation.kind == Operation::Kind::kOpen;
 }
 
+// A predicate that tells whether a register is a number.
+struct Equality {
+  std::uint32_t compared = 0;  // register
+  std::uint64_t bits = 0;
+  bool holds_if_equal = false;
+};
+
 // Owns the syntax tree that it points into. Immutable once built.
 struct Code {
   std::shared_ptr<const ptx::ParsedModule> module;
@@ -147,6 +155,14 @@ struct Code {
     return registers + static_cast<std::uint32_t>(kElementSizes.size());
   }
   std::size_t values() const { return carry() + std::size_t{1}; }  // of all these
+
+  // By predicate register: what it tells of the present value of the register that is compared.
+  std::unordered_map<std::uint32_t, Equality> equalities;
+  std::optional<Equality> equality_of(const ValueSource& source) const {
+    if (source.kind != ValueSource::Kind::kRegister) return std::nullopt;
+    const auto found = equalities.find(source.id);
+    return found == equalities.end() ? std::nullopt : std::optional(found->second);
+  }
 
   // "norm.cu:14", where the line of source is known, else the line of PTX. A place inside a
   // function that the compiler put into its caller is that of the call.

@@ -12,7 +12,7 @@ namespace {
 using Kind = Operation::Kind;
 
 // How often a range may grow, as in a loop, before it is given up.
-constexpr std::uint32_t kMaxGrowth = 4;
+constexpr std::uint32_t kMaxGrowth = 12;
 
 // Of two destinations the first is what is computed.
 bool gives_first(const Operation& operation) {
@@ -22,13 +22,27 @@ bool gives_first(const Operation& operation) {
 
 }  // namespace
 
-Follower::Follower(const Code& code, const KnownThread& thread, const EarlyThreads* early)
-    : code_(code), thread_(thread), early_(early), values_(code.values()) {
-  for (std::uint32_t id = 0; id < code.registers; ++id) {
-    if (code.unset[id]) values_[id] = Value::varies();
+Follower::Follower(const Code& code, const KnownThread& thread)
+    : code_(code), thread_(thread), values_(code.values()) {
+  run();
+}
+
+Follower::Follower(const Code& code, const KnownThread& thread, const EarlyThreads& early,
+                   const Follower& everything)
+    : code_(code),
+      thread_(thread),
+      early_(&early),
+      everything_(&everything),
+      values_(code.values()) {
+  run();
+}
+
+void Follower::run() {
+  for (std::uint32_t id = 0; id < code_.registers; ++id) {
+    if (code_.unset[id]) values_[id] = Value::varies();
   }
   give_up_parts();
-  Solver solver(*this, code.order, code.users, values_);
+  Solver solver(*this, code_.order, code_.users, values_);
   solver.reach(0);
   solver.run();
   reached_ = solver.reached();
@@ -174,8 +188,46 @@ Value Follower::result(std::uint32_t at) const {
   if (early_ != nullptr && early_->fails(at, *this)) return Value::constant(0);
   std::vector<Value> from;
   for (const ValueSource& source : operation.sources) from.push_back(of(source));
+  if (const auto known = of_all_lanes(operation)) return *known;
+  if (const auto known = selected(operation)) return *known;
   if (std::ranges::any_of(from, &Value::is_shared)) return shared_address_of(operation, from);
   return result_of(operation, from, lane());
+}
+
+// One of two ranges. An index that goes on and begins again at its bound stays below it:
+//   add r, i, 1; setp.eq p, r, 4; selp i, 0, r, p
+std::optional<Value> Follower::selected(const Operation& operation) const {
+  const ptx::Instruction& i = *operation.instruction;
+  if (i.opcode != "selp" || operation.sources.size() != 3) return std::nullopt;
+  // "!p" is another value.
+  if (std::ranges::any_of(i.operands, &ptx::InstructionOperand::negated)) return std::nullopt;
+  Value chosen[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    chosen[k] = of(operation.sources[k]);
+    if (!chosen[k].is_range()) return std::nullopt;
+  }
+  const Value& decides = of(operation.sources[2]);
+  if (decides.is_constant()) return chosen[(decides.bits & 1) != 0 ? 0 : 1];
+  const auto bound = code_.equality_of(operation.sources[2]);
+  for (std::size_t k = 0; bound && k < 2; ++k) {
+    const ValueSource& source = operation.sources[k];
+    const bool is_compared =
+        source.kind == ValueSource::Kind::kRegister && source.id == bound->compared;
+    // The first is chosen where the predicate holds.
+    const bool is_other = is_compared && bound->holds_if_equal == (k == 1);
+    if (is_other && chosen[k].bits < chosen[k].most) {
+      if (chosen[k].most == bound->bits) --chosen[k].most;
+      if (chosen[k].bits == bound->bits) ++chosen[k].bits;
+    }
+  }
+  return joined(chosen[0], chosen[1]);
+}
+
+// A shuffle of what all threads of the warp have. The lane that gives it may be behind a wait.
+std::optional<Value> Follower::of_all_lanes(const Operation& operation) const {
+  if (!thread_.warp || thread_.tid || operation.instruction->opcode != "shfl") return std::nullopt;
+  const Value value = everything_->of(operation.sources[0]);
+  return value.is_constant() ? std::optional(value) : std::nullopt;
 }
 
 Value Follower::passed(const Operation& operation) const {

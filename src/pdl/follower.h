@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,8 +36,13 @@ class Follower {
   using Solver = ptx::SparseSolver<Follower>;
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
-  // `early`: null, or which threads are followed.
-  Follower(const Code& code, const KnownThread& thread, const EarlyThreads* early = nullptr);
+  Follower(const Code& code, const KnownThread& thread);
+  // Follows threads that are behind no wait. `everything`: what the same threads do in all.
+  Follower(const Code& code, const KnownThread& thread, const EarlyThreads& early,
+           const Follower& everything);
+
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
 
   const Code& code() const { return code_; }
   const std::vector<Value>& values() const { return values_; }  // by register
@@ -55,18 +61,22 @@ class Follower {
   static bool widen(Value& old, const Value& value, std::uint32_t changes);
 
  private:
+  void run();
   void give_up_parts();
   void define(std::uint32_t at, Solver& solver) const;
   Value special(SpecialRegister name) const;
   Value of_warp(std::size_t index) const;
   Value lane() const;
   Value result(std::uint32_t at) const;
+  std::optional<Value> of_all_lanes(const Operation& operation) const;
+  std::optional<Value> selected(const Operation& operation) const;
   Value passed(const Operation& operation) const;
   Value loaded(const Operation& operation) const;
 
   const Code& code_;
   const KnownThread& thread_;
-  const EarlyThreads* const early_;
+  const EarlyThreads* const early_ = nullptr;
+  const Follower* const everything_ = this;
   std::vector<Value> values_;  // by register
   std::vector<bool> reached_;  // by operation
 };

@@ -1,6 +1,7 @@
 #include "pdl/signals.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 
 #include "pdl/follower.h"
@@ -13,8 +14,9 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::uint32_t kMaxWarps = 32;  // of a block
-constexpr std::uint32_t kBarriers = 16;  // of a block
+constexpr std::size_t kManyOperations = std::size_t{1} << 16;  // the warps are not told apart
+constexpr std::uint32_t kMaxWarps = 32;                        // of a block
+constexpr std::uint32_t kBarriers = 16;                        // of a block
 constexpr std::uint64_t kMbarrierBytes = 8;
 constexpr unsigned kMaxRounds = 16;
 
@@ -24,9 +26,9 @@ class SignalFinder : public EarlyThreads {
       : code_(code),
         thread_(thread),
         behind_(behind),
-        everything_(code, thread),
         is_test_(code.operations.size()),
         barrier_of_(code.operations.size(), kNone) {
+    follow_everything();
     if (!collect()) forget_all();
     for (const Barrier& barrier : barriers_) name(barrier);
   }
@@ -71,7 +73,9 @@ class SignalFinder : public EarlyThreads {
   bool collect() {
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      if (!everything_.may_execute(at)) continue;
+      const bool is_reached = std::ranges::any_of(
+          everything_, [at](const Follower& follower) { return follower.may_execute(at); });
+      if (!is_reached) continue;
       if (operation.kind == Kind::kOpen) return false;
       if (operation.instruction == nullptr) continue;
       if (operation.kind != Kind::kBranch && ptx::form_of(*operation.instruction) == nullptr) {
@@ -83,8 +87,8 @@ class SignalFinder : public EarlyThreads {
         is_test_[at] = tests;
       }
       if (const auto use = barrier_use(operation)) {
-        barriers_.push_back({at, *use, everything_.of(use->id),
-                             use->count ? everything_.of(*use->count) : Value::constant(0)});
+        barriers_.push_back(
+            {at, *use, over_all(use->id), use->count ? over_all(*use->count) : Value::constant(0)});
       }
     }
     return true;
@@ -107,7 +111,7 @@ class SignalFinder : public EarlyThreads {
   void name(const Barrier& barrier) {
     const bool is_known = barrier.use.waits && barrier.id.is_constant() &&
                           barrier.id.bits < kBarriers && barrier.count.is_constant() &&
-                          barrier.count.bits != 0 && warps() != 0;
+                          barrier.count.bits != 0 && threads_[0].warp.has_value();
     if (!is_known) return;
     const bool agree = std::ranges::all_of(barriers_, [&](const Barrier& other) {
       return !may_be(other.id, barrier.id.bits) ||
@@ -117,7 +121,7 @@ class SignalFinder : public EarlyThreads {
   }
 
   // 0: not known.
-  std::uint32_t warps() const {
+  std::uint32_t warps_of_block() const {
     if (!thread_.block || (*thread_.block)[0] == 0) return 0;
     std::uint64_t threads = 1;
     for (const std::uint32_t extent : *thread_.block) threads *= std::max(extent, 1u);
@@ -147,7 +151,7 @@ class SignalFinder : public EarlyThreads {
   bool is_weak(const Mbarrier& arrival, const Mbarrier& test) const {
     if (arrival.use.kind == MbarrierUse::Kind::kWeakArrival) return true;
     if (arrival.use.is_own || (arrival.use.of_cluster && test.use.of_cluster)) return false;
-    const Value address = mbarrier_address(code_.operations[arrival.at], everything_);
+    const Value address = place_over_all(arrival.at);
     return !address.is_shared() || address.is_remote;
   }
 
@@ -172,7 +176,7 @@ class SignalFinder : public EarlyThreads {
           early_places, [&](const Value& place) { return overlap(place, tested); });
       if (tested.is_remote || is_given) return true;
       for (const Mbarrier& arrival : arrivals_) {
-        const Value place = mbarrier_address(code_.operations[arrival.at], everything_);
+        const Value place = place_over_all(arrival.at);
         if (is_weak(arrival, test) && overlap(place, tested)) return true;
       }
     }
@@ -184,18 +188,35 @@ class SignalFinder : public EarlyThreads {
 
   // -----------------------------------------------------------------------------------------------
 
-  // All threads at once, or each warp, where it takes to count them.
+  // Each warp, or all threads at once where it is not known which warps there are.
+  void follow_everything() {
+    const std::uint32_t warps = code_.operations.size() <= kManyOperations ? warps_of_block() : 0;
+    threads_.assign(std::max(warps, 1u), thread_);
+    for (std::uint32_t w = 0; w < threads_.size(); ++w) {
+      if (warps != 0) threads_[w].warp = w;
+      everything_.emplace_back(code_, threads_[w]);
+    }
+  }
   void follow() {
     early_.clear();
-    const bool counts =
-        std::ranges::any_of(barrier_of_, [](std::uint32_t id) { return id != kNone; });
-    const std::uint32_t count = counts ? warps() : 1;
-    threads_.assign(count, thread_);
-    early_.reserve(count);
-    for (std::uint32_t w = 0; w < count; ++w) {
-      if (counts) threads_[w].warp = w;
-      early_.emplace_back(code_, threads_[w], this);
+    for (std::size_t w = 0; w < threads_.size(); ++w) {
+      early_.emplace_back(code_, threads_[w], *this, everything_[w]);
     }
+  }
+
+  // What the source may be for any thread, wherever it is.
+  Value over_all(const ValueSource& source) const {
+    Value value;
+    for (const Follower& follower : everything_) value = joined(value, follower.of(source));
+    return value;
+  }
+  Value place_over_all(std::uint32_t at) const {
+    Value value;
+    for (const Follower& follower : everything_) {
+      if (!follower.may_execute(at)) continue;
+      value = joined(value, mbarrier_address(code_.operations[at], follower));
+    }
+    return value;
   }
 
   bool may_execute(const Follower& follower, std::uint32_t at) const {
@@ -225,9 +246,10 @@ class SignalFinder : public EarlyThreads {
   const Code& code_;
   const KnownThread& thread_;
   const std::vector<bool>& behind_;
-  const Follower everything_;              // what threads do, behind waits too
-  std::vector<KnownThread> threads_;       // of early_
-  std::vector<Follower> early_;            // what they do behind none
+  // what threads do, behind waits too
+  std::vector<KnownThread> threads_;       // that are followed
+  std::deque<Follower> everything_;        // by these: what they do, behind waits too
+  std::deque<Follower> early_;             // what they do behind none
   std::vector<bool> is_test_;              // by operation: a signal, as far as is known
   std::vector<std::uint32_t> barrier_of_;  // by operation: the number of a barrier that is a signal
   std::vector<Mbarrier> tests_, arrivals_;

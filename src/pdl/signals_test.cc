@@ -80,7 +80,8 @@ TEST(Signals, ArrivalsAreBehindTheWait) {
       << "what guards are the same is not followed";
   EXPECT_TRUE(is_late({.wait = "@!%p1 bra ON; griddepcontrol.wait;", .arrive = arrive + "ON:"}));
   EXPECT_FALSE(is_late({.before = arrive})) << "a consumer arrives too";
-  EXPECT_FALSE(is_late({.before = "@%p1 " + arrive}));
+  EXPECT_FALSE(is_late({.before = "setp.eq.u32 %p4, %r1, 40; @%p4 " + arrive}));
+  EXPECT_TRUE(is_late({.before = "@%p1 " + arrive})) << "of the first thread alone";
   EXPECT_FALSE(is_late({.init = std::string(kInit) + arrive}));
   EXPECT_FALSE(is_late({.arrive = "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [shared];"}));
   EXPECT_FALSE(is_late({.arrive = arrive + "cp.async.mbarrier.arrive.noinc.shared.b64 [shared];"}))
@@ -105,7 +106,7 @@ TEST(Signals, OtherMbarriersAreOthers) {
   EXPECT_FALSE(
       is_late({.before = "mov.u64 %d3, shared; cvta.shared.u64 %d3, %d3;" + arrive_at("%d3", "")}));
   EXPECT_FALSE(is_late({.before = "mul.lo.u32 %r3, %r1, 8; mov.u32 %r4, shared;"
-                                  "add.u32 %r3, %r3, %r4;" +
+                                  "sub.u32 %r4, %r3, 256; add.u32 %r3, %r3, %r4;" +
                                   arrive_at("%r3")}));
   // Of the warps behind the first one.
   EXPECT_TRUE(is_late({.before = "mov.u32 %r4, shared; mad.lo.u32 %r3, %r1, 8, %r4;"
@@ -168,6 +169,47 @@ add.u32 %r6, %r6, 1; setp.lt.u32 %p5, %r6, %r0; @%p5 bra TILE;
   };
   EXPECT_EQ(loop("0"), "write p2");
   EXPECT_EQ(loop("1"), "unclear write p2");
+}
+
+// CUTLASS gives the stage back by an arrival at a block of the cluster, which may be its own. Its
+// place stays behind the mbarriers that tell of full stages.
+TEST(Signals, StagesBeginAgain) {
+  const auto of = [](const std::string& bound, const std::string& between = "") {
+    return text(std::string(kInit) + R"(
+setp.ge.u32 %p3, %r1, 32; @%p3 bra CONSUMER;
+griddepcontrol.wait; mbarrier.arrive.shared::cta.b64 _, [shared]; ret;
+CONSUMER: mov.u32 %r4, 0; mov.u32 %r5, 0; mov.u32 %r6, 0; mov.u32 %r7, shared;
+TILE: shl.b32 %r8, %r4, 3; add.u32 %r8, %r7, %r8;
+AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r8], %r5; @!%p2 bra AGAIN;
+add.u32 %r9, %r8, 32; mapa.shared::cluster.u32 %r9, %r9, 0;
+mbarrier.arrive.shared::cluster.b64 _, [%r9];
+st.global.u32 [%c], 1;
+add.u32 %r10, %r4, 1; )" +
+                between + "setp.eq.u32 %p4, %r10, " + bound + R"(; selp.u32 %r4, 0, %r10, %p4;
+selp.u32 %r11, 1, 0, %p4; xor.b32 %r5, %r5, %r11;
+add.u32 %r6, %r6, 1; setp.lt.u32 %p5, %r6, %r0; @%p5 bra TILE;
+)");
+  };
+  EXPECT_EQ(of("4"), "write p2");
+  EXPECT_EQ(of("%r0"), "unclear write p2") << "arrivals in other blocks may reach any mbarrier";
+  EXPECT_EQ(of("4", "setp.eq.u32 %p6, %r0, 3; @%p6 bra TILE;"), "unclear write p2");
+}
+
+// All threads of a warp have the same role, which they shuffle to each other.
+TEST(Signals, RolesMayBeShuffled) {
+  const auto of = [](const std::string& role) {
+    return text(std::string(kInit) + role + R"(
+setp.ne.u32 %p3, %r3, 0; @%p3 bra OTHERS;
+griddepcontrol.wait; mbarrier.arrive.shared::cta.b64 _, [shared]; ret;
+OTHERS: setp.eq.u32 %p5, %r3, 9; @%p5 mbarrier.arrive.shared::cta.b64 _, [shared];
+setp.eq.u32 %p4, %r3, 1; selp.u32 %r4, 0, 1, %p4; mad.lo.u32 %r5, %r4, 8, 0;
+mov.u32 %r6, shared; add.u32 %r6, %r6, %r5;
+FIRST: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r6], 0; @!%p2 bra FIRST;
+@%p4 mbarrier.arrive.shared::cta.b64 _, [shared+8]; st.global.u32 [%c], 1;
+)");
+  };
+  EXPECT_EQ(of("shr.u32 %r4, %r1, 5; shfl.sync.idx.b32 %r3|%p8, %r4, 0, 31, -1;"), "write p2");
+  EXPECT_EQ(of("shfl.sync.idx.b32 %r3|%p8, %r1, 0, 31, -1;"), "unclear write p2");
 }
 
 TEST(Signals, MbarriersOfOtherBlocks) {

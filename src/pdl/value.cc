@@ -1,6 +1,7 @@
 #include "pdl/value.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 namespace baton::overlap {
@@ -101,6 +102,10 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
     return give(wraps, from[0].bits - from[1].most, from[0].most - from[1].bits);
   }
   if (name == "and") return give(false, 0, std::min(from[0].most, from[1].most));
+  if (name == "or" || name == "xor") {
+    const std::uint64_t most = std::max(from[0].most, from[1].most);
+    return give(false, 0, most == 0 ? 0 : UINT64_MAX >> std::countl_zero(most));
+  }
   if (name == "shl" && from[1].is_constant() && from[1].bits < width) {
     const bool wraps = from[0].most > (all >> from[1].bits);
     return give(wraps, from[0].bits << from[1].bits, from[0].most << from[1].bits);
@@ -122,7 +127,7 @@ Value ranged(const Operation& operation, std::span<const Value> from) {
   return Value::varies();
 }
 
-// A product or an intersection with 0 is 0, whatever the other is.
+// A product with 0 is 0, and an intersection is no more than one of both, whatever the other is.
 Value absorbed(const Operation& operation, std::span<const Value> from) {
   const std::string_view name = operation.instruction->opcode;
   const auto is_zero = [&](std::size_t k) { return from[k].is_constant() && from[k].bits == 0; };
@@ -131,6 +136,9 @@ Value absorbed(const Operation& operation, std::span<const Value> from) {
   if (is_float || from.size() < 2) return Value::varies();
   const bool gone = is_zero(0) || is_zero(1);
   if ((name == "mul" || name == "and") && gone) return Value::constant(0);
+  for (std::size_t k = 0; k < 2 && name == "and"; ++k) {
+    if (from[k].is_constant()) return Value::range(0, mask(from[k].bits, operation.width));
+  }
   if (name == "mad" && from.size() == 3 && gone && from[2].is_constant()) return from[2];
   return Value::varies();
 }
