@@ -76,6 +76,12 @@ TEST(Generated, OrderInsideBlocks) {
   EXPECT_GT(count.proven, range.count / 50);
 }
 
+TEST(Generated, Pipelines) {
+  const GeneratedRange range = generated_range(500);
+  const FamilyCount count = hold_family(range, pipeline_chain, 10);
+  EXPECT_GT(count.proven, range.count / 50);
+}
+
 // Chains that were unsafe, and in which no race was found.
 TEST(Generated, SeedsThatFailed) {
   for (const std::uint64_t seed : {202221, 223222, 243711, 405379, 486453, 6036229}) {

@@ -10,4 +10,7 @@ namespace baton::verdicts {
 // right ways and wrong ones.
 GeneratedChain signal_chain(std::uint64_t seed);
 
+// The same with pipelines of stages that are filled and given back.
+GeneratedChain pipeline_chain(std::uint64_t seed);
+
 }  // namespace baton::verdicts
