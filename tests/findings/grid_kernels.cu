@@ -55,3 +55,4 @@ FLAG_LOAD(load_volatile, "ld.volatile.global.u32")
 #include "grid_right_kernels.cuh"
 #include "grid_wrong_kernels.cuh"
 #include "grid_pattern_kernels.cuh"
+#include "grid_protocol_kernels.cuh"

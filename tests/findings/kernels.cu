@@ -1409,4 +1409,5 @@ KERNEL reduces_by_live_map(const __grid_constant__ Map first, const __grid_const
 #include "flag_kernels.cuh"
 #include "grid_flag_kernels.cuh"
 #include "pattern_kernels.cuh"
+#include "stage_pattern_kernels.cuh"
 #include "chain_kernels.cuh"

@@ -1,12 +1,12 @@
 // Patterns of real kernels: each right, and with one order missing (pattern_kernels.cuh,
-// grid_pattern_kernels.cuh).
+// stage_pattern_kernels.cuh, grid_pattern_kernels.cuh, grid_protocol_kernels.cuh).
 
 #include "corpus.h"
 
 namespace baton::findings {
 namespace {
 
-enum class Runs { kInBlocks, kInClusters, kAsGrid };
+enum class Runs { kInBlocks, kInClusters, kAsGrid, kAsGridOfClusters };
 struct Pattern {
   const char* right;
   const char* wrong;
@@ -80,7 +80,49 @@ constexpr Pattern kPatterns[] = {
     {"makes_once", "makes_once_without_release", kGlobal, Runs::kAsGrid},
     {"reserves", "reserves_by_looking", kGlobal, Runs::kAsGrid},
     {"looks_back_in_one_word", "looks_back_in_two_words", kGlobal, Runs::kAsGrid},
+    {"waits_for_first_phase", "waits_for_phase_before_first", kAsync},
+    {"expects_all_arrivals", "expects_too_few_arrivals", kShared},
+    {"drops_out", "drops_out_before_it_writes", kShared},
+    {"loads_matrix", "loads_matrix_of_other_warp", kShared},
+    {"stores_matrix", "stores_matrix_for_other_warp", kShared},
+    {"syncs_whole_warp", "syncs_half_of_warp", kShared},
+    {"exchanges_in_tiles", "exchanges_between_tiles", kShared},
+    {"votes_in_block", "votes_in_warps", kShared},
+    {"warps_make_once", "warps_make_once_relaxed", kShared},
+    {"waits_and_meets", "meets_and_waits", kAsync},
+    {"adds_in_bulk", "adds_in_bulk_and_overwrites", kAsync},
+    {"cluster_sends_words", "cluster_reads_words_under_way", kAsync, Runs::kInClusters},
+    {"cluster_counts_at_distance", "cluster_reads_count_under_way", kAsync, Runs::kInClusters},
+    {"cluster_loads_for_both", "cluster_loads_over_other", kAsync, Runs::kInClusters},
+    {"cluster_sends_in_bulk", "cluster_overwrites_what_is_sent", kAsync, Runs::kInClusters},
+    {"cluster_writes_and_arrives", "cluster_arrives_and_writes", kShared, Runs::kInClusters},
+    {"cluster_tells_other_block", "cluster_tells_with_block_fence", kShared, Runs::kInClusters},
+    {"queues_for_lock", "hands_lock_over_relaxed", kGlobal, Runs::kAsGrid},
+    {"locks_for_device", "locks_for_block_only", kGlobal, Runs::kAsGrid},
+    {"disseminates", "disseminates_one_round_short", kGlobal, Runs::kAsGrid},
+    {"writes_and_arrives", "arrives_and_writes", kGlobal, Runs::kAsGrid},
+    {"checks_twice", "checks_plainly_first", kGlobal, Runs::kAsGrid},
+    {"publishes_pointer", "follows_pointer_unordered", kGlobal, Runs::kAsGrid},
+    {"reads_versions", "reads_versions_plainly", kGlobal, Runs::kAsGrid},
+    {"tells_by_warps", "tells_for_two_warps", kGlobal, Runs::kAsGrid},
+    {"polls_by_acquire", "polls_past_cache", kGlobal, Runs::kAsGrid},
+    {"sleeps_until_told", "sleeps_long_enough", kGlobal, Runs::kAsGrid},
+    {"compares_rounds", "takes_flag_of_last_round", kGlobal, Runs::kAsGrid},
+    {"reads_both_borders", "asks_one_neighbour", kGlobal, Runs::kAsGrid},
+    {"reads_coherently", "reads_noncoherently", kGlobal, Runs::kAsGrid},
+    {"clears_then_adds", "clears_while_others_add", kGlobal, Runs::kAsGrid},
+    {"updates_pairs", "updates_half_of_pairs", kGlobal, Runs::kAsGrid},
+    {"reads_back", "reads_back_behind_the_read", kGlobal, Runs::kAsGrid},
+    {"publishes_tile", "publishes_tile_behind_the_read", kGlobal, Runs::kAsGrid},
+    {"adds_tiles", "stores_tile_among_adders", kGlobal, Runs::kAsGrid},
+    {"meets_in_cluster", "meets_in_cluster_relaxed", kGlobal, Runs::kAsGridOfClusters},
 };
+
+void as_grid(Bench& b, const char* kernel, bool in_clusters) {
+  LaunchConfig config{.grid = 4, .block = 64, .stream = b.stream};
+  if (in_clusters) config.attributes.set(cluster(2));
+  b.module.kernel(kernel).launch(config, b.y, b.x, b.u, b.v);
+}
 
 Program program(const char* kernel, Runs runs, std::set<std::string> found) {
   Program made{kernel, std::move(found), [kernel, runs](Bench& b) {
@@ -90,12 +132,11 @@ Program program(const char* kernel, Runs runs, std::set<std::string> found) {
                    case Runs::kInClusters:
                      return b.in_clusters(kernel, b.y, b.x);
                    case Runs::kAsGrid:
-                     b.module.kernel(kernel).launch({.grid = 4, .block = 64, .stream = b.stream},
-                                                    b.y, b.x, b.u, b.v);
-                     return;
+                   case Runs::kAsGridOfClusters:
+                     return as_grid(b, kernel, runs == Runs::kAsGridOfClusters);
                  }
                }};
-  if (runs == Runs::kAsGrid) made.races = Races::kGlobal;
+  if (runs == Runs::kAsGrid || runs == Runs::kAsGridOfClusters) made.races = Races::kGlobal;
   return made;
 }
 

@@ -13,10 +13,12 @@ constexpr std::uint32_t kMostWarps = 1024;
 constexpr std::uint32_t kWidestLane = 32;
 
 // Whether the two access the same place, but not the same bytes: then they are not morally strong.
-// Updates may be wider than what they stand for, as those of parts of words.
+// An update of a word may stand for one of a part of it.
 bool differ_in_size(const GridToucher& a, const GridToucher& b) {
-  return !a.updates() && !b.updates() && a.shift() != b.shift() &&
-         std::max(a.shift(), b.shift()) < GridToucher::kManyLanes;
+  constexpr std::uint32_t kWord = 2;
+  const std::uint32_t wider = std::max(a.shift(), b.shift());
+  return a.shift() != b.shift() && wider < GridToucher::kManyLanes &&
+         (wider > kWord || (!a.updates() && !b.updates()));
 }
 
 GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
@@ -31,8 +33,6 @@ GridToucher::Strength strength_of(AccessKind touch, MemoryScope scope) {
   }
   return GridToucher::Strength::kDevice;
 }
-
-// Whether the segment of the other one is over for who knows that.
 
 // Whether both are strong, each for the other's thread, and of the same bytes.
 bool are_in_harmony(const GridToucher& a, const GridToucher& b, std::uint32_t warps_of_block) {

@@ -39,6 +39,14 @@ bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) 
   return from >= end || std::memcmp(bytes_of(a), bytes_of(b), end - from) == 0;
 }
 
+// Whether the two are not of the same bytes, and so not morally strong (PTX ISA 9.0, 8.6). An
+// update of a word may stand for one of a part of it.
+bool are_of_other_sizes(const SharedWatch::Access& a, const SharedWatch::Access& b) {
+  constexpr std::uint32_t kWord = 4;
+  const bool may_stand_for_part = a.touch == AccessKind::kUpdate || b.touch == AccessKind::kUpdate;
+  return a.bytes != b.bytes && (std::max(a.bytes, b.bytes) > kWord || !may_stand_for_part);
+}
+
 std::string index_text(const std::array<std::uint32_t, 3>& index) {
   return fmt::format("({}, {}, {})", index[0], index[1], index[2]);
 }
@@ -51,7 +59,7 @@ const char* verb_of(AccessKind touch) {
 
 bool SharedWatch::can_conflict(const Access& a, const Access& b) {
   if (reads_only(a.touch) && reads_only(b.touch)) return false;
-  if (is_strong(a.touch) && is_strong(b.touch)) return false;
+  if (is_strong(a.touch) && is_strong(b.touch) && !are_of_other_sizes(a, b)) return false;
   return !write_the_same(a, b);
 }
 
@@ -133,8 +141,10 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
                                        "behind the write, before the "
                                        "barrier"
         : lack == Lack::kWarpBarrier ? "there is no __syncwarp() of the two lanes between them"
-        : is_copy               ? "nothing between the two waits for the copy, or orders it after "
-                                  "the other"
+        : is_copy ? "nothing between the two waits for the copy, or orders it after "
+                    "the other"
+        : is_strong(a.touch) && is_strong(b.touch)
+            ? "they differ in size: strong accesses order nothing unless they are of the same bytes"
         : my_rank == their_rank ? "there is no barrier between the two"
                                 : "there is no barrier of the cluster between the two");
     return finding;

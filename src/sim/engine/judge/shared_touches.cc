@@ -107,6 +107,7 @@ std::shared_ptr<SharedWatch::Footprint> SharedWatch::Memory::take() {
   footprint->is_whole = true;
   footprint->lanes_are_compared = false;
   footprint->writes = footprint->has_strong = false;
+  footprint->strong_sizes = 0;
   footprint->log.clear();
   return footprint;
 }
@@ -170,7 +171,10 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
 void SharedWatch::Memory::mark(Footprint& touched, const Access& access) const {
   Bits& bits = set_of(touched, access.touch);
   touched.writes = touched.writes || !reads_only(access.touch);
-  touched.has_strong = touched.has_strong || is_strong(access.touch);
+  if (is_strong(access.touch)) {
+    touched.has_strong = true;
+    touched.strong_sizes |= std::bit_floor(access.bytes);
+  }
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =
       ((access.offset + (access.places - 1u) * access.stride + access.bytes - 1) >> shift_) + 1;
@@ -264,6 +268,7 @@ void SharedWatch::Memory::add(const Footprint& from, Footprint& to) {
     to.strong_write[k] |= from.strong_write[k];
   }
   to.has_strong = to.has_strong || from.has_strong;
+  to.strong_sizes |= from.strong_sizes;
   to.low = std::min(to.low, from.low);
   to.high = std::max(to.high, from.high);
 }

@@ -82,7 +82,8 @@ class SharedWatch {
     bool is_whole = true;                      // of the log
     bool lanes_are_compared = false;
     bool writes = false;
-    bool has_strong = false;  // accesses: else those sets are empty
+    bool has_strong = false;         // accesses: else those sets are empty
+    std::uint32_t strong_sizes = 0;  // their bytes, which are powers of two
     std::vector<Access> log;
     bool empty() const { return low >= high; }
   };
@@ -134,14 +135,18 @@ class SharedWatch {
   // Whether two accesses of one place can be a race.
   static bool can_conflict(const Access& a, const Access& b);
 
-  // The bits of one word of the sets that both touch, and not in harmony: strong accesses are no
-  // race with each other, nor are reads.
+  // The bits of one word of the sets that both touch, and not in harmony: strong accesses of one
+  // size are no race with each other, nor are reads.
   static std::uint64_t conflicts_in(const Footprint& a, const Footprint& b, std::uint32_t word) {
     if (!a.has_strong && !b.has_strong) return plain_conflicts_in(a, b, word);
     const std::uint64_t changed = b.write[word] | b.strong_write[word];
-    return (a.write[word] & (b.read[word] | b.strong_read[word] | changed)) |
-           (a.read[word] & changed) | (a.strong_read[word] & b.write[word]) |
-           (a.strong_write[word] & (b.read[word] | b.write[word]));
+    const std::uint64_t weak = (a.write[word] & (b.read[word] | b.strong_read[word] | changed)) |
+                               (a.read[word] & changed) | (a.strong_read[word] & b.write[word]) |
+                               (a.strong_write[word] & (b.read[word] | b.write[word]));
+    const std::uint32_t sizes = a.strong_sizes | b.strong_sizes;
+    if ((sizes & (sizes - 1)) == 0) return weak;
+    return weak | (a.strong_write[word] & (b.strong_read[word] | b.strong_write[word])) |
+           (a.strong_read[word] & b.strong_write[word]);
   }
   static std::uint64_t plain_conflicts_in(const Footprint& a, const Footprint& b,
                                           std::uint32_t word) {
