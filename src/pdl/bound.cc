@@ -14,8 +14,9 @@ std::vector<std::optional<std::uint64_t>> scalars_of(std::span<const GivenArgume
   return scalars;
 }
 
-// Any thread of the launch. `scalars` must outlive it.
-KnownThread any_thread(std::span<const std::optional<std::uint64_t>> scalars,
+// Any thread of the launch. All arguments must outlive it.
+KnownThread any_thread(std::span<const GivenArgument> arguments,
+                       std::span<const std::optional<std::uint64_t>> scalars,
                        const std::array<std::uint32_t, 3>& block,
                        const std::array<std::uint32_t, 3>& grid) {
   KnownThread thread;
@@ -23,6 +24,14 @@ KnownThread any_thread(std::span<const std::optional<std::uint64_t>> scalars,
   thread.block = block;
   thread.grid = grid;
   thread.params = scalars;
+  thread.fields = [arguments](std::uint32_t param, std::int64_t byte,
+                              unsigned width) -> std::optional<std::uint64_t> {
+    if (param >= arguments.size()) return std::nullopt;
+    for (const GivenArgument::Number& number : arguments[param].numbers) {
+      if (number.position == byte && width <= 8 * number.bytes) return number.bits;
+    }
+    return std::nullopt;
+  };
   return thread;
 }
 
@@ -80,7 +89,7 @@ void refine(BoundLaunch& launch, std::span<const GivenArgument> arguments,
   const Footprint& footprint = *launch.footprint;
   if (footprint.code == nullptr || footprint.waits == Footprint::Waits::kNever) return;
   const auto scalars = scalars_of(arguments);
-  const KnownThread thread = any_thread(scalars, block, grid);
+  const KnownThread thread = any_thread(arguments, scalars, block, grid);
   const std::vector<bool> unwaited =
       has_signals(*footprint.code)
           ? find_early(*footprint.code, thread, footprint.behind_barrier)
@@ -99,7 +108,7 @@ bool triggers_early(const Footprint& footprint, std::span<const GivenArgument> a
   const Code& code = *footprint.code;
   const auto scalars = scalars_of(arguments);
   const std::vector<bool> without =
-      reached_without(code, Operation::Kind::kTrigger, any_thread(scalars, block, grid));
+      reached_without(code, Operation::Kind::kTrigger, any_thread(arguments, scalars, block, grid));
   for (std::size_t at = 0; at < without.size(); ++at) {
     if (without[at] && ends_the_early_part(code.operations[at])) return false;
   }

@@ -126,6 +126,8 @@ Value Follower::of(const ValueSource& source) const {
       return Value::constant(source.bits);
     case ValueSource::Kind::kSpecial:
       return special(static_cast<SpecialRegister>(source.id));
+    case ValueSource::Kind::kParam:
+      return Value::param(source.id);
     case ValueSource::Kind::kShared:
       return moved(Value::shared(source.id, 0), static_cast<std::int64_t>(source.bits));
     default:
@@ -190,7 +192,7 @@ Value Follower::result(std::uint32_t at) const {
   for (const ValueSource& source : operation.sources) from.push_back(of(source));
   if (const auto known = of_all_lanes(operation)) return *known;
   if (const auto known = selected(operation)) return *known;
-  if (std::ranges::any_of(from, &Value::is_shared)) return shared_address_of(operation, from);
+  if (std::ranges::any_of(from, &Value::is_address)) return address_of(operation, from);
   return result_of(operation, from, lane());
 }
 
@@ -248,10 +250,25 @@ Value Follower::loaded(const Operation& operation) const {
   const bool whole = operation.address.kind == ValueSource::Kind::kParam &&
                      operation.address.id < thread_.params.size() &&
                      operation.instruction->operands[1].offset == 0;
-  if (!whole || !thread_.params[operation.address.id]) return Value::varies();
+  if (!whole || !thread_.params[operation.address.id]) return field(operation);
   const std::uint64_t bits = *thread_.params[operation.address.id];
   const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
   return Value::constant(loaded_bits(bits, operation.width, is_signed));
+}
+
+// A number in a struct.
+Value Follower::field(const Operation& operation) const {
+  if (!thread_.fields || operation.space != Operation::Space::kParam ||
+      operation.instruction->operands.size() != 2) {
+    return Value::varies();
+  }
+  const Value place = moved(of(operation.address), operation.instruction->operands[1].offset);
+  if (place.state != Value::State::kParam || place.bits != place.most) return Value::varies();
+  const auto bits =
+      thread_.fields(place.root, static_cast<std::int64_t>(place.bits), operation.width);
+  const std::string_view type = operation.instruction->modifiers.back();
+  if (!bits || type.starts_with('f')) return Value::varies();
+  return Value::constant(loaded_bits(*bits, operation.width, type.starts_with('s')));
 }
 
 }  // namespace baton::overlap

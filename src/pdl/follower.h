@@ -72,6 +72,7 @@ class Follower {
   std::optional<Value> selected(const Operation& operation) const;
   Value passed(const Operation& operation) const;
   Value loaded(const Operation& operation) const;
+  Value field(const Operation& operation) const;
 
   const Code& code_;
   const KnownThread& thread_;

@@ -17,7 +17,7 @@ std::optional<std::int64_t> as_signed(std::uint64_t bits, unsigned width) {
 }
 
 Value sum(const Value& address, const Value& number, unsigned width, bool subtracts) {
-  if (!address.is_shared() || !number.is_range()) return Value::varies();
+  if (!address.is_address() || !number.is_range()) return Value::varies();
   const auto least = as_signed(number.bits, width), most = as_signed(number.most, width);
   // Of a range that goes over the sign the two ends are not its least and its greatest number.
   if (!least || !most || *least > *most) return Value::varies();
@@ -34,7 +34,8 @@ Value sum(const Value& address, const Value& number, unsigned width, bool subtra
 Value converted(const ptx::Instruction& i, Value address) {
   const bool is_shared = i.has("shared") || i.has("shared::cta") || i.has("shared::cluster");
   const bool to_shared = i.has("to");
-  if (!is_shared || address.is_generic != to_shared) return Value::varies();
+  const bool fits = address.is_shared() && address.is_generic == to_shared;
+  if (!is_shared || !fits) return Value::varies();
   address.is_generic = !to_shared;
   return address;
 }
@@ -62,7 +63,7 @@ std::uint64_t variable_bytes(const ptx::Variable& variable) {
   return bytes;
 }
 
-Value shared_address_of(const Operation& operation, std::span<const Value> from) {
+Value address_of(const Operation& operation, std::span<const Value> from) {
   const ptx::Instruction& i = *operation.instruction;
   const std::string_view name = i.opcode;
   for (const ptx::InstructionOperand& operand : i.operands) {
@@ -88,8 +89,8 @@ Value shared_address_of(const Operation& operation, std::span<const Value> from)
   }
   if (!is_word(i.modifiers.back())) return Value::varies();
   if (from.size() == 2 && name == "add") {
-    return from[0].is_shared() ? sum(from[0], from[1], operation.width, false)
-                               : sum(from[1], from[0], operation.width, false);
+    return from[0].is_address() ? sum(from[0], from[1], operation.width, false)
+                                : sum(from[1], from[0], operation.width, false);
   }
   if (from.size() == 2 && name == "sub") return sum(from[0], from[1], operation.width, true);
   if (from.size() == 3 && name == "mad") {

@@ -1,7 +1,8 @@
 #pragma once
 
 // Addresses in shared memory as values: a variable and a range of offsets. All blocks of a cluster
-// have the same variables, and an offset stands for the places of all of them.
+// have the same variables, and an offset stands for the places of all of them. Addresses of
+// parameters are computed in the same way.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,7 @@ namespace baton::overlap {
 std::uint64_t variable_bytes(const ptx::Variable& variable);
 
 // What an operation that computes makes of its sources, of which one is such an address.
-Value shared_address_of(const Operation& operation, std::span<const Value> from);
+Value address_of(const Operation& operation, std::span<const Value> from);
 
 // The address plus a number of bytes.
 Value moved(const Value& address, std::int64_t bytes);

@@ -317,5 +317,41 @@ DONE: st.global.u32 [%c], 1;
   EXPECT_EQ(of(2), Order::kAfter);
 }
 
+// So may a number in a struct, wherever the program has computed the field's address.
+TEST(Signals, ALaunchHasNumbersInStructs) {
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 8 .b8 p[64]) {
+.reg .b64 %d<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+mov.b64 %d1, p; add.s64 %d2, %d1, 32; ld.param.u64 %d3, [%d2+-8]; ld.param.s32 %r1, [%d2+4];
+setp.eq.s64 %p1, %d3, 0; setp.lt.s32 %p2, %r1, 0;
+@%p1 bra NULL;
+cvta.to.global.u64 %d4, %d3; ld.global.u32 %r2, [%d4];
+NULL: @%p2 bra DONE;
+ld.param.u64 %d5, [p]; cvta.to.global.u64 %d5, %d5; st.global.u32 [%d5], %r1;
+DONE: griddepcontrol.wait; ret; }
+)",
+                                               "k.ptx");
+  const Footprint found = read_footprint(module, *module->function("k"), {32, 1, 1});
+  const auto early = [&](std::uint64_t pointer, std::uint64_t number, std::uint32_t bytes) {
+    GivenArgument given{.kind = GivenArgument::Kind::kStruct};
+    given.fields = {{0, MemoryId{1}, 0}};
+    given.numbers = {{24, 8, pointer}, {36, bytes, number}};
+    BoundLaunch bound = bind(found, std::span(&given, 1), {32, 1, 1}, {1, 1, 1},
+                             [](std::string_view, bool) { return MemoryId{9}; });
+    refine(bound, std::span(&given, 1), {32, 1, 1}, {1, 1, 1});
+    std::string kinds;
+    for (const BoundAccess& access : bound.accesses) {
+      if (access.order != Order::kAfter) kinds += access.group->reads ? "read " : "write ";
+    }
+    return kinds;
+  };
+  EXPECT_EQ(early(0, 5, 4), "write ");
+  EXPECT_EQ(early(0, 0xffffffff, 4), "") << "a negative number";
+  EXPECT_EQ(early(0, 0xffff, 2), "write ") << "the load reads beyond the number";
+  EXPECT_EQ(early(4096, 0xffffffff, 4), "read ");
+}
+
 }  // namespace
 }  // namespace baton::overlap

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,11 @@ struct KnownThread {
   std::optional<std::array<std::uint32_t, 3>> grid;      // extents
   std::optional<std::array<std::uint32_t, 3>> index;     // of the block; nothing: any
   std::span<const std::optional<std::uint64_t>> params;  // values of scalars, by index
+  // Numbers in structs: what a load of so many bits at that byte of the parameter gives, without a
+  // sign, or nothing. May be empty.
+  std::function<std::optional<std::uint64_t>(std::uint32_t param, std::int64_t byte,
+                                             unsigned width)>
+      fields;
 };
 
 // Where all threads meet that have not ended: barrier 0 of their block, or the barrier of their

@@ -16,12 +16,14 @@ struct Value {
     kNothing,  // so far
     kRange,
     kShared,  // an address in shared memory (shared_place.h)
+    kParam,   // an address in the kernel's parameter `root`
     kVaries,
   };
   State state = State::kNothing;
   std::uint64_t bits = 0;  // the least; of an address, of its offsets
   std::uint64_t most = 0;
-  std::uint32_t root = 0;   // of an address: the variable, as in Code::shared_variables
+  std::uint32_t root =
+      0;  // of an address: the variable, as in Code::shared_variables; or parameter
   bool is_generic = false;  // of an address
   bool is_remote = false;   // of an address: it may lie in another block of the cluster
 
@@ -33,7 +35,9 @@ struct Value {
   static Value shared(std::uint32_t root, std::uint64_t offset) {
     return {State::kShared, offset, offset, root};
   }
+  static Value param(std::uint32_t index) { return {State::kParam, 0, 0, index}; }
   bool is_shared() const { return state == State::kShared; }
+  bool is_address() const { return is_shared() || state == State::kParam; }
   bool is_range() const { return state == State::kRange; }
   friend bool operator==(const Value&, const Value&) = default;
   bool is_constant() const { return is_range() && bits == most; }
