@@ -227,7 +227,8 @@ std::optional<Value> Follower::selected(const Operation& operation) const {
 
 // A shuffle of what all threads of the warp have. The lane that gives it may be behind a wait.
 std::optional<Value> Follower::of_all_lanes(const Operation& operation) const {
-  if (!thread_.warp || thread_.tid || operation.instruction->opcode != "shfl") return std::nullopt;
+  const bool is_shuffle = operation.instruction->opcode == "shfl" && !operation.sources.empty();
+  if (!thread_.warp || thread_.tid || !is_shuffle) return std::nullopt;
   const Value value = everything_->of(operation.sources[0]);
   return value.is_constant() ? std::optional(value) : std::nullopt;
 }

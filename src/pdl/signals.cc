@@ -14,11 +14,12 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::size_t kManyOperations = std::size_t{1} << 16;  // the warps are not told apart
-constexpr std::uint32_t kMaxWarps = 32;                        // of a block
-constexpr std::uint32_t kBarriers = 16;                        // of a block
+constexpr std::size_t kManyOperations = std::size_t{1}
+                                        << 19;  // of all warps: they are not told apart
+constexpr std::uint32_t kMaxWarps = 32;         // of a block
+constexpr std::uint32_t kBarriers = 16;         // of a block
 constexpr std::uint64_t kMbarrierBytes = 8;
-constexpr unsigned kMaxRounds = 16;
+constexpr unsigned kMaxRounds = 8;
 
 class SignalFinder : public EarlyThreads {
  public:
@@ -190,7 +191,8 @@ class SignalFinder : public EarlyThreads {
 
   // Each warp, or all threads at once where it is not known which warps there are.
   void follow_everything() {
-    const std::uint32_t warps = code_.operations.size() <= kManyOperations ? warps_of_block() : 0;
+    const std::uint32_t known = warps_of_block();
+    const std::uint32_t warps = code_.operations.size() * known <= kManyOperations ? known : 0;
     threads_.assign(std::max(warps, 1u), thread_);
     for (std::uint32_t w = 0; w < threads_.size(); ++w) {
       if (warps != 0) threads_[w].warp = w;
