@@ -9,17 +9,24 @@ namespace {
 // How far behind the definition the comparison may come.
 constexpr std::uint32_t kMostBetween = 16;
 
-// Whether the operation always goes on to the one behind it, and is always executed.
-bool goes_on(const Operation& operation, std::uint32_t at) {
-  return operation.guard == kNone && operation.next.size() == 1 && operation.next[0] == at + 1;
-}
-
 bool reads(const Operation& operation, std::uint32_t id) {
   const auto is_read = [id](const ValueSource& source) {
     return source.kind == ValueSource::Kind::kRegister && source.id == id;
   };
   return operation.guard == id || is_read(operation.address) ||
          std::ranges::any_of(operation.sources, is_read);
+}
+
+// Whether each execution of `first` is followed by `last`, after operations that do not read `id`.
+bool always_leads_to(const Code& code, std::size_t first, std::uint32_t last, std::uint32_t id) {
+  std::size_t at = first;
+  for (unsigned k = 0; k < kMostBetween && at != last; ++k) {
+    const Operation& operation = code.operations[at];
+    if (operation.guard != kNone || operation.next.size() != 1 || reads(operation, id))
+      return false;
+    at = operation.next[0];
+  }
+  return at == last;
 }
 
 }  // namespace
@@ -37,7 +44,7 @@ std::unordered_map<std::uint32_t, Equality> find_equalities(const Code& code) {
   for (std::uint32_t at = 0; at < code.operations.size(); ++at) {
     const Operation& setp = code.operations[at];
     if (setp.instruction == nullptr || setp.instruction->opcode != "setp" ||
-        setp.kind != Operation::Kind::kCompute || !goes_on(setp, at)) {
+        setp.kind != Operation::Kind::kCompute || setp.guard != kNone) {
       continue;
     }
     const std::vector<std::string_view>& modifiers = setp.instruction->modifiers;
@@ -51,15 +58,10 @@ std::unordered_map<std::uint32_t, Equality> find_equalities(const Code& code) {
       continue;
     }
     const auto writer = writers.find(setp.sources[0].id);
-    if (writer == writers.end() || writer->second >= at || at - writer->second > kMostBetween) {
-      continue;
-    }
-    bool follows = true;
-    for (auto between = static_cast<std::uint32_t>(writer->second); between < at; ++between) {
-      // Between the two the predicate tells of the value before.
-      follows = follows && goes_on(code.operations[between], between) &&
-                !reads(code.operations[between], setp.defines[0]);
-    }
+    // Between the two the predicate tells of the value before.
+    const bool follows = writer != writers.end() && writer->second != SIZE_MAX &&
+                         writer->second != at &&
+                         always_leads_to(code, writer->second, at, setp.defines[0]);
     if (!follows) continue;
     result.emplace(setp.defines[0],
                    Equality{setp.sources[0].id, setp.sources[1].bits, modifiers[0] == "eq"});

@@ -34,6 +34,7 @@ FamilyCount hold_family(const GeneratedRange& range,
 // Changes the kernels of chains without a change of what they do. What is proven then races under
 // no schedule. A verdict stays, or becomes unknown where stores that never happen were added.
 void hold_metamorphoses(const GeneratedRange& range,
-                        const std::function<GeneratedChain(std::uint64_t seed)>& generate);
+                        const std::function<GeneratedChain(std::uint64_t seed)>& generate,
+                        std::uint64_t may_break = 0);
 
 }  // namespace baton::verdicts

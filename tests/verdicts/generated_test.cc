@@ -96,6 +96,10 @@ TEST(Generated, SeedsThatFailed) {
 TEST(Generated, MetamorphosesOfLaunderedPointers) {
   hold_metamorphoses(generated_range(300), laundered_chain);
 }
+TEST(Generated, MetamorphosesOfSignals) {
+  hold_metamorphoses(generated_range(200), signal_chain, 10);
+  hold_metamorphoses(generated_range(200), pipeline_chain, 10);
+}
 TEST(Generated, MetamorphosesOfControlFlow) {
   hold_metamorphoses(generated_range(300), ordered_chain);
 }
