@@ -27,11 +27,11 @@ Follower::Follower(const Code& code, const KnownThread& thread)
   run();
 }
 
-Follower::Follower(const Code& code, const KnownThread& thread, const EarlyThreads& early,
-                   const Follower& everything)
+Follower::Follower(const Code& code, const KnownThread& thread, const Follower& everything,
+                   const EarlyThreads* early)
     : code_(code),
       thread_(thread),
-      early_(&early),
+      early_(early),
       everything_(&everything),
       values_(code.values()) {
   run();
@@ -113,8 +113,9 @@ void Follower::define(std::uint32_t at, Solver& solver) const {
   if (passes == Guard::kFalse) return;
   const Value value =
       operation.defines.size() == 1 || gives_first(operation) ? result(at) : Value::varies();
+  const Value second = elects(operation) ? Value::constant(1) : Value::varies();
   for (std::size_t k = 0; k < operation.defines.size(); ++k) {
-    solver.define(operation.defines[k], k == 0 ? value : Value::varies());
+    solver.define(operation.defines[k], k == 0 ? value : k == 1 ? second : Value::varies());
   }
 }
 
@@ -231,6 +232,16 @@ std::optional<Value> Follower::of_all_lanes(const Operation& operation) const {
   if (!thread_.warp || thread_.tid || !is_shuffle) return std::nullopt;
   const Value value = everything_->of(operation.sources[0]);
   return value.is_constant() ? std::optional(value) : std::nullopt;
+}
+
+// elect.sync d|p, membermask: the same thread for the same mask every time.
+bool Follower::elects(const Operation& operation) const {
+  if (!thread_.leads || operation.kind != Kind::kCompute || operation.instruction == nullptr ||
+      operation.instruction->opcode != "elect" || operation.sources.size() != 1) {
+    return false;
+  }
+  const Value mask = of(operation.sources[0]);
+  return mask.is_constant() && static_cast<std::uint32_t>(mask.bits) == UINT32_MAX;
 }
 
 Value Follower::passed(const Operation& operation) const {

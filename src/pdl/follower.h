@@ -37,9 +37,10 @@ class Follower {
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
   Follower(const Code& code, const KnownThread& thread);
-  // Follows threads that are behind no wait. `everything`: what the same threads do in all.
-  Follower(const Code& code, const KnownThread& thread, const EarlyThreads& early,
-           const Follower& everything);
+  // Follows some of the threads, or a part of what they do. `everything`: what all threads of their
+  // warp do. `early`: they are behind no wait; null: they may be.
+  Follower(const Code& code, const KnownThread& thread, const Follower& everything,
+           const EarlyThreads* early = nullptr);
 
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
@@ -68,6 +69,7 @@ class Follower {
   Value of_warp(std::size_t index) const;
   Value lane() const;
   Value result(std::uint32_t at) const;
+  bool elects(const Operation& operation) const;
   std::optional<Value> of_all_lanes(const Operation& operation) const;
   std::optional<Value> selected(const Operation& operation) const;
   Value passed(const Operation& operation) const;

@@ -153,6 +153,10 @@ bool Footprint::waits_for_certain(const std::array<std::uint32_t, 3>& block,
   thread.grid = grid;
   thread.index = {{0, 0, 0}};
   thread.params = params;
+  if (follow_thread(*code, thread).always_waits) return true;
+  thread.tid.reset();
+  thread.warp = 0;
+  thread.leads = true;
   return follow_thread(*code, thread).always_waits;
 }
 

@@ -26,6 +26,10 @@ bool is_certain(const Operation& operation) {
   return operation.guard == kNone;
 }
 
+bool is_election(const Operation& operation) {
+  return operation.instruction != nullptr && operation.instruction->opcode == "elect";
+}
+
 class BarrierCount {
  public:
   using State = Passed;
@@ -59,6 +63,7 @@ class OrderFinder {
   OrderFinder(const Code& code, const std::array<std::uint32_t, 3>& block)
       : code_(code),
         block_(block),
+        elects_(std::ranges::any_of(code.operations, is_election)),
         barriers_(code, Meeting::kBlock),
         passed_(barriers_, code.order),
         cluster_barriers_(code, Meeting::kCluster),
@@ -220,6 +225,12 @@ class OrderFinder {
         std::uint64_t{std::max(block_[0], 1u)} * std::max(block_[1], 1u) * std::max(block_[2], 1u);
     const std::uint32_t most = code_.operations.size() <= kFewOperations ? kMaxThreads : 1;
     std::uint32_t best = kNone;
+    const auto consider = [&](const KnownThread& thread) {
+      const ThreadFacts facts = follow_thread(code_, thread, meeting);
+      if (!facts.always_waits) return;
+      result.a_thread_waits = true;
+      if (!disturbed && facts.meets_others) best = std::min(best, facts.barriers_before_wait + 1);
+    };
     for (std::uint32_t n = 0; n < most && std::uint64_t{n} * kWarpThreads < count; ++n) {
       KnownThread thread;
       const std::uint32_t number = n * kWarpThreads;  // in the block, x first
@@ -229,12 +240,13 @@ class OrderFinder {
         thread.tid = {number % block_[0], row % std::max(block_[1], 1u),
                       row / std::max(block_[1], 1u)};
       }
-      const ThreadFacts facts = follow_thread(code_, thread, meeting);
-      if (!facts.always_waits) continue;
-      result.a_thread_waits = true;
-      if (!disturbed && facts.meets_others) {
-        best = std::min(best, facts.barriers_before_wait + 1);
-      }
+      consider(thread);
+      if (best == 1) break;
+      if (!elects_ || block_[0] == 0) continue;
+      thread.tid.reset();
+      thread.warp = n;
+      thread.leads = true;
+      consider(thread);
       if (best == 1) break;
     }
     return best;
@@ -242,6 +254,7 @@ class OrderFinder {
 
   const Code& code_;
   const std::array<std::uint32_t, 3> block_;
+  const bool elects_;
   BarrierCount barriers_;
   ptx::DataflowSolver<BarrierCount> passed_;
   BarrierCount cluster_barriers_;

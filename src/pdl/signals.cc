@@ -202,7 +202,7 @@ class SignalFinder : public EarlyThreads {
   void follow() {
     early_.clear();
     for (std::size_t w = 0; w < threads_.size(); ++w) {
-      early_.emplace_back(code_, threads_[w], *this, everything_[w]);
+      early_.emplace_back(code_, threads_[w], everything_[w], this);
     }
   }
 

@@ -212,6 +212,38 @@ FIRST: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r6], 0; @!%p2 bra FIRST;
   EXPECT_EQ(of("shfl.sync.idx.b32 %r3|%p8, %r1, 0, 31, -1;"), "unclear write p2");
 }
 
+// One lane of the first warp is elected, waits and copies.
+TEST(Signals, TheElectedLaneWaits) {
+  const auto of = [](const std::string& elect) {
+    return footprint_of(elect + R"(
+setp.ge.u32 %p3, %r1, 32; or.pred %p4, %p3, %p2; @%p4 bra ON; griddepcontrol.wait; ON: bar.sync 0;
+st.global.u32 [%c], 1;
+)",
+                        "", {96, 1, 1});
+  };
+  const std::string cutlass =
+      "mov.u32 %r4, -1; mov.u32 %r5, 0; elect.sync %r6|%p1, %r4; @%p1 mov.s32 %r5, 1;\n";
+  const Footprint found = of(cutlass + "setp.eq.u32 %p2, %r5, 0;");
+  EXPECT_EQ(found.waits, Footprint::Waits::kOne);
+  EXPECT_EQ(text_of(found), "write p2");
+  EXPECT_EQ(of(cutlass + "setp.ne.u32 %p2, %r5, 0;").waits, Footprint::Waits::kSometimes)
+      << "all but the elected one; no thread is known to be another";
+  EXPECT_EQ(
+      of(cutlass + "shfl.sync.idx.b32 %r7|%p5, %r5, 3, 31, -1; setp.eq.u32 %p2, %r7, 0;").waits,
+      Footprint::Waits::kSometimes)
+      << "what a lane has that is not elected";
+  EXPECT_EQ(of(cutlass + "shr.u32 %r8, %r1, 5; shfl.sync.idx.b32 %r7|%p5, %r8, 0, 31, -1;"
+                         "setp.ne.u32 %p6, %r7, 1; setp.eq.u32 %p2, %r5, 0; and.pred %p6, %p6, %p2;"
+                         "selp.u32 %r9, 1, 0, %p6; setp.ne.u32 %p2, %r9, 0;")
+                .waits,
+            Footprint::Waits::kOne);
+  EXPECT_EQ(of("elect.sync %r6|%p1, 15; not.pred %p2, %p1;").waits, Footprint::Waits::kSometimes)
+      << "of some lanes";
+  EXPECT_EQ(of("elect.sync %r6|%p1, -1; setp.ne.u32 %p2, %r6, 5;").waits,
+            Footprint::Waits::kSometimes)
+      << "which lane it is, is not known";
+}
+
 TEST(Signals, MbarriersOfOtherBlocks) {
   const std::string remote = "mov.u32 %r3, shared; mapa.shared::cluster.u32 %r3, %r3, 1;";
   const auto arrive = [&](const std::string& scope, const std::string& at) {

@@ -129,7 +129,11 @@ bool passes(Meeting meeting, const Operation& operation) {
 }
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread, Meeting meeting) {
-  return FactFinder(Follower(code, thread), meeting).facts();
+  if (!thread.leads) return FactFinder(Follower(code, thread), meeting).facts();
+  KnownThread any = thread;
+  any.leads = false;
+  const Follower everything(code, any);
+  return FactFinder(Follower(code, thread, everything), meeting).facts();
 }
 
 std::vector<Value> find_values(const Code& code, const KnownThread& thread) {

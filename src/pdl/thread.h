@@ -20,6 +20,7 @@ inline constexpr std::uint32_t kWarpThreads = 32;
 struct KnownThread {
   std::optional<std::array<std::uint32_t, 3>> tid = {{0, 0, 0}};
   std::optional<std::uint32_t> warp;  // where `tid` is not known; nothing: any of the block
+  bool leads = false;                 // it is the one that elect.sync elects of its whole warp
   std::optional<std::array<std::uint32_t, 3>> block;     // extents
   std::optional<std::array<std::uint32_t, 3>> grid;      // extents
   std::optional<std::array<std::uint32_t, 3>> index;     // of the block; nothing: any

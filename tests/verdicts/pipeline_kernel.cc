@@ -65,9 +65,15 @@ void PipelineKernel::wait(std::uint32_t percent) {
 void PipelineKernel::producer() {
   const std::string end = label(), loop = label(), p = predicate(), at = word(), from = wide(),
                     to = word();
-  const bool waits_first = chance(80);
+  const bool waits_first = chance(65);
   if (waits_first) wait(100);
-  line("setp.ne.u32 {0}, %lane, 0; @{0} bra {1};", p, end);
+  const bool elects = chance(40);
+  if (elects) {
+    line("elect.sync {0}|{1}, -1; @!{1} bra {2};", word(), p, end);
+  } else {
+    line("setp.ne.u32 {0}, %lane, 0; @{0} bra {1};", p, end);
+  }
+  if (!waits_first) wait(40);
   line("mov.u32 %phase, {}; mov.u32 %tile, 0;", chance(90) ? 1 : 0);
   if (chance(30)) line("setp.eq.u32 {0}, %tiles, 0; @{0} bra {1};", p, end);
   line("{}:", loop);
