@@ -193,6 +193,8 @@ add.u32 %r6, %r6, 1; setp.lt.u32 %p5, %r6, %r0; @%p5 bra TILE;
   EXPECT_EQ(of("4"), "write p2");
   EXPECT_EQ(of("%r0"), "unclear write p2") << "arrivals in other blocks may reach any mbarrier";
   EXPECT_EQ(of("4", "setp.eq.u32 %p6, %r0, 3; @%p6 bra TILE;"), "unclear write p2");
+  EXPECT_EQ(of("4", "selp.u32 %r4, 0, %r10, %p4;"), "unclear write p2")
+      << "what the predicate told of the stage before";
 }
 
 // All threads of a warp have the same role, which they shuffle to each other.
@@ -286,6 +288,7 @@ TEST(Signals, ANamedBarrierPassesTheOrderOn) {
   EXPECT_EQ(of(wait + "bar.arrive 1, 64;", "bar.sync 1, 64;"), unclear)
       << "the consumers need nobody else";
   EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 64;"), unclear);
+  EXPECT_EQ(of(wait + "bar.arrive 1, 64;", "bar.sync 1, 96;"), unclear) << "they disagree";
   EXPECT_EQ(of(wait + "bar.arrive 2, 96;", "bar.sync 1, 96;", "", 128), unclear)
       << "a fourth warp is a consumer, and there are enough of them";
   EXPECT_EQ(of(wait + "bar.arrive 1, 96;", "bar.sync 1, 96;", "", 128), unclear);
