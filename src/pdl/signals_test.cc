@@ -117,7 +117,30 @@ TEST(Signals, OtherMbarriersAreOthers) {
   EXPECT_FALSE(is_late({.before = ".shared .b64 other; " + arrive_at("other+8")}));
 }
 
+// All variables without an extent begin at one place.
+TEST(Signals, DynamicSharedMemoryIsOneVariable) {
+  const auto of = [](const std::string& arrives_at) {
+    const Roles roles = {.before = "mbarrier.arrive.shared::cta.b64 _, [" + arrives_at + "];",
+                         .arrive = "mbarrier.arrive.shared::cta.b64 _, [one];",
+                         .test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [one], 0;"};
+    return text_of(footprint_of(roles.text(),
+                                ".extern .shared .align 8 .b8 one[];\n"
+                                ".extern .shared .align 8 .b8 two[];",
+                                {96, 1, 1}));
+  };
+  EXPECT_EQ(of("one+8"), "write p2");
+  EXPECT_EQ(of("two+8"), "write p2");
+  EXPECT_EQ(of("shared"), "write p2");
+  EXPECT_EQ(of("two"), "unclear write p2");
+  EXPECT_EQ(of("shared+64"), "unclear write p2") << "behind the variable dynamic memory may begin";
+}
+
 TEST(Signals, EveryPathPassesTheTest) {
+  const std::string guarded =
+      "setp.eq.u32 %p4, %r0, 0; @%p4 mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;";
+  EXPECT_FALSE(is_late({.before = "setp.eq.u32 %p2, 0, 0;", .test = guarded}))
+      << "what the predicate was before";
+  EXPECT_TRUE(is_late({.before = "setp.ne.u32 %p2, 0, 0;", .test = guarded}));
   EXPECT_FALSE(is_late({.before = "setp.eq.u32 %p4, %r0, 0; @%p4 bra DONE;",
                         .test = "mbarrier.try_wait.parity.shared::cta.b64 %p2, [shared], 0;"
                                 "@%p2 bra DONE; bra AGAIN; DONE: setp.eq.u32 %p2, 0, 0;"}));
@@ -305,6 +328,8 @@ TEST(Signals, ANamedBarrierPassesTheOrderOn) {
                "setp.eq.u32 %p4, %r0, 1; @%p4 bra ON;"
                "bar.sync 1, 96; ON:"),
             "early write p2");
+  EXPECT_EQ(of(wait + "bar.sync 0, 96;", "bar.sync 0, 96;"), late);
+  EXPECT_EQ(of(wait + "bar.sync 0, 96;", "bar.sync 0, 96;", "bar.sync 0;"), unclear);
   // A barrier whose number of threads is not given is not followed.
   EXPECT_EQ(of(wait + "bar.sync 1;", "bar.sync 1;"), unclear);
   // The last warp of the block is no whole one.
