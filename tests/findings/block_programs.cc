@@ -115,6 +115,8 @@ std::vector<Program> block_programs() {
       {"waits_crosswise", {"deadlock"}, run("waits_crosswise")},
       {"waits_elsewhere", {"deadlock"}, run("waits_elsewhere")},
       {"polls_nobody", {"livelock"}, run("polls_nobody")},
+      {"polls_nobody_plainly", {"livelock"}, run("polls_nobody_plainly")},
+      {"polls_two_places_plainly", {"livelock"}, run("polls_two_places_plainly")},
       {"locks_for_good", {"livelock"}, [](B& b) { b.launch("locks_for_good", b.y); }},
       {"polls_each_other", {"livelock"}, [](B& b) { b.launch("polls_each_other", b.y); }},
       // --- Memory of a block that may be gone ---

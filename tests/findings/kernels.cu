@@ -1032,6 +1032,29 @@ KERNEL polls_nobody(float* y, const volatile float* x) {
   }
   y[i] = 1;
 }
+__device__ float load_plainly(const float* place) {
+  float value;
+  asm volatile("ld.f32 %0, [%1];" : "=f"(value) : "l"(place) : "memory");
+  return value;
+}
+KERNEL polls_nobody_plainly(float* y, const float* x) {
+  INDEX;
+  while (t % 32 == 0 && load_plainly(x + i) != 1000.0f) {
+  }
+  y[i] = 1;
+}
+KERNEL polls_two_places_plainly(float* y, const float* x) {
+  INDEX;
+  __shared__ float told;
+  if (t == 0) told = 0;
+  __syncthreads();
+  for (int place = 0; place < 2 && load_plainly(&told) != 1000.0f;) {
+    for (int k = 0; k < 7; ++k) {
+      if (load_plainly(x + k) == 1000.0f) place = k;
+    }
+  }
+  y[i] = 1;
+}
 KERNEL locks_for_good(float* y) {
   INDEX;
   if (t == 0) {

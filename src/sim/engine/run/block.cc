@@ -17,6 +17,7 @@ namespace baton::sim {
 namespace {
 
 constexpr std::int64_t kWarpSlice = 1 << 16;
+constexpr std::int64_t kRound = 1 << 13;  // of a warp that is known to wait for others
 
 void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bool ordered) {
   warp->live = live;
@@ -27,6 +28,7 @@ void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bo
   warp->current = warp->turn = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;
   warp->slices = 0;
+  warp->left = {};
   warp->fragments[0] = Fragment{};
   warp->fragments[0].pc = entry.code.data();
   warp->fragments[0].mask = live;
@@ -46,6 +48,8 @@ void run_warp(Exec* x, Warp* warp, std::int64_t slice) {
   x->local_written = warp->local_written.data();
   x->local_size = static_cast<std::uint32_t>(warp->local_written.size() * 4);
   x->slice = slice;
+  x->written_before = x->bytes_written;
+  x->detours = 0;
   warp->spinning = false;
   const Insn* pc = resume(x);
   while (pc != nullptr) pc = pc->fn(x, pc);
@@ -87,7 +91,7 @@ BlockStop run_warps(Exec* x, BlockState* block, std::int64_t budget) {
       ++idle;
       continue;
     }
-    const std::int64_t slice = std::min(kWarpSlice, budget);
+    const std::int64_t slice = std::min(warp.left.goes_round ? kRound : kWarpSlice, budget);
     const std::uint64_t before = x->warp_instructions;
     run_warp(x, &warp, slice);
     budget -= static_cast<std::int64_t>(x->warp_instructions - before);

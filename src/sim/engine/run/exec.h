@@ -72,7 +72,9 @@ struct Exec {
   std::uint32_t* local_written = nullptr;  // a mask of lanes for each word
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
-  AccessCounts accesses;  // of kernels that count them
+  std::uint64_t written_before = 0;  // of those, before the present slice
+  std::uint32_t detours = 0;         // backward branches behind the end of the slice
+  AccessCounts accesses;             // of kernels that count them
 
   Warp* warp = nullptr;
   std::uint32_t* ordered = nullptr;  // Warp::ordered, OrderedLanes::kSources masks

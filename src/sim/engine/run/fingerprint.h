@@ -10,5 +10,8 @@ namespace baton::sim {
 // at two times, between which nothing but polling happened, means that they go round for ever: what
 // they read has not changed, and nothing in them counts.
 std::uint64_t fingerprint_of(const BlockState& block);
+// The same of one warp, and of a block's shared memory.
+std::uint64_t fingerprint_of(const Warp& warp);
+std::uint64_t fingerprint_of_shared(const BlockState& block);
 
 }  // namespace baton::sim

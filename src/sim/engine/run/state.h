@@ -80,6 +80,13 @@ struct Warp {
   bool rotate = false;       // choose one out of turn next
   bool spinning = false;     // gave up its last slice waiting for others
   std::uint32_t slices = 0;  // ended since the fragments last changed
+  // How its latest slice left it, if that wrote nothing to global memory (fingerprint.h).
+  struct Left {
+    const Insn* pc = nullptr;
+    std::uint64_t registers = 0, shared = 0;
+    bool goes_round = false;  // as the slice before it did
+  };
+  Left left;
   std::array<Fragment, kLanes> fragments;
   std::vector<CallFrame> frames;
   std::vector<std::byte> local;  // words of all lanes side by side

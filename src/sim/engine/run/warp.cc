@@ -7,12 +7,14 @@
 #include "sim/engine/judge/shared_watch.h"
 #include "sim/engine/run/barrier.h"
 #include "sim/engine/run/cluster_barrier.h"
+#include "sim/engine/run/fingerprint.h"
 
 namespace baton::sim {
 namespace {
 
 constexpr std::uint32_t kSpinLimit = 256;  // failed atomics and strong loads, counted by lane
 constexpr std::uint32_t kStaleSlices = 8;
+constexpr std::uint32_t kMostDetours = 64;
 
 void remove(Warp& warp, std::uint32_t k) {
   warp.fragments[k] = warp.fragments[warp.count - 1];
@@ -177,14 +179,39 @@ bool should_yield(const Exec* x) {
   return x->slice <= 0 || x->spin > kSpinLimit;
 }
 
+namespace {
+
+// At the end of a slice: whether it left registers and memory as the slice before it did. Then the
+// warp waits for others by plain loads, and goes on like this until they change what it reads.
+bool goes_round(Exec* x) {
+  Warp& warp = *x->warp;
+  const Warp::Left before = warp.left;
+  warp.left = {};
+  if (x->bytes_written != x->written_before) return false;
+  warp.left.pc = warp.fragment().pc;
+  warp.left.registers = fingerprint_of(warp);
+  if (before.pc != warp.left.pc || before.registers != warp.left.registers) return false;
+  warp.left.shared = fingerprint_of_shared(*x->block) | 1;
+  warp.left.goes_round = before.shared == warp.left.shared;
+  return warp.left.goes_round;
+}
+
+}  // namespace
+
 const Insn* yield(Exec* x, const Insn* pc) {
   Warp& warp = *x->warp;
   Fragment& present = warp.fragment();
   present.pc = pc;
   present.from = x->from;
   if (x->slice <= 0) {
-    // A fragment may also wait for a plain load to change, which nothing here recognises.
+    // Loops are compared at one of their branches.
+    const bool is_elsewhere = warp.left.pc != nullptr && warp.left.pc != pc && !x->gives_way;
+    if (is_elsewhere && x->detours++ < kMostDetours) return pc;
     warp.rotate = ++warp.slices >= kStaleSlices;
+    if (!x->gives_way && goes_round(x)) {
+      x->block->cluster->spun = true;
+      warp.spinning = warp.runnable_fragments() == 1;
+    }
     x->stop = Stop::kYield;
     return nullptr;
   }
