@@ -14,7 +14,15 @@ __device__ bool acquire_for_gpu(const unsigned* flag) {
 }
 
 // --- A primary that tells the dependent what is done, and dependents that ask before they wait ---
-enum class Passes { kReleases, kFences, kCounts, kRelaxed, kFencesMbarriers };
+enum class Passes {
+  kReleases,
+  kReleasesInBlock,
+  kFences,
+  kFencesInBlock,
+  kCounts,
+  kRelaxed,
+  kFencesMbarriers
+};
 template <Passes Kind>
 __device__ void tell_next(float* y, const float* x, float* f) {
   INDEX;
@@ -25,7 +33,9 @@ __device__ void tell_next(float* y, const float* x, float* f) {
   unsigned* flag = flag_in(f, blockIdx.x);
   if (Kind == Passes::kReleases) release_for_gpu(flag);
   if (Kind == Passes::kFences || Kind == Passes::kCounts) __threadfence();
-  if (Kind == Passes::kFences || Kind == Passes::kRelaxed) {
+  if (Kind == Passes::kReleasesInBlock) release_flag(flag);
+  if (Kind == Passes::kFencesInBlock) __threadfence_block();
+  if (Kind == Passes::kFences || Kind == Passes::kFencesInBlock || Kind == Passes::kRelaxed) {
     *static_cast<volatile unsigned*>(flag) = 1;
   }
   if (Kind == Passes::kFencesMbarriers) {
@@ -33,7 +43,15 @@ __device__ void tell_next(float* y, const float* x, float* f) {
   }
   if (Kind == Passes::kCounts || Kind == Passes::kFencesMbarriers) atomicAdd(flag, 1);
 }
-enum class Hears { kAcquires, kFences, kRelaxed, kOneWarp, kElsewhere };
+enum class Hears {
+  kAcquires,
+  kAcquiresInBlock,
+  kFences,
+  kFencesInBlock,
+  kRelaxed,
+  kOneWarp,
+  kElsewhere
+};
 template <Hears Kind>
 __device__ void hear_previous(float* y, const float* x, float* f) {
   INDEX;
@@ -42,12 +60,16 @@ __device__ void hear_previous(float* y, const float* x, float* f) {
     if (Kind == Hears::kAcquires || Kind == Hears::kOneWarp) {
       while (!acquire_for_gpu(flag)) {
       }
+    } else if (Kind == Hears::kAcquiresInBlock) {
+      while (!acquire_flag(flag)) {
+      }
     } else if (Kind == Hears::kElsewhere) {
       acquire_for_gpu(flag + 64);
     } else {
       while (*static_cast<volatile unsigned*>(flag) == 0) {
       }
       if (Kind == Hears::kFences) __threadfence();
+      if (Kind == Hears::kFencesInBlock) __threadfence_block();
     }
   }
   if (Kind == Hears::kOneWarp) {
@@ -61,14 +83,18 @@ __device__ void hear_previous(float* y, const float* x, float* f) {
 #define TELLS_NEXT(name, kind) \
   KERNEL name(float* y, const float* x, float* f) { tell_next<Passes::kind>(y, x, f); }
 TELLS_NEXT(tells_next_by_release, kReleases)
+TELLS_NEXT(tells_next_in_block, kReleasesInBlock)
 TELLS_NEXT(tells_next_by_fence, kFences)
+TELLS_NEXT(tells_next_by_block_fence, kFencesInBlock)
 TELLS_NEXT(tells_next_by_count, kCounts)
 TELLS_NEXT(tells_next_relaxed, kRelaxed)
 TELLS_NEXT(tells_next_by_mbarrier_fence, kFencesMbarriers)
 #define HEARS_PREVIOUS(name, kind) \
   KERNEL name(float* y, const float* x, float* f) { hear_previous<Hears::kind>(y, x, f); }
 HEARS_PREVIOUS(hears_by_acquire, kAcquires)
+HEARS_PREVIOUS(hears_in_block, kAcquiresInBlock)
 HEARS_PREVIOUS(hears_by_fence, kFences)
+HEARS_PREVIOUS(hears_by_block_fence, kFencesInBlock)
 HEARS_PREVIOUS(hears_relaxed, kRelaxed)
 HEARS_PREVIOUS(hears_in_one_warp, kOneWarp)
 HEARS_PREVIOUS(hears_elsewhere, kElsewhere)

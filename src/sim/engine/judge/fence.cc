@@ -6,11 +6,19 @@
 namespace baton::sim {
 
 const Insn* op_fence(Exec* x, const Insn* i) {
-  if (x->block->watch != nullptr) x->block->watch->fence(x, static_cast<MemoryScope>(i->imm));
+  const auto scope = static_cast<MemoryScope>(i->imm);
+  if (x->block->watch != nullptr) x->block->watch->fence(x, scope);
   if (i->mode == kFenceOfMbarriers) return i + 1;  // it releases no flag
   Warp& warp = *x->warp;
-  warp.ordered.join(warp.seen, x->mask);
-  warp.seen.replace({}, x->mask);
+  if (scope == MemoryScope::kDevice) {
+    warp.ordered.join(warp.seen, x->mask);
+    warp.seen.replace({}, x->mask);
+    warp.released_to_device.replace(warp.ordered, x->mask);
+    warp.fenced_for_device |= x->mask;
+  } else {
+    // Of flags of other grids it makes nothing.
+    warp.ordered.add(1, warp.seen.waited() & x->mask);
+  }
   warp.released.replace(warp.ordered, x->mask);
   warp.fenced |= x->mask;
   return i + 1;

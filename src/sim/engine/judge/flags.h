@@ -20,6 +20,9 @@ namespace baton::sim {
 struct FlagSource {
   Ordering::Number grid = 0;
   bool has_waited = false;
+  // The grid whose thread told it with the scope of a block or cluster, and so no other grid. 0: it
+  // was told to the device.
+  Ordering::Number told_within = 0;
   bool operator==(const FlagSource&) const = default;
 };
 

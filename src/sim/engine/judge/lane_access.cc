@@ -51,34 +51,61 @@ std::uint64_t flag_key(const Exec* x, const SpaceAddress& place) {
   return x->block->cluster->blocks[rank]->number << 32 | offset;
 }
 
-void take_flag(Exec* x, int lane, const SpaceAddress& place, bool acquires_now) {
+void take_flag(Exec* x, int lane, const SpaceAddress& place, bool acquires_now, MemoryScope scope) {
   x->block->remote = {};  // it may have learnt so that the others are done with its memory
   GridState& grid = *x->grid;
   if (grid.relations == nullptr) return;
+  const Ordering::Number own = grid.launch.number;
   flags_of(x, place).each(flag_key(x, place), [&](const FlagSource& source) {
-    const bool is_own = source.grid == grid.launch.number;
-    if (is_own && !source.has_waited) return;
+    const bool is_told =
+        source.told_within == own || (source.told_within == 0 && scope == MemoryScope::kDevice);
+    const bool is_own = source.grid == own;
+    if (!is_told || (is_own && !source.has_waited)) return;
     OrderedLanes& order = acquires_now ? x->warp->ordered : x->warp->seen;
-    order.add(is_own ? OrderedLanes::Sources{1} : grid.acquired.sources_of(source),
+    order.add(is_own ? OrderedLanes::Sources{1}
+                     : grid.acquired.sources_of({source.grid, source.has_waited}),
               std::uint32_t{1} << lane);
   });
 }
 
-void give_flag(Exec* x, int lane, const SpaceAddress& place, bool releases_now) {
+// A flag of the device tells what comes before all that the lane does from here on. One of a block
+// or cluster tells that to the grid alone.
+void tell(Exec* x, int lane, const SpaceAddress& place, const OrderedLanes& order,
+          Ordering::Number told_within) {
+  GridState& grid = *x->grid;
+  const std::uint32_t mine = std::uint32_t{1} << lane;
+  FlagTable& flags = flags_of(x, place);
+  const std::uint64_t key = flag_key(x, place);
+  const bool has_waited = (order.waited() & mine) != 0;
+  if (told_within == 0 || has_waited) {
+    flags.add(key, {grid.launch.number, has_waited, told_within});
+  }
+  for (int source = 1; source < OrderedLanes::kSources; ++source) {
+    if ((order.of(source) & mine) == 0) continue;
+    for (const FlagSource& acquired : grid.acquired.of(source)) {
+      flags.add(key, {acquired.grid, acquired.has_waited, told_within});
+    }
+  }
+}
+
+void give_flag(Exec* x, int lane, const SpaceAddress& place, bool releases_now, MemoryScope scope) {
   if (place.of_cluster) {
     // It may tell the owner so what this block has seen, and that it is done with its memory.
     x->block->cluster->blocks[rank_of(place.address)]->remote = {};
   }
-  GridState& grid = *x->grid;
+  if (x->grid->relations == nullptr) return;
+  const Warp& warp = *x->warp;
   const std::uint32_t mine = std::uint32_t{1} << lane;
-  if (grid.relations == nullptr || (!releases_now && (x->warp->fenced & mine) == 0)) return;
-  const OrderedLanes& order = releases_now ? x->warp->ordered : x->warp->released;
-  FlagTable& flags = flags_of(x, place);
-  const std::uint64_t key = flag_key(x, place);
-  flags.add(key, {grid.launch.number, (order.waited() & mine) != 0});
-  for (int source = 1; source < OrderedLanes::kSources; ++source) {
-    if ((order.of(source) & mine) == 0) continue;
-    for (const FlagSource& acquired : grid.acquired.of(source)) flags.add(key, acquired);
+  const Ordering::Number own = x->grid->launch.number;
+  const bool is_for_device = scope == MemoryScope::kDevice;
+  if (releases_now) {
+    tell(x, lane, place, warp.ordered, own);
+    if (is_for_device) tell(x, lane, place, warp.ordered, 0);
+    return;
+  }
+  if ((warp.fenced & mine) != 0) tell(x, lane, place, warp.released, own);
+  if (is_for_device && (warp.fenced_for_device & mine) != 0) {
+    tell(x, lane, place, warp.released_to_device, 0);
   }
 }
 
@@ -92,14 +119,14 @@ std::uint64_t generic_address(const Exec* x, const SpaceAddress& place) {
 
 void pass_flag(Exec* x, const Insn* i, int lane, const SpaceAddress& place, AccessKind touch) {
   const MemoryOrder order = order_of_mode(i->mode);
+  const MemoryScope scope = scope_of_mode(i->mode);
   if (x->block->watch != nullptr) {
-    x->block->watch->access_flag(x, generic_address(x, place), touch, order,
-                                 scope_of_mode(i->mode));
+    x->block->watch->access_flag(x, generic_address(x, place), touch, order, scope);
   }
   if (touch != AccessKind::kWrite) {
-    take_flag(x, lane, place, acquires(order) || touch == AccessKind::kUpdate);
+    take_flag(x, lane, place, acquires(order) || touch == AccessKind::kUpdate, scope);
   }
-  if (touch != AccessKind::kRead) give_flag(x, lane, place, releases(order));
+  if (touch != AccessKind::kRead) give_flag(x, lane, place, releases(order), scope);
 }
 
 // A strong vector access is one of each element (PTX ISA 9.0, "Vector Data-types").

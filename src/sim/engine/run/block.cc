@@ -21,9 +21,9 @@ constexpr std::int64_t kRound = 1 << 13;  // of a warp that is known to wait for
 
 void begin_warp(Warp* warp, const DecodedFunction& entry, std::uint32_t live, bool ordered) {
   warp->live = live;
-  warp->ordered = warp->released = warp->seen = {};
+  warp->ordered = warp->released = warp->released_to_device = warp->seen = {};
   if (ordered) warp->ordered.add(1, kAllLanes);
-  warp->fenced = 0;
+  warp->fenced = warp->fenced_for_device = 0;
   warp->count = 1;
   warp->current = warp->turn = 0;
   warp->out_of_turn = warp->rotate = warp->spinning = false;

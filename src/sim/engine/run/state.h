@@ -71,7 +71,9 @@ struct Warp {
   // Which lanes come after which other grids; what of it their latest fence released; and what
   // flags that they have seen since will add behind the next one.
   OrderedLanes ordered, released, seen;
-  std::uint32_t fenced = 0;  // lanes that executed a fence
+  OrderedLanes released_to_device;  // by the latest fence of that scope
+  std::uint32_t fenced = 0;         // lanes that executed a fence
+  std::uint32_t fenced_for_device = 0;
   std::uint32_t count = 0;
   std::uint32_t current = 0;
   std::uint32_t turn = 0;  // the fragment that was chosen last out of turn: all get theirs
