@@ -325,6 +325,31 @@ PATTERN(publish_tile) {
   if (t == 0) wait_for_stores<true>();
 }
 PAIR(publishes_tile, publishes_tile_behind_the_read, publish_tile)
+// A block loads in bulk what threads of another one stored.
+PATTERN(load_tile) {
+  INDEX;
+  alignas(16) __shared__ float tile[kThreads];
+  __shared__ unsigned long long full;
+  s[i] = x[i] + 1;
+  if (Right) asm volatile("fence.proxy.async;" ::: "memory");
+  if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_at(&full)) : "memory");
+  meet(f, 1);
+  if (t == 0) {
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 256;" ::"r"(shared_at(&full))
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" ::
+            "r"(shared_at(tile)),
+        "l"(s + (b + 1) % kBlocks * 64), "r"(shared_at(&full))
+        : "memory");
+  }
+  asm volatile(
+      "{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }" ::"r"(
+          shared_at(&full))
+      : "memory");
+  y[i] = tile[t];
+}
+PAIR(loads_tile, loads_tile_unfenced, load_tile)
 // All add their tiles to one. A plain copy among them overwrites.
 PATTERN(add_tiles) {
   INDEX;

@@ -114,6 +114,7 @@ constexpr Pattern kPatterns[] = {
     {"updates_pairs", "updates_half_of_pairs", kGlobal, Runs::kAsGrid},
     {"reads_back", "reads_back_behind_the_read", kGlobal, Runs::kAsGrid},
     {"publishes_tile", "publishes_tile_behind_the_read", kGlobal, Runs::kAsGrid},
+    {"loads_tile", "loads_tile_unfenced", kGlobal, Runs::kAsGrid},
     {"adds_tiles", "stores_tile_among_adders", kGlobal, Runs::kAsGrid},
     {"meets_in_cluster", "meets_in_cluster_relaxed", kGlobal, Runs::kAsGridOfClusters},
 };

@@ -45,4 +45,23 @@ class ClusterTimes {
   NodePtr root_;
 };
 
+// Which segments of clusters are known to be over, and of which the writes are known to be visible
+// to the async proxy, too.
+struct ClusterClock {
+  ClusterTimes over, fenced;
+
+  bool empty() const { return over.empty(); }
+  void clear() {
+    over.clear();
+    fenced.clear();
+  }
+  void merge(const ClusterClock& other) {
+    over.merge(other.over);
+    fenced.merge(other.fenced);
+  }
+  bool covers(const ClusterClock& other) const {
+    return over.covers(other.over) && fenced.covers(other.fenced);
+  }
+};
+
 }  // namespace baton::sim

@@ -10,22 +10,27 @@
 namespace baton::sim {
 
 // What the warp did, and what it knows, for other clusters.
-ClusterTimes SharedWatch::known_to(const Exec* x, std::uint32_t warp) const {
+ClusterClock SharedWatch::known_to(const Exec* x, std::uint32_t warp) const {
   const Knowledge& knowledge = clocks_[warp];
   Times own = knowledge.over;
   raise(own, warp, index_[warp]);
-  ClusterTimes known = knowledge.others;
-  known.merge({x->grid->total_clusters, x->block->cluster->number, std::move(own)});
+  ClusterClock known = knowledge.others;
+  const std::uint64_t clusters = x->grid->total_clusters;
+  const std::uint64_t cluster = x->block->cluster->number;
+  known.over.merge({clusters, cluster, std::move(own)});
+  if (!knowledge.fenced.empty()) known.fenced.merge({clusters, cluster, knowledge.fenced});
   return known;
 }
 
 // What other clusters told becomes known, and with it what they had been told of this one.
-void SharedWatch::take_in(const Exec* x, Knowledge& knowledge, const ClusterTimes& told) const {
+void SharedWatch::take_in(const Exec* x, Knowledge& knowledge, const ClusterClock& told) const {
+  const std::uint64_t cluster = x->block->cluster->number;
   knowledge.others.merge(told);
-  if (const Times* own = told.of(x->block->cluster->number)) merge(knowledge.over, *own);
+  if (const Times* own = told.over.of(cluster)) merge(knowledge.over, *own);
+  if (const Times* own = told.fenced.of(cluster)) merge(knowledge.fenced, *own);
 }
 
-void SharedWatch::learn_of_others(Exec* x, std::uint32_t warp, const ClusterTimes& told) {
+void SharedWatch::learn_of_others(Exec* x, std::uint32_t warp, const ClusterClock& told) {
   if (clocks_[warp].others.covers(told)) return;
   close(x, warp);
   take_in(x, clocks_[warp], told);
@@ -38,7 +43,7 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
   GridFlags& flags = x->grid->races->flags();
   auto found = flags.find(address);
   if (touch != AccessKind::kWrite && found != flags.end()) {
-    const ClusterTimes& released = found->second.released;
+    const ClusterClock& released = found->second.released;
     const bool is_known =
         clocks_[warp].others.covers(released) || clocks_[warp].seen.covers(released);
     x->gives_way = x->gives_way || !is_known;
@@ -53,7 +58,7 @@ void SharedWatch::access_grid_flag(Exec* x, std::uint64_t address, AccessKind to
     return;
   }
   if (releases(order)) close(x, warp);
-  const ClusterTimes told = releases(order) ? known_to(x, warp) : clocks_[warp].released;
+  const ClusterClock told = releases(order) ? known_to(x, warp) : clocks_[warp].released;
   if (found == flags.end()) {
     if (told.empty()) return;
     found = flags.try_emplace(address).first;

@@ -10,7 +10,7 @@ namespace baton::sim {
 // The flags in global memory of one grid, by address: what their writers released, for threads of
 // other clusters (PTX ISA 9.0, "Release and Acquire Patterns"). One thread at a time.
 struct GridFlag {
-  ClusterTimes released;
+  ClusterClock released;
   std::uint64_t cluster = 0;  // whose warp wrote it last
   std::uint32_t warp = 0;
 };

@@ -57,7 +57,7 @@ bool GridRaces::comes_after(const Run& run, const GridToucher& other, std::uint3
     return other.warp() == run.warp || other.warp() == run.me.warp() ||
            at(knowledge.over, other.warp()) > segment;
   }
-  const Times* over = knowledge.others.of(other.cluster());
+  const Times* over = knowledge.others.over.of(other.cluster());
   return over != nullptr && at(*over, other.warp()) > segment;
 }
 
@@ -173,14 +173,20 @@ bool GridRaces::races(const Run& run, const GridToucher& me, const GridToucher& 
          !are_in_harmony(me, other, run.access.x->block->watch->warps_of_block());
 }
 
-// Whether a copy of the async proxy reads what a thread of the cluster wrote and no proxy fence
-// made visible to it. A fence of another cluster is not known, and taken for granted.
+// Whether a copy of the async proxy reads what a thread wrote and no proxy fence made visible to
+// it.
 bool GridRaces::lacks_proxy_fence(const Run& run, const GridCell& cell) {
   const GridToucher& writer = cell.write;
   const SharedWatch& watch = *run.access.x->block->watch;
-  return run.access.is_async && !run.writes && writer.is_any() && !watch.is_copy(writer.warp()) &&
-         writer.cluster() == run.me.cluster() && comes_after(run, writer) &&
-         at(run.knowledge.fenced, writer.warp()) <= writer.segment();
+  if (!run.access.is_async || run.writes || !writer.is_any() || watch.is_copy(writer.warp()) ||
+      !comes_after(run, writer)) {
+    return false;
+  }
+  const Knowledge& knowledge = run.knowledge;
+  const bool is_near = writer.cluster() == run.me.cluster();
+  const Times* const fenced =
+      is_near ? &knowledge.fenced : knowledge.others.fenced.of(writer.cluster());
+  return fenced == nullptr || at(*fenced, writer.warp()) <= writer.segment();
 }
 
 // Whether the present access comes after a strong read of the last write, or, if it reads, after

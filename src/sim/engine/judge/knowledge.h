@@ -8,9 +8,9 @@ namespace baton::sim {
 // What a warp knows of its own cluster, and of others where races inside grids are looked for
 // (grid_races.h). All of it passes through barriers.
 struct Knowledge : Clock {
-  ClusterTimes others;    // segments that are over
-  ClusterTimes seen;      // what flags that were read without an acquire add behind a fence
-  ClusterTimes released;  // what a flag that is written without a release tells, by a fence before
+  ClusterClock others;
+  ClusterClock seen;      // what flags that were read without an acquire add behind a fence
+  ClusterClock released;  // what a flag that is written without a release tells, by a fence before
 
   void clear() {
     Clock::clear();

@@ -89,9 +89,10 @@ void SharedWatch::fence(Exec* x, MemoryScope scope) {
 void SharedWatch::fence_proxy(Exec* x) {
   const std::uint32_t warp = warp_of(x);
   close(x, warp);
-  Clock& clock = clocks_[warp];
-  merge(clock.fenced, clock.over);
-  raise(clock.fenced, warp, index_[warp]);
+  Knowledge& knowledge = clocks_[warp];
+  merge(knowledge.fenced, knowledge.over);
+  raise(knowledge.fenced, warp, index_[warp]);
+  knowledge.others.fenced.merge(knowledge.others.over);
 }
 
 // The warp's next segment begins behind what it is told.

@@ -31,9 +31,20 @@ void SharedWatch::begin() {
   Knowledge nothing;
   nothing.over.resize(all_);
   clocks_.assign(all_, nothing);
-  for (auto& barriers : barriers_) barriers.fill({});
-  exited_.assign(memories_.size(), {});
-  fences_.assign(all_, {});
+  // Most are empty, and clearing all of them takes longer than a small block runs.
+  const auto reset = [](Knowledge& knowledge) {
+    if (!knowledge.empty()) knowledge.clear();
+  };
+  for (auto& barriers : barriers_) std::for_each(barriers.begin(), barriers.end(), reset);
+  exited_.resize(memories_.size());
+  std::for_each(exited_.begin(), exited_.end(), reset);
+  fences_.resize(all_);
+  for (Fences& fences : fences_) {
+    reset(fences.released);
+    reset(fences.seen);
+    reset(fences.released_in_block);
+    reset(fences.seen_in_block);
+  }
   flags_.clear();
   cluster_.clear();
   cluster_done_.clear();

@@ -305,9 +305,9 @@ class SharedWatch {
   void join(Knowledge& object, std::uint32_t warp);
   void arrive(Exec* x, Knowledge& object, bool is_relaxed);
   void learn(Exec* x, std::uint32_t warp, const Knowledge& told);
-  void learn_of_others(Exec* x, std::uint32_t warp, const ClusterTimes& told);
-  void take_in(const Exec* x, Knowledge& knowledge, const ClusterTimes& told) const;
-  ClusterTimes known_to(const Exec* x, std::uint32_t warp) const;
+  void learn_of_others(Exec* x, std::uint32_t warp, const ClusterClock& told);
+  void take_in(const Exec* x, Knowledge& knowledge, const ClusterClock& told) const;
+  ClusterClock known_to(const Exec* x, std::uint32_t warp) const;
   void access_grid_flag(Exec* x, std::uint64_t address, AccessKind touch, MemoryOrder order);
   void forget_ordered();
   bool is_live(std::uint32_t warp) const {
