@@ -60,7 +60,7 @@ PUBLIC = {
     "edge.h": "pdl", "check.h": "edges", "report.h": "play",
     "compare.h": "report",
     "bundle.h": "bundle",
-    "signing.h": "bundle",
+    "signing.h": "bundle", "tvm_library.h": "bundle",
     "dlpack.h": "session", "loaded_program.h": "session", "executable.h": "session", "schedules.h": "session",
     "baton.h": "cli",
 }

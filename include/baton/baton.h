@@ -43,4 +43,5 @@
 #include "baton/span.h"
 #include "baton/stream.h"
 #include "baton/tensor_map.h"
+#include "baton/tvm_library.h"
 #include "baton/version.h"

@@ -14,7 +14,7 @@ import ctypes
 import os
 import threading
 
-from . import _files
+from . import _core, _files
 from ._errors import Error
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ def register() -> None:
 
 
 def load(path: Path) -> tvm_ffi.Module:
-    """Loads a bundle, or a library that `baton build --tvm-ffi` wrote, as a module of tvm-ffi.
+    """Loads a bundle, or a library that `write_library` or `baton build --tvm-ffi` wrote, as a module of tvm-ffi.
 
     Its functions are `main`, the program; `main_graph`, the program as one CUDA graph; and its
     kernels by their names. Any thread may call them. Raises what tvm_ffi.load_module raises.
@@ -65,6 +65,14 @@ def load(path: Path) -> tvm_ffi.Module:
     register()
     module: tvm_ffi.Module = _import().load_module(os.fspath(path))
     return module
+
+
+def write_library(bundle: Path, library: Path) -> None:
+    """Writes a bundle as a shared library of data for this processor, which tvm-ffi loads.
+
+    It has no code: Baton's adapter, registered before, reads the bundle in it. Raises Error.
+    """
+    _core.write_tvm_library(bundle, library)
 
 
 def _import() -> Any:

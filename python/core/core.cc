@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "baton/schedule.h"
+#include "baton/tvm_library.h"
 #include "compile/nvrtc/search_places.h"
 #include "core/array.h"
 #include "core/device.h"
@@ -92,6 +93,22 @@ PyObject* sign_bundle_file(PyObject*, PyObject* const* args, Py_ssize_t nargs, P
   });
 }
 
+// write_tvm_library(bundle, library): paths.
+PyObject* write_tvm_library_file(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                                 PyObject* names) {
+  return guarded([&] {
+    static constexpr std::array<const char*, 2> kNames = {"bundle", "library"};
+    const Given given("write_tvm_library", kNames, 2, 2, args, nargs, names);
+    const std::string bundle = path_argument(given[0]);
+    const std::string library = path_argument(given[1]);
+    {
+      const WithoutGil released;
+      write_tvm_library(bundle, library);
+    }
+    return none();
+  });
+}
+
 // view(array): whether it is in host memory, and its shape.
 PyObject* view(PyObject*, PyObject* object) {
   return guarded(
@@ -140,6 +157,9 @@ PyMethodDef functions[] = {
     {"open_device", open_device, METH_O, nullptr},
     {"is_bundle", is_bundle, METH_O, nullptr},
     {"sign_bundle", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(sign_bundle_file)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"write_tvm_library",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(write_tvm_library_file)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"view", view, METH_O, nullptr},
     {"element_size", element_size, METH_O, nullptr},

@@ -295,6 +295,17 @@ def test_bytes_and_back(tmp_path):
     refused(TypeError, "takes bytes", load, 3)
 
 
+def test_a_library_of_data(tmp_path):
+    bundle, library = write_bundle(tmp_path, PROGRAM, "six.baton"), tmp_path / "six.so"
+    baton.tvm_ffi.write_library(bundle, library)
+    module = tvm_ffi.load_module(str(library))
+    x, y = vectors(8)
+    module.main(tensor(x), tensor(y))
+    assert module.kind == "baton" and np.array_equal(y, 6 * x)
+    with pytest.raises(baton.Error, match="scale.ptx"):
+        baton.tvm_ffi.write_library(tmp_path / "scale.ptx", library)
+
+
 def test_functions_outlive_their_module(tmp_path):
     path = write_bundle(tmp_path, PROGRAM, "six.baton")
     module = tvm_ffi.load_module(str(path), **({"keep_module_alive": False} if VERSION >= (0, 1, 7) else {}))

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baton/bundle.h"
+#include "baton/tvm_library.h"
 #include "cli/commands.h"
 #include "cli/counted.h"
 #include "tools/basics.h"
@@ -33,6 +34,10 @@ void build(const BuildCommand& command, Output& output) {
   json["architectures"] = written.architectures();
   nlohmann::ordered_json& parts = json["parts"] = nlohmann::ordered_json::array();
   for (const BundlePart& part : written.parts()) parts.push_back(part.name);
+  if (command.tvm_library) {
+    write_tvm_library(command.output, *command.tvm_library);
+    json["tvm_ffi"] = command.tvm_library->string();
+  }
   std::string key;
   if (options.key) {
     key = options.key->public_key().id();
@@ -41,6 +46,9 @@ void build(const BuildCommand& command, Output& output) {
   output.line("wrote {}: {}, {}{}{}", command.output.string(),
               counted(written.parts().size(), "part"), format_bytes(bytes),
               tools::for_architectures(written), key.empty() ? "" : ", signed with the key " + key);
+  if (command.tvm_library) {
+    output.line("wrote {}: the same for tvm-ffi", command.tvm_library->string());
+  }
 }
 
 }  // namespace baton::cli

@@ -191,6 +191,7 @@ Command checked_build(const RawOptions& raw) {
       !raw.no_sources,
       raw.weights};
   if (!raw.key.empty()) command.key = raw.key;
+  if (!raw.tvm_library.empty()) command.tvm_library = raw.tvm_library;
   command.symbols = parse_symbols(raw.set);
   return command;
 }

@@ -106,7 +106,8 @@ struct BuildCommand {
   std::vector<std::string> architectures;  // empty: of the device that `run` would take
   bool sources = true;
   bool weights = false;
-  std::optional<std::filesystem::path> key = {};  // to sign it with
+  std::optional<std::filesystem::path> key = {};          // to sign it with
+  std::optional<std::filesystem::path> tvm_library = {};  // the same as a library for tvm-ffi
   // Values to judge edges for, beside the defaults.
   std::vector<std::pair<std::string, std::int64_t>> symbols = {};
 };

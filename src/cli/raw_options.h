@@ -16,7 +16,7 @@ struct RawOptions {
   std::string file, second, word, folder;  // the arguments
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
-  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key;
+  std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
   std::string baseline, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> set, inputs, outputs, expected, entries,
