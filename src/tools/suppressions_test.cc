@@ -1,5 +1,6 @@
 #include "tools/suppressions.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,10 @@ class Suppressions : public testing::Test {
   ~Suppressions() override { std::filesystem::remove(path_); }
 
  private:
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / "known.toml";
+  // Tests run at the same time.
+  std::filesystem::path path_ =
+      std::filesystem::path(testing::TempDir()) /
+      fmt::format("{}-known.toml", testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 FindingReport finding() {

@@ -137,7 +137,7 @@ void perform(Exec* x, BulkCopy& copy) {
   const bool missing = from == nullptr || (copy.has_data && copy.data.size() < copy.to.bytes);
   std::byte* to = missing ? nullptr : span_place(x, copy.to, true);
   if (to == nullptr) return;
-  if (copy.reduce != nullptr) {
+  if (copy.reduce) {
     copy.reduce(to, from, copy.to.bytes);
   } else if (copy.byte_mask == 0xffff) {
     std::memmove(to, from, copy.to.bytes);
@@ -156,13 +156,15 @@ bool goes_through_cluster(Exec* x, const Insn* i, int lane) {
 }
 
 // One thread's part of a copy in bulk, in the shared memory that the span lies in.
-SharedWatch::Access bulk_access(const Insn* i, int lane, const MemorySpan& span, AccessKind touch) {
+SharedWatch::Access bulk_access(const BulkCopy& copy, int lane, const MemorySpan& span,
+                                AccessKind touch) {
   SharedWatch::Access access;
-  access.insn = i;
+  access.insn = copy.insn;
   access.offset = static_cast<std::uint32_t>(span.address & ((1u << kRankShift) - 1));
   access.bytes = access.stride = span.bytes;
   access.first_lane = static_cast<std::uint8_t>(lane);
   access.touch = touch;
+  if (touch == AccessKind::kUpdate) access.element = copy.reduce.element;
   return access;
 }
 
@@ -173,9 +175,9 @@ std::uint32_t bytes_of(const BulkCopy& copy) {
 // Shows what a copy reads or writes of global memory to who looks for races there.
 void watch_global_side(Exec* x, int lane, const BulkCopy& copy, const CopyParty* party) {
   const bool reads = copy.to.bytes != 0 && copy.to.space == Space::kGeneric;
-  const AccessKind touch = reads                    ? AccessKind::kRead
-                           : copy.reduce != nullptr ? AccessKind::kUpdate
-                                                    : AccessKind::kWrite;
+  const AccessKind touch = reads         ? AccessKind::kRead
+                           : copy.reduce ? AccessKind::kUpdate
+                                         : AccessKind::kWrite;
   if (copy.tile == nullptr) {
     return watch_bulk(x, copy.insn, lane, reads ? copy.from : copy.to, touch, party);
   }
@@ -186,7 +188,7 @@ void watch_global_side(Exec* x, int lane, const BulkCopy& copy, const CopyParty*
 
 // Shows what a copy will do to who looks for races. What is sent to several blocks is read for all
 // of them, and when that is over is not followed.
-void watch_arriving(Exec* x, const Insn* i, int lane, BulkCopy* copy, const SharedPlace& mbarrier,
+void watch_arriving(Exec* x, int lane, BulkCopy* copy, const SharedPlace& mbarrier,
                     bool is_multicast) {
   const bool has_source = copy->tile != nullptr || copy->from.bytes != 0;
   SharedWatch* watch = x->block->watch;
@@ -199,10 +201,10 @@ void watch_arriving(Exec* x, const Insn* i, int lane, BulkCopy* copy, const Shar
     const bool is_shared = window_of(span.address) == window_number(kSharedWindow);
     if (span.bytes == 0 || span.space != Space::kGeneric || !is_shared) return;
     copy->ticket =
-        watch->note_bulk(x, rank_of(span.address), bulk_access(i, lane, span, touch), awaits);
+        watch->note_bulk(x, rank_of(span.address), bulk_access(*copy, lane, span, touch), awaits);
   };
   note(copy->from, AccessKind::kRead);
-  note(copy->to, copy->reduce == nullptr ? AccessKind::kWrite : AccessKind::kUpdate);
+  note(copy->to, copy->reduce ? AccessKind::kUpdate : AccessKind::kWrite);
   if (!has_source) return;
   const CopyParty party = watch->copy_of(awaits, copy->ticket);
   watch_global_side(x, lane, *copy, is_multicast ? nullptr : &party);
@@ -213,7 +215,7 @@ bool send(Exec* x, const Insn* i, int lane, BulkCopy copy, const SharedPlace& mb
           bool is_multicast = false) {
   std::vector<BulkCopy>& arriving = mbarrier.block->async.arriving;
   copy.mark = mbarrier.offset;
-  watch_arriving(x, i, lane, &copy, mbarrier, is_multicast);
+  watch_arriving(x, lane, &copy, mbarrier, is_multicast);
   arriving.push_back(std::move(copy));
   wake_waiters(*mbarrier.block, mbarrier.offset);
   return arriving.size() <= kMostUnderWay ||
@@ -256,7 +258,7 @@ bool send_to_shared(Exec* x, const Insn* i, int lane, const BulkCopy& copy, std:
 
 void send_to_global(Exec* x, int lane, BulkCopy copy) {
   if (SharedWatch* watch = x->block->watch; watch != nullptr) {
-    watch->note_bulk_read(x, bulk_access(copy.insn, lane, copy.from, AccessKind::kRead));
+    watch->note_bulk_read(x, bulk_access(copy, lane, copy.from, AccessKind::kRead));
     const CopyParty party = watch->note_bulk_store(x);
     watch_global_side(x, lane, copy, &party);
   } else {

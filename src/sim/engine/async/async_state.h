@@ -44,7 +44,7 @@ struct BulkCopy {
   // be sent one.
   std::shared_ptr<const TensorTile> tile;
   std::uint32_t byte_mask = 0xffff;  // which of every 16 bytes are written
-  Reduce reduce = nullptr;           // null: a copy
+  Reduce reduce;                     // none: a copy
   std::vector<std::byte> data;       // once read
   bool has_data = false;
   std::uint32_t mark = 0;    // offset of the mbarrier, or the number of the group

@@ -149,7 +149,7 @@ bool copy_one(Exec* x, const Insn* i, int lane, const TensorForm& form) {
   if (form.reduces) {
     const std::optional<Type> type = type_of(map->type, form.op);
     if (type) copy.reduce = find_reduction(form.op, *type);
-    if (copy.reduce == nullptr) {
+    if (!copy.reduce) {
       bad_tensor_copy(x, i, lane, "there is no such reduction of the tensor map's type");
       return false;
     }
@@ -222,7 +222,7 @@ void perform_tile(Exec* x, BulkCopy& copy) {
   for (const TensorTile::Run& run : tile.runs) {
     std::byte* to = span_place(x, {Space::kGlobal, run.address, run.bytes, 1}, true);
     if (to == nullptr) continue;
-    if (copy.reduce != nullptr) {
+    if (copy.reduce) {
       copy.reduce(to, plain.data() + run.at, run.bytes);
     } else {
       std::memcpy(to, plain.data() + run.at, run.bytes);

@@ -26,34 +26,39 @@ void reduce(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
+template <class T, AtomOp O>
+Reduce made() {
+  return {reduce<T, O>, sizeof(Raw<T>)};
+}
+
 template <class T>
 Reduce find_arithmetic(AtomOp op) {
   switch (op) {
     case AtomOp::kAdd:
-      return reduce<T, AtomOp::kAdd>;
+      return made<T, AtomOp::kAdd>();
     case AtomOp::kMin:
-      return reduce<T, AtomOp::kMin>;
+      return made<T, AtomOp::kMin>();
     case AtomOp::kMax:
-      return reduce<T, AtomOp::kMax>;
+      return made<T, AtomOp::kMax>();
     case AtomOp::kInc:
-      return same<T, u32> ? reduce<u32, AtomOp::kInc> : nullptr;
+      return same<T, u32> ? made<u32, AtomOp::kInc>() : Reduce{};
     case AtomOp::kDec:
-      return same<T, u32> ? reduce<u32, AtomOp::kDec> : nullptr;
+      return same<T, u32> ? made<u32, AtomOp::kDec>() : Reduce{};
     default:
-      return nullptr;
+      return {};
   }
 }
 template <class T>
 Reduce find_bits(AtomOp op) {
   switch (op) {
     case AtomOp::kAnd:
-      return reduce<T, AtomOp::kAnd>;
+      return made<T, AtomOp::kAnd>();
     case AtomOp::kOr:
-      return reduce<T, AtomOp::kOr>;
+      return made<T, AtomOp::kOr>();
     case AtomOp::kXor:
-      return reduce<T, AtomOp::kXor>;
+      return made<T, AtomOp::kXor>();
     default:
-      return nullptr;
+      return {};
   }
 }
 Reduce find(AtomOp op, Type type) {
@@ -75,11 +80,11 @@ Reduce find(AtomOp op, Type type) {
     case Type::kBF16:
       return find_arithmetic<bf16>(op);
     case Type::kF32:
-      return op == AtomOp::kAdd ? reduce<f32, AtomOp::kAdd> : nullptr;
+      return op == AtomOp::kAdd ? made<f32, AtomOp::kAdd>() : Reduce{};
     case Type::kF64:
-      return op == AtomOp::kAdd ? reduce<f64, AtomOp::kAdd> : nullptr;
+      return op == AtomOp::kAdd ? made<f64, AtomOp::kAdd>() : Reduce{};
     default:
-      return nullptr;
+      return {};
   }
 }
 

@@ -44,7 +44,9 @@ bool write_the_same(const SharedWatch::Access& a, const SharedWatch::Access& b) 
 bool are_of_other_sizes(const SharedWatch::Access& a, const SharedWatch::Access& b) {
   constexpr std::uint32_t kWord = 4;
   const bool may_stand_for_part = a.touch == AccessKind::kUpdate || b.touch == AccessKind::kUpdate;
-  return a.bytes != b.bytes && (std::max(a.bytes, b.bytes) > kWord || !may_stand_for_part);
+  const std::uint32_t one = a.element_bytes();
+  const std::uint32_t other = b.element_bytes();
+  return one != other && (std::max(one, other) > kWord || !may_stand_for_part);
 }
 
 std::string index_text(const std::array<std::uint32_t, 3>& index) {

@@ -173,7 +173,7 @@ void SharedWatch::Memory::mark(Footprint& touched, const Access& access) const {
   touched.writes = touched.writes || !reads_only(access.touch);
   if (is_strong(access.touch)) {
     touched.has_strong = true;
-    touched.strong_sizes |= std::bit_floor(access.bytes);
+    touched.strong_sizes |= std::bit_floor(access.element_bytes());
   }
   const std::uint32_t first = access.offset >> shift_;
   const std::uint32_t end =

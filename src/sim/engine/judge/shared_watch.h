@@ -69,8 +69,10 @@ class SharedWatch {
     std::uint32_t lanes = 0;  // that touch the one place, where the stride is 0
     AccessKind touch = AccessKind::kRead;
     bool one_value = false;
+    std::uint8_t element = 0;  // bytes of each that a copy in bulk updates; 0: an access is one
 
     bool operator==(const Access&) const = default;
+    std::uint32_t element_bytes() const { return element != 0 ? element : bytes; }
   };
 
   // What a segment touched of one block's memory. `log`, which says who touched what, is all that
@@ -83,7 +85,7 @@ class SharedWatch {
     bool lanes_are_compared = false;
     bool writes = false;
     bool has_strong = false;         // accesses: else those sets are empty
-    std::uint32_t strong_sizes = 0;  // their bytes, which are powers of two
+    std::uint32_t strong_sizes = 0;  // their elements' bytes, which are powers of two
     std::vector<Access> log;
     bool empty() const { return low >= high; }
   };

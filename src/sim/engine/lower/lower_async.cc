@@ -245,7 +245,7 @@ void Lowering::copy_bulk() {
     m.take("noftz");
     form.op = take_reduction(m);
     form.type = m.need_type();
-    if (find_reduction(form.op, form.type) == nullptr) {
+    if (!find_reduction(form.op, form.type)) {
       throw Unsupported{"there is no such reduction of this type"};
     }
   }
@@ -364,7 +364,7 @@ void Lowering::async_store() {
     throw Unsupported{"it stores elements of 32 or 64 bits, 128 bits at most"};
   }
   form.type = form.reduces ? type : bits == 64 ? Type::kB64 : Type::kB32;
-  if (form.reduces && (is_float_type(type) || find_reduction(form.op, type) == nullptr)) {
+  if (form.reduces && (is_float_type(type) || !find_reduction(form.op, type))) {
     throw Unsupported{"there is no such reduction of this type"};
   }
   need_operands(3, 3);
