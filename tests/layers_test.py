@@ -54,7 +54,7 @@ PUBLIC = {
     "launch.h": "launch", "launch_plan.h": "launch", "graph.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "tensor_map.h": "launch",
     "metadata.h": "metadata",
-    "program.h": "program",
+    "program.h": "program", "tune_choices.h": "program",
     "kernel_module.h": "load", "rewrite.h": "load",
     "bindings.h": "bind",
     "edge.h": "pdl", "check.h": "edges", "report.h": "play",
@@ -62,6 +62,7 @@ PUBLIC = {
     "bundle.h": "bundle",
     "signing.h": "bundle", "tvm_library.h": "bundle",
     "dlpack.h": "session", "loaded_program.h": "session", "executable.h": "session", "schedules.h": "session",
+    "tune.h": "tune",
     "baton.h": "cli",
 }
 

@@ -43,5 +43,6 @@
 #include "baton/span.h"
 #include "baton/stream.h"
 #include "baton/tensor_map.h"
+#include "baton/tune.h"
 #include "baton/tvm_library.h"
 #include "baton/version.h"

@@ -133,6 +133,8 @@ struct BundleOptions {
   // for the default values of all symbols, and for each set of values in `verdicts_for`.
   bool verdicts = true;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> verdicts_for = {};
+  // Tuned records, as `to_text` of baton/tune.h writes them. `find_tuned` finds them.
+  std::vector<std::string> tuned = {};
   bool use_cache = true;  // the compile cache
   // Signs the bundle; nothing leaves it unsigned.
   std::optional<SigningKey> key = std::nullopt;

@@ -11,6 +11,7 @@
 #include "baton/forward.h"
 #include "baton/kernel_module.h"
 #include "baton/program.h"
+#include "baton/tune_choices.h"
 
 namespace baton {
 
@@ -29,6 +30,10 @@ class BATON_API LoadedProgram {
   // and no file but the bundle. Throws kInvalidInput if the bundle has no image for the device or
   // is damaged, and the errors of loading.
   static LoadedProgram load(const Bundle& bundle, const Device& device,
+                            const LoadOptions& options = {});
+
+  // The same with choices that tuning made (baton/tune.h). Throws also what `with_choices` throws.
+  static LoadedProgram load(const Bundle& bundle, const Device& device, const TuneChoices& choices,
                             const LoadOptions& options = {});
 
   const Program& program() const;

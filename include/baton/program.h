@@ -280,6 +280,14 @@ struct BATON_API Requirement {
   BATON_API friend bool operator==(const Requirement& a, const Requirement& b);
 };
 
+// The values that tuning may give to a symbol instead of its default (baton/tune.h). The default is
+// always among the candidates.
+struct TuneParameter {
+  std::string symbol = {};
+  std::vector<Expression> values = {};  // over other symbols
+  SourceLocation where = {};
+};
+
 // A __device__ or __constant__ variable in the module of one of the program's kernels.
 struct ModuleVariable {
   std::string kernel = {};  // the kernel's name in the program
@@ -462,6 +470,7 @@ struct ProgramStep {
 };
 
 BATON_API bool operator==(const ProgramSymbol& a, const ProgramSymbol& b);
+BATON_API bool operator==(const TuneParameter& a, const TuneParameter& b);
 BATON_API bool operator==(const ProgramBuffer& a, const ProgramBuffer& b);
 BATON_API bool operator==(const ProgramKernel& a, const ProgramKernel& b);
 BATON_API bool operator==(const ProgramStep& a, const ProgramStep& b);
@@ -474,6 +483,7 @@ struct ProgramDefinition {
   std::vector<std::filesystem::path> included = {};  // the files that `text` includes, in any depth
   std::vector<ProgramSymbol> symbols = {};
   std::vector<Requirement> requirements = {};
+  std::vector<TuneParameter> tune = {};
   std::vector<ProgramBuffer> buffers = {};
   std::vector<ProgramKernel> kernels = {};
   // Steps that are executed once when the program is bound, before any run. They use weights,
@@ -503,6 +513,7 @@ class BATON_API Program {
   const ProgramDefinition& definition() const { return *definition_; }
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
   const std::vector<Requirement>& requirements() const { return definition_->requirements; }
+  const std::vector<TuneParameter>& tune_parameters() const { return definition_->tune; }
   const std::vector<ProgramBuffer>& buffers() const { return definition_->buffers; }
   const std::vector<ProgramKernel>& kernels() const { return definition_->kernels; }
   const std::vector<ProgramStep>& setup() const { return definition_->setup; }
@@ -553,6 +564,9 @@ class BATON_API ProgramBuilder {
   // Adds a comparison that must hold, such as "N % 8 == 0". `name` says what it is for.
   ProgramBuilder& require(std::string_view comparison, std::string name = {},
                           const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  // Adds the values that tuning may give to a symbol.
+  ProgramBuilder& tune(std::string symbol, std::vector<Expression> values,
+                       const char* file = __builtin_FILE(), int line = __builtin_LINE());
   // Adds all parts of another program, as `include` of a program file does. A symbol that is added
   // later under the name of one of them takes its place.
   ProgramBuilder& include(const Program& program);

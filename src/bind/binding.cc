@@ -61,7 +61,7 @@ class SymbolBinder {
     std::vector<BoundSymbol> result;
     for (std::size_t i = 0; i < known_.size(); ++i) {
       const ProgramSymbol& symbol = program_.symbols()[i];
-      result.push_back(known_[i].value_or(BoundSymbol{symbol.name, symbol.value, "the program"}));
+      result.push_back(known_[i].value_or(BoundSymbol{symbol.name, symbol.value, kProgramSource}));
     }
     for (const GivenArray& array : given_) check_shape(array, result);
     return result;

@@ -10,6 +10,9 @@
 
 namespace baton::bind {
 
+// The source of a symbol that has its default value.
+inline constexpr const char* kProgramSource = "the program";
+
 // What every symbol of the program is worth, and who said so: the command line or the caller, the
 // shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
 // inputs whose dtype or shape the program does not take and for values that disagree.

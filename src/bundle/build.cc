@@ -62,6 +62,9 @@ class BundleBuilder {
     const std::string text = program_text();
     add(std::string(kProgramSection),
         keep(options_.sources ? text : without_sources(text, program_.file().string())));
+    for (const std::string& record : options_.tuned) {
+      add(fmt::format("{}record.json", kTunedFolder), keep(record));
+    }
     // Without weights, which no verdict depends on, the bundle fits into memory.
     std::vector<edges::KeptJudgement> kept;
     if (judge)

@@ -13,7 +13,8 @@ namespace {
 
 bool is_known(std::string_view name) {
   return name == kProgramSection || name.starts_with(kImageFolder) ||
-         name.starts_with(kSourceFolder) || name.starts_with(kFileFolder);
+         name.starts_with(kSourceFolder) || name.starts_with(kFileFolder) ||
+         name.starts_with(kTunedFolder);
 }
 
 // Whether a folder may take a file of that name: it leads nowhere else.

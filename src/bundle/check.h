@@ -20,5 +20,6 @@ inline constexpr std::string_view kProgramSection = "program.toml";
 inline constexpr std::string_view kImageFolder = "images/";
 inline constexpr std::string_view kSourceFolder = "sources/";
 inline constexpr std::string_view kFileFolder = "files/";
+inline constexpr std::string_view kTunedFolder = "tuned/";
 
 }  // namespace baton::bundle

@@ -211,7 +211,7 @@ void show_interrupted(BenchMeasurement& measurement, Output& output) {
 
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   for (const char* value :
-       {"device", "device_name", "program", "symbols", "executor", "run", "ceiling"}) {
+       {"device", "device_name", "program", "symbols", "executor", "tuned", "run", "ceiling"}) {
     output.result()[value] = nullptr;
   }
   output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";

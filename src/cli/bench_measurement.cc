@@ -7,8 +7,10 @@
 #include "cli/json.h"
 #include "cli/or_null.h"
 #include "cli/run_report.h"
+#include "cli/tune_report.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/tuned_program.h"
 
 namespace baton::cli {
 namespace {
@@ -29,7 +31,11 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = named.prepare(device, options);
+  const auto tuned = tools::take_tuned(named, device, bindings,
+                                       {command.untuned, command.fixed_executor}, options);
+  show_tuned(tuned, output);
+  Executable executable =
+      named.prepare(device, options, tuned ? tuned->variant.choices : TuneChoices{});
   const RunOptions limits = timed_options(command.timeout, interrupt);
   bindings.setup = {limits.timeout, limits.interrupt};
   output.progress("bind and upload");

@@ -20,6 +20,14 @@ tools::TrustedFiles trusted_files(const RawOptions& raw) {
   return {raw.trusted.begin(), raw.trusted.end()};
 }
 
+// Nothing where the option was left out.
+std::optional<ExecutorKind> parse_executor(const std::string& text) {
+  constexpr std::string_view kExecutors[] = {"stream", "graph"};
+  check_choice("--executor", text, kExecutors);
+  if (text.empty()) return std::nullopt;
+  return text == "graph" ? ExecutorKind::kGraph : ExecutorKind::kStream;
+}
+
 template <typename T>
 T checked_common(const RawOptions& raw) {
   T command;
@@ -39,9 +47,10 @@ T checked_common(const RawOptions& raw) {
   if (!raw.timeout.empty()) {
     command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
   }
-  constexpr std::string_view kExecutors[] = {"stream", "graph"};
-  check_choice("--executor", raw.executor, kExecutors);
-  if (raw.executor == "graph") command.executor = ExecutorKind::kGraph;
+  const std::optional<ExecutorKind> executor = parse_executor(raw.executor);
+  command.fixed_executor = executor.has_value();
+  command.executor = executor.value_or(ExecutorKind::kStream);
+  command.untuned = raw.untuned;
   command.pdl = parse_pdl(raw.pdl);
   command.rewrite = parse_rewrite(raw.rewrite);
   return command;
@@ -56,6 +65,8 @@ void check_looks(const RawOptions& raw, RunCommand& command) {
                             : command.until           ? "--until"
                             : command.find_non_finite ? "--find-nan"
                                                       : nullptr;
+  // Only a stream has something between its steps.
+  command.fixed_executor |= looks != nullptr;
   if (looks != nullptr && command.executor == ExecutorKind::kGraph) {
     throw error(ErrorCode::kInvalidInput,
                 "{} looks between steps, and --executor graph makes them one launch; leave one out",
@@ -174,6 +185,29 @@ Command checked_bench(const RawOptions& raw) {
       throw error(ErrorCode::kInvalidInput, "--plot {} ends in neither .svg nor .html",
                   printable(raw.plot));
     }
+  }
+  return command;
+}
+
+Command checked_tune(const RawOptions& raw) {
+  TuneCommand command;
+  command.json = raw.json;
+  command.strict = raw.strict;
+  command.trusted = trusted_files(raw);
+  command.program = raw.file;
+  if (!raw.output.empty()) command.output = raw.output;
+  if (!raw.device.empty()) command.device = raw.device;
+  command.symbols = parse_symbols(raw.set);
+  command.inputs = parse_assignments("--input", raw.inputs, "FILE.npy");
+  if (!raw.seed.empty()) {
+    command.seed = parse_integer<std::uint64_t>("--seed", raw.seed, 0, "a number of at least 0");
+  }
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  command.executor = parse_executor(raw.executor);
+  if (!raw.budget.empty()) {
+    command.budget = parse_real("--budget", raw.budget, true, "a number of seconds of at least 0");
   }
   return command;
 }

@@ -16,6 +16,7 @@ Command checked_init(const RawOptions& raw);
 Command checked_run(const RawOptions& raw);
 Command checked_check(const RawOptions& raw);
 Command checked_bench(const RawOptions& raw);
+Command checked_tune(const RawOptions& raw);
 Command checked_build(const RawOptions& raw);
 Command checked_sign(const RawOptions& raw);
 Command checked_compile(const RawOptions& raw);

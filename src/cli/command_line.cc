@@ -15,8 +15,6 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::string_view kLaterCommands[] = {"tune"};
-
 // Where the options of a command are listed; of Baton itself for null.
 std::string help_call(const CommandRow* command) {
   return command == nullptr ? "baton --help" : fmt::format("baton {} --help", command->name);
@@ -112,11 +110,6 @@ class CommandLineParser {
     if (extras.empty()) return;
     const std::string& word = extras.front();
     if (word.starts_with("-")) refuse_option(nullptr, word);
-    if (std::find(std::begin(kLaterCommands), std::end(kLaterCommands), word) !=
-        std::end(kLaterCommands)) {
-      throw error(ErrorCode::kInvalidInput, "baton {} is not in this release{}", word,
-                  suggestion("", command_names()));
-    }
     named_command(word);
   }
 

@@ -196,7 +196,8 @@ TEST(CommandLine, RefusalsNameWhatIsWrong) {
   const Case cases[] = {
       {{}, {"no command", "run"}},
       {{"rum"}, {"\"rum\"", "did you mean \"run\""}},
-      {{"tune", "p.toml"}, {"tune", "not in this release"}},
+      {{"tune"}, {"baton tune PROGRAM", "a program file"}},
+      {{"tune", "p.toml", "--budget", "-1"}, {"--budget", "-1"}},
       {{"build", "p.toml"}, {"baton build PROGRAM -o OUT.baton", "a file to write"}},
       {{"build", "-o", "p.baton"}, {"baton build PROGRAM -o OUT.baton", "a program file"}},
       {{"build", "p.toml", "-o", "p.baton", "--arch", "a,"}, {"--arch", "\"a,\""}},

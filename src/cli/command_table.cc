@@ -96,7 +96,25 @@ Options running(std::string_view repeat) {
                   {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
                   {"--executor", "KIND",
                    "stream: enqueue step by step (the default); graph: make it one CUDA graph",
-                   &Raw::executor, words("stream graph")}}});
+                   &Raw::executor, words("stream graph")},
+                  {"--untuned", "", "Leave out what baton tune found; so does BATON_TUNE=off",
+                   &Raw::untuned}}});
+}
+
+Options tune_options() {
+  return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
+           &Raw::device, words("cuda cuda:0 sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+          output("OUT.baton", "Build a bundle that has what was found"),
+          {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
+          {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
+          {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
+           kFile},
+          {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+          {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+          {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
+           &Raw::executor, words("stream graph")},
+          trusted(),
+          strict()};
 }
 
 Options run_options() {
@@ -240,6 +258,16 @@ std::vector<CommandRow> make_table() {
         {"See it", "baton bench p.toml --plot p.svg"}},
        "",
        checked_bench},
+      {"tune",
+       "Search for a faster way to execute a program, and keep it if it is certainly faster",
+       "PROGRAM",
+       {program},
+       tune_options(),
+       {{"Tune it for the first GPU, for the sizes of the file", "baton tune p.toml"},
+        {"Ship what was found", "baton tune p.toml -o p.baton"},
+        {"See what it gains", "baton bench p.toml && baton bench p.toml --untuned"}},
+       "",
+       checked_tune},
       {"build",
        "Build a bundle: one file that runs a program without a compiler",
        "PROGRAM -o OUT.baton",

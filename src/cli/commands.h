@@ -15,6 +15,7 @@ void doctor(const DoctorCommand& command, Output& output);
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void check(const CheckCommand& command, Output& output);
 void bench(const BenchCommand& command, Output& output, const std::atomic<bool>& interrupt);
+void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& interrupt);
 void init(const InitCommand& command, Output& output);
 void build(const BuildCommand& command, Output& output);
 void sign(const SignCommand& command, Output& output);

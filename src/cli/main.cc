@@ -91,6 +91,7 @@ struct Dispatch {
   void operator()(const RunCommand& command) const { run(command, output, interrupted); }
   void operator()(const CheckCommand& command) const { check(command, output); }
   void operator()(const BenchCommand& command) const { bench(command, output, interrupted); }
+  void operator()(const TuneCommand& command) const { tune(command, output, interrupted); }
   void operator()(const InitCommand& command) const { init(command, output); }
   void operator()(const BuildCommand& command) const { build(command, output); }
   void operator()(const SignCommand& command) const { sign(command, output); }

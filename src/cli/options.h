@@ -55,6 +55,8 @@ struct RunCommand {
   ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;        // of the steps that say auto
   std::optional<RewriteMode> rewrite;  // of the kernels that say nothing
+  bool fixed_executor = false;         // a tuned record does not choose it
+  bool untuned = false;                // no tuned record is used
   std::optional<Schedule> schedule;
   std::vector<Schedule> schedules;  // under which the run is compared with the first of them
   Races races = Races::kUsual;
@@ -97,6 +99,23 @@ struct BenchCommand {
   ExecutorKind executor = ExecutorKind::kStream;
   PdlMode pdl = PdlMode::kAuto;
   std::optional<RewriteMode> rewrite;
+  bool fixed_executor = false;  // a tuned record does not choose it
+  bool untuned = false;         // no tuned record is used
+};
+
+struct TuneCommand {
+  bool json = false;
+  bool strict = false;
+  tools::TrustedFiles trusted;
+  std::filesystem::path program;
+  std::optional<std::filesystem::path> output;  // a bundle with the record
+  std::optional<std::string> device;
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  std::vector<Assignment> inputs;
+  std::uint64_t seed = 0;
+  std::optional<double> timeout;         // seconds, of each run
+  std::optional<ExecutorKind> executor;  // empty: tuned too
+  double budget = 20;                    // seconds
 };
 
 struct BuildCommand {
@@ -197,9 +216,9 @@ struct ShowHelp {
   std::string command;
 };
 
-using Command =
-    std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand, BenchCommand,
-                 BuildCommand, SignCommand, InitCommand, ExplainCommand, CompileCommand,
-                 InspectCommand, CacheCommand, ExecCommand, PtxasCommand, ToolkitCommand>;
+using Command = std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand,
+                             BenchCommand, TuneCommand, BuildCommand, SignCommand, InitCommand,
+                             ExplainCommand, CompileCommand, InspectCommand, CacheCommand,
+                             ExecCommand, PtxasCommand, ToolkitCommand>;
 
 }  // namespace baton::cli

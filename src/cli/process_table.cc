@@ -21,6 +21,7 @@ constexpr ExitStatusRow kStatuses[] = {
 constexpr EnvironmentRow kVariables[] = {
     {"BATON_DEVICE", "The device, if --device is absent"},
     {"BATON_PDL", "off: no launch overlaps the launch before it; overrides the program and --pdl"},
+    {"BATON_TUNE", "off: what baton tune found is left out, as by --untuned"},
     {"BATON_LOG", "error, warning (the default), info or debug: messages on standard error"},
     {"BATON_CACHE_DIR",
      "The folder of the compile cache; default: $XDG_CACHE_HOME/baton, then ~/.cache/baton"},

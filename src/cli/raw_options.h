@@ -12,12 +12,12 @@ struct RawOptions {
   bool json = false, help = false, version = false, strict = false, verbose = false;
   bool ptx = false, cubin = false, no_sources = false, weights = false, find_nan = false;
   bool keep_going = false, warnings_as_errors = false, print_environment = false;
-  bool reference = false;
+  bool reference = false, untuned = false;
   std::string file, second, word, folder;  // the arguments
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
-  std::string baseline, limit, plot, html, sarif, junit;
+  std::string budget, baseline, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> set, inputs, outputs, expected, entries,
       trusted;                    // options that may be repeated

@@ -15,6 +15,7 @@
 #include "cli/run_report.h"
 #include "cli/schedule_report.h"
 #include "cli/seen_steps.h"
+#include "cli/tune_report.h"
 #include "tools/basics.h"
 #include "tools/comparison.h"
 #include "tools/device_facts.h"
@@ -23,6 +24,7 @@
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
 #include "tools/source_lines.h"
+#include "tools/tuned_program.h"
 
 namespace baton::cli {
 namespace {
@@ -41,8 +43,9 @@ std::vector<std::string> more_results(const RunCommand& command, const Executabl
   return names;
 }
 
-baton::RunOptions run_options(const RunCommand& command, const std::vector<std::string>& results,
-                              SeenSteps* seen, Output& output, const std::atomic<bool>& interrupt) {
+baton::RunOptions run_options(const RunCommand& command, ExecutorKind executor,
+                              const std::vector<std::string>& results, SeenSteps* seen,
+                              Output& output, const std::atomic<bool>& interrupt) {
   baton::RunOptions options = timed_options(command.timeout, interrupt);
   options.repeat = command.repeat;
   if (command.schedule) options.schedule = *command.schedule;
@@ -54,7 +57,7 @@ baton::RunOptions run_options(const RunCommand& command, const std::vector<std::
     options.after_step = [seen](const CompletedStep& step) { return seen->add(step); };
   }
   const auto start = std::chrono::steady_clock::now();
-  const bool in_graph = command.executor == ExecutorKind::kGraph;
+  const bool in_graph = executor == ExecutorKind::kGraph;
   options.progress = [&output, start, in_graph,
                       repeat = command.repeat](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
@@ -98,7 +101,8 @@ void write_page(const RunCommand& command, const RunRecord& record, Output& outp
 void run_program(const RunCommand& command, RunRecord& record, Output& output,
                  const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
-  for (const char* value : {"device", "device_name", "program", "symbols", "executor", "graph"}) {
+  for (const char* value :
+       {"device", "device_name", "program", "symbols", "executor", "tuned", "graph"}) {
     output.result()[value] = nullptr;
   }
   output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
@@ -137,7 +141,11 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;
-  Executable executable = named.prepare(device, options);
+  const auto tuned = tools::take_tuned(named, device, bindings,
+                                       {command.untuned, command.fixed_executor}, options);
+  show_tuned(tuned, output);
+  Executable executable =
+      named.prepare(device, options, tuned ? tuned->variant.choices : TuneChoices{});
   if (command.keep) {
     std::vector<std::string> remarks;
     tools::keep_modules(program, executable.modules(), "--keep", *command.keep, remarks);
@@ -173,7 +181,8 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   };
   const std::vector<std::string> more = more_results(command, executable, expected);
   try {
-    RunOptions run = run_options(command, more, seen ? &*seen : nullptr, output, interrupt);
+    RunOptions run =
+        run_options(command, options.executor, more, seen ? &*seen : nullptr, output, interrupt);
     // The page shows a timeline where there is one.
     run.trace = run.trace || (command.html && tools::is_simulated(device));
     executable.run(run);

@@ -26,6 +26,12 @@ ProgramBuilder& ProgramBuilder::require(std::string_view comparison, std::string
   return *this;
 }
 
+ProgramBuilder& ProgramBuilder::tune(std::string symbol, std::vector<Expression> values,
+                                     const char* file, int line) {
+  definition_.tune.push_back({std::move(symbol), std::move(values), {file, line}});
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::include(const Program& program) {
   const ProgramDefinition& other = program.definition();
   const auto append = [](auto& to, const auto& from) {
@@ -34,6 +40,7 @@ ProgramBuilder& ProgramBuilder::include(const Program& program) {
   append(definition_.symbols, other.symbols);
   included_symbols_ = definition_.symbols.size();
   append(definition_.requirements, other.requirements);
+  append(definition_.tune, other.tune);
   append(definition_.buffers, other.buffers);
   append(definition_.kernels, other.kernels);
   append(definition_.setup, other.setup);

@@ -136,8 +136,8 @@ bool operator==(const ProgramStep& a, const ProgramStep& b) {
 bool operator==(const Program& a, const Program& b) {
   const auto all = [](const Program& program) {
     const ProgramDefinition& all_parts = *program.definition_;
-    return std::tie(all_parts.name, all_parts.symbols, all_parts.requirements, all_parts.buffers,
-                    all_parts.kernels, all_parts.setup, all_parts.steps);
+    return std::tie(all_parts.name, all_parts.symbols, all_parts.requirements, all_parts.tune,
+                    all_parts.buffers, all_parts.kernels, all_parts.setup, all_parts.steps);
   };
   return all(a) == all(b);
 }

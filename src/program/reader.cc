@@ -13,6 +13,7 @@
 #include "program/buffer_init.h"
 #include "program/names.h"
 #include "program/requirement.h"
+#include "program/tune_parameter.h"
 
 namespace baton {
 namespace {
@@ -20,8 +21,8 @@ namespace {
 using Kind = DocumentNode::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 8> kProgramKeys = {
-    "name", "include", "require", "symbols", "buffers", "kernels", "setup", "steps"};
+constexpr std::array<std::string_view, 9> kProgramKeys = {
+    "name", "include", "require", "symbols", "tune", "buffers", "kernels", "setup", "steps"};
 constexpr std::array<std::string_view, 9> kBufferKeys = {
     "dtype", "shape", "role", "init", "file", "tensor", "convert", "variable", "expect"};
 constexpr std::array<std::string_view, 12> kKernelKeys = {
@@ -52,6 +53,11 @@ class PartReader {
     if (const DocumentNode* require = top_.find("require")) {
       for (Requirement& each : read_requirements(document_, *require)) {
         program_.requirements.push_back(std::move(each));
+      }
+    }
+    if (const DocumentNode* tune = top_.find("tune")) {
+      for (TuneParameter& each : read_tune_parameters(document_, *tune)) {
+        program_.tune.push_back(std::move(each));
       }
     }
     for_each("buffers", [&](const auto& member) { program_.buffers.push_back(buffer(member)); });

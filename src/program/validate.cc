@@ -13,6 +13,7 @@
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
 #include "program/tensor_pattern.h"
+#include "program/tune_parameter.h"
 
 namespace baton {
 namespace {
@@ -158,6 +159,7 @@ Validation validate(ProgramDefinition& program) {
       scope.check_names(*requirement.right.code());
     });
   }
+  check_tune_parameters(program.tune, program, scope);
   for (ProgramKernel& kernel : program.kernels) located(kernel, [&] { check(kernel, scope); });
   check_variables(program, scope);
   if (program.steps.empty()) {

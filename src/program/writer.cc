@@ -10,6 +10,7 @@
 #include "program/requirement.h"
 #include "program/steps/step_kind.h"
 #include "program/toml_table.h"
+#include "program/tune_parameter.h"
 
 namespace baton {
 namespace {
@@ -35,6 +36,9 @@ class ProgramWriter {
     }
     out_ = top.as_lines();
     write_symbols();
+    if (!program_.tune_parameters().empty()) {
+      out_ += "\n[tune]\n" + toml_tune_parameters(program_.tune_parameters());
+    }
     for (const ProgramBuffer& buffer : program_.buffers()) {
       section(fmt::format("buffers.{}", buffer.name), buffer_table(buffer));
     }

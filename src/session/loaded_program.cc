@@ -197,7 +197,12 @@ LoadedProgram LoadedProgram::load(const Program& program, const Device& device,
 
 LoadedProgram LoadedProgram::load(const Bundle& bundle, const Device& device,
                                   const LoadOptions& options) {
-  const Program program = bundle.program();
+  return load(bundle, device, TuneChoices{}, options);
+}
+
+LoadedProgram LoadedProgram::load(const Bundle& bundle, const Device& device,
+                                  const TuneChoices& choices, const LoadOptions& options) {
+  const Program program = with_choices(bundle.program(), choices);
   return LoadedProgram(std::make_shared<const LoadedProgramState>(
       program, bundle::read_definitions(bundle, program, device), device, options,
       bundle::known_verdicts(bundle)));

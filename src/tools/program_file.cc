@@ -18,9 +18,11 @@ ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& 
   return {std::move(program), std::move(bundle)};
 }
 
-Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options) const {
-  if (!bundle) return Executable::prepare(program, device, options);
-  return Executable(LoadedProgram::load(*bundle, device, options.load()), options.executor);
+Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options,
+                                const TuneChoices& choices) const {
+  if (!bundle) return Executable::prepare(with_choices(program, choices), device, options);
+  return Executable(LoadedProgram::load(*bundle, device, choices, options.load()),
+                    options.executor);
 }
 
 std::string for_architectures(const Bundle& bundle) {

@@ -5,6 +5,7 @@
 
 #include "baton/bundle.h"
 #include "baton/executable.h"
+#include "baton/tune_choices.h"
 #include "tools/trust.h"
 
 namespace baton::tools {
@@ -15,7 +16,8 @@ struct ProgramFile {
   std::optional<Bundle> bundle;
 
   // Throws what LoadedProgram::load throws.
-  Executable prepare(const Device& device, const PrepareOptions& options) const;
+  Executable prepare(const Device& device, const PrepareOptions& options,
+                     const TuneChoices& choices = {}) const;
 };
 
 // Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where

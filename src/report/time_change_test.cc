@@ -1,10 +1,10 @@
-#include "tools/time_change.h"
+#include "report/time_change.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace baton::tools {
+namespace baton {
 namespace {
 
 std::vector<double> times(std::size_t count, double factor) {
@@ -74,4 +74,4 @@ TEST(TimeChange, ManyPairs) {
 }
 
 }  // namespace
-}  // namespace baton::tools
+}  // namespace baton

@@ -1,10 +1,10 @@
-#include "tools/time_change.h"
+#include "report/time_change.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace baton::tools {
+namespace baton {
 namespace {
 
 constexpr std::size_t kFewest = 6;
@@ -80,4 +80,4 @@ std::optional<TimeChange> unpaired_change(std::span<const double> before,
   return change;
 }
 
-}  // namespace baton::tools
+}  // namespace baton

@@ -1,0 +1,72 @@
+#include "baton/tune.h"
+
+#include <nlohmann/json.hpp>
+
+#include "baton/bundle.h"
+#include "cli/commands.h"
+#include "cli/counted.h"
+#include "cli/run_report.h"
+#include "cli/tune_report.h"
+#include "tools/basics.h"
+#include "tools/files.h"
+#include "tools/program_arrays.h"
+#include "tools/program_file.h"
+
+namespace baton::cli {
+namespace {
+
+TuneOptions tune_options(const TuneCommand& command, const Program& program, Output& output,
+                         const std::atomic<bool>& interrupt) {
+  TuneOptions options;
+  options.bindings.symbols = command.symbols;
+  options.bindings.seed = command.seed;
+  options.bindings.inputs =
+      tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
+  options.executor = command.executor;
+  options.budget = command.budget;
+  if (command.timeout) options.timeout = std::chrono::duration<double>(*command.timeout);
+  options.interrupt = &interrupt;
+  options.progress = [&output](const TuneProgress& progress) {
+    output.progress(progress.what, progress.share, progress.seconds);
+  };
+  return options;
+}
+
+}  // namespace
+
+void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  for (const char* value : {"device", "device_name", "program", "cost", "untuned", "tuned",
+                            "accepted", "remark", "record"}) {
+    output.result()[value] = nullptr;
+  }
+  output.result()["trials"] = nlohmann::ordered_json::array();
+  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
+  if (command.output) {
+    if (named.bundle) {
+      throw error(ErrorCode::kInvalidInput,
+                  "-o builds a bundle, and {} is one already; tune the program file",
+                  command.program.string());
+    }
+    tools::require_target("-o " + command.output->string(), *command.output);
+  }
+  show_program(named.program, command.program, output);
+  const Device device = command.device ? Device::open(*command.device) : Device::open();
+  show_device(device, output);
+  output.flush();
+  const TuneOptions options = tune_options(command, named.program, output, interrupt);
+  const TuneReport report =
+      named.bundle ? tune(*named.bundle, device, options) : tune(named.program, device, options);
+  show_search(report, output);
+  if (!command.output) return;
+  output.progress("build the bundle");
+  BundleOptions bundle;
+  bundle.architectures = {device.compile_arch()};
+  bundle.tuned = {to_text(report.record)};
+  for (const std::string& remark : write_bundle(named.program, *command.output, bundle)) {
+    output.warning(remark);
+  }
+  output.result()["bundle"] = command.output->string();
+  output.line("wrote    {}", command.output->string());
+}
+
+}  // namespace baton::cli

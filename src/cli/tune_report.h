@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "baton/tune.h"
+#include "cli/output.h"
+
+namespace baton::cli {
+
+// The record that a run or a measurement uses: a line, and "tuned" and "executor" of the JSON
+// object. Nothing is said of no record.
+void show_tuned(const std::optional<TuneRecord>& record, Output& output);
+
+// What a search tried and found: a table and the result, and the JSON object.
+void show_search(const TuneReport& report, Output& output);
+
+}  // namespace baton::cli

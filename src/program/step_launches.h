@@ -1,0 +1,31 @@
+#pragma once
+
+#include <type_traits>
+#include <variant>
+
+#include "baton/program.h"
+
+namespace baton {
+
+// Calls `visit` with each launch among the steps and the groups in them, in the program's order:
+// that of the launches' numbers. `steps` is a vector of ProgramStep, const or not.
+template <typename Steps, typename Visit>
+void for_each_launch(Steps& steps, Visit&& visit) {
+  for (auto& step : steps) {
+    std::visit(
+        [&](auto& action) {
+          using Action = std::remove_const_t<std::remove_reference_t<decltype(action)>>;
+          if constexpr (std::is_same_v<Action, LaunchStep>) {
+            visit(action);
+          } else if constexpr (std::is_same_v<Action, ParallelStep>) {
+            for (auto& branch : action.branches) for_each_launch(branch, visit);
+          } else if constexpr (!std::is_same_v<Action, CopyStep> &&
+                               !std::is_same_v<Action, FillStep>) {
+            for_each_launch(action.steps, visit);
+          }
+        },
+        step.action);
+  }
+}
+
+}  // namespace baton

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "baton/check.h"
+#include "baton/program.h"
+#include "baton/tune.h"
+
+namespace baton::tuning {
+
+// What a search may vary of a program: what the program and the caller leave open.
+struct Freedom {
+  bool edges = true;                      // edges, rewrites and placements
+  bool executor = true;                   // stream or graph
+  std::vector<BoundSymbol> symbols = {};  // the program's, with the values of the untuned program
+};
+
+// The variants that differ from the best one so far in one thing.
+struct Pass {
+  std::string name;
+  std::vector<TuneVariant> variants;  // the best one so far is not among them
+};
+
+// One step of a search: makes a pass from the best variant so far, and the edges that it has. A
+// pass may have no variants.
+using MakePass = std::function<Pass(const TuneVariant& best, const std::vector<EdgeReport>& edges)>;
+
+// All passes over a program, those with the greatest effect first. Refer to nothing.
+std::vector<MakePass> passes_of(const Program& program, const Freedom& freedom);
+
+}  // namespace baton::tuning

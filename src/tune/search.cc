@@ -1,0 +1,240 @@
+#include "tune/search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "bind/binding.h"
+
+namespace baton::tuning {
+namespace {
+
+// The share of the budget that the search may use: the rest is for fresh runs of the best variant.
+constexpr double kSearchShare = 0.75;
+// Passes that change nothing end a search; so many sweeps end it in any case.
+constexpr int kMaxSweeps = 3;
+
+// The first output whose bits differ; nothing where all are equal.
+std::optional<std::string> difference_of(const std::map<std::string, Array>& got,
+                                         const std::map<std::string, Array>& want) {
+  for (const auto& [name, array] : want) {
+    const Array& other = got.at(name);
+    if (other.shape != array.shape) return name + " has another shape";
+    if (other.bytes != array.bytes) return name + " differs";
+  }
+  return std::nullopt;
+}
+
+// Whether a variant that fails so says nothing of the device: others can go on.
+bool is_refusal(const Error& failure, bool simulated) {
+  switch (failure.code()) {
+    case ErrorCode::kInvalidInput:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kCompile:
+    case ErrorCode::kLimit:
+    case ErrorCode::kMismatch:
+    case ErrorCode::kOutOfMemory:
+    case ErrorCode::kUnsupported:
+      return true;
+    case ErrorCode::kFault:
+      return simulated;
+    case ErrorCode::kTimeout:
+    case ErrorCode::kDamaged:
+    case ErrorCode::kNoDevice:
+    case ErrorCode::kDriver:
+    case ErrorCode::kInterrupted:
+    case ErrorCode::kInternal:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Search::Search(const Subject& subject, const TuneOptions& options)
+    : subject_(subject),
+      options_(options),
+      exact_(is_exact(subject.device())),
+      start_(std::chrono::steady_clock::now()),
+      limits_{.timeout = options.timeout, .interrupt = options.interrupt} {
+  untuned_.executor = options.executor.value_or(ExecutorKind::kStream);
+  best_ = untuned_;
+}
+
+double Search::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Search::report_progress(const std::string& what) const {
+  if (options_.interrupt != nullptr && *options_.interrupt) {
+    throw error(ErrorCode::kInterrupted, "the search was interrupted");
+  }
+  if (!options_.progress) return;
+  const double share = options_.budget > 0 ? std::min(seconds() / options_.budget, 1.0) : 1.0;
+  options_.progress({what, share, seconds()});
+}
+
+RaceRules Search::rules(const std::string& what, double until) const {
+  RaceRules rules;
+  rules.exact = exact_;
+  rules.deadline = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                std::chrono::duration<double>(until));
+  rules.on_round = [this, what](std::uint64_t round) {
+    report_progress(fmt::format("{}, round {}", what, round + 1));
+  };
+  return rules;
+}
+
+std::unique_ptr<Arm> Search::arm(const TuneVariant& variant) const {
+  return std::make_unique<Arm>(subject_.load(variant.choices), variant.executor, options_.bindings,
+                               base_.get(), limits_);
+}
+
+std::unique_ptr<Arm> Search::candidate(const TuneVariant& variant, TuneTrial& trial) const {
+  try {
+    std::unique_ptr<Arm> made = arm(variant);
+    const auto difference = difference_of(made->results(), wanted_);
+    if (!difference) return made;
+    trial.refused = "the output " + *difference;
+  } catch (const Error& failure) {
+    if (!is_refusal(failure, exact_)) throw;
+    // On the simulated GPU a fault leaves an error state.
+    if (failure.code() == ErrorCode::kFault) subject_.device().recover();
+    trial.refused = failure.message();
+  }
+  return nullptr;
+}
+
+void Search::check_base() {
+  report_progress("the untuned program");
+  base_ = arm(untuned_);
+  wanted_ = base_->results();
+  if (const auto difference = difference_of(base_->results(), wanted_)) {
+    throw error(ErrorCode::kMismatch,
+                "two runs of the untuned program give other results: the output {}; tuning "
+                "compares results bit by bit, so make the program repeatable",
+                *difference);
+  }
+}
+
+bool Search::try_pass(const MakePass& make_pass) {
+  const Arm& best_arm = best_arm_ ? *best_arm_ : *base_;
+  const Pass pass = make_pass(best_, best_arm.executable().edges());
+  std::vector<std::unique_ptr<Arm>> arms;
+  std::vector<Measure> measures;
+  std::vector<std::size_t> trials;  // of the arms
+  for (const TuneVariant& variant : pass.variants) {
+    const auto same = [&](const TuneTrial& trial) {
+      return trial.variant == variant && !trial.refused.empty();
+    };
+    if (std::ranges::any_of(report_.trials, same)) continue;
+    if (seconds() >= kSearchShare * options_.budget) {
+      report_.out_of_time = true;
+      break;
+    }
+    report_progress(fmt::format("{}: {}", pass.name, to_text(variant)));
+    TuneTrial& trial = report_.trials.emplace_back();
+    trial.variant = variant;
+    trial.pass = pass.name;
+    std::unique_ptr<Arm> made = candidate(variant, trial);
+    if (!made) continue;
+    trials.push_back(report_.trials.size() - 1);
+    measures.emplace_back([arm = made.get()] { return arm->measure(); });
+    arms.push_back(std::move(made));
+  }
+  if (arms.empty()) return false;
+  const std::string what =
+      fmt::format("{}: {} variant{}", pass.name, arms.size(), arms.size() == 1 ? "" : "s");
+  Arm& against = best_arm_ ? *best_arm_ : *base_;
+  const RaceResult result = race([&] { return against.measure(); }, measures,
+                                 rules(what, kSearchShare * options_.budget), random_);
+  report_.out_of_time |= result.out_of_time;
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    TuneTrial& trial = report_.trials[trials[k]];
+    trial.cost = median(result.lanes[k].costs);
+    trial.ratio = result.lanes[k].ratio;
+    trial.best = result.winner == k;
+    if (report_.base_cost == 0 && !best_arm_) report_.base_cost = median(result.lanes[k].base);
+  }
+  if (!result.winner) return false;
+  best_ = report_.trials[trials[*result.winner]].variant;
+  best_arm_ = std::move(arms[*result.winner]);
+  return true;
+}
+
+void Search::search() {
+  Freedom freedom;
+  const bool is_default =
+      options_.load.pdl == PdlMode::kAuto && options_.load.rewrite == RewriteMode::kOff;
+  freedom.edges = is_default && !exact_;
+  freedom.executor = !options_.executor && !exact_;
+  freedom.symbols = bind::bind_symbols(subject_.program(), options_.bindings);
+  const std::vector<MakePass> passes = passes_of(subject_.program(), freedom);
+  for (int sweep = 0; sweep < kMaxSweeps && !report_.out_of_time; ++sweep) {
+    bool is_better = false;
+    for (const MakePass& pass : passes) {
+      if (report_.out_of_time) break;
+      is_better |= try_pass(pass);
+    }
+    if (!is_better) break;
+  }
+}
+
+void Search::conclude() {
+  if (best_ == untuned_) return;
+  // Kernels and memory of their own: a lucky place in memory is no gain.
+  best_arm_.reset();
+  const std::unique_ptr<Arm> copy = arm(untuned_);
+  TuneTrial again;
+  const std::unique_ptr<Arm> tuned = candidate(best_, again);
+  if (!tuned) {
+    report_.remark = fmt::format("{} was not accepted: {}", to_text(best_), again.refused);
+    return;
+  }
+  copy->results();  // a run before, as the others had
+  const FinalResult result = face_off(
+      [&] { return base_->measure(); }, [&] { return copy->measure(); },
+      [&] { return tuned->measure(); }, rules("the best variant", options_.budget), random_);
+  TuneRecord& record = report_.record;
+  record.ratio = result.ratio;
+  record.noise = result.noise;
+  record.accepted = result.accepted;
+  if (result.accepted) record.variant = best_;
+  if (result.too_short) {
+    report_.out_of_time = true;
+    report_.remark = "the budget ended before fresh runs could confirm the best variant";
+  }
+}
+
+TuneReport Search::run() {
+  if (!(options_.budget >= 0)) {
+    throw error(ErrorCode::kInvalidInput, "the budget is {} seconds, it must be at least 0",
+                options_.budget);
+  }
+  if (!options_.bindings.memory.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "the buffer {} is given in memory of the caller; tuning runs a program again and "
+                "again from its first contents, so give contents as inputs",
+                options_.bindings.memory.front().first);
+  }
+  report_.record.variant = untuned_;
+  report_.record.cost = exact_ ? "warp instructions" : "seconds";
+  if (options_.budget == 0) {
+    report_.remark = "the budget is 0 seconds: nothing was tried";
+    report_.out_of_time = true;
+    return std::move(report_);
+  }
+  check_base();
+  search();
+  conclude();
+  if (report_.base_cost == 0) report_.base_cost = base_->measure();
+  if (report_.trials.empty() && report_.remark.empty()) {
+    report_.remark = exact_ ? "the simulated GPU has no time of its own: it tries [tune] symbols "
+                              "alone, and the program has none to vary"
+                            : "the program and the options leave nothing to vary";
+  }
+  report_.seconds = seconds();
+  return std::move(report_);
+}
+
+}  // namespace baton::tuning

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "baton/tune.h"
+#include "tune/arm.h"
+#include "tune/candidates.h"
+#include "tune/race.h"
+#include "tune/subject.h"
+
+namespace baton::tuning {
+
+// One search for a faster variant of a program. Use it once.
+class Search {
+ public:
+  // The subject and the options must outlive it.
+  Search(const Subject& subject, const TuneOptions& options);
+
+  // Fills all of a report but for the record's identity and file.
+  TuneReport run();
+
+ private:
+  using Results = std::map<std::string, Array>;
+
+  std::unique_ptr<Arm> arm(const TuneVariant& variant) const;
+  // The same, checked against the results of the untuned program. Null where it is refused, with
+  // the reason in the trial.
+  std::unique_ptr<Arm> candidate(const TuneVariant& variant, TuneTrial& trial) const;
+  void check_base();
+  // Returns whether a variant of the pass became the best one.
+  bool try_pass(const MakePass& make_pass);
+  void search();
+  void conclude();
+
+  RaceRules rules(const std::string& what, double until) const;
+  void report_progress(const std::string& what) const;
+  double seconds() const;
+
+  const Subject& subject_;
+  const TuneOptions& options_;
+  const bool exact_;
+  const std::chrono::steady_clock::time_point start_;
+  const RunOptions limits_;
+  std::mt19937_64 random_{19};  // fixed: equal measurements give equal searches
+  TuneVariant untuned_;
+  TuneVariant best_;
+  Results wanted_;
+  std::unique_ptr<Arm> base_;      // the untuned program, which owns the weights
+  std::unique_ptr<Arm> best_arm_;  // null: the base
+  TuneReport report_;
+};
+
+}  // namespace baton::tuning

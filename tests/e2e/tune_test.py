@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""`baton tune`, and the runs that use what it found."""
+
+import unittest
+
+from baton import ON_GPU, Case, buffer, kernel, launch, main, program
+
+SOURCE = """extern "C" __global__ void twice(const float* x, float* y, unsigned n) {
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = 2 * x[i];
+}"""
+PROGRAM = program(buffer("x", "f32", ["N"], "input", "random"), buffer("y", "f32", ["N"], "output"),
+                  kernel("twice", text=SOURCE), launch("twice", [2], ["B"], ["x", "y", "N"]), N=4096, B=256)
+
+
+class Tune(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("p.toml", PROGRAM + "[tune]\nB = [64, 512, 4096]\n")
+
+    def tune(self, *arguments):
+        result = self.baton("tune", "p.toml", "--budget", "5", *arguments, "--json")
+        self.check(result, 0)
+        return result.json()
+
+    def test_what_was_tried(self):
+        found = self.tune()
+        self.assertEqual((found["command"], found["program"]), ("tune", "test"))
+        self.assertGreater(found["untuned"], 0)
+        for trial in found["trials"]:
+            self.assertTrue(trial["refused"] or trial["cost"] > 0, trial)
+        large = [t for t in found["trials"] if t["parameters"].get("B") == 4096]
+        for trial in large:
+            self.assertIn("4096", trial["refused"])
+        if found["accepted"]:
+            self.assertLess(found["tuned"]["change"]["high"], 1)
+        text = self.baton("tune", "p.toml", "--budget", "5")
+        self.check(text, 0)
+        for part in ("untuned", "varied", "result"):
+            self.assertIn(part, text.out)
+
+    @unittest.skipIf(ON_GPU, "a GPU's times decide")
+    def test_runs_use_it(self):
+        self.assertEqual(self.tune()["tuned"]["parameters"], {"B": 64})
+        run = self.baton("run", "p.toml", "--json")
+        self.check(run, 0)
+        self.assertEqual(run.json()["tuned"]["parameters"], {"B": 64})
+        self.assertEqual(run.json()["symbols"]["B"], 64)
+        self.assertIn("tuned    B = 64", self.baton("run", "p.toml").out)
+        self.assertEqual(self.baton("bench", "p.toml", "--json", "--repeat", "1").json()["symbols"]["B"], 64)
+        for options, environment in ((["--untuned"], {}), ([], {"BATON_TUNE": "off"}), (["--pdl", "off"], {}),
+                                     (["--executor", "graph"], {}), (["--set", "N=1024"], {})):
+            run = self.baton("run", "p.toml", *options, "--json", **environment).json()
+            self.assertEqual((run["symbols"]["B"], run["tuned"]), (256, None), (options, environment))
+        self.check(self.baton("run", "p.toml", BATON_TUNE="of"), 2, "BATON_TUNE", 'did you mean "off"')
+
+    @unittest.skipIf(ON_GPU, "a GPU's times decide")
+    def test_a_bundle_brings_it(self):
+        found = self.tune("-o", "p.baton")
+        self.assertEqual(found["bundle"], "p.baton")
+        cache = self.folder / "other"
+        run = self.baton("run", "p.baton", "--json", BATON_CACHE_DIR=str(cache))
+        self.check(run, 0)
+        self.assertEqual(run.json()["symbols"]["B"], 64)
+        parts = self.baton("inspect", "p.baton", "--json")
+        self.check(parts, 0)
+        self.assertIn("tuned/record.json", parts.out)
+        self.check(self.baton("tune", "p.baton", "-o", "q.baton"), 2, "p.baton", "tune the program file")
+
+    def test_bad_input(self):
+        self.check(self.baton("tune", "p.toml", "--budget", "-1"), 2, "--budget", "-1")
+        self.check(self.baton("tune", "p.toml", "--budget", "x"), 2, "--budget", "x")
+        self.check(self.baton("tune", "p.toml", "-o", "no/where/p.baton"), 2, "no/where")
+        self.write("q.toml", PROGRAM + "[tune]\nC = [1]\n")
+        self.check(self.baton("tune", "q.toml"), 2, "unknown symbol", "q.toml")
+
+    def test_no_budget(self):
+        result = self.baton("tune", "p.toml", "--budget", "0")
+        self.check(result, 0)
+        self.assertIn("nothing was tried", result.out)
+
+
+if __name__ == "__main__":
+    main()
