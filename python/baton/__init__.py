@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import numba as numba, triton as triton, tvm_ffi as tvm_ffi
     from ._builder import Expression, ProgramBuilder, ceildiv_of
-    from ._tools import bench, doctor, inspect
+    from ._tools import bench, doctor, inspect, tune
     from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
                           ExpectedOutput, Finding, Occupancy, Parameter, ProgramBuffer, RunReport,
                           ScheduleDifference, ScheduleRun, StepReport)
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
     "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
-    "_tools": ("bench", "doctor", "inspect"),
+    "_tools": ("bench", "doctor", "inspect", "tune"),
     "_values": ("AccessCounts", "CheckedLaunch", "CheckReport", "Comparison", "CompletedStep", "Edge",
                 "ExpectedOutput", "Finding", "Occupancy", "Parameter", "ProgramBuffer", "RunReport",
                 "ScheduleDifference", "ScheduleRun", "StepReport"),
@@ -109,5 +109,5 @@ __all__ = [
     "ProgramBuilder", "RunReport", "ScheduleDifference", "ScheduleRun", "StepReport", "Stream",
     "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
-    "inspect", "load", "load_library", "on", "sign", "stream", "zeros",
+    "inspect", "load", "load_library", "on", "sign", "stream", "tune", "zeros",
 ]

@@ -78,13 +78,24 @@ class Program:
     def __repr__(self) -> str:
         return f"<baton.Program {self.name}: {', '.join(self.kernels)}>"
 
-    def _load(self, device: Device | str | None, pdl: str, rewrite: str,
-              cache: bool) -> _core.LoadedProgram:
+    def _load(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
+              tuned: str | None = None) -> _core.LoadedProgram:
         on = _open(device)
-        key = (on.spec, pdl, rewrite, cache, os.environ.get("BATON_PDL"))
+        key = (on.spec, pdl, rewrite, cache, tuned, os.environ.get("BATON_PDL"))
         if key not in self._loaded:
-            self._loaded[key] = self._program.load(on, pdl=pdl, rewrite=rewrite, cache=cache)
+            self._loaded[key] = self._program.load(on, pdl=pdl, rewrite=rewrite, cache=cache,
+                                                   tuned=tuned)
         return self._loaded[key]
+
+    def _find_tuned(self, device: Device | str | None, pdl: str, rewrite: str, cache: bool,
+                    symbols: Mapping[str, int]) -> tuple[str, str] | None:
+        """The record that holds for these sizes. A size that a later call decides has none."""
+        later = {word for buffer in self.buffers.values() for extent in buffer.shape
+                 for word in _words(extent) if word in self.symbols}
+        if later - set(symbols):
+            return None
+        return self._program.find_tuned(_open(device), pdl=pdl, rewrite=rewrite, cache=cache,
+                                        symbols=dict(symbols))
 
     def kernel(self, name: str, device: Device | str | None = None) -> Kernel:
         """A kernel of the program, by the program's name for it."""
@@ -92,7 +103,7 @@ class Program:
 
     def bind(self, *, device: Device | str | None = None, executor: str | None = None,
              pdl: str = "auto", rewrite: str = "off", seed: int = 0, cache: bool = True,
-             allocator: Allocator | None = None,
+             allocator: Allocator | None = None, tuned: bool = True,
              symbols: Mapping[str, int] | None = None, **values: int) -> BoundProgram:
         """Loads the program for a device and gives symbols their values.
 
@@ -107,13 +118,20 @@ class Program:
             left. free(device, address, bytes) takes it back when the device's work is done. Any
             thread may call them. What `allocate` raises comes out of the call that needs memory.
             The default is the driver.
+        tuned: whether a record of `baton.tune` for this device and these sizes is used. Every
+            symbol that a buffer's shape depends on must get its value here. BATON_TUNE=off
+            leaves records out.
         symbols: values by name; keywords mean the same: bind(N=4096).
 
         Symbols that get no value here come from the shapes of a call's arrays, then from the
         program. Raises CompileError, NotFoundError for an unknown symbol, LimitError.
         """
         given = {**(symbols or {}), **values}
-        loaded = self._load(device, pdl, rewrite, cache)
+        found = self._find_tuned(device, pdl, rewrite, cache, given) if tuned else None
+        # A record was measured with one executor, and says nothing of the other.
+        record, measured = found if found and executor in (None, found[1]) else (None, executor)
+        loaded = self._load(device, pdl, rewrite, cache, record)
+        executor = measured
         if executor is None:
             executor = "graph" if self._program.has_tests else "stream"
         return BoundProgram(self, loaded.instance(executor), given, seed, allocator)

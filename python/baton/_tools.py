@@ -52,6 +52,24 @@ def doctor() -> dict[str, Any]:
     return _json(["doctor"])
 
 
+def tune(program: str | os.PathLike[str], device: str | None = None,
+         symbols: dict[str, int] | None = None, *, budget: float = 20,
+         output: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Searches for a faster way to execute a program: `baton tune --json`. `Program.bind` uses the
+    record that it keeps.
+
+    budget: seconds, of all measurements. output: a bundle to build, with the record in it.
+    """
+    arguments = ["tune", os.fspath(program), "--budget", repr(budget)]
+    if output is not None:
+        arguments += ["-o", os.fspath(output)]
+    if device is not None:
+        arguments += ["--device", device]
+    for name, value in (symbols or {}).items():
+        arguments += ["--set", f"{name}={value}"]
+    return _json(arguments)
+
+
 def bench(program: str | os.PathLike[str], device: str | None = None,
           symbols: dict[str, int] | None = None) -> dict[str, Any]:
     """Measures a program against the device's memory bandwidth: `baton bench --json`."""

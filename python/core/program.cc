@@ -20,6 +20,7 @@
 #include "core/kernel.h"
 #include "core/module.h"
 #include "core/values.h"
+#include "tune/record_text.h"
 
 namespace baton::python {
 namespace {
@@ -114,27 +115,68 @@ T choice(PyObject* given, const T (&known)[kCount], T otherwise, const char* wha
               suggestion(name, names));
 }
 
+// The arguments of a call that begin with "device", "pdl", "rewrite", "cache".
+template <std::size_t kCount>
+LoadOptions load_options(const Given<kCount>& given) {
+  static constexpr PdlMode kModes[] = {PdlMode::kAuto, PdlMode::kOn, PdlMode::kOff};
+  static constexpr RewriteMode kRewrites[] = {RewriteMode::kOff,  RewriteMode::kAuto,
+                                              RewriteMode::kWait, RewriteMode::kLoads,
+                                              RewriteMode::kExit, RewriteMode::kTop};
+  LoadOptions options;
+  options.pdl = choice(given.set(1), kModes, PdlMode::kAuto, "pdl");
+  options.rewrite = choice(given.set(2), kRewrites, RewriteMode::kOff, "rewrite");
+  options.use_cache = given.truth(3, true);
+  return options;
+}
+
+// load(device, pdl, rewrite, cache, tuned): `tuned` is what find_tuned returned.
 PyObject* program_load(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 4> kNames = {"device", "pdl", "rewrite", "cache"};
+    static constexpr std::array<const char*, 5> kNames = {"device", "pdl", "rewrite", "cache",
+                                                          "tuned"};
     const Given given("load", kNames, 1, 0, args, nargs, names);
-    static constexpr PdlMode kModes[] = {PdlMode::kAuto, PdlMode::kOn, PdlMode::kOff};
-    static constexpr RewriteMode kRewrites[] = {RewriteMode::kOff,  RewriteMode::kAuto,
-                                                RewriteMode::kWait, RewriteMode::kLoads,
-                                                RewriteMode::kExit, RewriteMode::kTop};
     const Device device = device_argument(given.set(0));
-    LoadOptions options;
-    options.pdl = choice(given.set(1), kModes, PdlMode::kAuto, "pdl");
-    options.rewrite = choice(given.set(2), kRewrites, RewriteMode::kOff, "rewrite");
-    options.use_cache = given.truth(3, true);
+    const LoadOptions options = load_options(given);
     const ProgramValue& value = value_of<ProgramValue>(self);
+    TuneChoices choices;
+    if (given.set(4) != nullptr) {
+      choices = tuning::read_record(text_of(given[4]), "tuned").variant.choices;
+    }
     std::optional<LoadedProgram> loaded;
     {
       const WithoutGil released;
-      loaded = value.bundle ? LoadedProgram::load(*value.bundle, device, options)
-                            : LoadedProgram::load(*value.text, device, options);
+      loaded = value.bundle
+                   ? LoadedProgram::load(*value.bundle, device, choices, options)
+                   : LoadedProgram::load(with_choices(*value.text, choices), device, options);
     }
     return make_object(std::move(*loaded));
+  });
+}
+
+// find_tuned(device, pdl, rewrite, cache, symbols): (record, executor) of an accepted record that
+// holds for these values, as texts; else None.
+PyObject* program_find_tuned(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
+                             PyObject* names) {
+  return guarded([&]() -> Ref {
+    static constexpr std::array<const char*, 5> kNames = {"device", "pdl", "rewrite", "cache",
+                                                          "symbols"};
+    const Given given("find_tuned", kNames, 1, 0, args, nargs, names);
+    const Device device = device_argument(given.set(0));
+    const LoadOptions options = load_options(given);
+    const ProgramValue& value = value_of<ProgramValue>(self);
+    GivenBindings bindings(value.program(), device);
+    bindings.symbols(given.set(4));
+    const Bindings taken = bindings.take();
+    std::optional<TuneRecord> record;
+    {
+      const WithoutGil released;
+      record = value.bundle ? find_tuned(*value.bundle, device, taken, options)
+                            : find_tuned(*value.text, device, taken, options);
+    }
+    if (!record || !record->accepted) return none();
+    const std::string texts[] = {
+        to_text(*record), record->variant.executor == ExecutorKind::kGraph ? "graph" : "stream"};
+    return tuple_of(texts, [](const std::string& text) { return to_python(text); });
   });
 }
 
@@ -191,6 +233,8 @@ PyMethodDef program_methods[] = {
     {"from_text", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_from_text)),
      METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_load)),
+     METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"find_tuned", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_find_tuned)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"write_bundle", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(program_write_bundle)),
      METH_FASTCALL | METH_KEYWORDS, nullptr},
