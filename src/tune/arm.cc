@@ -64,15 +64,15 @@ Executable bound(LoadedProgram loaded, ExecutorKind executor, Bindings bindings,
 
 }  // namespace
 
-bool is_exact(const Device& device) {
-  return device.driver().simulator != nullptr;
+CostKind cost_on(const Device& device) {
+  return device.driver().simulator != nullptr ? CostKind::kWarpInstructions : CostKind::kSeconds;
 }
 
 Arm::Arm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings, const Arm* weights,
-         const RunOptions& limits)
+         const RunOptions& limits, CostKind cost)
     : executable_(bound(std::move(loaded), executor, std::move(bindings), weights, limits)),
       limits_(limits),
-      is_simulated_(is_exact(executable_.device())),
+      cost_(cost),
       is_enqueued_(executor == ExecutorKind::kGraph ||
                    !has_conditions(executable_.program().steps())),
       stream_(executable_.device()),
@@ -101,7 +101,7 @@ std::map<std::string, Array> Arm::results() {
 }
 
 double Arm::measure() {
-  if (is_simulated_) return instructions();
+  if (cost_ == CostKind::kWarpInstructions) return instructions();
   return is_enqueued_ ? seconds() : seconds_of_run();
 }
 

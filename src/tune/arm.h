@@ -1,15 +1,18 @@
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "baton/executable.h"
 #include "baton/stream.h"
 
 namespace baton::tuning {
+
+// What a run costs. Warp instructions are counted by the simulated GPU alone, and are exact.
+enum class CostKind : std::uint8_t { kSeconds, kWarpInstructions };
+// The cost that says something of the device.
+CostKind cost_on(const Device& device);
 
 // One variant of a program, loaded, with memory of its own: what a search measures. One thread.
 class Arm {
@@ -17,15 +20,14 @@ class Arm {
   // Binds it. `weights`: another arm of the same program, which outlives this one and whose weights
   // it uses; or null. Throws what loading and binding throw.
   Arm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings, const Arm* weights,
-      const RunOptions& limits);
+      const RunOptions& limits, CostKind cost);
 
   Executable& executable() { return executable_; }
   const Executable& executable() const { return executable_; }
 
   // The results of a run from the first contents.
   std::map<std::string, Array> results();
-  // The cost of a run, the second after the first contents: seconds on a GPU, warp instructions on
-  // the simulated GPU, where it is the only run.
+  // The cost of a run, the second after the first contents; of warp instructions, the first.
   double measure();
 
  private:
@@ -36,13 +38,10 @@ class Arm {
 
   Executable executable_;
   const RunOptions limits_;  // time-out and interrupt
-  const bool is_simulated_;
+  const CostKind cost_;
   const bool is_enqueued_;  // else a run waits between its steps, to test their conditions
   Stream stream_;
   Event begin_, end_;
 };
-
-// Whether the device has no time of its own, so that the cost is exact.
-bool is_exact(const Device& device);
 
 }  // namespace baton::tuning

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "bind/binding.h"
+#include "driver/driver.h"
 
 namespace baton::tuning {
 namespace {
@@ -23,6 +24,10 @@ std::optional<std::string> difference_of(const std::map<std::string, Array>& got
     if (other.bytes != array.bytes) return name + " differs";
   }
   return std::nullopt;
+}
+
+bool is_simulated(const Device& device) {
+  return device.driver().simulator != nullptr;
 }
 
 // Whether a variant that fails so says nothing of the device: others can go on.
@@ -51,10 +56,11 @@ bool is_refusal(const Error& failure, bool simulated) {
 
 }  // namespace
 
-Search::Search(const Subject& subject, const TuneOptions& options)
+Search::Search(const Subject& subject, const TuneOptions& options, CostKind cost)
     : subject_(subject),
       options_(options),
-      exact_(is_exact(subject.device())),
+      cost_(cost),
+      exact_(cost == CostKind::kWarpInstructions),
       start_(std::chrono::steady_clock::now()),
       limits_{.timeout = options.timeout, .interrupt = options.interrupt} {
   untuned_.executor = options.executor.value_or(ExecutorKind::kStream);
@@ -87,7 +93,7 @@ RaceRules Search::rules(const std::string& what, double until) const {
 
 std::unique_ptr<Arm> Search::arm(const TuneVariant& variant) const {
   return std::make_unique<Arm>(subject_.load(variant.choices), variant.executor, options_.bindings,
-                               base_.get(), limits_);
+                               base_.get(), limits_, cost_);
 }
 
 std::unique_ptr<Arm> Search::candidate(const TuneVariant& variant, TuneTrial& trial) const {
@@ -97,7 +103,7 @@ std::unique_ptr<Arm> Search::candidate(const TuneVariant& variant, TuneTrial& tr
     if (!difference) return made;
     trial.refused = "the output " + *difference;
   } catch (const Error& failure) {
-    if (!is_refusal(failure, exact_)) throw;
+    if (!is_refusal(failure, is_simulated(subject_.device()))) throw;
     // On the simulated GPU a fault leaves an error state.
     if (failure.code() == ErrorCode::kFault) subject_.device().recover();
     trial.refused = failure.message();

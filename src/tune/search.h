@@ -20,7 +20,7 @@ namespace baton::tuning {
 class Search {
  public:
   // The subject and the options must outlive it.
-  Search(const Subject& subject, const TuneOptions& options);
+  Search(const Subject& subject, const TuneOptions& options, CostKind cost);
 
   // Fills all of a report but for the record's identity and file.
   TuneReport run();
@@ -44,6 +44,7 @@ class Search {
 
   const Subject& subject_;
   const TuneOptions& options_;
+  const CostKind cost_;
   const bool exact_;
   const std::chrono::steady_clock::time_point start_;
   const RunOptions limits_;

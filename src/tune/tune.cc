@@ -16,7 +16,7 @@ using tuning::Subject;
 TuneReport tune_subject(const Subject& subject, const TuneOptions& options) {
   // What is wrong with the symbols is known before anything is compiled.
   TuneRecord identity = tuning::identity_of(subject, options.bindings);
-  TuneReport report = tuning::Search(subject, options).run();
+  TuneReport report = tuning::Search(subject, options, tuning::cost_on(subject.device())).run();
   identity.variant = report.record.variant;
   identity.accepted = report.record.accepted;
   identity.ratio = report.record.ratio;

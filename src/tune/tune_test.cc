@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "base/file.h"
 #include "session/test_program.h"
+#include "tune/search.h"
 
 namespace baton::session_test {
 namespace {
@@ -254,6 +256,154 @@ TEST_F(TuneTest, MemoryOfTheCallersIsRefused) {
   TuneOptions options = quick();
   options.bindings.memory = {{"x", {DType::kF32, {4096}, 4096}}};
   EXPECT_THROW(tune(with_tune("BLOCK = [64]"), open_device(), options), Error);
+}
+
+// Three kernels without PDL. On the simulated GPU times say nothing, but the whole search is that
+// of a GPU.
+constexpr const char* kChain = R"(
+[symbols]
+N = 4096
+G = 16
+[tune]
+G = [8, 32]
+[buffers]
+x = { dtype = "f32", shape = ["N"], role = "input", init = "random" }
+w = { dtype = "f32", shape = ["N"], role = "weight", init = "random" }
+a = { dtype = "f32", shape = ["N"] }
+y = { dtype = "f32", shape = ["N"], role = "output" }
+sum = { dtype = "f32", shape = ["N"], role = "inout", init = "zeros" }
+runs = { dtype = "i32", shape = [1], role = "state", init = "zeros" }
+[kernels.scale]
+text = '''
+extern "C" __global__ void scale(const float* x, const float* w, float* y, unsigned n) {
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    y[i] = x[i] * w[i];
+}'''
+[kernels.add]
+text = '''
+extern "C" __global__ void add(const float* x, float* y, int* runs, unsigned n) {
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    y[i] += x[i] + runs[0];
+  if (blockIdx.x == 0 && threadIdx.x == 0 && n == 0) runs[0] = 0;
+}'''
+[kernels.bump]
+text = 'extern "C" __global__ void bump(int* runs) { runs[0] += 1; }'
+[[steps]]
+launch = "scale"
+grid = ["G"]
+block = [128]
+args = ["x", "w", "a", "N"]
+[[steps]]
+repeat = 2
+steps = [ { launch = "scale", grid = ["G"], block = [128], args = ["a", "w", "y", "N"] },
+          { launch = "add", grid = ["G"], block = [128], args = ["y", "sum", "runs", "N"] } ]
+[[steps]]
+launch = "bump"
+grid = [1]
+block = [1]
+args = ["runs"]
+)";
+
+TEST_F(TuneTest, ASearchByTimeTriesEverything) {
+  const Device device = open_device();
+  const Program program = Program::from_text(kChain, "p");
+  TuneOptions options;
+  options.budget = 600;  // the passes end it
+  std::vector<std::string> progress;
+  options.progress = [&](const TuneProgress& now) {
+    EXPECT_LE(now.share, 1);
+    progress.push_back(now.what);
+  };
+  const tuning::Subject subject(program, std::nullopt, device, options.load);
+  const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+  EXPECT_FALSE(report.out_of_time);
+  EXPECT_GT(report.base_cost, 0);
+  std::set<std::string> passes;
+  for (const TuneTrial& trial : report.trials) {
+    passes.insert(trial.pass);
+    EXPECT_EQ(trial.refused, "") << trial.pass << ": " << to_text(trial.variant);
+    EXPECT_TRUE(trial.ratio);
+    EXPECT_GT(trial.cost, 0);
+    if (trial.best) {
+      EXPECT_LT(trial.ratio->high, 1);
+    }
+  }
+  for (const char* pass : {"executor", "rewrite of all kernels", "G", "rewrite of scale",
+                           "rewrite of add", "rewrite of bump"}) {
+    EXPECT_TRUE(passes.count(pass)) << pass;
+  }
+  const TuneRecord& record = report.record;
+  if (record.accepted) {
+    EXPECT_LT(record.ratio.high, 1 - tuning::kLeastGain);
+    EXPECT_LT(record.ratio.high, 1 - record.noise);
+  } else {
+    EXPECT_EQ(record.variant, TuneVariant{});
+  }
+  EXPECT_FALSE(progress.empty());
+  // The variant that was found runs, with the results of the untuned program.
+  Executable untuned = Executable::prepare(program, device);
+  untuned.run();
+  Executable tuned(subject.load(record.variant.choices), record.variant.executor);
+  tuned.run();
+  for (const std::string& name : untuned.outputs()) {
+    EXPECT_EQ(tuned.output(name).bytes, untuned.output(name).bytes) << name;
+  }
+}
+
+TEST_F(TuneTest, EdgesOfARewrittenProgramAreVaried) {
+  const Device device = open_device();
+  ProgramDefinition definition = Program::from_text(kChain, "p").definition();
+  for (ProgramKernel& kernel : definition.kernels) kernel.rewrite = RewriteMode::kLoads;
+  const Program program(std::move(definition));
+  TuneOptions options;
+  options.budget = 600;
+  options.executor = ExecutorKind::kGraph;
+  const tuning::Subject subject(program, std::nullopt, device, options.load);
+  const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+  std::set<std::string> passes;
+  for (const TuneTrial& trial : report.trials) {
+    passes.insert(trial.pass);
+    EXPECT_EQ(trial.refused, "") << trial.pass;
+    EXPECT_EQ(trial.variant.executor, ExecutorKind::kGraph);
+  }
+  EXPECT_FALSE(passes.count("executor"));
+  EXPECT_FALSE(passes.count("rewrite of scale")) << "the program says so itself";
+  if (device.architecture() < 90) return;
+  EXPECT_TRUE(passes.count("edge to launch 1"));
+  EXPECT_TRUE(passes.count("placement of scale"));
+}
+
+TEST_F(TuneTest, AShortBudgetEndsIt) {
+  const Device device = open_device();
+  TuneOptions options;
+  options.budget = 1e-6;
+  const Program program = Program::from_text(kChain, "p");
+  const tuning::Subject subject(program, std::nullopt, device, options.load);
+  const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+  EXPECT_TRUE(report.out_of_time);
+  EXPECT_FALSE(report.record.accepted);
+  EXPECT_THAT(report.trials, IsEmpty());
+}
+
+TEST_F(TuneTest, ProgramsWithConditionsAreMeasured) {
+  const Device device = open_device();
+  const Program program = Program::from_text(R"(
+[buffers]
+go = { dtype = "i32", shape = [1], role = "state", init = "ones" }
+y = { dtype = "i32", shape = [1], role = "inout", init = "zeros" }
+[kernels.count]
+text = 'extern "C" __global__ void count(int* y, int* go) { y[0] += 1; go[0] = y[0] % 3; }'
+[[steps]]
+while = { buffer = "go", at_most = 5 }
+steps = [ { launch = "count", grid = [1], block = [1], args = ["y", "go"] } ]
+)",
+                                             "p");
+  TuneOptions options;
+  options.budget = 600;
+  const tuning::Subject subject(program, std::nullopt, device, options.load);
+  const TuneReport report = tuning::Search(subject, options, tuning::CostKind::kSeconds).run();
+  ASSERT_FALSE(report.trials.empty());
+  for (const TuneTrial& trial : report.trials) EXPECT_EQ(trial.refused, "") << trial.pass;
 }
 
 }  // namespace
