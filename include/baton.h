@@ -855,7 +855,8 @@ enum {
   BATON_ROLE_WEIGHT = 2,
   BATON_ROLE_OUTPUT = 3,
   BATON_ROLE_INOUT = 4,
-  BATON_ROLE_STATE = 5
+  BATON_ROLE_STATE = 5,
+  BATON_ROLE_CACHE = 6  // a state with rows below a counter that no step writes
 };
 
 typedef struct baton_buffer_info {

@@ -194,6 +194,7 @@ enum class BufferRole : std::uint8_t {
   kInout,
   kScratch,
   kState,  // gets its contents once, and keeps what the steps write from run to run
+  kCache,  // a state with rows below a counter that no step writes (ProgramBuffer::frozen)
 };
 // kNormal and kUniform are random like kRandom, with a distribution of their own (ProgramBuffer).
 enum class BufferInit : std::uint8_t {
@@ -297,6 +298,22 @@ struct ModuleVariable {
   }
 };
 
+// The rows of a cache that no launch writes: those below a counter in another buffer, whose value
+// the steps change. Launches may read them before their wait. "pos[0]" names a counter.
+struct BATON_API FrozenRows {
+  std::string counter = {};  // a buffer of integers
+  std::int64_t element = 0;  // of that buffer
+  std::size_t axis = 0;      // the dimension of the cache that counts its rows
+  SourceLocation where = {};
+
+  // Parses "pos[0]". Throws kInvalidInput.
+  static FrozenRows from_text(std::string_view text, SourceLocation where = {});
+  std::string text() const;  // "pos[0]"
+  friend bool operator==(const FrozenRows& a, const FrozenRows& b) {
+    return a.counter == b.counter && a.element == b.element && a.axis == b.axis;
+  }
+};
+
 struct ProgramBuffer {
   std::string name = {};
   DType dtype = DType::kF32;
@@ -317,6 +334,8 @@ struct ProgramBuffer {
   std::shared_ptr<const HeldBytes> contents = {};
   // The buffer is this variable, or its beginning, and has no memory of its own.
   std::optional<ModuleVariable> variable = {};
+  // kCache: the rows that no launch writes. Empty for every other role.
+  std::optional<FrozenRows> frozen = {};
   // An output, inout or state buffer: a .npy file with the contents that a run should leave.
   // `Executable::compare_expected` reads it. Empty: none.
   std::filesystem::path expect = {};

@@ -17,4 +17,12 @@ std::string title_of(const BoundBuffer& buffer) {
                      to_string(buffer.definition->dtype), shape_text(buffer.shape));
 }
 
+std::uint64_t row_bytes(const BoundBuffer& cache) {
+  std::uint64_t bytes = cache.element_size();
+  for (std::size_t i = cache.definition->frozen->axis + 1; i < cache.shape.size(); ++i) {
+    bytes *= static_cast<std::uint64_t>(cache.shape[i]);
+  }
+  return bytes;
+}
+
 }  // namespace baton::bind

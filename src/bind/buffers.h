@@ -28,6 +28,8 @@ struct BoundBuffer {
 using BufferTable = std::vector<BoundBuffer>;
 
 std::uint32_t buffer_index(const BufferTable& buffers, const std::string& name);
+// The bytes from one row of a cache to the next (ProgramBuffer::frozen).
+std::uint64_t row_bytes(const BoundBuffer& cache);
 // "buffer y (f32 [64])", as the device names it in findings.
 std::string title_of(const BoundBuffer& buffer);
 

@@ -22,6 +22,8 @@ inline std::int32_t role_of(BufferRole role) {
       return BATON_ROLE_INOUT;
     case BufferRole::kState:
       return BATON_ROLE_STATE;
+    case BufferRole::kCache:
+      return BATON_ROLE_CACHE;
   }
   return BATON_ROLE_SCRATCH;
 }

@@ -59,6 +59,19 @@ struct LaunchNote {
   std::vector<Range> ranges;
 };
 
+// Rows of a piece of memory that no kernel writes, and that kernels may read before their wait:
+// those below an integer in device memory.
+struct FrozenRange {
+  CUdeviceptr address = 0;      // of the piece, in one allocation
+  std::uint64_t bytes = 0;      // above 0
+  std::uint64_t row_bytes = 0;  // from one row to the next, above 0
+  std::uint64_t rows = 0;       // above 0; behind the last one the first one follows again
+  CUdeviceptr counter = 0;
+  std::uint32_t counter_bytes = 0;  // 1, 2, 4 or 8
+  bool is_signed = false;           // the counter; below 0 no row is frozen
+  std::string name;                 // of the counter, for messages: "pos[0]"
+};
+
 // How a timeline names a launch: as the caller's program does.
 struct TracedLaunch {
   std::string name;        // "topk"
@@ -173,6 +186,11 @@ class Simulator {
 
   // Whether no kernel may write the allocation at the address from now on: one that does is found.
   virtual void protect(CUdeviceptr address, bool on) = 0;
+
+  // The rows that no kernel writes, and dependent grids read early, from now on; in place of those
+  // that were named before for the same address. They end with their allocation. No effect on
+  // unknown addresses. Waits for what runs.
+  virtual void freeze(const FrozenRange& range) = 0;
 
   // Names an allocation for messages: "buffer x (f32 [1024])". No effect on unknown addresses.
   virtual void name_allocation(CUdeviceptr address, std::string_view name) = 0;

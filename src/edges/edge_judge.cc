@@ -81,7 +81,8 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
     : buffers_(buffers),
       footprints_(footprints),
       has_pdl_(has_pdl),
-      chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; }),
+      chain_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
+             [this](overlap::MemoryId id) { return memories_[id].counter; }),
       branches_([this](overlap::MemoryId id) { return memories_[id].is_constant; },
                 [this](overlap::MemoryId id) -> const std::string& { return memories_[id].name; }),
       decisions_(plan.launches),
@@ -114,6 +115,24 @@ EdgeJudge::EdgeJudge(const bind::Plan& plan, const bind::BufferTable& buffers,
       shared.read_only = nullptr;
       if (!definition.variable) shared.name += " and " + definition.name;
     }
+  }
+  set_counters(buffers);
+}
+
+// Memory that several buffers are, and rows that may share a line of a cache, have no frozen rows:
+// an early read would also bring a part of a row that is still to be written.
+void EdgeJudge::set_counters(const bind::BufferTable& buffers) {
+  constexpr std::uint64_t kLine = 128;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::optional<FrozenRows>& frozen = buffers[i].definition->frozen;
+    if (!frozen || bind::row_bytes(buffers[i]) % kLine != 0) continue;
+    if (buffers[i].given && *buffers[i].given % kLine != 0) continue;
+    const auto is_here = [&](const BufferStart& start) {
+      return start.memory == starts_[i].memory;
+    };
+    if (std::ranges::count_if(starts_, is_here) != 1) continue;
+    memories_[starts_[i].memory].counter =
+        starts_[bind::buffer_index(buffers, frozen->counter)].memory;
   }
 }
 

@@ -112,6 +112,7 @@ class EdgeJudge : public bind::LaunchObserver {
     std::string name;
     bool is_constant = false;                  // no launch writes it
     const ProgramBuffer* read_only = nullptr;  // a weight or an input; null: kernels may write it
+    std::optional<overlap::MemoryId> counter = {};  // of a cache's frozen rows
   };
   // The memory that a buffer begins in.
   struct BufferStart {
@@ -124,6 +125,7 @@ class EdgeJudge : public bind::LaunchObserver {
     bool overlaps = false;  // in some execution a launch stands before it
   };
 
+  void set_counters(const bind::BufferTable& buffers);
   Site& site_of(const bind::LaunchExecution& execution);
   overlap::BoundLaunch bind(const bind::LaunchExecution& execution, Site& site);
   overlap::Verdict judge(overlap::BoundLaunch& bound, const bind::LaunchExecution& execution,

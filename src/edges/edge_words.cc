@@ -62,7 +62,8 @@ std::string describe(const overlap::Verdict& verdict, const Names& names) {
   };
   switch (verdict.cause) {
     case EdgeCause::kHolds:
-      return own_kernel() + " waits before it touches what an earlier launch touches";
+      return own_kernel() + " waits before it touches what an earlier launch touches" +
+             (verdict.frozen ? ", except for frozen rows of " + names.memory(*verdict.frozen) : "");
     case EdgeCause::kUnseen:
       return fmt::format("not all of {} can be seen: {}", own_kernel(),
                          overlap::describe(*verdict.own_kernel->unseen));

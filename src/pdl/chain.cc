@@ -72,7 +72,10 @@ bool LaunchChain::are_apart(const BoundAccess& access, const Past& past, Evidenc
 }
 
 void LaunchChain::raise(Verdict& worst, const Verdict& found) {
-  if (found.is_worse_than(worst)) worst = found;
+  if (!found.is_worse_than(worst)) return;
+  const std::optional<MemoryId> frozen = worst.frozen;
+  worst = found;
+  worst.frozen = frozen;
 }
 
 Verdict LaunchChain::conflict(VerdictKind kind, Cause cause, const BoundAccess& access,
@@ -146,8 +149,28 @@ void LaunchChain::judge_conflicts(const BoundAccess& access, const Pasts& pasts,
   }
 }
 
+// Whether an early access reads frozen rows alone, by promise. That says something only as long as
+// no launch that may still run changes the counter.
+bool LaunchChain::reads_frozen(const BoundAccess& access) const {
+  if (!counter_of_ || !access.memory || access.is_one_of || access.group->writes) return false;
+  const std::optional<MemoryId> counter = counter_of_(*access.memory);
+  if (!counter || unnamed(true) != nullptr) return false;
+  const Memory* const counted = memory(*counter);
+  return counted == nullptr || counted->writes.list.empty();
+}
+
 void LaunchChain::judge_early(const BoundAccess& access, Evidence* evidence, Verdict& worst) const {
   if (!access.memory) return judge_unnamed(access, worst);
+  if (reads_frozen(access)) {
+    // A write that certainly meets it breaks the promise.
+    if (const Memory* named = memory(*access.memory)) {
+      Verdict found;
+      judge_conflicts(access, named->writes, evidence, found);
+      if (found.kind == VerdictKind::kUnsafe) raise(worst, found);
+    }
+    worst.frozen = access.memory;
+    return;
+  }
   if (const Memory* named = memory(*access.memory)) {
     judge_conflicts(access, named->writes, evidence, worst);
     if (access.group->writes) judge_conflicts(access, named->reads, evidence, worst);

@@ -30,6 +30,7 @@ struct Verdict {
   const Footprint* other_kernel = nullptr;
   const Footprint* between = nullptr;  // kTransitiveGap: the kernel that does not wait
   std::optional<MemoryId> memory;
+  std::optional<MemoryId> frozen;  // kHolds: memory whose frozen rows it reads before its wait
   UnknownAddress why = UnknownAddress::kNoOrigin;  // kUnknown…: of the access without memory
 
   bool is_worse_than(const Verdict& other_verdict) const { return kind > other_verdict.kind; }
@@ -38,9 +39,12 @@ struct Verdict {
 // Not thread-safe. Footprints of launches that were followed must outlive it.
 class LaunchChain {
  public:
-  // Memory that no launch writes, by promise: what nobody can name lies elsewhere.
-  explicit LaunchChain(std::function<bool(MemoryId)> is_constant)
-      : is_constant_(std::move(is_constant)) {}
+  // Memory that no launch writes, by promise: what nobody can name lies elsewhere. `counter_of`: of
+  // memory with frozen rows, their counter. By promise, launches write no row below the counter and
+  // read no other row before their wait. Rows do not share a line of a cache.
+  explicit LaunchChain(std::function<bool(MemoryId)> is_constant,
+                       std::function<std::optional<MemoryId>(MemoryId)> counter_of = {})
+      : is_constant_(std::move(is_constant)), counter_of_(std::move(counter_of)) {}
 
   // What is certain of the launches with their own numbers. `position`: of an earlier launch since
   // the last full edge, from 0.
@@ -112,7 +116,10 @@ class LaunchChain {
   static Verdict conflict(EdgeVerdict kind, EdgeCause cause, const BoundAccess& access,
                           const Past& past);
 
+  bool reads_frozen(const BoundAccess& access) const;
+
   std::function<bool(MemoryId)> is_constant_;
+  std::function<std::optional<MemoryId>(MemoryId)> counter_of_;
   // The accesses to one piece of memory in this chain; null: there are none.
   const Memory* memory(MemoryId id) const {
     return id < memories_.size() && memories_[id].is_named ? &memories_[id] : nullptr;

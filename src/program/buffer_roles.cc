@@ -16,6 +16,7 @@ constexpr std::array<RoleFacts, kRoleNames.size()> kRoles = {{
     {BufferRole::kInout, "inout", true, true, false, true, false, false},
     {BufferRole::kScratch, "scratch", false, false, false, false, false, true},
     {BufferRole::kState, "state", true, false, true, true, false, true},
+    {BufferRole::kCache, "cache", true, false, true, true, false, true},
 }};
 
 constexpr bool rows_are_in_order() {
@@ -32,6 +33,11 @@ static_assert(rows_are_in_order());
 
 const RoleFacts& facts_of(BufferRole role) {
   return kRoles[static_cast<std::size_t>(role)];
+}
+
+bool is_kept(BufferRole role) {
+  const RoleFacts& facts = facts_of(role);
+  return facts.once && !facts.is_constant;
 }
 
 bool is_made_by_setup(const ProgramBuffer& buffer) {

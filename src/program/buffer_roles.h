@@ -21,6 +21,9 @@ struct RoleFacts {
 
 const RoleFacts& facts_of(BufferRole role);
 
+// Whether it keeps what the steps write from run to run: a state or a cache.
+bool is_kept(BufferRole role);
+
 // Whether setup steps may write the buffer although no other step may: a weight without contents.
 bool is_made_by_setup(const ProgramBuffer& buffer);
 

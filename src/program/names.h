@@ -7,8 +7,8 @@
 namespace baton {
 
 // What a program file calls the values of the enumerations of baton/program.h, in their order.
-inline constexpr std::array<std::string_view, 6> kRoleNames = {"input", "weight",  "output",
-                                                               "inout", "scratch", "state"};
+inline constexpr std::array<std::string_view, 7> kRoleNames = {
+    "input", "weight", "output", "inout", "scratch", "state", "cache"};
 // The last two stand in a table of their own: init = { normal = 0.02 }.
 inline constexpr std::array<std::string_view, 8> kInitNames = {
     "none", "zeros", "ones", "arange", "random", "file", "normal", "uniform"};

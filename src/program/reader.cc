@@ -11,6 +11,7 @@
 #include "program/attribute_reader.h"
 #include "program/attributes.h"
 #include "program/buffer_init.h"
+#include "program/frozen_rows.h"
 #include "program/names.h"
 #include "program/requirement.h"
 #include "program/tune_parameter.h"
@@ -23,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 9> kProgramKeys = {
     "name", "include", "require", "symbols", "tune", "buffers", "kernels", "setup", "steps"};
-constexpr std::array<std::string_view, 9> kBufferKeys = {
-    "dtype", "shape", "role", "init", "file", "tensor", "convert", "variable", "expect"};
+constexpr std::array<std::string_view, 10> kBufferKeys = {
+    "dtype", "shape", "role", "init", "file", "tensor", "convert", "variable", "frozen", "expect"};
 constexpr std::array<std::string_view, 12> kKernelKeys = {
     "source", "text",    "ptx",     "cubin",   "fatbin", "link",
     "entry",  "prelude", "include", "options", "launch", "rewrite"};
@@ -136,6 +137,7 @@ class PartReader {
       }
       buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
     }
+    buffer.frozen = read_frozen_rows(table);
     if (const auto expect = table.string("expect")) {
       buffer.expect = path(*expect, table, "expect");
     }

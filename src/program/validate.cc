@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "program/buffer_init.h"
 #include "program/buffer_roles.h"
+#include "program/frozen_rows.h"
 #include "program/scope.h"
 #include "program/steps/step_kind.h"
 #include "program/tensor_pattern.h"
@@ -152,6 +153,9 @@ Validation validate(ProgramDefinition& program) {
   for (const ProgramBuffer& buffer : program.buffers) scope.declare(buffer);
   for (const ProgramBuffer& buffer : program.buffers) {
     located(buffer, [&] { check(buffer, scope); });
+  }
+  for (const ProgramBuffer& buffer : program.buffers) {
+    located(buffer, [&] { check_frozen_rows(buffer, scope); });
   }
   for (const Requirement& requirement : program.requirements) {
     located(requirement, [&] {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "program/argument_writer.h"
 #include "program/buffer_init.h"
+#include "program/frozen_rows.h"
 #include "program/names.h"
 #include "program/requirement.h"
 #include "program/steps/step_kind.h"
@@ -97,6 +98,7 @@ class ProgramWriter {
     if (buffer.variable) {
       table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
     }
+    if (buffer.frozen) table.add("frozen", toml_frozen_rows(*buffer.frozen));
     if (!buffer.expect.empty()) table.add("expect", toml_string(path(buffer.expect)));
     return table;
   }

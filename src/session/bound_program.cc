@@ -166,6 +166,7 @@ void BoundProgram::bind(Bindings given) {
     is_set_up_ = true;
   }
   memory_.protect(false);
+  memory_.freeze();
   take(std::move(resolved), std::move(values.symbols));
 }
 
@@ -287,6 +288,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
     const auto number = static_cast<std::uint32_t>(index);
     const std::uint64_t distance = array.address - *now.given;
     memory_.adopt(index, array.address);
+    memory_.freeze();
     tape_->move_buffer(number, distance);
     player_->note_changes(bind::changes_of_buffer(*tape_, number), binding_, binding_ + 1);
     ++binding_;
@@ -297,6 +299,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   ResolvedProgram resolved = accept(state_->resolve(values));
   tape_.reset();
   memory_.adopt(index, array.address);
+  memory_.freeze();
   take(std::move(resolved), symbols_);
 }
 
@@ -337,7 +340,7 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
   require_bound("reset");
   const std::size_t index = buffer(name);
   const bind::BoundBuffer& found = buffers()[index];
-  if (found.definition->role != BufferRole::kState || found.given) {
+  if (!is_kept(found.definition->role) || found.given) {
     throw error(ErrorCode::kInvalidInput,
                 "reset() gives a state its first contents again; the buffer {} has {}", name,
                 found.given ? "memory of the caller"

@@ -101,6 +101,17 @@ ProgramValues LoadedProgramState::values(const Bindings& given) const {
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
     bind::check_arange(buffer);
   }
+  for (const bind::BoundBuffer& buffer : values.buffers) {
+    const std::optional<FrozenRows>& frozen = buffer.definition->frozen;
+    if (!frozen) continue;
+    const bind::BoundBuffer& counter =
+        values.buffers[bind::buffer_index(values.buffers, frozen->counter)];
+    if (frozen->element < counter.elements) continue;
+    throw error_at(frozen->where, ErrorCode::kInvalidInput,
+                   "the rows of {} are counted by {}, and {} has {} element{}",
+                   buffer.definition->name, frozen->text(), frozen->counter, counter.elements,
+                   counter.elements == 1 ? "" : "s");
+  }
   for (const auto& [name, array] : given.memory) {
     bind::BoundBuffer& buffer = values.buffers[bind::buffer_index(values.buffers, name)];
     bind::check_memory(buffer, array.address, device);

@@ -275,6 +275,27 @@ void ProgramMemory::protect(bool in_setup) const {
   }
 }
 
+void ProgramMemory::freeze() const {
+  driver::Simulator* const simulator = state_.device.driver().simulator;
+  if (simulator == nullptr) return;
+  for (const bind::BoundBuffer& buffer : *table_) {
+    const std::optional<FrozenRows>& frozen = buffer.definition->frozen;
+    if (!frozen || buffer.bytes == 0) continue;
+    const bind::BoundBuffer& counter = (*table_)[number_of(frozen->counter)];
+    driver::FrozenRange range;
+    range.address = buffer.address();
+    range.bytes = buffer.bytes;
+    range.row_bytes = bind::row_bytes(buffer);
+    range.rows = static_cast<std::uint64_t>(buffer.shape[frozen->axis]);
+    range.counter_bytes = static_cast<std::uint32_t>(counter.element_size());
+    range.counter =
+        counter.address() + static_cast<std::uint64_t>(frozen->element) * counter.element_size();
+    range.is_signed = is_signed_integer(counter.definition->dtype);
+    range.name = frozen->text();
+    simulator->freeze(range);
+  }
+}
+
 Memory ProgramMemory::memory_of(const bind::BoundBuffer& buffer, const Next& next) const {
   if (buffer.given) return Memory::adopt(state_.device, *buffer.given, buffer.bytes);
   if (buffer.definition->variable) return variable(buffer);

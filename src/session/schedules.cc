@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "baton/stream.h"
+#include "program/buffer_roles.h"
 
 namespace baton {
 namespace {
@@ -37,7 +38,7 @@ std::optional<ScheduleDifference> difference_of(const std::string& buffer, const
 void reset_states(Executable& executable) {
   const Stream stream(executable.device());
   for (const ProgramBuffer& buffer : executable.program().buffers()) {
-    if (buffer.role == BufferRole::kState) executable.reset(buffer.name, stream);
+    if (is_kept(buffer.role)) executable.reset(buffer.name, stream);
   }
   stream.synchronize();
 }

@@ -5,6 +5,7 @@
 
 #include "base/overloaded.h"
 #include "driver/driver.h"
+#include "program/buffer_roles.h"
 
 namespace baton::tuning {
 namespace {
@@ -81,7 +82,7 @@ Arm::Arm(LoadedProgram loaded, ExecutorKind executor, Bindings bindings, const A
 
 void Arm::reset() {
   for (const ProgramBuffer& buffer : executable_.program().buffers()) {
-    if (buffer.role == BufferRole::kState) executable_.reset(buffer.name, stream_);
+    if (is_kept(buffer.role)) executable_.reset(buffer.name, stream_);
   }
   executable_.initialise(stream_);
 }

@@ -152,6 +152,13 @@ class SimulatedDevices : public driver::Simulator {
     owner->heap()->memory().impl().protect(address, on);
   }
 
+  void freeze(const driver::FrozenRange& range) override {
+    const std::shared_ptr<Context> owner = live_owner(range.address);
+    if (owner == nullptr) return;
+    owner->queue().drain();
+    owner->heap()->memory().impl().freeze(range);
+  }
+
   void name_allocation(CUdeviceptr address, std::string_view name) override {
     if (const std::shared_ptr<Context> owner = live_owner(address)) {
       owner->heap()->memory().set_name(address, name);

@@ -98,6 +98,38 @@ void GlobalWatch::report() {
   });
 }
 
+// Each access of a cache against its counter: of writes, and of reads before the wait.
+void GlobalWatch::look_at_rows(int lane, std::uint64_t offset) {
+  const bool reads = reads_only(touch_);
+  if (reads && (!x_->grid->launch.is_programmatic || mine_of(lane).has_waited())) return;
+  for (const FrozenPart& part : shadow_->frozen()) {
+    if (!part.holds(offset, bytes_)) continue;
+    const std::uint64_t count = part.count();
+    // The last row that it reads, and the first one that it writes.
+    const std::uint64_t row = part.row(reads ? offset + bytes_ - 1 : offset);
+    if (reads ? row >= count : row < count) report_row(part, lane, offset, row, count);
+  }
+}
+
+void GlobalWatch::report_row(const FrozenPart& part, int lane, std::uint64_t offset,
+                             std::uint64_t row, std::uint64_t count) {
+  GridState& grid = *x_->grid;
+  const bool reads = reads_only(touch_);
+  const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), 0, 0, reads ? 3u : 4u};
+  grid.logged.add(*grid.log, key, 1, [&] {
+    const std::uint64_t address = start_ + offset;
+    driver::Finding finding =
+        finding_at(x_, i_, lane,
+                   reads ? driver::FindingKind::kUnfrozenRead : driver::FindingKind::kFrozenWrite);
+    finding.message = fmt::format(
+        "{} {} bytes at {:#x}, {}, in row {}, and {} is {}: {}", reads ? "reads" : "writes", bytes_,
+        address, describe(*grid.memory, grid.launch.note.get(), address), row, part.name, count,
+        reads ? "before its wait a dependent grid may read only rows below that"
+              : "no kernel may write rows below that");
+    return finding;
+  });
+}
+
 void GlobalWatch::report_forbidden() {
   GridState& grid = *x_->grid;
   const LoggedFindings::Key key = {reinterpret_cast<std::uintptr_t>(i_), 0, 0, 2};
@@ -310,7 +342,7 @@ bool GlobalWatch::touch_parts(LockedGroup& group, const Parts& parts, int lane,
 void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset) {
   const bool reads = touch_ == AccessKind::kRead;
   const bool is_plain = shadow_->notes && x_->grid->relations != nullptr && own_ != 0 && !strong_ &&
-                        !shadow_->writers.has_any() &&
+                        !shadow_->has_frozen && !shadow_->writers.has_any() &&
                         (reads || (!shadow_->is_read_only && !shadow_->readers.has_any()));
   const Shadow::Layout* layout = is_plain ? shadow_->layout(offset, bytes_) : nullptr;
   if (layout == nullptr) {
@@ -324,6 +356,7 @@ void GlobalWatch::touch_run(int lane, std::uint32_t lanes, std::uint64_t offset)
 }
 
 void GlobalWatch::touch(int lane, std::uint64_t offset) {
+  if (shadow_->has_frozen) look_at_rows(lane, offset);
   if (shadow_->is_read_only && touch_ != AccessKind::kRead) {
     if (forbidden_++ == 0) {
       forbidden_lane_ = lane;

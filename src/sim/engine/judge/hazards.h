@@ -54,6 +54,9 @@ class GlobalWatch {
   void found(Toucher other, bool other_writes, int lane, std::uint64_t offset);
   void report();
   void report_forbidden();
+  void look_at_rows(int lane, std::uint64_t offset);
+  void report_row(const FrozenPart& part, int lane, std::uint64_t offset, std::uint64_t row,
+                  std::uint64_t count);
 
   struct Found {
     Toucher other;

@@ -274,7 +274,8 @@ bool refill_region(Exec* x, const Insn* i, std::uint64_t address) {
   cached = *region;
   const bool is_watched = x->grid->relations != nullptr || x->grid->races != nullptr;
   if (!is_watched && region->shadow != nullptr &&
-      !static_cast<const Shadow*>(region->shadow)->is_read_only) {
+      !static_cast<const Shadow*>(region->shadow)->is_read_only &&
+      !static_cast<const Shadow*>(region->shadow)->has_frozen) {
     cached.shadow = nullptr;
   }
   return true;

@@ -90,4 +90,10 @@ void Shadow::clear() {
   }
 }
 
+void Shadow::freeze(FrozenPart part) {
+  std::erase_if(frozen_, [&](const FrozenPart& old) { return old.offset == part.offset; });
+  frozen_.push_back(std::move(part));
+  has_frozen = true;
+}
+
 }  // namespace baton::sim

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/engine/judge/frozen_rows.h"
 #include "sim/engine/judge/shadow_group.h"
 #include "sim/engine/judge/toucher.h"
 
@@ -38,6 +39,12 @@ class Shadow {
   // which is set while none does.
   std::atomic<bool> notes = false;
   std::atomic<bool> is_read_only = false;
+  // The same for frozen rows.
+  std::atomic<bool> has_frozen = false;
+
+  // In place of the part that begins at the same offset. Nobody may be using the shadow.
+  void freeze(FrozenPart part);
+  const std::vector<FrozenPart>& frozen() const { return frozen_; }
 
   // The parts, so small that an access of `bytes` at `offset` covers whole ones; null where there
   // is no room.
@@ -86,6 +93,7 @@ class Shadow {
  private:
   const Layout* refine(std::uint64_t low);
 
+  std::vector<FrozenPart> frozen_;
   const std::uint64_t bytes_;
   std::atomic<const Layout*> layout_{nullptr};
   std::mutex mutex_;

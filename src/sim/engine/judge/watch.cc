@@ -17,7 +17,7 @@ constexpr std::uint64_t kIrregular = UINT64_MAX << 1;
 // Whether the grid's accesses are compared with those of others.
 bool concerns(const Exec* x, const Region& region, AccessKind touch) {
   const Shadow& shadow = *static_cast<const Shadow*>(region.shadow);
-  return (shadow.notes && x->grid->relations != nullptr) ||
+  return (shadow.notes && x->grid->relations != nullptr) || shadow.has_frozen ||
          (shadow.is_read_only && touch != AccessKind::kRead);
 }
 

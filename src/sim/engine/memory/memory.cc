@@ -210,6 +210,21 @@ void DeviceMemory::Impl::protect(std::uint64_t address, bool on) {
   current = nullptr;
 }
 
+void DeviceMemory::Impl::freeze(const driver::FrozenRange& range) {
+  std::unique_lock lock(mutex);
+  const auto found = holding(range.address, range.bytes);
+  const auto counter = holding(range.counter, range.counter_bytes);
+  if (found == allocations.end() || counter == allocations.end()) return;
+  const std::shared_ptr<Backing>& backing = counter->second.backing;
+  found->second.backing->shadow().freeze(
+      {range.address - found->first, range.bytes, range.row_bytes, range.rows,
+       // The counter's memory stays as long as the rows.
+       std::shared_ptr<const std::byte>(backing,
+                                        backing->data() + (range.counter - counter->first)),
+       range.counter_bytes, range.is_signed, range.name});
+  current = nullptr;
+}
+
 void DeviceMemory::Impl::forget_oldest_freed() {
   const auto middle = freed.begin() + static_cast<std::ptrdiff_t>(freed.size() / 2);
   for (auto base = freed.begin(); base != middle; ++base) allocations.erase(*base);

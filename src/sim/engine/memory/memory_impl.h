@@ -95,6 +95,9 @@ struct DeviceMemory::Impl {
   // Whether the allocation at the address is one that no kernel may write.
   void protect(std::uint64_t address, bool on);
 
+  // Rows of an allocation that no kernel may write. Not while anything runs.
+  void freeze(const driver::FrozenRange& range);
+
   // Finds allocations that kernels have meanwhile written in full; from then on nothing is looked
   // up for them. To be called when a grid ends. Costs no more than one pass over each allocation.
   void settle();
