@@ -51,7 +51,7 @@ class ProgramBuffer:
     name: str
     dtype: str
     shape: tuple[str, ...]  # expressions over symbols
-    role: str  # "input", "weight", "output", "inout", "state" or "scratch"
+    role: str  # "input", "weight", "output", "inout", "state", "cache" or "scratch"
     init: str  # "none", "zeros", "random", "file", …
 
 

@@ -162,11 +162,12 @@ void BoundProgram::bind(Bindings given) {
   if (setup) {
     is_set_up_ = false;
     memory_.protect(true);
+    memory_.freeze(true);
     execute_setup(std::move(*setup), given.setup);
     is_set_up_ = true;
   }
   memory_.protect(false);
-  memory_.freeze();
+  memory_.freeze(false);
   take(std::move(resolved), std::move(values.symbols));
 }
 
@@ -288,7 +289,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
     const auto number = static_cast<std::uint32_t>(index);
     const std::uint64_t distance = array.address - *now.given;
     memory_.adopt(index, array.address);
-    memory_.freeze();
+    memory_.freeze(false);
     tape_->move_buffer(number, distance);
     player_->note_changes(bind::changes_of_buffer(*tape_, number), binding_, binding_ + 1);
     ++binding_;
@@ -299,7 +300,7 @@ void BoundProgram::set_memory(std::string_view name, const DeviceArray& array) {
   ResolvedProgram resolved = accept(state_->resolve(values));
   tape_.reset();
   memory_.adopt(index, array.address);
-  memory_.freeze();
+  memory_.freeze(false);
   take(std::move(resolved), symbols_);
 }
 

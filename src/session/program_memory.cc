@@ -275,7 +275,7 @@ void ProgramMemory::protect(bool in_setup) const {
   }
 }
 
-void ProgramMemory::freeze() const {
+void ProgramMemory::freeze(bool in_setup) const {
   driver::Simulator* const simulator = state_.device.driver().simulator;
   if (simulator == nullptr) return;
   for (const bind::BoundBuffer& buffer : *table_) {
@@ -286,7 +286,8 @@ void ProgramMemory::freeze() const {
     range.address = buffer.address();
     range.bytes = buffer.bytes;
     range.row_bytes = bind::row_bytes(buffer);
-    range.rows = static_cast<std::uint64_t>(buffer.shape[frozen->axis]);
+    // Setup steps may write any row.
+    range.rows = in_setup ? 0 : static_cast<std::uint64_t>(buffer.shape[frozen->axis]);
     range.counter_bytes = static_cast<std::uint32_t>(counter.element_size());
     range.counter =
         counter.address() + static_cast<std::uint64_t>(frozen->element) * counter.element_size();

@@ -49,8 +49,8 @@ class ProgramMemory {
   // From now on a simulated GPU reports kernels that write constant buffers; during the setup, but
   // those that the setup makes.
   void protect(bool in_setup) const;
-  // Tells a simulated GPU the frozen rows of caches.
-  void freeze() const;
+  // Tells a simulated GPU the frozen rows of caches; none for the setup.
+  void freeze(bool in_setup) const;
   // Keeps all memory, for a table of equal shapes in the same memory.
   void keep(Next next, std::uint64_t seed);
   // Whether `allocate` would neither move nor renew anything but what each run initialises.

@@ -133,7 +133,7 @@ TEST_F(SetupTest, UsesOnlyWhatExistsBeforeRuns) {
   };
   EXPECT_THAT(message("[[setup]]\nfill = { buffer = \"x\", value = 1 }\n"),
               HasSubstr("a setup step uses the buffer x of role inout, which has no contents when "
-                        "the program is bound; weight, scratch and state buffers have"));
+                        "the program is bound; weight, scratch, state and cache buffers have"));
   EXPECT_THAT(message("[[setup]]\nfill = { buffer = \"raw\", value = 1 }\n"),
               HasSubstr("fill in the setup writes raw, a weight that has an init"));
   EXPECT_THAT(message("[[setup]]\nlaunch = \"add\"\ngrid = [1]\nblock = [32]\nargs = [\"no\", 1, "

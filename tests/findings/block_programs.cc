@@ -25,6 +25,27 @@ std::vector<Program> block_programs() {
       b.launch(kernel, b.y, b.w);
     };
   };
+  // The counter is above all rows, or 0.
+  const auto writes_frozen = [](const char* kernel) {
+    return [kernel](B& b) {
+      b.freeze(b.w, b.x);
+      b.launch(kernel, b.y, b.w);
+    };
+  };
+  const auto reads_unfrozen = [](const char* kernel) {
+    return [kernel](B& b) {
+      b.freeze(b.w, b.u);
+      b.launch("produce", b.y, b.x);
+      b.early(kernel, b.z, b.y, b.w);
+    };
+  };
+  const auto copies_unfrozen = [](const char* kernel) {
+    return [kernel](B& b) {
+      b.freeze(b.w, b.u);
+      b.launch("produce", b.y, b.x);
+      b.early(kernel, b.z, b.w);
+    };
+  };
   return {
       {"swaps_unordered", {"shared_race"}, run("swaps_unordered")},
       {"lanes_swap_unordered", {"shared_race"}, run("lanes_swap_unordered")},
@@ -137,6 +158,14 @@ std::vector<Program> block_programs() {
       {"counts_in_weight", {"weight_written"}, writes_weight("counts_in_weight")},
       {"writes_one_weight", {"weight_written"}, writes_weight("writes_one_weight")},
       {"publishes_in_weight", {"weight_written"}, writes_weight("publishes_in_weight")},
+      // --- Frozen rows ---
+      {"writes_frozen", {"frozen_write"}, writes_frozen("writes_weight")},
+      {"counts_in_frozen", {"frozen_write"}, writes_frozen("counts_in_weight")},
+      {"writes_one_frozen", {"frozen_write"}, writes_frozen("writes_one_weight")},
+      {"reads_unfrozen", {"unfrozen_read"}, reads_unfrozen("consume_weight")},
+      {"stages_unfrozen", {"unfrozen_read"}, reads_unfrozen("consume_staged")},
+      {"copies_bulk_unfrozen", {"unfrozen_read"}, copies_unfrozen("copies_first")},
+      {"copies_unfrozen", {"unfrozen_read"}, copies_unfrozen("copies_thread_first")},
   };
 }
 

@@ -60,6 +60,9 @@ class Bench {
   void as_graph(int times, const std::function<void()>& work);
   // No kernel may write it from now on.
   void make_weight(const Floats& buffer);
+  // Its first elements are frozen: as many as the second element of the
+  // counter says, whose bits are an integer.
+  void freeze(const Floats& buffer, const Floats& counter);
 
   const driver::Driver& driver;
   driver::Simulator& simulator;

@@ -143,6 +143,17 @@ void Bench::make_weight(const Floats& buffer) {
   simulator.protect(buffer.memory().address(), true);
 }
 
+void Bench::freeze(const Floats& buffer, const Floats& counter) {
+  simulator.freeze({.address = buffer.memory().address(),
+                    .bytes = kCount * 4,
+                    .row_bytes = 4,
+                    .rows = kCount,
+                    .counter = counter.memory().address() + 4,
+                    .counter_bytes = 4,
+                    .is_signed = true,
+                    .name = "count[1]"});
+}
+
 class Corpus : public testing::TestWithParam<Program> {};
 
 void judge(const Program& program, Races races) {

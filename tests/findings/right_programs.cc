@@ -57,6 +57,11 @@ std::vector<Program> right_programs() {
     b.launch("produce", b.y, b.x);
     b.early("consume_weight", b.z, b.y, b.w);
   });
+  add("frozen_rows_before_the_wait", [](B& b) {
+    b.freeze(b.w, b.x);
+    b.launch("produce", b.y, b.x);
+    b.early("consume_weight", b.z, b.y, b.w);
+  });
   add("stages_weights_before_the_wait", [](B& b) {
     b.launch("produce", b.y, b.x);
     b.early("consume_staged", b.z, b.y, b.w);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace baton::sim {
 
@@ -23,9 +25,13 @@ struct FrozenPart {
   bool holds(std::uint64_t place, std::uint32_t size) const {
     return place < offset + bytes && offset < place + size;
   }
-  // The row of a place that it holds, or of the first one behind the place.
-  std::uint64_t row(std::uint64_t place) const {
-    return (place < offset ? 0 : (place - offset) / row_bytes) % rows;
+  // The lowest and the highest row of an access that it holds.
+  std::pair<std::uint64_t, std::uint64_t> rows_of(std::uint64_t place, std::uint32_t size) const {
+    const std::uint64_t first = (std::max(place, offset) - offset) / row_bytes;
+    const std::uint64_t last = (std::min(place + size, offset + bytes) - 1 - offset) / row_bytes;
+    // Behind the last row comes the first one.
+    if (first / rows != last / rows) return {0, rows - 1};
+    return {first % rows, last % rows};
   }
   // The counter's value now. A kernel may write it meanwhile, which other checks look for.
   std::uint64_t count() const {

@@ -105,8 +105,8 @@ void GlobalWatch::look_at_rows(int lane, std::uint64_t offset) {
   for (const FrozenPart& part : shadow_->frozen()) {
     if (!part.holds(offset, bytes_)) continue;
     const std::uint64_t count = part.count();
-    // The last row that it reads, and the first one that it writes.
-    const std::uint64_t row = part.row(reads ? offset + bytes_ - 1 : offset);
+    const auto [lowest, highest] = part.rows_of(offset, bytes_);
+    const std::uint64_t row = reads ? highest : lowest;
     if (reads ? row >= count : row < count) report_row(part, lane, offset, row, count);
   }
 }

@@ -92,8 +92,8 @@ void Shadow::clear() {
 
 void Shadow::freeze(FrozenPart part) {
   std::erase_if(frozen_, [&](const FrozenPart& old) { return old.offset == part.offset; });
-  frozen_.push_back(std::move(part));
-  has_frozen = true;
+  if (part.rows != 0) frozen_.push_back(std::move(part));
+  has_frozen = !frozen_.empty();
 }
 
 }  // namespace baton::sim

@@ -42,7 +42,8 @@ class Shadow {
   // The same for frozen rows.
   std::atomic<bool> has_frozen = false;
 
-  // In place of the part that begins at the same offset. Nobody may be using the shadow.
+  // In place of the part that begins at the same offset; without rows, it ends that one. Nobody may
+  // be using the shadow.
   void freeze(FrozenPart part);
   const std::vector<FrozenPart>& frozen() const { return frozen_; }
 

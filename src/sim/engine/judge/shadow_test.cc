@@ -22,6 +22,43 @@ std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> values) {
   return values;
 }
 
+TEST(FrozenPart, AnAccessMayTouchSeveralRows) {
+  FrozenPart part;
+  part.offset = 64;
+  part.bytes = 6 * 16;
+  part.row_bytes = 16;
+  part.rows = 3;  // twice
+  using Rows = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(part.rows_of(64, 4), (Rows{0, 0}));
+  EXPECT_EQ(part.rows_of(76, 8), (Rows{0, 1}));
+  EXPECT_EQ(part.rows_of(96, 16), (Rows{2, 2}));
+  EXPECT_EQ(part.rows_of(108, 8), (Rows{0, 2})) << "from one group into the next";
+  EXPECT_EQ(part.rows_of(112, 16), (Rows{0, 0}));
+  EXPECT_EQ(part.rows_of(60, 8), (Rows{0, 0})) << "begins before it";
+  EXPECT_EQ(part.rows_of(156, 16), (Rows{2, 2})) << "ends behind it";
+  EXPECT_FALSE(part.holds(60, 4));
+  EXPECT_TRUE(part.holds(61, 4));
+  EXPECT_TRUE(part.holds(159, 1));
+  EXPECT_FALSE(part.holds(160, 1));
+}
+
+TEST(FrozenPart, CountsAreOfEveryWidth) {
+  const auto count = [](std::uint64_t bits, std::uint32_t bytes, bool is_signed) {
+    FrozenPart part;
+    const auto value = std::make_shared<std::uint64_t>(bits);
+    part.counter =
+        std::shared_ptr<const std::byte>(value, reinterpret_cast<const std::byte*>(value.get()));
+    part.counter_bytes = bytes;
+    part.is_signed = is_signed;
+    return part.count();
+  };
+  EXPECT_EQ(count(0x1234567890abcdef, 1, false), 0xefu);
+  EXPECT_EQ(count(0x1234567890abcdef, 1, true), 0u) << "below zero";
+  EXPECT_EQ(count(0x123456787fffffff, 4, true), 0x7fffffffu);
+  EXPECT_EQ(count(UINT64_MAX, 8, true), 0u);
+  EXPECT_EQ(count(UINT64_MAX, 8, false), UINT64_MAX);
+}
+
 TEST(Shadow, FinerPartsKeepWhatWasKnownOfTheCoarserOnes) {
   // The parts that are refined, and those they become: by an access's size.
   for (const std::uint64_t bytes : {2u, 1u}) {
