@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"role = \"weight\"", "init = { normal = 1 }", kInvalid, "9:10",
             "normal makes fractions, and the dtype is i32"},
         Bad{"role = \"input\"", "role = \"input\"\nexpect = \"x.npy\"", kInvalid, "4:10",
-            "has expect = \"x.npy\" and the role input; output, inout and state buffers"}));
+            "has expect = \"x.npy\" and the role input; output, inout, state and cache buffers"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Buffers, BadProgram,
