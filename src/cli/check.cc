@@ -2,10 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "baton/executable.h"
 #include "baton/image.h"
+#include "cli/check_files.h"
 #include "cli/check_report.h"
 #include "cli/commands.h"
 #include "cli/inspect_metadata.h"
@@ -20,9 +22,12 @@
 namespace baton::cli {
 namespace {
 
-void check_images(const std::filesystem::path& file, const FoundImages& found, const Device& device,
-                  Output& output) {
+// Why nothing was checked of a file that a folder has; empty: it was.
+std::string check_images(const tools::CheckTarget& target, const FoundImages& found,
+                         const Device& device, Output& output) {
+  const std::filesystem::path& file = target.file;
   if (found.images.empty()) {
+    if (target.is_found) return "it holds no GPU code";
     throw error(ErrorCode::kInvalidInput, "{} holds no image of GPU code: it is of the kind \"{}\"",
                 file.string(), found.container);
   }
@@ -36,8 +41,12 @@ void check_images(const std::filesystem::path& file, const FoundImages& found, c
       if (!refusal) refusal = std::move(failure);
     }
   }
-  // Of several images, made for several GPUs, those that do not suit this one are no error.
-  if (refused == found.images.size()) throw std::move(*refusal);
+  // Of several images, made for several GPUs, those that do not suit this one are no error. The
+  // same goes for the files of a folder.
+  if (refused < found.images.size()) return {};
+  if (!target.is_found || refusal->code() == ErrorCode::kDamaged) throw std::move(*refusal);
+  return "the device does not take it: " +
+         output.result()["images"].back()["reason"].get<std::string>();
 }
 
 void check_functions(const ModuleMetadata& module, const ImageFacts& image, const std::string& name,
@@ -73,10 +82,11 @@ void check_metadata(const tools::Contents& contents, const Device& device, Outpu
   }
 }
 
-void check_program(const CheckCommand& command, const Device& device, Output& output) {
-  const tools::ProgramFile named = tools::open_program(command.file, command.trusted);
+void check_program(const CheckCommand& command, const std::filesystem::path& file,
+                   const Device& device, Output& output) {
+  const tools::ProgramFile named = tools::open_program(file, command.trusted);
   const Program& program = named.program;
-  show_program(program, command.file, output);
+  show_program(program, file, output);
   output.progress("compile and load");
   PrepareOptions options;
   options.pdl = command.pdl;
@@ -91,27 +101,46 @@ void check_program(const CheckCommand& command, const Device& device, Output& ou
   output.result()["next"] = nullptr;
   if (report.objection) throw std::move(*report.objection);
   std::string next = tools::rewrite_advice(named, device, options, bindings, report);
-  if (next.empty()) next = fmt::format("baton run {}", command.file.string());
+  if (next.empty()) next = fmt::format("baton run {}", file.string());
   output.result()["next"] = next;
   output.line("next: {}", next);
 }
 
 }  // namespace
 
-void check(const CheckCommand& command, Output& output) {
-  // A run that fails has the same keys however far it gets.
-  for (const char* value : {"device", "device_name", "file"}) output.result()[value] = nullptr;
-  output.result()["file"] = command.file.string();
-  const std::optional<tools::Contents> contents = tools::read_contents_or_program(command.file);
-  const Device device = command.device ? Device::open(*command.device) : Device::open();
-  show_device(device, output);
-  if (!contents) return check_program(command, device, output);
-  tools::require_bundle(command.file, command.trusted);
+std::string check_file(const CheckCommand& command, const tools::CheckTarget& target,
+                       std::optional<Device>& device, Output& output) {
+  const std::filesystem::path& file = target.file;
+  output.result()["file"] = file.string();
+  const std::optional<tools::Contents> contents = tools::read_contents_or_program(file);
+  if (!device) {
+    device = command.device ? Device::open(*command.device) : Device::open();
+    show_device(*device, output);
+  }
+  if (!contents) {
+    check_program(command, file, *device, output);
+    return {};
+  }
+  tools::require_bundle(file, command.trusted);
   // Metadata may bring images that nothing else finds.
   const bool has_images =
       contents->has_offsets && !(contents->metadata && contents->images.images.empty());
-  if (has_images) check_images(command.file, contents->images, device, output);
-  if (contents->metadata) check_metadata(*contents, device, output);
+  std::string skipped;
+  if (has_images) skipped = check_images(target, contents->images, *device, output);
+  if (contents->metadata) check_metadata(*contents, *device, output);
+  return skipped;
+}
+
+void check(const CheckCommand& command, Output& output) {
+  // A run that fails has the same keys however far it gets.
+  for (const char* value : {"device", "device_name"}) output.result()[value] = nullptr;
+  const std::filesystem::path& first = command.files.front();
+  std::error_code failure;
+  if (command.files.size() > 1 || std::filesystem::is_directory(first, failure)) {
+    return check_files(command, output);
+  }
+  std::optional<Device> device;
+  check_file(command, {first, false}, device, output);
 }
 
 }  // namespace baton::cli

@@ -151,7 +151,7 @@ Command checked_check(const RawOptions& raw) {
   command.json = raw.json;
   command.strict = raw.strict;
   command.verbose = raw.verbose;
-  command.file = raw.file;
+  command.files.assign(raw.files.begin(), raw.files.end());
   command.trusted = trusted_files(raw);
   command.symbols = parse_symbols(raw.set);
   command.pdl = parse_pdl(raw.pdl);

@@ -44,7 +44,9 @@ class CommandLineParser {
     for (const CommandRow& row : command_table()) {
       CLI::App& command = *app_.add_subcommand(std::string(row.name));
       for (const ArgumentRow& argument : row.arguments) {
-        command.add_option(std::string(argument.name), raw_.*argument.target);
+        std::visit(
+            [&](auto target) { command.add_option(std::string(argument.name), raw_.*target); },
+            argument.target);
       }
       add_options(command, all_options(row));
     }
@@ -81,7 +83,9 @@ class CommandLineParser {
     }
     refuse_surplus(*command, *chosen.front(), separated);
     for (const ArgumentRow& argument : command->arguments) {
-      if (argument.need.empty() || !(raw_.*argument.target).empty()) continue;
+      const bool is_given =
+          std::visit([&](auto target) { return !(raw_.*target).empty(); }, argument.target);
+      if (argument.need.empty() || is_given) continue;
       throw error(ErrorCode::kInvalidInput, "baton {0} needs {1}: baton {0} {2}", command->name,
                   argument.need, command->synopsis);
     }

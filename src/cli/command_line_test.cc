@@ -90,11 +90,19 @@ TEST(CommandLine, EveryCheckOptionArrives) {
   const auto check = parsed<CheckCommand>(
       {"check", "p.toml", "--device", "sim:tiny", "--set", "N=-7", "--pdl", "on", "--json"});
   EXPECT_TRUE(check.json);
-  EXPECT_EQ(check.file, "p.toml");
+  EXPECT_THAT(check.files, ElementsAre("p.toml"));
   EXPECT_EQ(check.device, "sim:tiny");
   EXPECT_THAT(check.symbols, ElementsAre(Pair("N", -7)));
   EXPECT_EQ(check.pdl, PdlMode::kOn);
   EXPECT_EQ(parsed<CheckCommand>({"check", "p.toml"}).pdl, PdlMode::kAuto);
+}
+
+TEST(CommandLine, CheckTakesSeveralNames) {
+  const auto check =
+      parsed<CheckCommand>({"check", "p.toml", "--strict", "lib.so", "--set", "N=1", "folder"});
+  EXPECT_THAT(check.files, ElementsAre("p.toml", "lib.so", "folder"));
+  EXPECT_THAT(check.symbols, ElementsAre(Pair("N", 1)));
+  EXPECT_TRUE(check.strict);
 }
 
 TEST(CommandLine, LeftOutOptionsAreEmpty) {

@@ -32,7 +32,7 @@ struct ArgumentRow {
   std::string_view name;  // "PROGRAM"
   std::string_view text;
   std::string_view need;  // "a program file", as an error says that it is missing; empty: optional
-  std::string RawOptions::*target;
+  ArgumentTarget target;
   Completion completion = {};
 };
 

@@ -73,7 +73,8 @@ struct CheckCommand {
   bool strict = false;
   bool verbose = false;  // lists all launches and edges
   tools::TrustedFiles trusted;
-  std::filesystem::path file;  // a program, or anything that holds images
+  // Programs, anything that holds images, folders of these.
+  std::vector<std::filesystem::path> files;
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   PdlMode pdl = PdlMode::kAuto;

@@ -78,7 +78,8 @@ void Output::replace_all(std::string text) {
 }
 
 void Output::warning(std::string_view message) {
-  diagnostic(Style::kWarning, "warning", message);
+  const std::string named = part_.empty() ? "" : fmt::format("{}: {}", part_, message);
+  diagnostic(Style::kWarning, "warning", part_.empty() ? message : named);
   result()["warnings"].push_back(message);
 }
 

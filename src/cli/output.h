@@ -47,11 +47,11 @@ class Output {
   // One line for people; dropped with --json.
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    if (!json_) text_ += fmt::format(format, std::forward<Args>(args)...) += '\n';
+    if (shows_text()) text_ += fmt::format(format, std::forward<Args>(args)...) += '\n';
   }
   // Several lines, each with its end.
   void text(std::string_view lines) {
-    if (!json_) text_ += lines;
+    if (shows_text()) text_ += lines;
   }
   // These lines are all that standard output gets, with --json too.
   void replace_all(std::string text);
@@ -85,6 +85,8 @@ class Output {
   void finish();
 
  private:
+  friend class OutputPart;
+  bool shows_text() const { return !json_ && !hides_text_; }
   void clear_progress();
   // The source line with a caret, and its end; empty where it is not known.
   std::string excerpt(std::string_view where);
@@ -95,6 +97,8 @@ class Output {
   Terminal terminal_;
   bool error_colour_;
   std::size_t warnings_ = 0;
+  bool hides_text_ = false;  // a part's
+  std::string part_;         // its name; empty outside of parts
   bool progress_on_terminal_;
   bool progress_shown_ = false;
   std::chrono::steady_clock::time_point last_progress_ = std::chrono::steady_clock::now();

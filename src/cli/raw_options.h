@@ -19,6 +19,7 @@ struct RawOptions {
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
   std::string budget, baseline, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;
+  std::vector<std::string> files;  // arguments, where a command takes several
   std::vector<std::string> set, inputs, outputs, expected, entries,
       trusted;                    // options that may be repeated
   std::vector<std::string> rest;  // all behind "--"
@@ -27,5 +28,9 @@ struct RawOptions {
 // Where the value of an option goes: a flag, one value, or one value each time.
 using RawTarget = std::variant<bool RawOptions::*, std::string RawOptions::*,
                                std::vector<std::string> RawOptions::*>;
+
+// Where a positional argument goes: one word, or all that are left.
+using ArgumentTarget =
+    std::variant<std::string RawOptions::*, std::vector<std::string> RawOptions::*>;
 
 }  // namespace baton::cli

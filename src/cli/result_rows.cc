@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "tools/readable_names.h"
 
@@ -89,6 +90,25 @@ ResultRow row_of_edge(const Json& edge, const std::vector<const Json*>& launches
   return row;
 }
 
+// Rows of one of several files: each has a place, and one that passes says that the file does.
+std::vector<ResultRow> rows_of_file(const Json& part) {
+  const std::string file = text_of(part, "file");
+  std::vector<ResultRow> rows = result_rows(part);
+  if (rows.empty()) {
+    const std::string skipped = text_of(part, "skipped");
+    rows.push_back(
+        {skipped.empty() ? Level::kPass : Level::kNote, skipped.empty() ? "check" : "skipped", "",
+         skipped.empty() ? "it passes all checks" : "not checked: " + skipped, "", "", false, ""});
+  }
+  for (ResultRow& row : rows) {
+    row.subject = row.subject.empty() ? file : fmt::format("{}: {}", file, row.subject);
+    // Many messages begin with it.
+    if (!row.message.starts_with(file)) row.message = fmt::format("{}: {}", file, row.message);
+    if (row.where.empty()) row.where = file + ":1";
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<ResultRow> result_rows(const Json& result) {
@@ -103,6 +123,9 @@ std::vector<ResultRow> result_rows(const Json& result) {
   for (const Json& edge : list_of(result, "edges")) rows.push_back(row_of_edge(edge, launches));
   for (const Json& warning : list_of(result, "warnings")) {
     rows.push_back({Level::kWarning, "warning", "", warning.get<std::string>(), "", "", false, ""});
+  }
+  for (const Json& part : list_of(result, "files")) {
+    for (ResultRow& row : rows_of_file(part)) rows.push_back(std::move(row));
   }
   const bool told = std::ranges::any_of(
       rows, [](const ResultRow& row) { return row.level == Level::kError && !row.suppressed; });
