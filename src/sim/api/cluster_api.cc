@@ -23,6 +23,7 @@ CUresult with_config(CUfunction handle, const CUlaunchConfig* config, int* resul
   request.dynamic_shared = config->sharedMemBytes;
   require(config->numAttrs == 0 || config->attrs != nullptr, CUDA_ERROR_INVALID_VALUE);
   apply_attributes({config->attrs, config->numAttrs}, *context, request);
+  request.sms = launch_sms(config->hStream, *usable_stream(config->hStream));
   require(request.block.count() > 0, CUDA_ERROR_INVALID_VALUE);
   const KernelSettings settings = function->settings();
   const KernelView view{context->profile(), function->loaded(), function->module()->ptx(),
@@ -41,7 +42,8 @@ CUresult OccupancyMaxActiveClusters(int* clusters, CUfunction function,
       function, config, clusters,
       [](const LaunchRequest& request, const KernelView& view, const chip::BlockNeeds& needs) {
         const Extent3 cluster = cluster_of(request, view).value_or(Extent3{});
-        return resident_clusters(view.profile, needs, static_cast<std::uint32_t>(cluster.count()));
+        return resident_clusters(view.profile, needs, static_cast<std::uint32_t>(cluster.count()),
+                                 request.sms);
       });
 }
 
@@ -49,9 +51,9 @@ CUresult OccupancyMaxPotentialClusterSize(int* size, CUfunction function,
                                           const CUlaunchConfig* config) {
   return with_config(
       function, config, size,
-      [](const LaunchRequest&, const KernelView& view, const chip::BlockNeeds& needs) {
+      [](const LaunchRequest& request, const KernelView& view, const chip::BlockNeeds& needs) {
         std::uint32_t blocks = largest_cluster(view);
-        while (blocks > 0 && resident_clusters(view.profile, needs, blocks) == 0) {
+        while (blocks > 0 && resident_clusters(view.profile, needs, blocks, request.sms) == 0) {
           blocks /= 2;
         }
         return static_cast<int>(blocks);

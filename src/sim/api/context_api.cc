@@ -16,7 +16,7 @@ constexpr unsigned kContextFlags = CU_CTX_FLAGS_MASK;
 SimDevice& context_device(CUcontext context) {
   enter();
   SimDevice* device =
-      context != nullptr ? SimDevice::find(context) : ContextStack::of_thread().top();
+      context != nullptr ? find_context(context).device : ContextStack::of_thread().top();
   require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   return *device;
 }
@@ -26,7 +26,7 @@ CUresult create_context(CUcontext* context, unsigned flags, CUdevice ordinal) {
   enter();
   require(context != nullptr && (flags & ~kContextFlags) == 0, CUDA_ERROR_INVALID_VALUE);
   SimDevice& device = device_of(ordinal);
-  ContextStack::of_thread().push(&device);
+  ContextStack::of_thread().push({&device});
   device.retain();
   device.change_settings([&](ContextSettings& settings) { settings.flags = flags; });
   *context = device.handle();

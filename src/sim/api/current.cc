@@ -50,15 +50,28 @@ ContextStack& ContextStack::of_thread() {
   return stack;
 }
 
-void ContextStack::push(SimDevice* device) {
-  require(depth_ < kCapacity, CUDA_ERROR_OUT_OF_MEMORY);
-  devices_[depth_++] = device;
+CUcontext CurrentContext::handle() const {
+  if (green != nullptr) return reinterpret_cast<CUcontext>(green);
+  return device != nullptr ? device->handle() : nullptr;
 }
 
-SimDevice* ContextStack::pop() {
-  SimDevice* device = top();
+CurrentContext find_context(CUcontext handle) {
+  if (SimDevice* const device = SimDevice::find(handle)) return {device, nullptr};
+  const auto green = reinterpret_cast<CUgreenCtx>(handle);
+  const std::shared_ptr<const GreenContext> found = Objects::instance().greens.find(green);
+  if (found == nullptr) return {};
+  return {&found->device(), green};
+}
+
+void ContextStack::push(const CurrentContext& context) {
+  require(depth_ < kCapacity, CUDA_ERROR_OUT_OF_MEMORY);
+  contexts_[depth_++] = context;
+}
+
+CurrentContext ContextStack::pop() {
+  const CurrentContext context = current();
   if (depth_ > 0) --depth_;
-  return device;
+  return context;
 }
 
 void enter() {
@@ -120,8 +133,28 @@ std::shared_ptr<SimStream> usable_stream(CUstream handle) {
   enter();
   std::shared_ptr<SimStream> stream = Objects::instance().streams.find(handle);
   if (stream == nullptr) throw Refusal(unknown_handle());
+  require_alive(*stream);
   require_healthy(*stream->context);
   return stream;
+}
+
+void require_alive(const SimStream& stream) {
+  require(stream.green == nullptr || stream.green->is_alive(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
+std::shared_ptr<const GreenContext> current_green() {
+  const CUgreenCtx handle = ContextStack::of_thread().current().green;
+  if (handle == nullptr) return nullptr;
+  std::shared_ptr<const GreenContext> green = Objects::instance().greens.find(handle);
+  require(green != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return green;
+}
+
+SmList launch_sms(CUstream handle, const SimStream& stream) {
+  const bool is_default =
+      handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+  const std::shared_ptr<const GreenContext> green = is_default ? current_green() : stream.green;
+  return green != nullptr ? green->sms() : nullptr;
 }
 
 std::shared_ptr<SimEvent> usable_event(CUevent handle) {

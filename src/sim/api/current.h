@@ -5,27 +5,38 @@
 #include <memory>
 
 #include "sim/device/device.h"
+#include "sim/device/green.h"
 
 namespace baton::sim {
 
 // What a call works on, found from the calling thread and the call's handles. Each function throws
 // Refusal with the driver's own code where it cannot be had.
 
+// What a CUcontext stands for: a device's primary context, or a green context over it.
+struct CurrentContext {
+  SimDevice* device = nullptr;  // null: none
+  CUgreenCtx green = nullptr;   // null: the primary one
+
+  CUcontext handle() const;
+};
+CurrentContext find_context(CUcontext handle);
+
 // The contexts that are current to the calling thread, the top of the stack last.
 class ContextStack {
  public:
   static ContextStack& of_thread();
 
-  SimDevice* top() const { return depth_ == 0 ? nullptr : devices_[depth_ - 1]; }
+  CurrentContext current() const { return depth_ == 0 ? CurrentContext{} : contexts_[depth_ - 1]; }
+  SimDevice* top() const { return current().device; }
   // Refused with CUDA_ERROR_OUT_OF_MEMORY beyond kCapacity.
-  void push(SimDevice* device);
-  // Null where the stack is empty.
-  SimDevice* pop();
+  void push(const CurrentContext& context);
+  // Of no device where the stack is empty.
+  CurrentContext pop();
 
  private:
   // No destructor: threads may call the driver while their own thread-locals are being destroyed.
   static constexpr std::size_t kCapacity = 128;
-  SimDevice* devices_[kCapacity] = {};
+  CurrentContext contexts_[kCapacity] = {};
   std::size_t depth_ = 0;
 };
 
@@ -56,6 +67,13 @@ std::shared_ptr<Context> usable_context();
 // The stream of a handle, whose context decides; the default streams are the current context's.
 std::shared_ptr<SimStream> usable_stream(CUstream handle);
 std::shared_ptr<SimEvent> usable_event(CUevent handle);
+// Refuses a stream whose green context is destroyed.
+void require_alive(const SimStream& stream);
+
+// The green context that is current, or null.
+std::shared_ptr<const GreenContext> current_green();
+// Where a launch into the stream may run. The default streams are the current context's.
+SmList launch_sms(CUstream handle, const SimStream& stream);
 
 // What to answer to a stream, event or function handle that stands for nothing: it may have died
 // with the current context.

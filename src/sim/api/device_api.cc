@@ -110,36 +110,35 @@ CUresult DevicePrimaryCtxRelease(CUdevice device) {
 CUresult CtxPushCurrent(CUcontext context) {
   enter();
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  SimDevice* device = SimDevice::find(context);
-  require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  ContextStack::of_thread().push(device);
+  const CurrentContext found = find_context(context);
+  require(found.device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  ContextStack::of_thread().push(found);
   return CUDA_SUCCESS;
 }
 
 CUresult CtxPopCurrent(CUcontext* context) {
   enter();
-  SimDevice* device = ContextStack::of_thread().pop();
-  require(device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-  if (context != nullptr) *context = device->handle();
+  const CurrentContext popped = ContextStack::of_thread().pop();
+  require(popped.device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  if (context != nullptr) *context = popped.handle();
   return CUDA_SUCCESS;
 }
 
 CUresult CtxGetCurrent(CUcontext* context) {
   enter();
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  SimDevice* device = ContextStack::of_thread().top();
-  *context = device != nullptr ? device->handle() : nullptr;
+  *context = ContextStack::of_thread().current().handle();
   return CUDA_SUCCESS;
 }
 
 // Replaces the top of the stack; null takes it off.
 CUresult CtxSetCurrent(CUcontext context) {
   enter();
-  SimDevice* device = SimDevice::find(context);
-  require(context == nullptr || device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  const CurrentContext found = find_context(context);
+  require(context == nullptr || found.device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
   ContextStack& stack = ContextStack::of_thread();
   stack.pop();
-  if (device != nullptr) stack.push(device);
+  if (found.device != nullptr) stack.push(found);
   return CUDA_SUCCESS;
 }
 

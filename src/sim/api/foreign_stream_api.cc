@@ -70,8 +70,10 @@ CUresult StreamGetDevice(CUstream handle, CUdevice* device) {
 }
 
 CUresult StreamGetCtxOrGreen(CUstream handle, CUcontext* context, CUgreenCtx* green) {
-  if (green != nullptr) *green = nullptr;
-  return StreamGetCtx(handle, context);
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *context = SimDevice::find(CUdevice{stream->context->ordinal()})->handle();
+  return green != nullptr ? StreamGetGreenCtx(handle, green) : CUDA_SUCCESS;
 }
 
 CUresult StreamAddCallback(CUstream handle, CUstreamCallback function, void* argument,

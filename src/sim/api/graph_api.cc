@@ -31,6 +31,17 @@ KernelWork& kernel_work(NodeWork& work) {
   return *kernel;
 }
 
+// Where a kernel node runs that is given a context; null: the current one.
+SmList node_sms(CUcontext handle) {
+  const CurrentContext asked =
+      handle != nullptr ? find_context(handle) : ContextStack::of_thread().current();
+  require(asked.device != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  if (asked.green == nullptr) return nullptr;
+  const auto green = Objects::instance().greens.find(asked.green);
+  require(green != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return green->sms();
+}
+
 // What a kernel node's parameters ask for, with the attributes of the node.
 KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
                      std::vector<CUlaunchAttribute> attributes) {
@@ -46,6 +57,8 @@ KernelWork kernel_of(const CUDA_KERNEL_NODE_PARAMS* params,
   request.params = params->kernelParams;
   request.extra = params->extra;
   apply_attributes(attributes, *context, request);
+  // As in the driver, a function brings its own context, and a kernel takes the one that is given.
+  if (params->func == nullptr) request.sms = node_sms(params->ctx);
   KernelWork work;
   work.function = place_function(*context, handle);
   work.launch = make_grid(request, *work.function);
@@ -68,6 +81,7 @@ KernelWork with_attributes(const KernelWork& work, std::vector<CUlaunchAttribute
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<std::byte*>(launch.params.data()),
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
   request.extra = extra;
+  request.sms = launch.sms;
   apply_attributes(attributes, *work.function->context(), request);
   KernelWork changed{make_grid(request, *work.function), work.function, std::move(attributes)};
   changed.launch.note = launch.note;
@@ -299,6 +313,7 @@ CUresult GraphExecKernelNodeSetParams(CUgraphExec handle, CUgraphNode node,
   work.launch.note = take_next_note();
   std::lock_guard lock(Scheduler::instance().mutex);
   KernelWork& old = kernel_work(exec->step_of(node)->work);
+  require(work.launch.sms == old.launch.sms, CUDA_ERROR_INVALID_VALUE);
   if (work.launch.note == nullptr) work.launch.note = old.launch.note;
   std::swap(old, work);
   return CUDA_SUCCESS;

@@ -16,6 +16,7 @@ CUresult launch(LaunchRequest& request, std::span<CUlaunchAttribute> attributes,
   std::shared_ptr<const driver::LaunchNote> note = take_next_note();
   require(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<SimStream> stream = usable_stream(stream_handle);
+  request.sms = launch_sms(stream_handle, *stream);
   const std::shared_ptr<SimFunction> function = place_function(*stream->context, handle);
   apply_attributes(attributes, *stream->context, request);
   KernelWork work{make_grid(request, *function), function, {}};

@@ -14,7 +14,21 @@ bool is_default_stream(CUstream handle) {
   return handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
 }
 
+// The handle of the green context of a stream, or null. The default streams are the current
+// context's.
+CUgreenCtx green_of(CUstream handle, const SimStream& stream) {
+  if (is_default_stream(handle)) return ContextStack::of_thread().current().green;
+  return stream.green != nullptr ? stream.green->handle() : nullptr;
+}
+
 }  // namespace
+
+CUresult StreamGetGreenCtx(CUstream handle, CUgreenCtx* green) {
+  const std::shared_ptr<SimStream> stream = usable_stream(handle);
+  require(green != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *green = green_of(handle, *stream);
+  return CUDA_SUCCESS;
+}
 
 CUresult StreamCreateWithPriority(CUstream* stream, unsigned flags, int priority) {
   const std::shared_ptr<Context> context = usable_context();
@@ -22,8 +36,8 @@ CUresult StreamCreateWithPriority(CUstream* stream, unsigned flags, int priority
   require(flags == CU_STREAM_DEFAULT || flags == CU_STREAM_NON_BLOCKING, CUDA_ERROR_INVALID_VALUE);
   const auto kind =
       flags == CU_STREAM_DEFAULT ? SimStream::Kind::kBlocking : SimStream::Kind::kNonBlocking;
-  *stream = Objects::instance().streams.add(
-      context->make_stream(kind, std::clamp(priority, kGreatestPriority, kLeastPriority)));
+  *stream = Objects::instance().streams.add(context->make_stream(
+      kind, std::clamp(priority, kGreatestPriority, kLeastPriority), current_green()));
   return CUDA_SUCCESS;
 }
 
@@ -33,6 +47,7 @@ CUresult StreamDestroy(CUstream handle) {
   require(!is_default_stream(handle), CUDA_ERROR_INVALID_HANDLE);
   const std::shared_ptr<SimStream> stream = Objects::instance().streams.remove(handle);
   if (stream == nullptr) return unknown_handle();
+  require_alive(*stream);
   return stream->context->destroy(*stream);
 }
 
@@ -52,7 +67,8 @@ CUresult StreamQuery(CUstream handle) {
 CUresult StreamGetCtx(CUstream handle, CUcontext* context) {
   const std::shared_ptr<SimStream> stream = usable_stream(handle);
   require(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *context = SimDevice::find(CUdevice{stream->context->ordinal()})->handle();
+  SimDevice* const device = SimDevice::find(CUdevice{stream->context->ordinal()});
+  *context = CurrentContext{device, green_of(handle, *stream)}.handle();
   return CUDA_SUCCESS;
 }
 

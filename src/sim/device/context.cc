@@ -74,8 +74,9 @@ Context::Context(int ordinal, const Profile& profile)
   }
 }
 
-std::shared_ptr<SimStream> Context::make_stream(SimStream::Kind kind, int priority) {
-  auto stream = std::make_shared<SimStream>(shared_from_this(), kind, priority);
+std::shared_ptr<SimStream> Context::make_stream(SimStream::Kind kind, int priority,
+                                                std::shared_ptr<const GreenContext> green) {
+  auto stream = std::make_shared<SimStream>(shared_from_this(), kind, priority, std::move(green));
   if (streams_.fetch_add(1) != 0) expect_overlap();
   if (kind == SimStream::Kind::kBlocking) {
     Lock lock(Scheduler::instance().mutex);

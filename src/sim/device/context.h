@@ -37,7 +37,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // The default streams: the one that all threads share, and the calling thread's own.
   std::shared_ptr<SimStream> legacy_stream();
   std::shared_ptr<SimStream> thread_stream();
-  std::shared_ptr<SimStream> make_stream(SimStream::Kind kind, int priority);
+  std::shared_ptr<SimStream> make_stream(SimStream::Kind kind, int priority,
+                                         std::shared_ptr<const GreenContext> green = nullptr);
   // What is in the stream goes on, and is ordered as before. Returns the context's error.
   CUresult destroy(SimStream& stream);
   // The calling thread ends.

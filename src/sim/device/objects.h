@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "sim/api/handles.h"
+#include "sim/device/green.h"
 #include "sim/device/library.h"
 #include "sim/device/link_state.h"
 #include "sim/device/pool.h"
@@ -37,6 +38,8 @@ struct Objects {
   HandleTable<ConditionHandle, ConditionValue> conditions{0x59};
   HandleTable<CUmemoryPool, SimPool> pools{0x5a};
   HandleTable<CUlinkState, LinkState> links{0x5b};
+  HandleTable<CUgreenCtx, const GreenContext> greens{0x5c};
+  HandleTable<CUdevResourceDesc, const SmResource> sm_resources{0x5d};
 };
 
 }  // namespace baton::sim

@@ -93,6 +93,10 @@ CUgraphExecUpdateResult compare(const ExecStep& old, const ExecStep& fresh) {
     if (kernel->launch.cooperative != other.launch.cooperative) {
       return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
     }
+    // A node stays in its context.
+    if (kernel->launch.sms != other.launch.sms) {
+      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    }
   } else if (const auto* fill = std::get_if<Fill>(&old.work)) {
     const auto& other = std::get<Fill>(fresh.work);
     const bool flat = fill->rows == 1 && other.rows == 1;

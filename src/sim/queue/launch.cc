@@ -59,12 +59,15 @@ void check_residency(const LaunchRequest& request, const KernelView& view,
   std::uint64_t resident = 0;
   if (cluster) {
     const auto size = static_cast<std::uint32_t>(cluster->count());
-    const auto clusters = static_cast<std::uint64_t>(resident_clusters(view.profile, needs, size));
+    const auto clusters =
+        static_cast<std::uint64_t>(resident_clusters(view.profile, needs, size, request.sms));
     require(clusters > 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
     resident = clusters * size;
   } else if (request.cooperative) {
-    resident = static_cast<std::uint64_t>(resident_blocks(view.profile, needs)) *
-               limit(view, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    const std::uint64_t sms = request.sms != nullptr
+                                  ? request.sms->size()
+                                  : limit(view, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    resident = static_cast<std::uint64_t>(resident_blocks(view.profile, needs)) * sms;
   }
   require(!request.cooperative || request.grid.count() <= resident,
           CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
@@ -142,6 +145,7 @@ GridLaunch make_grid(const LaunchRequest& asked, const SimFunction& function) {
   launch.explicit_cluster = cluster.has_value();
   launch.cooperative = request.cooperative;
   launch.dynamic_shared = request.dynamic_shared;
+  launch.sms = request.sms;
   launch.params = parameters(function.loaded(), request);
   return launch;
 }

@@ -32,6 +32,7 @@ struct LaunchRequest {
     Milestone at;
   };
   std::vector<EarlyEvent> events;
+  SmList sms;  // that it may run on
   void** params = nullptr;
   void** extra = nullptr;
 };

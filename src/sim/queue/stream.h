@@ -15,6 +15,7 @@
 namespace baton::sim {
 
 class Context;
+class GreenContext;
 
 // The priorities of streams, from the least to the greatest.
 inline constexpr int kLeastPriority = 0;
@@ -29,13 +30,19 @@ struct SimStream {
     kNonBlocking,  // ordered against nothing
   };
 
-  SimStream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority)
-      : context(std::move(owner)), kind(stream_kind), priority(stream_priority), id(next_id()) {}
+  SimStream(std::shared_ptr<Context> owner, Kind stream_kind, int stream_priority,
+            std::shared_ptr<const GreenContext> stream_green = nullptr)
+      : context(std::move(owner)),
+        kind(stream_kind),
+        priority(stream_priority),
+        green(std::move(stream_green)),
+        id(next_id()) {}
 
   const std::shared_ptr<Context> context;
   const Kind kind;
   const int priority;
-  const std::uint64_t id;  // one of a kind in the process
+  const std::shared_ptr<const GreenContext> green;  // that it was made in, or null
+  const std::uint64_t id;                           // one of a kind in the process
   // What is done when all that was submitted is, or null.
   CommandPtr tail;
   // The last command where it is a grid, but for events recorded since: what a dependent launch may

@@ -156,7 +156,7 @@ std::uint64_t block_value(const GridState& grid, const BlockState& block, Specia
       return special == SpecialValue::kReservedSmemEnd ? end : end - grid.kernel->reserved_shared;
     }
     default:
-      return block.number % static_cast<std::uint64_t>(grid.sm_count);  // %smid
+      return grid.multiprocessor_of(block.number);  // %smid
   }
 }
 

@@ -107,9 +107,8 @@ std::unique_ptr<ClusterState> BlockScheduler::next(GridState* grid) {
   for (const auto& block : cluster->blocks) {
     if (grid->trace == nullptr) break;
     const Extent3& index = block->index;
-    const auto multiprocessor =
-        static_cast<std::uint32_t>(block->number % static_cast<std::uint64_t>(grid->sm_count));
-    grid->trace->begin_block(block.get(), grid->id, multiprocessor, {index.x, index.y, index.z});
+    grid->trace->begin_block(block.get(), grid->id, grid->multiprocessor_of(block->number),
+                             {index.x, index.y, index.z});
   }
   return cluster;
 }

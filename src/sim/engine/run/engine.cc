@@ -24,7 +24,9 @@ std::uint64_t resident_limit(const EngineConfig& config, const GridState& grid) 
   const chip::BlockNeeds needs = {grid.threads, 0, grid.shared_bytes};
   const std::uint32_t per_sm =
       std::max(chip::fit_beside(config.chip->multiprocessor, {}, needs).blocks, 1u);
-  const std::uint64_t blocks = std::uint64_t{per_sm} * static_cast<std::uint64_t>(config.sm_count);
+  const auto& part = grid.launch.sms;
+  const auto sms = part != nullptr ? part->size() : static_cast<std::size_t>(config.sm_count);
+  const std::uint64_t blocks = std::uint64_t{per_sm} * sms;
   return std::max<std::uint64_t>(blocks / grid.launch.cluster.count(), 1);
 }
 

@@ -58,6 +58,8 @@ struct GridLaunch {
   bool is_programmatic = false;
   Ordering::Number number = 0;  // in Ordering; 0: nothing else may touch memory meanwhile
   std::uint32_t dynamic_shared = 0;
+  // The multiprocessors that its blocks may run on, by number; null: all of the device.
+  std::shared_ptr<const std::vector<std::uint32_t>> sms;
   std::vector<std::byte> params;  // kernel->param_bytes bytes, laid out by the kernel's offsets
   // Where findings and what the grid does are noted; null: in the engine's own log, and nowhere.
   // Both outlive the grid.

@@ -201,7 +201,7 @@ struct GridState final : public Grid {
   std::uint32_t threads = 0;
   std::uint32_t warps = 0;
   std::uint64_t max_resident = 1;  // clusters
-  int sm_count = 1;
+  int sm_count = 1;                // of the device, whatever part of it the launch has
   std::uint32_t clock_khz = 1;
   FindingLog* log = nullptr;
   PrintedText output;
@@ -248,6 +248,11 @@ struct GridState final : public Grid {
   std::vector<std::string> wait_report() const override;
   bool begun() const override {
     return next_cluster.load(std::memory_order_relaxed) == total_clusters;
+  }
+  // That a block runs on, by the block's number.
+  std::uint32_t multiprocessor_of(std::uint64_t block) const {
+    if (launch.sms != nullptr) return (*launch.sms)[block % launch.sms->size()];
+    return static_cast<std::uint32_t>(block % static_cast<std::uint64_t>(sm_count));
   }
   bool triggered() const override {
     return triggered_blocks.load(std::memory_order_relaxed) == launch.grid.count();
