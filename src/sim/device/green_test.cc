@@ -42,6 +42,12 @@ class GreenTest : public DriverTest {
     if (driver.cuGreenCtxStreamCreate == nullptr) GTEST_SKIP() << "the driver has no such entries";
     EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceGetDevResource(0, &all, CU_DEV_RESOURCE_TYPE_SM));
   }
+  // A green context that is left would keep the device's primary context alive for the next test.
+  void TearDown() override {
+    for (const CUstream stream : streams_) driver.cuStreamDestroy(stream);
+    for (const CUgreenCtx green : greens_) driver.cuGreenCtxDestroy(green);
+    DriverTest::TearDown();
+  }
 
   std::vector<CUdevResource> split(unsigned least, CUdevResource* rest = nullptr) {
     unsigned count = 0;
@@ -65,7 +71,17 @@ class GreenTest : public DriverTest {
     CUgreenCtx green = nullptr;
     EXPECT_RESULT(CUDA_SUCCESS,
                   driver.cuGreenCtxCreate(&green, descriptor, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    greens_.push_back(green);
     return green;
+  }
+
+  CUresult destroy(CUgreenCtx green) {
+    std::erase(greens_, green);
+    return driver.cuGreenCtxDestroy(green);
+  }
+  CUresult destroy(CUstream stream) {
+    std::erase(streams_, stream);
+    return driver.cuStreamDestroy(stream);
   }
 
   unsigned sms_of(CUgreenCtx green) {
@@ -79,6 +95,7 @@ class GreenTest : public DriverTest {
     CUstream stream = nullptr;
     EXPECT_RESULT(CUDA_SUCCESS,
                   driver.cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+    streams_.push_back(stream);
     return stream;
   }
 
@@ -98,6 +115,10 @@ class GreenTest : public DriverTest {
 
   CUdevResource all{};
   CUkernel place = kernel(load(kKernels), "place");
+
+ private:
+  std::vector<CUgreenCtx> greens_;
+  std::vector<CUstream> streams_;
 };
 
 TEST_F(GreenTest, PartsOfOneSplitRunSideBySideOnTheirSms) {
@@ -115,10 +136,10 @@ TEST_F(GreenTest, PartsOfOneSplitRunSideBySideOnTheirSms) {
   EXPECT_EQ(second.size(), 3 * each);
   EXPECT_TRUE(are_disjoint(first, second));
   for (const CUstream stream : streams) {
-    EXPECT_RESULT(CUDA_SUCCESS, driver.cuStreamDestroy(stream));
+    EXPECT_RESULT(CUDA_SUCCESS, destroy(stream));
   }
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGreenCtxDestroy(small));
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGreenCtxDestroy(large));
+  EXPECT_RESULT(CUDA_SUCCESS, destroy(small));
+  EXPECT_RESULT(CUDA_SUCCESS, destroy(large));
 }
 
 TEST_F(GreenTest, AKernelNodeTakesTheContextThatItIsGiven) {
@@ -228,10 +249,10 @@ TEST_F(GreenTest, RefusesWhatTheDriverLeavesUndefined) {
   const CUstream stream = make_stream_in(green);
   CUstream other = nullptr;
   EXPECT_RESULT(CUDA_ERROR_INVALID_VALUE, driver.cuGreenCtxStreamCreate(&other, green, 0, 0));
-  EXPECT_RESULT(CUDA_SUCCESS, driver.cuGreenCtxDestroy(green));
+  EXPECT_RESULT(CUDA_SUCCESS, destroy(green));
   EXPECT_RESULT(CUDA_ERROR_CONTEXT_IS_DESTROYED, driver.cuStreamSynchronize(stream));
-  EXPECT_RESULT(CUDA_ERROR_CONTEXT_IS_DESTROYED, driver.cuStreamDestroy(stream));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, driver.cuGreenCtxDestroy(green));
+  EXPECT_RESULT(CUDA_ERROR_CONTEXT_IS_DESTROYED, destroy(stream));
+  EXPECT_RESULT(CUDA_ERROR_INVALID_CONTEXT, destroy(green));
 }
 
 TEST_F(GreenTest, ACooperativeGridHasToFitIntoItsPart) {
