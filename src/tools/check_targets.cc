@@ -49,7 +49,7 @@ bool is_wanted(const fs::path& file) {
          extension.find_first_not_of(".0123456789") == std::string::npos;
 }
 
-class Search {
+class TargetSearch {
  public:
   void name(const fs::path& path) {
     std::error_code failure;
@@ -115,7 +115,7 @@ class Search {
 }  // namespace
 
 CheckTargets find_check_targets(const std::vector<fs::path>& named) {
-  Search search;
+  TargetSearch search;
   for (const fs::path& path : named) search.name(path);
   return search.take();
 }
