@@ -1,0 +1,94 @@
+// The scores of all tokens, the choice of the next one, and the step to the next position.
+#include "matvec.cuh"
+
+using namespace llama;
+
+struct Nothing {};
+
+// A number between 0 and 1, both excluded, of a seed and two counters (SplitMix64).
+__device__ __forceinline__ float uniform(unsigned long long seed, unsigned position, unsigned token) {
+  unsigned long long z = seed + (static_cast<unsigned long long>(position) << 32 | token) + 1;
+  z *= 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  z ^= z >> 31;
+  return (static_cast<float>(z >> 41) + 0.5f) * 0x1p-23f;
+}
+
+// Orders as the score does, and equal scores by the smaller token.
+__device__ __forceinline__ unsigned long long key_of(float score, unsigned token) {
+  unsigned bits = __float_as_uint(score);
+  bits = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+  return static_cast<unsigned long long>(bits) << 32 | ~token;
+}
+
+struct Head {
+  using Early = Nothing;
+  using Late = Nothing;
+
+  const __nv_bfloat16* w;
+  const float* x;
+  float* logits;
+  unsigned columns, position;
+  float epsilon, temperature;
+  unsigned long long seed;
+  Norm norm;
+  unsigned long long best;  // of this thread
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    return w + static_cast<unsigned long long>(2 * unit + which) * columns;
+  }
+  __device__ Nothing early(unsigned) const { return {}; }
+  __device__ Nothing late(unsigned) const { return {}; }
+  __device__ void vector(uint4* to) const {
+    const auto* from = reinterpret_cast<const float4*>(x);
+    norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+  }
+  // The largest of score / temperature + Gumbel noise is a sample of the softmax.
+  __device__ void consider(float score, unsigned token) {
+    if (temperature > 0.0f) {
+      score = score / temperature - logf(-logf(uniform(seed, position, token)));
+    }
+    const unsigned long long key = key_of(score, token);
+    best = key > best ? key : best;
+  }
+  __device__ void finish(unsigned unit, Nothing, Nothing, float first, float second) {
+    reinterpret_cast<float2*>(logits)[unit] = float2{first, second};
+    consider(first, 2 * unit);
+    consider(second, 2 * unit + 1);
+  }
+};
+
+// `best` and `ticket` are 0 between launches. `tokens` has the prompt, then what was chosen; row
+// `limit` is its last one. `go` becomes 0 behind the token `stop` or at the limit. A launch with
+// go = 0 changes nothing that counts.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    head(const __nv_bfloat16* w, const __nv_bfloat16* norm, const float* x, float* logits,
+         int* tokens, int* position, int* go, unsigned long long* best, unsigned* ticket,
+         unsigned vocabulary, unsigned columns, float epsilon, float temperature,
+         unsigned long long seed, int prompt, int limit, int stop, unsigned stages) {
+  const int at = *position;
+  Head work{w, x, logits, columns, static_cast<unsigned>(at), epsilon, temperature, seed,
+            {reinterpret_cast<const uint2*>(norm), {}}, 0};
+  work.norm.early(columns);
+  stream_pairs(work, vocabulary / 2, columns, stages);
+
+  __shared__ unsigned long long block_best;
+  if (threadIdx.x == 0) block_best = 0;
+  __syncthreads();
+  if (work.best != 0) atomicMax(&block_best, work.best);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  atomicMax(best, block_best);
+  __threadfence();
+  if (atomicAdd(ticket, 1) + 1 != gridDim.x) return;
+
+  // The last block: all others have given their best.
+  __threadfence();
+  const int token = static_cast<int>(~static_cast<unsigned>(atomicExch(best, 0ull)));
+  *ticket = 0;
+  if (*go == 0) return;
+  if (at + 1 >= prompt) tokens[at + 1] = token;
+  *position = at + 1;
+  if (at + 1 >= limit || (at + 1 >= prompt && token == stop)) *go = 0;
+}

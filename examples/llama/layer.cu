@@ -1,0 +1,160 @@
+// The products of one layer of a Llama while it decodes one token. Weights are bf16, the residual x
+// and all sums are float.
+//
+// `position` counts the tokens that the caches have. It changes in `head` alone, and the launch
+// after that has a full edge: all kernels may read it before their wait.
+#include "matvec.cuh"
+
+using namespace llama;
+
+struct Nothing {};
+
+// x += W v
+struct Residual {
+  using Early = Nothing;
+  using Late = float2;
+
+  const __nv_bfloat16* w;
+  const __nv_bfloat16* v;
+  float* x;
+  unsigned columns;
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    return w + static_cast<unsigned long long>(2 * unit + which) * columns;
+  }
+  __device__ Nothing early(unsigned) const { return {}; }
+  __device__ float2 late(unsigned unit) const { return reinterpret_cast<const float2*>(x)[unit]; }
+  __device__ void vector(uint4* to) const {
+    const auto* from = reinterpret_cast<const uint4*>(v);
+    for (unsigned i = threadIdx.x; i < columns / 8; i += kThreads) to[i] = from[i];
+  }
+  __device__ void finish(unsigned unit, Nothing, float2 before, float first, float second) const {
+    reinterpret_cast<float2*>(x)[unit] = float2{before.x + first, before.y + second};
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    add_product(const __nv_bfloat16* w, const __nv_bfloat16* v, float* x, unsigned rows,
+                unsigned columns, unsigned stages) {
+  Residual work{w, v, x, columns};
+  stream_pairs(work, rows / 2, columns, stages);
+}
+
+// Query, key and value of one token. The query is put into q; key and value become row `position`
+// of their caches. A pair of rows is what the rotary embedding turns: i and i + width / 2 of a head.
+struct Projection {
+  using Early = float2;  // cosine and sine
+  using Late = Nothing;
+
+  const __nv_bfloat16 *wq, *wk, *wv;
+  const __nv_bfloat16* embedding;  // null but in the first layer
+  const int* tokens;
+  const float2* rope;
+  float *x, *q;
+  __nv_bfloat16 *k, *v;
+  unsigned columns, heads, kv_heads, width, position;
+  float epsilon;
+  Norm norm;
+
+  __device__ unsigned half() const { return width / 2; }
+  __device__ unsigned place(unsigned unit) const { return unit / half() * width + unit % half(); }
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    const __nv_bfloat16* w = wq;
+    if (unit >= heads * half()) {
+      unit -= heads * half();
+      w = wk;
+      if (unit >= kv_heads * half()) {
+        unit -= kv_heads * half();
+        w = wv;
+      }
+    }
+    return w + static_cast<unsigned long long>(place(unit) + which * half()) * columns;
+  }
+  __device__ float2 early(unsigned unit) const { return rope[position * half() + unit % half()]; }
+  __device__ Nothing late(unsigned) const { return {}; }
+
+  __device__ void vector(uint4* to) const {
+    if (embedding == nullptr) {
+      const auto* from = reinterpret_cast<const float4*>(x);
+      norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+      return;
+    }
+    const auto* from = reinterpret_cast<const uint2*>(
+        embedding + static_cast<unsigned long long>(tokens[position]) * columns);
+    norm.apply(columns, epsilon, to, [&](unsigned i) {
+      const uint2 bits = from[i];
+      const auto* pairs = reinterpret_cast<const __nv_bfloat162*>(&bits);
+      const float2 low = __bfloat1622float2(pairs[0]), high = __bfloat1622float2(pairs[1]);
+      const float4 value{low.x, low.y, high.x, high.y};
+      if (blockIdx.x == 0) reinterpret_cast<float4*>(x)[i] = value;
+      return value;
+    });
+  }
+
+  __device__ void finish(unsigned unit, float2 turn, Nothing, float first, float second) const {
+    const float low = first * turn.x - second * turn.y, high = second * turn.x + first * turn.y;
+    if (unit < heads * half()) {
+      q[place(unit)] = low;
+      q[place(unit) + half()] = high;
+      return;
+    }
+    unit -= heads * half();
+    const bool is_key = unit < kv_heads * half();
+    if (!is_key) unit -= kv_heads * half();
+    __nv_bfloat16* const to = (is_key ? k : v) +
+                              static_cast<unsigned long long>(position) * kv_heads * width +
+                              place(unit);
+    to[0] = __float2bfloat16(is_key ? low : first);
+    to[half()] = __float2bfloat16(is_key ? high : second);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    project(const __nv_bfloat16* wq, const __nv_bfloat16* wk, const __nv_bfloat16* wv,
+            const __nv_bfloat16* norm, const __nv_bfloat16* embedding, const int* tokens,
+            const int* position, const float2* rope, float* x, float* q, __nv_bfloat16* k,
+            __nv_bfloat16* v, unsigned columns, unsigned heads, unsigned kv_heads, unsigned width,
+            unsigned first_layer, float epsilon, unsigned stages) {
+  Projection work{wq, wk, wv, first_layer != 0 ? embedding : nullptr,
+                  tokens, rope, x, q, k, v, columns, heads, kv_heads, width,
+                  static_cast<unsigned>(*position), epsilon,
+                  {reinterpret_cast<const uint2*>(norm), {}}};
+  work.norm.early(columns);
+  stream_pairs(work, (heads + 2 * kv_heads) * width / 2, columns, stages);
+}
+
+// active = silu(gate x) * (up x), of the normed x
+struct GateUp {
+  using Early = Nothing;
+  using Late = Nothing;
+
+  const __nv_bfloat16 *gate, *up;
+  const float* x;
+  __nv_bfloat16* active;
+  unsigned columns;
+  float epsilon;
+  Norm norm;
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    return (which == 0 ? gate : up) + static_cast<unsigned long long>(unit) * columns;
+  }
+  __device__ Nothing early(unsigned) const { return {}; }
+  __device__ Nothing late(unsigned) const { return {}; }
+  __device__ void vector(uint4* to) const {
+    const auto* from = reinterpret_cast<const float4*>(x);
+    norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+  }
+  __device__ void finish(unsigned unit, Nothing, Nothing, float first, float second) const {
+    active[unit] = __float2bfloat16(first / (1.0f + __expf(-first)) * second);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    gate_up(const __nv_bfloat16* gate, const __nv_bfloat16* up, const __nv_bfloat16* norm,
+            const float* x, __nv_bfloat16* active, unsigned rows, unsigned columns, float epsilon,
+            unsigned stages) {
+  GateUp work{gate, up, x, active, columns, epsilon, {reinterpret_cast<const uint2*>(norm), {}}};
+  work.norm.early(columns);
+  stream_pairs(work, rows, columns, stages);
+}

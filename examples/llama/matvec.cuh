@@ -1,0 +1,270 @@
+#pragma once
+
+// A product of weights and one vector, as fast as memory gives the weights.
+//
+// The weights' rows come in pairs. A block has an equal share of the pairs. Its warps divide the
+// bytes of that share evenly, whatever rows they are in, and each warp streams its part through a
+// ring of bulk copies in shared memory. Weights are never written, so the ring fills before the
+// wait. A row that several warps have parts of is summed up in their order: results do not depend
+// on timing.
+#include <baton/device/pdl.cuh>
+#include <cuda_bf16.h>
+
+namespace llama {
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kWarps = 16;  // of a block
+constexpr unsigned kThreads = kWarp * kWarps;
+constexpr unsigned kPiece = 512;  // elements that one bulk copy moves: 1 KiB
+
+__device__ __forceinline__ unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ __forceinline__ float warp_sum(float value) {
+  for (int offset = kWarp / 2; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
+  }
+  return value;
+}
+
+// The dot product of eight bf16 each.
+__device__ __forceinline__ float dot(const uint4& a, const uint4& b, float sum) {
+  const auto* x = reinterpret_cast<const __nv_bfloat162*>(&a);
+  const auto* y = reinterpret_cast<const __nv_bfloat162*>(&b);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 p = __bfloat1622float2(x[i]);
+    const float2 q = __bfloat1622float2(y[i]);
+    sum = fmaf(p.x, q.x, sum);
+    sum = fmaf(p.y, q.y, sum);
+  }
+  return sum;
+}
+
+// One warp's ring: `stages` pieces and an mbarrier for each of them.
+class Ring {
+ public:
+  __device__ Ring(char* pieces, unsigned long long* barriers, unsigned stages)
+      : pieces_(pieces), barriers_(barriers), stages_(stages) {
+    if (threadIdx.x % kWarp == 0) {
+      // Weights are read once: their lines in L2 may go first.
+      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy_));
+      for (unsigned i = 0; i < stages; ++i) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barriers + i)));
+      }
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncwarp();
+  }
+
+  // Starts the copy of one piece into `slot`. By one lane.
+  __device__ void fetch(unsigned slot, const __nv_bfloat16* from) const {
+    const unsigned barrier = shared_address(barriers_ + slot);
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier),
+                 "r"(kPiece * 2)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(pieces_ + slot * (kPiece * 2))),
+        "l"(__cvta_generic_to_global(from)), "r"(kPiece * 2), "r"(barrier), "l"(policy_)
+        : "memory");
+  }
+
+  // Waits for the piece in `slot`, which is the ring's `turn`-th one there, from 0.
+  __device__ const uint4* await(unsigned slot, unsigned turn) const {
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+        "@!done bra again;\n"
+        "}" ::"r"(shared_address(barriers_ + slot)),
+        "r"(turn & 1)
+        : "memory");
+    return reinterpret_cast<const uint4*>(pieces_ + slot * (kPiece * 2));
+  }
+
+  __device__ unsigned stages() const { return stages_; }
+
+ private:
+  char* pieces_;
+  unsigned long long* barriers_;
+  unsigned stages_;
+  unsigned long long policy_ = 0;
+};
+
+// Parts of a row's sum that follow one another in shared memory.
+struct Span {
+  unsigned from, to;
+  __device__ float sum(const float* parts) const {
+    float total = parts[from];
+    for (unsigned i = from + 1; i < to; ++i) total += parts[i];
+    return total;
+  }
+};
+struct Spans {
+  Span first, second;
+};
+
+// Streams the pairs of rows of `work` and finishes each of them. `columns` is a multiple of kPiece.
+// `work` has
+//   row(unit, which)     the first or second row of a pair
+//   early(unit)          what finishing a pair needs of weights, read before the wait
+//   vector(to)           called after the wait by all threads: puts the vector there, as bf16
+//   late(unit)           what finishing a pair needs of other memory, read before the sums are known
+//   finish(unit, early, late, first, second)
+template <class Work>
+__device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigned columns,
+                                             unsigned stages) {
+  extern __shared__ __align__(128) char memory[];
+  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  const unsigned first = static_cast<unsigned long long>(blockIdx.x) * units / gridDim.x;
+  const unsigned last = static_cast<unsigned long long>(blockIdx.x + 1) * units / gridDim.x;
+  const unsigned row_pieces = columns / kPiece;
+  const unsigned pieces = 2 * (last - first) * row_pieces;
+  const unsigned begin = warp * pieces / kWarps, end = (warp + 1) * pieces / kWarps;
+
+  // The rings, the vector, the mbarriers, and the parts of sums: one for each row and warp that
+  // meet, so a part's number is that of its row and that of its warp together.
+  char* const rings = memory;
+  uint4* const vector = reinterpret_cast<uint4*>(rings + kWarps * stages * kPiece * 2);
+  auto* const barriers = reinterpret_cast<unsigned long long*>(vector + columns / 8);
+  float* const parts = reinterpret_cast<float*>(barriers + kWarps * stages);
+
+  baton::device::pdl_trigger();
+  const Ring ring(rings + warp * stages * kPiece * 2, barriers + warp * stages, stages);
+  // What the next copy brings.
+  unsigned next = begin;
+  unsigned next_row = begin / row_pieces, next_column = begin % row_pieces;
+  const auto fetch = [&](unsigned slot) {
+    if (next >= end) return;
+    if (lane == 0) {
+      ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece);
+    }
+    ++next;
+    if (++next_column == row_pieces) {
+      next_column = 0;
+      ++next_row;
+    }
+  };
+  for (unsigned slot = 0; slot < stages; ++slot) fetch(slot);
+  // The parts of a pair's sums: of the warps whose pieces meet those of the row.
+  const auto span_of = [&](unsigned of) {
+    const unsigned from_piece = of * row_pieces, to_piece = from_piece + row_pieces;
+    unsigned from = from_piece * kWarps / pieces;
+    while ((from + 1) * pieces / kWarps <= from_piece) ++from;
+    unsigned to = from + 1;
+    while (to * pieces / kWarps < to_piece) ++to;
+    return Span{of + from, of + to};
+  };
+  const auto spans_of = [&](unsigned unit) {
+    return Spans{span_of(2 * (unit - first)), span_of(2 * (unit - first) + 1)};
+  };
+  // A thread knows the first pair that it will finish.
+  const unsigned own = first + threadIdx.x;
+  typename Work::Early early{};
+  Spans spans{};
+  if (own < last) {
+    early = work.early(own);
+    spans = spans_of(own);
+  }
+
+  baton::device::pdl_wait();
+  work.vector(vector);
+  typename Work::Late late{};
+  if (own < last) late = work.late(own);
+  __syncthreads();
+
+  unsigned row = begin / row_pieces, column = begin % row_pieces;
+  unsigned slot = 0, turn = 0;
+  float sum = 0;
+  for (unsigned piece = begin; piece < end; ++piece) {
+    const uint4* const weights = ring.await(slot, turn);
+    const uint4* const values = vector + column * (kPiece / 8);
+#pragma unroll
+    for (unsigned i = 0; i < kPiece / 8; i += kWarp) {
+      sum = dot(weights[i + lane], values[i + lane], sum);
+    }
+    __syncwarp();
+    fetch(slot);
+    if (++slot == stages) {
+      slot = 0;
+      ++turn;
+    }
+    if (++column == row_pieces || piece + 1 == end) {
+      sum = warp_sum(sum);
+      if (lane == 0) parts[row + warp] = sum;
+      sum = 0;
+    }
+    if (column == row_pieces) {
+      column = 0;
+      ++row;
+    }
+  }
+  __syncthreads();
+
+  for (unsigned unit = own; unit < last; unit += kThreads) {
+    if (unit != own) {
+      early = work.early(unit);
+      late = work.late(unit);
+      spans = spans_of(unit);
+    }
+    work.finish(unit, early, late, spans.first.sum(parts), spans.second.sum(parts));
+  }
+}
+
+// Puts x, scaled to a mean square of 1 and then by the weights, there as bf16. A thread has its
+// part of the weights in registers before the wait.
+constexpr unsigned kNormVectors = 4;  // of four elements, the most of one thread
+
+struct Norm {
+  const uint2* weight;
+  uint2 weights[kNormVectors];
+
+  __device__ void early(unsigned columns) {
+#pragma unroll
+    for (unsigned k = 0; k < kNormVectors; ++k) {
+      const unsigned at = threadIdx.x + k * kThreads;
+      weights[k] = at < columns / 4 ? weight[at] : uint2{};
+    }
+  }
+
+  // `load(i)` gives elements 4*i to 4*i + 3 of x.
+  template <class Load>
+  __device__ void apply(unsigned columns, float epsilon, uint4* to, Load load) const {
+    __shared__ float partial[kWarps];
+    float4 values[kNormVectors];
+    float squares = 0;
+#pragma unroll
+    for (unsigned k = 0; k < kNormVectors; ++k) {
+      const unsigned at = threadIdx.x + k * kThreads;
+      values[k] = at < columns / 4 ? load(at) : float4{};
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kNormVectors; ++k) {
+      const float4& v = values[k];
+      squares = fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, fmaf(v.w, v.w, squares))));
+    }
+    squares = warp_sum(squares);
+    if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = squares;
+    __syncthreads();
+    const unsigned lane = threadIdx.x % kWarp;
+    const float total = warp_sum(lane < kWarps ? partial[lane] : 0.0f);
+    const float scale = rsqrtf(total / static_cast<float>(columns) + epsilon);
+#pragma unroll
+    for (unsigned k = 0; k < kNormVectors; ++k) {
+      const unsigned at = threadIdx.x + k * kThreads;
+      if (at >= columns / 4) continue;
+      const auto* w = reinterpret_cast<const __nv_bfloat162*>(&weights[k]);
+      const float2 low = __bfloat1622float2(w[0]), high = __bfloat1622float2(w[1]);
+      const float4& v = values[k];
+      uint2 out;
+      auto* rounded = reinterpret_cast<__nv_bfloat162*>(&out);
+      rounded[0] = __floats2bfloat162_rn(v.x * scale * low.x, v.y * scale * low.y);
+      rounded[1] = __floats2bfloat162_rn(v.z * scale * high.x, v.w * scale * high.y);
+      reinterpret_cast<uint2*>(to)[at] = out;
+    }
+  }
+};
+
+}  // namespace llama
