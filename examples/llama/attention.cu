@@ -1,9 +1,10 @@
 // Attention of one token over the rows of its caches, 0 to `position`.
 //
-// Blocks divide the rows of each key-value head. The rows below `position` are frozen, so that a
-// block may load its first ones before the wait. Each block notes its part; the last block of a
-// head to do so puts the parts together, in their order.
+// A cluster's blocks divide the rows of one key-value head. The rows below `position` are frozen, so
+// that a block may load its first ones before the wait. Then the blocks put their parts together, in
+// their order, through each other's shared memory.
 #include <baton/device/pdl.cuh>
+#include <cooperative_groups.h>
 #include <cuda_bf16.h>
 
 constexpr unsigned kWarp = 32;
@@ -54,18 +55,19 @@ struct Softmax {
   }
 };
 
-// `parts` has, for each query head and split, the largest score, the sum and `width` columns.
-// `tickets` are 0 between launches, one for each key-value head.
+// One cluster for each key-value head.
 extern "C" __global__ void __launch_bounds__(kThreads)
     attend(const float* q, const __nv_bfloat16* keys, const __nv_bfloat16* values,
-           const int* position, float* parts, unsigned* tickets, __nv_bfloat16* out,
-           unsigned kv_heads, unsigned width, unsigned splits, float scale) {
+           const int* position, __nv_bfloat16* out, unsigned kv_heads, unsigned width,
+           float scale) {
   __shared__ float shared_most[kWarps][kGroup], shared_sum[kWarps][kGroup];
   __shared__ float shared_columns[kWarps][kGroup][kMostWidth];
-  __shared__ bool is_last;
+  __shared__ float part_most[kGroup], part_sum[kGroup], part_columns[kGroup][kMostWidth];
   baton::device::pdl_trigger();
 
-  const unsigned head = blockIdx.x / splits, split = blockIdx.x % splits;
+  const auto cluster = cooperative_groups::this_cluster();
+  const unsigned splits = cluster.num_blocks(), split = cluster.block_rank();
+  const unsigned head = blockIdx.x / splits;
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const unsigned row_lanes = width / 8;            // lanes that share a row
   const unsigned warp_rows = kWarp / row_lanes;
@@ -148,10 +150,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   }
   __syncthreads();
 
-  // A part: two numbers, then the columns.
-  const auto part = [&](unsigned g, unsigned of) {
-    return parts + ((head * kGroup + g) * splits + of) * (width + 2);
-  };
+  // Together of all warps, then of all blocks.
   for (unsigned i = threadIdx.x; i < kGroup * width; i += kThreads) {
     const unsigned g = i / width, c = i % width;
     float most = -INFINITY;
@@ -165,34 +164,28 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       sum += shared_sum[w][g] * weight;
       total += shared_columns[w][g][c] * weight;
     }
-    float* const to = part(g, split);
     if (c == 0) {
-      to[0] = most;
-      to[1] = sum;
+      part_most[g] = most;
+      part_sum[g] = sum;
     }
-    to[2 + c] = total;
+    part_columns[g][c] = total;
   }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(tickets + head, 1) + 1 == splits;
-  __syncthreads();
-  if (!is_last) return;
-
-  __threadfence();
-  if (threadIdx.x == 0) tickets[head] = 0;
-  for (unsigned i = threadIdx.x; i < kGroup * width; i += kThreads) {
+  cluster.sync();
+  for (unsigned i = split * kThreads + threadIdx.x; i < kGroup * width; i += splits * kThreads) {
     const unsigned g = i / width, c = i % width;
     float most = -INFINITY;
-    for (unsigned s = 0; s < splits; ++s) most = fmaxf(most, __ldcg(part(g, s)));
+    for (unsigned s = 0; s < splits; ++s) {
+      most = fmaxf(most, *cluster.map_shared_rank(&part_most[g], s));
+    }
     float sum = 0, total = 0;
     for (unsigned s = 0; s < splits; ++s) {
-      const float* const from = part(g, s);
-      const float its = __ldcg(from);
+      const float its = *cluster.map_shared_rank(&part_most[g], s);
       if (its == -INFINITY) continue;
       const float weight = __expf(its - most);
-      sum += __ldcg(from + 1) * weight;
-      total += __ldcg(from + 2 + c) * weight;
+      sum += *cluster.map_shared_rank(&part_sum[g], s) * weight;
+      total += *cluster.map_shared_rank(&part_columns[g][c], s) * weight;
     }
     out[(head * kGroup + g) * width + c] = __float2bfloat16(total / sum);
   }
+  cluster.sync();  // no block ends while another one reads its part
 }

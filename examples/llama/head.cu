@@ -3,8 +3,6 @@
 
 using namespace llama;
 
-struct Nothing {};
-
 // A number between 0 and 1, both excluded, of a seed and two counters (SplitMix64).
 __device__ __forceinline__ float uniform(unsigned long long seed, unsigned position, unsigned token) {
   unsigned long long z = seed + (static_cast<unsigned long long>(position) << 32 | token) + 1;
@@ -30,7 +28,7 @@ struct Head {
   const float* x;
   float* logits;
   unsigned columns, position;
-  float epsilon, temperature;
+  float temperature;
   unsigned long long seed;
   Norm norm;
   unsigned long long best;  // of this thread
@@ -38,11 +36,12 @@ struct Head {
   __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
     return w + static_cast<unsigned long long>(2 * unit + which) * columns;
   }
+  __device__ void ask_ahead() const {}
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ Nothing late(unsigned) const { return {}; }
   __device__ void vector(uint4* to) const {
     const auto* from = reinterpret_cast<const float4*>(x);
-    norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+    norm.apply(to, [&](unsigned i) { return from[i]; });
   }
   // The largest of score / temperature + Gumbel noise is a sample of the softmax.
   __device__ void consider(float score, unsigned token) {
@@ -53,6 +52,9 @@ struct Head {
     best = key > best ? key : best;
   }
   __device__ void finish(unsigned unit, Nothing, Nothing, float first, float second) {
+    const float scale = norm.scale();
+    first *= scale;
+    second *= scale;
     reinterpret_cast<float2*>(logits)[unit] = float2{first, second};
     consider(first, 2 * unit);
     consider(second, 2 * unit + 1);
@@ -67,11 +69,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
          int* tokens, int* position, int* go, unsigned long long* best, unsigned* ticket,
          unsigned vocabulary, unsigned columns, float epsilon, float temperature,
          unsigned long long seed, int prompt, int limit, int stop, unsigned stages) {
+  __shared__ float partial[kWarps];
   const int at = *position;
-  Head work{w, x, logits, columns, static_cast<unsigned>(at), epsilon, temperature, seed,
-            {reinterpret_cast<const uint2*>(norm), {}}, 0};
-  work.norm.early(columns);
-  stream_pairs(work, vocabulary / 2, columns, stages);
+  Head work{w, x, logits, columns, static_cast<unsigned>(at), temperature, seed,
+            Norm(norm, columns, epsilon, partial), 0};
+  stream_pairs(work, vocabulary / 2, columns, stages, false);
 
   __shared__ unsigned long long block_best;
   if (threadIdx.x == 0) block_best = 0;

@@ -7,7 +7,15 @@
 
 using namespace llama;
 
-struct Nothing {};
+// Rows that alternate: a pair has one of each matrix.
+struct Alternating {
+  const __nv_bfloat16 *first, *second;
+  unsigned columns;
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    return (which == 0 ? first : second) + static_cast<unsigned long long>(unit) * columns;
+  }
+};
 
 // x += W v
 struct Residual {
@@ -18,9 +26,16 @@ struct Residual {
   const __nv_bfloat16* v;
   float* x;
   unsigned columns;
+  struct {
+    Alternating rows;
+    unsigned units, stages, count;
+  } ahead;
 
   __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
     return w + static_cast<unsigned long long>(2 * unit + which) * columns;
+  }
+  __device__ void ask_ahead() const {
+    prefetch_pairs(ahead.rows, ahead.units, ahead.rows.columns, ahead.stages, ahead.count);
   }
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ float2 late(unsigned unit) const { return reinterpret_cast<const float2*>(x)[unit]; }
@@ -33,11 +48,15 @@ struct Residual {
   }
 };
 
+// Before its wait it also asks L2 for `ahead` pieces for each warp of the product of gate and up that
+// follows.
 extern "C" __global__ void __launch_bounds__(kThreads)
     add_product(const __nv_bfloat16* w, const __nv_bfloat16* v, float* x, unsigned rows,
-                unsigned columns, unsigned stages) {
-  Residual work{w, v, x, columns};
-  stream_pairs(work, rows / 2, columns, stages);
+                unsigned columns, unsigned stages, bool late_trigger, const __nv_bfloat16* gate,
+                const __nv_bfloat16* up, unsigned next_rows, unsigned next_columns,
+                unsigned next_stages, unsigned ahead) {
+  Residual work{w, v, x, columns, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
+  stream_pairs(work, rows / 2, columns, stages, late_trigger);
 }
 
 // Query, key and value of one token. The query is put into q; key and value become row `position`
@@ -53,7 +72,6 @@ struct Projection {
   float *x, *q;
   __nv_bfloat16 *k, *v;
   unsigned columns, heads, kv_heads, width, position;
-  float epsilon;
   Norm norm;
 
   __device__ unsigned half() const { return width / 2; }
@@ -71,18 +89,19 @@ struct Projection {
     }
     return w + static_cast<unsigned long long>(place(unit) + which * half()) * columns;
   }
+  __device__ void ask_ahead() const {}
   __device__ float2 early(unsigned unit) const { return rope[position * half() + unit % half()]; }
   __device__ Nothing late(unsigned) const { return {}; }
 
   __device__ void vector(uint4* to) const {
     if (embedding == nullptr) {
       const auto* from = reinterpret_cast<const float4*>(x);
-      norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+      norm.apply(to, [&](unsigned i) { return from[i]; });
       return;
     }
     const auto* from = reinterpret_cast<const uint2*>(
         embedding + static_cast<unsigned long long>(tokens[position]) * columns);
-    norm.apply(columns, epsilon, to, [&](unsigned i) {
+    norm.apply(to, [&](unsigned i) {
       const uint2 bits = from[i];
       const auto* pairs = reinterpret_cast<const __nv_bfloat162*>(&bits);
       const float2 low = __bfloat1622float2(pairs[0]), high = __bfloat1622float2(pairs[1]);
@@ -93,6 +112,9 @@ struct Projection {
   }
 
   __device__ void finish(unsigned unit, float2 turn, Nothing, float first, float second) const {
+    const float scale = norm.scale();
+    first *= scale;
+    second *= scale;
     const float low = first * turn.x - second * turn.y, high = second * turn.x + first * turn.y;
     if (unit < heads * half()) {
       q[place(unit)] = low;
@@ -115,46 +137,46 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const __nv_bfloat16* norm, const __nv_bfloat16* embedding, const int* tokens,
             const int* position, const float2* rope, float* x, float* q, __nv_bfloat16* k,
             __nv_bfloat16* v, unsigned columns, unsigned heads, unsigned kv_heads, unsigned width,
-            unsigned first_layer, float epsilon, unsigned stages) {
-  Projection work{wq, wk, wv, first_layer != 0 ? embedding : nullptr,
+            bool first_layer, float epsilon, unsigned stages, bool late_trigger) {
+  __shared__ float partial[kWarps];
+  Projection work{wq, wk, wv, first_layer ? embedding : nullptr,
                   tokens, rope, x, q, k, v, columns, heads, kv_heads, width,
-                  static_cast<unsigned>(*position), epsilon,
-                  {reinterpret_cast<const uint2*>(norm), {}}};
-  work.norm.early(columns);
-  stream_pairs(work, (heads + 2 * kv_heads) * width / 2, columns, stages);
+                  static_cast<unsigned>(*position),
+                  Norm(norm, columns, epsilon, partial)};
+  stream_pairs(work, (heads + 2 * kv_heads) * width / 2, columns, stages, late_trigger);
 }
 
 // active = silu(gate x) * (up x), of the normed x
-struct GateUp {
+struct GateUp : Alternating {
   using Early = Nothing;
   using Late = Nothing;
 
-  const __nv_bfloat16 *gate, *up;
   const float* x;
   __nv_bfloat16* active;
-  unsigned columns;
-  float epsilon;
   Norm norm;
 
-  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
-    return (which == 0 ? gate : up) + static_cast<unsigned long long>(unit) * columns;
-  }
+  __device__ GateUp(Alternating rows, const float* x, __nv_bfloat16* active, Norm norm)
+      : Alternating(rows), x(x), active(active), norm(norm) {}
+
+  __device__ void ask_ahead() const {}
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ Nothing late(unsigned) const { return {}; }
   __device__ void vector(uint4* to) const {
     const auto* from = reinterpret_cast<const float4*>(x);
-    norm.apply(columns, epsilon, to, [&](unsigned i) { return from[i]; });
+    norm.apply(to, [&](unsigned i) { return from[i]; });
   }
-  __device__ void finish(unsigned unit, Nothing, Nothing, float first, float second) const {
-    active[unit] = __float2bfloat16(first / (1.0f + __expf(-first)) * second);
+  __device__ void finish(unsigned unit, Nothing, Nothing, float gate, float up) const {
+    const float scale = norm.scale();
+    gate *= scale;
+    active[unit] = __float2bfloat16(gate / (1.0f + __expf(-gate)) * up * scale);
   }
 };
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     gate_up(const __nv_bfloat16* gate, const __nv_bfloat16* up, const __nv_bfloat16* norm,
             const float* x, __nv_bfloat16* active, unsigned rows, unsigned columns, float epsilon,
-            unsigned stages) {
-  GateUp work{gate, up, x, active, columns, epsilon, {reinterpret_cast<const uint2*>(norm), {}}};
-  work.norm.early(columns);
-  stream_pairs(work, rows, columns, stages);
+            unsigned stages, bool late_trigger) {
+  __shared__ float partial[kWarps];
+  GateUp work({gate, up, columns}, x, active, Norm(norm, columns, epsilon, partial));
+  stream_pairs(work, rows, columns, stages, late_trigger);
 }

@@ -93,6 +93,42 @@ class Ring {
   unsigned long long policy_ = 0;
 };
 
+// What a warp streams: a run of the pieces of its block's pairs.
+struct Share {
+  unsigned first, last;  // the block's pairs
+  unsigned row_pieces, pieces;
+  unsigned begin, end;  // the warp's pieces
+
+  __device__ Share(unsigned units, unsigned columns)
+      : first(static_cast<unsigned long long>(blockIdx.x) * units / gridDim.x),
+        last(static_cast<unsigned long long>(blockIdx.x + 1) * units / gridDim.x),
+        row_pieces(columns / kPiece),
+        pieces(2 * (last - first) * row_pieces),
+        begin(threadIdx.x / kWarp * pieces / kWarps),
+        end((threadIdx.x / kWarp + 1) * pieces / kWarps) {}
+
+  // Where a piece of the block begins.
+  template <class Rows>
+  __device__ const __nv_bfloat16* at(const Rows& rows, unsigned piece) const {
+    const unsigned row = piece / row_pieces;
+    return rows.row(first + row / 2, row % 2) + piece % row_pieces * kPiece;
+  }
+};
+
+// Asks L2 for pieces of a later product of as many blocks: for each warp `count` of them, at most
+// 32, behind the first `stages` ones, which its ring will fetch itself.
+template <class Rows>
+__device__ __forceinline__ void prefetch_pairs(const Rows& rows, unsigned units, unsigned columns,
+                                               unsigned stages, unsigned count) {
+  const Share share(units, columns);
+  const unsigned lane = threadIdx.x % kWarp;
+  const unsigned piece = share.begin + stages + lane;
+  if (lane >= count || piece >= share.end) return;
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
+                   __cvta_generic_to_global(share.at(rows, piece))),
+               "r"(kPiece * 2));
+}
+
 // Parts of a row's sum that follow one another in shared memory.
 struct Span {
   unsigned from, to;
@@ -109,20 +145,21 @@ struct Spans {
 // Streams the pairs of rows of `work` and finishes each of them. `columns` is a multiple of kPiece.
 // `work` has
 //   row(unit, which)     the first or second row of a pair
+//   ask_ahead()          may ask L2 for weights of later launches, before the wait
 //   early(unit)          what finishing a pair needs of weights, read before the wait
 //   vector(to)           called after the wait by all threads: puts the vector there, as bf16
 //   late(unit)           what finishing a pair needs of other memory, read before the sums are known
 //   finish(unit, early, late, first, second)
+// The next launch may start at once, or, with `late_trigger`, when a warp of each block has asked for
+// its last weights: then the next ring fills while memory would be idle.
 template <class Work>
 __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigned columns,
-                                             unsigned stages) {
+                                             unsigned stages, bool late_trigger) {
   extern __shared__ __align__(128) char memory[];
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  const unsigned first = static_cast<unsigned long long>(blockIdx.x) * units / gridDim.x;
-  const unsigned last = static_cast<unsigned long long>(blockIdx.x + 1) * units / gridDim.x;
-  const unsigned row_pieces = columns / kPiece;
-  const unsigned pieces = 2 * (last - first) * row_pieces;
-  const unsigned begin = warp * pieces / kWarps, end = (warp + 1) * pieces / kWarps;
+  const Share share(units, columns);
+  const unsigned first = share.first, last = share.last, row_pieces = share.row_pieces,
+                 pieces = share.pieces, begin = share.begin, end = share.end;
 
   // The rings, the vector, the mbarriers, and the parts of sums: one for each row and warp that
   // meet, so a part's number is that of its row and that of its warp together.
@@ -131,7 +168,7 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   auto* const barriers = reinterpret_cast<unsigned long long*>(vector + columns / 8);
   float* const parts = reinterpret_cast<float*>(barriers + kWarps * stages);
 
-  baton::device::pdl_trigger();
+  if (!late_trigger) baton::device::pdl_trigger();
   const Ring ring(rings + warp * stages * kPiece * 2, barriers + warp * stages, stages);
   // What the next copy brings.
   unsigned next = begin;
@@ -141,13 +178,14 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
     if (lane == 0) {
       ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece);
     }
-    ++next;
+    if (++next == end && late_trigger) baton::device::pdl_trigger();
     if (++next_column == row_pieces) {
       next_column = 0;
       ++next_row;
     }
   };
   for (unsigned slot = 0; slot < stages; ++slot) fetch(slot);
+  work.ask_ahead();
   // The parts of a pair's sums: of the warps whose pieces meet those of the row.
   const auto span_of = [&](unsigned of) {
     const unsigned from_piece = of * row_pieces, to_piece = from_piece + row_pieces;
@@ -213,58 +251,58 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   }
 }
 
-// Puts x, scaled to a mean square of 1 and then by the weights, there as bf16. A thread has its
-// part of the weights in registers before the wait.
+// Root mean square norm of x. Products are linear, so they take x times the norm's weights, as bf16,
+// and only their sums are scaled: no thread waits for the mean square before the product begins.
 constexpr unsigned kNormVectors = 4;  // of four elements, the most of one thread
 
-struct Norm {
-  const uint2* weight;
-  uint2 weights[kNormVectors];
-
-  __device__ void early(unsigned columns) {
+class Norm {
+ public:
+  __device__ Norm(const __nv_bfloat16* weight, unsigned columns, float epsilon, float* partial)
+      : partial_(partial), columns_(columns), epsilon_(epsilon) {
 #pragma unroll
     for (unsigned k = 0; k < kNormVectors; ++k) {
       const unsigned at = threadIdx.x + k * kThreads;
-      weights[k] = at < columns / 4 ? weight[at] : uint2{};
+      weights_[k] = at < columns / 4 ? reinterpret_cast<const uint2*>(weight)[at] : uint2{};
     }
   }
 
-  // `load(i)` gives elements 4*i to 4*i + 3 of x.
+  // `load(i)` gives elements 4*i to 4*i + 3 of x. A barrier comes before scale().
   template <class Load>
-  __device__ void apply(unsigned columns, float epsilon, uint4* to, Load load) const {
-    __shared__ float partial[kWarps];
-    float4 values[kNormVectors];
+  __device__ void apply(uint4* to, Load load) const {
     float squares = 0;
 #pragma unroll
     for (unsigned k = 0; k < kNormVectors; ++k) {
       const unsigned at = threadIdx.x + k * kThreads;
-      values[k] = at < columns / 4 ? load(at) : float4{};
-    }
-#pragma unroll
-    for (unsigned k = 0; k < kNormVectors; ++k) {
-      const float4& v = values[k];
+      if (at >= columns_ / 4) continue;
+      const float4 v = load(at);
       squares = fmaf(v.x, v.x, fmaf(v.y, v.y, fmaf(v.z, v.z, fmaf(v.w, v.w, squares))));
-    }
-    squares = warp_sum(squares);
-    if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = squares;
-    __syncthreads();
-    const unsigned lane = threadIdx.x % kWarp;
-    const float total = warp_sum(lane < kWarps ? partial[lane] : 0.0f);
-    const float scale = rsqrtf(total / static_cast<float>(columns) + epsilon);
-#pragma unroll
-    for (unsigned k = 0; k < kNormVectors; ++k) {
-      const unsigned at = threadIdx.x + k * kThreads;
-      if (at >= columns / 4) continue;
-      const auto* w = reinterpret_cast<const __nv_bfloat162*>(&weights[k]);
+      const auto* w = reinterpret_cast<const __nv_bfloat162*>(&weights_[k]);
       const float2 low = __bfloat1622float2(w[0]), high = __bfloat1622float2(w[1]);
-      const float4& v = values[k];
       uint2 out;
       auto* rounded = reinterpret_cast<__nv_bfloat162*>(&out);
-      rounded[0] = __floats2bfloat162_rn(v.x * scale * low.x, v.y * scale * low.y);
-      rounded[1] = __floats2bfloat162_rn(v.z * scale * high.x, v.w * scale * high.y);
+      rounded[0] = __floats2bfloat162_rn(v.x * low.x, v.y * low.y);
+      rounded[1] = __floats2bfloat162_rn(v.z * high.x, v.w * high.y);
       reinterpret_cast<uint2*>(to)[at] = out;
     }
+    squares = warp_sum(squares);
+    if (threadIdx.x % kWarp == 0) partial_[threadIdx.x / kWarp] = squares;
   }
+
+  // What the sums are multiplied by.
+  __device__ float scale() const {
+    float total = 0;
+#pragma unroll
+    for (unsigned i = 0; i < kWarps; ++i) total += partial_[i];
+    return rsqrtf(total / static_cast<float>(columns_) + epsilon_);
+  }
+
+ private:
+  uint2 weights_[kNormVectors];
+  float* partial_;  // kWarps floats in shared memory
+  unsigned columns_;
+  float epsilon_;
 };
+
+struct Nothing {};
 
 }  // namespace llama
