@@ -1,17 +1,18 @@
 // Attention of one token over the rows of its caches, 0 to `position`.
 //
-// A cluster's blocks divide the rows of one key-value head. The rows below `position` are frozen, so
-// that a block may load its first ones before the wait. Then the blocks put their parts together, in
-// their order, through each other's shared memory.
-#include <baton/device/pdl.cuh>
+// A cluster's blocks divide the rows of one key-value head. The rows below `position` are frozen,
+// so that a block may load its first ones before the wait. Then the blocks put their parts
+// together, in their order, through each other's shared memory.
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 
+#include <baton/device/pdl.cuh>
+
 constexpr unsigned kWarp = 32;
-constexpr unsigned kWarps = 8;    // of a block
+constexpr unsigned kWarps = 8;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kGroup = 4;    // queries for each head of keys and values
-constexpr unsigned kEarly = 2;    // rows of each lane before the wait
+constexpr unsigned kGroup = 4;  // queries for each head of keys and values
+constexpr unsigned kEarly = 2;  // rows of each lane before the wait
 constexpr unsigned kMostWidth = 128;
 
 // Eight bf16 as float.
@@ -69,10 +70,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const unsigned splits = cluster.num_blocks(), split = cluster.block_rank();
   const unsigned head = blockIdx.x / splits;
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
-  const unsigned row_lanes = width / 8;            // lanes that share a row
+  const unsigned row_lanes = width / 8;  // lanes that share a row
   const unsigned warp_rows = kWarp / row_lanes;
   const unsigned newest = static_cast<unsigned>(*position);
-  const unsigned share = newest / splits + 1;      // rows of a block, at most
+  const unsigned share = newest / splits + 1;  // rows of a block, at most
   const unsigned begin = split * share;
   const unsigned end = min(newest + 1, begin + share);
   const unsigned first = begin + warp * warp_rows + lane / row_lanes;
@@ -97,8 +98,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   float query[kGroup][8];
 #pragma unroll
   for (unsigned g = 0; g < kGroup; ++g) {
-    const auto* from =
-        reinterpret_cast<const float4*>(q + (head * kGroup + g) * width + column);
+    const auto* from = reinterpret_cast<const float4*>(q + (head * kGroup + g) * width + column);
     const float4 low = from[0], high = from[1];
     query[g][0] = low.x * scale, query[g][1] = low.y * scale;
     query[g][2] = low.z * scale, query[g][3] = low.w * scale;

@@ -4,7 +4,8 @@
 using namespace llama;
 
 // A number between 0 and 1, both excluded, of a seed and two counters (SplitMix64).
-__device__ __forceinline__ float uniform(unsigned long long seed, unsigned position, unsigned token) {
+__device__ __forceinline__ float uniform(unsigned long long seed, unsigned position,
+                                         unsigned token) {
   unsigned long long z = seed + (static_cast<unsigned long long>(position) << 32 | token) + 1;
   z *= 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -71,9 +72,16 @@ extern "C" __global__ void __launch_bounds__(kThreads)
          unsigned long long seed, int prompt, int limit, int stop, unsigned stages) {
   __shared__ float partial[kWarps];
   const int at = *position;
-  Head work{w, x, logits, columns, static_cast<unsigned>(at), temperature, seed,
-            Norm(norm, columns, epsilon, partial), 0};
-  stream_pairs(work, vocabulary / 2, columns, stages, false);
+  Head work{w,
+            x,
+            logits,
+            columns,
+            static_cast<unsigned>(at),
+            temperature,
+            seed,
+            Norm(norm, columns, epsilon, partial),
+            0};
+  stream_pairs(work, vocabulary / 2, columns, stages);
 
   __shared__ unsigned long long block_best;
   if (threadIdx.x == 0) block_best = 0;

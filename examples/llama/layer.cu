@@ -48,19 +48,20 @@ struct Residual {
   }
 };
 
-// Before its wait it also asks L2 for `ahead` pieces for each warp of the product of gate and up that
-// follows.
+// Before its wait it also asks L2 for `ahead` pieces for each warp of the product of gate and up
+// that follows.
 extern "C" __global__ void __launch_bounds__(kThreads)
     add_product(const __nv_bfloat16* w, const __nv_bfloat16* v, float* x, unsigned rows,
-                unsigned columns, unsigned stages, bool late_trigger, const __nv_bfloat16* gate,
+                unsigned columns, unsigned stages, const __nv_bfloat16* gate,
                 const __nv_bfloat16* up, unsigned next_rows, unsigned next_columns,
                 unsigned next_stages, unsigned ahead) {
   Residual work{w, v, x, columns, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
-  stream_pairs(work, rows / 2, columns, stages, late_trigger);
+  stream_pairs(work, rows / 2, columns, stages);
 }
 
 // Query, key and value of one token. The query is put into q; key and value become row `position`
-// of their caches. A pair of rows is what the rotary embedding turns: i and i + width / 2 of a head.
+// of their caches. A pair of rows is what the rotary embedding turns: i and i + width / 2 of a
+// head.
 struct Projection {
   using Early = float2;  // cosine and sine
   using Late = Nothing;
@@ -137,13 +138,25 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const __nv_bfloat16* norm, const __nv_bfloat16* embedding, const int* tokens,
             const int* position, const float2* rope, float* x, float* q, __nv_bfloat16* k,
             __nv_bfloat16* v, unsigned columns, unsigned heads, unsigned kv_heads, unsigned width,
-            bool first_layer, float epsilon, unsigned stages, bool late_trigger) {
+            bool first_layer, float epsilon, unsigned stages) {
   __shared__ float partial[kWarps];
-  Projection work{wq, wk, wv, first_layer ? embedding : nullptr,
-                  tokens, rope, x, q, k, v, columns, heads, kv_heads, width,
+  Projection work{wq,
+                  wk,
+                  wv,
+                  first_layer ? embedding : nullptr,
+                  tokens,
+                  rope,
+                  x,
+                  q,
+                  k,
+                  v,
+                  columns,
+                  heads,
+                  kv_heads,
+                  width,
                   static_cast<unsigned>(*position),
                   Norm(norm, columns, epsilon, partial)};
-  stream_pairs(work, (heads + 2 * kv_heads) * width / 2, columns, stages, late_trigger);
+  stream_pairs(work, (heads + 2 * kv_heads) * width / 2, columns, stages);
 }
 
 // active = silu(gate x) * (up x), of the normed x
@@ -175,8 +188,8 @@ struct GateUp : Alternating {
 extern "C" __global__ void __launch_bounds__(kThreads)
     gate_up(const __nv_bfloat16* gate, const __nv_bfloat16* up, const __nv_bfloat16* norm,
             const float* x, __nv_bfloat16* active, unsigned rows, unsigned columns, float epsilon,
-            unsigned stages, bool late_trigger) {
+            unsigned stages) {
   __shared__ float partial[kWarps];
   GateUp work({gate, up, columns}, x, active, Norm(norm, columns, epsilon, partial));
-  stream_pairs(work, rows, columns, stages, late_trigger);
+  stream_pairs(work, rows, columns, stages);
 }

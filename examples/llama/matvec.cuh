@@ -7,15 +7,16 @@
 // ring of bulk copies in shared memory. Weights are never written, so the ring fills before the
 // wait. A row that several warps have parts of is summed up in their order: results do not depend
 // on timing.
-#include <baton/device/pdl.cuh>
 #include <cuda_bf16.h>
+
+#include <baton/device/pdl.cuh>
 
 namespace llama {
 
 constexpr unsigned kWarp = 32;
 constexpr unsigned kWarps = 16;  // of a block
 constexpr unsigned kThreads = kWarp * kWarps;
-constexpr unsigned kPiece = 512;  // elements that one bulk copy moves: 1 KiB
+constexpr unsigned kPiece = 1024;  // elements that one bulk copy moves: 2 KiB
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -148,13 +149,12 @@ struct Spans {
 //   ask_ahead()          may ask L2 for weights of later launches, before the wait
 //   early(unit)          what finishing a pair needs of weights, read before the wait
 //   vector(to)           called after the wait by all threads: puts the vector there, as bf16
-//   late(unit)           what finishing a pair needs of other memory, read before the sums are known
-//   finish(unit, early, late, first, second)
-// The next launch may start at once, or, with `late_trigger`, when a warp of each block has asked for
-// its last weights: then the next ring fills while memory would be idle.
+//   late(unit)           what finishing a pair needs of other memory, read before the sums are
+//   known finish(unit, early, late, first, second)
+// The next launch may start at once: its blocks fill their rings, and wait.
 template <class Work>
 __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigned columns,
-                                             unsigned stages, bool late_trigger) {
+                                             unsigned stages) {
   extern __shared__ __align__(128) char memory[];
   const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
   const Share share(units, columns);
@@ -168,7 +168,7 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   auto* const barriers = reinterpret_cast<unsigned long long*>(vector + columns / 8);
   float* const parts = reinterpret_cast<float*>(barriers + kWarps * stages);
 
-  if (!late_trigger) baton::device::pdl_trigger();
+  baton::device::pdl_trigger();
   const Ring ring(rings + warp * stages * kPiece * 2, barriers + warp * stages, stages);
   // What the next copy brings.
   unsigned next = begin;
@@ -178,7 +178,7 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
     if (lane == 0) {
       ring.fetch(slot, work.row(first + next_row / 2, next_row % 2) + next_column * kPiece);
     }
-    if (++next == end && late_trigger) baton::device::pdl_trigger();
+    ++next;
     if (++next_column == row_pieces) {
       next_column = 0;
       ++next_row;
@@ -251,8 +251,9 @@ __device__ __forceinline__ void stream_pairs(Work& work, unsigned units, unsigne
   }
 }
 
-// Root mean square norm of x. Products are linear, so they take x times the norm's weights, as bf16,
-// and only their sums are scaled: no thread waits for the mean square before the product begins.
+// Root mean square norm of x. Products are linear, so they take x times the norm's weights, as
+// bf16, and only their sums are scaled: no thread waits for the mean square before the product
+// begins.
 constexpr unsigned kNormVectors = 4;  // of four elements, the most of one thread
 
 class Norm {

@@ -1,6 +1,6 @@
 """What llama.toml computes, in NumPy: the tokens, and the scores of the last step.
 
-Sums are in float64. What the kernels round to bf16 is rounded here too: the normed vectors, the rows
+Sums are in float64. What the kernels round to bf16 is rounded here too: the vectors of products, the rows
 of the caches, the outputs of the heads, and the inner vector.
 """
 
@@ -58,7 +58,8 @@ def rope(s, position):
 
 
 def norm(x, weight):
-    return bf16(x / numpy.sqrt(numpy.mean(x * x) + 1e-5) * weight)
+    """The vector that products take, and what their sums are multiplied by: only the vector is rounded."""
+    return bf16(x * weight), 1 / numpy.sqrt(numpy.mean(x * x) + 1e-5)
 
 
 def step(s, w, caches, token, position):
@@ -72,11 +73,11 @@ def step(s, w, caches, token, position):
 
     x = w["embedding"][token]
     for layer in range(s["LAYERS"]):
-        normed = norm(x, w["norm1"][layer])
-        query = turn((w["wq"][layer] @ normed).reshape(heads, width))
+        normed, scale = norm(x, w["norm1"][layer])
+        query = turn((w["wq"][layer] @ normed * scale).reshape(heads, width))
         keys, values = caches[layer]
-        keys.append(bf16(turn((w["wk"][layer] @ normed).reshape(groups, width))))
-        values.append(bf16((w["wv"][layer] @ normed).reshape(groups, width)))
+        keys.append(bf16(turn((w["wk"][layer] @ normed * scale).reshape(groups, width))))
+        values.append(bf16((w["wv"][layer] @ normed * scale).reshape(groups, width)))
         attended = numpy.empty((heads, width))
         for head in range(heads):
             group = head * groups // heads
@@ -84,10 +85,11 @@ def step(s, w, caches, token, position):
             shares = numpy.exp(scores - scores.max())
             attended[head] = shares @ numpy.array([value[group] for value in values]) / shares.sum()
         x = x + w["wo"][layer] @ bf16(attended.reshape(-1))
-        normed = norm(x, w["norm2"][layer])
-        gate = w["gate"][layer] @ normed
-        x = x + w["down"][layer] @ bf16(gate / (1 + numpy.exp(-gate)) * (w["up"][layer] @ normed))
-    return w["head"] @ norm(x, w["norm"])
+        normed, scale = norm(x, w["norm2"][layer])
+        gate, up = w["gate"][layer] @ normed * scale, w["up"][layer] @ normed * scale
+        x = x + w["down"][layer] @ bf16(gate / (1 + numpy.exp(-gate)) * up)
+    normed, scale = norm(x, w["norm"])
+    return w["head"] @ normed * scale
 
 
 def reference(symbols, seed):
@@ -107,4 +109,4 @@ def reference(symbols, seed):
 
 
 if __name__ == "__main__":
-    baton_random.main(pathlib.Path(__file__).with_name("toy.toml"), reference)
+    baton_random.main(pathlib.Path(__file__).with_name("llama.toml"), reference)

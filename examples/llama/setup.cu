@@ -29,7 +29,8 @@ extern "C" __global__ void rope_table(float2* table, unsigned positions, unsigne
 extern "C" __global__ void random_weights(__nv_bfloat16* w, unsigned long long count,
                                           unsigned long long seed, float mean, float deviation) {
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  for (unsigned long long i = blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
+  for (unsigned long long i =
+           blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
        i < count; i += threads) {
     unsigned long long z = (seed << 40) + i + 1;
     z *= 0x9E3779B97F4A7C15ull;

@@ -70,8 +70,8 @@ void SharedWatch::Memory::compare(Exec* x, const Segment& one, const Segment& ot
   const Footprint& first = *one.touched;
   const Footprint& second = *other.touched;
   std::uint32_t reported = 0;
-  for (std::uint32_t word = std::max(first.low, second.low);
-       word < std::min(first.high, second.high); ++word) {
+  for (const std::uint32_t word : suspicious_) {
+    if (word < second.low || word >= second.high) continue;
     std::uint64_t bits = conflicts_in(first, second, word);
     for (; bits != 0 && reported < kMostReported; bits &= bits - 1) {
       const std::uint32_t at = (word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)))

@@ -283,13 +283,18 @@ void SharedWatch::Memory::close(Exec* x, Segment segment) {
   const Footprint& all = *all_closed_;
   const std::uint32_t from = std::max(mine.low, all.low);
   const std::uint32_t to = std::min(mine.high, all.high);
-  std::uint64_t suspicious = 0;
+  // Conflicts with one segment are conflicts with all of them together: only those words are
+  // looked at again.
+  suspicious_.clear();
+  const auto suspect = [&](std::uint32_t word, std::uint64_t conflicts) {
+    if (conflicts != 0) suspicious_.push_back(word);
+  };
   if (mine.has_strong || all.has_strong) {
-    for (std::uint32_t k = from; k < to; ++k) suspicious |= conflicts_in(mine, all, k);
+    for (std::uint32_t k = from; k < to; ++k) suspect(k, conflicts_in(mine, all, k));
   } else {
-    for (std::uint32_t k = from; k < to; ++k) suspicious |= plain_conflicts_in(mine, all, k);
+    for (std::uint32_t k = from; k < to; ++k) suspect(k, plain_conflicts_in(mine, all, k));
   }
-  for (std::size_t k = 0; k < closed_.size() && suspicious != 0; ++k) {
+  for (std::size_t k = 0; k < closed_.size() && !suspicious_.empty(); ++k) {
     const Segment& other = closed_[k];
     if (other.party == segment.party && other.party < watch_.all_) continue;
     if (at(segment.start.over, other.party) <= other.index) {

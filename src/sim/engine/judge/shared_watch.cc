@@ -130,7 +130,7 @@ void SharedWatch::forget_ordered() {
     memory.forget(over, is_read_by_copies_ ? &fenced : nullptr);
     kept += memory.closed_.size();
   }
-  patience_ = memories_.size() == 1 ? 0 : 2 * kept + all_;
+  patience_ = 2 * kept + all_;
 }
 
 void SharedWatch::arrive_mbarrier(Exec* x, const Place& mbarrier, bool is_relaxed) {

@@ -199,6 +199,8 @@ class SharedWatch {
     std::vector<Open> open_;  // by warp of the cluster
     std::vector<Segment> closed_;
     std::shared_ptr<Footprint> all_closed_;
+    // Words of the sets where the segment that ends conflicts with any of `closed_`.
+    std::vector<std::uint32_t> suspicious_;
     std::vector<std::shared_ptr<Footprint>> spare_;
   };
   // What the executing warp touches of the memory of the block of that rank.
