@@ -202,6 +202,21 @@ PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, 
       Subject::kArguments);
 }
 
+// One stream for each count.
+PyObject* device_split_sms(PyObject* self, PyObject* counts) {
+  return guarded([&] {
+    const Ref list = Ref::checked(PySequence_Tuple(counts));
+    std::vector<std::uint32_t> asked;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
+      asked.push_back(static_cast<std::uint32_t>(
+          unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
+    }
+    return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
+      return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
+    });
+  });
+}
+
 PyMethodDef device_methods[] = {
     {"findings", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_findings)),
      METH_FASTCALL | METH_KEYWORDS,
@@ -213,6 +228,9 @@ PyMethodDef device_methods[] = {
     {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_empty)),
      METH_FASTCALL | METH_KEYWORDS,
      "empty(shape, dtype): a baton.Array in memory of the device, with undefined contents."},
+    {"split_sms", device_split_sms, METH_O,
+     "split_sms(counts): a tuple of streams on disjoint parts of at least so many SMs each. "
+     "Kernels in a stream run on its part alone; Stream.part_sms says what it got."},
     {nullptr, nullptr, 0, nullptr}};
 
 #define BATON_DEVICE_PROPERTY(name, expression, doc)                                               \
