@@ -486,6 +486,9 @@ BATON_C_API baton_error* baton_module_compile(const baton_device* device, const 
 BATON_C_API baton_error* baton_module_compile_file(const baton_device* device, const char* path,
                                                    const baton_compile_options* options,
                                                    baton_module** module);
+// Loads every kernel now. A driver that loads lazily does so at a kernel's first launch, and may
+// wait for the device then: beside a kernel that waits for that launch it would wait for ever.
+BATON_C_API baton_error* baton_module_load_kernels(const baton_module* module);
 BATON_C_API baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info);
 // The symbol of a kernel, by its index in the image.
 BATON_C_API baton_error* baton_module_kernel_name(const baton_module* module, size_t index,

@@ -40,8 +40,8 @@ struct SmPartReport {
   std::vector<std::uint32_t> launches;  // of the program, by number
 };
 
-// The driver divides a device into units: the SMs of a part are a multiple of `unit`, rounded up. It
-// is 8 on a GPU of compute capability 9.0.
+// The driver divides a device into units: the SMs of a part are a multiple of `unit`, rounded up.
+// It is 8 on a GPU of compute capability 9.0.
 struct SmUnits {
   std::uint32_t unit = 0;   // SMs
   std::uint32_t count = 0;  // units that parts can have together; some SMs may be in none

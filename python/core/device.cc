@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "baton/simulation.h"
+#include "baton/sm_part.h"
 #include "core/array.h"
 #include "core/given.h"
 #include "core/stream.h"

@@ -158,8 +158,9 @@ Ref parallel_of(const ParallelReport& parallel) {
 }
 
 Ref part_of(const SmPartReport& part) {
-  return call_python("_values", "SmPart", to_python(part.asked), to_python(part.given),
-                     tuple_of(part.launches, [](std::uint32_t number) { return to_python(number); }));
+  return call_python(
+      "_values", "SmPart", to_python(part.asked), to_python(part.given),
+      tuple_of(part.launches, [](std::uint32_t number) { return to_python(number); }));
 }
 
 Ref check_report_of(const CheckReport& report) {
