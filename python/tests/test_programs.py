@@ -414,6 +414,24 @@ int n) {\n\tconst int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i]
         b.build()
 
 
+def test_memory_in_the_order_of_a_stream(baton):
+    device = baton_package.device(baton.target)
+    stream = baton_package.Stream(device)
+    module = baton_package.compile(
+        text="extern \"C\" __global__ void two(float* y) { y[blockIdx.x] = 2; }", device=device)
+    for _ in range(3):
+        y = baton_package.empty(64, "f4", stream=stream)
+        assert y.shape == (64,)
+        module["two"][64, 1](y, stream=stream)
+        assert np.all(y.numpy() == 2)
+        del y
+    z = device.empty((2, 2), "i4", stream=stream)
+    del stream  # the memory keeps it
+    z.zero()
+    with pytest.raises(baton_package.ArgumentError, match="takes a baton.Stream"):
+        device.empty(4, "f4", stream=7)
+
+
 def test_launches_and_streams_on_parts_of_the_sms(baton):
     b = baton.ProgramBuilder("p")
     b.buffer("y", "f32", [64], role="output")
