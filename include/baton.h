@@ -327,6 +327,27 @@ BATON_C_API baton_error* baton_stream_synchronize(const baton_stream* stream);
 BATON_C_API baton_error* baton_stream_done(const baton_stream* stream, int32_t* done);
 // Stores 1 while a graph is being captured from the stream, otherwise 0.
 BATON_C_API baton_error* baton_stream_capturing(const baton_stream* stream, int32_t* capturing);
+// Part of a device's multiprocessors (SMs): a green context of the driver. Kernels in a stream of a
+// part run on its SMs alone. A stream keeps its part. Any thread may use it.
+typedef struct baton_sm_part baton_sm_part;
+
+// The SMs of a part are a multiple of `unit`, rounded up. All parts together have at most `count`
+// units. BATON_ERROR_UNSUPPORTED where the driver has no green contexts (CUDA 12.5).
+BATON_C_API baton_error* baton_device_sm_units(const baton_device* device, uint32_t* unit,
+                                               uint32_t* count);
+// Splits the device into `count` disjoint parts of at least sms[0], sms[1], ... SMs, and stores
+// their handles in parts[0], parts[1], ... Parts of two splits may have SMs in common.
+BATON_C_API baton_error* baton_device_split_sms(const baton_device* device, const uint32_t* sms,
+                                                size_t count, baton_sm_part** parts);
+// The SMs that the part has: at least as many as were asked for.
+BATON_C_API baton_error* baton_sm_part_sms(const baton_sm_part* part, uint32_t* sms);
+// A non-blocking stream of the part; see `baton_stream_create`.
+BATON_C_API baton_error* baton_sm_part_stream(const baton_sm_part* part, int32_t priority,
+                                              baton_stream** stream);
+BATON_C_API void baton_sm_part_retain(baton_sm_part* part);
+BATON_C_API void baton_sm_part_release(baton_sm_part* part);
+// The SMs of the stream's part; 0: all of the device.
+BATON_C_API baton_error* baton_stream_part_sms(const baton_stream* stream, uint32_t* sms);
 BATON_C_API void baton_stream_retain(baton_stream* stream);
 BATON_C_API void baton_stream_release(baton_stream* stream);
 
@@ -465,6 +486,9 @@ BATON_C_API baton_error* baton_module_compile(const baton_device* device, const 
 BATON_C_API baton_error* baton_module_compile_file(const baton_device* device, const char* path,
                                                    const baton_compile_options* options,
                                                    baton_module** module);
+// Loads every kernel now. A driver that loads lazily does so at a kernel's first launch, and may
+// wait for the device then: beside a kernel that waits for that launch it would wait for ever.
+BATON_C_API baton_error* baton_module_load_kernels(const baton_module* module);
 BATON_C_API baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info);
 // The symbol of a kernel, by its index in the image.
 BATON_C_API baton_error* baton_module_kernel_name(const baton_module* module, size_t index,
@@ -1030,6 +1054,13 @@ BATON_C_API baton_error* baton_check_get_info(const baton_check* check, baton_ch
 BATON_C_API baton_error* baton_check_edge(const baton_check* check, size_t index, baton_edge* edge);
 BATON_C_API baton_error* baton_check_warning(const baton_check* check, size_t index,
                                              const char** warning);
+// The parts of the SMs that launches of the program run on (`sms` of a launch), by number.
+BATON_C_API baton_error* baton_check_part_count(const baton_check* check, size_t* count);
+// The SMs that were asked for and given; either may be NULL. `launches` gets the numbers of the
+// launches on the part, as many as `launch_count`, and lives as long as the check. It may be NULL.
+BATON_C_API baton_error* baton_check_part(const baton_check* check, size_t index, uint32_t* asked,
+                                          uint32_t* given, const uint32_t** launches,
+                                          size_t* launch_count);
 // Returns the error of the first edge that is unsafe and not switched off, or of an edge that the
 // program requires; NULL if there is none.
 BATON_C_API baton_error* baton_check_objection(const baton_check* check);

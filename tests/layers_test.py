@@ -49,7 +49,7 @@ PUBLIC = {
     "races.h": "driver",
     "image.h": "image", "embed.h": "image",
     "compile.h": "compile", "link.h": "compile",
-    "device.h": "runtime", "stream.h": "runtime", "allocator.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
+    "device.h": "runtime", "stream.h": "runtime", "sm_part.h": "runtime", "allocator.h": "runtime", "buffer.h": "runtime", "module.h": "runtime",
     "finding.h": "runtime", "simulation.h": "runtime", "pinned.h": "runtime",
     "launch.h": "launch", "launch_plan.h": "launch", "graph.h": "launch", "attributes.h": "launch", "dim3.h": "launch",
     "tensor_map.h": "launch",

@@ -40,6 +40,7 @@
 #include "baton/schedules.h"
 #include "baton/signing.h"
 #include "baton/simulation.h"
+#include "baton/sm_part.h"
 #include "baton/span.h"
 #include "baton/stream.h"
 #include "baton/tensor_map.h"

@@ -11,6 +11,7 @@
 #include "baton/export.h"
 #include "baton/launch.h"
 #include "baton/module.h"
+#include "baton/sm_part.h"
 
 namespace baton {
 
@@ -41,6 +42,7 @@ enum class EdgeDecision : std::uint8_t {
   kOtherEdge,    // the edge is proven, and another edge of the same launch is not
   kNoPdl,        // the device has no programmatic dependent launch
   kCooperative,  // a cooperative grid must fit on the device as a whole
+  kOtherPart,    // the two launches run on different parts of the SMs
   kEmptyGrid,    // one of the two launches has an empty grid
 };
 // "proven", "not_proven": stable names.
@@ -100,6 +102,7 @@ struct CheckReport {
   std::vector<LaunchReport> launches;
   std::vector<EdgeReport> edges;
   std::vector<ParallelReport> parallels;
+  std::vector<SmPartReport> parts;  // disjoint
   std::vector<std::string> warnings;
   // The error of the first edge that is unsafe and not switched off (kFault), even if a run leaves
   // the edge full. Or the error that `bind` throws for an edge that the program requires.

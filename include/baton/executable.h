@@ -42,8 +42,9 @@ struct PrepareOptions {
   PdlMode pdl = PdlMode::kAuto;
   RewriteMode rewrite = RewriteMode::kOff;
   bool assemble = false;
+  std::function<void(const LoadProgress&)> progress = {};  // see LoadOptions
 
-  LoadOptions load() const { return {use_cache, pdl, rewrite, assemble}; }
+  LoadOptions load() const { return {use_cache, pdl, rewrite, assemble, progress}; }
 };
 
 // The progress of a run: the completed steps, and all steps of the run.

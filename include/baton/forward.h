@@ -29,6 +29,7 @@ class BATON_API PinnedMemory;
 class BATON_API Program;
 class BATON_API ProgramBuilder;
 class BATON_API Simulation;
+class BATON_API SmPart;
 class BATON_API Stream;
 class BATON_API TensorMap;
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,13 @@
 
 namespace baton {
 
+// The modules of a program that are compiled and loaded, of all.
+struct LoadProgress {
+  std::string_view kernel;  // of the module that is next; empty at the end
+  std::size_t done = 0;
+  std::size_t count = 0;
+};
+
 // How a program's kernels are made.
 struct LoadOptions {
   bool use_cache = true;  // the compile cache
@@ -29,6 +38,8 @@ struct LoadOptions {
   // nvJitLink where it is installed, not an estimate. A program with placement = "even" always has
   // them.
   bool assemble = false;
+  // Called before each module, and at the end. An exception that it throws ends the load.
+  std::function<void(const LoadProgress&)> progress = {};
 };
 
 // The changes in a kernel that let its launches start early (docs/pdl-rewrite.md).

@@ -29,9 +29,14 @@ struct LaunchConfig {
   struct StreamRef {
     NativeStream native = nullptr;
     const DeviceIdentity* device = nullptr;
+    NativeContext part = nullptr;  // as Stream::part
+    std::uint32_t part_sms = 0;    // as Stream::part_sms
     StreamRef() = default;
     StreamRef(const Stream& stream)  // NOLINT: implicit by design
-        : native(stream.native()), device(stream.device().identity()) {}
+        : native(stream.native()),
+          device(stream.device().identity()),
+          part(stream.part()),
+          part_sms(stream.part_sms()) {}
     StreamRef(const Device& on) : device(on.identity()) {}  // NOLINT: implicit by design
     // A foreign stream of `on`. Baton does not check that it belongs to `on`.
     StreamRef(NativeStream stream, const Device& on) : native(stream), device(on.identity()) {}

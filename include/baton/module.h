@@ -44,6 +44,12 @@ class BATON_API Module {
   // expressions. An empty entry names the only kernel. Throws kNotFound with the available entries.
   Kernel kernel(std::string_view entry = {}) const;
 
+  // Loads every kernel now. A driver that loads lazily does so at a kernel's first launch, and may
+  // wait for the device then: beside a kernel that waits for that launch it would wait for ever.
+  // The default is the module's device. Throws the errors of a first launch.
+  void load_kernels() const;
+  void load_kernels(const Device& on) const;
+
   // The device for which the module was loaded.
   const Device& device() const;
   // The joined facts of the images from which the module was loaded.

@@ -395,6 +395,9 @@ struct ProgramAttributes {
   std::optional<Expression> shared = {};  // dynamic shared memory, in bytes
   std::optional<PdlMode> pdl = {};        // for the edge from the step before
   std::optional<BlockPlacement> placement = {};
+  // The SMs of the part that the launch runs on, over symbols alone. Launches of one branch with
+  // equal expressions share a part; parts are disjoint. 0: all of the device.
+  std::optional<Expression> sms = {};
   std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
 
@@ -402,7 +405,8 @@ struct ProgramAttributes {
   BATON_API const ProgramAttribute* find(std::string_view name) const;
 
   friend bool operator==(const ProgramAttributes& a, const ProgramAttributes& b) {
-    return a.shared == b.shared && a.pdl == b.pdl && a.placement == b.placement && a.list == b.list;
+    return a.shared == b.shared && a.pdl == b.pdl && a.placement == b.placement && a.sms == b.sms &&
+           a.list == b.list;
   }
 };
 

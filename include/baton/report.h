@@ -12,6 +12,7 @@
 #include "baton/error.h"
 #include "baton/export.h"
 #include "baton/finding.h"
+#include "baton/sm_part.h"
 
 namespace baton {
 
@@ -95,6 +96,7 @@ struct RunReport {
   std::vector<double> run_seconds;   // each run from its first step to its last; at most 10000 kept
   std::vector<FindingReport> findings;
   std::vector<std::string> warnings;
+  std::vector<SmPartReport> parts;  // of the SMs, disjoint; `sms` of launches asks for them
   std::optional<NonFiniteReport> non_finite;  // with RunOptions::find_non_finite
   // With RunOptions::trace: grids, blocks, waits and triggers, as JSON in the Trace Event Format,
   // which Perfetto opens. A run that threw has it too.

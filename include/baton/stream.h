@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "baton/device.h"
 #include "baton/forward.h"
+#include "baton/sm_part.h"
 
 namespace baton {
 
@@ -14,9 +17,12 @@ class BATON_API Stream {
   // Creates a non-blocking stream, which does not synchronise with the legacy default stream. A
   // lower number is a higher priority; the device clamps it to its range.
   explicit Stream(const Device& device, int priority = 0);
+  // A stream whose kernels run on the part's SMs alone. Copies and fills may be anywhere.
+  explicit Stream(const SmPart& part, int priority = 0);
   // Uses a foreign stream without owning it. The device is the stream's own. The default streams
   // (null, legacy, per-thread) name no device; for these the first argument decides. Throws
-  // kUnsupported for a stream of another context than its device's primary one.
+  // kUnsupported for a stream of another context than its device's primary one. The stream of a
+  // green context over that one keeps its part of the SMs.
   static Stream adopt(const Device& device, NativeStream stream);
 
   Stream(Stream&&) noexcept;
@@ -25,6 +31,10 @@ class BATON_API Stream {
 
   const Device& device() const { return device_; }
   NativeStream native() const { return stream_; }
+  // The context of the stream's part of the SMs; null for all of the device.
+  NativeContext part() const { return part_; }
+  // The SMs of that part; 0 for all of the device.
+  std::uint32_t part_sms() const { return part_sms_; }
 
   // Waits until all work enqueued so far has completed. Throws the error of that work.
   void synchronize() const;
@@ -36,6 +46,7 @@ class BATON_API Stream {
   void wait(const Event& event) const;
 
  private:
+  friend class Event;
   Stream(Device device, NativeStream stream, bool owned)
       : device_(std::move(device)), stream_(stream), owned_(owned) {}
   void release() noexcept;
@@ -43,6 +54,9 @@ class BATON_API Stream {
   Device device_;
   NativeStream stream_ = nullptr;
   bool owned_ = true;
+  std::uint32_t part_sms_ = 0;
+  NativeContext part_ = nullptr;
+  std::shared_ptr<const GreenPart> green_;  // null where the part is someone else's
 };
 
 // A point in a stream. Movable; may be recorded again. Several threads may use it, as a Stream.
@@ -50,6 +64,8 @@ class BATON_API Event {
  public:
   // Without timing, an event is cheaper to record but has no elapsed time.
   explicit Event(const Device& device, bool timing = true);
+  // An event that this stream records, and others of its device and part of the SMs.
+  explicit Event(const Stream& stream, bool timing = true);
   Event(Event&&) noexcept;
   Event& operator=(Event&&) noexcept;
   ~Event();

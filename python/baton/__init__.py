@@ -81,9 +81,14 @@ def stream(given: object = None, device: Device | str | None = None) -> Stream:
     return given if isinstance(given, Stream) else Stream.adopt(given, device)
 
 
-def empty(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None) -> Array:
-    """An array in memory of the device, with undefined contents."""
-    return _device(device).empty(shape, dtype)
+def empty(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None, *,
+          stream: Stream | None = None) -> Array:
+    """An array in memory of the device, with undefined contents.
+
+    With `stream` it is allocated and freed in the order of that stream, without a wait.
+    """
+    return _device(stream.device if stream is not None and device is None else device).empty(
+        shape, dtype, stream=stream)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: str, device: Device | str | None = None) -> Array:

@@ -95,6 +95,15 @@ class Parallel:
 
 
 @dataclass(frozen=True)
+class SmPart:
+    """A part of the SMs that launches of a program run on."""
+
+    asked: int
+    given: int
+    launches: tuple[int, ...]  # by number
+
+
+@dataclass(frozen=True)
 class CheckReport:
     """The facts about a program before it runs."""
 
@@ -104,6 +113,7 @@ class CheckReport:
     parallels: tuple[Parallel, ...]
     warnings: tuple[str, ...]
     objection: str | None  # the first edge that is unsafe and not switched off
+    parts: tuple[SmPart, ...] = ()  # of the SMs, disjoint
 
     def _repr_html_(self) -> str:
         from ._tables import html_table
@@ -230,6 +240,7 @@ class RunReport:
     findings: list[Finding] = field(default_factory=list)
     warnings: tuple[str, ...] = ()
     trace: str = ""  # JSON in the Trace Event Format, if it was asked for
+    parts: tuple[SmPart, ...] = ()  # of the SMs, disjoint
 
     def _rows(self) -> list[tuple[str, ...]]:
         def time(seconds: float | None) -> str:

@@ -372,6 +372,19 @@ ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t
   return {std::move(memory), 0, dtype, std::move(shape), {}};
 }
 
+ArrayValue new_array_in_order(const StreamValue& stream, DType dtype,
+                              std::vector<std::int64_t> shape) {
+  const std::size_t bytes = detail::array_bytes(count(shape), size_of(dtype));
+  // The stream frees the memory, and must exist until then.
+  struct InOrder {
+    std::shared_ptr<const Stream> stream;
+    Memory memory;
+  };
+  auto kept =
+      std::make_shared<InOrder>(InOrder{stream.stream, Memory::in_order(*stream.stream, bytes)});
+  return {std::shared_ptr<Memory>(kept, &kept->memory), 0, dtype, std::move(shape), {}};
+}
+
 void upload(const ArrayValue& array, const void* from, const Stream& stream) {
   wait_for_all(array.device());
   if (array.bytes() != 0) array.memory->upload(from, array.bytes(), array.offset, stream);

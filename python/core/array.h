@@ -12,6 +12,8 @@
 
 namespace baton::python {
 
+struct StreamValue;
+
 // baton.Array: a contiguous array in device memory. Slices share its memory.
 struct ArrayValue {
   std::shared_ptr<const Memory> memory;
@@ -33,6 +35,9 @@ void add_array_type(PyObject* module);
 // throws.
 ArrayValue new_array(const Device& device, DType dtype, std::vector<std::int64_t> shape,
                      std::shared_ptr<Allocator> allocator = nullptr);
+// The same, allocated and freed in the order of a stream.
+ArrayValue new_array_in_order(const StreamValue& stream, DType dtype,
+                              std::vector<std::int64_t> shape);
 
 // Copy between an array and host memory of its size. They wait for all work on the device first,
 // and for the copy on `stream`.

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "baton/simulation.h"
+#include "baton/sm_part.h"
 #include "core/array.h"
 #include "core/given.h"
 #include "core/stream.h"
@@ -194,12 +195,42 @@ PyObject* device_attribute(PyObject* self, PyObject* id) {
 PyObject* device_empty(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded(
       [&] {
-        static constexpr std::array<const char*, 2> kNames = {"shape", "dtype"};
+        static constexpr std::array<const char*, 3> kNames = {"shape", "dtype", "stream"};
         const Given given("empty", kNames, 2, 2, args, nargs, names);
-        return make_object(
-            new_array(value_of<Device>(self), dtype_argument(given[1]), shape_argument(given[0])));
+        const Device& device = value_of<Device>(self);
+        const DType dtype = dtype_argument(given[1]);
+        if (given.set(2) == nullptr) {
+          return make_object(new_array(device, dtype, shape_argument(given[0])));
+        }
+        const StreamValue* const stream = try_value<StreamValue>(given[2]);
+        if (stream == nullptr) {
+          throw error(ErrorCode::kInvalidInput,
+                      "empty() takes a baton.Stream, {} was given; Stream.adopt makes one of a "
+                      "stream of another library",
+                      type_name(given[2]));
+        }
+        if (!(stream->stream->device() == device)) {
+          throw error(ErrorCode::kInvalidInput, "the stream is of {}, the memory of {}",
+                      stream->stream->device().spec(), device.spec());
+        }
+        return make_object(new_array_in_order(*stream, dtype, shape_argument(given[0])));
       },
       Subject::kArguments);
+}
+
+// One stream for each count.
+PyObject* device_split_sms(PyObject* self, PyObject* counts) {
+  return guarded([&] {
+    const Ref list = Ref::checked(PySequence_Tuple(counts));
+    std::vector<std::uint32_t> asked;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(list.get()); ++i) {
+      asked.push_back(static_cast<std::uint32_t>(
+          unsigned_argument(PyTuple_GetItem(list.get(), i), "a count of SMs", UINT32_MAX)));
+    }
+    return tuple_of(split_sms(value_of<Device>(self), asked), [](const SmPart& part) {
+      return make_object(StreamValue{std::make_shared<const Stream>(part), {}});
+    });
+  });
 }
 
 PyMethodDef device_methods[] = {
@@ -212,7 +243,12 @@ PyMethodDef device_methods[] = {
     {"attribute", device_attribute, METH_O, "The value of a CUdevice_attribute, by its number."},
     {"empty", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(device_empty)),
      METH_FASTCALL | METH_KEYWORDS,
-     "empty(shape, dtype): a baton.Array in memory of the device, with undefined contents."},
+     "empty(shape, dtype, *, stream=None): a baton.Array in memory of the device, with undefined "
+     "contents. With a baton.Stream it is allocated and freed in the order of that stream "
+     "(cuMemAllocAsync), without a wait."},
+    {"split_sms", device_split_sms, METH_O,
+     "split_sms(counts): a tuple of streams on disjoint parts of at least so many SMs each. "
+     "Kernels in a stream run on its part alone; Stream.part_sms says what it got."},
     {nullptr, nullptr, 0, nullptr}};
 
 #define BATON_DEVICE_PROPERTY(name, expression, doc)                                               \

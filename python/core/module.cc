@@ -57,6 +57,13 @@ PyObject* module_variable(PyObject* self, PyObject* name) {
   });
 }
 
+PyObject* module_load_kernels(PyObject* self, PyObject*) {
+  return guarded([&] {
+    value_of<ModuleValue>(self).module.load_kernels();
+    return none();
+  });
+}
+
 PyObject* module_repr(PyObject* self) {
   return guarded([&] {
     const ModuleValue& value = value_of<ModuleValue>(self);
@@ -71,6 +78,8 @@ PyMethodDef module_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "kernel(name=None): the kernel with that symbol, demangled name or plain name; without a name "
      "the only one."},
+    {"load_kernels", module_load_kernels, METH_NOARGS,
+     "Loads every kernel now, not at its first launch."},
     {"variable", module_variable, METH_O,
      "variable(name): a __device__ or __constant__ variable as a baton.Array of bytes."},
     {nullptr, nullptr, 0, nullptr}};

@@ -40,7 +40,7 @@ Ref statistics_of(const RunReport& report) {
                }),
       findings_of(report.findings),
       tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
-      to_python(report.trace));
+      to_python(report.trace), tuple_of(report.parts, part_of));
 }
 
 // Looks for signals and calls `after_step` while a run goes on, in the thread that runs. What

@@ -112,7 +112,7 @@ PyObject* stream_wait(PyObject* self, PyObject* event) {
 PyObject* stream_record(PyObject* self, PyObject*) {
   return guarded([&] {
     const Stream& stream = *value_of<StreamValue>(self).stream;
-    EventValue event{std::make_shared<Event>(stream.device())};
+    EventValue event{std::make_shared<Event>(stream)};
     event.event->record(stream);
     return make_object(std::move(event));
   });
@@ -181,6 +181,10 @@ PyGetSetDef stream_properties[] = {
      nullptr, "The baton.Device.", nullptr},
     {"native", get_property<StreamValue, native_of>, nullptr, "The address of the CUstream.",
      nullptr},
+    {"part_sms",
+     get_property<StreamValue,
+                  [](const StreamValue& value) { return to_python(value.stream->part_sms()); }>,
+     nullptr, "The SMs of its part of the device; 0: all of the device.", nullptr},
     {"done",
      get_property<StreamValue,
                   [](const StreamValue& value) { return to_python(value.stream->done()); }>,

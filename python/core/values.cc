@@ -157,12 +157,19 @@ Ref parallel_of(const ParallelReport& parallel) {
       tuple_of(parallel.conflicts, [](const std::string& text) { return to_python(text); }));
 }
 
+Ref part_of(const SmPartReport& part) {
+  return call_python(
+      "_values", "SmPart", to_python(part.asked), to_python(part.given),
+      tuple_of(part.launches, [](std::uint32_t number) { return to_python(number); }));
+}
+
 Ref check_report_of(const CheckReport& report) {
   return call_python(
       "_values", "CheckReport", to_python(report.steps), tuple_of(report.launches, launch_of),
       tuple_of(report.edges, edge_of), tuple_of(report.parallels, parallel_of),
       tuple_of(report.warnings, [](const std::string& text) { return to_python(text); }),
-      report.objection ? to_python(std::string_view(report.objection->what())) : none());
+      report.objection ? to_python(std::string_view(report.objection->what())) : none(),
+      tuple_of(report.parts, part_of));
 }
 
 DType dtype_argument(PyObject* object) {

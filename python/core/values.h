@@ -52,6 +52,7 @@ Ref shape_tuple(const std::vector<std::int64_t>& shape);
 Ref findings_of(const std::vector<FindingReport>& findings);
 Ref parameter_of(const ParamFacts& param);
 Ref check_report_of(const CheckReport& report);
+Ref part_of(const SmPartReport& part);
 
 // The dtype that a str names, or that an object names by its `name` or str, such as NumPy's and
 // torch's dtypes. Throws ArgumentError with the nearest name.

@@ -414,6 +414,54 @@ int n) {\n\tconst int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i]
         b.build()
 
 
+def test_memory_in_the_order_of_a_stream(baton):
+    device = baton_package.device(baton.target)
+    stream = baton_package.Stream(device)
+    module = baton_package.compile(
+        text="extern \"C\" __global__ void two(float* y) { y[blockIdx.x] = 2; }", device=device)
+    for _ in range(3):
+        y = baton_package.empty(64, "f4", stream=stream)
+        assert y.shape == (64,)
+        module["two"][64, 1](y, stream=stream)
+        assert np.all(y.numpy() == 2)
+        del y
+    z = device.empty((2, 2), "i4", stream=stream)
+    del stream  # the memory keeps it
+    z.zero()
+    with pytest.raises(baton_package.ArgumentError, match="takes a baton.Stream"):
+        device.empty(4, "f4", stream=7)
+
+
+def test_launches_and_streams_on_parts_of_the_sms(baton):
+    b = baton.ProgramBuilder("p")
+    b.buffer("y", "f32", [64], role="output")
+    b.kernel("ones", text="extern \"C\" __global__ void ones(float* y) { y[blockIdx.x] = 1; }")
+    b.launch("ones", ["y"], grid=64, block=1, sms=5)
+    try:
+        program = b.build().bind(device=baton.target)
+    except baton_package.UnsupportedError as failure:
+        pytest.skip(str(failure))
+    part, = program.check().parts
+    assert part.asked == 5 and part.given >= 5 and part.launches == (0,)
+    assert program.run().parts == (part,)
+    assert np.all(program()["y"] == 1)
+
+    device = baton_package.device(baton.target)
+    streams = device.split_sms([1, part.given])
+    assert [stream.part_sms for stream in streams] == [part.given, part.given]
+    module = baton_package.compile(text="extern \"C\" __global__ void two(float* y) { y[blockIdx.x] = 2; }",
+                                   device=device)
+    module.load_kernels()
+    y = baton_package.zeros(64, "f4", device=device)
+    module["two"][64, 1](y, stream=streams[1])
+    event = streams[1].record()
+    streams[0].wait(event)
+    streams[0].synchronize()
+    assert np.all(y.numpy() == 2)
+    with pytest.raises(baton_package.LimitError, match="ask for fewer"):
+        device.split_sms([10**6])
+
+
 def test_parallel_branches(baton):
     b = baton.ProgramBuilder("p")
     b.buffer("y", "f32", [4], role="output")

@@ -47,10 +47,11 @@ LaunchAttribute some_event(PlannedEvent::Kind kind) {
 class Binder {
  public:
   Binder(const Plan& plan, const std::vector<std::int64_t>& symbols, const BufferTable& buffers,
-         LaunchObserver& observer)
+         LaunchObserver& observer, std::span<const Stream> parts)
       : plan_(plan),
         buffers_(buffers),
         observer_(observer),
+        parts_(parts),
         result_{Tape(plan, symbols), 0, std::vector<bool>(buffers.size()),
                 std::vector<LaunchUse>(plan.launches)},
         slots_(result_.tape.slots()),
@@ -285,7 +286,7 @@ class Binder {
         observer_.launch({launch, step, values.config, arguments, site.places, before});
     check(launch, values.config, early);
     (before == Before::kLaunch ? tape_site.follows_launch : tape_site.follows_other) = true;
-    if (is_new || !use.config) use.config = values.config;
+    if (is_new || !use.config) use.config = placed(launch, values.config);
     for (const PlannedArgument& arg : launch.args) {
       for (const PlannedArgument::Part& part : arg.parts()) {
         const ArgumentPart& value = part.value;
@@ -357,6 +358,12 @@ class Binder {
     if (const auto view = single->view(slots_, buffers_)) place.bytes = view->bytes;
   }
 
+  // The config in a stream of the launch's part of the SMs.
+  LaunchConfig placed(const PlannedLaunch& launch, LaunchConfig config) const {
+    if (launch.part) config.stream = parts_[*launch.part];
+    return config;
+  }
+
   // Checks a config unless the launch's last one was equal.
   void check(const PlannedLaunch& launch, const LaunchConfig& config, bool early) {
     Site& site = sites_[launch.number];
@@ -365,8 +372,8 @@ class Binder {
     if (known && (site.checked_early || !early)) return;
     site.checked = config;
     site.checked_early = early;
-    if (!early && launch.events.empty()) return launch.kernel.check(config);
-    LaunchConfig sent = config;
+    LaunchConfig sent = placed(launch, config);
+    if (!early && launch.events.empty()) return launch.kernel.check(sent);
     if (early) {
       sent.attributes.set(pdl());
       sent.force_pdl = true;  // the edges decide that
@@ -415,6 +422,7 @@ class Binder {
   const Plan& plan_;
   const BufferTable& buffers_;
   LaunchObserver& observer_;
+  const std::span<const Stream> parts_;
   BoundSteps result_;
   std::vector<std::int64_t> slots_;
   std::vector<Site> sites_;  // by launch
@@ -428,8 +436,9 @@ class Binder {
 }  // namespace
 
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
-                      const BufferTable& buffers, LaunchObserver& observer) {
-  return Binder(plan, symbols, buffers, observer).bind();
+                      const BufferTable& buffers, LaunchObserver& observer,
+                      std::span<const Stream> parts) {
+  return Binder(plan, symbols, buffers, observer, parts).bind();
 }
 
 }  // namespace baton::bind

@@ -77,8 +77,10 @@ struct BoundSteps {
 // shows it to the observer. Throws kInvalidInput, kUnsupported or kLimit at the step's place. A
 // group without steps that depend on its index is gone through at most three times. Longer groups
 // become loops of the tape, which take no memory for each iteration. The steps of an if or a while
-// are gone through once: tests keep their executions apart.
+// are gone through once: tests keep their executions apart. `parts`: a stream for each part of the
+// plan, whose SMs limit launches on it.
 BoundSteps bind_steps(const Plan& plan, const std::vector<std::int64_t>& symbols,
-                      const BufferTable& buffers, LaunchObserver& observer);
+                      const BufferTable& buffers, LaunchObserver& observer,
+                      std::span<const Stream> parts = {});
 
 }  // namespace baton::bind

@@ -126,7 +126,37 @@ class Planner {
     plan_events(step, launch);
     launch.number = plan_.launches++;
     launch.lane = lane_;
+    launch.part = plan_part(own.sms ? own.sms : defaults.sms, step, launch);
     return leaf(std::move(launch), source, step.kernel);
+  }
+
+  // Launches of a lane follow one another, so that those with equal expressions share a part.
+  std::optional<std::uint32_t> plan_part(const std::optional<Expression>& sms,
+                                         const LaunchStep& step, const PlannedLaunch& launch) {
+    if (!sms || sms->literal() == 0) return std::nullopt;
+    const auto refuse = [&](std::string_view why) {
+      throw error_at(sms->where(), ErrorCode::kInvalidInput,
+                     "the launch of {} has sms = {}, and {}; leave sms out there, or write sms = 0",
+                     printable(step.kernel), printable(sms->text()), why);
+    };
+    if (conditions_ != 0) {
+      refuse("is in an if or a while, whose steps have one context in a graph");
+    }
+    if (!launch.events.empty() || !launch.after.empty()) {
+      refuse("has events, which order launches of one context");
+    }
+    BoundExpression bound(sms->code(), names_);
+    for (std::size_t slot = program_.symbols().size(); slot < names_.size(); ++slot) {
+      if (bound.uses_slot(slot)) {
+        refuse("depends on the index of a repeat: parts are split once, when the program is bound");
+      }
+    }
+    for (std::uint32_t number = 0; number < plan_.parts.size(); ++number) {
+      if (plan_.parts[number].lane == lane_ && part_texts_[number] == *sms) return number;
+    }
+    part_texts_.push_back(*sms);
+    plan_.parts.push_back({lane_, std::move(bound), sms->where()});
+    return static_cast<std::uint32_t>(plan_.parts.size() - 1);
   }
 
   // Slots after those of the symbols belong to the enclosing groups.
@@ -295,7 +325,9 @@ class Planner {
   template <typename Step>
   PlannedStep plan_condition(const Step& step, const ProgramStep& source) {
     const std::uint32_t number = plan_.conditions++;
+    ++conditions_;
     PlannedCondition condition{plan_test(step, names_, buffers_), plan(step.steps)};
+    --conditions_;
     return {std::move(condition), &source, number, label_of(step)};
   }
 
@@ -307,6 +339,8 @@ class Planner {
   std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
   std::unordered_map<std::string, PlannedEvent> events_;  // of the parallel around the steps
+  std::vector<Expression> part_texts_;                    // of the parts
+  std::uint32_t conditions_ = 0;                          // around the steps
   std::uint32_t lane_ = 0;                                // that the planned steps belong to
   std::uint32_t used_lanes_ = 1;                          // by what runs at the same time
   std::uint32_t top_lane_ = 1;  // the most of these, in the branch that is planned

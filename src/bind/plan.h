@@ -46,12 +46,20 @@ struct PlannedEvent {
   } kind = Kind::kProgrammatic;
 };
 
+// A part of the SMs that launches of one lane run on. All parts of a plan are disjoint.
+struct PlannedPart {
+  std::uint32_t lane = 0;
+  BoundExpression sms;  // over symbols
+  SourceLocation where;
+};
+
 struct PlannedLaunch {
   explicit PlannedLaunch(Kernel loaded) : kernel(std::move(loaded)) {}
 
   Kernel kernel;
-  std::uint32_t number = 0;  // among the program's launches, in its order
-  std::uint32_t lane = 0;    // as in PlannedBranch
+  std::uint32_t number = 0;           // among the program's launches, in its order
+  std::uint32_t lane = 0;             // as in PlannedBranch
+  std::optional<std::uint32_t> part;  // of the plan; nothing: all of the device
   std::vector<BoundExpression> grid, block;
   std::optional<BoundExpression> shared;
   bool even = false;  // its blocks must spread evenly where it starts early
@@ -133,6 +141,7 @@ struct Plan {
   std::uint32_t conditions = 0;
   std::uint32_t lanes = 1;
   std::uint32_t events = 0;
+  std::vector<PlannedPart> parts;
   std::size_t slots = 0;              // of symbols and of open repeats
   std::vector<std::string> warnings;  // what is legal and looks wrong
 };

@@ -158,7 +158,8 @@ void Tape::move_buffer(std::uint32_t buffer, std::uint64_t distance) {
   }
 }
 
-void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions) {
+void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions,
+                  std::span<const Stream> parts) {
   buffers_ = &buffers;
   has_stream_ = false;
   for (const std::vector<Relocation>& list : relocations_) {
@@ -167,6 +168,7 @@ void Tape::settle(const BufferTable& buffers, std::span<const LaunchDecision> de
   for (std::size_t number = 0; number < sites_.size(); ++number) {
     LaunchSite& site = sites_[number];
     site.decision = decisions[number];
+    if (site.launch != nullptr && site.launch->part) site.part = parts[*site.launch->part];
     for (LaunchForm& form : site.forms) settle(site, form);
   }
 }
@@ -222,7 +224,9 @@ LaunchPlan Tape::make_plan(const LaunchSite& site, const LaunchForm& form,
     const ArgumentType type = arg.type();
     arguments.push_back({zeros.data(), type.size, type.pointer, type.dtype});
   }
-  return LaunchPlan(site.launch->kernel, sent_config(*form.config, site, programmatic), arguments);
+  LaunchConfig sent = sent_config(*form.config, site, programmatic);
+  if (site.part) sent.stream = *site.part;
+  return LaunchPlan(site.launch->kernel, sent, arguments);
 }
 
 void Tape::set_symbols(std::span<const std::int64_t> symbols) {
@@ -232,7 +236,7 @@ void Tape::set_symbols(std::span<const std::int64_t> symbols) {
 void Tape::set_stream(const Stream& stream, std::span<const Stream> lanes) {
   if (has_stream_ && stream.native() == stream_) return;
   for (LaunchSite& site : sites_) {
-    if (site.launch == nullptr) continue;
+    if (site.launch == nullptr || site.part) continue;
     const std::uint32_t lane = site.launch->lane;
     const Stream& own = lane == 0 ? stream : lanes[lane - 1];
     for (LaunchForm& form : site.forms) {

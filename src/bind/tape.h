@@ -43,8 +43,10 @@ struct LaunchSite {
   bool follows_other = false;             // some execution does not
   LaunchDecision decision;
   std::vector<LaunchAttribute> events;  // the attributes that record its events; not in a graph
-  std::deque<LaunchForm> forms;         // addresses stay valid
-  LaunchForm* patched = nullptr;        // the one of these that patched executions share
+  std::optional<LaunchConfig::StreamRef>
+      part;                       // a stream of its part of the SMs; of a settled tape
+  std::deque<LaunchForm> forms;   // addresses stay valid
+  LaunchForm* patched = nullptr;  // the one of these that patched executions share
 };
 
 struct TapeLaunch {
@@ -155,8 +157,10 @@ class Tape {
                       void* target);
 
   // Completes the tape: buffers have memory now, and edges are decided (one decision a launch, in
-  // the program's order). Throws what LaunchPlan's constructor throws.
-  void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions);
+  // the program's order). `parts`: a stream for each part of the plan, to which launches on it are
+  // sent from now on. Throws what LaunchPlan's constructor throws.
+  void settle(const BufferTable& buffers, std::span<const LaunchDecision> decisions,
+              std::span<const Stream> parts = {});
   // Launches of the settled tape record these events from now on, by number; none where edges of a
   // graph order them.
   void set_events(std::span<const Event> events);
@@ -166,8 +170,8 @@ class Tape {
   void move_buffer(std::uint32_t buffer, std::uint64_t distance);
   // Replaces the values of symbols, for steps that are evaluated in each iteration.
   void set_symbols(std::span<const std::int64_t> symbols);
-  // The stream that launches are sent to from now on. `lanes`: the streams of lanes from 1 on; the
-  // same ones in each call. Does nothing if the stream is the same as before.
+  // The stream that launches of no part are sent to from now on. `lanes`: the streams of lanes from
+  // 1 on; the same ones in each call. Does nothing if the stream is the same as before.
   void set_stream(const Stream& stream, std::span<const Stream> lanes);
 
   // Evaluates a patched step with the indexes of an iteration.

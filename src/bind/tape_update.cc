@@ -15,6 +15,10 @@ class TapeUses::Builder {
   Builder(const Plan& plan, Tape& tape, const DecidedByValues& decided, TapeUses& out)
       : tape_(tape), decided_(decided), out_(out), slots_(tape.slots()), launches_(plan.launches) {
     fix_counts(plan.steps);
+    for (std::size_t slot = 0; slot < out_.symbols_.size(); ++slot) {
+      const auto uses = [slot](const PlannedPart& part) { return part.sms.uses_slot(slot); };
+      if (std::ranges::any_of(plan.parts, uses)) out_.symbols_[slot].is_fixed = true;
+    }
   }
 
   void run() { walk(tape_.steps); }
@@ -210,7 +214,9 @@ bool TapeUpdate::evaluate(const TapeUses::Config& use, Slots slots, const Buffer
   if (values.skipped || was_skipped) return values.skipped && was_skipped;
   LaunchForm& form = use.site->forms.front();
   if (same_config(*form.config, values.config)) return true;
-  use.launch->kernel.check(values.config);
+  LaunchConfig placed = values.config;
+  if (use.site->part) placed.stream = *use.site->part;
+  use.launch->kernel.check(placed);
   changes_.sites.push_back(use.site);
   configs_.push_back({use.site, &form, values.config});
   return true;

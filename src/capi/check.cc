@@ -73,6 +73,26 @@ baton_error* baton_check_warning(const baton_check* check, std::size_t index,
   });
 }
 
+baton_error* baton_check_part_count(const baton_check* check, std::size_t* count) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    call.result(count, "count") = call.get(check, "check").parts.size();
+  });
+}
+
+baton_error* baton_check_part(const baton_check* check, std::size_t index, std::uint32_t* asked,
+                              std::uint32_t* given, const std::uint32_t** launches,
+                              std::size_t* launch_count) {
+  return baton::capi::call(__func__, [&](const Call& call) {
+    const auto& parts = call.get(check, "check").parts;
+    call.require_index(index, parts.size(), "parts");
+    const baton::SmPartReport& part = parts[index];
+    if (launches != nullptr) call.result(launch_count, "launch_count") = part.launches.size();
+    if (launches != nullptr) *launches = part.launches.data();
+    if (asked != nullptr) *asked = part.asked;
+    if (given != nullptr) *given = part.given;
+  });
+}
+
 baton_error* baton_check_objection(const baton_check* check) {
   return baton::capi::call(__func__, [&](const Call& call) {
     if (const auto& objection = call.get(check, "check").objection) throw *objection;

@@ -16,6 +16,7 @@
 #include "baton/launch_plan.h"
 #include "baton/module.h"
 #include "baton/rewrite.h"
+#include "baton/sm_part.h"
 #include "baton/stream.h"
 #include "capi/handle.h"
 #include "capi/program_instance.h"
@@ -55,6 +56,9 @@ struct baton_device final : baton::capi::Handle<baton_device, baton::Device> {
 };
 struct baton_stream final : baton::capi::Handle<baton_stream, baton::Stream> {
   static constexpr std::string_view kName = "baton_stream";
+};
+struct baton_sm_part final : baton::capi::Handle<baton_sm_part, baton::SmPart> {
+  static constexpr std::string_view kName = "baton_sm_part";
 };
 struct baton_event final : baton::capi::Handle<baton_event, baton::Event> {
   static constexpr std::string_view kName = "baton_event";

@@ -101,6 +101,11 @@ baton_error* baton_module_compile_file(const baton_device* device, const char* p
   });
 }
 
+baton_error* baton_module_load_kernels(const baton_module* module) {
+  return baton::capi::call(
+      __func__, [&](const Call& call) { call.get(module, "module").module.load_kernels(); });
+}
+
 baton_error* baton_module_get_info(const baton_module* module, baton_module_info* info) {
   return baton::capi::call(__func__, [&](const Call& call) {
     const auto& content = call.get(module, "module");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/json.h"
+#include "cli/load_progress.h"
 #include "cli/or_null.h"
 #include "cli/run_report.h"
 #include "cli/tune_report.h"
@@ -26,8 +27,8 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, tools::Serves::kInputs);
-  output.progress("compile and load");
   PrepareOptions options;
+  options.progress = load_progress(output);
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_metadata.h"
 #include "cli/kernel_modules.h"
+#include "cli/load_progress.h"
 #include "cli/run_report.h"
 #include "tools/basics.h"
 #include "tools/contents.h"
@@ -87,8 +88,8 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
   const tools::ProgramFile named = tools::open_program(file, command.trusted);
   const Program& program = named.program;
   show_program(program, file, output);
-  output.progress("compile and load");
   PrepareOptions options;
+  options.progress = load_progress(output);
   options.pdl = command.pdl;
   options.assemble = true;
   if (command.rewrite) options.rewrite = *command.rewrite;

@@ -119,6 +119,7 @@ Json json_of(const LaunchReport& launch, bool estimated) {
                {"headroom", nullptr}};
   if (launch.conditional) json["conditional"] = true;
   if (!launch.config) return json;
+  if (launch.config->stream.part_sms != 0) json["sms"] = launch.config->stream.part_sms;
   json["grid"] = extents_json(launch.config->grid);
   json["block"] = extents_json(launch.config->block);
   json["shared"] = launch.config->shared;
@@ -205,6 +206,19 @@ void show_parallels(const std::vector<ParallelReport>& parallels, Output& output
                                             {"conflicts", parallel.conflicts}});
   }
   if (!parallels.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
+}
+
+// Of the SMs.
+void show_parts(const CheckReport& report, Output& output) {
+  using enum Table::Align;
+  Table table({{"part"}, {"SMs", kRight}, {"asked", kRight}, {"launches"}});
+  for (std::size_t number = 0; number < report.parts.size(); ++number) {
+    const SmPartReport& part = report.parts[number];
+    table.add({std::to_string(number), std::to_string(part.given), std::to_string(part.asked),
+               fmt::format("{}", fmt::join(part.launches, ", "))});
+    output.result()["parts"].push_back(json_of(part));
+  }
+  if (!report.parts.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
 std::string_view decision_of(const EdgeReport& edge) {
@@ -373,6 +387,7 @@ void show_check(const CheckReport& report, const Executable& executable, bool ve
   show_edges(report.edges, verbose, output);
   show_room(report, output);
   show_parallels(report.parallels, output);
+  show_parts(report, output);
   if (!report.objection) {
     output.line("\nok: {} {} all checks for {}", counted(report.steps, "step"),
                 report.steps == 1 ? "passes" : "pass", executable.device().spec());

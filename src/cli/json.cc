@@ -55,6 +55,10 @@ Json json_of(const TimeStatistics& times) {
           {"greatest", times.greatest}};
 }
 
+Json json_of(const SmPartReport& part) {
+  return {{"asked", part.asked}, {"given", part.given}, {"launches", part.launches}};
+}
+
 Json json_of(const StepReport& step) {
   Json json = {{"kind", to_string(step.kind)},
                {"label", step.label},

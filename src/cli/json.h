@@ -15,5 +15,6 @@ nlohmann::ordered_json json_of(const ConditionReport& condition);
 nlohmann::ordered_json json_of(const GraphReport& graph);
 nlohmann::ordered_json json_of(const FindingReport& finding);
 nlohmann::ordered_json json_of(const KernelFacts& kernel);
+nlohmann::ordered_json json_of(const SmPartReport& part);
 
 }  // namespace baton::cli

@@ -10,6 +10,7 @@
 #include "baton/schedules.h"
 #include "cli/commands.h"
 #include "cli/kernel_modules.h"
+#include "cli/load_progress.h"
 #include "cli/output_report.h"
 #include "cli/run_page.h"
 #include "cli/run_report.h"
@@ -136,8 +137,8 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
 
   const Device device = command.device ? Device::open(*command.device) : Device::open();
   show_device(device, output);
-  output.progress("compile and load");
   PrepareOptions options;
+  options.progress = load_progress(output);
   options.executor = command.executor;
   options.pdl = command.pdl;
   if (command.rewrite) options.rewrite = *command.rewrite;

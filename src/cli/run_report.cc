@@ -155,6 +155,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
   add_edges(edges, output);
   json["run_seconds"] = report.run_seconds;
   if (report.graph) json["graph"] = cli::json_of(*report.graph);
+  for (const SmPartReport& part : report.parts) json["parts"].push_back(cli::json_of(part));
   for (const ConditionReport& condition : report.conditions) {
     json["conditions"].push_back(cli::json_of(condition));
   }

@@ -325,6 +325,16 @@ void EdgeJudge::decide(const bind::LaunchExecution& execution, const Verdict& ve
   };
   const bool is_unsafe = verdict.kind == EdgeVerdict::kUnsafe;
   if (is_unsafe) note_unsafe(execution, reason);
+  if (edge.mode != PdlMode::kOff && execution.launch.part != last_part_) {
+    full(EdgeDecision::kOtherPart);
+    if (edge.insisted && edge.mode != PdlMode::kAuto && !refusal_) {
+      refusal_ = error_at(edge.where, ErrorCode::kInvalidInput,
+                          "pdl = \"{}\", but the launch before runs on {} SMs: give both the same "
+                          "sms, or write pdl = \"off\"",
+                          to_string(edge.mode), last_part_ ? "another part of the" : "all");
+    }
+    return;
+  }
   switch (edge.mode) {
     case PdlMode::kOff:
       return full(edge.cannot_wait ? EdgeDecision::kNoWait : EdgeDecision::kOff);
@@ -452,6 +462,7 @@ bool EdgeJudge::launch(const bind::LaunchExecution& execution) {
   chain_.follow(bound, early);
   remember(execution, site, early);
   last_ = launch.number;
+  last_part_ = launch.part;
   return early;
 }
 
@@ -463,6 +474,7 @@ void EdgeJudge::skip(const bind::PlannedLaunch& launch, bind::Before before) {
   chain_.cut();
   branches_.skip();
   last_ = launch.number;
+  last_part_ = launch.part;
 }
 
 std::vector<EdgeReport> EdgeJudge::reports() const {

@@ -167,6 +167,7 @@ class EdgeJudge : public bind::LaunchObserver {
   std::vector<Execution> history_;                                 // since the last full edge
   std::vector<overlap::GivenArgument> varying_;                    // of these
   std::uint32_t last_ = 0;                                         // launch
+  std::optional<std::uint32_t> last_part_;                         // of the SMs, of that launch
   std::uint32_t refined_ = 0;                                      // launches
   // A second or two of search, for all launches.
   overlap::EvidenceBudget budget_{.witness_steps = std::uint64_t{1} << 25};

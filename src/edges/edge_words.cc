@@ -172,6 +172,8 @@ std::string describe(EdgeDecision decision, const bind::PlannedEdge& edge) {
       return "the device has no programmatic dependent launch";
     case EdgeDecision::kCooperative:
       return "nothing shows that a cooperative grid fits beside the launch before it";
+    case EdgeDecision::kOtherPart:
+      return "the launches run on different parts of the SMs";
     case EdgeDecision::kEmptyGrid:
       return "a grid is empty";
   }

@@ -101,12 +101,18 @@ class EvenPlacement {
 
   launch::Held held(std::uint32_t number) {
     return launch::held_of(reports_[number].config->grid.count(), site(number).alone,
-                           device_.limits().multiprocessors);
+                           sms_of(number));
+  }
+
+  // Those that the launch runs on.
+  std::uint32_t sms_of(std::uint32_t number) const {
+    const std::uint32_t part = reports_[number].config->stream.part_sms;
+    return part != 0 ? part : device_.limits().multiprocessors;
   }
 
   std::uint32_t share(std::uint32_t number) const {
     const std::uint64_t blocks = reports_[number].config->grid.count();
-    const std::uint32_t by = device_.limits().multiprocessors;
+    const std::uint32_t by = sms_of(number);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>((blocks + by - 1) / by, UINT32_MAX));
   }
 

@@ -8,6 +8,7 @@
 #include "launch/diagnosis.h"
 #include "launch/graph_node.h"
 #include "launch/limits.h"
+#include "launch/opt_in.h"
 #include "launch/signature.h"
 #include "launch/submit.h"
 #include "runtime/context.h"
@@ -41,10 +42,24 @@ Error unknown_argument(const Kernel& kernel, std::size_t count, std::size_t inde
                kernel.name(), count, index);
 }
 
-CUDA_KERNEL_NODE_PARAMS node_params(CUfunction function, const CUlaunchConfig& config,
+// A node on a part of the SMs names the kernel and the part: a function has its own context.
+CUDA_KERNEL_NODE_PARAMS node_params(const KernelState& kernel, const ResolvedKernel& resolved,
+                                    const LaunchConfig& asked, const CUlaunchConfig& config,
                                     void* const* arguments) {
   CUDA_KERNEL_NODE_PARAMS params{};
-  params.func = function;
+  if (asked.stream.part == nullptr) {
+    params.func = resolved.function();
+  } else {
+    if (kernel.handle() == nullptr) {
+      throw error(ErrorCode::kUnsupported,
+                  "kernel {} is a foreign function, which cannot be a node of a graph on a part of "
+                  "the SMs; adopt its CUkernel instead",
+                  kernel.facts().name);
+    }
+    launch::allow_on_parts(kernel, resolved, asked);
+    params.kern = kernel.handle();
+    params.ctx = asked.stream.part;
+  }
   params.gridDimX = config.gridDimX;
   params.gridDimY = config.gridDimY;
   params.gridDimZ = config.gridDimZ;
@@ -74,6 +89,10 @@ struct LaunchPlan::State {
     // The driver wrote the handle into the plan's own attribute.
     if (status == CUDA_SUCCESS) result = launch::result_of(config.attributes);
     return status;
+  }
+
+  CUDA_KERNEL_NODE_PARAMS node_params(void* const* arguments) const {
+    return baton::node_params(*kernel_state, *resolved, config, native, arguments);
   }
 
   Kernel kernel;
@@ -228,9 +247,8 @@ NativeGraphNode LaunchPlan::add_to(NativeGraph graph, Span<const NativeGraphNode
   const State& state = this->state();
   const Device& device = state.resolved->device();
   const driver::Driver& driver = device.driver();
-  const CUDA_KERNEL_NODE_PARAMS params =
-      node_params(state.resolved->function(), state.native, arguments);
   const ContextGuard guard(device);
+  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(arguments);
   CUgraphNode node = nullptr;
   const CUresult result =
       driver.cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &params);
@@ -249,9 +267,8 @@ void LaunchPlan::update_node(NativeGraphExec graph, NativeGraphNode node,
                              void* const* arguments) const {
   const State& state = this->state();
   const Device& device = state.resolved->device();
-  const CUDA_KERNEL_NODE_PARAMS params =
-      node_params(state.resolved->function(), state.native, arguments);
   const ContextGuard guard(device);
+  const CUDA_KERNEL_NODE_PARAMS params = state.node_params(arguments);
   const CUresult result = device.driver().cuGraphExecKernelNodeSetParams(graph, node, &params);
   if (result != CUDA_SUCCESS) throw state.kernel.diagnose(state.config, result);
 }

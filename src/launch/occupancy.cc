@@ -56,13 +56,25 @@ std::uint64_t max_cooperative_blocks(const KernelState& state, const ResolvedKer
   if (const std::optional<Dim3> cluster = cluster_of(kernel, config.attributes)) {
     return max_active_clusters(state, kernel, config) * cluster->count();
   }
+  const std::uint32_t part = config.stream.part_sms;
   return std::uint64_t{blocks_per_multiprocessor(state, kernel, config)} *
-         kernel.device().limits().multiprocessors;
+         (part != 0 ? part : kernel.device().limits().multiprocessors);
 }
+
+namespace {
+
+// Where the blocks of a launch are, for messages.
+std::string place_of(const ResolvedKernel& kernel, const LaunchConfig& config) {
+  const std::string& device = kernel.device().spec();
+  if (config.stream.part_sms == 0) return device;
+  return fmt::format("a part of {} SMs of {}", config.stream.part_sms, device);
+}
+
+}  // namespace
 
 std::optional<Error> broken_residency(const KernelState& kernel, const ResolvedKernel& resolved,
                                       const LaunchConfig& config) {
-  const std::string& device = resolved.device().spec();
+  const std::string device = place_of(resolved, config);
   if (const std::optional<Dim3> cluster = cluster_of(resolved, config.attributes);
       cluster && cluster->count() > 1) {
     const std::uint32_t largest = max_cluster_size(kernel, resolved, config);

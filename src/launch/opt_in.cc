@@ -23,6 +23,21 @@ void opt_in(const KernelState& kernel, const ResolvedKernel& resolved, const Lau
   allow(kernel, resolved, config.shared, cluster_blocks(resolved, config.attributes));
 }
 
+void allow_on_parts(const KernelState& kernel, const ResolvedKernel& resolved,
+                    const LaunchConfig& config) {
+  const Device& device = resolved.device();
+  const auto set = [&](CUfunction_attribute id, std::uint32_t value) {
+    BATON_DRIVER_CALL(device.driver(), cuKernelSetAttribute, id, static_cast<int>(value),
+                      kernel.handle(), device.native());
+  };
+  if (std::uint64_t{config.shared} + resolved.static_shared() > device.limits().shared_per_block) {
+    set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, resolved.max_dynamic_shared());
+  }
+  if (cluster_blocks(resolved, config.attributes) > chip::kPortableCluster) {
+    set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  }
+}
+
 void opt_in_to_any_cluster(const KernelState& kernel, const ResolvedKernel& resolved,
                            const LaunchConfig& config) {
   allow(kernel, resolved, config.shared, chip::kPortableCluster + 1);

@@ -53,6 +53,18 @@ TEST_F(OtherDriver, WithoutHostMemoryARawLaunchGivesAResult) {
   EXPECT_EQ(raised, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
+// A driver that loads lazily does so where it is asked for a kernel's function.
+TEST_F(OtherDriver, KernelsThatAreLoadedBeforehandNeedNothingAtTheirFirstLaunch) {
+  const auto refuse = [](CUfunction*, CUkernel) -> CUresult { return CUDA_ERROR_UNKNOWN; };
+  const Image image = Image::from_bytes(kKernel, "kernel.ptx");
+  const Module lazy = Module::load(device_, image), loaded = Module::load(device_, image);
+  loaded.load_kernels();
+  table().cuKernelGetFunction = refuse;
+  EXPECT_THROW(lazy.kernel("k").launch({.block = 32}, value_), Error);
+  EXPECT_NO_THROW(loaded.kernel("k").launch({.block = 32}, value_));
+  device_.synchronize();
+}
+
 // An Error that is not the driver's has no result of its own, and is not a success.
 TEST_F(OtherDriver, AnErrorThatIsNotTheDriversIsNoSuccess) {
   table().cuFuncSetAttribute = [](CUfunction, CUfunction_attribute, int) -> CUresult {

@@ -48,9 +48,14 @@ KernelSet::KernelSet(const Program& program, std::vector<KernelDefinition> defin
                      const Device& device, const LoadOptions& options) {
   const Rewrites rewrites(program, device, options);
   assemble_ = options.assemble || needs_registers(program);
+  const std::size_t count = definitions.size();
   for (KernelDefinition& definition : definitions) {
+    if (options.progress) {
+      options.progress({definition.kernels[0]->name, modules_.size(), count});
+    }
     load(std::move(definition), device, options, rewrites);
   }
+  if (options.progress) options.progress({{}, count, count});
 }
 
 void KernelSet::load(KernelDefinition definition, const Device& device, const LoadOptions& options,

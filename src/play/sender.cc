@@ -15,6 +15,7 @@ void send_all(const PlayTarget& target, std::string_view what) {
           if (!sender.is_empty(action, target.buffers)) sender.send(at, action);
         },
         walk.kOnce, [&](const auto& place) { sender.branch(place); });
+    sender.finish();
   });
 }
 

@@ -20,10 +20,11 @@ class Sender {
   // What walks the tape for it.
   using Walk = bind::BasicTapeWalk<kNotes>;
 
-  explicit Sender(const PlayTarget& target) : target_(target), stream_(&target.stream) {}
+  explicit Sender(const PlayTarget& target)
+      : target_(target), has_parts_(target.lanes.has_parts()) {}
 
   // The stream that gets the steps of the branch at hand.
-  const Stream& stream() const { return *stream_; }
+  const Stream& stream() const { return target_.lanes.stream(lane_, target_.stream); }
   // As a walk calls them.
   void branch(const bind::TapeFork& fork) { target_.lanes.fork(fork.parallel, target_.stream); }
   void branch(const bind::TapeBranch& branch) { take_lane(branch.group->lane); }
@@ -31,6 +32,10 @@ class Sender {
   void branch(const bind::TapeRecorded& recorded) {
     target_.lanes.record(recorded, target_.stream);
   }
+  // Later steps of the branch at hand go on in its own stream.
+  void leave_part() { target_.lanes.leave_part(lane_, target_.stream); }
+  // What comes after the run is behind its last step.
+  void finish() { target_.lanes.leave_part(0, target_.stream); }
   void branch(const bind::TapeJoin& join) {
     target_.lanes.join(join.parallel, target_.stream);
     take_lane(Lanes::lane_around(join.parallel));
@@ -59,20 +64,23 @@ class Sender {
 
   // Of a step that is not empty. Throws the diagnosis of a launch that the driver rejects.
   void send(const bind::RunStep& at, bind::TapeLaunch& launch) {
+    if (has_parts_) [[unlikely]]
+      target_.lanes.take_part(*launch.site->launch, target_.stream);
     LaunchPlan& plan = at.programmatic ? *launch.form->early : *launch.form->full;
     const NativeResult result = plan.try_launch(launch.arguments);
     if (result != 0) throw plan.kernel().diagnose(plan.config(), result);
   }
   template <typename Planned>
   void send(const bind::RunStep&, const bind::TapeMove<Planned>& move) {
-    enqueue(move, target_.buffers, *stream_);
+    enqueue(move, target_.buffers, stream());
   }
 
  private:
-  void take_lane(std::uint32_t lane) { stream_ = &target_.lanes.stream(lane, target_.stream); }
+  void take_lane(std::uint32_t lane) { lane_ = lane; }
 
   const PlayTarget& target_;
-  const Stream* stream_;
+  const bool has_parts_;
+  std::uint32_t lane_ = 0;  // of the branch at hand
 };
 
 // Sends every step of the tape. Throws the errors of the steps, and kInvalidInput for a tape with
@@ -84,6 +92,7 @@ void send_all(const PlayTarget& target, std::string_view what);
 template <typename Act>
 void with_sender(const PlayTarget& target, Act&& act) {
   driver::Simulator* const simulator = target.device.driver().simulator;
+  target.lanes.forget_parts();
   if (simulator == nullptr) return act(Sender<false>(target));
   try {
     act(Sender<true>(target));

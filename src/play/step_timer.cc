@@ -33,17 +33,28 @@ void StepTimer::begin(const PlayContext& context) {
   marks_.clear();
   open_.clear();
   counted_.clear();
-  counted_.resize(context.tape.lanes());
+  counted_.resize(streams(context));
   branches_ = 0;
   marked_ = 0;
   if (driver::Simulator* simulator = device_.driver().simulator) {
-    for (std::uint32_t lane = 0; lane < context.tape.lanes(); ++lane) {
-      simulator->count_launches(context.lanes.stream(lane, context.stream).native(),
-                                counts(context));
+    for (std::size_t number = 0; number < streams(context); ++number) {
+      simulator->count_launches(stream(context, number).native(), counts(context));
     }
   }
   begin_ = take_event();
   begin_->record(context.stream);
+}
+
+// The streams that launches of a run are sent to: of its lanes, then of its parts of the SMs.
+std::size_t StepTimer::streams(const PlayContext& context) {
+  return context.tape.lanes() + context.lanes.part_streams().size();
+}
+
+const Stream& StepTimer::stream(const PlayContext& context, std::size_t number) {
+  if (number == 0) return context.stream;
+  const std::size_t lanes = context.tape.lanes();
+  return number < lanes ? context.lanes.streams()[number - 1]
+                        : context.lanes.part_streams()[number - lanes];
 }
 
 // Whether the device counts what launches do, and the report wants to know.
@@ -53,15 +64,17 @@ bool StepTimer::counts(const PlayContext& context) const {
 
 // Of steps that have ended, the oldest of which no counts were noted yet.
 void StepTimer::note_counted(const PlayContext& context, const Group& group) {
-  for (std::uint32_t lane = 0; lane < counted_.size(); ++lane) {
-    const std::vector<driver::Counters> taken = device_.driver().simulator->take_counted(
-        context.lanes.stream(lane, context.stream).native());
-    counted_[lane].insert(counted_[lane].end(), taken.begin(), taken.end());
+  for (std::size_t number = 0; number < counted_.size(); ++number) {
+    const std::vector<driver::Counters> taken =
+        device_.driver().simulator->take_counted(stream(context, number).native());
+    counted_[number].insert(counted_[number].end(), taken.begin(), taken.end());
   }
   for (const bind::RunStep& at : group) {
     const auto* launch = std::get_if<bind::PlannedLaunch>(&at.step->action);
     if (launch == nullptr) continue;
-    std::deque<driver::Counters>& counted = counted_[launch->lane];
+    const std::size_t number =
+        launch->part ? context.tape.lanes() + *launch->part : std::size_t{launch->lane};
+    std::deque<driver::Counters>& counted = counted_[number];
     if (counted.empty()) return;  // a launch failed before the device counted it
     context.log.counted(at.row, counted.front());
     counted.pop_front();
@@ -78,6 +91,8 @@ StepTimer::Group StepTimer::take_group() {
 }
 
 void StepTimer::push_mark(const PlayContext& context) {
+  // In the run's own stream, whose events have times.
+  context.lanes.leave_part(0, context.stream);
   marks_.push_back({take_event(), std::exchange(open_, take_group())});
   marks_.back().event.record(context.stream);
   marked_ += marks_.back().group.size();
@@ -106,6 +121,7 @@ void StepTimer::go_on(const PlayContext& context) {
   if (branches_ != 0) return;
   while (!marks_.empty()) harvest(context);
   if (!context.time_steps) return;
+  context.lanes.leave_part(0, context.stream);
   marks_.push_back({take_event(), take_group()});
   marks_.back().event.record(context.stream);
 }

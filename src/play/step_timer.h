@@ -73,6 +73,8 @@ class StepTimer {
   Group take_group();
   void push_mark(const PlayContext& context);
   void harvest(const PlayContext& context);
+  static std::size_t streams(const PlayContext& context);
+  static const Stream& stream(const PlayContext& context, std::size_t number);
   bool counts(const PlayContext& context) const;
   void note_counted(const PlayContext& context, const Group& group);
 
@@ -88,7 +90,7 @@ class StepTimer {
   std::deque<Mark> marks_;      // oldest first
   std::uint64_t marked_ = 0;    // steps in marks_
   std::size_t branches_ = 0;    // that are open, one in another
-  // By lane: of launches whose group is not harvested, oldest first.
+  // By stream: of launches whose group is not harvested, oldest first.
   std::vector<std::deque<driver::Counters>> counted_;
 };
 

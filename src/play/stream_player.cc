@@ -20,6 +20,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
   bind::TapeWalk walk(context.tape);
   const auto show = [&](const bind::RunStep& at, bool sent) {
     // Branches are timed together, but each of their steps is seen by itself.
+    sender.leave_part();
     Event end(context.device, false);
     end.record(sender.stream());
     context.watch.wait([&] { return end.done(); });
@@ -47,6 +48,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
     const bind::PlannedTest& planned = condition.group->test;
     if (times == condition.values.at_most && !planned.is_loop()) return false;
     timer.halt(context);
+    sender.leave_part();
     const bool holds = host.holds(context.buffers[planned.buffer], sender.stream(), context.watch);
     timer.go_on(context);
     if (!holds) return false;
@@ -66,6 +68,7 @@ void play_steps(const PlayContext& context, StepTimer& timer, HostTest& host, Se
                                    timer.end_branches();
                                  }};
   walk.run(step, test, branch);
+  sender.finish();
 }
 
 class StreamPlayer : public Player {

@@ -129,6 +129,7 @@ void write_attributes(const ProgramAttributes& attributes, TomlTable& table) {
   if (attributes.placement) {
     table.add("placement", word_of(kPlacementNames, *attributes.placement));
   }
+  table.add_if("sms", attributes.sms);
   for (const ProgramAttribute& attribute : attributes.list) {
     table.add(attribute.name, attribute_text(attribute));
   }

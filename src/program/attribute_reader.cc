@@ -81,6 +81,7 @@ ProgramAttributes read_attributes(const TableReader& table) {
   if (const auto placement = table.choice("placement", kPlacementNames)) {
     attributes.placement = static_cast<BlockPlacement>(*placement);
   }
+  attributes.sms = table.expression("sms");
   for (const DocumentNode::Member& member : table.table().members) {
     const launch::AttributeRow* row = launch::find_row(member.key);
     if (row == nullptr || is_event(*row)) continue;

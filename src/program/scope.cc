@@ -208,6 +208,7 @@ const ProgramBuffer& ProgramScope::check(const BufferOffset& place) const {
 
 void ProgramScope::check(ProgramAttributes& attributes) const {
   if (attributes.shared) check(*attributes.shared, "dynamic shared memory", 0);
+  if (attributes.sms) check(*attributes.sms, "sms", 0);
   resolve_attributes(attributes.list,
                      {[this](const Expression& value) { check_names(*value.code()); },
                       [this](const BufferOffset& place) { check(place); }});

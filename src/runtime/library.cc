@@ -62,9 +62,14 @@ CUresult DriverLibrary::open(const Image& image) {
   // Sizes are passed in the pointer itself.
   void* values[] = {errors_.data(), reinterpret_cast<void*>(errors_.size() - 1), remarks_.data(),
                     reinterpret_cast<void*>(remarks_.size() - 1)};
+  // Else the driver would make a copy of its own.
+  CUlibraryOption preserved[] = {CU_LIBRARY_BINARY_IS_PRESERVED};
+  void* yes[] = {reinterpret_cast<void*>(1)};
+  image_ = image;
   // PTX must end in a NUL, which Image promises; binary images carry their own size.
-  return device_.driver().cuLibraryLoadData(&handle_, image.bytes().data(), options, values,
-                                            std::size(options), nullptr, nullptr, 0);
+  return device_.driver().cuLibraryLoadData(&handle_, image_->bytes().data(), options, values,
+                                            std::size(options), preserved, yes,
+                                            std::size(preserved));
 }
 
 CUresult DriverLibrary::force() const {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,13 @@ class DriverLibrary {
 
  private:
   explicit DriverLibrary(const Device& device) : device_(device) {}
+  // Keeps the image, whose bytes the driver may read as long as the library lives.
   CUresult open(const Image& image);
   // Compilation may be put off until a kernel is first asked for; this brings it about.
   CUresult force() const;
 
   Device device_;
+  std::optional<Image> image_;
   CUlibrary handle_ = nullptr;
   bool owned_ = true;
   // The driver may write here as long as the library lives, as it may compile late.

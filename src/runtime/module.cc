@@ -50,6 +50,14 @@ Kernel Module::kernel(std::string_view entry) const {
   return Kernel(std::shared_ptr<const KernelState>(state_, &state_->kernel(entry)));
 }
 
+void Module::load_kernels() const {
+  load_kernels(device());
+}
+
+void Module::load_kernels(const Device& on) const {
+  for (const KernelFacts& kernel : facts().kernels) state_->kernel(kernel.name).on(on);
+}
+
 const Device& Module::device() const {
   return state_->device();
 }

@@ -4,6 +4,7 @@
 #include "runtime/context.h"
 #include "runtime/crossing.h"
 #include "runtime/findings.h"
+#include "runtime/green_part.h"
 #include "runtime/release.h"
 
 namespace baton {
@@ -11,6 +12,25 @@ namespace {
 
 bool is_default_stream(NativeStream stream) {
   return stream == nullptr || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+CUdevice device_of(const driver::Driver& driver, CUcontext context) {
+  CUdevice device = 0;
+  BATON_DRIVER_CALL(driver, cuCtxPushCurrent, context);
+  const CUresult result = driver.cuCtxGetDevice(&device);
+  BATON_RELEASE(driver, cuCtxPopCurrent, &context);
+  driver::check(driver, result, "cuCtxGetDevice");
+  return device;
+}
+
+// The green context of a stream; null for a stream of none, and for a driver without them.
+CUgreenCtx green_of(const driver::Driver& driver, CUstream stream) {
+  CUgreenCtx green = nullptr;
+  const bool has_them = driver.cuStreamGetGreenCtx != nullptr &&
+                        driver.cuCtxFromGreenCtx != nullptr &&
+                        driver.cuGreenCtxGetDevResource != nullptr;
+  if (has_them) BATON_DRIVER_CALL(driver, cuStreamGetGreenCtx, stream, &green);
+  return green;
 }
 
 // True where the work has completed, false where it has not; throws what it failed with.
@@ -28,19 +48,30 @@ Stream::Stream(const Device& device, int priority) : device_(device) {
                     priority);
 }
 
+Stream::Stream(const SmPart& part, int priority)
+    : device_(part.device()), part_sms_(part.sms()), part_(part.native()), green_(part.green()) {
+  ContextGuard guard(device_);
+  BATON_DRIVER_CALL(device_.driver(), cuGreenCtxStreamCreate, &stream_, green_->native(),
+                    CU_STREAM_NON_BLOCKING, priority);
+}
+
 Stream Stream::adopt(const Device& device, NativeStream stream) {
   if (is_default_stream(stream)) return Stream(device, stream, false);
   const driver::Driver& driver = device.driver();
+  if (CUgreenCtx const green = green_of(driver, stream)) {
+    CUcontext part = nullptr;
+    BATON_DRIVER_CALL(driver, cuCtxFromGreenCtx, &part, green);
+    Stream adopted(DeviceState::handle(device.state()->sibling(device_of(driver, part))), stream,
+                   false);
+    adopted.part_ = part;
+    adopted.part_sms_ = sms_of(driver, green);
+    return adopted;
+  }
   CUcontext context = nullptr;
   BATON_DRIVER_CALL(driver, cuStreamGetCtx, stream, &context);
   if (context == device.native_context()) return Stream(device, stream, false);
 
-  CUdevice native = 0;
-  BATON_DRIVER_CALL(driver, cuCtxPushCurrent, context);
-  const CUresult result = driver.cuCtxGetDevice(&native);
-  BATON_RELEASE(driver, cuCtxPopCurrent, &context);
-  driver::check(driver, result, "cuCtxGetDevice");
-  const Device own = DeviceState::handle(device.state()->sibling(native));
+  const Device own = DeviceState::handle(device.state()->sibling(device_of(driver, context)));
   if (own.native_context() != context) {
     throw error(ErrorCode::kUnsupported,
                 "the stream belongs to a context of its own on {}, not to the device's primary "
@@ -53,7 +84,10 @@ Stream Stream::adopt(const Device& device, NativeStream stream) {
 Stream::Stream(Stream&& other) noexcept
     : device_(other.device_),
       stream_(std::exchange(other.stream_, nullptr)),
-      owned_(std::exchange(other.owned_, false)) {}
+      owned_(std::exchange(other.owned_, false)),
+      part_sms_(other.part_sms_),
+      part_(other.part_),
+      green_(std::move(other.green_)) {}
 
 Stream& Stream::operator=(Stream&& other) noexcept {
   if (this == &other) return *this;
@@ -61,6 +95,9 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   device_ = other.device_;
   stream_ = std::exchange(other.stream_, nullptr);
   owned_ = std::exchange(other.owned_, false);
+  part_sms_ = other.part_sms_;
+  part_ = other.part_;
+  green_ = std::move(other.green_);
   return *this;
 }
 
@@ -103,6 +140,33 @@ Event::Event(const Device& device, bool timing) : device_(device), timing_(timin
   ContextGuard guard(device_);
   BATON_DRIVER_CALL(device_.driver(), cuEventCreate, &event_,
                     timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+}
+
+// An event belongs to the context that is current where it is made.
+Event::Event(const Stream& stream, bool timing) : device_(stream.device()), timing_(timing) {
+  const auto create = [this] {
+    BATON_DRIVER_CALL(device_.driver(), cuEventCreate, &event_,
+                      timing_ ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
+  };
+  if (stream.green_ != nullptr) {
+    stream.green_->with_current(create);
+    return;
+  }
+  ContextGuard guard(device_);
+  if (stream.part() == nullptr) {
+    create();
+    return;
+  }
+  const driver::Driver& driver = device_.driver();
+  BATON_DRIVER_CALL(driver, cuCtxPushCurrent, stream.part());
+  CUcontext popped = nullptr;
+  try {
+    create();
+  } catch (...) {
+    BATON_RELEASE(driver, cuCtxPopCurrent, &popped);
+    throw;
+  }
+  BATON_RELEASE(driver, cuCtxPopCurrent, &popped);
 }
 
 Event::Event(Event&& other) noexcept

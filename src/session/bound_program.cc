@@ -52,6 +52,12 @@ std::unique_ptr<play::Player> make_player(ExecutorKind kind, const Device& devic
   throw error(ErrorCode::kInvalidInput, "unknown executor {}", static_cast<int>(kind));
 }
 
+play::Lanes make_lanes(const Device& device, const bind::Tape& tape,
+                       const std::shared_ptr<const SharedParts>& parts) {
+  return play::Lanes(device, tape.lanes(), tape.events(),
+                     parts == nullptr ? std::span<const SmPart>() : parts->parts);
+}
+
 bool meets(const bind::BoundBuffer& a, DeviceAddress b, std::uint64_t b_bytes) {
   return a.bytes != 0 && b_bytes != 0 && a.address() < b + b_bytes && b < a.address() + a.bytes;
 }
@@ -98,8 +104,8 @@ bool BoundProgram::needs_setup(const ProgramValues& values, const ProgramMemory:
 
 void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& limits) {
   bind::Tape& tape = resolved.bound.tape;
-  play::Lanes lanes(state_->device, tape.lanes(), tape.events());
-  tape.settle(buffers(), resolved.decisions);
+  play::Lanes lanes = make_lanes(state_->device, tape, resolved.parts);
+  tape.settle(buffers(), resolved.decisions, lanes.part_streams());
   tape.set_events(lanes.events());
   const play::LaunchTags tags;
   const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
@@ -117,8 +123,9 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
 
 void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols) {
   auto tape = std::make_unique<bind::Tape>(std::move(resolved.bound.tape));
-  if (!lanes_) lanes_.emplace(state_->device, tape->lanes(), tape->events());
-  tape->settle(buffers(), resolved.decisions);
+  if (!lanes_) lanes_.emplace(make_lanes(state_->device, *tape, resolved.parts));
+  tape->settle(buffers(), resolved.decisions, lanes_->part_streams());
+  parts_ = std::move(resolved.parts);
   if (executor_ == ExecutorKind::kStream) tape->set_events(lanes_->events());
   // The last binding stays up to here.
   uses_.reset();
@@ -154,6 +161,7 @@ void BoundProgram::bind(Bindings given) {
   std::optional<ResolvedProgram> setup;
   if (needs_setup(values, next)) setup = accept(state_->resolve_setup(values));
 
+  if (lanes_) change_parts(resolved.parts);
   // From here on only allocations, uploads and the setup throw. They need the old buffers gone.
   uses_.reset();
   tape_.reset();
@@ -169,6 +177,17 @@ void BoundProgram::bind(Bindings given) {
   memory_.protect(false);
   memory_.freeze(false);
   take(std::move(resolved), std::move(values.symbols));
+}
+
+void BoundProgram::change_parts(const std::shared_ptr<const SharedParts>& parts) {
+  if (parts == parts_) return;
+  state_->device.synchronize();
+  player_->check_conditions(stream_);
+  uses_.reset();
+  tape_.reset();
+  player_ = make_player(executor_, state_->device);  // graphs have nodes in the old parts
+  lanes_.reset();
+  parts_.reset();
 }
 
 bool BoundProgram::update(std::span<const std::int64_t> symbols) {
@@ -232,6 +251,13 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     if (symbols_[i].value == next_symbols_[i]) continue;
     is_shape = is_shape || state_->decides_shape[i];
+    const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };
+    if (std::ranges::any_of(state_->plan.parts, sizes_it)) {
+      throw error(ErrorCode::kInvalidInput,
+                  "parts of the SMs have sizes by the symbol {}; call bind() for another value, "
+                  "which splits the device anew",
+                  symbols_[i].name);
+    }
     if (state_->setup && state_->setup->uses_symbol(i)) {
       throw error(ErrorCode::kInvalidInput,
                   "setup steps depend on the symbol {}; call bind() for another value, which "
@@ -421,6 +447,7 @@ Array BoundProgram::contents(std::string_view name) const {
 void BoundProgram::play(const RunOptions& options) {
   play::RunLog run_log(report, state_->plan, buffers(), steps_, options.join_executions);
   report.warnings = warnings_;
+  report.parts = part_reports(parts_, *tape_, state_->plan.launches);
   memory_.initialise(stream_);
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,

@@ -54,6 +54,8 @@ class BoundProgram {
   void require_bound(std::string_view call) const;
   // Throws what the program refuses for its values: a write of a weight, an edge that cannot be.
   ResolvedProgram accept(ResolvedProgram resolved) const;
+  // Ends what belongs to other parts of the SMs, and waits for it.
+  void change_parts(const std::shared_ptr<const SharedParts>& parts);
   // Makes the tape for values whose memory is allocated.
   void take(ResolvedProgram resolved, std::vector<BoundSymbol> symbols);
   // Evaluates again what depends on changed symbols, in place. Returns false if the tape must be
@@ -73,13 +75,14 @@ class BoundProgram {
   const std::shared_ptr<const LoadedProgramState> state_;
   // The members are in the order in which they are made. Memory is freed before the stream and the
   // modules go.
+  std::shared_ptr<const SharedParts> parts_;  // of the tape, or null
   const play::LaunchTags tags_;
   const ExecutorKind executor_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
   ProgramMemory memory_;              // the tape refers to it
   std::unique_ptr<bind::Tape> tape_;  // null: not bound
-  std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: all have as many
+  std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: others differ in parts
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`
   bind::TapeUpdate update_;

@@ -73,6 +73,25 @@ TEST_F(ExecutableTest, RunsALaunch) {
   EXPECT_THAT(report.warnings, IsEmpty());
 }
 
+TEST_F(ExecutableTest, TellsWhichModuleIsLoaded) {
+  std::vector<std::string> seen;
+  PrepareOptions options;
+  options.progress = [&](const LoadProgress& progress) {
+    seen.push_back(std::string(progress.kernel) + " " + std::to_string(progress.done) + " of " +
+                   std::to_string(progress.count));
+  };
+  const std::string two =
+      saxpy_program() + "[[steps]]\nlaunch = \"late\"\ngrid = [1]\nblock = [4]\nargs = [\"i\", " +
+      "\"i\"]\n" + edge_kernel("late") + buffer("i", "i32", "[8]", "scratch", "zeros");
+  Executable::prepare(program(two), open_device(), options);
+  EXPECT_THAT(seen, ElementsAre("saxpy 0 of 2", "late 1 of 2", " 2 of 2"));
+
+  options.progress = [](const LoadProgress& progress) {
+    if (progress.done == 1) throw Error(ErrorCode::kInterrupted, "enough");
+  };
+  EXPECT_THROW(Executable::prepare(program(two), open_device(), options), Error);
+}
+
 TEST_F(ExecutableTest, BindsAnew) {
   Executable executable = Executable::prepare(program(saxpy_program()), open_device());
   executable.run();

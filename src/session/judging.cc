@@ -138,19 +138,16 @@ const edges::Judgement* LoadedProgramState::known(const bind::Plan& planned,
 ResolvedProgram LoadedProgramState::apply(const edges::Judgement& judgement,
                                           const bind::Plan& planned,
                                           const std::vector<std::int64_t>& symbols,
-                                          const bind::BufferTable& buffers) const {
+                                          const bind::BufferTable& buffers,
+                                          std::shared_ptr<const SharedParts> taken) const {
   edges::KnownJudge judge(judgement);
-  ResolvedProgram resolved{bind::bind_steps(planned, symbols, buffers, judge),
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           {},
-                           false,
-                           {},
-                           planned.warnings};
+  ResolvedProgram resolved{
+      taken, bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken)),
+      {},    {},
+      {},    {},
+      {},    {},
+      {},    false,
+      {},    planned.warnings};
   resolved.decisions = judgement.decisions();
   resolved.edges = judgement.edges;
   resolved.decided_by_values = judgement.decided_by_values();
@@ -161,7 +158,8 @@ std::vector<KeptJudgement> LoadedProgramState::judge(const ProgramValues& values
   std::vector<KeptJudgement> all;
   const auto add_judgement = [&](const bind::Plan& planned, const bind::BufferTable& buffers) {
     edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
-    bind::bind_steps(planned, values.slots(), buffers, judge);
+    const auto taken = parts.take(device, planned, values.slots());
+    bind::bind_steps(planned, values.slots(), buffers, judge, streams_of(taken));
     auto judgement = edges::keep(judge);
     if (!judgement) return;
     all.push_back(basis(planned, values.slots()));

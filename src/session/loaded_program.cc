@@ -131,9 +131,10 @@ ResolvedProgram LoadedProgramState::resolve_setup(const ProgramValues& values) c
 ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
                                             const std::vector<std::int64_t>& symbols,
                                             const bind::BufferTable& buffers,
+                                            std::shared_ptr<const SharedParts> taken,
                                             std::vector<edges::TriggerFacts>& triggers) const {
   edges::EdgeJudge judge(planned, buffers, footprints_, has_pdl());
-  bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge);
+  bind::BoundSteps bound = bind::bind_steps(planned, symbols, buffers, judge, streams_of(taken));
   std::vector<std::string> warnings = planned.warnings;
   warnings.insert(warnings.end(), judge.warnings().begin(), judge.warnings().end());
   for (const ParallelReport& parallel : judge.parallels()) {
@@ -143,17 +144,12 @@ ResolvedProgram LoadedProgramState::analyse(const bind::Plan& planned,
     }
   }
   triggers = judge.trigger_facts();
-  return {std::move(bound),
-          judge.decisions(),
-          {},
-          judge.reports(),
-          judge.parallels(),
-          judge.refusal(),
-          judge.unsafe(),
-          judge.forbidden_write(),
-          judge.writes_weight(),
-          judge.decided_by_values(),
-          std::move(warnings)};
+  return {std::move(taken),          std::move(bound),
+          judge.decisions(),         {},
+          judge.reports(),           judge.parallels(),
+          judge.refusal(),           judge.unsafe(),
+          judge.forbidden_write(),   judge.writes_weight(),
+          judge.decided_by_values(), std::move(warnings)};
 }
 
 ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
@@ -162,8 +158,10 @@ ResolvedProgram LoadedProgramState::resolve(const bind::Plan& planned,
   const edges::Judgement* const judgement = known(planned, symbols, buffers);
   std::vector<edges::TriggerFacts> triggers;
   if (judgement != nullptr) triggers = judgement->trigger_facts();
-  ResolvedProgram resolved = judgement != nullptr ? apply(*judgement, planned, symbols, buffers)
-                                                  : analyse(planned, symbols, buffers, triggers);
+  auto taken = parts.take(device, planned, symbols);
+  ResolvedProgram resolved = judgement != nullptr
+                                 ? apply(*judgement, planned, symbols, buffers, std::move(taken))
+                                 : analyse(planned, symbols, buffers, std::move(taken), triggers);
   std::vector<const bind::PlannedStep*> steps;
   collect_launches(planned.steps, steps);
   resolved.launches = launch_reports(resolved.bound, resolved.decisions, steps);
@@ -192,8 +190,14 @@ CheckReport LoadedProgramState::check(const Bindings& given) const {
   result.objection = std::move(objection);
   result.warnings = std::move(resolved.warnings);
   for (LaunchReport& launch : result.launches) {
-    if (launch.config) launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);
+    if (!launch.config) continue;
+    launch.limits = kernel_limits(kernels.kernel(launch.kernel), *launch.config);
+    // The streams of parts end with this call.
+    LaunchConfig::StreamRef nowhere;
+    nowhere.part_sms = launch.config->stream.part_sms;
+    launch.config->stream = nowhere;
   }
+  result.parts = part_reports(resolved.parts, resolved.bound.tape, plan.launches);
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "load/footprints.h"
 #include "load/kernel_definition.h"
 #include "load/kernel_set.h"
+#include "session/part_pool.h"
 #include "session/setup.h"
 #include "session/weight_pool.h"
 
@@ -29,6 +30,7 @@ struct ProgramValues {
 
 // A program with values for its symbols, checked. Its tape is not settled.
 struct ResolvedProgram {
+  std::shared_ptr<const SharedParts> parts;  // null for none
   bind::BoundSteps bound;
   std::vector<bind::LaunchDecision> decisions;  // by launch
   std::vector<LaunchReport> launches;           // by number, without limits
@@ -66,6 +68,8 @@ class LoadedProgramState {
   const std::vector<bool> decides_shape;
   // The weights that executables have in memory.
   mutable WeightPool weights;
+  // The split of the SMs that executables have.
+  mutable PartPool parts;
 
   // Throws what is wrong with the given values.
   ProgramValues values(const Bindings& given) const;
@@ -89,11 +93,12 @@ class LoadedProgramState {
                                 const bind::BufferTable& buffers) const;
   ResolvedProgram analyse(const bind::Plan& planned, const std::vector<std::int64_t>& symbols,
                           const bind::BufferTable& buffers,
+                          std::shared_ptr<const SharedParts> taken,
                           std::vector<edges::TriggerFacts>& triggers) const;
   // The same by a judgement, without analysis.
   ResolvedProgram apply(const edges::Judgement& judgement, const bind::Plan& planned,
-                        const std::vector<std::int64_t>& symbols,
-                        const bind::BufferTable& buffers) const;
+                        const std::vector<std::int64_t>& symbols, const bind::BufferTable& buffers,
+                        std::shared_ptr<const SharedParts> taken) const;
   // The images of all kernels, hashed at the first call.
   const std::vector<edges::KeptJudgement::Proof>& proofs() const;
   bool has_pdl() const;

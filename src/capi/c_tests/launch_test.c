@@ -33,6 +33,7 @@ static void look_at_module(const baton_module* module) {
   void* address = NULL;
   size_t bytes = 0;
   OK(baton_module_get_info(module, &info));
+  OK(baton_module_load_kernels(module));
   CHECK(info.kernel_count == 2);
   CHECK_TEXT(info.arch, "sm_");
   CHECK_TEXT(info.log, "");

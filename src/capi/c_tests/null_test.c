@@ -195,6 +195,7 @@ static void null_modules_and_kernels(void) {
   REFUSED(baton_module_compile_file(device, "k.cu", NULL, NULL), "module is a null");
   FAILS(baton_module_compile_file(device, "nowhere.cu", NULL, &module), BATON_ERROR_NOT_FOUND,
         "nowhere.cu");
+  REFUSED(baton_module_load_kernels(NULL), "module is a null");
   REFUSED(baton_module_get_info(NULL, &info), "module is a null");
   REFUSED(baton_module_kernel_name(NULL, 0, &name), "module is a null");
   REFUSED(baton_module_variable(NULL, "x", &address, &bytes), "module is a null");
