@@ -130,18 +130,28 @@ PyGetSetDef properties[] = {
      nullptr, "What every launch has: \"programmatic_stream_serialization\".", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+struct LoadedModule {
+  Module module;
+  KernelImages images;
+};
+
 // The module of the metadata: its image, otherwise its source, compiled. Empty without either.
-std::optional<Module> load_module(const ModuleMetadata& metadata, const Device& device) {
+std::optional<LoadedModule> load_module(const ModuleMetadata& metadata, const Device& device) {
   const WithoutGil released;
-  if (metadata.image()) return Module::load(device, *metadata.image());
+  if (metadata.image()) {
+    return LoadedModule{Module::load(device, *metadata.image()), images_of(*metadata.image())};
+  }
   const auto source = metadata.sources().find("cuda");
   if (source == metadata.sources().end()) return std::nullopt;
-  return compile(device, Source::from_text(source->second, metadata.name()));
+  CompileOptions options;
+  options.arch = device.compile_arch();
+  const Compiled compiled = compile(Source::from_text(source->second, metadata.name()), options);
+  return LoadedModule{Module::load(device, compiled), images_of(compiled)};
 }
 
 // The kernel of a function. Its image may not tell the type of a number; the metadata does.
-Ref kernel_of(const Module& module, const FunctionMetadata& function) {
-  Ref kernel = make_kernel(module.kernel(function.symbol()));
+Ref kernel_of(const LoadedModule& loaded, const FunctionMetadata& function) {
+  Ref kernel = make_kernel(loaded.module.kernel(function.symbol()), loaded.images);
   std::vector<Parameter>& parameters = value_of<KernelValue>(kernel.get()).parameters;
   const std::span<const FunctionMetadata::Parameter> declared = function.parameters();
   if (declared.size() != parameters.size()) {
@@ -177,7 +187,7 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     }();
     Ref functions = Ref::checked(PyDict_New());
     for (const ModuleMetadata& metadata : found.modules) {
-      const std::optional<Module> module = load_module(metadata, device);
+      const std::optional<LoadedModule> module = load_module(metadata, device);
       if (!module) {
         throw error(ErrorCode::kInvalidInput,
                     "{} has launch metadata and neither an image nor a CUDA source",

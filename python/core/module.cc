@@ -10,6 +10,7 @@
 #include "core/given.h"
 #include "core/kernel.h"
 #include "core/values.h"
+#include "image/kept_ptx.h"
 
 namespace baton::python {
 namespace {
@@ -20,7 +21,8 @@ PyObject* module_item(PyObject* self, PyObject* name) {
       throw error(ErrorCode::kInvalidInput,
                   "a module is indexed by the name of a kernel, not by {}", type_name(name));
     }
-    return make_kernel(value_of<ModuleValue>(self).module.kernel(text_of(name)));
+    const ModuleValue& value = value_of<ModuleValue>(self);
+    return make_kernel(value.module.kernel(text_of(name)), value.images);
   });
 }
 
@@ -43,7 +45,8 @@ PyObject* module_kernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
     static constexpr std::array<const char*, 1> kNames = {"name"};
     const Given given("kernel", kNames, 1, 0, args, nargs, names);
     const std::string_view name = given.set(0) == nullptr ? "" : text_of(given[0]);
-    return make_kernel(value_of<ModuleValue>(self).module.kernel(name));
+    const ModuleValue& value = value_of<ModuleValue>(self);
+    return make_kernel(value.module.kernel(name), value.images);
   });
 }
 
@@ -64,6 +67,25 @@ PyObject* module_repr(PyObject* self) {
     return to_python(
         fmt::format("<baton.Module {} on {}>", text_of(names.get()), value.module.device().spec()));
   });
+}
+
+// The kind and the bytes of the image that serves GPUs and the simulated GPU, or None.
+Ref image_property(const ModuleValue& value) {
+  if (value.images == nullptr) return none();
+  const Image* machine_code = nullptr;
+  const Image* ptx = nullptr;
+  for (const Image& image : *value.images) {
+    (image.kind() == ImageKind::kPtx ? ptx : machine_code) = &image;
+  }
+  const Image& first = machine_code != nullptr ? *machine_code : *ptx;
+  std::string bytes(first.bytes());
+  if (ptx != nullptr && first.kind() == ImageKind::kCubin) {
+    bytes = image::keep_ptx(bytes, ptx->bytes(), first.name());
+  }
+  const Ref kind = to_python(to_string(first.kind()));
+  const Ref content =
+      Ref::checked(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  return Ref::checked(PyTuple_Pack(2, kind.get(), content.get()));
 }
 
 PyMethodDef module_methods[] = {
@@ -93,6 +115,10 @@ PyGetSetDef module_properties[] = {
      get_property<ModuleValue,
                   [](const ModuleValue& value) { return make_object(value.module.device()); }>,
      nullptr, "The baton.Device.", nullptr},
+    {"image", get_property<ModuleValue, image_property>, nullptr,
+     "What it was loaded from: \"ptx\", \"cubin\" or \"fatbin\", and the bytes. A cubin that was "
+     "compiled together with PTX holds it. None for a module of a bundle.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 // compile(path, text, name, directory, device, arch, entries, include, options, prelude, cache)
@@ -143,7 +169,7 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
       compiled = compile(source, options);
       module = Module::load(device, *compiled);
     }
-    return make_module(std::move(*module), compiled->log);
+    return make_module(std::move(*module), images_of(*compiled), compiled->log);
   });
 }
 
@@ -166,7 +192,7 @@ PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
       const WithoutGil released;
       module = Module::load(device, image);
     }
-    return make_module(std::move(*module));
+    return make_module(std::move(*module), images_of(image));
   });
 }
 
@@ -208,8 +234,19 @@ std::vector<std::string> texts_argument(PyObject* object, const char* what) {
   return texts;
 }
 
-Ref make_module(Module module, std::string log) {
-  return make_object(ModuleValue{std::move(module), std::move(log)});
+Ref make_module(Module module, KernelImages images, std::string log) {
+  return make_object(ModuleValue{std::move(module), std::move(log), std::move(images)});
+}
+
+KernelImages images_of(const Image& image) {
+  return std::make_shared<const std::vector<Image>>(1, image);
+}
+
+KernelImages images_of(const Compiled& compiled) {
+  std::vector<Image> images;
+  if (compiled.cubin) images.push_back(*compiled.cubin);
+  images.push_back(compiled.ptx);
+  return std::make_shared<const std::vector<Image>>(std::move(images));
 }
 
 void add_module_type(PyObject* module) {
