@@ -75,6 +75,10 @@ class CapturedProgram(Program):
         self._require_whole()
         return super()._load(*arguments, **named)
 
+    def _find_tuned(self, *arguments: Any, **named: Any) -> Any:
+        self._require_whole()
+        return super()._find_tuned(*arguments, **named)
+
     def bundle(self, path: str | os.PathLike[str], archs: Sequence[str] = (),
                **named: Any) -> tuple[str, ...]:
         """Writes a bundle: see baton.bundle. Kernels go in as they were captured."""

@@ -199,7 +199,8 @@ class Recorder:
     def _launched(self, kernel: Kernel, settings: dict[str, Any], values: Sequence[Any]) -> None:
         if self._pause or threading.get_ident() != self._thread:
             return
-        arguments = [self._argument(value) for value in values]
+        arguments = [_typed(self._argument(value), parameter.dtype)
+                     for value, parameter in zip(values, kernel.params)]
         settings = dict(settings)
         if any(argument is NotImplemented for argument in arguments):
             index = arguments.index(NotImplemented)
@@ -335,6 +336,13 @@ def dtype_of(dtype: Any) -> str:
     if name not in _DTYPES:
         raise UnsupportedError(f"Baton has no dtype {dtype}")
     return _DTYPES[name]
+
+
+def _typed(argument: Any, dtype: str | None) -> Any:
+    """A number with the type of its parameter, which machine code alone does not tell."""
+    if isinstance(argument, Number) and dtype is not None:
+        return Number(argument.value, dtype, argument.multiple)
+    return argument
 
 
 def _attributes(settings: dict[str, Any]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Sizes:
     def require_multiple(self, number: Expression | int, of: int, why: str) -> None:
         """Adds that a number stays a multiple, for code that relies on it."""
         if not isinstance(number, int):
-            self.requirements[f"{number} % {of} == 0"] = why
+            self.requirements[f"({number}) % {of} == 0"] = why
 
     def expression(self, values: Values, what: str) -> Expression | int:
         """The expression with these values; a plain int where they are equal.
@@ -109,14 +109,27 @@ class Sizes:
                     shown = text if factor == 1 else f"{factor}*{text}"
                     yield _Candidate(shown, lambda at, f=factor, p=product: f * p(at),
                                      (*order, 0, factor))
-                offset = values[0] - at_first
-                if offset and count == 1:
-                    yield _Candidate(f"{text} {'+' if offset > 0 else '-'} {abs(offset)}",
-                                     lambda at, o=offset, p=product: p(at) + o, (*order, 2, 0))
                 for factor in self._factors:
                     yield from self._tiled(values, text, product, factor, order)
+            if count == 1:
+                for index in range(len(self._names)):
+                    yield from self._lines(values, index)
             for pair in itertools.permutations(range(len(self._names)), 2) if count == 1 else ():
                 yield from self._tiled_pairs(values, *pair)
+
+    def _lines(self, values: Values, index: int) -> Iterator[_Candidate]:
+        """A multiple of a symbol and a constant, through the first two different examples."""
+        name, sizes = self._names[index], self.symbols[self._names[index]]
+        other = next((number for number, size in enumerate(sizes) if size != sizes[0]), None)
+        if other is None or (values[other] - values[0]) % (sizes[other] - sizes[0]):
+            return
+        slope = (values[other] - values[0]) // (sizes[other] - sizes[0])
+        offset = values[0] - slope * sizes[0]
+        if slope == 0 or offset == 0:
+            return
+        sign = "+" if offset > 0 else "-"
+        yield _Candidate(f"{name if slope == 1 else f'{slope}*{name}'} {sign} {abs(offset)}",
+                         lambda at, i=index, s=slope, o=offset: s * at[i] + o, (9, 2, abs(offset)))
 
     def _tiled(self, values: Values, text: str, product: Callable[[Sequence[int]], int],
                inside: int, order: tuple[int, ...]) -> Iterator[_Candidate]:

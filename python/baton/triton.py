@@ -90,7 +90,8 @@ class TritonKernel:
             for index, (slot, argument) in enumerate(zip(self._slots, arguments)):
                 if slot.descriptor is not None:
                     checked = slot.descriptor.check(self.name, index, argument)
-                    values += parameters_of(slot.descriptor, checked, copies)
+                    values += [bits(self.kernel.params[len(values) + place], value) for place, value
+                               in enumerate(parameters_of(slot.descriptor, checked, copies))]
                 else:
                     values.append(self._value(index, len(values), argument))
             copies.require_apart(self.name, values)
@@ -173,12 +174,13 @@ def load(compiled: Any, device: Device | str | None = None) -> TritonKernel:
         image = path.with_suffix(".ptx" if on.is_simulated else ".cubin")
         if not image.exists():
             raise NotFoundError(f"{image} is missing, which {path.name} is about")
-        module = _core.load_image(image, on)
+        module = _core.load_image(image, on, also=_ptx_beside(image))
         return TritonKernel(module.kernel(metadata["name"]), metadata)
     metadata = compiled.metadata._asdict()
     _require_cuda(metadata.get("target"), compiled.name)
     image_bytes = compiled.asm["ptx"].encode() if on.is_simulated else compiled.asm["cubin"]
-    module = _core.load_image(image_bytes, on, f"{compiled.name} (Triton)")
+    module = _core.load_image(image_bytes, on, f"{compiled.name} (Triton)",
+                              also=None if on.is_simulated else compiled.asm["ptx"].encode())
     signature = getattr(compiled.src, "signature", None)
     kernel = module.kernel(compiled.name)
     if signature is None:
@@ -196,6 +198,12 @@ def load_all(folder: str | os.PathLike[str],
     names = [path.stem for path in paths]
     return {name if names.count(name) == 1 else f"{name}@{path.parent.name}": load(path, device)
             for name, path in zip(names, paths)}
+
+
+def _ptx_beside(image: pathlib.Path) -> pathlib.Path | None:
+    """The PTX that machine code was made from: it tells types, and verdicts need it."""
+    path = image.with_suffix(".ptx")
+    return path if path != image and path.exists() else None
 
 
 def _metadata_file(path: pathlib.Path) -> pathlib.Path:

@@ -139,7 +139,8 @@ struct LoadedModule {
 std::optional<LoadedModule> load_module(const ModuleMetadata& metadata, const Device& device) {
   const WithoutGil released;
   if (metadata.image()) {
-    return LoadedModule{Module::load(device, *metadata.image()), images_of(*metadata.image())};
+    return LoadedModule{Module::load(device, *metadata.image()),
+                        images_of(std::vector<Image>{*metadata.image()})};
   }
   const auto source = metadata.sources().find("cuda");
   if (source == metadata.sources().end()) return std::nullopt;

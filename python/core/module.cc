@@ -10,7 +10,6 @@
 #include "core/given.h"
 #include "core/kernel.h"
 #include "core/values.h"
-#include "image/kept_ptx.h"
 
 namespace baton::python {
 namespace {
@@ -69,20 +68,16 @@ PyObject* module_repr(PyObject* self) {
   });
 }
 
-// The kind and the bytes of the image that serves GPUs and the simulated GPU, or None.
+// The kind and the bytes of what it was loaded from, or None. PTX comes first: verdicts need it,
+// and the simulated GPU executes it.
 Ref image_property(const ModuleValue& value) {
   if (value.images == nullptr) return none();
-  const Image* machine_code = nullptr;
-  const Image* ptx = nullptr;
+  const Image* chosen = &value.images->front();
   for (const Image& image : *value.images) {
-    (image.kind() == ImageKind::kPtx ? ptx : machine_code) = &image;
+    if (image.kind() == ImageKind::kPtx) chosen = &image;
   }
-  const Image& first = machine_code != nullptr ? *machine_code : *ptx;
-  std::string bytes(first.bytes());
-  if (ptx != nullptr && first.kind() == ImageKind::kCubin) {
-    bytes = image::keep_ptx(bytes, ptx->bytes(), first.name());
-  }
-  const Ref kind = to_python(to_string(first.kind()));
+  const std::string_view bytes = chosen->bytes();
+  const Ref kind = to_python(to_string(chosen->kind()));
   const Ref content =
       Ref::checked(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
   return Ref::checked(PyTuple_Pack(2, kind.get(), content.get()));
@@ -116,8 +111,8 @@ PyGetSetDef module_properties[] = {
                   [](const ModuleValue& value) { return make_object(value.module.device()); }>,
      nullptr, "The baton.Device.", nullptr},
     {"image", get_property<ModuleValue, image_property>, nullptr,
-     "What it was loaded from: \"ptx\", \"cubin\" or \"fatbin\", and the bytes. A cubin that was "
-     "compiled together with PTX holds it. None for a module of a bundle.",
+     "What it was loaded from: \"ptx\", \"cubin\" or \"fatbin\", and the bytes. PTX, where it came "
+     "with machine code. None for a module of a bundle.",
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -173,26 +168,28 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
   });
 }
 
-// load_image(path_or_bytes, device, name)
+// load_image(path_or_bytes, device, name, also): `also` is a second image of the same kernels.
 PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 3> kNames = {"image", "device", "name"};
+    static constexpr std::array<const char*, 4> kNames = {"image", "device", "name", "also"};
     const Given given("load", kNames, 3, 1, args, nargs, names);
     const Device device = device_argument(given.set(1));
-    const auto image = [&] {
-      if (!PyBytes_Check(given[0])) return Image::from_file(path_argument(given[0]));
+    const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+    const auto read = [&](PyObject* image) {
+      if (!PyBytes_Check(image)) return Image::from_file(path_argument(image));
       char* bytes = nullptr;
       Py_ssize_t size = 0;
-      check(PyBytes_AsStringAndSize(given[0], &bytes, &size));
-      const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+      check(PyBytes_AsStringAndSize(image, &bytes, &size));
       return Image::from_bytes({bytes, static_cast<std::size_t>(size)}, name);
-    }();
+    };
+    std::vector<Image> images = {read(given[0])};
+    if (given.set(3) != nullptr) images.push_back(read(given[3]));
     std::optional<Module> module;
     {
       const WithoutGil released;
-      module = Module::load(device, image);
+      module = Module::load(device, images);
     }
-    return make_module(std::move(*module), images_of(image));
+    return make_module(std::move(*module), images_of(std::move(images)));
   });
 }
 
@@ -238,15 +235,15 @@ Ref make_module(Module module, KernelImages images, std::string log) {
   return make_object(ModuleValue{std::move(module), std::move(log), std::move(images)});
 }
 
-KernelImages images_of(const Image& image) {
-  return std::make_shared<const std::vector<Image>>(1, image);
+KernelImages images_of(std::vector<Image> images) {
+  return std::make_shared<const std::vector<Image>>(std::move(images));
 }
 
 KernelImages images_of(const Compiled& compiled) {
   std::vector<Image> images;
   if (compiled.cubin) images.push_back(*compiled.cubin);
   images.push_back(compiled.ptx);
-  return std::make_shared<const std::vector<Image>>(std::move(images));
+  return images_of(std::move(images));
 }
 
 void add_module_type(PyObject* module) {

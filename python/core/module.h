@@ -21,7 +21,7 @@ struct ModuleValue {
 
 Ref make_module(Module module, KernelImages images, std::string log = {});
 
-KernelImages images_of(const Image& image);
+KernelImages images_of(std::vector<Image> images);
 KernelImages images_of(const Compiled& compiled);
 
 // Adds the types and the functions `compile` and `load_image`.
