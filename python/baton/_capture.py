@@ -145,13 +145,25 @@ def capture(function: Callable[..., Any], *examples: Sequence[Any], name: str | 
         if merge.sizes.probe is None or program.holes:
             break
         example = made_example(named[-1], named, symbols, merge.sizes.probe, declared)
+        calls.append(_made_call(function, example, on, merge.sizes.probe))
         named.append(example)
-        calls.append(_Call(function, example, on))
         symbols = _symbols(named, declared)
     if verify and not program.holes:
         for call, values in zip(calls, program.examples):
             _verify(program, call, values, on)
     return program
+
+
+def _made_call(function: Callable[..., Any], example: Example, device: Device,
+               sizes: Mapping[str, int]) -> _Call:
+    """A call with an example that capture made, which the function may not take."""
+    try:
+        return _Call(function, example, device)
+    except Exception as failure:
+        told = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+        raise Error(f"the examples do not tell the program's expressions apart, and the function "
+                    f"fails for one with {told} that repeats their contents: add an example of "
+                    "about that size", code="invalid_input") from failure
 
 
 class _Call:
@@ -234,7 +246,7 @@ def _symbols(examples: Sequence[Example],
     for key in examples[0].values:
         values = [example.values[key] for example in examples]
         if all(type(value) is int for value in values):
-            if len(set(values)) > 1:
+            if len(set(values)) > 1 and tuple(values) not in found.values():
                 add(_name(key), tuple(values))
             continue
         shapes = [example.shape(key) for example in examples]
