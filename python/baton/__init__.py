@@ -23,7 +23,8 @@ search_packages()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import numba as numba, triton as triton, tvm_ffi as tvm_ffi, warp as warp
+    from . import (cute as cute, numba as numba, triton as triton, tvm_ffi as tvm_ffi,
+                   warp as warp)
     from ._capture import CapturedBuffer, CapturedProgram, capture
     from ._record import Hole
     from ._builder import Expression, ProgramBuilder, ceildiv_of
@@ -45,7 +46,7 @@ _LAZY = {
 
 
 # Modules of the package that no other one needs.
-_MODULES = ("numba", "triton", "tvm_ffi", "warp")
+_MODULES = ("cute", "numba", "triton", "tvm_ffi", "warp")
 
 
 def __getattr__(name: str) -> object:
