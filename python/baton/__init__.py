@@ -25,7 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import (cute as cute, numba as numba, triton as triton, tvm_ffi as tvm_ffi,
                    warp as warp)
-    from ._capture import CapturedBuffer, CapturedProgram, capture
+    from ._capture import CapturedProgram, capture
+    from ._merge import CapturedBuffer
     from ._record import Hole
     from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect, tune
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
-    "_capture": ("CapturedBuffer", "CapturedProgram", "capture"),
+    "_capture": ("CapturedProgram", "capture"),
+    "_merge": ("CapturedBuffer",),
     "_record": ("Hole",),
     "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
     "_tools": ("bench", "doctor", "inspect", "tune"),

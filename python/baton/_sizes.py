@@ -9,29 +9,68 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 
 from ._builder import Expression
 from ._errors import Error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Callable, Iterator, Sequence
+    from typing import Iterator, Sequence
 
     Values = tuple[int, ...]
 
 # Group sizes that `ceildiv` is tried with: powers of two, as tiles of kernels are.
 _TILES = tuple(2**power for power in range(1, 21))
+# The same for products of two: the grid of a matrix.
+_FEW_TILES = _TILES[3:9]
 # Sizes of each symbol at which expressions that agree on the examples are compared.
 _PROBES = 512
 
 
-class _Candidate:
-    """One expression: its text, its values, and what it is multiplied of."""
+@dataclass(frozen=True)
+class _Term:
+    """A product of symbols, or the tiles that cover it."""
 
-    def __init__(self, text: str, of: Callable[[Sequence[int]], int], order: tuple[int, ...]):
-        self.text = text
-        self.of = of  # of the values of all symbols
-        self.order = order  # simpler ones first
+    chosen: tuple[int, ...]  # the symbols, by their numbers
+    inside: int = 1  # a factor
+    tile: int = 1
+
+    def at(self, place: Sequence[int]) -> int:
+        product = self.inside * math.prod(place[index] for index in self.chosen)
+        return -(-product // self.tile)
+
+    def text(self, names: Sequence[str]) -> str:
+        product = "*".join([*([str(self.inside)] if self.inside != 1 else []),
+                            *(names[index] for index in self.chosen)])
+        return product if self.tile == 1 else f"ceildiv({product}, {self.tile})"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A multiple of a product of terms, and a constant."""
+
+    terms: tuple[_Term, ...]
+    factor: int = 1
+    offset: int = 0
+
+    def at(self, place: Sequence[int]) -> int:
+        return self.factor * math.prod(term.at(place) for term in self.terms) + self.offset
+
+    def text(self, names: Sequence[str]) -> str:
+        text = "*".join([*([str(self.factor)] if self.factor != 1 else []),
+                         *(term.text(names) for term in self.terms)])
+        if self.offset == 0:
+            return text
+        return f"{text} {'+' if self.offset > 0 else '-'} {abs(self.offset)}"
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Simpler ones first."""
+        symbols = sum(len(term.chosen) for term in self.terms)
+        tiles = sum(term.tile != 1 for term in self.terms)
+        return (symbols + (self.offset != 0), tiles, self.factor, abs(self.offset),
+                sum(term.inside for term in self.terms))
 
 
 class Sizes:
@@ -72,19 +111,18 @@ class Sizes:
 
     def _find(self, values: Values, what: str) -> Expression:
         fitting = [candidate for candidate in self._candidates(values)
-                   if all(candidate.of(example) == value
+                   if all(candidate.at(example) == value
                           for example, value in zip(self._examples, values))]
         if not fitting:
             raise Error(
                 f"{what} is {_listed(values)} in the examples, where {self._told()}: no expression "
-                "of a product, a sum with a constant or ceildiv gives these; let the function "
-                "compute it from its sizes in this way, or capture fewer sizes",
-                code="invalid_input")
+                "of a product, a line or ceildiv gives these; let the function compute it from its "
+                "sizes in this way, or capture fewer sizes", code="invalid_input")
         fitting.sort(key=lambda candidate: candidate.order)
         for other in fitting[1:]:
             if self.probe is None:
                 self.probe = self._difference(fitting[0], other)
-        return Expression(fitting[0].text)
+        return Expression(fitting[0].text(self._names))
 
     def _difference(self, a: _Candidate, b: _Candidate) -> dict[str, int] | None:
         """A place between the examples where two expressions differ."""
@@ -93,91 +131,49 @@ class Sizes:
             place = [axis[(number * step + 7 * index) % len(axis)]
                      for index, (axis, step) in enumerate(zip(axes, itertools.cycle(
                          (1, 37, 43, 53))))]
-            if a.of(place) != b.of(place):
+            if a.at(place) != b.at(place):
                 return dict(zip(self._names, place))
         return None
 
     def _candidates(self, values: Values) -> Iterator[_Candidate]:
+        numbers = range(len(self._names))
         for count in (1, 2, 3):
-            for chosen in itertools.combinations_with_replacement(range(len(self._names)), count):
-                text = "*".join(self._names[index] for index in chosen)
-                product = _product(chosen)
-                at_first = product(self._examples[0])
-                order = (len(set(chosen)) + count,)
-                if values[0] % at_first == 0:
-                    factor = values[0] // at_first
-                    shown = text if factor == 1 else f"{factor}*{text}"
-                    yield _Candidate(shown, lambda at, f=factor, p=product: f * p(at),
-                                     (*order, 0, factor))
-                for factor in self._factors:
-                    yield from self._tiled(values, text, product, factor, order)
-            if count == 1:
-                for index in range(len(self._names)):
-                    yield from self._lines(values, index)
-            for pair in itertools.permutations(range(len(self._names)), 2) if count == 1 else ():
-                yield from self._tiled_pairs(values, *pair)
+            for chosen in itertools.combinations_with_replacement(numbers, count):
+                yield from self._multiples(values, _Term(chosen))
+                for inside, tile in itertools.product(self._factors, _TILES):
+                    yield from self._multiples(values, _Term(chosen, inside, tile))
+        for index in numbers:
+            yield from self._lines(values, index)
+        for one, other in itertools.permutations(numbers, 2):
+            for tile, second in itertools.product(_FEW_TILES, (1, *_FEW_TILES)):
+                yield from self._multiples(values, _Term((one,), 1, tile),
+                                           _Term((other,), 1, second))
+
+    def _multiples(self, values: Values, *terms: _Term) -> Iterator[_Candidate]:
+        """The multiple of a product of terms that fits the first example."""
+        factor, rest = divmod(values[0], _Candidate(terms).at(self._examples[0]))
+        if rest == 0 and factor != 0:
+            yield _Candidate(terms, factor)
 
     def _lines(self, values: Values, index: int) -> Iterator[_Candidate]:
         """A multiple of a symbol and a constant, through the first two different examples."""
-        name, sizes = self._names[index], self.symbols[self._names[index]]
+        sizes = self.symbols[self._names[index]]
         other = next((number for number, size in enumerate(sizes) if size != sizes[0]), None)
         if other is None or (values[other] - values[0]) % (sizes[other] - sizes[0]):
             return
         slope = (values[other] - values[0]) // (sizes[other] - sizes[0])
         offset = values[0] - slope * sizes[0]
-        if slope == 0 or offset == 0:
-            return
-        sign = "+" if offset > 0 else "-"
-        yield _Candidate(f"{name if slope == 1 else f'{slope}*{name}'} {sign} {abs(offset)}",
-                         lambda at, i=index, s=slope, o=offset: s * at[i] + o, (9, 2, abs(offset)))
-
-    def _tiled(self, values: Values, text: str, product: Callable[[Sequence[int]], int],
-               inside: int, order: tuple[int, ...]) -> Iterator[_Candidate]:
-        """Numbers of tiles of a product, and multiples of these."""
-        shown = f"ceildiv({text if inside == 1 else f'{inside}*{text}'}, "
-        at_first = inside * product(self._examples[0])
-        for tile in _TILES:
-            groups = -(-at_first // tile)
-            if values[0] % groups:
-                continue
-            factor = values[0] // groups
-            yield _Candidate(
-                f"{shown}{tile})" if factor == 1 else f"{factor}*{shown}{tile})",
-                lambda at, f=factor, t=tile, p=product, i=inside: f * -(-i * p(at) // t),
-                (*order, 1, factor, inside))
-
-    def _tiled_pairs(self, values: Values, one: int, other: int) -> Iterator[_Candidate]:
-        """Products of tiles of two symbols: the grid of a matrix."""
-        names = self._names
-        for tile in _TILES[3:9]:
-            def tiled(at: Sequence[int], t: int = tile) -> int:
-                return -(-at[one] // t)
-            if values[0] % (tiled(self._examples[0]) * self._examples[0][other]) == 0:
-                factor = values[0] // (tiled(self._examples[0]) * self._examples[0][other])
-                yield _Candidate(
-                    f"{factor}*ceildiv({names[one]}, {tile})*{names[other]}",
-                    lambda at, f=factor, t=tiled: f * t(at) * at[other], (4, 1, factor))
-            if one > other:
-                continue
-            for second in _TILES[3:9]:
-                both = tiled(self._examples[0]) * -(-self._examples[0][other] // second)
-                if values[0] % both:
-                    continue
-                factor = values[0] // both
-                yield _Candidate(
-                    f"{factor}*ceildiv({names[one]}, {tile})*ceildiv({names[other]}, {second})",
-                    lambda at, f=factor, t=tiled, s=second: f * t(at) * -(-at[other] // s),
-                    (5, 1, factor))
+        if slope != 0 and offset != 0:
+            yield _Candidate((_Term((index,)),), slope, offset)
 
     def real(self, values: Sequence[float], what: str) -> str | float:
         """The same for floats: a constant, or the number of a size, its inverse or root."""
         if len(set(values)) == 1 or all(math.isnan(value) for value in values):
             return values[0]
         for name, sizes in self.symbols.items():
-            for text, of in ((f"{name}", float), (f"1/{name}", lambda size: 1 / size),
-                             (f"1/sqrt({name})", lambda size: 1 / math.sqrt(size)),
-                             (f"sqrt({name})", math.sqrt)):
-                if all(math.isclose(of(size), value, rel_tol=1e-15)
+            for text, power in ((name, 1.0), (f"1/{name}", -1.0), (f"1/sqrt({name})", -0.5),
+                                (f"sqrt({name})", 0.5)):
+                if all(math.isclose(size ** power, value, rel_tol=1e-14)
                        for size, value in zip(sizes, values)):
                     return text
         raise Error(f"{what} is {_listed(values)} in the examples, where {self._told()}: it is no "
@@ -201,10 +197,6 @@ def _between(values: Values) -> list[int]:
     if all(value % 16 for value in values):
         return [size for size in chosen if size % 16] or [low]
     return list(chosen)
-
-
-def _product(chosen: Sequence[int]) -> Callable[[Sequence[int]], int]:
-    return lambda at: math.prod(at[index] for index in chosen)
 
 
 def _listed(values: Sequence[object]) -> str:

@@ -27,11 +27,11 @@ _COPIES = {"aten.copy_.default": (1, 0), "aten.clone.default": (0, None),
            "aten._to_copy.default": (0, None)}
 
 
-class Watch(TorchDispatchMode):
+class Watch(TorchDispatchMode):  # type: ignore[misc,no-untyped-call,unused-ignore]
     """Tells a recorder what torch does."""
 
     def __init__(self, recorder: Recorder):
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call,unused-ignore]
         self._recorder = recorder
 
     def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (),
@@ -114,10 +114,15 @@ def _is_view(operation: Any, args: Any, named: Any, result: Any) -> bool:
         return False
     if operation.is_view:
         return True
-    given = {region_of(tensor).base for tensor in _tensors((args, tuple(named.values())))
-             if tensor.layout == torch.strided}
-    made = [tensor for tensor in _tensors(result)]
-    return bool(made) and all(region_of(tensor).base in given for tensor in made)
+    given = _bases((args, tuple(named.values())))
+    made = _bases(result)
+    return bool(made) and made <= given
+
+
+def _bases(value: Any) -> set[int]:
+    """The allocations of all tensors in a value."""
+    regions = [region_of(tensor) for tensor in _tensors(value) if tensor.layout == torch.strided]
+    return {region.base for region in regions if region is not None}
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

@@ -122,7 +122,7 @@ struct DraftKernel {
   const KernelFacts* facts = nullptr;
   std::string name;
   std::vector<std::string> buffers;    // lines of [buffers], without the shape: see `write`
-  std::vector<std::string> arguments;  // as TOML
+  std::vector<std::string> arguments;  // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;    // about arguments
   Extent extent = Extent::kLine;
   std::uint32_t block = kBlock;                // threads, unless the kernel requires others
@@ -206,7 +206,7 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
                       "  # tensor map; guess: all of it",
                       own));
       kernel.arguments.push_back(
-          fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [{}] }} }}", own, kMapBox));
+          fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [@] }} }}", own));
       kernel.guesses.push_back(fmt::format("argument {} (tensor map)", i));
       continue;
     }
@@ -285,7 +285,13 @@ std::string step_of(const DraftKernel& kernel) {
     text += fmt::format("block  = [{}]  # guess\n", threads);
   }
   if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
-  text += fmt::format("args   = [{}]", fmt::join(kernel.arguments, ", "));
+  std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
+  const std::string box =
+      kernel.extent == Extent::kLine ? fmt::to_string(kMapBox) : fmt::format("{0}, {0}", kMapBox);
+  for (std::size_t at = 0; (at = arguments.find('@', at)) != std::string::npos; at += box.size()) {
+    arguments.replace(at, 1, box);
+  }
+  text += fmt::format("args   = [{}]", arguments);
   if (!kernel.guesses.empty())
     text += fmt::format("  # guess: {}", fmt::join(kernel.guesses, ", "));
   return text + "\n";
