@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import re
 import struct
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 from . import _core, _observe
@@ -77,7 +76,7 @@ class CuteKernel:
             values = [bits(params[index], argument) if tensor is None
                       else _bytes(tensor, copies.address(tensor.base))
                       for index, (tensor, argument) in enumerate(zip(tensors, arguments))]
-            with recorder.paused() if recorder is not None else nullcontext():
+            with _observe.paused():
                 self.kernel.launch(*values, grid=grid, shared=shared, stream=stream, **settings)
 
     def _tensor(self, index: int, argument: Any) -> Tensor | None:

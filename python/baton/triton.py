@@ -14,7 +14,7 @@ import json
 import os
 import pathlib
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ContextManager, Iterator, Mapping, Sequence
 
 from . import _core, _observe
 from ._core import Array, Device, Kernel
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # The scratch memories of a launch, in the order of their parameters, which follow the kernel's own.
 _SCRATCH = ("global_scratch", "profile_scratch")
+_NO_COPIES: ContextManager[None] = nullcontext()
 # Triton's floats that are passed by value, and Baton's names of them.
 _FLOATS = {"fp32": "f32", "f32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16"}
 
@@ -55,6 +56,7 @@ class TritonKernel:
         self._slots = slots_of(self.name, kernel.params, self.signature,
                                self.metadata.get("tensordesc_meta") or [], scratch, len(_SCRATCH))
         self._own = sum(slot.parameters for slot in self._slots)
+        self._has_descriptors = any(slot.descriptor is not None for slot in self._slots)
 
     def __repr__(self) -> str:
         return f"<baton.triton.TritonKernel {self.name} on {self.kernel.device.spec}>"
@@ -84,26 +86,33 @@ class TritonKernel:
         blocks = (extents[0] * self.num_ctas, extents[1], extents[2])
         pdl = bool(self.metadata.get("launch_pdl", False)) and self.kernel.waits is not False
         cooperative = bool(self.metadata.get("launch_cooperative_grid", False))
-        with Copies(self.kernel.device) as copies:
-            recorder = _observe.recorder
-            values: list[Any] = []
-            for index, (slot, argument) in enumerate(zip(self._slots, arguments)):
-                if slot.descriptor is not None:
-                    checked = slot.descriptor.check(self.name, index, argument)
-                    values += [bits(self.kernel.params[len(values) + place], value) for place, value
-                               in enumerate(parameters_of(slot.descriptor, checked, copies))]
-                else:
-                    values.append(self._value(index, len(values), argument))
-            copies.require_apart(self.name, values)
-            if recorder is not None:
-                self._record(recorder, blocks, programs, arguments, cooperative)
-            scratch = [self._scratch(name, programs) for name in _SCRATCH]
-            values += scratch[:len(self.kernel.params) - self._own]
-            with recorder.paused() if recorder is not None else nullcontext():
+        if _observe.recorder is not None:
+            self._record(_observe.recorder, blocks, programs, arguments, cooperative)
+        with Copies(self.kernel.device) if self._has_descriptors else _NO_COPIES as copies:
+            values = self._values(arguments, copies)
+            for name in _SCRATCH[:len(self.kernel.params) - self._own]:
+                values.append(self._scratch(name, programs))
+            with _observe.paused():
                 self.kernel.launch(
                     *values, grid=blocks, block=self.block,
                     cluster=self.num_ctas if self.num_ctas > 1 else None, shared=self.shared,
                     cooperative=cooperative, pdl=pdl, stream=stream)
+
+    def _values(self, arguments: Sequence[Any], copies: Copies | None) -> list[Any]:
+        """The values of the kernel's own parameters."""
+        if copies is None:
+            return [self._value(index, index, argument) for index, argument in enumerate(arguments)]
+        params = self.kernel.params
+        values: list[Any] = []
+        for index, (slot, argument) in enumerate(zip(self._slots, arguments)):
+            if slot.descriptor is None:
+                values.append(self._value(index, len(values), argument))
+                continue
+            checked = slot.descriptor.check(self.name, index, argument)
+            values += [bits(params[len(values) + place], value) for place, value
+                       in enumerate(parameters_of(slot.descriptor, checked, copies))]
+        copies.require_apart(self.name, values)
+        return values
 
     def _types(self) -> str:
         return f" ({', '.join(self.signature)})" if self.signature else ""

@@ -14,7 +14,6 @@ import os
 import pathlib
 import re
 import struct
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 from . import _core, _observe
@@ -119,7 +118,7 @@ class WarpKernel:
         with Copies(kernel.device) as copies:
             values = [bounds] + [self._value(index, kind, argument, copies)
                                  for index, (kind, argument) in enumerate(zip(types, arguments))]
-            with recorder.paused() if recorder is not None else nullcontext():
+            with _observe.paused():
                 kernel.launch(*values, grid=grid, block=block_dim, shared=shared, stream=stream)
 
     def _value(self, index: int, kind: WarpType, argument: Any, copies: Copies) -> Any:
