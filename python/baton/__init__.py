@@ -23,7 +23,11 @@ search_packages()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import numba as numba, triton as triton, tvm_ffi as tvm_ffi
+    from . import (cute as cute, numba as numba, triton as triton, tvm_ffi as tvm_ffi,
+                   warp as warp)
+    from ._capture import CapturedProgram, capture
+    from ._merge import CapturedBuffer
+    from ._record import Hole
     from ._builder import Expression, ProgramBuilder, ceildiv_of
     from ._tools import bench, doctor, inspect, tune
     from ._values import (AccessCounts, CheckedLaunch, CheckReport, Comparison, CompletedStep, Edge,
@@ -32,6 +36,9 @@ if TYPE_CHECKING:
 
 # Imported at their first use: they take longer than all of the rest.
 _LAZY = {
+    "_capture": ("CapturedProgram", "capture"),
+    "_merge": ("CapturedBuffer",),
+    "_record": ("Hole",),
     "_builder": ("Expression", "ProgramBuilder", "ceildiv_of"),
     "_tools": ("bench", "doctor", "inspect", "tune"),
     "_values": ("AccessCounts", "CheckedLaunch", "CheckReport", "Comparison", "CompletedStep", "Edge",
@@ -41,7 +48,7 @@ _LAZY = {
 
 
 # Modules of the package that no other one needs.
-_MODULES = ("numba", "triton", "tvm_ffi")
+_MODULES = ("cute", "numba", "triton", "tvm_ffi", "warp")
 
 
 def __getattr__(name: str) -> object:
@@ -106,13 +113,14 @@ def _device(given: Device | str | None) -> Device:
 
 
 __all__ = [
-    "AccessCounts", "ArgumentError", "Array", "BoundProgram", "Bundle", "CheckReport",
+    "AccessCounts", "ArgumentError", "Array", "BoundProgram", "Bundle", "CapturedBuffer",
+    "CapturedProgram", "CheckReport",
     "CheckedLaunch", "Comparison", "CompileError", "CompletedStep", "Device", "DeviceError", "Edge",
     "Error", "Event", "ExpectedOutput", "Expression", "FaultError", "Finding", "FindingError",
-    "FindingWarning", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
+    "FindingWarning", "Hole", "Kernel", "LibraryFunction", "LimitError", "Module", "NotFoundError",
     "Occupancy", "OutOfMemoryError", "Parameter", "Plan", "Pointer", "Program", "ProgramBuffer",
     "ProgramBuilder", "RunReport", "ScheduleDifference", "ScheduleRun", "StepReport", "Stream",
-    "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "ceildiv",
+    "TimeoutError", "UnsupportedError", "__version__", "array", "bench", "bundle", "capture", "ceildiv",
     "ceildiv_of", "check", "cmake_prefix", "compile", "device", "devices", "doctor", "empty",
     "inspect", "load", "load_library", "on", "sign", "stream", "tune", "zeros",
 ]

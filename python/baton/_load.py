@@ -66,8 +66,9 @@ def load(image: Path | bytes, device: Device | str | None = None,
     return _core.load_image(image, device, name)
 
 
-def load_library(library: Path | bytes,
-                 device: Device | str | None = None) -> dict[str, LibraryFunction]:
+def load_library(library: Path | bytes, device: Device | str | None = None, *,
+                 include: Sequence[Path] = (),
+                 options: Sequence[str] = ()) -> dict[str, LibraryFunction]:
     """Loads the kernels of a file with launch metadata: what TVM, TileLang and tvm-ffi export.
 
     Returns the functions by symbol. A call passes the kernel's arguments, and then the launch
@@ -76,6 +77,9 @@ def load_library(library: Path | bytes,
         rows = baton.load_library("kernels.so")["rows_kernel"]
         rows(out, x, 500, 2.0, 4, 2, 128, 512)      # then grid.x, cluster.x, block.x, ...
 
+    include, options: for a library that holds CUDA source, as for baton.compile. Those of TileLang
+        include its own headers: the folder tilelang/src of its package.
+
     Raises NotFoundError for a missing file and for a library without metadata, and Error.
     """
-    return _core.load_library(library, device)
+    return _core.load_library(library, device, include=include, options=options)

@@ -10,7 +10,7 @@ from triton.runtime.cache import get_cache_manager
 
 from ._core import Device
 from ._errors import UnsupportedError
-from .triton import TritonKernel, _arguments, _passed, load
+from .triton import TritonKernel, _arguments, _multiples, _passed, load
 
 # CUdevice_attribute numbers.
 _REGISTERS_PER_BLOCK = 12
@@ -56,7 +56,8 @@ class BatonLauncher:
         files = get_cache_manager(metadata.hash)
         path = files.get_file(f"{metadata.name}.json")
         kernel = load(path, device)
-        self._kernel = TritonKernel(kernel.kernel, kernel.metadata, _passed(types))
+        self._kernel = TritonKernel(kernel.kernel, kernel.metadata, _passed(types),
+                                    _multiples(types, source))
         self._types = types
 
     def __call__(self, grid_x: int, grid_y: int, grid_z: int, stream: int, function: Any,

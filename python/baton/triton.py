@@ -13,50 +13,50 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import struct
-from contextlib import contextmanager
-from typing import Any, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, ContextManager, Iterator, Mapping, Sequence
 
-from . import _core
+from . import _core, _observe
 from ._core import Array, Device, Kernel
-from ._errors import ArgumentError, Error, NotFoundError, UnsupportedError
-from ._packing import bits
+from ._copies import Copies
+from ._descriptors import TensorDescriptor as TensorDescriptor, parameters_of, slots_of
+from ._errors import ArgumentError, Error, NotFoundError
+from ._packing import bits, float_bytes
+
+if TYPE_CHECKING:
+    from ._record import Recorder
 
 # The scratch memories of a launch, in the order of their parameters, which follow the kernel's own.
 _SCRATCH = ("global_scratch", "profile_scratch")
+_NO_COPIES: ContextManager[None] = nullcontext()
+# Triton's floats that are passed by value, and Baton's names of them.
+_FLOATS = {"fp32": "f32", "f32": "f32", "fp64": "f64", "fp16": "f16", "bf16": "bf16"}
 
 
 class TritonKernel:
     """A kernel that Triton compiled, with how it is launched. Any thread may use it.
 
     kernel: the baton.Kernel. metadata: what Triton wrote about it. block: threads of a block.
+    signature: Triton's types of the arguments that are passed, such as "*fp32", "i32" and
+    "tensordesc<fp16[64, 64]>"; None for a kernel from the cache, which does not say them.
     """
 
     def __init__(self, kernel: Kernel, metadata: Mapping[str, Any],
-                 signature: Sequence[str] | None = None):
+                 signature: Sequence[str] | None = None, multiples: Mapping[int, int] | None = None):
         self.kernel = kernel
         self.metadata = dict(metadata)
         self.name = str(metadata["name"])
         self.block = int(metadata["num_warps"]) * int(metadata.get("warp_size", 32))
         self.num_ctas = int(metadata.get("num_ctas", 1))
         self.shared = int(metadata.get("shared", 0))
-        # Triton's types of the arguments that are passed, such as "*fp32" and "i32", if known.
         self.signature = None if signature is None else tuple(signature)
-        if metadata.get("tensordesc_meta"):
-            raise UnsupportedError(
-                f"the Triton kernel {self.name} takes tensor descriptors from the host, which "
-                "Baton does not make yet; use tl.make_tensor_descriptor in the kernel",
-                code="unsupported")
-        total = len(kernel.params)
-        own = len(self.signature) if self.signature is not None else total - self._scratch_count()
-        if not 0 <= total - own <= len(_SCRATCH):
-            raise ArgumentError(f"the Triton kernel {self.name} has {total} parameters, its "
-                                f"signature has {own} arguments", code="invalid_input")
-        self._own = own
-
-    def _scratch_count(self) -> int:
-        """Triton 3.5 and later pass both scratch memories, 3.3 and 3.4 the first, others none."""
-        return sum(f"{name}_size" in self.metadata for name in _SCRATCH)
+        # What the code relies on: the arguments that are multiples, by their numbers.
+        self.multiples = dict(multiples or {})
+        scratch = sum(f"{name}_size" in self.metadata for name in _SCRATCH)
+        self._slots = slots_of(self.name, kernel.params, self.signature,
+                               self.metadata.get("tensordesc_meta") or [], scratch, len(_SCRATCH))
+        self._own = sum(slot.parameters for slot in self._slots)
+        self._has_descriptors = any(slot.descriptor is not None for slot in self._slots)
 
     def __repr__(self) -> str:
         return f"<baton.triton.TritonKernel {self.name} on {self.kernel.device.spec}>"
@@ -69,48 +69,102 @@ class TritonKernel:
     def launch(self, *arguments: Any, grid: int | Sequence[int], stream: Any = None) -> None:
         """Checks and enqueues one launch. `grid` counts programs of Triton, in up to three extents.
 
-        Arguments are the kernel's own without its constants. Scratch memory is allocated where the
-        kernel needs it, for the time of the launch. Raises what Kernel.launch raises.
+        Arguments are the kernel's own without its constants. A tensor descriptor is a
+        baton.triton.TensorDescriptor, one of Triton's, or an array, which stands for all of it.
+        Scratch memory is allocated where the kernel needs it, for the time of the launch. The
+        launch is programmatic (PDL) where Triton compiled it so and the kernel waits. Raises what
+        Kernel.launch raises.
         """
         extents = [grid] if isinstance(grid, int) else list(grid)
         extents += [1] * (3 - len(extents))
-        if len(arguments) != self._own:
-            raise ArgumentError(f"the Triton kernel {self.name} takes {self._own} arguments"
+        if len(arguments) != len(self._slots):
+            raise ArgumentError(f"the Triton kernel {self.name} takes {len(self._slots)} arguments"
                                 f"{self._types()}, {len(arguments)} were given")
-        values = [self._value(i, argument) for i, argument in enumerate(arguments)]
         programs = extents[0] * extents[1] * extents[2]
-        scratch = [self._scratch(name, programs) for name in _SCRATCH]
-        values += scratch[:len(self.kernel.params) - self._own]
         if programs == 0:
             return
-        self.kernel.launch(
-            *values, grid=(extents[0] * self.num_ctas, extents[1], extents[2]), block=self.block,
-            cluster=self.num_ctas if self.num_ctas > 1 else None, shared=self.shared,
-            cooperative=bool(self.metadata.get("launch_cooperative_grid", False)),
-            pdl=bool(self.metadata.get("launch_pdl", False)), stream=stream)
+        blocks = (extents[0] * self.num_ctas, extents[1], extents[2])
+        pdl = bool(self.metadata.get("launch_pdl", False)) and self.kernel.waits is not False
+        cooperative = bool(self.metadata.get("launch_cooperative_grid", False))
+        if _observe.recorder is not None:
+            self._record(_observe.recorder, blocks, programs, arguments, cooperative)
+        with Copies(self.kernel.device) if self._has_descriptors else _NO_COPIES as copies:
+            values = self._values(arguments, copies)
+            for name in _SCRATCH[:len(self.kernel.params) - self._own]:
+                values.append(self._scratch(name, programs))
+            with _observe.paused():
+                self.kernel.launch(
+                    *values, grid=blocks, block=self.block,
+                    cluster=self.num_ctas if self.num_ctas > 1 else None, shared=self.shared,
+                    cooperative=cooperative, pdl=pdl, stream=stream)
+
+    def _values(self, arguments: Sequence[Any], copies: Copies | None) -> list[Any]:
+        """The values of the kernel's own parameters."""
+        if copies is None:
+            return [self._value(index, index, argument) for index, argument in enumerate(arguments)]
+        params = self.kernel.params
+        values: list[Any] = []
+        for index, (slot, argument) in enumerate(zip(self._slots, arguments)):
+            if slot.descriptor is None:
+                values.append(self._value(index, len(values), argument))
+                continue
+            checked = slot.descriptor.check(self.name, index, argument)
+            values += [bits(params[len(values) + place], value) for place, value
+                       in enumerate(parameters_of(slot.descriptor, checked, copies))]
+        copies.require_apart(self.name, values)
+        return values
 
     def _types(self) -> str:
         return f" ({', '.join(self.signature)})" if self.signature else ""
 
-    def _value(self, index: int, argument: Any) -> Any:
+    def _value(self, index: int, parameter: int, argument: Any) -> Any:
         """Floats go in the type of Triton's signature: PTX may declare them as bits."""
         if not isinstance(argument, float) or self.signature is None:
-            return bits(self.kernel.params[index], argument)
-        formats = {"fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e"}
-        kind = self.signature[index]
-        if kind in formats:
-            return struct.pack(formats[kind], argument)
-        if kind == "bf16":
-            single = struct.unpack("<I", struct.pack("<f", argument))[0]
-            rounded = single + 0x7FFF + ((single >> 16) & 1)
-            return struct.pack("<H", (rounded >> 16) & 0xFFFF)
-        return argument
+            return bits(self.kernel.params[parameter], argument)
+        dtype = _FLOATS.get(self.signature[index])
+        return argument if dtype is None else float_bytes(dtype, argument)
 
     def _scratch(self, name: str, programs: int) -> Array | None:
-        size = int(self.metadata.get(f"{name}_size", 0) or 0)
+        size = self._scratch_size(name)
         if size == 0:
             return None
         return self.kernel.device.empty(programs * self.num_ctas * size, "u8")
+
+    def _scratch_size(self, name: str) -> int:
+        return int(self.metadata.get(f"{name}_size", 0) or 0)
+
+    def _record(self, recorder: Recorder, blocks: Sequence[int], programs: int,
+                arguments: Sequence[Any], cooperative: bool) -> None:
+        """Tells a capture about the launch, with numbers and places that are not packed yet."""
+        from ._record import Number, Scratch
+        values: list[Any] = []
+        for index, (slot, argument) in enumerate(zip(self._slots, arguments)):
+            if slot.descriptor is not None:
+                values += slot.descriptor.recorded(
+                    recorder, slot.descriptor.check(self.name, index, argument))
+            elif argument is None:
+                values.append(None)
+            elif isinstance(argument, float):
+                kind = None if self.signature is None else _FLOATS.get(self.signature[index])
+                values.append(Number(argument, kind))
+            elif isinstance(argument, int):
+                values.append(Number(int(argument), None, self.multiples.get(index, 1)))
+            else:
+                place = recorder.place_of(argument)
+                if place is None:
+                    return recorder.add_hole(
+                        f"kernel {self.name}", f"its argument {index} is a "
+                        f"{type(argument).__name__}, whose memory is not known")
+                values.append(place)
+        for name in _SCRATCH[:len(self.kernel.params) - self._own]:
+            size = self._scratch_size(name)
+            values.append(Scratch(name, programs * self.num_ctas * size) if size else None)
+        attributes: dict[str, Any] = {}
+        if self.num_ctas > 1:
+            attributes["cluster"] = [self.num_ctas, 1, 1]
+        if cooperative:
+            attributes["cooperative"] = True
+        recorder.add_launch(self.kernel, blocks, (self.block, 1, 1), self.shared, attributes, values)
 
 
 def load(compiled: Any, device: Device | str | None = None) -> TritonKernel:
@@ -129,15 +183,19 @@ def load(compiled: Any, device: Device | str | None = None) -> TritonKernel:
         image = path.with_suffix(".ptx" if on.is_simulated else ".cubin")
         if not image.exists():
             raise NotFoundError(f"{image} is missing, which {path.name} is about")
-        module = _core.load_image(image, on)
+        module = _core.load_image(image, on, also=_ptx_beside(image))
         return TritonKernel(module.kernel(metadata["name"]), metadata)
     metadata = compiled.metadata._asdict()
     _require_cuda(metadata.get("target"), compiled.name)
     image_bytes = compiled.asm["ptx"].encode() if on.is_simulated else compiled.asm["cubin"]
-    module = _core.load_image(image_bytes, on, f"{compiled.name} (Triton)")
+    module = _core.load_image(image_bytes, on, f"{compiled.name} (Triton)",
+                              also=None if on.is_simulated else compiled.asm["ptx"].encode())
     signature = getattr(compiled.src, "signature", None)
-    return TritonKernel(module.kernel(compiled.name), metadata,
-                        None if signature is None else _passed(signature.values()))
+    kernel = module.kernel(compiled.name)
+    if signature is None:
+        return TritonKernel(kernel, metadata)
+    types = tuple(signature.values())
+    return TritonKernel(kernel, metadata, _passed(types), _multiples(types, compiled.src))
 
 
 def load_all(folder: str | os.PathLike[str],
@@ -149,6 +207,12 @@ def load_all(folder: str | os.PathLike[str],
     names = [path.stem for path in paths]
     return {name if names.count(name) == 1 else f"{name}@{path.parent.name}": load(path, device)
             for name, path in zip(names, paths)}
+
+
+def _ptx_beside(image: pathlib.Path) -> pathlib.Path | None:
+    """The PTX that machine code was made from: it tells types, and verdicts need it."""
+    path = image.with_suffix(".ptx")
+    return path if path != image and path.exists() else None
 
 
 def _metadata_file(path: pathlib.Path) -> pathlib.Path:
@@ -178,13 +242,27 @@ def _require_cuda(target: Any, what: object) -> None:
 
 def _passed(types: Any) -> list[str]:
     """The types of the arguments that are passed: constants are left out, tuples are flat."""
-    flat: list[str] = []
-    for kind in types:
+    return [kind for _, kind in _paths(types)]
+
+
+def _paths(types: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], str]]:
+    """The places of these types in Triton's nested signature, and the types."""
+    for index, kind in enumerate(types):
         if isinstance(kind, tuple):
-            flat += _passed(kind)
+            yield from _paths(kind, (*path, index))
         elif kind != "constexpr":
-            flat.append(str(kind))
-    return flat
+            yield (*path, index), str(kind)
+
+
+def _multiples(types: Any, source: Any) -> dict[int, int]:
+    """The arguments that the code takes for multiples, by their numbers, and of what."""
+    attributes = getattr(source, "attrs", None) or {}
+    found: dict[int, int] = {}
+    for number, (path, _) in enumerate(_paths(types)):
+        for name, value in attributes.get(path, ()):
+            if name == "tt.divisibility":
+                found[number] = int(value)
+    return found
 
 
 def _arguments(types: Any, values: Any) -> list[Any]:

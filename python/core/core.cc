@@ -12,10 +12,12 @@
 #include "core/library.h"
 #include "core/module.h"
 #include "core/object.h"
+#include "core/observer.h"
 #include "core/parameter.h"
 #include "core/program.h"
 #include "core/python.h"
 #include "core/stream.h"
+#include "core/tensor_map.h"
 #include "core/values.h"
 
 namespace baton::python {
@@ -181,6 +183,8 @@ int execute(PyObject* module) {
     add_kernel_types(module);
     add_plan_type(module);
     add_library_type(module);
+    add_observer(module);
+    add_tensor_map(module);
     add_program_types(module);
     add_executable_type(module);
     check(PyModule_AddFunctions(module, functions));

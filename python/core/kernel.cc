@@ -191,18 +191,23 @@ PyGetSetDef kernel_properties[] = {
     {"max_dynamic_shared",
      fact<[](const Kernel& kernel) { return to_python(kernel.max_dynamic_shared()); }>, nullptr,
      "Bytes of a block, with the opt-in.", nullptr},
-    {"module", fact<[](const Kernel& kernel) { return make_module(kernel.module()); }>, nullptr,
-     "The baton.Module.", nullptr},
+    {"module",
+     get_property<KernelValue,
+                  [](const KernelValue& value) {
+                    return make_module(value.kernel.module(), value.images);
+                  }>,
+     nullptr, "The baton.Module.", nullptr},
     {"device", fact<[](const Kernel& kernel) { return make_object(kernel.device()); }>, nullptr,
      "The baton.Device.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
 
-Ref make_kernel(Kernel kernel) {
+Ref make_kernel(Kernel kernel, KernelImages images) {
   std::vector<Parameter> parameters = parameters_of(kernel);
   const bool simulated = is_simulated(kernel.device());
-  return make_object(KernelValue{std::move(kernel), std::move(parameters), simulated});
+  return make_object(
+      KernelValue{std::move(kernel), std::move(parameters), simulated, std::move(images)});
 }
 
 void add_kernel_types(PyObject* module) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "baton/image.h"
 #include "baton/launch_plan.h"
 #include "baton/module.h"
 #include "core/object.h"
@@ -9,14 +11,19 @@
 
 namespace baton::python {
 
+// The images that a module was loaded from, which a capture of its launches writes to files. Null
+// if the extension did not load them.
+using KernelImages = std::shared_ptr<const std::vector<Image>>;
+
 // baton.Kernel.
 struct KernelValue {
   Kernel kernel;
   std::vector<Parameter> parameters;
   bool simulated = false;
+  KernelImages images;
 };
 
-Ref make_kernel(Kernel kernel);
+Ref make_kernel(Kernel kernel, KernelImages images);
 
 // The settings of a launch from `grid=`, `block=`, `cluster=` … by name.
 class LaunchKeywords {

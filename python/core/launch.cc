@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "core/device.h"
 #include "core/kernel.h"
+#include "core/observer.h"
 #include "core/values.h"
 #include "launch/attribute_table.h"
 
@@ -287,6 +288,8 @@ void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* va
   CallState state(kernel.kernel.device(), kernel.simulated);
   PackedValues packed(kernel, values, count, state);
   config.stream = LaunchConfig::StreamRef(state.stream.choose(stream, state.device), state.device);
+  if (is_observed()) [[unlikely]]
+    observe_launch(kernel, config, values, count);
   if (!state.hosts.empty()) return launch_on_hosts(kernel, config, packed, state);
   launch_checked(kernel.kernel, config, packed.pointers());
 }

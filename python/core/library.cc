@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -130,18 +131,39 @@ PyGetSetDef properties[] = {
      nullptr, "What every launch has: \"programmatic_stream_serialization\".", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+// How a library's CUDA source is compiled.
+struct SourceSettings {
+  std::vector<std::filesystem::path> include;
+  std::vector<std::string> options;
+};
+
+struct LoadedModule {
+  Module module;
+  KernelImages images;
+};
+
 // The module of the metadata: its image, otherwise its source, compiled. Empty without either.
-std::optional<Module> load_module(const ModuleMetadata& metadata, const Device& device) {
+std::optional<LoadedModule> load_module(const ModuleMetadata& metadata, const Device& device,
+                                        const SourceSettings& settings) {
   const WithoutGil released;
-  if (metadata.image()) return Module::load(device, *metadata.image());
+  if (metadata.image()) {
+    return LoadedModule{Module::load(device, *metadata.image()),
+                        images_of(std::vector<Image>{*metadata.image()})};
+  }
   const auto source = metadata.sources().find("cuda");
   if (source == metadata.sources().end()) return std::nullopt;
-  return compile(device, Source::from_text(source->second, metadata.name()));
+  Source text = Source::from_text(source->second, metadata.name());
+  text.include = settings.include;
+  text.options = settings.options;
+  CompileOptions options;
+  options.arch = device.compile_arch();
+  const Compiled compiled = compile(text, options);
+  return LoadedModule{Module::load(device, compiled), images_of(compiled)};
 }
 
 // The kernel of a function. Its image may not tell the type of a number; the metadata does.
-Ref kernel_of(const Module& module, const FunctionMetadata& function) {
-  Ref kernel = make_kernel(module.kernel(function.symbol()));
+Ref kernel_of(const LoadedModule& loaded, const FunctionMetadata& function) {
+  Ref kernel = make_kernel(loaded.module.kernel(function.symbol()), loaded.images);
   std::vector<Parameter>& parameters = value_of<KernelValue>(kernel.get()).parameters;
   const std::span<const FunctionMetadata::Parameter> declared = function.parameters();
   if (declared.size() != parameters.size()) {
@@ -162,12 +184,18 @@ Ref kernel_of(const Module& module, const FunctionMetadata& function) {
   return kernel;
 }
 
-// load_library(path_or_bytes, device, name): a dict of functions by symbol.
+// load_library(path_or_bytes, device, name, include, options): a dict of functions by symbol.
 PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 3> kNames = {"library", "device", "name"};
+    static constexpr std::array<const char*, 5> kNames = {"library", "device", "name", "include",
+                                                          "options"};
     const Given given("load_library", kNames, 3, 1, args, nargs, names);
     const Device device = device_argument(given.set(1));
+    SourceSettings settings;
+    for (const std::string& folder : texts_argument(given.set(3), "include")) {
+      settings.include.emplace_back(folder);
+    }
+    settings.options = texts_argument(given.set(4), "options");
     const FoundMetadata found = [&] {
       if (!PyBytes_Check(given[0])) return read_metadata(path_argument(given[0]));
       const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
@@ -177,7 +205,7 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
     }();
     Ref functions = Ref::checked(PyDict_New());
     for (const ModuleMetadata& metadata : found.modules) {
-      const std::optional<Module> module = load_module(metadata, device);
+      const std::optional<LoadedModule> module = load_module(metadata, device, settings);
       if (!module) {
         throw error(ErrorCode::kInvalidInput,
                     "{} has launch metadata and neither an image nor a CUDA source",

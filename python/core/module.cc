@@ -20,7 +20,8 @@ PyObject* module_item(PyObject* self, PyObject* name) {
       throw error(ErrorCode::kInvalidInput,
                   "a module is indexed by the name of a kernel, not by {}", type_name(name));
     }
-    return make_kernel(value_of<ModuleValue>(self).module.kernel(text_of(name)));
+    const ModuleValue& value = value_of<ModuleValue>(self);
+    return make_kernel(value.module.kernel(text_of(name)), value.images);
   });
 }
 
@@ -43,7 +44,8 @@ PyObject* module_kernel(PyObject* self, PyObject* const* args, Py_ssize_t nargs,
     static constexpr std::array<const char*, 1> kNames = {"name"};
     const Given given("kernel", kNames, 1, 0, args, nargs, names);
     const std::string_view name = given.set(0) == nullptr ? "" : text_of(given[0]);
-    return make_kernel(value_of<ModuleValue>(self).module.kernel(name));
+    const ModuleValue& value = value_of<ModuleValue>(self);
+    return make_kernel(value.module.kernel(name), value.images);
   });
 }
 
@@ -71,6 +73,21 @@ PyObject* module_repr(PyObject* self) {
     return to_python(
         fmt::format("<baton.Module {} on {}>", text_of(names.get()), value.module.device().spec()));
   });
+}
+
+// The kind and the bytes of what it was loaded from, or None. PTX comes first: verdicts need it,
+// and the simulated GPU executes it.
+Ref image_property(const ModuleValue& value) {
+  if (value.images == nullptr) return none();
+  const Image* chosen = &value.images->front();
+  for (const Image& image : *value.images) {
+    if (image.kind() == ImageKind::kPtx) chosen = &image;
+  }
+  const std::string_view bytes = chosen->bytes();
+  const Ref kind = to_python(to_string(chosen->kind()));
+  const Ref content =
+      Ref::checked(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  return Ref::checked(PyTuple_Pack(2, kind.get(), content.get()));
 }
 
 PyMethodDef module_methods[] = {
@@ -102,6 +119,10 @@ PyGetSetDef module_properties[] = {
      get_property<ModuleValue,
                   [](const ModuleValue& value) { return make_object(value.module.device()); }>,
      nullptr, "The baton.Device.", nullptr},
+    {"image", get_property<ModuleValue, image_property>, nullptr,
+     "What it was loaded from: \"ptx\", \"cubin\" or \"fatbin\", and the bytes. PTX, where it came "
+     "with machine code. None for a module of a bundle.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 // compile(path, text, name, directory, device, arch, entries, include, options, prelude, cache)
@@ -152,30 +173,32 @@ PyObject* compile_source(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyO
       compiled = compile(source, options);
       module = Module::load(device, *compiled);
     }
-    return make_module(std::move(*module), compiled->log);
+    return make_module(std::move(*module), images_of(*compiled), compiled->log);
   });
 }
 
-// load_image(path_or_bytes, device, name)
+// load_image(path_or_bytes, device, name, also): `also` is a second image of the same kernels.
 PyObject* load_image(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObject* names) {
   return guarded([&] {
-    static constexpr std::array<const char*, 3> kNames = {"image", "device", "name"};
+    static constexpr std::array<const char*, 4> kNames = {"image", "device", "name", "also"};
     const Given given("load", kNames, 3, 1, args, nargs, names);
     const Device device = device_argument(given.set(1));
-    const auto image = [&] {
-      if (!PyBytes_Check(given[0])) return Image::from_file(path_argument(given[0]));
+    const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+    const auto read = [&](PyObject* image) {
+      if (!PyBytes_Check(image)) return Image::from_file(path_argument(image));
       char* bytes = nullptr;
       Py_ssize_t size = 0;
-      check(PyBytes_AsStringAndSize(given[0], &bytes, &size));
-      const std::string name(given.set(2) == nullptr ? "<bytes>" : text_of(given[2]));
+      check(PyBytes_AsStringAndSize(image, &bytes, &size));
       return Image::from_bytes({bytes, static_cast<std::size_t>(size)}, name);
-    }();
+    };
+    std::vector<Image> images = {read(given[0])};
+    if (given.set(3) != nullptr) images.push_back(read(given[3]));
     std::optional<Module> module;
     {
       const WithoutGil released;
-      module = Module::load(device, image);
+      module = Module::load(device, images);
     }
-    return make_module(std::move(*module));
+    return make_module(std::move(*module), images_of(std::move(images)));
   });
 }
 
@@ -217,8 +240,19 @@ std::vector<std::string> texts_argument(PyObject* object, const char* what) {
   return texts;
 }
 
-Ref make_module(Module module, std::string log) {
-  return make_object(ModuleValue{std::move(module), std::move(log)});
+Ref make_module(Module module, KernelImages images, std::string log) {
+  return make_object(ModuleValue{std::move(module), std::move(log), std::move(images)});
+}
+
+KernelImages images_of(std::vector<Image> images) {
+  return std::make_shared<const std::vector<Image>>(std::move(images));
+}
+
+KernelImages images_of(const Compiled& compiled) {
+  std::vector<Image> images;
+  if (compiled.cubin) images.push_back(*compiled.cubin);
+  images.push_back(compiled.ptx);
+  return images_of(std::move(images));
 }
 
 void add_module_type(PyObject* module) {

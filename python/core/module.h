@@ -7,6 +7,7 @@
 #include "baton/bundle.h"
 #include "baton/loaded_program.h"
 #include "baton/module.h"
+#include "core/kernel.h"
 #include "core/object.h"
 
 namespace baton::python {
@@ -14,10 +15,14 @@ namespace baton::python {
 // baton.Module.
 struct ModuleValue {
   Module module;
-  std::string log;  // the compiler's warnings
+  std::string log;      // the compiler's warnings
+  KernelImages images;  // what it was loaded from
 };
 
-Ref make_module(Module module, std::string log = {});
+Ref make_module(Module module, KernelImages images, std::string log = {});
+
+KernelImages images_of(std::vector<Image> images);
+KernelImages images_of(const Compiled& compiled);
 
 // Adds the types and the functions `compile` and `load_image`.
 void add_module_type(PyObject* module);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "core/device.h"
 #include "core/kernel.h"
+#include "core/observer.h"
 #include "core/values.h"
 
 namespace baton::python {
@@ -54,6 +55,10 @@ PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags, PyObjec
                       "a plan is called without arguments; plan[i] = value replaces one");
         }
         if (plan.prepared) {
+          if (is_observed()) [[unlikely]] {
+            const std::vector<PyObject*> objects = plan.borrowed();
+            observe_launch(plan.of(), plan.config, objects.data(), objects.size());
+          }
           const NativeResult result = plan.prepared->try_launch();
           if (result != 0) throw plan.of().kernel.diagnose(plan.config, result);
         } else {

@@ -312,7 +312,7 @@ PyObject* loaded_kernel(PyObject* self, PyObject* name) {
     const std::string_view wanted = text_of(name);
     for (const KernelModule& module : loaded.modules()) {
       for (const auto& [known, facts] : module.kernels) {
-        if (known == wanted) return make_kernel(loaded.module(known).kernel(facts.name));
+        if (known == wanted) return make_kernel(loaded.module(known).kernel(facts.name), nullptr);
       }
     }
     std::vector<std::string_view> names;

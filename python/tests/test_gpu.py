@@ -258,3 +258,69 @@ def test_a_time_limit(baton, kernels):
         stream.synchronize(timeout=0.001)
     stream.synchronize()
     assert stream.done
+
+
+@pytest.fixture
+def tutorials(torch, monkeypatch, tmp_path):
+    pytest.importorskip("triton", reason="Triton is not installed")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    import triton_tutorials
+    return triton_tutorials
+
+
+def test_triton_descriptors_clusters_and_pdl(baton, torch, tutorials):
+    """Launched by Baton in place of Triton's own driver; the same kernels by Triton agree."""
+    import triton
+    from triton.tools.tensor_descriptor import TensorDescriptor
+    a, b = (torch.randn(rows, 256, device="cuda").half() for rows in (256, 192))
+    want = a.float() @ b.float().T
+    triton.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+
+    def matmuls():
+        host, device = (torch.zeros(256, 192, device="cuda").half() for _ in range(2))
+        tutorials.persistent_matmul[(3,)](
+            *(TensorDescriptor.from_tensor(each, [64, 64]) for each in (a, b, host)), 256, 192, 256,
+            PROGRAMS=3, BM=64, BN=64, BK=64)
+        tutorials.persistent_matmul_device[(3,)](a, b, device, 256, 192, 256, PROGRAMS=3, BM=64, BN=64,
+                                                 BK=64)
+        return host, device
+    by_triton = matmuls()
+    with baton_package.triton.on("cuda:0"):
+        by_baton = matmuls()
+        x, out = torch.randn(4096, device="cuda"), torch.zeros(4096, device="cuda")
+        tutorials.scale_after[(8,)](x, out, 4096, 3.0, BLOCK=512, num_ctas=2, launch_pdl=True)
+    torch.cuda.synchronize()
+    for own, theirs in zip(by_baton, by_triton):
+        assert torch.equal(own, theirs)
+        assert torch.allclose(own.float(), want, rtol=1e-2, atol=1e-1)
+    assert torch.equal(out, 3 * x)
+
+
+def test_a_capture_of_torch_tensors(baton, torch, tutorials, tmp_path):
+    import triton
+
+    def step(x, w):
+        rows, inner = x.shape
+        h = torch.empty_like(x)
+        tutorials.scale_after[(triton.cdiv(x.numel(), 256),)](x, h, x.numel(), 0.5, BLOCK=256)
+        y = torch.empty(rows, w.shape[1], device=x.device, dtype=x.dtype)
+        tutorials.matmul[(triton.cdiv(rows, 64), triton.cdiv(w.shape[1], 64))](
+            h, w, y, rows, w.shape[1], inner, BM=64, BN=64, BK=32)
+        return y
+
+    def example(rows):
+        return (torch.randn(rows, 128, device="cuda").half(),
+                torch.randn(128, 192, device="cuda").half())
+    program = baton_package.capture(step, example(64), example(1024), device="cuda:0",
+                                    sizes={"x": ("M", None)}, weights=["w"])
+    edge, = baton_package.check(program, device="cuda:0", rewrite="auto").edges
+    assert edge.verdict == "proven"
+    baton_package.bundle(program, tmp_path / "step.baton")
+    x, w = example(512)
+    for each in (program, baton_package.Program(tmp_path / "step.baton")):
+        for rewrite in ("off", "auto"):
+            out = each.bind(device="cuda:0", rewrite=rewrite)(x=x, w=w)["out"]
+            torch.cuda.synchronize()
+            assert torch.allclose(out.float(), 0.5 * x.float() @ w.float(), rtol=1e-2, atol=1e-1)
+    hole = baton_package.capture(lambda x, w: step(x, w).relu(), example(64), device="cuda:0").holes
+    assert [each.name for each in hole] == ["aten.relu.default"]

@@ -51,3 +51,11 @@ def test_wrong_calls(functions):
         baton_package.load_library(DATA / "no.so")
     with pytest.raises(baton_package.Error):
         baton_package.load_library(DATA / "kernels.cu")
+
+
+def test_a_source_is_compiled_with_options(baton):
+    library = DATA / "tvm_0_27_source.so"
+    assert list(baton_package.load_library(library, baton.target, options=["--std=c++20"])) == [
+        "scale_kernel"]
+    with pytest.raises(baton_package.CompileError):
+        baton_package.load_library(library, baton.target, options=["-Dfloat=3"])

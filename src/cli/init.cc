@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "baton/program.h"
@@ -7,6 +8,7 @@
 #include "cli/counted.h"
 #include "tools/basics.h"
 #include "tools/files.h"
+#include "tools/library_kernels.h"
 #include "tools/program_draft.h"
 #include "tools/reference_script.h"
 
@@ -33,9 +35,18 @@ void init(const InitCommand& command, Output& output) {
   const std::filesystem::path script = target.parent_path() / (stem + "_reference.py");
   if (command.reference) require_new(script);
   output.progress("read and try the kernels");
-  const tools::ProgramDraft draft = tools::draft_program(
-      command.file,
-      {.entries = command.entries, .arch = command.arch, .folder = target.parent_path()});
+  std::filesystem::path kernels = command.file;
+  tools::DraftOptions options{
+      .entries = command.entries, .arch = command.arch, .folder = target.parent_path()};
+  const std::optional<tools::LibraryKernels> library = tools::library_kernels(command.file);
+  if (library) {
+    kernels = target.parent_path() / (stem + library->ending);
+    require_new(kernels);
+    tools::write_file(kernels, library->bytes);
+    options.functions = library->functions;
+  }
+  json["image"] = library ? nlohmann::ordered_json(kernels.string()) : nullptr;
+  const tools::ProgramDraft draft = tools::draft_program(kernels, options);
   std::string reference;
   if (command.reference) {
     const Program program =
@@ -48,6 +59,7 @@ void init(const InitCommand& command, Output& output) {
   json["reference"] = command.reference ? nlohmann::ordered_json(script.string()) : nullptr;
   json["kernels"] = draft.kernels;
   for (const std::string& remark : draft.remarks) output.warning(remark);
+  if (library) output.line("wrote {}: the kernels of {}", kernels.string(), command.file.string());
   output.line("wrote {}: {}; check the lines marked \"guess\", then: baton run {}", target.string(),
               counted(draft.kernels.size(), "kernel"), target.string());
   if (command.reference) {

@@ -27,6 +27,10 @@ constexpr std::uint32_t kBlock = 256;
 // Guesses for kernels whose shared memory is made for smaller blocks.
 constexpr std::uint32_t kSmallerBlocks[] = {128, 64, 32};
 
+// Guesses for what a call by launch metadata passes.
+constexpr std::uint32_t kDynamicShared = 16384;
+constexpr std::uint32_t kMapBox = 16;
+
 // The size of a draft's buffers: elements along one axis, or of a square.
 enum class Extent : std::uint8_t { kLine, kSquare };
 
@@ -118,10 +122,11 @@ struct DraftKernel {
   const KernelFacts* facts = nullptr;
   std::string name;
   std::vector<std::string> buffers;    // lines of [buffers], without the shape: see `write`
-  std::vector<std::string> arguments;  // as TOML
+  std::vector<std::string> arguments;  // as TOML, without boxes of tensor maps
   std::vector<std::string> guesses;    // about arguments
   Extent extent = Extent::kLine;
-  std::uint32_t block = kBlock;  // threads, unless the kernel requires others
+  std::uint32_t block = kBlock;                // threads, unless the kernel requires others
+  const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };
 
 std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
@@ -155,18 +160,56 @@ std::string scalar_argument(const ParamFacts& param) {
   return counts ? "\"N\"" : "1";
 }
 
+const FunctionMetadata* find_function(const std::vector<FunctionMetadata>& functions,
+                                      const KernelFacts& facts) {
+  const auto found = std::ranges::find_if(functions, [&](const FunctionMetadata& function) {
+    return function.symbol() == facts.name && facts.params &&
+           function.parameters().size() == facts.params->size();
+  });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+// The parameter with the type that launch metadata declares, where the image tells none.
+ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& parameter) {
+  const std::optional<DType> dtype = parameter.type.dtype();
+  if (param.kind == ParamKind::kUnknown && dtype && size_of(*dtype) == param.size) {
+    param.kind = ParamKind::kScalar;
+    param.dtype = dtype;
+    param.type = to_string(*dtype);
+  }
+  return param;
+}
+
+// A number whose type only launch metadata tells.
+std::string typed(const ParamFacts& param, std::string value) {
+  return fmt::format("{{ {} = {} }}", to_string(*param.dtype), value);
+}
+
 DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
-                         bool is_only) {
+                         bool is_only, const FunctionMetadata* launched) {
   if (!facts.params) {
     throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
                 printable(facts.name));
   }
-  DraftKernel kernel{&facts, name, {}, {}, {}, Extent::kLine};
+  DraftKernel kernel{&facts, name, {}, {}, {}, Extent::kLine, kBlock, launched};
   const std::vector<image::ParamUse> uses = uses_of(file, facts);
   for (std::size_t i = 0; i < facts.params->size(); ++i) {
-    const ParamFacts& param = (*facts.params)[i];
+    const ParamFacts& image_param = (*facts.params)[i];
+    const bool is_map = launched != nullptr && launched->parameters()[i].tensor_map;
+    const ParamFacts param =
+        launched == nullptr ? image_param : declared(image_param, launched->parameters()[i]);
     const image::ParamUse* const use = i < uses.size() ? &uses[i] : nullptr;
     const std::string own = is_only ? fmt::format("p{}", i) : fmt::format("{}_{}", name, i);
+    if (is_map) {
+      kernel.buffers.push_back(
+          fmt::format("{} = {{ dtype = \"f32\", shape = [@], role = \"inout\", init = \"random\" }}"
+                      "  # tensor map; guess: all of it",
+                      own));
+      kernel.arguments.push_back(
+          fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [@] }} }}", own));
+      kernel.guesses.push_back(fmt::format("argument {} (tensor map)", i));
+      continue;
+    }
     switch (param.kind) {
       case ParamKind::kPointer:
         kernel.buffers.push_back(buffer_line(own, param, use));
@@ -174,7 +217,9 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
         break;
       case ParamKind::kScalar:
       case ParamKind::kInteger:
-        kernel.arguments.push_back(scalar_argument(param));
+        kernel.arguments.push_back(image_param.kind == ParamKind::kUnknown
+                                       ? typed(param, scalar_argument(param))
+                                       : scalar_argument(param));
         kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
         break;
       case ParamKind::kBytes:
@@ -203,6 +248,28 @@ std::string with_shape(const std::string& line, Extent extent) {
   return result;
 }
 
+// What the launch metadata says about every launch. Its values come with a call, so they are
+// guesses here.
+std::string metadata_lines(const FunctionMetadata& function) {
+  std::string text = fmt::format(
+      "# a call passes these launch values: {}\n",
+      function.operands().empty() ? "none" : fmt::to_string(fmt::join(function.operands(), ", ")));
+  const auto passes = [&](std::string_view operand) {
+    return std::ranges::find(function.operands(), operand) != function.operands().end();
+  };
+  if (passes("cluster.x") || passes("cluster.y") || passes("cluster.z")) {
+    text += "cluster = [1]  # guess\n";
+  }
+  if (passes("dynamic_smem_bytes")) {
+    text += fmt::format("shared = {}  # guess: dynamic shared memory in bytes\n", kDynamicShared);
+  }
+  if (function.cooperative()) text += "cooperative = true  # as every launch\n";
+  if (function.pdl()) {
+    text += "pdl    = \"auto\"  # every launch allows PDL; \"on\" vouches for the edge before it\n";
+  }
+  return text;
+}
+
 std::string step_of(const DraftKernel& kernel) {
   std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
   const auto& required = kernel.facts->required_block;
@@ -217,7 +284,14 @@ std::string step_of(const DraftKernel& kernel) {
   } else {
     text += fmt::format("block  = [{}]  # guess\n", threads);
   }
-  text += fmt::format("args   = [{}]", fmt::join(kernel.arguments, ", "));
+  if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
+  std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
+  const std::string box =
+      kernel.extent == Extent::kLine ? fmt::to_string(kMapBox) : fmt::format("{0}, {0}", kMapBox);
+  for (std::size_t at = 0; (at = arguments.find('@', at)) != std::string::npos; at += box.size()) {
+    arguments.replace(at, 1, box);
+  }
+  text += fmt::format("args   = [{}]", arguments);
   if (!kernel.guesses.empty())
     text += fmt::format("  # guess: {}", fmt::join(kernel.guesses, ", "));
   return text + "\n";
@@ -380,8 +454,8 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   std::vector<DraftKernel> kernels;
   std::map<std::string, int> used;
   for (const KernelFacts& facts : all) {
-    DraftKernel kernel =
-        draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used), all.size() == 1);
+    DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
+                                      all.size() == 1, find_function(options.functions, facts));
     if (const auto failure = choose_sizes(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
     }

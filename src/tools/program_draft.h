@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "baton/metadata.h"
+
 namespace baton::tools {
 
 // A program file for kernels that have none: what `baton init` writes.
@@ -18,13 +20,15 @@ struct DraftOptions {
   std::string arch = {};                  // empty: that of the simulated H200
   // The program file's folder: the draft names the kernels' file relative to it.
   std::filesystem::path folder = {};
+  // How kernels are launched, by their symbols, where launch metadata says it.
+  std::vector<FunctionMetadata> functions = {};
 };
 
 // Drafts a program with one step for each kernel of a source or an image. Types, read and written
 // parameters and required blocks come from the kernels' facts. Sizes, grids and values of scalars
 // are guesses. Each kernel is tried on the simulated GPU, so that buffers are large enough for what
-// the draft passes. Throws the errors of compiling and reading, and kInvalidInput for a file
-// without kernels.
+// the draft passes. Launch metadata adds types of arguments, and what a launch has. Throws the
+// errors of compiling and reading, and kInvalidInput for a file without kernels.
 ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions& options);
 
 }  // namespace baton::tools

@@ -6,7 +6,7 @@ import sys
 import tomllib
 import unittest
 
-from baton import Case, main
+from baton import ROOT, Case, main
 
 SOURCE = """\
 extern "C" __global__ void saxpy(float* y, const float* x, float a, int n) {
@@ -54,6 +54,35 @@ class Init(Case):
         self.assertIn("# guess", text)
         self.ok("run", "p.toml", "--set", "N=300")
         self.ok("check", "p.toml")
+
+    def test_a_library_with_launch_metadata(self):
+        """The metadata adds what the image does not tell: types, launch values, flags."""
+        library = ROOT / "tests/golden/metadata/tvm_0_27_ptx.so"
+        self.ok("init", library, "-o", "p.toml")
+        self.assertTrue((self.folder / "p.ptx").read_bytes().startswith(b"//"))
+        text = (self.folder / "p.toml").read_text(encoding="utf-8")
+        program = tomllib.loads(text)
+        self.assertEqual(program["kernels"]["rows_kernel"], {"ptx": "p.ptx"})
+        rows = next(step for step in program["steps"] if step["launch"] == "rows_kernel")
+        self.assertEqual(rows["cluster"], [1])
+        self.assertIn("shared", rows)
+        self.assertIn("# a call passes these launch values: grid.x, cluster.x, block.x, "
+                      "dynamic_smem_bytes", text)
+        maps = next(step for step in program["steps"] if step["launch"] == "map_kernel")
+        self.assertIn("tensor_map", maps["args"][1])
+        self.ok("check", "p.toml", "--device", "sim:h200")
+
+    def test_a_library_with_a_source(self):
+        self.ok("init", ROOT / "tests/golden/metadata/tvm_0_27_source.so", "-o", "p.toml")
+        self.assertIn("scale_kernel(", (self.folder / "p.cu").read_text(encoding="utf-8"))
+        program = tomllib.loads((self.folder / "p.toml").read_text(encoding="utf-8"))
+        self.assertEqual(program["kernels"]["scale_kernel"], {"source": "p.cu"})
+        self.fails(2, "p.toml exists already", "init",
+                   ROOT / "tests/golden/metadata/tvm_0_27_source.so", "-o", "p.toml")
+
+    def test_metadata_without_code(self):
+        self.fails(2, "neither an image nor a CUDA source", "init",
+                   ROOT / "tests/golden/metadata/tvm_0_27.tvm_meta.json", "-o", "p.toml")
 
     def test_a_reference(self):
         self.write("k.cu", SOURCE)
