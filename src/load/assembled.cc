@@ -8,6 +8,7 @@
 #include "base/overloaded.h"
 #include "compile/link/device_linker.h"
 #include "driver/driver.h"
+#include "load/fewer_kernels.h"
 
 namespace baton::load {
 namespace {
@@ -33,9 +34,20 @@ bool any_is_even(const std::vector<ProgramStep>& steps) {
   return std::ranges::any_of(steps, [](const ProgramStep& step) { return is_even(step); });
 }
 
-std::optional<Image> assembled(const Device& device, const Image& ptx) {
+std::optional<Image> assembled(const Device& device, const Image& ptx,
+                               const WantedKernels& wanted) {
   if (device.driver().simulator == nullptr) return std::nullopt;
-  return compiler::assemble(ptx, device.compile_arch());
+  const std::string arch = device.compile_arch();
+  if (!wanted.empty()) {
+    try {
+      const std::string fewer = with_kernels(ptx.bytes(), ptx.name(), wanted);
+      if (auto code = compiler::assemble(Image::from_bytes(fewer, ptx.name()), arch)) return code;
+      // Something else in the module may name a kernel that is not wanted.
+    } catch (const Error&) {
+      return std::nullopt;  // what loading says of the PTX is clearer
+    }
+  }
+  return compiler::assemble(ptx, arch);
 }
 
 }  // namespace
@@ -46,8 +58,8 @@ bool needs_registers(const Program& program) {
                              [](const ProgramKernel& kernel) { return is_even(kernel.launch); });
 }
 
-Module load_assembled(const Device& device, const Image& ptx) {
-  if (const auto code = assembled(device, ptx)) {
+Module load_assembled(const Device& device, const Image& ptx, const WantedKernels& wanted) {
+  if (const auto code = assembled(device, ptx, wanted)) {
     const Image both[] = {ptx, *code};
     try {
       return Module::load(device, both);
@@ -58,8 +70,8 @@ Module load_assembled(const Device& device, const Image& ptx) {
   return Module::load(device, ptx);
 }
 
-Module load_assembled(const Device& device, Compiled compiled) {
-  compiled.cubin = assembled(device, compiled.ptx);
+Module load_assembled(const Device& device, Compiled compiled, const WantedKernels& wanted) {
+  compiled.cubin = assembled(device, compiled.ptx, wanted);
   if (compiled.cubin) {
     try {
       return Module::load(device, compiled);

@@ -118,5 +118,36 @@ TEST_F(KernelEntries, AnAssemblerGivesTheRegistersOfPtx) {
       registers(text + "launch = { placement = \"even\" }\n" + steps, false, RewriteMode::kOff));
 }
 
+// A library's module has many kernels, and assembling takes most of the time of a check.
+TEST_F(KernelEntries, OnlyTheProgramsKernelsAreAssembled) {
+  const Device device = open_device();
+  if (!is_simulated(device)) GTEST_SKIP() << "a GPU's driver assembles PTX";
+  if (!compiler::find_toolkit().nvjitlink) GTEST_SKIP() << "there is no nvJitLink";
+  const auto kernel = [](const std::string& head) {
+    return head +
+           "(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 1; ret; }\n";
+  };
+  const std::string ptx = ".version 8.7\n.target sm_90a\n.address_size 64\n" +
+                          kernel("// .globl first\n.visible .entry first") +
+                          kernel(".entry second") + kernel(".visible .entry third");
+  const std::string text = buffer("x", "i32", "[64]", "inout", "zeros") +
+                           "[kernels]\nk = { ptx = \"k.ptx\", entry = \"second\" }\n"
+                           "[[steps]]\nlaunch = \"k\"\ngrid = [1]\nblock = [1]\nargs = [\"x\"]\n";
+  const auto registers = [&](const std::string& image, const std::string& symbol) {
+    file("k.ptx", image);
+    PrepareOptions options;
+    options.assemble = true;
+    const Executable executable = Executable::prepare(program(text), device, options);
+    return executable.module("k").kernel(symbol).facts().registers;
+  };
+  EXPECT_TRUE(registers(ptx, "second"));
+  EXPECT_FALSE(registers(ptx, "first"));
+  EXPECT_FALSE(registers(ptx, "third"));
+  // Something else needs a kernel that the program does not launch.
+  const std::string table = ".visible .global .align 8 .u64 table[1] = {third};\n";
+  EXPECT_TRUE(registers(ptx + table, "second"));
+  EXPECT_TRUE(registers(ptx + table, "third"));
+}
+
 }  // namespace
 }  // namespace baton::session_test

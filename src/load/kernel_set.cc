@@ -10,19 +10,40 @@
 namespace baton::load {
 namespace {
 
+// The program's kernels of a module that comes as PTX; none where one is not found, which is told
+// when the module is loaded.
+WantedKernels wanted_of(const KernelDefinition& definition, const KernelModule& report,
+                        const Image& ptx) {
+  WantedKernels wanted;
+  try {
+    const ImageFacts facts = read_facts(ptx);
+    const KernelEntries entries(facts, report.compiled ? &*report.compiled : nullptr,
+                                definition.name);
+    for (const ProgramKernel* kernel : definition.kernels) {
+      wanted.insert(std::string(entries.of(*kernel).name));
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  return wanted;
+}
+
 // The rewritten PTX, which the driver compiles; or what it was made from, where that does not load.
-Module load_module(const Device& device, KernelModule& report, bool assemble) {
+Module load_module(const Device& device, const KernelDefinition& definition, KernelModule& report,
+                   bool assemble) {
   if (report.rewritten) {
     try {
       if (!report.compiled) {
-        return assemble ? load_assembled(device, *report.rewritten)
+        return assemble ? load_assembled(device, *report.rewritten,
+                                         wanted_of(definition, report, *report.rewritten))
                         : Module::load(device, *report.rewritten);
       }
       Compiled compiled = *report.compiled;
       compiled.ptx = *report.rewritten;
       compiled.cubin.reset();
-      return assemble ? load_assembled(device, std::move(compiled))
-                      : Module::load(device, compiled);
+      if (!assemble) return Module::load(device, compiled);
+      const WantedKernels wanted = wanted_of(definition, report, *report.rewritten);
+      return load_assembled(device, std::move(compiled), wanted);
     } catch (const Error& refusal) {
       const ErrorCode code = refusal.code();
       if (code != ErrorCode::kInvalidInput && code != ErrorCode::kUnsupported) throw;
@@ -37,7 +58,7 @@ Module load_module(const Device& device, KernelModule& report, bool assemble) {
   }
   if (report.compiled) return Module::load(device, *report.compiled);
   if (assemble && report.image->kind() == ImageKind::kPtx) {
-    return load_assembled(device, *report.image);
+    return load_assembled(device, *report.image, wanted_of(definition, report, *report.image));
   }
   return Module::load(device, *report.image);
 }
@@ -64,7 +85,7 @@ void KernelSet::load(KernelDefinition definition, const Device& device, const Lo
   at_kernel(*definition.kernels[0], [&] {
     make(definition, device.compile_arch(), options.use_cache, report);
     rewrites.apply(definition, report);
-    modules_.push_back(load_module(device, report, assemble_));
+    modules_.push_back(load_module(device, definition, report, assemble_));
     rewrites.insist(definition, report);
   });
   const Module& module = modules_.back();

@@ -75,12 +75,13 @@ BoundLaunch bind(const Footprint& footprint, std::span<const GivenArgument> argu
     bound.why = *touched.unknown;
     out.accesses.push_back(bound);
   }
-  std::vector<std::optional<std::uint64_t>> scalars;
   if (footprint.waits == Footprint::Waits::kSometimes) {
-    scalars = scalars_of(arguments);
+    const auto scalars = scalars_of(arguments);
+    out.waits = footprint.waits_for_certain(any_thread(arguments, scalars, block, grid));
     out.by_value = true;
+  } else {
+    out.waits = footprint.waits_for_certain({});
   }
-  out.waits = footprint.waits_for_certain(block, grid, scalars);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "pdl/deciding.h"
 #include "pdl/equalities.h"
 #include "pdl/instruction.h"
 #include "pdl/register_webs.h"
@@ -62,6 +63,7 @@ class CodeReader {
     split_webs(code_, whole_);
     index();
     code_.equalities = find_equalities(code_);
+    code_.deciding = find_deciding(code_);
     return std::move(code_);
   }
 

@@ -135,6 +135,7 @@ struct Code {
   ptx::VisitOrder order;  // the order in which dataflow analyses visit the operations
   // By register: the operations that read it, in whatever way. Loads read local memory.
   ptx::UseLists users;
+  std::vector<bool> deciding;  // by value (deciding.h)
 
   // What stands among the registers, after the last one: local memory, as elements of one size in
   // bits, and the carry flag.

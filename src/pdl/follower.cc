@@ -22,8 +22,8 @@ bool gives_first(const Operation& operation) {
 
 }  // namespace
 
-Follower::Follower(const Code& code, const KnownThread& thread)
-    : code_(code), thread_(thread), values_(code.values()) {
+Follower::Follower(const Code& code, const KnownThread& thread, const std::vector<bool>& wanted)
+    : code_(code), thread_(thread), wanted_(wanted), values_(code.values()) {
   run();
 }
 
@@ -31,6 +31,7 @@ Follower::Follower(const Code& code, const KnownThread& thread, const Follower& 
                    const EarlyThreads* early)
     : code_(code),
       thread_(thread),
+      wanted_(everything.wanted_),
       early_(early),
       everything_(&everything),
       values_(code.values()) {
@@ -39,13 +40,14 @@ Follower::Follower(const Code& code, const KnownThread& thread, const Follower& 
 
 void Follower::run() {
   for (std::uint32_t id = 0; id < code_.registers; ++id) {
-    if (code_.unset[id]) values_[id] = Value::varies();
+    if (code_.unset[id] || !wanted_[id]) values_[id] = Value::varies();
   }
   give_up_parts();
   Solver solver(*this, code_.order, code_.users, values_);
   solver.reach(0);
   solver.run();
   reached_ = solver.reached();
+  evaluations_ = solver.evaluations();
 }
 
 void Follower::evaluate(std::uint32_t at, Solver& solver) const {
@@ -101,9 +103,16 @@ std::span<const std::uint32_t> Follower::followers(const Operation& operation) c
   return next;
 }
 
+// Whether anything is told of what it defines: what may hold anything stays so.
+bool Follower::may_tell_more(const Operation& operation) const {
+  return std::ranges::any_of(operation.defines, [this](std::uint32_t id) {
+    return values_[id].state != Value::State::kVaries;
+  });
+}
+
 void Follower::define(std::uint32_t at, Solver& solver) const {
   const Operation& operation = code_.operations[at];
-  if (operation.defines.empty()) return;
+  if (!may_tell_more(operation)) return;
   const Guard passes = guard(operation);
   if (passes != Guard::kTrue) {
     for (std::size_t k = 0; k < operation.kept.size(); ++k) {

@@ -36,7 +36,10 @@ class Follower {
   using Solver = ptx::SparseSolver<Follower>;
   enum class Guard : std::uint8_t { kTrue, kFalse, kEither };
 
-  Follower(const Code& code, const KnownThread& thread);
+  // `wanted`: the values that are followed, by value of Code; the others may hold anything.
+  Follower(const Code& code, const KnownThread& thread, const std::vector<bool>& wanted);
+  // Those that decide where threads go, and which signals they give.
+  Follower(const Code& code, const KnownThread& thread) : Follower(code, thread, code.deciding) {}
   // Follows some of the threads, or a part of what they do. `everything`: what all threads of their
   // warp do. `early`: they are behind no wait; null: they may be.
   Follower(const Code& code, const KnownThread& thread, const Follower& everything,
@@ -56,6 +59,7 @@ class Follower {
   // Where the thread may go on.
   std::span<const std::uint32_t> followers(const Operation& operation) const;
   Value of(const ValueSource& source) const;
+  std::uint64_t evaluations() const { return evaluations_; }  // of operations, that it took
 
   void evaluate(std::uint32_t at, Solver& solver) const;
   // Ranges grow to their hull, a few times.
@@ -64,6 +68,7 @@ class Follower {
  private:
   void run();
   void give_up_parts();
+  bool may_tell_more(const Operation& operation) const;
   void define(std::uint32_t at, Solver& solver) const;
   Value special(SpecialRegister name) const;
   Value of_warp(std::size_t index) const;
@@ -78,10 +83,12 @@ class Follower {
 
   const Code& code_;
   const KnownThread& thread_;
+  const std::vector<bool>& wanted_;
   const EarlyThreads* const early_ = nullptr;
   const Follower* const everything_ = this;
   std::vector<Value> values_;  // by register
   std::vector<bool> reached_;  // by operation
+  std::uint64_t evaluations_ = 0;
 };
 
 }  // namespace baton::overlap

@@ -143,16 +143,11 @@ Footprint unknown_footprint(std::string kernel, std::optional<bool> waits,
   return out;
 }
 
-bool Footprint::waits_for_certain(const std::array<std::uint32_t, 3>& block,
-                                  const std::array<std::uint32_t, 3>& grid,
-                                  std::span<const std::optional<std::uint64_t>> params) const {
+bool Footprint::waits_for_certain(const KnownThread& any) const {
   if (waits == Waits::kAll || waits == Waits::kOne) return true;
   if (waits != Waits::kSometimes || code == nullptr) return false;
-  KnownThread thread;
-  thread.block = block;
-  thread.grid = grid;
-  thread.index = {{0, 0, 0}};
-  thread.params = params;
+  KnownThread thread = any;
+  thread.tid = thread.index = {{0, 0, 0}};
   if (follow_thread(*code, thread).always_waits) return true;
   thread.tid.reset();
   thread.warp = 0;

@@ -14,6 +14,7 @@
 
 #include "pdl/order.h"
 #include "pdl/origin.h"
+#include "pdl/thread.h"
 #include "pdl/unseen.h"
 #include "ptx/ast.h"
 
@@ -55,11 +56,9 @@ struct Footprint {
   std::vector<Origin> conditions, stored;  // as in KernelOrigins
 
   // Whether some thread of the grid waits for certain, which keeps the grid from ending before the
-  // launch that it depends on; for kSometimes it takes the launch to tell. `params`: the values of
-  // scalars, by index.
-  bool waits_for_certain(const std::array<std::uint32_t, 3>& block,
-                         const std::array<std::uint32_t, 3>& grid,
-                         std::span<const std::optional<std::uint64_t>> params) const;
+  // launch that it depends on. For kSometimes it takes the launch to tell: `any` is any thread of
+  // it.
+  bool waits_for_certain(const KnownThread& any) const;
 
   std::shared_ptr<const Code> code;                // null where there is no PTX
   std::vector<bool> ordering_ops, behind_barrier;  // as in WaitOrdering

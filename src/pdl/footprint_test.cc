@@ -191,21 +191,60 @@ TEST(Footprint, APathWithoutTheWaitCounts) {
   EXPECT_EQ(text_of(found), "read p0");
   EXPECT_EQ(found.waits, Waits::kSometimes);
   // Thread 0 of block 0 waits if n is greater than 0.
-  const std::array<std::uint32_t, 3> one = {1, 1, 1}, block = {128, 1, 1};
-  using Params = std::vector<std::optional<std::uint64_t>>;
-  EXPECT_TRUE(found.waits_for_certain(block, one, Params{{}, {}, {}, 100}));
-  EXPECT_FALSE(found.waits_for_certain(block, one, Params{{}, {}, {}, 0}));
-  EXPECT_FALSE(found.waits_for_certain(block, one, Params{}));
+  const auto waits = [&](const std::vector<std::optional<std::uint64_t>>& params) {
+    KnownThread any;
+    any.block = {{128, 1, 1}};
+    any.grid = {{1, 1, 1}};
+    any.params = params;
+    return found.waits_for_certain(any);
+  };
+  EXPECT_TRUE(waits({{}, {}, {}, 100}));
+  EXPECT_FALSE(waits({{}, {}, {}, 0}));
+  EXPECT_FALSE(waits({}));
+}
+
+// As FlashInfer's kernels for decoding do: without a mask of blocks, all of them work and wait.
+TEST(Footprint, ANullPointerInAStructMayTellThatAThreadWaits) {
+  const auto module = ptx::ParsedModule::parse(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 8 .b8 p[24]) {
+.reg .b64 %d<9>; .reg .b32 %r<9>; .reg .pred %p<3>;
+ld.param.u64 %d1, [p+16]; setp.eq.s64 %p1, %d1, 0; @%p1 bra WORK;
+cvta.to.global.u64 %d2, %d1; ld.global.u8 %r1, [%d2]; setp.eq.u32 %p2, %r1, 0; @%p2 bra DONE;
+WORK: griddepcontrol.wait; ld.param.u64 %d3, [p]; cvta.to.global.u64 %d3, %d3;
+st.global.u32 [%d3], 1;
+DONE: ret; }
+)",
+                                               "k.ptx");
+  const Footprint found = read_footprint(module, *module->function("k"), {32, 1, 1});
+  EXPECT_EQ(found.waits, Waits::kSometimes);
+  const auto waits = [&](GivenArgument given) {
+    given.kind = GivenArgument::Kind::kStruct;
+    const BoundLaunch bound = bind(found, std::span(&given, 1), {32, 1, 1}, {1, 1, 1},
+                                   [](std::string_view, bool) { return MemoryId{9}; });
+    EXPECT_TRUE(bound.by_value);
+    return bound.waits;
+  };
+  const std::vector<GivenArgument::Field> one = {{0, MemoryId{1}, 0}};
+  EXPECT_TRUE(waits({.fields = one, .numbers = {{16, 8, 0}}}));
+  EXPECT_FALSE(waits({.fields = {{0, MemoryId{1}, 0}, {16, MemoryId{2}, 0}}}));
+  EXPECT_FALSE(waits({.fields = one})) << "the mask is not known";
+  EXPECT_FALSE(waits({.fields = one, .numbers = {{16, 4, 0}}})) << "its upper half is not known";
 }
 
 TEST(Footprint, AGuardMayCompareTheExtentOfTheGrid) {
   const Footprint found = footprint_of(
       "mov.u32 %r3, %nctaid.y; setp.ne.u32 %p1, %r3, 4; @%p1 bra OVER;\n"
       "griddepcontrol.wait;\nOVER: ret;");
-  const std::array<std::uint32_t, 3> block = {32, 1, 1};
-  using Params = std::vector<std::optional<std::uint64_t>>;
-  EXPECT_TRUE(found.waits_for_certain(block, {1, 4, 1}, Params{}));
-  EXPECT_FALSE(found.waits_for_certain(block, {4, 3, 1}, Params{}));
+  const auto waits = [&](const std::array<std::uint32_t, 3>& grid) {
+    KnownThread any;
+    any.block = {{32, 1, 1}};
+    any.grid = grid;
+    return found.waits_for_certain(any);
+  };
+  EXPECT_TRUE(waits({1, 4, 1}));
+  EXPECT_FALSE(waits({4, 3, 1}));
 }
 
 TEST(Footprint, NothingIsLeftOfAnUnknownValueTimesZero) {

@@ -86,11 +86,8 @@ class OrderFinder {
       if (operation.kind == Kind::kEnd && unwaited[at]) result.every_thread_waits = false;
     }
     result.a_thread_waits = result.every_thread_waits;
-    const std::uint32_t ordering_barrier =
-        result.waits ? find_ordering_barrier(Meeting::kBlock, result) : kNone;
-    const std::uint32_t ordering_cluster = result.waits && meets_in_cluster()
-                                               ? find_ordering_barrier(Meeting::kCluster, result)
-                                               : kNone;
+    const auto [ordering_barrier, ordering_cluster] =
+        result.waits ? find_ordering_barriers(result) : OrderingBarriers{};
     if (ordering_cluster != kNone) {
       cluster_passed_.seed(0, {0, 0});
       cluster_passed_.run();
@@ -213,23 +210,48 @@ class OrderFinder {
     return arrives_at(meeting, operation) && operation.instruction->has("relaxed");
   }
 
-  // The number of times that a meeting must have been passed for a thread to be behind a wait;
-  // kNone: it does not tell. A thread of the block is followed that waits for certain and arrives
-  // after that. All take part in each completion: behind the first one that the thread arrives at
-  // after its wait, all are ordered. Each block of a cluster has such a thread.
-  std::uint32_t find_ordering_barrier(Meeting meeting, WaitOrdering& result) const {
-    const bool disturbed = std::ranges::any_of(
-        code_.operations,
-        [meeting](const Operation& operation) { return disturbs(meeting, operation); });
+  bool is_disturbed(Meeting meeting) const {
+    return std::ranges::any_of(code_.operations, [meeting](const Operation& operation) {
+      return disturbs(meeting, operation);
+    });
+  }
+
+  // By Meeting: the number of times that it must have been passed for a thread to be behind a wait;
+  // kNone: it does not tell.
+  struct OrderingBarriers {
+    std::uint32_t block = kNone, cluster = kNone;
+  };
+
+  // A thread of the block is followed that waits for certain and arrives after that. All take part
+  // in each completion: behind the first one that the thread arrives at after its wait, all are
+  // ordered. Each block of a cluster has such a thread.
+  OrderingBarriers find_ordering_barriers(WaitOrdering& result) const {
+    OrderingBarriers best;
+    std::vector<Meeting> meetings;
+    std::vector<std::uint32_t*> fewest;  // by meeting
+    if (!is_disturbed(Meeting::kBlock)) {
+      meetings.push_back(Meeting::kBlock);
+      fewest.push_back(&best.block);
+    }
+    if (meets_in_cluster() && !is_disturbed(Meeting::kCluster)) {
+      meetings.push_back(Meeting::kCluster);
+      fewest.push_back(&best.cluster);
+    }
     const std::uint64_t count =
         std::uint64_t{std::max(block_[0], 1u)} * std::max(block_[1], 1u) * std::max(block_[2], 1u);
     const std::uint32_t most = code_.operations.size() <= kFewOperations ? kMaxThreads : 1;
-    std::uint32_t best = kNone;
     const auto consider = [&](const KnownThread& thread) {
-      const ThreadFacts facts = follow_thread(code_, thread, meeting);
-      if (!facts.always_waits) return;
-      result.a_thread_waits = true;
-      if (!disturbed && facts.meets_others) best = std::min(best, facts.barriers_before_wait + 1);
+      const ThreadFacts facts = follow_thread(code_, thread, meetings);
+      result.a_thread_waits |= facts.always_waits;
+      for (std::size_t k = 0; k < meetings.size(); ++k) {
+        const MeetingFacts& found = facts.meetings[k];
+        if (found.meets_others) *fewest[k] = std::min(*fewest[k], found.arrivals_before_wait + 1);
+      }
+    };
+    // No further thread tells more.
+    const auto is_done = [&] {
+      return result.a_thread_waits &&
+             std::ranges::all_of(fewest, [](const std::uint32_t* passes) { return *passes == 1; });
     };
     for (std::uint32_t n = 0; n < most && std::uint64_t{n} * kWarpThreads < count; ++n) {
       KnownThread thread;
@@ -241,13 +263,13 @@ class OrderFinder {
                       row / std::max(block_[1], 1u)};
       }
       consider(thread);
-      if (best == 1) break;
+      if (is_done()) break;
       if (!elects_ || block_[0] == 0) continue;
       thread.tid.reset();
       thread.warp = n;
       thread.leads = true;
       consider(thread);
-      if (best == 1) break;
+      if (is_done()) break;
     }
     return best;
   }

@@ -31,6 +31,7 @@ class OriginAnalysis {
     Solver solver(*this, code.order, code.users, values_);
     for (std::uint32_t at = 0; at < code.operations.size(); ++at) solver.reach(at);
     solver.run();
+    out.evaluations = solver.evaluations();
     for (const Operation& operation : code.operations) collect(operation);
   }
 

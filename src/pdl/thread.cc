@@ -15,32 +15,60 @@ using Guard = Follower::Guard;
 
 constexpr std::uint32_t kMostBarriersCounted = 8;  // more are not counted
 
+// By operation: whether the thread may come there without a certain one that `stops` it.
+template <typename Stops>
+std::vector<bool> reached_without(const Follower& follower, const Stops& stops) {
+  const std::vector<Operation>& operations = follower.code().operations;
+  const std::uint32_t begin = 0;
+  return ptx::reachable(operations.size(), std::span(&begin, 1),
+                        [&](std::uint32_t at, const auto& go) {
+                          const Operation& operation = operations[at];
+                          const bool ends = operation.kind == Kind::kTrap || stops(at);
+                          if (ends && follower.guard(operation) == Guard::kTrue) return;
+                          for (const std::uint32_t to : follower.followers(operation)) go(to);
+                        });
+}
+
 class FactFinder {
  public:
-  FactFinder(const Follower& follower, Meeting meeting)
-      : follower_(follower), code_(follower.code()), meeting_(meeting) {}
+  explicit FactFinder(const Follower& follower) : follower_(follower), code_(follower.code()) {}
 
-  ThreadFacts facts() const {
-    BarriersBeforeWait barriers{*this};
-    ptx::DataflowSolver<BarriersBeforeWait> solver(barriers, code_.order);
-    solver.seed(0, 0);
-    solver.run();
-    ThreadFacts facts{.always_waits = true, .barriers_before_wait = 0};
-    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
-      if (!solver.is_reached(at)) continue;
-      if (code_.operations[at].kind == Kind::kEnd) facts.always_waits = false;
-      facts.barriers_before_wait =
-          std::max(facts.barriers_before_wait, barriers.after(at, solver.state(at)));
+  ThreadFacts facts(std::span<const Meeting> meetings) const {
+    ThreadFacts facts;
+    facts.meetings.resize(meetings.size());
+    const std::vector<bool> unwaited = reached_without(
+        follower_, [&](std::uint32_t at) { return code_.operations[at].kind == Kind::kWait; });
+    facts.always_waits = true;
+    for (std::uint32_t at = 0; at < code_.operations.size() && facts.always_waits; ++at) {
+      facts.always_waits = !(unwaited[at] && code_.operations[at].kind == Kind::kEnd);
     }
-    if (facts.barriers_before_wait >= kMostBarriersCounted) facts.barriers_before_wait = kNone;
-    facts.meets_others = facts.always_waits && facts.barriers_before_wait != kNone &&
-                         fewest_barriers() > facts.barriers_before_wait;
+    if (!facts.always_waits) return facts;
+    for (std::size_t k = 0; k < meetings.size(); ++k) {
+      MeetingFacts& found = facts.meetings[k];
+      found.arrivals_before_wait = most_arrivals(meetings[k]);
+      found.meets_others = found.arrivals_before_wait != kNone &&
+                           fewest_arrivals(meetings[k]) > found.arrivals_before_wait;
+    }
     return facts;
   }
 
  private:
-  std::uint32_t fewest_barriers() const {
-    BarriersPassed barriers{*this};
+  // Before the wait, on any path; kNone: too many to count.
+  std::uint32_t most_arrivals(Meeting meeting) const {
+    BarriersBeforeWait barriers{*this, meeting};
+    ptx::DataflowSolver<BarriersBeforeWait> solver(barriers, code_.order);
+    solver.seed(0, 0);
+    solver.run();
+    std::uint32_t most = 0;
+    for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
+      if (solver.is_reached(at)) most = std::max(most, barriers.after(at, solver.state(at)));
+    }
+    return most >= kMostBarriersCounted ? kNone : most;
+  }
+
+  // Until the thread ends, on any path.
+  std::uint32_t fewest_arrivals(Meeting meeting) const {
+    BarriersPassed barriers{*this, meeting};
     ptx::DataflowSolver<BarriersPassed> solver(barriers, code_.order);
     solver.seed(0, {0});
     solver.run();
@@ -56,6 +84,7 @@ class FactFinder {
   struct BarriersBeforeWait {
     using State = std::uint32_t;
     const FactFinder& finder;
+    const Meeting meeting;
 
     static bool join(State& into, State from) {
       if (from <= into) return false;
@@ -73,7 +102,7 @@ class FactFinder {
     State after(std::uint32_t at, State passed) const {
       if (finder.stops(at)) return passed;
       const Operation& operation = finder.code_.operations[at];
-      const bool arrives = arrives_at(finder.meeting_, operation) || operation.disturbs;
+      const bool arrives = arrives_at(meeting, operation) || operation.disturbs;
       return std::min(passed + (arrives ? 1 : 0), kMostBarriersCounted);
     }
   };
@@ -84,6 +113,7 @@ class FactFinder {
       std::uint32_t fewest = kNone;
     };
     const FactFinder& finder;
+    const Meeting meeting;
 
     static bool join(State& into, State from) {
       if (from.fewest >= into.fewest) return false;
@@ -95,7 +125,7 @@ class FactFinder {
       const Operation& operation = finder.code_.operations[at];
       const bool is_certain = finder.follower_.guard(operation) == Guard::kTrue;
       if (operation.kind == Kind::kTrap && is_certain) return;
-      if (arrives_at(finder.meeting_, operation) && is_certain) {
+      if (arrives_at(meeting, operation) && is_certain) {
         passed.fewest = std::min(passed.fewest + 1, kMostBarriersCounted);
       }
       for (const std::uint32_t to : finder.follower_.followers(operation)) emit(to, passed);
@@ -111,7 +141,6 @@ class FactFinder {
 
   const Follower& follower_;
   const Code& code_;
-  const Meeting meeting_;
 };
 
 }  // namespace
@@ -128,29 +157,22 @@ bool passes(Meeting meeting, const Operation& operation) {
          operation.instruction->has("cluster") && operation.instruction->has("wait");
 }
 
-ThreadFacts follow_thread(const Code& code, const KnownThread& thread, Meeting meeting) {
-  if (!thread.leads) return FactFinder(Follower(code, thread), meeting).facts();
+ThreadFacts follow_thread(const Code& code, const KnownThread& thread,
+                          std::span<const Meeting> meetings) {
+  if (!thread.leads) return FactFinder(Follower(code, thread)).facts(meetings);
   KnownThread any = thread;
   any.leads = false;
   const Follower everything(code, any);
-  return FactFinder(Follower(code, thread, everything), meeting).facts();
+  return FactFinder(Follower(code, thread, everything)).facts(meetings);
 }
 
 std::vector<Value> find_values(const Code& code, const KnownThread& thread) {
-  return Follower(code, thread).values();
+  return Follower(code, thread, std::vector<bool>(code.values(), true)).values();
 }
 
 std::vector<bool> find_reachable_unordered(const Code& code, const KnownThread& thread,
                                            const std::vector<bool>& stops) {
-  const Follower follower(code, thread);
-  const std::uint32_t begin = 0;
-  return ptx::reachable(code.operations.size(), std::span(&begin, 1),
-                        [&](std::uint32_t at, const auto& go) {
-                          const Operation& operation = code.operations[at];
-                          const bool ends = operation.kind == Kind::kTrap || stops[at];
-                          if (ends && follower.guard(operation) == Guard::kTrue) return;
-                          for (const std::uint32_t to : follower.followers(operation)) go(to);
-                        });
+  return reached_without(Follower(code, thread), [&](std::uint32_t at) { return stops[at]; });
 }
 
 }  // namespace baton::overlap

@@ -40,17 +40,21 @@ enum class Meeting : std::uint8_t { kBlock, kCluster };
 bool arrives_at(Meeting meeting, const Operation& operation);
 bool passes(Meeting meeting, const Operation& operation);
 
-struct ThreadFacts {
-  bool always_waits = false;  // on every path that ends the thread without an error
-  // How often at the most it arrives at the meeting before its wait; kNone: there is no telling.
-  std::uint32_t barriers_before_wait = kNone;
-  // It always waits, and arrives at the meeting after that before it ends. What the other threads
-  // pass when it has ended orders nothing.
+struct MeetingFacts {
+  // How often at the most the thread arrives there before its wait; kNone: there is no telling.
+  std::uint32_t arrivals_before_wait = kNone;
+  // It always waits, and arrives there after that before it ends. What the other threads pass when
+  // it has ended orders nothing.
   bool meets_others = false;
 };
 
+struct ThreadFacts {
+  bool always_waits = false;           // on every path that ends the thread without an error
+  std::vector<MeetingFacts> meetings;  // as asked for
+};
+
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread,
-                          Meeting meeting = Meeting::kBlock);
+                          std::span<const Meeting> meetings = {});
 
 // By register: what it may hold, over all times that such a thread has it.
 std::vector<Value> find_values(const Code& code, const KnownThread& thread);

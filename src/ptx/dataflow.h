@@ -224,10 +224,11 @@ class SparseSolver {
   }
 
   void run() {
-    while (!pending_.empty()) analysis_.evaluate(pending_.take(), *this);
+    for (; !pending_.empty(); ++evaluations_) analysis_.evaluate(pending_.take(), *this);
   }
 
   const std::vector<bool>& reached() const { return reached_; }  // by node
+  std::uint64_t evaluations() const { return evaluations_; }     // that it took
 
  private:
   static constexpr bool kWidens = requires(Analysis analysis, Value& into, const Value& from) {
@@ -250,6 +251,7 @@ class SparseSolver {
   std::vector<Value>& values_;
   std::vector<bool> reached_;           // by node
   std::vector<std::uint32_t> changes_;  // by variable, where the analysis widens
+  std::uint64_t evaluations_ = 0;
 };
 
 }  // namespace baton::ptx
