@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "baton/check.h"
 #include "baton/edge.h"
 #include "baton/schedule.h"
 #include "metamorphosis.h"
@@ -47,6 +48,9 @@ struct GeneratedChain {
 
 // The text of the kernel of a launch, without its module.
 std::string kernel_text(const GeneratedLaunch& launch, const std::string& name);
+// The module of the chains' kernels, and the name of a kernel in it.
+std::string module_text(std::span<const GeneratedChain> chains);
+std::string kernel_name(std::size_t chain, std::size_t launch);
 
 struct ChainOutcome {
   EdgeVerdict verdict = EdgeVerdict::kProven;  // the worst of all edges
@@ -57,6 +61,9 @@ struct ChainOutcome {
   // nothing above is known.
   std::string broken;
 };
+
+// What is said of the edges of the chains, as launches of one program.
+std::vector<EdgeReport> edges_of(std::span<const GeneratedChain> chains);
 
 // Judges the chains and runs them under each schedule. Chains share programs, so that hundreds a
 // second are held. Not thread-safe.

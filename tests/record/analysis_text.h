@@ -1,0 +1,15 @@
+#pragma once
+
+// Everything that the analysis of a program says, as text.
+
+#include <vector>
+
+#include "record/recorded_program.h"
+#include "record/section.h"
+
+namespace baton::record {
+
+// The sections are the same for every program, in one order.
+std::vector<Section> analysis_of(const RecordedProgram& program);
+
+}  // namespace baton::record

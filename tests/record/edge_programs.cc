@@ -1,0 +1,98 @@
+#include "record/edge_programs.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <regex>
+
+#include "baton/check.h"
+#include "baton/executable.h"
+#include "baton/program.h"
+#include "record/step_program.h"
+
+namespace baton::record {
+namespace {
+
+std::string edges_text(std::span<const EdgeReport> edges) {
+  std::string out;
+  auto to = std::back_inserter(out);
+  for (const EdgeReport& edge : edges) {
+    fmt::format_to(to, "{}-{} {} {} {} {}: {}; {}", edge.from, edge.to, to_string(edge.verdict),
+                   to_string(edge.cause), edge.programmatic ? "early" : "full",
+                   to_string(edge.decision), edge.reason, edge.decision_reason);
+    if (edge.room) {
+      fmt::format_to(to, "; room {} {} {} {}", edge.room->held, edge.room->beside, edge.room->share,
+                     edge.room->limit);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+// The kernels of chains stand in a file of the process.
+std::string without_paths(const std::string& text) {
+  static const std::regex kPath("[^ ]*baton_generated_[0-9]+\\.ptx");
+  return std::regex_replace(text, kPath, "chains.ptx");
+}
+
+std::string launches_text(const CheckReport& report) {
+  std::string out;
+  auto to = std::back_inserter(out);
+  for (const LaunchReport& launch : report.launches) {
+    fmt::format_to(to, "{} {} {} {} {} padding {} {}", launch.number, launch.kernel,
+                   launch.executions, launch.skipped, launch.conditional, launch.padding,
+                   launch.placement);
+    if (launch.config) {
+      fmt::format_to(to, " shared {} attributes {}", launch.config->shared,
+                     launch.config->attributes.size());
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string notes_text(const CheckReport& report) {
+  std::string out;
+  for (const ParallelReport& parallel : report.parallels) {
+    out += fmt::format("parallel of {}: {}\n", parallel.branches, to_string(parallel.verdict));
+    for (const std::string& conflict : parallel.conflicts) out += conflict + "\n";
+  }
+  for (const std::string& warning : report.warnings) out += warning + "\n";
+  if (report.objection) out += report.objection->message() + '\n';
+  return out;
+}
+
+}  // namespace
+
+EdgeProgram chain_edges(const ChainFamily& family, std::uint64_t number) {
+  const std::uint64_t first = number * kChainsAtOnce + 1;
+  std::vector<verdicts::GeneratedChain> chains;
+  for (std::uint64_t k = 0; k < kChainsAtOnce; ++k) chains.push_back(family.generate(first + k));
+  return {fmt::format("{}/{}", family.name, first),
+          {{"edges", without_paths(edges_text(verdicts::edges_of(chains)))}}};
+}
+
+EdgeProgram step_edges(std::uint64_t number) {
+  static const Device kDevice = Device::open("sim");
+  EdgeProgram program{fmt::format("steps/{}", number), {}};
+  const std::string text = step_program(number);
+  PrepareOptions options;
+  options.pdl = number % 16 == 0 ? PdlMode::kOn : number % 16 == 1 ? PdlMode::kOff : PdlMode::kAuto;
+  options.use_cache = false;
+  try {
+    Executable executable = Executable::prepare(
+        Program::from_text(text, "steps.toml", BATON_SOURCE_DIR "/src/session/testdata"), kDevice,
+        options);
+    const CheckReport report = executable.check();
+    program.sections = {{"edges", edges_text(report.edges)},
+                        {"launches", launches_text(report)},
+                        {"notes", notes_text(report)}};
+  } catch (const Error& refused) {
+    // Without the path of the file.
+    program.sections = {{"edges", ""}, {"launches", ""}, {"notes", refused.message() + "\n"}};
+  }
+  program.sections.push_back({"program", text});
+  return program;
+}
+
+}  // namespace baton::record

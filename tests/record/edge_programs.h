@@ -1,0 +1,26 @@
+#pragma once
+
+// Programs whose edges are recorded as `baton check` reports them.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/chain_families.h"
+#include "record/section.h"
+
+namespace baton::record {
+
+struct EdgeProgram {
+  std::string name;
+  std::vector<Section> sections;
+};
+
+inline constexpr std::uint64_t kChainsAtOnce = 32, kStepPrograms = 240;
+
+// kChainsAtOnce chains of a family in one program.
+EdgeProgram chain_edges(const ChainFamily& family, std::uint64_t number);
+// Random steps of all kinds, over the kernels of src/session/testdata/edges.ptx.
+EdgeProgram step_edges(std::uint64_t number);
+
+}  // namespace baton::record

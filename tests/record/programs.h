@@ -1,0 +1,17 @@
+#pragma once
+
+// The programs whose analysis is recorded.
+
+#include <vector>
+
+#include "record/chain_families.h"
+#include "record/recorded_program.h"
+
+namespace baton::record {
+
+std::vector<RecordedProgram> chain_programs(const ChainFamily& family);
+std::vector<RecordedProgram> number_programs();
+// Every kernel of PTX files in the repository, each behind itself and its neighbours.
+std::vector<RecordedProgram> file_programs();
+
+}  // namespace baton::record

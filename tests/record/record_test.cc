@@ -1,0 +1,56 @@
+// The analysis is compared with a record of everything that it says about some thousand kernels. A
+// change of the record is no error in itself: it shows what a change of the analysis did.
+//
+// UPDATE=1 renews the record. BATON_RECORD_DUMP=FOLDER writes what is said, as text.
+
+#include <gtest/gtest.h>
+
+#include "ptx/isa.h"
+#include "record/analysis_text.h"
+#include "record/form_text.h"
+#include "record/programs.h"
+#include "record/record_file.h"
+
+namespace baton::record {
+namespace {
+
+void hold(const std::string& name, const std::vector<RecordedProgram>& programs) {
+  RecordFile record(name);
+  for (const RecordedProgram& program : programs) {
+    record.add(program.name, analysis_of(program));
+    if (record.differs() && GTEST_FLAG_GET(fail_fast)) break;
+  }
+  if (const std::string difference = record.end(); !difference.empty()) {
+    ADD_FAILURE() << difference;
+  }
+}
+
+TEST(Record, Instructions) {
+  RecordFile record("instructions");
+  for (const ptx::Form& form : ptx::forms()) {
+    record.add(std::string(form.name), {{"shape", form_text(form)}});
+  }
+  if (const std::string difference = record.end(); !difference.empty()) {
+    ADD_FAILURE() << difference;
+  }
+}
+
+TEST(Record, Numbers) {
+  hold("numbers", number_programs());
+}
+
+TEST(Record, Files) {
+  hold("files", file_programs());
+}
+
+class RecordOfChains : public testing::TestWithParam<ChainFamily> {};
+
+TEST_P(RecordOfChains, Analysis) {
+  hold(GetParam().name, chain_programs(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, RecordOfChains, testing::ValuesIn(chain_families()),
+                         [](const auto& family) { return family.param.name; });
+
+}  // namespace
+}  // namespace baton::record

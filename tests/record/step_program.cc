@@ -1,0 +1,185 @@
+#include "record/step_program.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace baton::record {
+namespace {
+
+// A kernel with its parameters: 'r' reads a buffer, 'w' writes one, 'n' is a number, 'p' points to
+// pointers.
+struct Kernel {
+  const char* name;
+  const char* params;
+};
+constexpr Kernel kKernels[] = {
+    {"late", "rw"},        {"late", "rw"},       {"late", "rw"},         {"ahead", "rrw"},
+    {"ahead", "rrw"},      {"overwrites", "w"},  {"never", "rw"},        {"idle", ""},
+    {"returns", "rwn"},    {"eager", "rw"},      {"eager", "rw"},        {"one_waits", "rw"},
+    {"counts", ""},        {"counted", "w"},     {"non_coherent", "rw"}, {"indirect", "pw"},
+    {"adds_offset", "rw"}, {"hands_over", "rw"}, {"reads_beyond", "rwn"}};
+
+constexpr char kHead[] = R"([symbols]
+N = 4
+Z = 0
+[buffers]
+w = { dtype = "i32", shape = [128], role = "weight", init = "ones" }
+u = { dtype = "i32", shape = [128], role = "input", init = "ones" }
+x = { dtype = "i32", shape = [128], role = "inout", init = "zeros" }
+y = { dtype = "i32", shape = [128], role = "output", init = "zeros" }
+z = { dtype = "i32", shape = [128], role = "scratch" }
+s = { dtype = "i32", shape = [128], role = "state", init = "zeros" }
+go = { dtype = "i32", shape = [1], role = "state", init = "zeros" }
+k = { dtype = "i32", shape = [4, 32], role = "cache", init = "zeros", frozen = "go[0]" }
+pointers = { dtype = "u64", shape = [1], role = "input", init = "zeros" }
+v = { dtype = "i32", shape = [], role = "inout", init = "zeros", variable = "late.counter" }
+)";
+
+class StepProgram {
+ public:
+  explicit StepProgram(std::uint64_t seed) : random_(seed) {
+    const std::uint64_t count = 2 + pick(4);
+    const std::string steps = list(count, 0);
+    used_.insert("late");  // which has the variable
+    for (const std::string& name : used_) {
+      text_ += fmt::format("[kernels.{0}]\nptx = \"edges.ptx\"\nentry = \"{0}\"\n", name);
+    }
+    text_ += "[[steps]]\nrepeat = 1\nsteps = " + steps + "\n";
+  }
+
+  std::string text() const { return kHead + text_; }
+
+ private:
+  std::uint64_t pick(std::uint64_t count) { return random_() % count; }
+  bool chance(unsigned percent) { return pick(100) < percent; }
+  std::string any(std::initializer_list<const char*> choices) {
+    return choices.begin()[pick(choices.size())];
+  }
+
+  // Steps that follow one another.
+  std::string list(std::uint64_t count, unsigned depth) {
+    std::string text = "[ ";
+    for (std::uint64_t k = 0; k < count; ++k) text += (k == 0 ? "" : ", ") + step(depth);
+    return text + " ]";
+  }
+
+  std::string step(unsigned depth) {
+    const std::uint64_t kind = pick(depth < 2 ? 26 : 20);
+    if (kind == 0) return fmt::format("{{ fill = {{ buffer = \"{}\", value = 0 }} }}", written());
+    if (kind == 1) {
+      return fmt::format("{{ copy = {{ from = \"{} + {}\", to = \"{} + {}\", count = 16 }} }}",
+                         read(), 16 * pick(4), written(), 64 + 16 * pick(3));
+    }
+    if (kind < 20) return launch("");
+    if (kind < 23) {
+      const std::string index = fmt::format("i{}", depth);
+      indexes_.push_back(index);
+      const std::string text =
+          fmt::format("{{ repeat = {}, index = \"{}\", steps = {} }}", any({"2", "3", "1", "5"}),
+                      index, list(1 + pick(3), depth + 1));
+      indexes_.pop_back();
+      return text;
+    }
+    if (kind == 23) {
+      return fmt::format("{{ if = {{ buffer = \"go\" }}, steps = {} }}",
+                         list(1 + pick(2), depth + 1));
+    }
+    if (kind == 24 && chance(50)) {
+      return fmt::format("{{ while = {{ buffer = \"go\", at_most = 3 }}, steps = {} }}",
+                         list(1 + pick(2), depth + 1));
+    }
+    return parallel(depth);
+  }
+
+  // The first branch may record events that launches of the others come after.
+  std::string parallel(unsigned depth) {
+    std::string text = "{ parallel = [ ";
+    const std::uint64_t branches = 2 + pick(2);
+    std::vector<std::string> events;
+    for (std::uint64_t k = 0; k < branches; ++k) {
+      std::string branch;
+      const std::uint64_t count = 1 + pick(3);
+      for (std::uint64_t n = 0; n < count; ++n) {
+        std::string more;
+        if (!events.empty() && k > 0 && chance(50)) {
+          more += fmt::format(", after = [\"{}\"]", events[pick(events.size())]);
+        }
+        std::string recorded;
+        if (k + 1 < branches && chance(50)) {
+          recorded = fmt::format("e{}", events_++);
+          more += fmt::format(
+              ", {} = \"{}\"",
+              any({"programmatic_event", "programmatic_event", "launch_completion_event"}),
+              recorded);
+        }
+        branch += branch.empty() ? "" : ", ";
+        branch += chance(85) || !more.empty() ? launch(more) : step(depth + 1);
+        if (!recorded.empty()) events.push_back(recorded);
+      }
+      text += fmt::format("{}[ {} ]", k == 0 ? "" : ", ", branch);
+    }
+    return text + " ] }";
+  }
+
+  std::string launch(const std::string& more) {
+    const Kernel& kernel = kKernels[pick(std::size(kKernels))];
+    used_.insert(kernel.name);
+    std::string arguments;
+    for (const char* param = kernel.params; *param != '\0'; ++param) {
+      if (!arguments.empty()) arguments += ", ";
+      arguments += *param == 'n'   ? any({"4", "0", "1", "\"N\"", "32", "\"N - 1\""})
+                   : *param == 'p' ? "\"pointers\""
+                                   : place(*param == 'w' ? written() : read());
+    }
+    std::string options = more;
+    if (chance(25)) {
+      options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
+    }
+    if (chance(10)) options += ", placement = \"even\"";
+    if (chance(5)) options += ", cooperative = true";
+    return fmt::format("{{ launch = \"{}\", grid = [{}], block = [{}], args = [{}]{} }}",
+                       kernel.name, chance(4) ? "\"Z\"" : any({"1", "1", "2"}),
+                       any({"4", "4", "8", "32"}), arguments, options);
+  }
+
+  std::string read() { return any({"x", "x", "y", "y", "z", "w", "w", "u", "s", "k"}); }
+  std::string written() {
+    return chance(6) ? any({"w", "u", "v", "k"}) : any({"x", "x", "y", "y", "z", "s"});
+  }
+  std::string place(const std::string& buffer) {
+    if (buffer == "v") return "\"v\"";
+    const std::uint64_t offset = any_offset();
+    if (chance(15)) {
+      return fmt::format("{{ buffer = \"{}\", offset = {}, count = {} }}", buffer, offset,
+                         any({"4", "32", "64"}));
+    }
+    if (!indexes_.empty() && chance(40)) {
+      return fmt::format("\"{} + {} * {}\"", buffer, any({"4", "8", "1"}),
+                         indexes_[pick(indexes_.size())]);
+    }
+    return offset == 0 ? fmt::format("\"{}\"", buffer) : fmt::format("\"{} + {}\"", buffer, offset);
+  }
+  std::uint64_t any_offset() {
+    static constexpr std::uint64_t kOffsets[] = {0, 0, 0, 0, 1, 3, 4, 5, 32, 60, 64};
+    return kOffsets[pick(std::size(kOffsets))];
+  }
+
+  std::mt19937_64 random_;
+  std::string text_;
+  std::set<std::string> used_;  // kernels
+  std::vector<std::string> indexes_;
+  unsigned events_ = 0;
+};
+
+}  // namespace
+
+std::string step_program(std::uint64_t seed) {
+  return StepProgram(seed).text();
+}
+
+}  // namespace baton::record

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace baton::record {
+
+// A program file of random steps over the kernels of src/session/testdata/edges.ptx. Some are
+// refused.
+std::string step_program(std::uint64_t seed);
+
+}  // namespace baton::record
