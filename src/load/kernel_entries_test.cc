@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "base/file.h"
 #include "compile/nvrtc/toolkit.h"
 #include "session/test_program.h"
 
@@ -130,11 +133,14 @@ TEST_F(KernelEntries, OnlyTheProgramsKernelsAreAssembled) {
   const std::string ptx = ".version 8.7\n.target sm_90a\n.address_size 64\n" +
                           kernel("// .globl first\n.visible .entry first") +
                           kernel(".entry second") + kernel(".visible .entry third");
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.path() / "k.ptx";
   const std::string text = buffer("x", "i32", "[64]", "inout", "zeros") +
-                           "[kernels]\nk = { ptx = \"k.ptx\", entry = \"second\" }\n"
+                           "[kernels]\nk = { ptx = \"" + file.string() +
+                           "\", entry = \"second\" }\n"
                            "[[steps]]\nlaunch = \"k\"\ngrid = [1]\nblock = [1]\nargs = [\"x\"]\n";
   const auto registers = [&](const std::string& image, const std::string& symbol) {
-    file("k.ptx", image);
+    std::ofstream(file) << image;
     PrepareOptions options;
     options.assemble = true;
     const Executable executable = Executable::prepare(program(text), device, options);
