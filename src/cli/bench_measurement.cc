@@ -1,5 +1,6 @@
 #include "cli/bench_measurement.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -71,9 +72,11 @@ RunReport BenchMeasurement::one_pass(std::string_view name, baton::RunOptions op
   const auto start = std::chrono::steady_clock::now();
   options.progress = [this, name, runs, start](const RunProgress& progress) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    const double share = static_cast<double>(progress.run) / static_cast<double>(runs);
-    output_.progress(fmt::format("{}: run {} of {}", name, progress.run + 1, runs), share,
-                     passed.count());
+    const auto steps = static_cast<double>(std::max(progress.steps, std::uint64_t{1}));
+    const double done =
+        static_cast<double>(progress.run) + static_cast<double>(progress.steps_done) / steps;
+    output_.progress(fmt::format("{}: run {} of {}", name, progress.run + 1, runs),
+                     done / static_cast<double>(runs), passed.count());
   };
   return executable_.run(options);
 }

@@ -23,6 +23,17 @@
 namespace baton::cli {
 namespace {
 
+// The run that this check was for.
+std::string run_line(const std::filesystem::path& file, const CheckCommand& command) {
+  std::string line = "baton run " + file.string();
+  if (command.device) line += " --device " + *command.device;
+  for (const auto& [name, value] : command.symbols)
+    line += fmt::format(" --set {}={}", name, value);
+  if (command.pdl != PdlMode::kAuto) line += fmt::format(" --pdl {}", to_string(command.pdl));
+  if (command.rewrite) line += fmt::format(" --rewrite {}", to_string(*command.rewrite));
+  return line;
+}
+
 // Why nothing was checked of a file that a folder has; empty: it was.
 std::string check_images(const tools::CheckTarget& target, const FoundImages& found,
                          const Device& device, Output& output) {
@@ -102,7 +113,7 @@ void check_program(const CheckCommand& command, const std::filesystem::path& fil
   output.result()["next"] = nullptr;
   if (report.objection) throw std::move(*report.objection);
   std::string next = tools::rewrite_advice(named, device, options, bindings, report);
-  if (next.empty()) next = fmt::format("baton run {}", file.string());
+  if (next.empty()) next = run_line(file, command);
   output.result()["next"] = next;
   output.line("next: {}", next);
 }

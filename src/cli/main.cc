@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <variant>
@@ -25,13 +27,26 @@
 namespace baton::cli {
 namespace {
 
-// Set by the first SIGINT or SIGTERM; commands that run for long poll it. The second ends the
-// process.
+// Set by the first SIGINT or SIGTERM; commands that run for long poll it.
 std::atomic<bool> interrupted{false};
+std::atomic<std::int64_t> first_signal{0};  // when it came, in nanoseconds
 static_assert(std::atomic<bool>::is_always_lock_free, "it is set in a signal handler");
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "it is set in a signal handler");
+
+// A later signal ends the process. One that comes at once is the same wish: timeout(1) sends its
+// signal to the process and to its group.
+constexpr std::int64_t kSameWish = 100'000'000;
 
 void on_interrupt(int) {
-  if (interrupted.exchange(true)) _exit(exit_status(ErrorCode::kInterrupted));
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t at = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  std::int64_t first = 0;
+  if (first_signal.compare_exchange_strong(first, at)) {
+    interrupted = true;
+  } else if (at - first > kSameWish) {
+    _exit(exit_status(ErrorCode::kInterrupted));
+  }
 }
 
 void install_signal_handlers() {

@@ -68,8 +68,9 @@ baton::RunOptions run_options(const RunCommand& command, ExecutorKind executor,
         static_cast<double>(repeat);
     // A graph is one launch: it does not tell how many of its steps are done.
     const std::string steps_text =
-        in_graph ? fmt::format("one graph of {} steps", progress.steps)
-                 : fmt::format("{} of {} steps", progress.steps_done, progress.steps);
+        in_graph && progress.steps_done == 0
+            ? fmt::format("one graph of {} steps", progress.steps)
+            : fmt::format("{} of {} steps", progress.steps_done, progress.steps);
     output.progress(fmt::format("run {} of {}: {}, {}", progress.run + 1, repeat, steps_text,
                                 format_duration(passed.count())),
                     share, passed.count());

@@ -20,6 +20,19 @@ std::size_t longest_word(std::string_view text) {
   return longest;
 }
 
+// The same with words of a title such as "passes/request" cut after the stroke.
+std::size_t longest_part(std::string_view title) {
+  std::size_t longest = 0;
+  for (std::string_view word : words_of(title)) {
+    for (std::size_t end = word.find('/'); end != std::string_view::npos; end = word.find('/')) {
+      longest = std::max(longest, width_of(word.substr(0, end + 1)));
+      word.remove_prefix(end + 1);
+    }
+    longest = std::max(longest, width_of(word));
+  }
+  return longest;
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> row) {
@@ -30,8 +43,8 @@ void Table::add(std::vector<std::string> row) {
 Table::Extent Table::extent_of(std::size_t column) const {
   const std::string& title = columns_[column].title;
   Extent extent;
-  std::size_t word = longest_word(title);
-  const std::size_t title_word = word;
+  const std::size_t title_word = longest_word(title);
+  std::size_t word = 0;
   for (const auto& row : rows_) {
     extent.natural = std::max(extent.natural, width_of(row[column]));
     word = std::max(word, longest_word(row[column]));
@@ -39,12 +52,14 @@ Table::Extent Table::extent_of(std::size_t column) const {
   if (extent.natural == 0) return extent;
   const std::size_t cells = extent.natural;
   extent.natural = std::max(cells, width_of(title));
-  // Numbers are compared by eye: they stay whole.
+  // Numbers are compared by eye: they stay whole as long as the line has room for them.
   if (columns_[column].align == Align::kRight) {
     extent.words = extent.least = std::max(cells, title_word);
+    extent.broken = std::max(word, longest_part(title));
   } else {
-    extent.words = std::max(word, std::min(cells, kNarrowest));
+    extent.words = std::max({word, title_word, std::min(cells, kNarrowest)});
     extent.least = std::max(title_word, std::min(cells, kNarrowestBroken));
+    extent.broken = std::max(longest_part(title), std::min(cells, kNarrowestBroken));
   }
   return extent;
 }
@@ -59,7 +74,7 @@ std::vector<std::size_t> Table::widths(std::size_t line) const {
     if (widths.back() > 0) sum += kGap + widths.back();
   }
   // The widest of those that may be narrower gives way.
-  for (const auto limit : {&Extent::words, &Extent::least}) {
+  for (const auto limit : {&Extent::words, &Extent::least, &Extent::broken}) {
     while (sum > line) {
       std::size_t widest = columns_.size();
       for (std::size_t i = 0; i < columns_.size(); ++i) {

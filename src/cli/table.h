@@ -31,7 +31,8 @@ class Table {
 
   // Each line indented by two blanks and ended; the titles bold where there are colours. Where the
   // lines are too long for the terminal, titles and cells of left-aligned columns are wrapped
-  // between words, and, as far as that is not enough, inside words.
+  // between words, and, as far as that is not enough, inside words. At last titles are cut at
+  // strokes, and cells of right-aligned columns wrapped between words ("0 B of 227 KiB").
   std::string format(Terminal terminal) const;
 
  private:
@@ -39,7 +40,8 @@ class Table {
   struct Extent {
     std::size_t natural = 0;  // without wrapping; 0 for a column without a value
     std::size_t words = 0;    // with cells and title wrapped between words
-    std::size_t least = 0;    // with long words broken
+    std::size_t least = 0;    // with long words of left-aligned cells broken
+    std::size_t broken = 0;   // with titles broken at strokes, and right-aligned cells at blanks
   };
   Extent extent_of(std::size_t column) const;
   // Of each column, so that a line takes at most `line` columns where that is possible.

@@ -56,6 +56,23 @@ TEST(Table, WrapsBetweenWordsUnderTheColumn) {
             "  1 -> 2  12  short\n");
 }
 
+TEST(Table, AtLastTitlesAreCutAtStrokesAndNumbersBetweenWords) {
+  Table table({{"step"},
+               {"passes/request", Table::Align::kRight},
+               {"dynamic shared", Table::Align::kRight}});
+  table.add({"scale", "25.5", "0 B of 227 KiB"});
+  EXPECT_EQ(table.format({.width = 32}),
+            "  step      passes/      dynamic\n"
+            "            request       shared\n"
+            "  scale        25.5   0 B of 227\n"
+            "                             KiB\n");
+  EXPECT_EQ(table.format({.width = 25}),
+            "  step   passes/  dynamic\n"
+            "         request   shared\n"
+            "  scale     25.5   0 B of\n"
+            "                  227 KiB\n");
+}
+
 TEST(Table, LeavesOutColumnsWithoutAValue) {
   Table table({{"a"}, {"two words"}, {"b"}});
   table.add({"1", "", "2"});

@@ -64,10 +64,11 @@ Error explain(ErrorCode code, std::string reported, const std::optional<Finding>
 }  // namespace
 
 std::string describe(const Finding& finding) {
-  if (finding.kernel.empty()) return finding.message;
-  return fmt::format("kernel {}, block ({}), thread ({}): {}", finding.kernel,
+  const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
+  if (finding.kernel.empty()) return finding.message + times;
+  return fmt::format("kernel {}, block ({}), thread ({}): {}{}", finding.kernel,
                      fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "),
-                     finding.message);
+                     finding.message, times);
 }
 
 std::string describe(const Driver& driver, CUresult result) {

@@ -42,7 +42,7 @@ struct Finding {
   std::optional<std::uint64_t> tag;  // LaunchNote::tag of the launch of the first occurrence
 };
 
-// "kernel k, block (0, 0, 0), thread (3, 0, 0): reads …", without the place.
+// "kernel k, block (0, 0, 0), thread (3, 0, 0): reads … (24 times)", without the place.
 std::string describe(const Finding& finding);
 
 // What the caller of one kernel launch tells about it beyond what a CUDA driver is told.

@@ -1,5 +1,6 @@
 #include "image/ptx_reach.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,11 +21,15 @@ struct PtxReach::Summary {
   bool triggers = false;
   bool grid_sync = false;
   bool is_open = false;  // calls something that cannot be seen
+  int thread_axes = 1;
+  int block_axes = 1;
+  bool dynamic_shared = false;
 };
 
 struct PtxReach::Tables {
   std::unordered_map<const Function*, Summary> summaries;
   std::unordered_map<std::string_view, const ptx::Variable*> shared;
+  std::unordered_set<std::string_view> dynamic_shared;
 };
 
 namespace {
@@ -39,6 +44,17 @@ bool is_device_runtime(std::string_view name) {
 
 bool is_static_shared(const ptx::Variable& variable) {
   return variable.space == ptx::StateSpace::kShared && variable.linkage != "extern";
+}
+
+bool is_sized_by_launch(const ptx::Variable& variable) {
+  return variable.space == ptx::StateSpace::kShared && variable.linkage == "extern";
+}
+
+// 2 for "%tid.y" with the register "%tid"; 1 for another axis or another register.
+int axes_of(std::string_view operand, std::string_view special) {
+  if (!operand.starts_with(special)) return 1;
+  const std::string_view axis = operand.substr(special.size());
+  return axis == ".y" ? 2 : axis == ".z" ? 3 : 1;
 }
 
 }  // namespace
@@ -79,8 +95,10 @@ class PtxReach::Reader {
       // Where cooperative_groups' grid.sync() finds the workspace of a cooperative launch.
       const std::string_view source = i.operands[1].text;
       out_.grid_sync |= source == "%envreg1" || source == "%envreg2";
+      out_.thread_axes = std::max(out_.thread_axes, axes_of(source, "%tid"));
+      out_.block_axes = std::max(out_.block_axes, axes_of(source, "%ctaid"));
     }
-    if (tables_.shared.empty()) return;
+    if (tables_.shared.empty() && tables_.dynamic_shared.empty()) return;
     for (const InstructionOperand& operand : i.operands) names(operand);
   }
 
@@ -90,6 +108,7 @@ class PtxReach::Reader {
       if (found != tables_.shared.end() && named_.insert(found->second).second) {
         out_.shared.push_back(found->second);
       }
+      out_.dynamic_shared |= tables_.dynamic_shared.contains(operand.text);
     }
     for (const InstructionOperand& child : operand.children) names(child);
   }
@@ -140,6 +159,7 @@ PtxReach::PtxReach(const ptx::ParsedModule& module)
   for (const ptx::TopLevel& item : module.items()) {
     if (const auto* variable = std::get_if<ptx::Variable>(&item)) {
       if (is_static_shared(*variable)) tables_->shared.emplace(variable->name, variable);
+      if (is_sized_by_launch(*variable)) tables_->dynamic_shared.insert(variable->name);
     }
   }
 }
@@ -164,6 +184,7 @@ Reached PtxReach::from(const Function& kernel) {
   bool waits = false;
   bool triggers = false;
   bool grid_sync = false;
+  Reached out;
   std::vector<const Function*> pending = {&kernel};
   std::unordered_set<const Function*> seen = {&kernel};
   std::unordered_set<const ptx::Variable*> counted;
@@ -180,6 +201,9 @@ Reached PtxReach::from(const Function& kernel) {
     triggers |= here.triggers;
     grid_sync |= here.grid_sync;
     is_open |= here.is_open;
+    out.thread_axes = std::max(out.thread_axes, here.thread_axes);
+    out.block_axes = std::max(out.block_axes, here.block_axes);
+    out.dynamic_shared |= here.dynamic_shared;
     for (const ptx::Variable* variable : here.shared) {
       if (!counted.insert(variable).second) continue;
       const std::optional<PtxExtent> extent = extent_of(*variable);
@@ -193,7 +217,6 @@ Reached PtxReach::from(const Function& kernel) {
       if (seen.insert(callee).second) pending.push_back(callee);
     }
   }
-  Reached out;
   const auto known = [&](bool found) {
     return found || !is_open ? std::optional<bool>(found) : std::nullopt;
   };

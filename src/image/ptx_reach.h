@@ -17,6 +17,10 @@ struct Reached {
   std::optional<bool> waits;                   // griddepcontrol.wait
   std::optional<bool> triggers;                // griddepcontrol.launch_dependents
   std::optional<bool> grid_sync;               // %envreg1 or %envreg2
+  // As far as it is seen:
+  int thread_axes = 1;          // up to the last axis of %tid that is read
+  int block_axes = 1;           // likewise of %ctaid
+  bool dynamic_shared = false;  // names an extern variable in shared memory
 };
 
 // Answers for the kernels of one module; each function is looked at once. Not thread-safe. The

@@ -154,7 +154,14 @@ class GraphPlayer : public Player {
     launched_ = true;
     if (counts_.nodes != 0) instance_->launch(context.stream);
     end_.record(context.stream);
-    context.watch.wait([this] { return end_.done(); });
+    std::size_t mark = 0;
+    context.watch.wait([&] {
+      for (; mark < layout_.marks.size() && events_[mark].done() && reached(events_[mark]);
+           ++mark) {
+        context.steps_done = layout_.marks[mark];
+      }
+      return end_.done();
+    });
     if (device_.driver().simulator != nullptr && context.time_steps && context.log.first_run()) {
       count(context.log);
     }

@@ -308,8 +308,11 @@ TEST_F(GraphExecutor, AHangNamesStepAndEdge) {
                            launch("late", kZToY);
   for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
     Executable executable = prepare(text, kind);
+    std::uint64_t told = 0;
     try {
-      executable.run({.timeout = std::chrono::seconds(1)});
+      executable.run(
+          {.timeout = std::chrono::seconds(1),
+           .progress = [&](const RunProgress& progress) { told = progress.steps_done; }});
       FAIL();
     } catch (const Error& failure) {
       const std::string what = failure.what();
@@ -322,6 +325,9 @@ TEST_F(GraphExecutor, AHangNamesStepAndEdge) {
     }
     EXPECT_EQ(executable.report().steps[1].unfinished, 0u);
     EXPECT_EQ(executable.report().steps[2].unfinished, 1u);
+    if (kind == ExecutorKind::kGraph) {
+      EXPECT_EQ(told, 2u);
+    }
   }
 }
 

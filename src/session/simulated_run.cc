@@ -69,11 +69,13 @@ std::vector<std::string> SimulatedRun::collect(bind::Tape& tape, const play::Lau
   const auto launches = play::launch_texts(tape, tags, wanted);
   for (driver::Finding& finding : findings) {
     const auto launch = launches.find(finding.tag.value_or(0));
+    const std::string what = driver::describe(finding);
     FindingReport& added = report_.findings.emplace_back(to_report(std::move(finding)));
     if (launch != launches.end()) added.launch = launch->second;
     if (!added.error) continue;
-    errors.push_back(fmt::format("{}{}{}{}{}", added.where, added.where.empty() ? "" : ": ",
-                                 added.launch, added.launch.empty() ? "" : ": ", added.message));
+    const std::string place = added.where.empty() ? "" : added.where + ": ";
+    const std::string during = added.launch.empty() ? "" : added.launch + ": ";
+    errors.push_back(fmt::format("{}{}{}", place, during, what));
   }
   return errors;
 }

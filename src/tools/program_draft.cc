@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "baton/compile.h"
@@ -15,30 +15,38 @@
 #include "baton/image.h"
 #include "driver/finding_kind.h"
 #include "image/image_content.h"
+#include "image/ptx_reach.h"
 #include "image/ptx_use.h"
 #include "tools/basics.h"
+#include "tools/launch_guess.h"
+#include "tools/readable_names.h"
 
 namespace baton::tools {
 namespace {
 
 constexpr std::string_view kTrialDevice = "sim:h200";
 constexpr std::chrono::seconds kTrialLimit{20};
-constexpr std::uint32_t kBlock = 256;
-// Guesses for kernels whose shared memory is made for smaller blocks.
-constexpr std::uint32_t kSmallerBlocks[] = {128, 64, 32};
+// The time of all trials of one kernel, after which no further guess is tried.
+constexpr std::chrono::seconds kTrialsLimit{30};
 
 // Guesses for what a call by launch metadata passes.
 constexpr std::uint32_t kDynamicShared = 16384;
-constexpr std::uint32_t kMapBox = 16;
 
-// The size of a draft's buffers: elements along one axis, or of a square.
-enum class Extent : std::uint8_t { kLine, kSquare };
+// N by the extent of buffers: in the draft, and in trials. Each extent has a trial whose value is
+// smaller than a block and no multiple of a warp, so that the kernel's own bounds count.
+struct Sides {
+  std::int64_t draft;
+  std::array<std::int64_t, 2> trials;
+  std::string_view shape;
+  std::string_view box;  // of a tensor map
+};
+constexpr Sides kSides[] = {{1 << 20, {4096, 100}, R"("N")", "16"},
+                            {512, {64, 20}, R"("N", "N")", "16, 16"},
+                            {128, {16, 6}, R"("N", "N", "N")", "16, 16, 16"}};
 
-// The values of N: in the draft, and in trials. Each trial has a value that is smaller than a block
-// and no multiple of a warp, so that the kernel's own bounds count.
-constexpr std::int64_t kLineElements = 1 << 20, kSquareSide = 1024;
-constexpr std::int64_t kTrialLines[] = {4096, 100};
-constexpr std::int64_t kTrialSquares[] = {64, 20};
+const Sides& sides_of(Extent extent) {
+  return kSides[static_cast<std::size_t>(extent)];
+}
 
 // Where the kernels come from, as a program file says it.
 struct KernelFile {
@@ -92,13 +100,18 @@ KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& o
   return kernels;
 }
 
-// Returns the uses of each parameter in the PTX; empty without PTX.
-std::vector<image::ParamUse> uses_of(const KernelFile& file, const KernelFacts& kernel) {
+// What the PTX of a kernel tells; nothing without PTX.
+struct KernelUse {
+  std::vector<image::ParamUse> params;
+  image::Reached reached;
+};
+
+KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
   if (!file.ptx) return {};
   const auto module = image::ptx_of(*file.ptx);
   const ptx::Function* const function = module->function(kernel.name);
-  if (function != nullptr && function->has_body) return image::param_uses(*function);
-  return {};
+  if (function == nullptr || !function->has_body) return {};
+  return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
 }
 
 // A word that a program file takes as a name: of the plain name of a kernel.
@@ -121,11 +134,11 @@ std::string plain_name(const KernelFacts& kernel) {
 struct DraftKernel {
   const KernelFacts* facts = nullptr;
   std::string name;
-  std::vector<std::string> buffers;    // lines of [buffers], without the shape: see `write`
-  std::vector<std::string> arguments;  // as TOML, without boxes of tensor maps
-  std::vector<std::string> guesses;    // about arguments
-  Extent extent = Extent::kLine;
-  std::uint32_t block = kBlock;                // threads, unless the kernel requires others
+  std::vector<std::string> buffers;            // lines of [buffers], without the shape: see `write`
+  std::vector<std::string> arguments;          // as TOML, without boxes of tensor maps
+  std::vector<std::string> guesses;            // about arguments
+  std::vector<LaunchGuess> launches;           // the likeliest first
+  LaunchGuess launch;                          // the chosen one
   const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };
 
@@ -185,14 +198,34 @@ std::string typed(const ParamFacts& param, std::string value) {
   return fmt::format("{{ {} = {} }}", to_string(*param.dtype), value);
 }
 
+// Launch metadata says itself what the call passes: see `metadata_lines`.
+std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
+  std::vector<LaunchGuess> left;
+  for (LaunchGuess& guess : guesses) {
+    guess.shared = 0;
+    guess.cooperative = false;
+    const bool is_new =
+        left.empty() || left.back().block != guess.block || left.back().extent != guess.extent;
+    if (is_new) left.push_back(guess);
+  }
+  return left;
+}
+
 DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
                          bool is_only, const FunctionMetadata* launched) {
   if (!facts.params) {
     throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
                 printable(facts.name));
   }
-  DraftKernel kernel{&facts, name, {}, {}, {}, Extent::kLine, kBlock, launched};
-  const std::vector<image::ParamUse> uses = uses_of(file, facts);
+  DraftKernel kernel;
+  kernel.facts = &facts;
+  kernel.name = name;
+  kernel.launched = launched;
+  const KernelUse use_of_kernel = use_of(file, facts);
+  const std::vector<image::ParamUse>& uses = use_of_kernel.params;
+  kernel.launches = launch_guesses(facts, use_of_kernel.reached);
+  if (launched != nullptr) kernel.launches = without_metadata(std::move(kernel.launches));
+  kernel.launch = kernel.launches.front();
   for (std::size_t i = 0; i < facts.params->size(); ++i) {
     const ParamFacts& image_param = (*facts.params)[i];
     const bool is_map = launched != nullptr && launched->parameters()[i].tensor_map;
@@ -226,7 +259,8 @@ DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const
       case ParamKind::kUnknown:
         kernel.arguments.push_back(
             fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
-        kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
+        kernel.guesses.push_back(
+            fmt::format("argument {} ({}), its fields: {{ struct = [...] }}", i, param.type));
         break;
     }
   }
@@ -244,7 +278,7 @@ std::string toml_string(std::string_view text) {
 
 std::string with_shape(const std::string& line, Extent extent) {
   std::string result = line;
-  result.replace(result.find('@'), 1, extent == Extent::kLine ? "\"N\"" : "\"N\", \"N\"");
+  result.replace(result.find('@'), 1, sides_of(extent).shape);
   return result;
 }
 
@@ -272,22 +306,10 @@ std::string metadata_lines(const FunctionMetadata& function) {
 
 std::string step_of(const DraftKernel& kernel) {
   std::string text = fmt::format("\n[[steps]]\nlaunch = \"{}\"\n", kernel.name);
-  const auto& required = kernel.facts->required_block;
-  const std::uint32_t most = kernel.facts->max_threads.value_or(kernel.block);
-  const std::uint32_t threads =
-      required ? (*required)[0] * (*required)[1] * (*required)[2] : std::min(kernel.block, most);
-  text += fmt::format("grid   = [\"ceildiv(N, {}){}\"]  # guess\n", threads,
-                      kernel.extent == Extent::kLine ? "" : " * N");
-  if (required) {
-    text += fmt::format("block  = [{}, {}, {}]  # which the kernel requires\n", (*required)[0],
-                        (*required)[1], (*required)[2]);
-  } else {
-    text += fmt::format("block  = [{}]  # guess\n", threads);
-  }
+  text += launch_lines(kernel.launch);
   if (kernel.launched != nullptr) text += metadata_lines(*kernel.launched);
   std::string arguments = fmt::to_string(fmt::join(kernel.arguments, ", "));
-  const std::string box =
-      kernel.extent == Extent::kLine ? fmt::to_string(kMapBox) : fmt::format("{0}, {0}", kMapBox);
+  const std::string_view box = sides_of(kernel.launch.extent).box;
   for (std::size_t at = 0; (at = arguments.find('@', at)) != std::string::npos; at += box.size()) {
     arguments.replace(at, 1, box);
   }
@@ -308,7 +330,8 @@ std::string write(const KernelFile& file, const std::vector<DraftKernel>& kernel
   text += fmt::format("name = {}\n\n[symbols]\nN = {}  # guess\n\n[buffers]\n", toml_string(name),
                       elements);
   for (const DraftKernel& kernel : kernels) {
-    for (const std::string& line : kernel.buffers) text += with_shape(line, kernel.extent) + "\n";
+    for (const std::string& line : kernel.buffers)
+      text += with_shape(line, kernel.launch.extent) + "\n";
   }
   for (const DraftKernel& kernel : kernels) {
     text += fmt::format("\n[kernels.{}]\n{} = {}\n", kernel.name, file.key, toml_string(path));
@@ -326,8 +349,17 @@ struct TrialFailure {
   // The first error that the device found and went on: a race, say. The kernel's code has it,
   // whatever the sizes are.
   std::optional<FindingReport> code_error = std::nullopt;
-  // Whether the run broke off: with other sizes it may go on.
-  bool is_fault = false;
+  // Whether the run broke off, or was refused: with other guesses it may go on.
+  bool breaks_off = true;
+};
+
+struct Trial {
+  std::optional<TrialFailure> failure;
+  // Whether the kernel read memory that nothing wrote: a sign of a block that is too small for its
+  // shared memory, and no error.
+  bool reads_unwritten = false;
+
+  bool breaks_off() const { return failure && failure->breaks_off; }
 };
 
 // Trials know the file by its absolute path, the reader by the one that was given.
@@ -348,86 +380,84 @@ bool is_code_error(const FindingReport& finding) {
   });
 }
 
-// The failure of a run of the kernel alone with N elements along an axis; nothing if it is right.
-std::optional<TrialFailure> failure_with(const KernelFile& file, const DraftKernel& kernel,
-                                         std::int64_t elements,
-                                         const std::filesystem::path& origin) {
+void look_at(const RunReport& report, Trial& trial) {
+  const auto first = std::ranges::find_if(report.findings, is_code_error);
+  if (trial.failure && first != report.findings.end()) trial.failure->code_error = *first;
+  trial.reads_unwritten |= std::ranges::any_of(report.findings, [](const FindingReport& finding) {
+    return finding.kind == driver::to_string(driver::FindingKind::kUninitialized);
+  });
+}
+
+// A run of the kernel alone with N elements along an axis.
+Trial try_with(const KernelFile& file, const DraftKernel& kernel, std::int64_t elements,
+               const std::filesystem::path& origin) {
   const std::string text =
       write(file, {kernel}, "trial", origin, elements, std::filesystem::absolute(origin).string());
   std::optional<Executable> executable;
+  Trial trial;
   try {
     const Device device = Device::open(kTrialDevice);
     executable = Executable::prepare(Program::from_text(text, "<trial>"), device, PrepareOptions{});
     RunOptions options;
     options.timeout = kTrialLimit;
     executable->run(options);
-    return std::nullopt;
   } catch (const Error& failure) {
-    TrialFailure found{failure};
-    if (!executable) return found;
-    const RunReport& report = executable->report();
-    const auto first = std::ranges::find_if(report.findings, is_code_error);
-    if (first != report.findings.end()) found.code_error = *first;
-    found.is_fault = failure.code() == ErrorCode::kFault &&
-                     std::ranges::any_of(
-                         report.steps, [](const StepReport& step) { return step.unfinished > 0; });
-    return found;
+    trial.failure = TrialFailure{failure};
+    if (!executable) return trial;
+    const bool is_complete =
+        failure.code() == ErrorCode::kFault && !executable->report().steps.empty() &&
+        std::ranges::all_of(executable->report().steps,
+                            [](const StepReport& step) { return step.unfinished == 0; });
+    trial.failure->breaks_off = !is_complete;
   }
+  look_at(executable->report(), trial);
+  return trial;
 }
 
-// The same for buffers of that extent, with several values of N.
-std::optional<TrialFailure> failure_of(const KernelFile& file, const DraftKernel& kernel,
-                                       Extent extent, const std::filesystem::path& origin) {
+// The same with several values of N.
+Trial try_guess(const KernelFile& file, const DraftKernel& kernel, const LaunchGuess& guess,
+                const std::filesystem::path& origin) {
   DraftKernel tried = kernel;
-  tried.extent = extent;
-  const std::span<const std::int64_t> values =
-      extent == Extent::kLine ? std::span(kTrialLines) : std::span(kTrialSquares);
-  for (const std::int64_t elements : values) {
-    if (auto failure = failure_with(file, tried, elements, origin)) return failure;
+  tried.launch = guess;
+  Trial trial;
+  for (const std::int64_t elements : sides_of(guess.extent).trials) {
+    const bool unwritten = trial.reads_unwritten;
+    trial = try_with(file, tried, elements, origin);
+    trial.reads_unwritten |= unwritten;
+    if (trial.failure) break;
   }
-  return std::nullopt;
+  return trial;
 }
 
-// Whether other sizes may let the kernel run to its end.
-bool breaks_off(const std::optional<TrialFailure>& failure) {
-  return failure && failure->is_fault;
-}
-
-// The largest block with which the kernel runs to its end, if it may choose one.
-std::optional<std::uint32_t> smaller_block(const KernelFile& file,
-                                           const std::filesystem::path& origin,
-                                           const DraftKernel& kernel) {
-  if (kernel.facts->required_block) return std::nullopt;
-  for (const std::uint32_t block : kSmallerBlocks) {
-    DraftKernel tried = kernel;
-    tried.block = block;
-    if (!breaks_off(failure_of(file, tried, Extent::kLine, origin))) return block;
+// Chooses the first guess with which the kernel runs to its end, and better one with which it reads
+// only what was written. Returns the failure that is left. A race is no reason for another guess,
+// which may only hide it.
+std::optional<TrialFailure> choose_launch(const KernelFile& file,
+                                          const std::filesystem::path& origin,
+                                          DraftKernel& kernel) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<TrialFailure> first;  // of the likeliest guess
+  bool has_second_best = false;
+  for (const LaunchGuess& guess : kernel.launches) {
+    Trial trial = try_guess(file, kernel, guess, origin);
+    if (trial.breaks_off()) {
+      if (!first) first = std::move(trial.failure);
+    } else if (trial.failure || !trial.reads_unwritten) {
+      kernel.launch = guess;
+      return std::move(trial.failure);
+    } else if (!has_second_best) {
+      kernel.launch = guess;
+      has_second_best = true;
+    }
+    if (std::chrono::steady_clock::now() - begin > kTrialsLimit) break;
   }
-  return std::nullopt;
-}
-
-// Chooses the smallest extent of buffers, and the largest block, with which the kernel runs to its
-// end, and returns the failure that is left. A race is no reason for a smaller block, which may
-// only hide it.
-std::optional<TrialFailure> choose_sizes(const KernelFile& file,
-                                         const std::filesystem::path& origin, DraftKernel& kernel) {
-  auto failure = failure_of(file, kernel, Extent::kLine, origin);
-  if (!breaks_off(failure)) return failure;
-  auto square = failure_of(file, kernel, Extent::kSquare, origin);
-  if (!breaks_off(square)) {
-    kernel.extent = Extent::kSquare;
-    return square;
-  }
-  const auto block = smaller_block(file, origin, kernel);
-  if (!block) return failure;
-  kernel.block = *block;
-  return failure_of(file, kernel, Extent::kLine, origin);
+  return has_second_best ? std::nullopt : first;
 }
 
 std::string remark_about(const TrialFailure& failure, const std::string& kernel,
                          const std::filesystem::path& origin) {
   const auto& found = failure.code_error;
-  if (found && !failure.is_fault) {
+  if (found && !failure.breaks_off) {
     return fmt::format(
         "a trial on the simulated GPU found an error in the code of kernel {}, which does not come "
         "from a guess of a size: {}: {}; baton explain {}",
@@ -436,7 +466,7 @@ std::string remark_about(const TrialFailure& failure, const std::string& kernel,
   }
   return fmt::format(
       "a trial of kernel {} on the simulated GPU failed; mend the guesses of its step: {}", kernel,
-      with_given_path(failure.error.message(), origin));
+      with_readable_names(with_given_path(failure.error.message(), origin)));
 }
 
 // Names of kernels, each once: "norm", "norm_2".
@@ -456,17 +486,19 @@ ProgramDraft draft_program(const std::filesystem::path& file, const DraftOptions
   for (const KernelFacts& facts : all) {
     DraftKernel kernel = draft_kernel(kernels_of_file, facts, unique_name(plain_name(facts), used),
                                       all.size() == 1, find_function(options.functions, facts));
-    if (const auto failure = choose_sizes(kernels_of_file, file, kernel)) {
+    if (const auto failure = choose_launch(kernels_of_file, file, kernel)) {
       draft.remarks.push_back(remark_about(*failure, kernel.name, file));
     }
     draft.kernels.push_back(kernel.name);
     kernels.push_back(std::move(kernel));
   }
-  const bool has_square = std::any_of(kernels.begin(), kernels.end(), [](const DraftKernel& k) {
-    return k.extent == Extent::kSquare;
-  });
-  draft.text = write(kernels_of_file, kernels, file.stem().string(), file,
-                     has_square ? kSquareSide : kLineElements, kernels_of_file.path);
+  // One N for all kernels: the smallest.
+  std::int64_t elements = sides_of(Extent::kLine).draft;
+  for (const DraftKernel& kernel : kernels) {
+    elements = std::min(elements, sides_of(kernel.launch.extent).draft);
+  }
+  draft.text =
+      write(kernels_of_file, kernels, file.stem().string(), file, elements, kernels_of_file.path);
   return draft;
 }
 

@@ -376,9 +376,11 @@ class NextStep(Case):
                          "next: 1 edge is full; --rewrite wait makes 1 of them programmatic")
         done = self.baton("check", "p.toml", "--rewrite", "wait", "--json")
         self.check(done, 0)
-        self.assertEqual(done.json()["next"], "baton run p.toml")
-        self.assertEqual(self.baton("check", "p.toml", "--pdl", "off", "--json").json()["next"],
-                         "baton run p.toml")
+        self.assertEqual(done.json()["next"], "baton run p.toml --rewrite wait")
+        # The run is that which was checked.
+        options = ("--device", "sim:h100", "--set", "N=64", "--pdl", "off")
+        self.assertEqual(self.baton("check", "p.toml", *options, "--json").json()["next"],
+                         "baton run p.toml --device sim:h100 --set N=64 --pdl off")
 
 
 if __name__ == "__main__":

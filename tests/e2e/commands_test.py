@@ -413,18 +413,37 @@ class Process(Case):
         self.assertIn("no.toml", json["error"]["what"])
         self.assertEqual(self.baton("run", "--json", "--nonsense").json()["error"]["code"], "invalid_input")
 
-    def test_interrupt(self):
+    def running(self):
+        """A run whose kernel never ends."""
         environment = dict(os.environ, BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name)
         process = subprocess.Popen([BATON, "run", "endless.toml"], cwd=self.folder, env=environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # The device line is written before the run starts; the kernel then never ends.
+        # The device line is written before the run starts.
         while not process.stdout.readline().startswith("device"):
             self.assertIsNone(process.poll(), "the run ended by itself")
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 130, errors)
-        self.assertIn("error: ", errors)
+        return process
+
+    def test_interrupt(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.running()
+                time.sleep(0.2)
+                process.send_signal(number)
+                _, errors = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 130, errors)
+                self.assertIn("error: the run was interrupted", errors)
+
+    def test_two_signals_at_once_are_one_wish(self):
+        """timeout(1) sends its signal to the process and to its group: the run is reported."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+            process = self.running()
+            time.sleep(0.2)
+            process.send_signal(number)
+            time.sleep(0.001)  # so that the first one is taken
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assertIn("error: the run was interrupted", errors)
 
     def test_a_closed_pipe_is_no_error(self):
         read_end, write_end = os.pipe()

@@ -1,73 +1,104 @@
 #!/usr/bin/env python3
-"""Runs pages of docs/: writes their files, calls their commands, and looks for the output they show."""
+"""Executes every console block of the pages, see page_runner.py. After an intended change of output:
+
+    UPDATE=1 ctest --test-dir build/release -R e2e/docs
+"""
 
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 
-from baton import ROOT, Case, main
+from baton import ON_GPU, ROOT, main
+from page_runner import Page
 
-FENCE = re.compile(r"(?:^`(?P<name>[^`]+)`(?P<where>[^\n]*):\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$",
-                   re.MULTILINE | re.DOTALL)
+# Pages whose files are examples of the repository: what a reader has in the folder beforehand.
+FOLDERS = {
+    "docs/bundles.md": [("examples/saxpy", "examples/saxpy")],
+    "docs/cli-run.md": [("tests/e2e/pages/cli-run", "")],
+    "docs/metadata.md": [("tests/golden/metadata", "tests/golden/metadata")],
+    "docs/pdl.md": [("examples/decode_layer", "")],
+    "docs/pdl-rewrite.md": [("tests/e2e/pages/pdl-rewrite", "")],
+    "docs/pdl-verdicts.md": [("tests/e2e/pages/pdl-verdicts", "")],
+}
+# Pages of tests/package/page_test.py, whose commands need the installed package.
+OF_THE_PACKAGE = {"docs/your-program.md"}
 
 
-def words(text):
-    """Column widths and times vary, and which of the blocks that run at once is the first to fault:
-    what is compared are words."""
-    text = re.sub(r"block \(\d+, ", "block (#, ", " ".join(text.split()))
-    # The first of several warps that race, and where.
-    return re.sub(r"memory at 0x[0-9a-f]+, that thread \(\d+, ", "memory at #, that thread (#, ", text)
+def pages():
+    return [str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+            if "\n```console\n" in path.read_text(encoding="utf-8")]
 
 
-class Page(Case):
-    def run_block(self, block):
-        shown = None
-        for line in block.splitlines():
-            if not line.startswith("$ "):
-                self.assertIsNotNone(shown, line)
-                self.assertIn(words(line.removeprefix("…")), shown)
-                continue
-            command, _, remark = line[2:].partition("    # status ")
-            arguments = shlex.split(command)
-            if arguments[0] == "python3":
-                subprocess.run([sys.executable, *arguments[1:]], cwd=self.folder, check=True)
-                continue
-            self.assertEqual(arguments[0], "baton")
-            result = self.baton(*arguments[1:])
-            self.check(result, int(remark or 0))
-            shown = words(result.out + result.err)
+class Docs(Page):
+    def test_each_page_with_commands_is_executed(self):
+        found = set(pages())
+        self.assertGreaterEqual(len(found), 8)
+        for name in [*FOLDERS, *OF_THE_PACKAGE]:
+            self.assertIn(name, found, "the page has no console block any more")
+        executed = {name.removeprefix("test_page_") for name in dir(self) if name.startswith("test_page_")}
+        self.assertEqual(len(executed), len(found - OF_THE_PACKAGE))
 
-    def run_page(self, name, least):
-        """Everything on the page, in its order; it has at least so many commands."""
-        commands = 0
-        for block in FENCE.finditer((ROOT / "docs" / name).read_text(encoding="utf-8")):
-            if block["kind"] == "console":
-                commands += block["text"].count("$ ")
-                self.run_block(block["text"])
-            elif block["where"]:  # lines for the end of the file, which is its last table
-                path = self.folder / block["name"]
-                path.write_text(path.read_text() + block["text"])
-            elif block["name"]:
-                self.write(block["name"], block["text"])
-        self.assertGreaterEqual(commands, least)
 
-    def test_first_program(self):
-        self.run_page("first-program.md", 11)
+class Readme(Page):
+    """The README's own commands, for somebody who has nothing but a .cu file."""
 
-    def test_find_a_race(self):
-        self.run_page("find-a-race.md", 3)
+    KERNEL = """// y = a x + y
+__global__ void saxpy(float* y, const float* x, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+int main() { saxpy<<<1, 32>>>(nullptr, nullptr, 2.0f, 0); }
+"""
 
-    def test_pdl(self):
-        shutil.copytree(ROOT / "examples" / "decode_layer", self.folder, dirs_exist_ok=True)
-        self.run_page("pdl.md", 2)
+    def setUp(self):
+        super().setUp()
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.blocks = re.findall(r"^```(\w*)\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
 
-    def test_metadata(self):
-        golden = self.folder / "tests" / "golden" / "metadata"
-        shutil.copytree(ROOT / "tests" / "golden" / "metadata", golden)
-        self.run_page("metadata.md", 1)
+    def commands(self, part):
+        """The lines with `baton` of the block that has this part."""
+        block = next(text for kind, text in self.blocks if not kind and part in text)
+        return [line.partition("  #")[0].strip() for line in block.splitlines() if line.startswith("baton ")]
 
+    def test_a_kernel_of_ones_own(self):
+        self.write("k.cu", self.KERNEL)
+        (command,) = self.commands("baton init")
+        status, out = self.call(command)
+        self.assertEqual(status, 0, out)
+        self.assertIn("k.toml: 1 kernel", out)
+        self.assertNotIn("warning", out)
+        self.assertRegex(out, r"\n  saxpy +4096 +256 ")
+        # The race, with its line, in the same folder.
+        self.write("race.cu", self.KERNEL.replace("if (i < n) y[i] = a * x[i] + y[i];", "if (i < n) y[i % 2] = x[i];"))
+        status, out = self.call("baton init race.cu; baton run race.toml --races global --set N=512")
+        self.assertEqual(status, 0 if ON_GPU else 1, out)
+        if not ON_GPU:
+            self.assertRegex(out, r"race\.cu:4:\d+: launch 0 \(saxpy\).* writes at race\.cu:4:\d+, and there is no barrier")
+
+    def test_the_first_program(self):
+        shutil.copytree(ROOT / "examples" / "saxpy", self.folder, dirs_exist_ok=True)
+        shutil.copy(ROOT / "examples" / "baton_random.py", self.folder)
+        self.write("saxpy.toml", next(text for kind, text in self.blocks if kind == "toml"))
+        arrays = self.folder / "arrays"
+        status, out = self.call(f"PYTHONPATH=. python3 reference.py --out '{arrays}'")
+        self.assertEqual(status, 0, out)
+        commands = self.commands("--expect")
+        self.assertEqual(len(commands), 2)
+        for command in commands:
+            status, out = self.call(command.replace("/tmp/baton", "arrays"))
+            self.assertEqual(status, 0, out)
+
+
+def add_test(page):
+    def test(self):
+        for source, target in FOLDERS.get(page, []):
+            shutil.copytree(ROOT / source, self.folder / target, dirs_exist_ok=True)
+        self.assertGreater(self.run_page(page), 0)
+    setattr(Docs, "test_page_" + page.removesuffix(".md").replace("/", "_").replace("-", "_"), test)
+
+
+for each in pages():
+    if each not in OF_THE_PACKAGE:
+        add_test(each)
 
 if __name__ == "__main__":
     main()

@@ -25,6 +25,127 @@ template <typename T> __global__ void scale(T* x, T f, unsigned n) {
 }
 """
 
+# One kernel of each kind that people bring, and what the draft has to say of its launch.
+KINDS = {
+    "reduce": ("""#include <cuda_runtime.h>
+__global__ void reduce(const float* __restrict__ x, float* out, int n) {
+  extern __shared__ float s[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  for (int h = blockDim.x / 2; h > 0; h >>= 1) {
+    if (threadIdx.x < h) s[threadIdx.x] += s[threadIdx.x + h];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(out, s[0]);
+}
+int main() { reduce<<<1, 256, 1024>>>(nullptr, nullptr, 0); }
+""", {"block": [256], "shared": 1024}),
+    "halo": ("""__global__ void halo(const float* x, float* y, int n) {
+  extern __shared__ float s[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x + 1] = i < n ? x[i] : 0;
+  if (threadIdx.x == 0) s[0] = i > 0 && i <= n ? x[i - 1] : 0;
+  if (threadIdx.x == blockDim.x - 1) s[blockDim.x + 1] = i + 1 < n ? x[i + 1] : 0;
+  __syncthreads();
+  if (i < n) y[i] = s[threadIdx.x] + s[threadIdx.x + 1] + s[threadIdx.x + 2];
+}
+""", {"block": [256], "shared": 2048}),
+    "stencil": ("""__global__ void stencil(const float* in, float* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || y < 1 || x >= width - 1 || y >= height - 1) return;
+  out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1] + in[(y - 1) * width + x] + in[(y + 1) * width + x];
+}
+""", {"block": [16, 16], "grid": ["ceildiv(N, 16)", "ceildiv(N, 16)"]}),
+    "volume": ("""__global__ void volume(float* v, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  int z = blockIdx.z * blockDim.z + threadIdx.z;
+  if (x < n && y < n && z < n) v[(z * n + y) * n + x] *= 2;
+}
+""", {"block": [8, 8, 4], "grid": ["ceildiv(N, 8)", "ceildiv(N, 8)", "ceildiv(N, 4)"]}),
+    "rows": ("""__global__ void rows(const float* x, float* y, int n) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (column < n) y[blockIdx.y * n + column] = x[blockIdx.y * n + column] + blockIdx.y;
+}
+""", {"block": [256], "grid": ["ceildiv(N, 256)", "N"]}),
+    "matmul": ("""#define T 16
+extern "C" __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float a[T][T], b[T][T];
+  int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
+  float acc = 0;
+  for (int k0 = 0; k0 < K; k0 += T) {
+    a[threadIdx.y][threadIdx.x] = row < M && k0 + threadIdx.x < K ? A[row * K + k0 + threadIdx.x] : 0;
+    b[threadIdx.y][threadIdx.x] = col < N && k0 + threadIdx.y < K ? B[(k0 + threadIdx.y) * N + col] : 0;
+    __syncthreads();
+    for (int k = 0; k < T; ++k) acc += a[threadIdx.y][k] * b[k][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < M && col < N) C[row * N + col] = acc;
+}
+""", {"block": [16, 16]}),
+    "transpose": ("""__global__ void transpose(float* out, const float* in, int width, int height) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8)
+    if (x < width && y + j < height) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x;
+  y = blockIdx.x * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8)
+    if (x < height && y + j < width) out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+""", {"block": [32, 8]}),
+    "cooperative": ("""#include <cooperative_groups.h>
+__global__ void cooperative(const float* x, float* partial, float* out, int n) {
+  float s = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) s += x[i];
+  atomicAdd(&partial[blockIdx.x], s);
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    float t = 0;
+    for (int b = 0; b < gridDim.x; ++b) t += partial[b];
+    out[0] = t;
+  }
+}
+""", {"cooperative": True, "grid": ["min(ceildiv(N, 256), 32)"]}),
+    "cluster": ("""#include <cooperative_groups.h>
+__global__ void __cluster_dims__(2, 1, 1) cluster(const int* x, int* y, int n) {
+  __shared__ int s[256];
+  auto c = cooperative_groups::this_cluster();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? x[i] : 0;
+  c.sync();
+  int* other = c.map_shared_rank(s, c.block_rank() ^ 1);
+  if (i < n) y[i] = other[threadIdx.x];
+  c.sync();
+}
+""", {"grid": ["2 * ceildiv(N, 512)"]}),
+    "by_value": ("""struct Vec { float x, y, z; };
+__global__ void by_value(Vec* v, Vec by, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { v[i].x += by.x; v[i].y += by.y; v[i].z += by.z; }
+}
+""", {"block": [256]}),
+    "halves": ("""#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+__global__ void halves(const __half* a, __nv_bfloat16* c, __half2* d, float f, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = __float2bfloat16(__half2float(a[i]) * f);
+  if (i < n / 2) d[i] = __hmul2(d[i], d[i]);
+}
+""", {"block": [256]}),
+    "histogram": ("""__global__ void histogram(const unsigned char* data, unsigned* bins, size_t n) {
+  __shared__ unsigned local[256];
+  for (int b = threadIdx.x; b < 256; b += blockDim.x) local[b] = 0;
+  __syncthreads();
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    atomicAdd(&local[data[i]], 1u);
+  __syncthreads();
+  for (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&bins[b], local[b]);
+}
+""", {"block": [256]}),
+}
+
 
 class Init(Case):
     def ok(self, *arguments):
@@ -124,6 +245,18 @@ class Init(Case):
                                        " if (threadIdx.x < n) p[threadIdx.x] = 1; }")
         self.assertEqual(program["steps"][0]["block"], [64])
         self.assertEqual(program["buffers"]["p0"]["role"], "output")
+
+    def test_kernels_of_many_kinds_run_as_they_are(self):
+        """A judged run of each: without a warning, and not by a size of nothing."""
+        for name, (source, wanted) in KINDS.items():
+            with self.subTest(name):
+                self.write(f"{name}.cu", source)
+                self.assertEqual(self.ok("init", f"{name}.cu").err, "")
+                step = tomllib.loads((self.folder / f"{name}.toml").read_text())["steps"][0]
+                self.assertEqual({key: step[key] for key in wanted}, wanted)
+                run = self.ok("run", f"{name}.toml", "--set", "N=100", "--strict", "--json").json()
+                self.assertGreater(run["steps"][0]["instructions"], 0)
+                self.assertEqual(run["findings"], [])
 
     def test_a_kernel_that_no_guess_fits(self):
         self.write("k.cu", "__global__ void k(int* p, int n) { p[-1 - n] = 1; }")

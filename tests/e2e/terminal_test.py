@@ -61,6 +61,20 @@ class Terminal(Case):
         self.assertEqual(words(text), words(piped))
         self.assertRegex(text, r"(?m)^ {20,}before it \(griddepcontrol\.wait\)\s*$")
 
+    def test_the_widest_tables_fit_eighty_columns(self):
+        source = ROOT / "examples" / "decode_layer"
+        self.write("decode_layer.cu", (source / "decode_layer.cu").read_text())
+        self.write("p.toml", (source / "decode_layer.toml").read_text())
+        small = ("--set", "K=64", "--set", "N=128")
+        for command in (["check", "p.toml", "--rewrite", "loads", "--verbose", *small],
+                        ["run", "p.toml", "--rewrite", "loads", *small],
+                        ["bench", "p.toml", "--repeat", "2", *small]):
+            text, status = self.on_terminal(*command)
+            self.assertEqual(status, 0, text)
+            for line in COLOUR.sub("", text).splitlines():
+                if line.startswith("  "):
+                    self.assertLessEqual(len(line), 80, text)
+
     def test_a_pipe_has_no_width(self):
         self.chain(2)
         self.assertIn("k never waits for the launch before it (griddepcontrol.wait)",
@@ -148,6 +162,8 @@ class SourceLines(Case):
 }""")
         self.check(result, 1, "1 error")
         self.assertIn("    4 |   y[threadIdx.x] = s[63 - threadIdx.x];\n      |   ^", result.err)
+        self.assertRegex(result.err, r"\nk\.cu:4:3: launch 0 \(k\), at p\.toml:\d+:1: kernel k, block \(0, 0, 0\), "
+                                     r"thread \(\d+, 0, 0\): reads 4 bytes of shared memory .*\(\d+ times\)\n")
 
     def test_below_a_warning(self):
         result = self.run_kernel("""extern "C" __global__ void k(float* y) {
