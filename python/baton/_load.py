@@ -77,8 +77,7 @@ def load_library(library: Path | bytes, device: Device | str | None = None, *,
         rows = baton.load_library("kernels.so")["rows_kernel"]
         rows(out, x, 500, 2.0, 4, 2, 128, 512)      # then grid.x, cluster.x, block.x, ...
 
-    include, options: for a library that holds CUDA source, as for baton.compile. Those of TileLang
-        include its own headers: the folder tilelang/src of its package.
+    include, options: for a library that holds CUDA source, as for baton.compile.
 
     Raises NotFoundError for a missing file and for a library without metadata, and Error.
     """

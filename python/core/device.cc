@@ -128,6 +128,11 @@ void stop(const Device& device) {
   device.recover();
 }
 
+// Whether a kernel ended with this: by a fault, or by an instruction that the simulated GPU lacks.
+bool is_of_kernel(const Error& failure) {
+  return failure.code() == ErrorCode::kFault || failure.code() == ErrorCode::kUnsupported;
+}
+
 // Waits for all work. Returns the error of that work, if it failed. The wait is another thread's,
 // so that this one can look for signals; after Ctrl-C a GPU's wait goes on without it.
 std::optional<Error> synchronize(const Device& device) {
@@ -163,7 +168,7 @@ PyObject* device_findings(PyObject* self, PyObject* const* args, Py_ssize_t narg
     // A fault is among the findings of the simulated GPU.
     if (given.truth(0, false)) {
       if (const std::optional<Error> failure = synchronize(device)) {
-        if (!is_simulated(device) || failure->code() != ErrorCode::kFault) throw *failure;
+        if (!is_simulated(device) || !is_of_kernel(*failure)) throw *failure;
         device.recover();
       }
     }
@@ -395,7 +400,7 @@ void report_findings(const Device& device, const Error* failure) {
   if (failure != nullptr) {
     if (on == nullptr) PendingFindings::instance().add(device, findings);
     // The error is told, and later calls are not failed by it.
-    if (failure->code() == ErrorCode::kFault) device.recover();
+    if (is_of_kernel(*failure)) device.recover();
     set_error(*failure, Subject::kText, findings);
     throw PythonError{};
   }

@@ -208,7 +208,9 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObj
       const std::optional<LoadedModule> module = load_module(metadata, device, settings);
       if (!module) {
         throw error(ErrorCode::kInvalidInput,
-                    "{} has launch metadata and neither an image nor a CUDA source",
+                    "{} has launch metadata and neither an image nor a CUDA source; its compiler "
+                    "has to compile for the device when it exports (enable_device_compile=True of "
+                    "TileLang)",
                     metadata.name());
       }
       for (const FunctionMetadata& function : metadata.functions()) {

@@ -59,3 +59,12 @@ def test_a_source_is_compiled_with_options(baton):
         "scale_kernel"]
     with pytest.raises(baton_package.CompileError):
         baton_package.load_library(library, baton.target, options=["-Dfloat=3"])
+
+
+def test_a_library_that_was_not_compiled(baton):
+    """TileLang writes "ptx" in place of code with enable_device_compile=False."""
+    text = ('{"baton_metadata": 1, "code": {"base64": "cHR4", "label": "cubin"}, "functions": '
+            '[{"symbol": "main_kernel", "parameters": ["handle"], "operands": ["grid.x"], "flags": [], '
+            '"rules": "tags", "kernel_attributes": {}}]}')
+    with pytest.raises(baton_package.Error, match="enable_device_compile=True"):
+        baton_package.load_library(text.encode(), baton.target)

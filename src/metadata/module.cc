@@ -59,6 +59,8 @@ ModuleMetadata::ModuleMetadata(Parts parts)
       throw error(ErrorCode::kInvalidInput, "{}: its code, labelled \"{}\", is not text either: {}",
                   name_, label_, no_image.message());
     }
+    // TileLang writes the name of the format where it did not compile: there is no code.
+    if (text == label_ || text == "ptx" || text == "cubin") return;
     // What a container says of its source beside the code is the same source.
     sources_.try_emplace("cuda", text);
   }

@@ -1,5 +1,7 @@
 #include "tools/library_kernels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,21 +9,6 @@
 #include "tools/contents.h"
 
 namespace baton::tools {
-namespace {
-
-std::string ending_of(ImageKind kind) {
-  switch (kind) {
-    case ImageKind::kPtx:
-      return ".ptx";
-    case ImageKind::kCubin:
-      return ".cubin";
-    case ImageKind::kFatbin:
-      return ".fatbin";
-  }
-  return ".ptx";
-}
-
-}  // namespace
 
 std::optional<LibraryKernels> library_kernels(const std::filesystem::path& file) {
   const std::string ending = file.extension().string();
@@ -49,7 +36,7 @@ std::optional<LibraryKernels> library_kernels(const std::filesystem::path& file)
   LibraryKernels kernels;
   kernels.functions.assign(first->functions().begin(), first->functions().end());
   if (first->image()) {
-    kernels.ending = ending_of(first->image()->kind());
+    kernels.ending = fmt::format(".{}", to_string(first->image()->kind()));
     kernels.bytes = first->image()->bytes();
   } else {
     kernels.ending = ".cu";

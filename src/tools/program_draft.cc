@@ -185,7 +185,11 @@ const FunctionMetadata* find_function(const std::vector<FunctionMetadata>& funct
 // The parameter with the type that launch metadata declares, where the image tells none.
 ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& parameter) {
   const std::optional<DType> dtype = parameter.type.dtype();
-  if (param.kind == ParamKind::kUnknown && dtype && size_of(*dtype) == param.size) {
+  if (param.kind == ParamKind::kUnknown && parameter.type.code == MetadataType::Code::kHandle &&
+      !parameter.tensor_map && param.size == sizeof(DeviceAddress)) {
+    param.kind = ParamKind::kPointer;
+    param.type = "pointer";
+  } else if (param.kind == ParamKind::kUnknown && dtype && size_of(*dtype) == param.size) {
     param.kind = ParamKind::kScalar;
     param.dtype = dtype;
     param.type = to_string(*dtype);
