@@ -65,7 +65,7 @@ library = ctypes.CDLL(os.environ["BATON_CUDA_DRIVER"])
 launched = []
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
-def watch(stream, arguments):
+def watch(stream, arguments):  # of kernels with four parameters
     launched.append((stream, [ctypes.c_uint64.from_address(arguments[i]).value for i in range(4)]))
 
 library.baton_watch_launches(watch)
@@ -154,8 +154,9 @@ def test_launchers_of_one_kernel():
         kept = [kernel[1, 32] for _ in range(100)]
         assert len({id(one) for one in kept}) == 100
         # The last launcher keeps its kernel, and then frees it.
-        one = baton.compile(text="__global__ void k(int n) {}", device="cuda:0")["k"][1, 32]
-        one(1)
+        one = baton.compile(text="__global__ void k(int* a, int* b, float c, int n) {}", device="cuda:0")["k"][1, 32]
+        one(None, None, 0.0, 9)
+        assert launched[-1][1][3] & 0xFFFFFFFF == 9
         del one, kept
         gc.collect()
         """)
