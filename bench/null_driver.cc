@@ -12,11 +12,16 @@
 namespace baton::bench {
 namespace {
 
+using Watch = void (*)(CUstream stream, void** arguments);
+Watch watch = nullptr;
+
 CUresult launch_nothing(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void**, void**) {
+                        unsigned, CUstream stream, void** arguments, void**) {
+  if (watch != nullptr) watch(stream, arguments);
   return CUDA_SUCCESS;
 }
-CUresult launch_nothing_ex(const CUlaunchConfig*, CUfunction, void**, void**) {
+CUresult launch_nothing_ex(const CUlaunchConfig* config, CUfunction, void** arguments, void**) {
+  if (watch != nullptr) watch(config->hStream, arguments);
   return CUDA_SUCCESS;
 }
 CUresult launch_no_graph(CUgraphExec, CUstream) {
@@ -56,6 +61,12 @@ void* find(std::string_view symbol) {
 
 }  // namespace
 }  // namespace baton::bench
+
+// For tests: called in place of each later launch.
+extern "C" __attribute__((visibility("default"))) void baton_watch_launches(
+    baton::bench::Watch called) {
+  baton::bench::watch = called;
+}
 
 extern "C" __attribute__((visibility("default"))) CUresult cuGetProcAddress_v2(
     const char* symbol, void** function, int, cuuint64_t, CUdriverProcAddressQueryResult* found) {

@@ -9,6 +9,7 @@ All arms are timed in turns, by the thread's processor time. Printed are medians
 """
 
 import argparse
+import ctypes
 import os
 import pathlib
 import statistics
@@ -83,6 +84,23 @@ __global__ void two(float* a, const float* b, float x, int n) {{}}
     }
 
 
+def make_context_current(driver):
+    """Makes the device's primary context the thread's, as it is in a process where torch uses the GPU."""
+    library = ctypes.CDLL(str(driver))
+
+    def entry(name, *types):
+        address, found = ctypes.c_void_p(), ctypes.c_int()
+        library.cuGetProcAddress_v2(name, ctypes.byref(address), 13000, ctypes.c_uint64(0), ctypes.byref(found))
+        return ctypes.CFUNCTYPE(ctypes.c_int, *types)(address.value)
+
+    context = ctypes.c_void_p()
+    results = (entry(b"cuInit", ctypes.c_uint)(0),
+               entry(b"cuDevicePrimaryCtxRetain", ctypes.c_void_p, ctypes.c_int)(ctypes.byref(context), 0),
+               entry(b"cuCtxSetCurrent", ctypes.c_void_p)(context))
+    if any(results):
+        sys.exit(f"the null driver gives no context: {results}")
+
+
 def measure(arms, rounds, calls):
     """The median nanoseconds of a call of each arm. Arms take turns, so that each meets the same
     machine."""
@@ -106,7 +124,9 @@ def main():
     parser.add_argument("--rounds", default=15, type=int)
     parser.add_argument("--calls", default=20000, type=int)
     options = parser.parse_args()
-    os.environ["BATON_CUDA_DRIVER"] = str(options.build.resolve() / "bench" / "libnull_driver.so")
+    driver = options.build.resolve() / "bench" / "libnull_driver.so"
+    os.environ["BATON_CUDA_DRIVER"] = str(driver)
+    make_context_current(driver)
     sys.path[:0] = [str(options.build.resolve() / "python"), str(options.build.resolve() / "bench")]
 
     import torch

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock
 
 from . import _core
 from ._arrays import from_bytes
 from ._core import Array, Device, Kernel
 from ._errors import ArgumentError
+from ._one_thread import one_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,6 +180,7 @@ class BoundProgram:
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._is_bound = False
         self._is_initialised = False
+        self._users = RLock()
         unknown = [name for name in symbols if name not in program.symbols]
         if unknown or len(self._fixed) == len(program.symbols):
             self._bind({})
@@ -187,11 +190,13 @@ class BoundProgram:
         return self._executable.device
 
     @property
+    @one_thread
     def symbols(self) -> dict[str, int]:
         """The values of all symbols."""
         self._require_bound()
         return self._executable.symbols
 
+    @one_thread
     def shape(self, buffer: str) -> tuple[int, ...]:
         """The extents of a buffer."""
         self._require_bound()
@@ -215,6 +220,7 @@ class BoundProgram:
         if not self._is_bound:
             self._bind({})
 
+    @one_thread
     def set(self, symbols: Mapping[str, int] | None = None, **values: int) -> None:
         """Gives symbols other values for later calls. Memory and contents of buffers stay where
         their shapes stay; otherwise the program is bound anew."""
@@ -239,6 +245,7 @@ class BoundProgram:
                  for word in _words(extent)}
         return not changed & words
 
+    @one_thread
     def __call__(self, *, stream: Any = None, **given: Any) -> dict[str, Any]:
         arrays = {name: value for name, value in given.items() if name not in self.program.symbols}
         symbols = {name: value for name, value in given.items() if name in self.program.symbols}
@@ -289,10 +296,9 @@ class BoundProgram:
             if buffer.role != "output" or buffer.init != "none" or name in arrays:
                 continue
             pool = self._pool.setdefault(name, [])
-            # Three references: the pool's, the loop's and getrefcount's own.
-            # Slices and exported tensors share the memory.
-            free = next((array for array in pool
-                         if sys.getrefcount(array) <= 3 and array.references == 1), None)
+            # The caller gets an array that shares the memory, as slices and exported tensors do.
+            # References to Python objects say nothing: interpreters leave some out.
+            free = next((array for array in pool if array.references == 1), None)
             if free is None:
                 free = self._executable.new_output(name)
                 pool.append(free)
@@ -300,7 +306,7 @@ class BoundProgram:
                 self._executable.set_memory(name, free)
                 self._kept.pop(name, None)
                 self._serving[name] = free.address
-            taken[name] = free
+            taken[name] = free.reshape(free.shape)
         return taken
 
     def _host_results(self, host: Mapping[str, Any], device: Mapping[str, Any],
@@ -317,6 +323,7 @@ class BoundProgram:
                 results[name] = outputs[name].numpy()
         return results
 
+    @one_thread
     def run(self, *, repeat: int = 1, timeout: float | None = None, schedule: str | None = None,
             races: bool = False, trace: bool = False, find_nan: bool = False,
             count_accesses: bool = False, keep: Sequence[str] = (),
@@ -342,10 +349,12 @@ class BoundProgram:
                                     trace=trace, find_nan=find_nan, count_accesses=count_accesses,
                                     keep=keep, after_step=after_step)
 
+    @one_thread
     def compare_expected(self) -> tuple[ExpectedOutput, ...]:
         """Compares the outputs of the last `run` with the files that the program expects."""
         return self._executable.compare_expected()
 
+    @one_thread
     def compare_schedules(self, schedules: Sequence[str], *, timeout: float | None = None,
                           races: bool = False) -> tuple[ScheduleRun, ...]:
         """Runs once more under each schedule, and compares the outputs bit by bit with those of
@@ -360,11 +369,13 @@ class BoundProgram:
         if self._serving or not self._is_bound:
             self._bind({})
 
+    @one_thread
     def result(self, name: str) -> Any:
         """An output, inout or state buffer after `run`, as a NumPy array."""
         dtype, shape, data = self._executable.result(name)
         return from_bytes(data, dtype, shape)
 
+    @one_thread
     def enqueue(self, stream: Any = None) -> None:
         """Enqueues the steps and returns. Buffers keep their contents; the first call after a bind
         gives them their first ones. While a CUDA graph is captured from the stream, the steps
@@ -373,24 +384,29 @@ class BoundProgram:
         self._executable.enqueue(self._executable.choose_stream((), stream))
         self._is_initialised = True
 
+    @one_thread
     def prepare(self, stream: Any = None) -> None:
         """Does what the first `enqueue` does once: makes the graph."""
         self._require_bound()
         self._executable.prepare(self._executable.choose_stream((), stream))
 
+    @one_thread
     def reset(self, state: str, stream: Any = None) -> None:
         """Enqueues the first contents of a state buffer again."""
         self._executable.reset(state, self._executable.choose_stream((), stream))
 
+    @one_thread
     def wait(self, stream: Any = None, timeout: float | None = None) -> None:
         """Waits for the stream's work. Its error names the launch of this program."""
         self._executable.wait(self._executable.choose_stream((), stream), timeout)
 
+    @one_thread
     def array(self, buffer: str) -> Array:
         """The memory of a buffer, until the program is bound anew."""
         self._require_bound()
         return self._executable.array(buffer)
 
+    @one_thread
     def check(self) -> CheckReport:
         """Checks the program for its symbols' values."""
         self._require_bound()

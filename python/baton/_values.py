@@ -23,6 +23,12 @@ class Finding:
     is_error: bool = True  # else a warning
     launch: str = ""  # in a program's run: "launch 14 (topk), at decode.toml:40:1"
 
+    def _repr_html_(self) -> str:
+        from ._tables import html_table
+        return html_table(("what", "where", "kernel", "block", "thread", "times", "message"),
+                          [(self.kind, self.where, self.kernel, str(self.block), str(self.thread),
+                            str(self.count), self.message)])
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -120,7 +126,10 @@ class CheckReport:
         rows = [(f"{edge.source} → {edge.target}", self.launches[edge.target].kernel, edge.verdict,
                  "programmatic" if edge.programmatic else "full", edge.reason)
                 for edge in self.edges]
-        return html_table(("edge", "kernel", "verdict", "order", "reason"), rows)
+        # The colour says again what the word says.
+        shades = {"proven": "#54a24b", "unsafe": "#e45756", "unknown": "#b8860b"}
+        return html_table(("edge", "kernel", "verdict", "order", "reason"), rows,
+                          {word: f"color:{shade}" for word, shade in shades.items()})
 
     def __str__(self) -> str:
         from ._tables import text_table
@@ -248,9 +257,16 @@ class RunReport:
         return [(step.label, step.indexes, time(step.seconds), time(step.best_seconds),
                  str(step.bytes)) for step in self.steps]
 
+    @property
+    def timeline(self) -> Any:
+        """The picture of a run with trace=True: a Timeline, which notebooks show."""
+        from ._timeline import Timeline
+        return Timeline(self.trace)
+
     def _repr_html_(self) -> str:
         from ._tables import html_table
-        return html_table(("step", "index", "first run (µs)", "best (µs)", "bytes"), self._rows())
+        table = html_table(("step", "index", "first run (µs)", "best (µs)", "bytes"), self._rows())
+        return table + self.timeline.svg if self.trace else table
 
     def __str__(self) -> str:
         from ._tables import text_table

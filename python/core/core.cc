@@ -192,7 +192,11 @@ int execute(PyObject* module) {
   });
 }
 
-PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)}, {0, nullptr}};
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)},
+#ifdef Py_GIL_DISABLED
+                            {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                            {0, nullptr}};
 
 PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "baton._core", nullptr, 0, nullptr, slots, nullptr, nullptr, nullptr};

@@ -247,41 +247,43 @@ PyObject* executable_shape(PyObject* self, PyObject* name) {
   });
 }
 
+// A method that one thread may be in at a time.
+template <auto kMethod>
+PyCFunction exclusive() {
+  return reinterpret_cast<PyCFunction>(
+      reinterpret_cast<void*>(OneThreadMethod<ExecutableValue, kMethod>::call));
+}
+
 PyMethodDef methods[] = {
     {"choose_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(choose_stream)),
      METH_FASTCALL, nullptr},
-    {"bind", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_bind)),
-     METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {"set", executable_set, METH_O, nullptr},
-    {"set_memory", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_set_memory)),
-     METH_FASTCALL, nullptr},
-    {"upload", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_upload)),
-     METH_FASTCALL, nullptr},
-    {"enqueue",
-     on_stream<[](Executable& executable, const Stream& stream) { executable.enqueue(stream); }>,
+    {"bind", exclusive<executable_bind>(), METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"set", exclusive<executable_set>(), METH_O, nullptr},
+    {"set_memory", exclusive<executable_set_memory>(), METH_FASTCALL, nullptr},
+    {"upload", exclusive<executable_upload>(), METH_FASTCALL, nullptr},
+    {"enqueue", exclusive<on_stream<[](Executable& executable, const Stream& stream) {
+       executable.enqueue(stream);
+     }>>(),
      METH_O, nullptr},
-    {"prepare",
-     on_stream<[](Executable& executable, const Stream& stream) { executable.prepare(stream); }>,
+    {"prepare", exclusive<on_stream<[](Executable& executable, const Stream& stream) {
+       executable.prepare(stream);
+     }>>(),
      METH_O, nullptr},
-    {"initialise",
-     on_stream<[](Executable& executable, const Stream& stream) { executable.initialise(stream); }>,
+    {"initialise", exclusive<on_stream<[](Executable& executable, const Stream& stream) {
+       executable.initialise(stream);
+     }>>(),
      METH_O, nullptr},
-    {"reset", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_reset)),
-     METH_FASTCALL, nullptr},
-    {"wait", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_wait)), METH_FASTCALL,
+    {"reset", exclusive<executable_reset>(), METH_FASTCALL, nullptr},
+    {"wait", exclusive<executable_wait>(), METH_FASTCALL, nullptr},
+    {"run", exclusive<executable_run>(), METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {"compare_expected", exclusive<executable_compare_expected>(), METH_NOARGS, nullptr},
+    {"compare_schedules", exclusive<executable_compare_schedules>(), METH_FASTCALL | METH_KEYWORDS,
      nullptr},
-    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_run)),
-     METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {"compare_expected", executable_compare_expected, METH_NOARGS, nullptr},
-    {"compare_schedules",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_compare_schedules)),
-     METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {"array", executable_array, METH_O, nullptr},
-    {"copy_out", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(executable_copy_out)),
-     METH_FASTCALL, nullptr},
-    {"new_output", executable_new_output, METH_O, nullptr},
-    {"result", executable_result, METH_O, nullptr},
-    {"shape", executable_shape, METH_O, nullptr},
+    {"array", exclusive<executable_array>(), METH_O, nullptr},
+    {"copy_out", exclusive<executable_copy_out>(), METH_FASTCALL, nullptr},
+    {"new_output", exclusive<executable_new_output>(), METH_O, nullptr},
+    {"result", exclusive<executable_result>(), METH_O, nullptr},
+    {"shape", exclusive<executable_shape>(), METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef properties[] = {

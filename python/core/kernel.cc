@@ -50,6 +50,16 @@ PyObject* launcher_call(PyObject* self, PyObject* const* args, std::size_t flags
       Subject::kArguments);
 }
 
+void launcher_destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  LauncherValue& value = value_of<LauncherValue>(self);
+  // The kernel may go with it, and then frees the memory that it keeps.
+  const Ref kernel = std::move(value.kernel);
+  value.~LauncherValue();
+  if (!value_of<KernelValue>(kernel.get()).launcher.put(self)) PyObject_Free(self);
+  Py_DECREF(type);
+}
+
 PyObject* kernel_item(PyObject* self, PyObject* key) {
   return guarded(
       [&] {
@@ -63,7 +73,7 @@ PyObject* kernel_item(PyObject* self, PyObject* key) {
         launcher.grid = extents_argument(PyTuple_GetItem(key, 0), "the grid");
         launcher.block = extents_argument(PyTuple_GetItem(key, 1), "the block");
         if (size == 3) launcher.shared = shared_argument(PyTuple_GetItem(key, 2));
-        return make_object(std::move(launcher));
+        return value_of<KernelValue>(self).launcher.make(std::move(launcher));
       },
       Subject::kArguments);
 }
@@ -133,6 +143,10 @@ PyObject* kernel_repr(PyObject* self) {
   });
 }
 
+PyObject* kernel_html(PyObject* self, PyObject*) {
+  return guarded([&] { return call_python("_tables", "kernel_html", Ref::borrow(self)); });
+}
+
 PyMethodDef kernel_methods[] = {
     {"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(kernel_launch)),
      METH_FASTCALL | METH_KEYWORDS,
@@ -148,6 +162,7 @@ PyMethodDef kernel_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "occupancy(*, block, shared=0): the blocks that a multiprocessor holds at once, and the "
      "blocks of the largest cooperative grid."},
+    {"_repr_html_", kernel_html, METH_NOARGS, "The facts as tables, for notebooks."},
     {nullptr, nullptr, 0, nullptr}};
 
 template <auto kRead>
@@ -206,8 +221,9 @@ PyGetSetDef kernel_properties[] = {
 Ref make_kernel(Kernel kernel, KernelImages images) {
   std::vector<Parameter> parameters = parameters_of(kernel);
   const bool simulated = is_simulated(kernel.device());
-  return make_object(
-      KernelValue{std::move(kernel), std::move(parameters), simulated, std::move(images)});
+  const int ordinal = ordinal_of(kernel.device());
+  return make_object(KernelValue{
+      std::move(kernel), std::move(parameters), simulated, std::move(images), ordinal, {}});
 }
 
 void add_kernel_types(PyObject* module) {
@@ -228,7 +244,7 @@ void add_kernel_types(PyObject* module) {
       {"__vectorcalloffset__", T_PYSSIZET,
        offsetof(Object<LauncherValue>, value) + offsetof(LauncherValue, call), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot launcher_slots[] = {slot(Py_tp_dealloc, destroy_object<LauncherValue>),
+  static PyType_Slot launcher_slots[] = {slot(Py_tp_dealloc, launcher_destroy),
                                          slot(Py_tp_call, PyVectorcall_Call),
                                          {Py_tp_members, launcher_members},
                                          {0, nullptr}};

@@ -21,6 +21,8 @@ struct KernelValue {
   std::vector<Parameter> parameters;
   bool simulated = false;
   KernelImages images;
+  std::int32_t ordinal = 0;  // DLPack's id of its device
+  SpareObject launcher{};    // of the last `kernel[grid, block]`
 };
 
 Ref make_kernel(Kernel kernel, KernelImages images);

@@ -57,6 +57,26 @@ void launch_checked(const Kernel& kernel, const LaunchConfig& config, void* cons
     throw kernel.diagnose(config, result);
 }
 
+// The way of most launches on a GPU: few arguments, all of them common. Returns false for others,
+// before anything was launched.
+bool launch_common(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
+                   std::size_t count, PyObject* stream) {
+  constexpr std::size_t kFew = 32;
+  if (kernel.simulated || count > kFew || count != kernel.parameters.size()) return false;
+  // Not initialised: only as many as there are arguments are used.
+  std::uint64_t slots[kFew];
+  void* pointers[kFew];
+  CommonArguments arguments(kernel.ordinal);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!arguments.pack(kernel.parameters[i].common, values[i], slots[i])) return false;
+    pointers[i] = &slots[i];
+  }
+  const Device& device = kernel.kernel.device();
+  config.stream = LaunchConfig::StreamRef(arguments.stream().choose(stream, device), device);
+  launch_checked(kernel.kernel, config, pointers);
+  return true;
+}
+
 void launch_on_hosts(const KernelValue& kernel, const LaunchConfig& config, PackedValues& values,
                      CallState& state) {
   const Stream stream = adopted(config.stream.native, state.device);
@@ -118,6 +138,7 @@ LaunchAttribute named_attribute(std::string_view name, PyObject* value) {
   }
   launch::AttributeBuilder builder(*row);
   if (PyDict_Check(value)) {
+    const ObjectLock lock(value);  // no one may change it while its fields are read
     PyObject *field = nullptr, *given = nullptr;
     Py_ssize_t position = 0;
     while (PyDict_Next(value, &position, &field, &given) != 0) {
@@ -285,6 +306,8 @@ PackedValues::PackedValues(const KernelValue& kernel, PyObject* const* values, s
 
 void launch(const KernelValue& kernel, LaunchConfig& config, PyObject* const* values,
             std::size_t count, PyObject* stream) {
+  if (launch_common(kernel, config, values, count, stream)) [[likely]]
+    return;
   CallState state(kernel.kernel.device(), kernel.simulated);
   PackedValues packed(kernel, values, count, state);
   config.stream = LaunchConfig::StreamRef(state.stream.choose(stream, state.device), state.device);

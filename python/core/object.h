@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <new>
+#include <utility>
 
 #include "core/errors.h"
 #include "core/python.h"
@@ -49,6 +51,52 @@ void destroy_object(PyObject* object) {
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(type);
 }
+
+// The memory of one object that is not in use. An expression that makes an object of a small type
+// for one call then allocates once. The type has no collector's head.
+class SpareObject {
+ public:
+  SpareObject() = default;
+  SpareObject(SpareObject&& other) noexcept : object_(other.take()) {}
+  SpareObject& operator=(SpareObject&&) = delete;
+  ~SpareObject() { PyObject_Free(take()); }
+
+  // Keeps an object that has no references, and whose value was destroyed. Returns false where
+  // there is one already.
+  bool put(PyObject* object) {
+#ifdef Py_GIL_DISABLED
+    PyObject* nothing = nullptr;
+    return object_.compare_exchange_strong(nothing, object, std::memory_order_acq_rel);
+#else
+    if (object_ != nullptr) return false;
+    object_ = object;
+    return true;
+#endif
+  }
+
+  // A new object of Object<T>, in this memory where there is some.
+  template <typename T>
+  Ref make(T value) {
+    PyObject* const spare = take();
+    if (spare == nullptr) return make_object(std::move(value));
+    PyObject_Init(spare, type_of<T>);
+    ::new (static_cast<void*>(&value_of<T>(spare))) T(std::move(value));
+    return Ref::steal(spare);
+  }
+
+ private:
+#ifdef Py_GIL_DISABLED
+  PyObject* take() {
+    return object_.exchange(nullptr, std::memory_order_acq_rel);
+  }
+  std::atomic<PyObject*> object_ = nullptr;
+#else
+  PyObject* take() {
+    return std::exchange(object_, nullptr);
+  }
+  PyObject* object_ = nullptr;  // the interpreter's lock guards it
+#endif
+};
 
 // Makes the type `baton._core.NAME` and adds it to the module. `slots` ends with {0, nullptr}. Only
 // C++ makes objects of it, unless `slots` has Py_tp_new.

@@ -1,8 +1,7 @@
 #include "core/parameter.h"
 
-#include <cmath>
+#include <bit>
 #include <cstring>
-#include <limits>
 #include <string_view>
 
 #include "base/error.h"
@@ -28,25 +27,9 @@ std::uint32_t word_of(const baton_dtype& dtype) {
   return word;
 }
 
-std::uint32_t word_of(const baton_tensor& tensor) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, &tensor.dtype, sizeof(word));
-  return word;
-}
-
-bool is_contiguous(const baton_tensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  std::int64_t expected = 1;
-  for (std::int32_t i = tensor.ndim; i-- > 0;) {
-    if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return contiguous_bytes(tensor) == 0;
-    expected *= tensor.shape[i];
-  }
-  return true;
-}
-
 // "raw" elements of NumPy stand for bf16 and fp8, which it lacks.
 bool accepts_element(const Parameter& parameter, const baton_tensor& tensor) {
-  if (parameter.element == 0 || word_of(tensor) == parameter.element) return true;
+  if (parameter.common.element == 0 || dtype_word(tensor) == parameter.common.element) return true;
   baton_dtype given{};
   std::memcpy(&given, &tensor.dtype, sizeof(given));
   return given.code == kDlOpaque && parameter.dtype &&
@@ -56,10 +39,6 @@ bool accepts_element(const Parameter& parameter, const baton_tensor& tensor) {
 void require_element(const Parameter& parameter, const TensorView& view) {
   if (accepts_element(parameter, view.tensor)) return;
   refuse("is {}", describe(view));
-}
-
-std::uint64_t address_in(const baton_tensor& tensor) {
-  return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
 }
 
 void require_aligned(const baton_tensor& tensor, std::uint64_t address) {
@@ -93,7 +72,7 @@ std::uint64_t gpu_address(const Parameter& parameter, const TensorView& view, Ca
     state.stream.note_declared(view.declared_stream);
   }
   require_element(parameter, view);
-  if (!is_contiguous(tensor)) contiguous_bytes(tensor);  // which says why
+  if (!has_c_order(tensor)) contiguous_bytes(tensor);  // which says why, unless it is empty
   const std::uint64_t address = address_in(tensor);
   require_aligned(tensor, address);
   return address;
@@ -265,58 +244,33 @@ void* pack_unknown(const Parameter& parameter, PyObject* value, std::size_t inde
   return &slot;
 }
 
-CommonNumber common_number(const ParamFacts& facts) {
-  if (facts.kind != ParamKind::kScalar || !facts.dtype) return CommonNumber::kNone;
+CommonKind common_kind(const ParamFacts& facts) {
+  if (facts.kind == ParamKind::kPointer) return CommonKind::kPointer;
+  if (facts.kind != ParamKind::kScalar || !facts.dtype) return CommonKind::kNone;
   switch (*facts.dtype) {
     case DType::kI32:
-      return CommonNumber::kI32;
+      return CommonKind::kI32;
     case DType::kU32:
-      return CommonNumber::kU32;
+      return CommonKind::kU32;
     case DType::kI64:
-      return CommonNumber::kI64;
+      return CommonKind::kI64;
     case DType::kF32:
-      return CommonNumber::kF32;
+      return CommonKind::kF32;
     default:
-      return CommonNumber::kNone;  // takes the general way
+      return CommonKind::kNone;  // takes the general way
   }
 }
 
-// Packs an int of Python between `least` and `most`; false for another object or value.
-bool pack_common_int(PyObject* value, std::int64_t least_value, std::int64_t most_value,
-                     std::uint64_t& slot) {
-  if (!PyLong_CheckExact(value)) return false;
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-  if (overflow != 0 || number < least_value || number > most_value) return false;
-  slot = static_cast<std::uint64_t>(number);
-  return true;
-}
-
-bool pack_common_float(PyObject* value, std::uint64_t& slot) {
-  if (!PyFloat_CheckExact(value)) return false;
-  const auto narrow = static_cast<float>(PyFloat_AsDouble(value));
-  // Written so that NaN and infinities take the general way.
-  if (!(std::abs(narrow) <= std::numeric_limits<float>::max())) return false;
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof(bits));
-  slot = bits;
-  return true;
-}
-
-bool pack_common(const Parameter& parameter, PyObject* value, std::uint64_t& slot) {
-  switch (parameter.common) {
-    case CommonNumber::kI32:
-      return pack_common_int(value, INT32_MIN, INT32_MAX, slot);
-    case CommonNumber::kU32:
-      return pack_common_int(value, 0, UINT32_MAX, slot);
-    case CommonNumber::kI64:
-      return pack_common_int(value, INT64_MIN, INT64_MAX, slot);
-    case CommonNumber::kF32:
-      return pack_common_float(value, slot);
-    case CommonNumber::kNone:
-      return false;
-  }
-  return false;
+CommonParameter common_parameter(const ParamFacts& facts) {
+  CommonParameter common;
+  common.kind = common_kind(facts);
+  if (facts.kind != ParamKind::kPointer || !facts.dtype) return common;
+  common.element = word_of(capi::to_c(facts.dtype));
+  const std::size_t bytes = size_of(*facts.dtype);
+  common.misaligned = static_cast<std::uint8_t>(bytes - 1);
+  // Only sizes that are powers of two have such a mask.
+  if (!std::has_single_bit(bytes) || bytes > 256) common.kind = CommonKind::kNone;
+  return common;
 }
 
 PyObject* pointer_new(PyTypeObject*, PyObject* args, PyObject*) {
@@ -354,10 +308,7 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
     parameter.dtype = facts.dtype;
     parameter.read_only = facts.read_only;
     parameter.type = facts.type;
-    parameter.common = common_number(facts);
-    if (facts.kind == ParamKind::kPointer && facts.dtype) {
-      parameter.element = word_of(capi::to_c(facts.dtype));
-    }
+    parameter.common = common_parameter(facts);
   }
   return parameters;
 }
@@ -365,28 +316,11 @@ std::vector<Parameter> parameters_of(const Kernel& kernel) {
 void* pack_argument(const Parameter& parameter, PyObject* value, std::size_t index,
                     std::uint64_t& slot, CallState& state) {
   switch (parameter.kind) {
-    case ParamKind::kPointer: {
-      const DlExchangeApi* const exchange = exchange_of(Py_TYPE(value));
-      if (exchange != nullptr && !state.simulated) {
-        baton_tensor tensor;
-        check_view(exchange->to_view(value, &tensor), value);
-        const auto type = static_cast<std::int32_t>(tensor.device.device_type);
-        const bool here = type == kDlCuda && tensor.device.device_id == state.ordinal;
-        const bool fits = parameter.element == 0 ? tensor.dtype.code != kDlComplex
-                                                 : word_of(tensor) == parameter.element;
-        if (here && fits && is_contiguous(tensor)) [[likely]] {
-          slot = address_in(tensor);
-          require_aligned(tensor, slot);
-          state.stream.note(exchange, tensor);
-          return &slot;
-        }
-      }
+    case ParamKind::kPointer:
       slot = pack_address(parameter, value, index, state);
       return &slot;
-    }
     case ParamKind::kScalar:
     case ParamKind::kInteger:
-      if (pack_common(parameter, value, slot)) return &slot;
       slot = pack_number(parameter, value);
       return &slot;
     case ParamKind::kBytes:

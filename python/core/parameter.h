@@ -8,23 +8,19 @@
 
 #include "baton/image.h"
 #include "baton/module.h"
+#include "core/common_argument.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/tensor.h"
 
 namespace baton::python {
 
-// Numbers that most arguments are: an exact int or float of Python is packed without a further
-// look.
-enum class CommonNumber : std::uint8_t { kNone, kI32, kU32, kI64, kF32 };
-
 // One parameter of a kernel, as packing needs it.
 struct Parameter {
   ParamKind kind = ParamKind::kUnknown;
   std::uint32_t size = 0;  // bytes
   std::optional<DType> dtype;
-  std::uint32_t element = 0;  // DLPack's DLDataType of a pointer's element as one word; 0: any
-  CommonNumber common = CommonNumber::kNone;
+  CommonParameter common;
   bool read_only = false;
   std::string type;  // for messages
 };

@@ -10,6 +10,21 @@
 namespace baton::python {
 namespace {
 
+// The values of a plan for one call. They stay alive where a view of one of them runs Python code
+// that replaces another.
+class HeldValues {
+ public:
+  explicit HeldValues(const std::vector<Ref>& values) : held_(values) {
+    for (const Ref& value : held_) objects_.push_back(value.get());
+  }
+  PyObject* const* data() const { return objects_.data(); }
+  std::size_t size() const { return objects_.size(); }
+
+ private:
+  std::vector<Ref> held_;
+  std::vector<PyObject*> objects_;
+};
+
 // baton.Plan. With host arrays, which are copied for each call, nothing is prepared.
 struct PlanValue {
   Ref kernel;
@@ -20,17 +35,12 @@ struct PlanValue {
   vectorcallfunc call = nullptr;
 
   const KernelValue& of() const { return value_of<KernelValue>(kernel.get()); }
-  std::vector<PyObject*> borrowed() const {
-    std::vector<PyObject*> objects;
-    for (const Ref& value : values) objects.push_back(value.get());
-    return objects;
-  }
 
   // Checks and packs everything.
   void prepare() {
     const KernelValue& kernel_value = of();
     CallState state(kernel_value.kernel.device(), kernel_value.simulated);
-    const std::vector<PyObject*> objects = borrowed();
+    const HeldValues objects(values);
     const PackedValues packed(kernel_value, objects.data(), objects.size(), state);
     prepared.reset();
     if (!state.hosts.empty()) return;
@@ -49,6 +59,7 @@ struct PlanValue {
 PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags, PyObject* names) {
   return guarded(
       [&] {
+        const ObjectLock lock(self);
         PlanValue& plan = value_of<PlanValue>(self);
         if (PyVectorcall_NARGS(flags) != 0 || names != nullptr) {
           throw error(ErrorCode::kInvalidInput,
@@ -62,7 +73,7 @@ PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags, PyObjec
           const NativeResult result = plan.prepared->try_launch();
           if (result != 0) throw plan.of().kernel.diagnose(plan.config, result);
         } else {
-          const std::vector<PyObject*> objects = plan.borrowed();
+          const HeldValues objects(plan.values);
           launch(plan.of(), plan.config, objects.data(), objects.size(), plan.stream.get());
         }
         return none();
@@ -84,6 +95,7 @@ std::size_t checked_index(const PlanValue& plan, PyObject* key) {
 int plan_set(PyObject* self, PyObject* key, PyObject* value) {
   return guarded_status(
       [&] {
+        const ObjectLock lock(self);
         PlanValue& plan = value_of<PlanValue>(self);
         if (value == nullptr) {
           PyErr_SetString(PyExc_TypeError, "an argument of a plan cannot be deleted");
@@ -113,6 +125,7 @@ int plan_set(PyObject* self, PyObject* key, PyObject* value) {
 
 PyObject* plan_get(PyObject* self, PyObject* key) {
   return guarded([&] {
+    const ObjectLock lock(self);
     const PlanValue& plan = value_of<PlanValue>(self);
     return plan.values[checked_index(plan, key)];
   });
@@ -125,6 +138,7 @@ Py_ssize_t plan_length(PyObject* self) {
 int plan_set_grid(PyObject* self, PyObject* value, void*) {
   return guarded_status(
       [&] {
+        const ObjectLock lock(self);
         PlanValue& plan = value_of<PlanValue>(self);
         if (value == nullptr) throw error(ErrorCode::kInvalidInput, "a plan needs a grid");
         const Dim3 grid = extents_argument(value, "the grid");
@@ -137,6 +151,7 @@ int plan_set_grid(PyObject* self, PyObject* value, void*) {
 int plan_set_stream(PyObject* self, PyObject* value, void*) {
   return guarded_status(
       [&] {
+        const ObjectLock lock(self);
         PlanValue& plan = value_of<PlanValue>(self);
         const Device& device = plan.of().kernel.device();
         Ref stream = value == nullptr ? none() : Ref::borrow(value);
@@ -150,15 +165,21 @@ int plan_set_stream(PyObject* self, PyObject* value, void*) {
       Subject::kArguments);
 }
 
+template <auto kRead>
+PyObject* locked_property(PyObject* self, void*) {
+  return guarded([&] {
+    const ObjectLock lock(self);
+    return kRead(value_of<PlanValue>(self));
+  });
+}
+
 PyGetSetDef plan_properties[] = {
-    {"grid",
-     get_property<PlanValue, [](const PlanValue& plan) { return extents_of(plan.config.grid); }>,
+    {"grid", locked_property<[](const PlanValue& plan) { return extents_of(plan.config.grid); }>,
      plan_set_grid, "The extents in blocks; may be replaced.", nullptr},
     {"kernel", get_property<PlanValue, [](const PlanValue& plan) { return plan.kernel; }>, nullptr,
      "The baton.Kernel.", nullptr},
     {"stream",
-     get_property<PlanValue,
-                  [](const PlanValue& plan) { return plan.stream ? plan.stream : none(); }>,
+     locked_property<[](const PlanValue& plan) { return plan.stream ? plan.stream : none(); }>,
      plan_set_stream,
      "The stream that was given, or None: then it is the one that was current when the plan was "
      "made. May be replaced.",

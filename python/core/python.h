@@ -1,7 +1,8 @@
 #pragma once
 
 // The one place that includes Python's own header. From Python 3.12 on the extension is built
-// against the limited API of 3.12 (BATON_PYTHON_ABI3); 3.11 lacks vectorcall there.
+// against the limited API of 3.12 (BATON_PYTHON_ABI3); 3.11 lacks vectorcall there, and
+// interpreters without a global lock have no limited API.
 
 #if defined(BATON_PYTHON_ABI3)
 #define Py_LIMITED_API 0x030C0000
@@ -138,6 +139,30 @@ class WithoutGil {
 
  private:
   PyThreadState* state_;
+};
+
+// Keeps other threads out of an object's methods that take the same lock, in an interpreter without
+// a global lock. With one, that lock does so. A wait without the interpreter's lock lets others in.
+class ObjectLock {
+ public:
+#ifdef Py_GIL_DISABLED
+  explicit ObjectLock(PyObject* object) {
+    PyCriticalSection_Begin(&section_, object);
+  }
+  ~ObjectLock() {
+    PyCriticalSection_End(&section_);
+  }
+#else
+  explicit ObjectLock(PyObject*) {}
+  ~ObjectLock() {}
+#endif
+  ObjectLock(const ObjectLock&) = delete;
+  ObjectLock& operator=(const ObjectLock&) = delete;
+
+#ifdef Py_GIL_DISABLED
+ private:
+  PyCriticalSection section_;
+#endif
 };
 
 }  // namespace baton::python

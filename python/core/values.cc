@@ -187,6 +187,13 @@ DType dtype_argument(PyObject* object) {
 }
 
 std::uint64_t unsigned_argument(PyObject* object, std::string_view what, std::uint64_t most) {
+  if (PyLong_CheckExact(object)) {
+    int beyond = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &beyond);
+    if (beyond == 0 && value >= 0 && static_cast<std::uint64_t>(value) <= most) {
+      return static_cast<std::uint64_t>(value);
+    }
+  }
   const Ref number = Ref::steal(PyNumber_Index(object));
   if (!number) {
     PyErr_Clear();

@@ -1,0 +1,154 @@
+"""What a launch refuses beyond wrong values: streams, dead memory, objects that misbehave. test_kernels.py has wrong
+values, test_process.py forks, interrupts and the end of a process."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import baton as baton_package
+from test_process import run
+
+SOURCE = 'extern "C" __global__ void add(int* p, int n) { atomicAdd(p, n); }'
+
+
+@pytest.fixture
+def add(baton):
+    return baton.compile(text=SOURCE)["add"]
+
+
+@pytest.mark.parametrize("stream, message", [
+    (object(), "__cuda_stream__"), ("s", "__cuda_stream__"), (1.5, "__cuda_stream__"),
+    (type("S", (), {"__cuda_stream__": lambda self: (1, 0)})(), "another version"),
+    (type("S", (), {"__cuda_stream__": lambda self: 7})(), "no pair"),
+])
+def test_streams_that_are_none(add, stream, message):
+    y = np.zeros(1, np.int32)
+    with pytest.raises(baton_package.ArgumentError, match=message):
+        add.launch(y, 1, grid=1, block=1, stream=stream)
+    with pytest.raises(baton_package.ArgumentError, match=message):
+        add[1, 1](y, 1, stream=stream)
+
+
+@pytest.mark.parametrize("stream", [-1, 2**64])
+def test_an_address_beyond_64_bits(add, stream):
+    with pytest.raises((baton_package.ArgumentError, OverflowError)):
+        add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=stream)
+
+
+def test_a_stream_of_another_device(add):
+    other = baton_package.Stream("sim:b200")
+    with pytest.raises(baton_package.ArgumentError, match="sim:b200"):
+        add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=other)
+
+
+def test_an_address_that_is_no_stream(add):
+    with pytest.raises(baton_package.Error):
+        add.launch(np.zeros(1, np.int32), 1, grid=1, block=1, stream=0x1234)
+
+
+@pytest.mark.baton(findings="ignore")
+def test_dead_memory(baton, add):
+    """The address of an array that is gone: the simulated GPU tells, and goes on."""
+    y = baton.zeros(1, "i32")
+    address = y.address
+    del y
+    gc.collect()
+    with pytest.raises(baton_package.FaultError):
+        add[1, 1](baton_package.Pointer(address), 1)
+        baton.target.synchronize()
+    baton.findings()
+    z = np.zeros(1, np.int32)
+    add[1, 1](z, 5)
+    assert z[0] == 5
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, 1.5, "0", None])
+def test_pointers_that_are_none(value):
+    with pytest.raises((baton_package.ArgumentError, TypeError, OverflowError)):
+        baton_package.Pointer(value)
+
+
+@pytest.mark.parametrize("key", [(), (1,), 1, (1, 2, 3, 4), (-1, 1), (1, 2**32), (1.5, 1), ((1, 1, 1, 1), 1), ((), 1),
+                                 (1, None), ("1", 1)])
+def test_extents(add, key):
+    with pytest.raises((baton_package.ArgumentError, baton_package.LimitError)):
+        add[key](np.zeros(1, np.int32), 1)
+
+
+class Raises:
+    """An array whose protocol fails in Python."""
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **keywords):
+        raise ZeroDivisionError("of the array")
+
+
+class Wrong:
+    """An array whose interface is nonsense."""
+
+    def __init__(self, **interface):
+        self.__array_interface__ = interface
+
+
+@pytest.mark.parametrize("value, kind", [
+    (Raises(), ZeroDivisionError), (Wrong(), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(1,), data=(0, 1, 2)), baton_package.ArgumentError),
+    (Wrong(typestr="<q9", shape=(1,), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=("x",), data=(0, False)), TypeError),
+    (Wrong(typestr="<i4", shape=(-1,), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(2**62, 2**62), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr="<i4", shape=(4,), strides=(3,), data=(0, False)), baton_package.ArgumentError),
+    (Wrong(typestr=7, shape=(4,), data=(0, False)), TypeError)])
+def test_arrays_that_misbehave(add, value, kind):
+    with pytest.raises(kind):
+        add[1, 1](value, 1)
+
+
+def test_an_argument_that_replaces_another_while_it_is_read(baton, add):
+    """A plan's values stay alive while a view of one of them runs Python code."""
+    class Meddles:
+        def __init__(self):
+            self.array = np.zeros(1, np.int32)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+        def __dlpack__(self, **keywords):
+            if plans:
+                plans[0][0] = np.zeros(1, np.int32)
+                gc.collect()
+            return self.array.__dlpack__()
+
+    plans = []
+    plan = add.plan(Meddles(), 1, grid=1, block=1)
+    plans.append(plan)
+    plan()
+    assert isinstance(plan[0], np.ndarray)
+
+
+def test_the_end_of_an_interpreter_in_any_order():
+    """Module globals die in no useful order, with work in flight and in a thread that still launches."""
+    result = run("""
+        import baton, threading, time
+        device = baton.device("sim")
+        kernel = baton.compile(text='extern "C" __global__ void spin(int* p) { for (int i = 0; i < 20000; ++i) atomicAdd(p, 1); }', device=device)["spin"]
+        stream = baton.Stream(device)
+        array = baton.zeros(1, "i32", device)
+        launcher, plan = kernel[2, 32], kernel.plan(array, grid=2, block=32, stream=stream)
+        program = baton.ProgramBuilder("p")
+        plan()
+        cycle = [plan, launcher]
+        cycle.append(cycle)
+        started = threading.Event()
+        def work():
+            while True:
+                kernel.launch(array, grid=1, block=1, stream=stream)
+                started.set()
+                time.sleep(0.001)
+        threading.Thread(target=work, daemon=True).start()
+        started.wait()
+        """)
+    assert result.returncode == 0 and result.stderr == ""
