@@ -40,8 +40,8 @@ class Device {
     if (judged) memory_.impl().watch();
     std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/" + kernels);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    module_ = sim::LoadedModule::load(ptx::ParsedModule::parse(text, kernels), memory_,
-                                      *chip::find(90));
+    module_ =
+        sim::LoadedModule::load(ptx::ParsedModule::parse(text, kernels), memory_, *chip::find(90));
   }
 
   std::uint64_t floats(std::size_t count) {

@@ -27,7 +27,7 @@ constexpr Format kF16{"f16", 16, 10, 15, -4, 4}, kBF16{"bf16", 16, 7, 127, -4, 4
     kTF32{"tf32", 32, 23, 127, -4, 4}, kE4M3{"e4m3", 8, 3, 7, -4, 4},
     kE5M2{"e5m2", 8, 2, 15, -4, 4}, kS8{"s8", 8, -1, 0, -128, 127}, kU8{"u8", 8, -1, 0, 0, 255},
     kB1{"b1", 1, -1, 0, 0, 1};
-enum class Sum { kF32, kF16, kS32 };
+enum class Sum { kSingle, kHalf, kInteger };
 
 std::uint32_t encode(const Format& format, int value) {
   const std::uint64_t mask = (std::uint64_t{1} << format.bits) - 1;
@@ -123,7 +123,7 @@ struct Case {
 };
 
 unsigned registers_of(const Case& c) {
-  return c.n / 8 * (c.sum == Sum::kF16 ? 2 : 4);
+  return c.n / 8 * (c.sum == Sum::kHalf ? 2 : 4);
 }
 
 std::string list_of(char prefix, unsigned count) {
@@ -136,7 +136,7 @@ std::string list_of(char prefix, unsigned count) {
 std::string kernel_text(const Case& c, unsigned k, unsigned selector) {
   const unsigned registers = registers_of(c);
   const bool is_half = c.a.bits == 16;
-  const bool is_integer = c.sum == Sum::kS32;
+  const bool is_integer = c.sum == Sum::kInteger;
   std::string text = fmt::format(
       ".version 8.4\n.target sm_90a\n.address_size 64\n.visible .entry multiply(.param .u64 image, "
       ".param .u64 sums, .param .u64 words, .param .u64 descriptor_a, .param "
@@ -173,9 +173,9 @@ std::string kernel_text(const Case& c, unsigned k, unsigned selector) {
       kRightAt / 16);
   text += fmt::format("  wgmma.mma_async{}.sync.aligned.m64n{}k{}{}.{}.{}.{}{} {}, {}, %x2",
                       c.sparse ? ".sp" : "", c.n, k, c.saturates ? ".satfinite" : "",
-                      c.sum == Sum::kF32   ? "f32"
-                      : c.sum == Sum::kF16 ? "f16"
-                                           : "s32",
+                      c.sum == Sum::kSingle ? "f32"
+                      : c.sum == Sum::kHalf ? "f16"
+                                            : "s32",
                       c.a.name, c.b.name, c.a.bits == 1 ? ".and.popc" : "", list_of('d', registers),
                       c.in_registers ? list_of('w', 4) : "%x1");
   if (c.sparse) text += fmt::format(", %w4, {}", selector);
@@ -261,11 +261,11 @@ class Wgmma : public Conformance {
       }
     }
     const unsigned registers = registers_of(c);
-    const unsigned per_sum = c.sum == Sum::kF16 ? 2 : 1;
+    const unsigned per_sum = c.sum == Sum::kHalf ? 2 : 1;
     std::vector<std::uint32_t> before(registers * kThreads);
     const auto bits_of = [&](double value) {
-      if (c.sum == Sum::kF16) return half_bits(value);
-      if (c.sum == Sum::kF32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+      if (c.sum == Sum::kHalf) return half_bits(value);
+      if (c.sum == Sum::kSingle) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
       return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
     };
     std::vector<std::uint32_t> want(before.size());
@@ -309,19 +309,19 @@ TEST_F(Wgmma, EveryTypeFromMemoryAndFromRegisters) {
     Format a, b;
     Sum sum;
   };
-  for (const Types& t : {Types{kF16, kF16, Sum::kF32},
-                         {kF16, kF16, Sum::kF16},
-                         {kBF16, kBF16, Sum::kF32},
-                         {kTF32, kTF32, Sum::kF32},
-                         {kE4M3, kE4M3, Sum::kF32},
-                         {kE4M3, kE5M2, Sum::kF16},
-                         {kE5M2, kE4M3, Sum::kF32},
-                         {kE5M2, kE5M2, Sum::kF16},
-                         {kS8, kS8, Sum::kS32},
-                         {kS8, kU8, Sum::kS32},
-                         {kU8, kS8, Sum::kS32},
-                         {kU8, kU8, Sum::kS32},
-                         {kB1, kB1, Sum::kS32}}) {
+  for (const Types& t : {Types{kF16, kF16, Sum::kSingle},
+                         {kF16, kF16, Sum::kHalf},
+                         {kBF16, kBF16, Sum::kSingle},
+                         {kTF32, kTF32, Sum::kSingle},
+                         {kE4M3, kE4M3, Sum::kSingle},
+                         {kE4M3, kE5M2, Sum::kHalf},
+                         {kE5M2, kE4M3, Sum::kSingle},
+                         {kE5M2, kE5M2, Sum::kHalf},
+                         {kS8, kS8, Sum::kInteger},
+                         {kS8, kU8, Sum::kInteger},
+                         {kU8, kS8, Sum::kInteger},
+                         {kU8, kU8, Sum::kInteger},
+                         {kB1, kB1, Sum::kInteger}}) {
     for (const bool in_registers : {false, true}) {
       check({t.a, t.b, t.sum, 32, kPlain, kPlain, in_registers});
     }
@@ -329,9 +329,10 @@ TEST_F(Wgmma, EveryTypeFromMemoryAndFromRegisters) {
 }
 
 TEST_F(Wgmma, EveryNumberOfColumns) {
-  for (unsigned n = 8; n <= 256; n += 8) check({kBF16, kBF16, Sum::kF32, n, kPlain, {64, false}});
+  for (unsigned n = 8; n <= 256; n += 8)
+    check({kBF16, kBF16, Sum::kSingle, n, kPlain, {64, false}});
   for (const unsigned n : {8u, 16u, 24u, 48u, 240u, 256u}) {
-    check({kS8, kS8, Sum::kS32, n, kPlain, {32, false}});
+    check({kS8, kS8, Sum::kInteger, n, kPlain, {32, false}});
   }
 }
 
@@ -340,20 +341,20 @@ TEST_F(Wgmma, EveryLayout) {
     for (const unsigned other : {0u, 32u, 64u, 128u}) {
       for (const bool a_rows : {false, true}) {
         for (const bool b_rows : {false, true}) {
-          check({kF16, kF16, Sum::kF32, 64, {one, a_rows}, {other, b_rows}});
+          check({kF16, kF16, Sum::kSingle, 64, {one, a_rows}, {other, b_rows}});
         }
       }
-      check({kE4M3, kE4M3, Sum::kF32, 64, {one, false}, {other, false}});
-      check({kTF32, kTF32, Sum::kF32, 64, {one, false}, {other, false}});
+      check({kE4M3, kE4M3, Sum::kSingle, 64, {one, false}, {other, false}});
+      check({kTF32, kTF32, Sum::kSingle, 64, {one, false}, {other, false}});
     }
-    check({kBF16, kBF16, Sum::kF32, 128, {}, {one, true}, true});
+    check({kBF16, kBF16, Sum::kSingle, 128, {}, {one, true}, true});
   }
 }
 
 TEST_F(Wgmma, ScalesAndSaturation) {
   for (const int a : {1, -1}) {
     for (const int b : {1, -1}) {
-      Case c{kF16, kF16, Sum::kF32, 16, kPlain, kPlain};
+      Case c{kF16, kF16, Sum::kSingle, 16, kPlain, kPlain};
       c.scale_a = a;
       c.scale_b = b;
       check(c);
@@ -361,7 +362,7 @@ TEST_F(Wgmma, ScalesAndSaturation) {
       check(c);
     }
   }
-  Case c{kU8, kU8, Sum::kS32, 16, kPlain, kPlain};
+  Case c{kU8, kU8, Sum::kInteger, 16, kPlain, kPlain};
   c.saturates = true;
   check(c);
 }
@@ -369,7 +370,7 @@ TEST_F(Wgmma, ScalesAndSaturation) {
 TEST_F(Wgmma, SparseMatrices) {
   for (const bool in_registers : {false, true}) {
     for (const Format& format : {kF16, kBF16, kTF32, kE4M3, kE5M2, kS8, kU8}) {
-      const Sum sum = format.fraction < 0 ? Sum::kS32 : Sum::kF32;
+      const Sum sum = format.fraction < 0 ? Sum::kInteger : Sum::kSingle;
       check({format, format, sum, 32, kPlain, kPlain, in_registers, true});
       check({format, format, sum, 32, {32, false}, {64, false}, in_registers, true});
       check({format, format, sum, 32, {}, {}, in_registers, true});

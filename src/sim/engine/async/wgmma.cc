@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "sim/engine/async/wgmma_registers.h"
@@ -95,23 +94,41 @@ bool is_same_in_group(Exec* x, const Insn* i, const Warpgroup::Operation& mine) 
   return true;
 }
 
-// The bytes of a tile's chunks; nothing after a fault.
-std::optional<std::vector<std::uint32_t>> read_chunks(Exec* x, const Insn* i,
-                                                      const std::vector<std::uint32_t>& chunks) {
+// What a worker needs while it multiplies, kept from one time to the next.
+struct ProductScratch {
+  std::vector<std::uint32_t> chunks, words;
+  std::vector<float> left, right, sums;
+};
+ProductScratch& scratch() {
+  static thread_local ProductScratch kept;
+  return kept;
+}
+
+// Whether some byte of a chunk of the block's memory was never written.
+bool has_unwritten(const Exec* x, std::uint32_t chunk) {
+  if (x->shared.written == nullptr) return false;
+  std::uint32_t flags = 0;  // one byte for each of its words
+  std::memcpy(&flags, x->block->shared_written.data() + chunk / 4, sizeof(flags));
+  return flags != 0x01010101;
+}
+
+// Reads the bytes of a tile's chunks. False after a fault.
+bool read_chunks(Exec* x, const Insn* i, const std::vector<std::uint32_t>& chunks,
+                 std::vector<std::uint32_t>* words) {
   constexpr std::size_t kWords = kChunkBytes / sizeof(std::uint32_t);
-  std::vector<std::uint32_t> words(chunks.size() * kWords);
+  words->resize(chunks.size() * kWords);
   const int lane = std::countr_zero(x->mask);
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     const bool is_inside = std::uint64_t{chunks[k]} + kChunkBytes <= x->shared.size;
-    if (!is_inside || x->shared.written != nullptr) {
+    if (!is_inside || has_unwritten(x, chunks[k])) {
       const std::uint64_t address = kSharedWindow + x->shared.base + chunks[k];
       if (!check_span(x, i, lane, {Space::kGeneric, address, kChunkBytes, kChunkBytes}, false)) {
-        return std::nullopt;
+        return false;
       }
     }
-    std::memcpy(words.data() + k * kWords, x->shared.host + chunks[k], kChunkBytes);
+    std::memcpy(words->data() + k * kWords, x->shared.host + chunks[k], kChunkBytes);
   }
-  return words;
+  return true;
 }
 
 // Shows who looks for races what the warp's part of an operation reads.
@@ -128,17 +145,17 @@ void watch_tile(Exec* x, const Insn* i, const std::vector<std::uint32_t>& chunks
 bool gather_left(Exec* x, const Insn* i, const WgmmaForm& form, const MatrixDescriptor& descriptor,
                  std::vector<float>* numbers) {
   const MatrixKernel& kernel = matrix_kernel();
+  ProductScratch& s = scratch();
   const unsigned held = form.has(WgmmaForm::kSparse) ? form.k / 2u : form.k;
   numbers->resize(std::size_t{kRowsOfWarp} * held);
   if (!form.has(WgmmaForm::kLeftInRegisters)) {
     TilePart part{descriptor, form.a, form.has(WgmmaForm::kLeftRowsMajor)};
     part.first = x->warp->index % kWarpsOfGroup * kRowsOfWarp;
     part.count = kRowsOfWarp;
-    const std::vector<std::uint32_t> chunks = part.chunks();
-    const auto words = read_chunks(x, i, chunks);
-    if (!words) return false;
-    gather_rows(part, *words, numbers->data());
-    if (x->block->watch != nullptr) watch_tile(x, i, chunks);
+    part.list_chunks(&s.chunks);
+    if (!read_chunks(x, i, s.chunks, &s.words)) return false;
+    gather_rows(part, s.words, numbers->data());
+    if (x->block->watch != nullptr) watch_tile(x, i, s.chunks);
   } else {
     // As a of mma: registers have eight rows of 16 bytes, then eight rows below, then to the right.
     const std::uint32_t* slots = i->u.list + form.registers_of_d();
@@ -177,11 +194,11 @@ bool gather_right(Exec* x, const Insn* i, const WgmmaForm& form, const MatrixDes
     return false;
   }
   numbers->resize(std::size_t{form.k} * form.columns());
-  const std::vector<std::uint32_t> chunks = part.chunks();
-  const auto words = read_chunks(x, i, chunks);
-  if (!words) return false;
-  gather_columns(part, *words, numbers->data());
-  if (x->block->watch != nullptr) watch_tile(x, i, chunks);
+  ProductScratch& s = scratch();
+  part.list_chunks(&s.chunks);
+  if (!read_chunks(x, i, s.chunks, &s.words)) return false;
+  gather_columns(part, s.words, numbers->data());
+  if (x->block->watch != nullptr) watch_tile(x, i, s.chunks);
   return true;
 }
 
@@ -253,21 +270,21 @@ const Insn* op_wgmma(Exec* x, const Insn* i) {
   const WgmmaRegisters* registers = &function_of(x)->wgmma[i->r[4]];
   if ((i->mode & kWgmmaMayLackFence) != 0) check_fenced(x, i, *registers);
 
-  std::vector<float> left, right;
-  if (!gather_left(x, i, form, MatrixDescriptor::of(operation.left), &left) ||
-      !gather_right(x, i, form, MatrixDescriptor::of(operation.right), &right)) {
+  ProductScratch& s = scratch();
+  if (!gather_left(x, i, form, MatrixDescriptor::of(operation.left), &s.left) ||
+      !gather_right(x, i, form, MatrixDescriptor::of(operation.right), &s.right)) {
     return nullptr;
   }
   const ProductShape shape{kRowsOfWarp, form.columns(), form.k};
-  std::vector<float> sums(shape.m * shape.n);
+  s.sums.assign(shape.m * shape.n, 0.0f);
   const std::uint32_t* slots = i->u.list;
   if (form.d == MatrixType::kS32) {
-    matrix_kernel().multiply(shape, left.data(), right.data(), sums.data());
-    add_to_accumulators(x, form, slots, operation.adds, sums.data());
+    matrix_kernel().multiply(shape, s.left.data(), s.right.data(), s.sums.data());
+    add_to_accumulators(x, form, slots, operation.adds, s.sums.data());
   } else {
-    if (operation.adds) gather_accumulators(x, form, slots, sums.data());
-    matrix_kernel().multiply(shape, left.data(), right.data(), sums.data());
-    scatter_accumulators(x, form, slots, sums.data());
+    if (operation.adds) gather_accumulators(x, form, slots, s.sums.data());
+    matrix_kernel().multiply(shape, s.left.data(), s.right.data(), s.sums.data());
+    scatter_accumulators(x, form, slots, s.sums.data());
   }
   if ((i->mode & kWgmmaIsFollowed) != 0) keep_busy(x, i, *registers);
   return i + 1;

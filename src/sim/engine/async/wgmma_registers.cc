@@ -17,12 +17,7 @@ void tell(Exec* x, const Insn* i, const std::string& message) {
   report(x, i, std::countr_zero(x->mask), driver::FindingKind::kAsyncRace, message);
 }
 
-// The instruction that the check stands in front of.
-const Insn* checked(const Insn* i) {
-  return i + 1;
-}
-
-void check_busy(Exec* x, const Insn* i, WgmmaWarp& warp, const RegisterUse& use) {
+void check_busy(Exec* x, const Insn* i, WgmmaWarp& warp, const RegisterTouch& use) {
   const FunctionRegister reg{function_of(x), use.number};
   const auto busy = std::find_if(warp.busy.begin(), warp.busy.end(),
                                  [&](const WgmmaWarp::Busy& one) { return one.reg == reg; });
@@ -36,7 +31,7 @@ void check_busy(Exec* x, const Insn* i, WgmmaWarp& warp, const RegisterUse& use)
 }
 
 // A copy of a register stands for it: compilers keep an accumulator so in another register.
-void copy(Exec* x, WgmmaWarp& warp, const RegisterUse& use) {
+void copy(Exec* x, WgmmaWarp& warp, const RegisterTouch& use) {
   const FunctionRegister to{function_of(x), use.number};
   const FunctionRegister from{to.function, use.from};
   std::erase_if(warp.busy, [&](const WgmmaWarp::Busy& one) { return one.reg == to; });
@@ -65,14 +60,14 @@ WgmmaWarp& wgmma_warp(Exec* x) {
 
 const Insn* op_use_registers(Exec* x, const Insn* i) {
   WgmmaWarp& warp = wgmma_warp(x);
-  for (const RegisterUse& use : *static_cast<const std::vector<RegisterUse>*>(i->u.data)) {
+  for (const RegisterTouch& use : *static_cast<const std::vector<RegisterTouch>*>(i->u.data)) {
     if (use.copies) {
       copy(x, warp, use);
       continue;
     }
-    if (!warp.busy.empty()) check_busy(x, checked(i), warp, use);
+    if (!warp.busy.empty()) check_busy(x, i, warp, use);
     if (use.writes && use.lacks_fence && warp.written.size() < kMostWritten) {
-      warp.written.push_back({{function_of(x), use.number}, checked(i)});
+      warp.written.push_back({{function_of(x), use.number}, i});
     }
   }
   return i + 1;

@@ -12,7 +12,7 @@ namespace baton::sim {
 // function is decoded (lower/wgmma_flow.h), and nowhere else anything is looked at: what follows
 // stands in front of such instructions and finds out whether it happens.
 
-// u.data: a vector of RegisterUse.
+// u.data: a vector of RegisterTouch.
 const Insn* op_use_registers(Exec* x, const Insn* i);
 
 void check_fenced(Exec* x, const Insn* i, const WgmmaRegisters& registers);

@@ -50,23 +50,21 @@ std::uint32_t MatrixDescriptor::rows_major(std::uint32_t k, std::uint32_t chunk)
   return swizzled(k % 8 * pitch + k / 8 * stride + within * kChunkBytes + far);
 }
 
-std::vector<std::uint32_t> TilePart::chunks() const {
-  std::vector<std::uint32_t> offsets;
-  offsets.reserve(std::size_t{count} * chunks_along_k);
+void TilePart::list_chunks(std::vector<std::uint32_t>* offsets) const {
+  offsets->clear();
   if (!rows_major) {
     for (std::uint32_t row = first; row < first + count; ++row) {
       for (std::uint32_t chunk = 0; chunk < chunks_along_k; ++chunk) {
-        offsets.push_back(descriptor.k_major(row, chunk));
+        offsets->push_back(descriptor.k_major(row, chunk));
       }
     }
-    return offsets;
+    return;
   }
   for (std::uint32_t k = 0; k < columns(); ++k) {
     for (std::uint32_t chunk = first / 8; chunk < (first + count) / 8; ++chunk) {
-      offsets.push_back(descriptor.rows_major(k, chunk));
+      offsets->push_back(descriptor.rows_major(k, chunk));
     }
   }
-  return offsets;
 }
 
 void gather_rows(const TilePart& part, const std::vector<std::uint32_t>& words, float* to) {

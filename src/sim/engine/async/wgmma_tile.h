@@ -49,7 +49,7 @@ struct TilePart {
   // Elements along k.
   std::uint32_t columns() const { return chunks_along_k * kChunkBytes * 8 / bits_of(type); }
   // The offsets of all its chunks, in the order in which gather() wants their bytes.
-  std::vector<std::uint32_t> chunks() const;
+  void list_chunks(std::vector<std::uint32_t>* offsets) const;
 };
 
 // The numbers of a tile out of the bytes of its chunks: one row after another (a), or one column

@@ -18,7 +18,7 @@ constexpr std::size_t kMostLeft = 16 * 256;
 constexpr std::size_t kMostRight = 8 * 256;
 constexpr std::size_t kMostSums = 256;
 
-struct Operand {
+struct MatrixOperand {
   Exec* x;
   const MmaForm& form;
   MatrixPart part;
@@ -29,7 +29,7 @@ struct Operand {
 };
 
 // A fragment out of the lanes' registers, row by row.
-void gather_fragment(const Operand& o, MatrixType type, float* to) {
+void gather_fragment(const MatrixOperand& o, MatrixType type, float* to) {
   const MatrixKernel& kernel = matrix_kernel();
   const unsigned per = elements_per(type);
   const std::uint32_t mask = shape_of(o.form, o.part).count() - 1;
@@ -45,7 +45,7 @@ void gather_fragment(const Operand& o, MatrixType type, float* to) {
 }
 
 // A register of a or b has eight rows, or columns, of elements that lie side by side.
-void gather_operand(const Operand& o, MatrixType type, float* to) {
+void gather_operand(const MatrixOperand& o, MatrixType type, float* to) {
   const MatrixKernel& kernel = matrix_kernel();
   const unsigned width = 4 * elements_per(type);
   const unsigned count = registers_of(o.form, o.part, false, type);
@@ -63,17 +63,17 @@ void gather_operand(const Operand& o, MatrixType type, float* to) {
   }
 }
 
-void gather(const Operand& o, MatrixType type, float* to) {
+void gather(const MatrixOperand& o, MatrixType type, float* to) {
   o.fragments ? gather_fragment(o, type, to) : gather_operand(o, type, to);
 }
 
 // The number of the first of a register's elements of c and d that a lane has.
-std::uint32_t place_of_sum(const Operand& o, unsigned per, unsigned lane, unsigned r) {
+std::uint32_t place_of_sum(const MatrixOperand& o, unsigned per, unsigned lane, unsigned r) {
   return o.fragments ? run_of_fragment(per, lane, r).first
                      : run_of_operand(o.form, o.part, per, lane, r).first;
 }
 
-void gather_sums(const Operand& o, MatrixType type, float* sums) {
+void gather_sums(const MatrixOperand& o, MatrixType type, float* sums) {
   const MatrixKernel& kernel = matrix_kernel();
   const std::size_t step = o.form.n;
   if (type == MatrixType::kS32) {
@@ -98,7 +98,7 @@ std::uint16_t half_of(float value) {
   return static_cast<std::uint16_t>(words[0]);
 }
 
-void scatter_fragment(const Operand& o, MatrixType type, const float* sums) {
+void scatter_fragment(const MatrixOperand& o, MatrixType type, const float* sums) {
   const unsigned per = elements_per(type);
   const std::uint32_t mask = shape_of(o.form, o.part).count() - 1;
   for (unsigned r = 0; r < registers_of(o.form, o.part, true, type); ++r) {
@@ -114,7 +114,7 @@ void scatter_fragment(const Operand& o, MatrixType type, const float* sums) {
   }
 }
 
-void scatter_sums(const Operand& o, MatrixType type, const float* sums) {
+void scatter_sums(const MatrixOperand& o, MatrixType type, const float* sums) {
   if (o.fragments) return scatter_fragment(o, type, sums);
   const MatrixKernel& kernel = matrix_kernel();
   const std::size_t step = o.form.n;
@@ -133,7 +133,8 @@ void scatter_sums(const Operand& o, MatrixType type, const float* sums) {
 }
 
 // d = c + sums. Sums of products of one instruction are integers that single precision has.
-void add_integers(const Operand& c, const std::uint32_t* d, bool saturates, const float* sums) {
+void add_integers(const MatrixOperand& c, const std::uint32_t* d, bool saturates,
+                  const float* sums) {
   const std::uint32_t mask = shape_of(c.form, c.part).count() - 1;
   for (unsigned r = 0; r < registers_of(c.form, c.part, c.fragments, MatrixType::kS32); ++r) {
     std::uint32_t words[kLanes];
@@ -249,7 +250,7 @@ const Insn* op_mma(Exec* x, const Insn* i) {
   float left[kMostLeft], right[kMostRight], sums[kMostSums];
   gather({x, held, MatrixPart::kA, fragments, a}, form.a, left);
   gather({x, form, MatrixPart::kB, fragments, b}, form.b, right);
-  const Operand from{x, form, MatrixPart::kC, fragments, c};
+  const MatrixOperand from{x, form, MatrixPart::kC, fragments, c};
   gather_sums(from, form.c, sums);
   if (is_sparse) {
     float compressed[16 * 64];

@@ -128,7 +128,7 @@ struct WgmmaRegisters {
   std::uint32_t accumulators = 0;  // of the numbers, from the front
 };
 // What another instruction does to such a register (wgmma_registers.h).
-struct RegisterUse {
+struct RegisterTouch {
   std::uint32_t number = 0;
   std::uint32_t from = 0;  // of a copy: the register that it copies
   std::string name;
@@ -149,7 +149,7 @@ struct DecodedFunction {
   std::deque<std::vector<const Insn*>> targets;  // of brx.idx
   std::deque<std::string> reasons;               // of unsupported instructions
   std::vector<WgmmaRegisters> wgmma;             // by instruction
-  std::deque<std::vector<RegisterUse>> uses;     // of op_use_registers
+  std::deque<std::vector<RegisterTouch>> uses;     // of op_use_registers
 
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;

@@ -21,7 +21,7 @@ using Kind = ptx::InstructionOperand::Kind;
 
 // What takes which operands behind scale-d (PTX ISA 9.0, "wgmma.mma_async" and
 // "wgmma.mma_async.sp").
-enum class Family : std::uint8_t { kHalf, kSingle, kInteger };  // kSingle: tf32 and fp8
+enum class OperandKind : std::uint8_t { kHalf, kSingle, kInteger };  // kSingle: tf32 and fp8
 
 bool is_fp8_element(MatrixType type) {
   return type == MatrixType::kE4M3 || type == MatrixType::kE5M2;
@@ -30,27 +30,27 @@ bool is_byte_element(MatrixType type) {
   return type == MatrixType::kS8 || type == MatrixType::kU8;
 }
 
-std::optional<Family> family_of(const WgmmaForm& form) {
+std::optional<OperandKind> family_of(const WgmmaForm& form) {
   const bool same = form.a == form.b;
   if (form.a == MatrixType::kF16 && same) {
-    if (form.d == MatrixType::kF16 || form.d == MatrixType::kF32) return Family::kHalf;
+    if (form.d == MatrixType::kF16 || form.d == MatrixType::kF32) return OperandKind::kHalf;
   } else if (form.a == MatrixType::kBF16 && same) {
-    if (form.d == MatrixType::kF32) return Family::kHalf;
+    if (form.d == MatrixType::kF32) return OperandKind::kHalf;
   } else if (form.a == MatrixType::kTF32 && same) {
-    if (form.d == MatrixType::kF32) return Family::kSingle;
+    if (form.d == MatrixType::kF32) return OperandKind::kSingle;
   } else if (is_fp8_element(form.a) && is_fp8_element(form.b)) {
-    if (form.d == MatrixType::kF16 || form.d == MatrixType::kF32) return Family::kSingle;
+    if (form.d == MatrixType::kF16 || form.d == MatrixType::kF32) return OperandKind::kSingle;
   } else if ((is_byte_element(form.a) && is_byte_element(form.b)) ||
              (form.a == MatrixType::kB1 && same && !form.has(WgmmaForm::kSparse))) {
-    if (form.d == MatrixType::kS32) return Family::kInteger;
+    if (form.d == MatrixType::kS32) return OperandKind::kInteger;
   }
   return std::nullopt;
 }
 
 // Columns are multiples of 8 up to 256; of integers, 24 and multiples of 16 behind it.
-bool has_columns(Family family, unsigned columns) {
+bool has_columns(OperandKind family, unsigned columns) {
   if (columns == 0 || columns > 256 || columns % 8 != 0) return false;
-  return family != Family::kInteger || columns == 8 || columns == 24 || columns % 16 == 0;
+  return family != OperandKind::kInteger || columns == 8 || columns == 24 || columns % 16 == 0;
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void Lowering::wgmma() {
   form.groups = static_cast<std::uint8_t>(words.columns_of_b / 8);
   const bool is_sparse = insn_->has("sp");
   if (is_sparse) form.flags |= WgmmaForm::kSparse;
-  const std::optional<Family> family = family_of(form);
+  const std::optional<OperandKind> family = family_of(form);
   const bool has_and = (words.mode & kMmaAnd) != 0;
   const bool saturates = (words.mode & kMmaSaturates) != 0;
   if (!family || !has_columns(*family, words.columns_of_b) ||
@@ -83,15 +83,15 @@ void Lowering::wgmma() {
   const bool in_registers = form.has(WgmmaForm::kLeftInRegisters);
 
   const std::size_t scale_d = is_sparse ? 5 : 3;
-  const std::size_t count = scale_d + 1 + (*family == Family::kInteger ? 0 : 2) +
-                            (*family == Family::kHalf ? (in_registers ? 1 : 2) : 0);
+  const std::size_t count = scale_d + 1 + (*family == OperandKind::kInteger ? 0 : 2) +
+                            (*family == OperandKind::kHalf ? (in_registers ? 1 : 2) : 0);
   need_operands(count, count);
   const auto constant = [&](std::size_t k) -> std::int64_t {
     if (operand(k).kind != Kind::kInteger) invalid(fmt::format("operand {} must be a constant", k));
     return static_cast<std::int32_t>(literal(operand(k), Type::kS32));
   };
   std::size_t at = scale_d + 1;
-  if (*family != Family::kInteger) {
+  if (*family != OperandKind::kInteger) {
     const std::int64_t a = constant(at), b = constant(at + 1);
     at += 2;
     if ((a != 1 && a != -1) || (b != 1 && b != -1)) invalid("scale-a and scale-b are 1 or -1");
@@ -102,7 +102,7 @@ void Lowering::wgmma() {
     if (value != 0 && value != 1) invalid("trans-a and trans-b are 0 or 1");
     if (value == 1) form.flags |= flag;
   };
-  if (*family == Family::kHalf) {
+  if (*family == OperandKind::kHalf) {
     if (!in_registers) transposes(WgmmaForm::kLeftRowsMajor);
     transposes(WgmmaForm::kRightRowsMajor);
   }
@@ -278,9 +278,9 @@ void Lowering::check_wgmma_registers() {
   if (wgmma_flow_ == nullptr || wgmma_flow_->is_clean()) return;
   const WgmmaStep& step = wgmma_steps_[index_];
   const bool may_be_busy = wgmma_flow_->may_be_busy(index_);
-  std::vector<RegisterUse> uses;
+  std::vector<RegisterTouch> uses;
   if (step.kind == WgmmaStep::Kind::kCopy && wgmma_flow_->follows(step.reads[0])) {
-    RegisterUse& copy = uses.emplace_back();
+    RegisterTouch& copy = uses.emplace_back();
     copy.number = step.writes[0];
     copy.from = step.reads[0];
     copy.copies = true;
@@ -293,7 +293,7 @@ void Lowering::check_wgmma_registers() {
           multiplies ? std::find(conflicts.begin(), conflicts.end(), reg) != conflicts.end()
                      : may_be_busy && wgmma_flow_->follows(reg);
       if (!is_busy && !lacks_fence) return;
-      RegisterUse& one = uses.emplace_back();
+      RegisterTouch& one = uses.emplace_back();
       one.number = reg;
       one.name = name;
       one.writes = writes;

@@ -76,8 +76,8 @@ WgmmaFlow::WgmmaFlow(const ptx::ControlFlow& flow, const std::vector<WgmmaStep>&
   }
 }
 
-bool WgmmaFlow::join(Register& into, const Register& from) {
-  const Register before = into;
+bool WgmmaFlow::join(RegisterState& into, const RegisterState& from) {
+  const RegisterState before = into;
   into.reader = later(into.reader, from.reader);
   // Accumulators of different shapes in one register are none that may be added to.
   if (into.adder != 0 && from.adder != 0 && into.shape != from.shape) {
@@ -107,16 +107,16 @@ void WgmmaFlow::apply(std::uint32_t instruction, State& state, bool notes) {
     case WgmmaStep::Kind::kMultiply:
       return apply_multiply(instruction, state, notes);
     case WgmmaStep::Kind::kFence:
-      for (Register& reg : state) reg.is_written = false;
+      for (RegisterState& reg : state) reg.is_written = false;
       return;
     case WgmmaStep::Kind::kCommit:
-      for (Register& reg : state) {
+      for (RegisterState& reg : state) {
         reg.reader = older(reg.reader);
         reg.adder = older(reg.adder);
       }
       return;
     case WgmmaStep::Kind::kWait:
-      for (Register& reg : state) {
+      for (RegisterState& reg : state) {
         reg.reader = after_wait(reg.reader, step.left);
         reg.adder = after_wait(reg.adder, step.left);
       }
@@ -134,7 +134,7 @@ void WgmmaFlow::apply_other(std::uint32_t instruction, State& state, bool notes)
   for (const std::uint32_t reg : step.writes) {
     const auto found = number_.find(reg);
     if (found == number_.end()) continue;
-    Register& written = state[found->second];
+    RegisterState& written = state[found->second];
     is_busy = is_busy || written.adder != 0 || written.reader != 0;
     written = {};
     written.is_written = true;
@@ -148,7 +148,7 @@ void WgmmaFlow::apply_multiply(std::uint32_t instruction, State& state, bool not
   bool is_unfenced = false, is_busy = false;
   const auto use = [&](std::uint32_t reg, bool adds) {
     const std::uint32_t number = number_.at(reg);
-    Register& used = state[number];
+    RegisterState& used = state[number];
     // Operations of one shape are ordered by themselves.
     const bool is_same = adds && used.adder != 0 && used.shape == step.shape;
     const bool conflicts =

@@ -55,15 +55,15 @@ class WgmmaFlow {
  private:
   // Of a register: how many groups were committed since an operation, and one more; 0 while none
   // has it in use. The least of several, as the latest operation is over last.
-  struct Register {
+  struct RegisterState {
     std::uint8_t reader = 0;
     std::uint8_t adder = 0;
     bool is_written = false;  // since the last fence
     std::uint32_t shape = 0;  // of the adder
   };
-  using State = std::vector<Register>;
+  using State = std::vector<RegisterState>;
 
-  static bool join(Register& into, const Register& from);
+  static bool join(RegisterState& into, const RegisterState& from);
   void apply(std::uint32_t instruction, State& state, bool notes);
   void apply_other(std::uint32_t instruction, State& state, bool notes);
   void apply_multiply(std::uint32_t instruction, State& state, bool notes);
