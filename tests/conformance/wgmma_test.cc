@@ -12,35 +12,13 @@
 #include <random>
 
 #include "conformance/conformance.h"
+#include "conformance/matrix_format.h"
 
 namespace baton::conformance {
 namespace {
 
-struct Format {
-  const char* name;
-  unsigned bits;
-  int fraction;  // bits of a float's fraction; -1: an integer
-  int bias;
-  int low, high;
-};
-constexpr Format kF16{"f16", 16, 10, 15, -4, 4}, kBF16{"bf16", 16, 7, 127, -4, 4},
-    kTF32{"tf32", 32, 23, 127, -4, 4}, kE4M3{"e4m3", 8, 3, 7, -4, 4},
-    kE5M2{"e5m2", 8, 2, 15, -4, 4}, kS8{"s8", 8, -1, 0, -128, 127}, kU8{"u8", 8, -1, 0, 0, 255},
-    kB1{"b1", 1, -1, 0, 0, 1};
 enum class Sum { kSingle, kHalf, kInteger };
 
-std::uint32_t encode(const Format& format, int value) {
-  const std::uint64_t mask = (std::uint64_t{1} << format.bits) - 1;
-  if (format.fraction < 0) return static_cast<std::uint32_t>(value & static_cast<int>(mask));
-  if (value == 0) return 0;
-  const auto magnitude = static_cast<std::uint32_t>(std::abs(value));
-  const int exponent = std::bit_width(magnitude) - 1;
-  const auto fraction =
-      static_cast<std::uint32_t>(std::uint64_t{magnitude} << format.fraction >> exponent) &
-      ((1u << format.fraction) - 1);
-  return (value < 0 ? 1u << (format.bits - 1) : 0) |
-         static_cast<std::uint32_t>(exponent + format.bias) << format.fraction | fraction;
-}
 std::uint32_t half_bits(double value) {
   // Whole numbers up to 2048.
   return encode(kF16, static_cast<int>(value));
@@ -142,21 +120,21 @@ std::string kernel_text(const Case& c, unsigned k, unsigned selector) {
       ".param .u64 sums, .param .u64 words, .param .u64 descriptor_a, .param "
       ".u64 descriptor_b, .param .u32 adds)\n.maxntid 128\n{{\n"
       "  .shared .align 1024 .b8 tiles[{}];\n"
-      "  .reg .pred %p, %q;\n  .reg .b32 %tid, %at, %to, %t<4>, %d<{}>, %w<8>;\n"
+      "  .reg .pred %p, %q;\n  .reg .b32 %thread, %at, %to, %t<4>, %d<{}>, %w<8>;\n"
       "  .reg .b64 %image, %sums, %words, %x<8>;\n",
       kTileBytes, registers);
   text +=
-      "  mov.u32 %tid, %tid.x;\n"
+      "  mov.u32 %thread, %tid.x;\n"
       "  ld.param.u64 %image, [image];\n"
       "  ld.param.u64 %sums, [sums]; ld.param.u64 %words, [words];\n"
-      "  mul.lo.u32 %at, %tid, 16;\n  mov.u32 %to, tiles;\nCOPY:\n"
+      "  mul.lo.u32 %at, %thread, 16;\n  mov.u32 %to, tiles;\nCOPY:\n"
       "  cvt.u64.u32 %x0, %at; add.u64 %x1, %image, %x0;\n"
       "  add.u32 %w0, %to, %at;\n"
       "  ld.global.v4.b32 {%t0, %t1, %t2, %t3}, [%x1];\n"
       "  st.shared.v4.b32 [%w0], {%t0, %t1, %t2, %t3};\n";
   text += fmt::format("  add.u32 %at, %at, {}; setp.lt.u32 %q, %at, {};\n  @%q bra COPY;\n",
                       16 * kThreads, kTileBytes);
-  text += "  fence.proxy.async;\n  bar.sync 0;\n  mul.wide.u32 %x0, %tid, 4;\n";
+  text += "  fence.proxy.async;\n  bar.sync 0;\n  mul.wide.u32 %x0, %thread, 4;\n";
   text += "  add.u64 %words, %words, %x0;\n  add.u64 %sums, %sums, %x0;\n";
   for (unsigned r = 0; r < registers; ++r) {
     text += fmt::format("  ld.global.b32 %d{}, [%sums+{}];\n", r, r * kThreads * 4);
