@@ -163,10 +163,8 @@ bool gather_left(Exec* x, const Insn* i, const WgmmaForm& form, const MatrixDesc
     std::vector<float> rows(std::size_t{8} * width);
     for (unsigned r = 0; r < 4; ++r) {
       kernel.widen(form.a, slot_at<std::uint32_t>(x, slots[r]), kLanes, rows.data());
-      for (unsigned row = 0; row < 8; ++row) {
-        std::copy_n(rows.data() + row * width, width,
-                    numbers->data() + (row + r % 2 * 8) * held + r / 2 * width);
-      }
+      kernel.copy_rows(rows.data(), width, numbers->data() + r % 2 * 8 * held + r / 2 * width,
+                       held);
     }
   }
   if (form.has(WgmmaForm::kSparse)) {

@@ -22,6 +22,8 @@ struct MatrixKernel {
   void (*widen)(MatrixType type, const std::uint32_t* words, std::size_t count, float* to);
   // to[c * step + r] becomes from[r * columns + c], for 8 rows.
   void (*transpose)(const float* from, std::size_t columns, float* to, std::size_t step);
+  // Eight rows of `width` numbers, a multiple of 4, to rows that are `step` numbers apart.
+  void (*copy_rows)(const float* from, std::size_t width, float* to, std::size_t step);
   // Adds the products in the order of k, each by a fused multiply-add.
   void (*multiply)(const ProductShape& shape, const float* a, const float* b, float* sums);
   // An 8x8 accumulator in single precision, of which two registers hold the even and the odd

@@ -57,9 +57,7 @@ void gather_operand(const MatrixOperand& o, MatrixType type, float* to) {
       continue;
     }
     const ElementRun first = run_of_operand(o.form, o.part, elements_per(type), 0, r);
-    for (unsigned row = 0; row < 8; ++row) {
-      std::copy_n(rows + row * width, width, to + first.first + row * o.form.k);
-    }
+    kernel.copy_rows(rows, width, to + first.first, o.form.k);
   }
 }
 

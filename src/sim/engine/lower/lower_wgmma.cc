@@ -255,6 +255,9 @@ void Lowering::survey_wgmma() {
     if (step.kind == WgmmaStep::Kind::kCopy && !insn.guard.empty()) {
       step.kind = WgmmaStep::Kind::kOther;
     }
+    step.is_constant =
+        insn.opcode == "mov" && insn.operands.size() == 2 &&
+        (insn.operands[1].kind == Kind::kInteger || insn.operands[1].kind == Kind::kFloat);
     if (step.kind == WgmmaStep::Kind::kMultiply) {
       // Descriptors, predicates and metadata are read at once.
       step.reads.clear();
@@ -288,7 +291,8 @@ void Lowering::check_wgmma_registers() {
     const bool multiplies = step.kind == WgmmaStep::Kind::kMultiply;
     const std::vector<std::uint32_t>& conflicts = wgmma_flow_->conflicts(index_);
     each_register(index_, [&](SlotId reg, std::string_view name, bool writes) {
-      const bool lacks_fence = writes && !multiplies && wgmma_flow_->is_used_unfenced(reg);
+      const bool lacks_fence =
+          writes && !multiplies && !step.is_constant && wgmma_flow_->is_used_unfenced(reg);
       const bool is_busy =
           multiplies ? std::find(conflicts.begin(), conflicts.end(), reg) != conflicts.end()
                      : may_be_busy && wgmma_flow_->follows(reg);

@@ -137,7 +137,7 @@ void WgmmaFlow::apply_other(std::uint32_t instruction, State& state, bool notes)
     RegisterState& written = state[found->second];
     is_busy = is_busy || written.adder != 0 || written.reader != 0;
     written = {};
-    written.is_written = true;
+    written.is_written = !step.is_constant;
   }
   if (!notes || !is_busy) return;
   busy_[instruction] = any_busy_ = true;

@@ -94,6 +94,9 @@ TEST(WgmmaFlow, FollowsCopies) {
 TEST(WgmmaFlow, FindsMissingFences) {
   EXPECT_TRUE(Function({writes(kSum), kProduct}).flow->may_lack_fence(1));
   EXPECT_TRUE(Function({writes(kLeft), kProduct}).flow->may_lack_fence(1));
+  WgmmaStep constant = writes(kSum);
+  constant.is_constant = true;
+  EXPECT_FALSE(Function({writes(kSum), kFence, constant, kProduct}).flow->may_lack_fence(3));
   // Only in the second turn of the loop.
   const Function loop({kFence, kProduct, kCommit, waits(0), writes(kSum), step(Kind::kOther)}, 1);
   EXPECT_TRUE(loop.flow->may_lack_fence(1));
