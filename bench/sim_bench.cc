@@ -31,16 +31,17 @@ class Device {
  public:
   // `judged`: with everything that looks for races by default, which costs time; `races`: what
   // else it looks for.
-  explicit Device(bool judged = false, Races races = Races::kUsual)
+  explicit Device(bool judged = false, Races races = Races::kUsual,
+                  const std::string& kernels = "sim_bench.ptx")
       : judged_(judged),
         races_(races),
         memory_(0, std::uint64_t{1} << 32),
         engine_(config(judged), memory_) {
     if (judged) memory_.impl().watch();
-    std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/sim_bench.ptx");
+    std::ifstream file(std::string(BATON_SOURCE_DIR) + "/bench/kernels/" + kernels);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    module_ = sim::LoadedModule::load(ptx::ParsedModule::parse(text, "sim_bench.ptx"), memory_,
-                                      *chip::find(90));
+    module_ =
+        sim::LoadedModule::load(ptx::ParsedModule::parse(text, kernels), memory_, *chip::find(90));
   }
 
   std::uint64_t floats(std::size_t count) {
@@ -129,6 +130,42 @@ void Gemm512JudgedInside(benchmark::State& state) {
   gemm512(state, true, Races::kGlobal);
 }
 BENCHMARK(Gemm512JudgedInside)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+// The rate of the tensor cores' instructions: two operations for each product.
+void count_products(benchmark::State& state, double products) {
+  const double runs = static_cast<double>(state.iterations());
+  state.counters["flop"] = benchmark::Counter(runs * 2 * products, benchmark::Counter::kIsRate);
+}
+
+void Mma(benchmark::State& state) {
+  constexpr unsigned kBlocks = 8, kThreads = 256;
+  constexpr int kTimes = 4096;
+  Device device(false, Races::kUsual, "sim_matrix.ptx");
+  const std::uint64_t out = device.floats(kBlocks * kThreads);
+  for (auto _ : state) device.run("mma", {kBlocks}, {kThreads}, out, kTimes);
+  count_products(state, 16.0 * 8 * 16 * kTimes * kBlocks * kThreads / 32);
+}
+BENCHMARK(Mma)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+
+void wgmma1024(benchmark::State& state, bool judged) {
+  constexpr unsigned kSide = 1024;
+  Device device(judged, Races::kUsual, "sim_matrix.ptx");
+  const std::uint64_t a = device.floats(kSide * kSide / 2);
+  const std::uint64_t b = device.floats(kSide * kSide / 2);
+  const std::uint64_t c = device.floats(kSide * kSide);
+  for (auto _ : state) {
+    device.run("wgmma", {kSide / 128, kSide / 64}, {128}, c, a, b, static_cast<int>(kSide));
+  }
+  count_products(state, double{kSide} * kSide * kSide);
+}
+void Wgmma1024(benchmark::State& state) {
+  wgmma1024(state, false);
+}
+BENCHMARK(Wgmma1024)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
+void Wgmma1024Judged(benchmark::State& state) {
+  wgmma1024(state, true);
+}
+BENCHMARK(Wgmma1024Judged)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 void ScalarGemm512(benchmark::State& state) {
   const std::vector<float> a(kSize * kSize, 1.25f);

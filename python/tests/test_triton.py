@@ -118,7 +118,7 @@ def test_a_compiled_kernel(baton, kernels, monkeypatch, tmp_path):
     assert (out == 2).all()
 
 
-def test_a_dot_says_which_instruction_is_missing(kernels, monkeypatch, tmp_path):
+def test_a_dot_is_right(kernels, monkeypatch, tmp_path):
     """Triton uses wgmma for 64-wide tiles on sm_90; smaller ones are mma.sync."""
     import torch
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))

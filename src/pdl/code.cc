@@ -11,6 +11,7 @@
 #include "pdl/register_webs.h"
 #include "pdl/shared_place.h"
 #include "ptx/flat.h"
+#include "ptx/operand_use.h"
 
 namespace baton::overlap {
 namespace {
@@ -203,6 +204,7 @@ class CodeReader {
         out.address = source(f, flat.scope, operand);
       } else if (k == 0 && shape.defines && operand.kind != InstructionOperand::Kind::kAddress) {
         add_defines(f, flat.scope, operand, out);
+        if (ptx::updates_operand(i, k)) add_sources(f, flat, operand, out);
       } else {
         add_sources(f, flat, operand, out);
       }

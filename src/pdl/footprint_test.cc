@@ -55,6 +55,18 @@ TEST(Footprint, ABarrierOrdersIfTheThreadThatWaitsComesToIt) {
   EXPECT_EQ(of("bar.sync 0; ret;\n"), "read p0");
 }
 
+// wgmma adds to its accumulator, and multiplies what is in shared memory.
+TEST(Footprint, AProductHoldsWhatItsAccumulatorAndItsMatricesHeld) {
+  const std::string product =
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r3, %r4, %r5, %r6}, %d5, %d6, %p1, 1, "
+      "1, 0, 0;\n";
+  const std::string read = "mov.b64 %d3, {%r3, %r4}; ld.global.u32 %r9, [%d3];\n";
+  EXPECT_THAT(text("mov.b64 {%r3, %r4}, %a;\n" + product + read + kWait), HasSubstr("p0"));
+  EXPECT_THAT(text("st.shared.u64 [shared], %a;\n" + product + read + kWait), HasSubstr("loaded"));
+  // In a loop, its own result is among its operands.
+  EXPECT_THAT(text("AGAIN:\n" + product + "@%p2 bra AGAIN;\n" + read + kWait), HasSubstr("loaded"));
+}
+
 // Where something is written, and where it is read, can be told from what is read. Found by
 // tests/verdicts/generated_test.cc.
 TEST(Footprint, PlacesInLocalMemoryTellWhatDecidesThem) {

@@ -340,9 +340,10 @@ class OriginAnalysis {
     define_all(operation, result);
   }
 
-  // Whether the result comes from the operands alone: that of an mbarrier comes from memory.
+  // Whether the result comes from the operands alone: that of an mbarrier comes from memory, and
+  // that of wgmma from shared memory, too.
   static bool is_computation(const ptx::Form* form) {
-    return form != nullptr &&
+    return form != nullptr && form->access == ptx::Form::Access::kNone &&
            (form->kind == ptx::Form::Kind::kPure || form->kind == ptx::Form::Kind::kCarry ||
             form->kind == ptx::Form::Kind::kLanes);
   }

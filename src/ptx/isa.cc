@@ -1,8 +1,11 @@
 #include "ptx/isa.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
+
+#include "ptx/operand_use.h"
 
 namespace baton::ptx {
 namespace {
@@ -57,7 +60,6 @@ struct FormTable {
   forms.push_back(make(form, destinations, Kind::kind, Access::access, Place::place, Proxy::proxy, \
                        ptx, sm, #family));
 #include "ptx/isa.inc"
-#undef BATON_PTX_FORM
     for (std::size_t i = 0; i < forms.size(); ++i) forms[i].index = i;
     // The rows of one opcode follow each other in the order of the table.
     for (std::size_t i = 0; i < forms.size(); ++i) {
@@ -110,6 +112,16 @@ bool writes_operand(const Instruction& instruction, std::size_t operand) {
            instruction.operands.size() > 1;
   }
   return operand < form->destinations;
+}
+
+bool updates_operand(const Instruction& instruction, std::size_t operand) {
+  static constexpr std::string_view kUpdated[] = {
+#define BATON_PTX_UPDATED(form) form,
+#include "ptx/isa.inc"
+  };
+  const Form* form = form_of(instruction);
+  return form != nullptr && operand < form->destinations &&
+         std::find(std::begin(kUpdated), std::end(kUpdated), form->name) != std::end(kUpdated);
 }
 
 bool is_volatile(std::string_view name) {

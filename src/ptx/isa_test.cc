@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ptx/flat.h"
+#include "ptx/operand_use.h"
 #include "ptx/testdata_test.h"
 
 namespace baton::ptx {
@@ -104,6 +105,15 @@ TEST(Isa, SaysWhichOperandsAreWritten) {
   EXPECT_FALSE(
       writes_operand(*Parsed("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};"), 1));
   EXPECT_FALSE(writes_operand(*Parsed("add.u32 %r1, %r2, %r3;"), 7));
+}
+
+TEST(Isa, AProductOfAWarpgroupReadsWhatItWrites) {
+  const Parsed product(
+      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {%f1, %f2}, %rd1, %rd2, %r1, 0, "
+      "%p1;");
+  EXPECT_TRUE(updates_operand(*product, 0));
+  EXPECT_FALSE(updates_operand(*product, 1));
+  EXPECT_FALSE(updates_operand(*Parsed("mma.sync.aligned.m8n8k4 {%f1}, {%r1}, {%r2}, {%f1};"), 0));
 }
 
 TEST(Isa, AFormWithoutARowMayWriteItsFirstOperand) {

@@ -61,7 +61,7 @@ void expect_named(const driver::Finding& finding) {
   static const std::regex line("\\.(cu|cuh|h):[0-9]+");
   static const std::regex rival("\\.(cu|cuh|h):[0-9]+|by the host");
   static const std::regex host("by the host|^(copy|fill) touches|of kernel [a-z_]+$");
-  static const std::regex what("shared memory|bytes inside");
+  static const std::regex what("shared memory|bytes inside|register %");
   static const std::regex middle("kernel [a-z_]+( and [a-z_]+)* between the two");
   SCOPED_TRACE(text_of({finding}));
   EXPECT_GE(finding.count, 1u);

@@ -1434,3 +1434,4 @@ KERNEL reduces_by_live_map(const __grid_constant__ Map first, const __grid_const
 #include "pattern_kernels.cuh"
 #include "stage_pattern_kernels.cuh"
 #include "chain_kernels.cuh"
+#include "wgmma_kernels.cuh"

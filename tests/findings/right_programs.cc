@@ -248,6 +248,8 @@ std::vector<Program> right_programs() {
                              "looks_back",
                              "reduces_by_groups",
                              "barriers_on_paths",
+                             "multiplies",
+                             "multiplies_in_stages",
                              "copies",
                              "copies_stages",
                              "copies_bulk",

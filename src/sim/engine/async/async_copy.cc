@@ -22,6 +22,7 @@ void AsyncState::clear() {
   arriving.clear();
   leaving.clear();
   maps.clear();
+  wgmma.clear();
   arrivals = 0;
 }
 

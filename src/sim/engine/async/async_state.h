@@ -10,6 +10,7 @@
 #include "sim/engine/async/acquired_maps.h"
 #include "sim/engine/async/mbarrier.h"
 #include "sim/engine/async/tensor_tile.h"
+#include "sim/engine/async/wgmma_state.h"
 #include "sim/engine/isa/insn.h"
 #include "sim/engine/isa/reduce.h"
 #include "sim/engine/memory/span_access.h"
@@ -63,6 +64,7 @@ struct AsyncState {
   std::vector<BulkCopy> arriving;  // an mbarrier of this block awaits them
   std::vector<BulkCopy> leaving;   // in bulk groups of this block's threads
   AcquiredMaps maps;
+  WgmmaState wgmma;
   std::uint32_t arrivals = 0;  // of cp.async.mbarrier.arrive that are to come, by lane
 
   void clear();

@@ -30,10 +30,11 @@ unsigned bits_of(MatrixType type);
 // d = a * b + c for a of m x k, b of k x n elements. Lies in Insn::imm.
 //
 // Products are exact. Integers are added exactly, modulo 2^32 or saturated in the end. Products of
-// f16, bf16, tf32 and fp8 are summed with c in double precision in the order of k and rounded to
-// the type of d once, to nearest even; hardware adds several at a time and cuts bits off, so a
-// result differs from its by at most (k + 1) * 2^-22 * (|c| + sum of |a * b|), besides the rounding
-// to d's type. f64 is a chain of fused multiply-adds in the order of k.
+// f16, bf16, tf32 and fp8 are added to c by fused multiply-adds in single precision, in the order
+// of k; a sum in half precision is rounded to nearest even in the end. Hardware adds several at a
+// time and cuts bits off, so a result differs from its by at most (k + 1) * 2^-22 * (|c| + sum of
+// |a * b|), besides the rounding to d's type. f64 is a chain of fused multiply-adds in the order of
+// k.
 struct MmaForm {
   std::uint8_t m = 0;
   std::uint8_t n = 0;
@@ -49,8 +50,12 @@ static_assert(sizeof(MmaForm) == 8);
 inline constexpr std::uint8_t kMmaSaturates = 1;  // .satfinite of integers
 inline constexpr std::uint8_t kMmaAnd = 2;        // .and.popc of bits; else .xor.popc
 inline constexpr std::uint8_t kMmaFragments = 4;  // wmma: the layout is ours
+// mma.sp: a has k / 2 columns, and a register with metadata says which of k they are. The bits from
+// kMmaSelectorShift on are the sparsity selector.
+inline constexpr std::uint8_t kMmaSparse = 8;
+inline constexpr int kMmaSelectorShift = 4;
 
-// u.list: the registers of d, a, b and c.
+// u.list: the registers of d, a, b and c, and, where a is sparse, of the metadata.
 const Insn* op_mma(Exec* x, const Insn* i);
 
 // 32-bit registers (64-bit ones for f64) of a lane that hold its part of a matrix.

@@ -2,192 +2,181 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <vector>
 
 #include "sim/engine/isa/matrix.h"
+#include "sim/engine/isa/matrix_kernel.h"
 #include "sim/engine/isa/matrix_layout.h"
+#include "sim/engine/isa/matrix_sparse.h"
+#include "sim/engine/isa/matrix_sums.h"
 #include "sim/engine/run/warp.h"
-
-#define BATON_SIM_VARIANT matrix
-#include "sim/engine/isa/half.inc"
 
 namespace baton::sim {
 namespace {
 
-// e4m3 and e5m2 (PTX ISA 9.0, "Alternate Floating-Point Data Formats").
-float small_float(std::uint32_t bits, int fraction_bits, int bias, bool has_infinity) {
-  const std::uint32_t fraction = bits & ((1u << fraction_bits) - 1);
-  const std::uint32_t exponent = (bits & 0x7f) >> fraction_bits;
-  const std::uint32_t most = 0x7fu >> fraction_bits;
-  float value = 0;
-  if (exponent == most && has_infinity) {
-    value = fraction == 0 ? std::numeric_limits<float>::infinity()
-                          : std::numeric_limits<float>::quiet_NaN();
-  } else if ((bits & 0x7f) == 0x7f) {
-    value = std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(static_cast<float>(fraction), 1 - bias - fraction_bits);
-  } else {
-    value = std::ldexp(static_cast<float>(fraction | 1u << fraction_bits),
-                       static_cast<int>(exponent) - bias - fraction_bits);
-  }
-  return (bits & 0x80) != 0 ? -value : value;
-}
+// The largest matrices: of bits, and of nibbles that are half there.
+constexpr std::size_t kMostLeft = 16 * 256;
+constexpr std::size_t kMostRight = 8 * 256;
+constexpr std::size_t kMostSums = 256;
 
-// An element's bits as a number. Integers are exact in double precision.
-template <MatrixType T>
-double number(std::uint64_t bits) {
-  const auto word = static_cast<std::uint32_t>(bits);
-  if constexpr (T == MatrixType::kF16) {
-    return matrix::widen(matrix::f16{static_cast<std::uint16_t>(bits)});
-  } else if constexpr (T == MatrixType::kBF16) {
-    return matrix::widen(matrix::bf16{static_cast<std::uint16_t>(bits)});
-  } else if constexpr (T == MatrixType::kTF32) {
-    return std::bit_cast<float>(word & ~0x1fffu);  // the low bits do not count
-  } else if constexpr (T == MatrixType::kF32) {
-    return std::bit_cast<float>(word);
-  } else if constexpr (T == MatrixType::kF64) {
-    return std::bit_cast<double>(bits);
-  } else if constexpr (T == MatrixType::kE4M3) {
-    return small_float(word, 3, 7, false);
-  } else if constexpr (T == MatrixType::kE5M2) {
-    return small_float(word, 2, 15, true);
-  } else if constexpr (T == MatrixType::kS8) {
-    return static_cast<std::int8_t>(word);
-  } else if constexpr (T == MatrixType::kS4) {
-    return static_cast<std::int32_t>(word << 28) >> 28;
-  } else if constexpr (T == MatrixType::kS32) {
-    return static_cast<std::int32_t>(word);
-  } else {
-    return word;  // u8, u4, b1
-  }
-}
-
-struct Gathering {
+struct MatrixOperand {
   Exec* x;
   const MmaForm& form;
   MatrixPart part;
   bool fragments;
   const std::uint32_t* registers;
+
+  const std::uint32_t* words(unsigned r) const { return slot_at<std::uint32_t>(x, registers[r]); }
 };
 
-template <MatrixType T>
-void gather_of(const Gathering& g, std::vector<double>* matrix) {
-  const std::uint32_t mask = shape_of(g.form, g.part).count() - 1;
-  const unsigned per = elements_per(T);
-  const unsigned count = registers_of(g.form, g.part, g.fragments, T);
-  for (unsigned r = 0; r < count; ++r) {
+// A fragment out of the lanes' registers, row by row.
+void gather_fragment(const MatrixOperand& o, MatrixType type, float* to) {
+  const MatrixKernel& kernel = matrix_kernel();
+  const unsigned per = elements_per(type);
+  const std::uint32_t mask = shape_of(o.form, o.part).count() - 1;
+  float row[kLanes * 32];
+  for (unsigned r = 0; r < registers_of(o.form, o.part, true, type); ++r) {
+    kernel.widen(type, o.words(r), kLanes, row);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, g.x->frame + g.registers[r] + lane * register_bytes(T), register_bytes(T));
-      const ElementRun run = g.fragments ? run_of_fragment(per, lane, r)
-                                         : run_of_operand(g.form, g.part, per, lane, r);
-      for (unsigned e = 0; e < per; ++e) {
-        (*matrix)[(run.first + e * run.step) & mask] = number<T>(element_bits(bits, T, e));
-      }
+      const ElementRun run = run_of_fragment(per, lane, r);
+      for (unsigned e = 0; e < per; ++e)
+        to[(run.first + e * run.step) & mask] = row[lane * per + e];
     }
   }
 }
 
-// A matrix out of the lanes' registers, row by row.
-std::vector<double> gather(const Gathering& g, MatrixType type) {
-  using Gather = void (*)(const Gathering&, std::vector<double>*);
-  static constexpr std::pair<MatrixType, Gather> kGathers[] = {
-      {MatrixType::kF16, gather_of<MatrixType::kF16>},
-      {MatrixType::kBF16, gather_of<MatrixType::kBF16>},
-      {MatrixType::kTF32, gather_of<MatrixType::kTF32>},
-      {MatrixType::kF32, gather_of<MatrixType::kF32>},
-      {MatrixType::kF64, gather_of<MatrixType::kF64>},
-      {MatrixType::kE4M3, gather_of<MatrixType::kE4M3>},
-      {MatrixType::kE5M2, gather_of<MatrixType::kE5M2>},
-      {MatrixType::kS8, gather_of<MatrixType::kS8>},
-      {MatrixType::kU8, gather_of<MatrixType::kU8>},
-      {MatrixType::kS4, gather_of<MatrixType::kS4>},
-      {MatrixType::kU4, gather_of<MatrixType::kU4>},
-      {MatrixType::kB1, gather_of<MatrixType::kB1>},
-      {MatrixType::kS32, gather_of<MatrixType::kS32>}};
-  std::vector<double> matrix(shape_of(g.form, g.part).count());
-  for (const auto& [known, gather_it] : kGathers) {
-    if (known == type) gather_it(g, &matrix);
-  }
-  return matrix;
-}
-
-// Adds the products to `sums`, in the order of k. All matrices have a multiple of eight columns;
-// eight sums stay in the host's registers.
-template <class F>
-void add_products(const MmaForm& form, const std::vector<double>& a, const std::vector<double>& b,
-                  std::vector<double>* sums, F&& f) {
-  constexpr std::size_t kBlock = 8;
-  for (std::size_t row = 0; row < form.m; ++row) {
-    const double* left = a.data() + row * form.k;
-    for (std::size_t column = 0; column < form.n; column += kBlock) {
-      double* to = sums->data() + row * form.n + column;
-      double sum[kBlock];
-      std::copy_n(to, kBlock, sum);
-      const double* right = b.data() + column;
-      for (std::size_t k = 0; k < form.k; ++k, right += form.n) {
-        for (std::size_t c = 0; c < kBlock; ++c) sum[c] = f(left[k], right[c], sum[c]);
-      }
-      std::copy_n(sum, kBlock, to);
-    }
-  }
-}
-
-void multiply(std::uint8_t mode, const MmaForm& form, const std::vector<double>& a,
-              const std::vector<double>& b, std::vector<double>* sums) {
-  if (form.a == MatrixType::kF64) {
-    return add_products(form, a, b, sums,
-                        [](double p, double q, double sum) { return std::fma(p, q, sum); });
-  }
-  // Bits are 0 and 1: .and is their product, .xor how far they are apart.
-  if (form.a == MatrixType::kB1 && (mode & kMmaAnd) == 0) {
-    return add_products(form, a, b, sums,
-                        [](double p, double q, double sum) { return sum + std::abs(p - q); });
-  }
-  add_products(form, a, b, sums, [](double p, double q, double sum) { return sum + p * q; });
-}
-
-std::uint64_t result_bits(std::uint8_t mode, MatrixType type, double sum) {
-  switch (type) {
-    case MatrixType::kF16:
-      return matrix::narrow_odd<matrix::f16>(sum).bits;
-    case MatrixType::kF64:
-      return std::bit_cast<std::uint64_t>(sum);
-    case MatrixType::kS32:
-      break;
-    default: {
-      const auto single = static_cast<float>(sum);
-      return std::isnan(single) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(single);
-    }
-  }
-  // Sums of at most 256 products of bytes and a word are exact in double precision.
-  if ((mode & kMmaSaturates) != 0) {
-    sum = std::clamp(sum, double{std::numeric_limits<std::int32_t>::min()},
-                     double{std::numeric_limits<std::int32_t>::max()});
-  }
-  return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
-}
-
-void scatter(Exec* x, const MmaForm& form, std::uint8_t mode, const std::uint32_t* registers,
-             const std::vector<double>& sums) {
-  const bool fragments = (mode & kMmaFragments) != 0;
-  const unsigned per = elements_per(form.d);
-  const auto mask = static_cast<std::uint32_t>(sums.size()) - 1;
-  const unsigned count = registers_of(form, MatrixPart::kC, fragments, form.d);
+// A register of a or b has eight rows, or columns, of elements that lie side by side.
+void gather_operand(const MatrixOperand& o, MatrixType type, float* to) {
+  const MatrixKernel& kernel = matrix_kernel();
+  const unsigned width = 4 * elements_per(type);
+  const unsigned count = registers_of(o.form, o.part, false, type);
+  float rows[kLanes * 32];
   for (unsigned r = 0; r < count; ++r) {
-    for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(left));
-      const ElementRun run = fragments ? run_of_fragment(per, lane, r)
-                                       : run_of_operand(form, MatrixPart::kC, per, lane, r);
-      std::uint64_t bits = 0;
-      for (unsigned e = 0; e < per; ++e) {
-        bits |= result_bits(mode, form.d, sums[(run.first + e * run.step) & mask])
-                << (e * (32 / per));
+    kernel.widen(type, o.words(r), kLanes, rows);
+    if (o.part == MatrixPart::kB) {
+      kernel.transpose(rows, width, to + r * width * o.form.n, o.form.n);
+      continue;
+    }
+    const ElementRun first = run_of_operand(o.form, o.part, elements_per(type), 0, r);
+    kernel.copy_rows(rows, width, to + first.first, o.form.k);
+  }
+}
+
+void gather(const MatrixOperand& o, MatrixType type, float* to) {
+  o.fragments ? gather_fragment(o, type, to) : gather_operand(o, type, to);
+}
+
+// The number of the first of a register's elements of c and d that a lane has.
+std::uint32_t place_of_sum(const MatrixOperand& o, unsigned per, unsigned lane, unsigned r) {
+  return o.fragments ? run_of_fragment(per, lane, r).first
+                     : run_of_operand(o.form, o.part, per, lane, r).first;
+}
+
+void gather_sums(const MatrixOperand& o, MatrixType type, float* sums) {
+  const MatrixKernel& kernel = matrix_kernel();
+  const std::size_t step = o.form.n;
+  if (type == MatrixType::kS32) {
+    std::fill_n(sums, o.form.m * step, 0.0f);  // c is added later
+    return;
+  }
+  if (o.fragments) return gather_fragment(o, type, sums);
+  for (unsigned rows = 0; rows < o.form.m / 8u; ++rows) {
+    float* to = sums + rows * 8 * step;
+    if (type == MatrixType::kF16) {
+      kernel.gather_halves(o.words(rows), to, step);
+    } else {
+      kernel.gather_pairs(o.words(2 * rows), o.words(2 * rows + 1), to, step);
+    }
+  }
+}
+
+std::uint16_t half_of(float value) {
+  float row[64] = {value};
+  std::uint32_t words[kLanes];
+  matrix_kernel().scatter_halves(row, 8, words);
+  return static_cast<std::uint16_t>(words[0]);
+}
+
+void scatter_fragment(const MatrixOperand& o, MatrixType type, const float* sums) {
+  const unsigned per = elements_per(type);
+  const std::uint32_t mask = shape_of(o.form, o.part).count() - 1;
+  for (unsigned r = 0; r < registers_of(o.form, o.part, true, type); ++r) {
+    std::uint32_t words[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const ElementRun run = run_of_fragment(per, lane, r);
+      const auto sum = [&](unsigned e) { return sums[(run.first + e * run.step) & mask]; };
+      words[lane] = type == MatrixType::kF16
+                        ? std::uint32_t{half_of(sum(0))} | std::uint32_t{half_of(sum(1))} << 16
+                        : canonical_bits(sum(0));
+    }
+    write_lanes(o.x, o.registers[r], words);
+  }
+}
+
+void scatter_sums(const MatrixOperand& o, MatrixType type, const float* sums) {
+  if (o.fragments) return scatter_fragment(o, type, sums);
+  const MatrixKernel& kernel = matrix_kernel();
+  const std::size_t step = o.form.n;
+  std::uint32_t words[2][kLanes];
+  for (unsigned rows = 0; rows < o.form.m / 8u; ++rows) {
+    const float* from = sums + rows * 8 * step;
+    if (type == MatrixType::kF16) {
+      kernel.scatter_halves(from, step, words[0]);
+      write_lanes(o.x, o.registers[rows], words[0]);
+      continue;
+    }
+    kernel.scatter_pairs(from, step, words[0], words[1]);
+    write_lanes(o.x, o.registers[2 * rows], words[0]);
+    write_lanes(o.x, o.registers[2 * rows + 1], words[1]);
+  }
+}
+
+// d = c + sums. Sums of products of one instruction are integers that single precision has.
+void add_integers(const MatrixOperand& c, const std::uint32_t* d, bool saturates,
+                  const float* sums) {
+  const std::uint32_t mask = shape_of(c.form, c.part).count() - 1;
+  for (unsigned r = 0; r < registers_of(c.form, c.part, c.fragments, MatrixType::kS32); ++r) {
+    std::uint32_t words[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const float sum = sums[place_of_sum(c, 1, lane, r) & mask];
+      words[lane] = add_integer(c.words(r)[lane], sum, saturates);
+    }
+    write_lanes(c.x, d[r], words);
+  }
+}
+
+// f64: a chain of fused multiply-adds for each element, in the order of k.
+void multiply_doubles(Exec* x, const MmaForm& form, bool fragments, const std::uint32_t* const d,
+                      const std::uint32_t* const a, const std::uint32_t* const b,
+                      const std::uint32_t* const c) {
+  const auto gather_doubles = [&](MatrixPart part, const std::uint32_t* registers, double* to) {
+    const std::uint32_t mask = shape_of(form, part).count() - 1;
+    for (unsigned r = 0; r < registers_of(form, part, fragments, MatrixType::kF64); ++r) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const ElementRun run =
+            fragments ? run_of_fragment(1, lane, r) : run_of_operand(form, part, 1, lane, r);
+        to[run.first & mask] = slot_at<double>(x, registers[r])[lane];
       }
-      std::memcpy(x->frame + registers[r] + lane * register_bytes(form.d), &bits,
-                  register_bytes(form.d));
+    }
+  };
+  double left[16 * 16], right[16 * 8], sums[16 * 8];
+  gather_doubles(MatrixPart::kA, a, left);
+  gather_doubles(MatrixPart::kB, b, right);
+  gather_doubles(MatrixPart::kC, c, sums);
+  for (unsigned row = 0; row < form.m; ++row) {
+    for (unsigned column = 0; column < form.n; ++column) {
+      double& sum = sums[row * form.n + column];
+      for (unsigned k = 0; k < form.k; ++k) {
+        sum = std::fma(left[row * form.k + k], right[k * form.n + column], sum);
+      }
+    }
+  }
+  const std::uint32_t mask = shape_of(form, MatrixPart::kC).count() - 1;
+  for (unsigned r = 0; r < registers_of(form, MatrixPart::kC, fragments, MatrixType::kF64); ++r) {
+    for (std::uint32_t lanes = x->mask; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      const ElementRun run = fragments ? run_of_fragment(1, lane, r)
+                                       : run_of_operand(form, MatrixPart::kC, 1, lane, r);
+      slot_at<double>(x, d[r])[lane] = sums[run.first & mask];
     }
   }
 }
@@ -224,20 +213,66 @@ unsigned registers_of(const MmaForm& form, MatrixPart part, bool fragments, Matr
   return twice ? 8 : std::max(held, 1u);
 }
 
+void count_differences(std::size_t count, float* numbers) {
+  for (std::size_t k = 0; k < count; ++k) numbers[k] = 1 - 2 * numbers[k];
+}
+
+void write_lanes(Exec* x, std::uint32_t slot, const std::uint32_t* words) {
+  std::uint32_t* to = slot_at<std::uint32_t>(x, slot);
+  if (x->full) {
+    std::memcpy(to, words, kSlot32);
+    return;
+  }
+  for (std::uint32_t left = x->mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    to[lane] = words[lane];
+  }
+}
+
 const Insn* op_mma(Exec* x, const Insn* i) {
   const Insn* next = nullptr;
   if (!whole_warp(x, i, &next)) return next;
   const auto form = std::bit_cast<MmaForm>(i->imm);
   const bool fragments = (i->mode & kMmaFragments) != 0;
+  const bool is_sparse = (i->mode & kMmaSparse) != 0;
+  MmaForm held = form;  // what of a is there
+  if (is_sparse) held.k /= 2;
   const std::uint32_t* const d = i->u.list;
   const std::uint32_t* const a = d + registers_of(form, MatrixPart::kC, fragments, form.d);
-  const std::uint32_t* const b = a + registers_of(form, MatrixPart::kA, fragments, form.a);
+  const std::uint32_t* const b = a + registers_of(held, MatrixPart::kA, fragments, form.a);
   const std::uint32_t* const c = b + registers_of(form, MatrixPart::kB, fragments, form.b);
-  const auto left = gather({x, form, MatrixPart::kA, fragments, a}, form.a);
-  const auto right = gather({x, form, MatrixPart::kB, fragments, b}, form.b);
-  auto sums = gather({x, form, MatrixPart::kC, fragments, c}, form.c);
-  multiply(i->mode, form, left, right, &sums);
-  scatter(x, form, i->mode, d, sums);
+  if (form.a == MatrixType::kF64) {
+    multiply_doubles(x, form, fragments, d, a, b, c);
+    return i + 1;
+  }
+  float left[kMostLeft], right[kMostRight], sums[kMostSums];
+  gather({x, held, MatrixPart::kA, fragments, a}, form.a, left);
+  gather({x, form, MatrixPart::kB, fragments, b}, form.b, right);
+  const MatrixOperand from{x, form, MatrixPart::kC, fragments, c};
+  gather_sums(from, form.c, sums);
+  if (is_sparse) {
+    float compressed[16 * 64];
+    std::copy_n(left, 16u * held.k, compressed);
+    const std::uint32_t* e = c + registers_of(form, MatrixPart::kC, fragments, form.c);
+    expand_sparse(form.a, form.k, slot_at<std::uint32_t>(x, *e), i->mode >> kMmaSelectorShift,
+                  compressed, left);
+  }
+  const bool counts = form.a == MatrixType::kB1 && (i->mode & kMmaAnd) == 0;
+  if (counts) {
+    count_differences(shape_of(form, MatrixPart::kA).count(), left);
+    count_differences(shape_of(form, MatrixPart::kB).count(), right);
+  }
+  matrix_kernel().multiply({form.m, form.n, form.k}, left, right, sums);
+  if (form.d == MatrixType::kS32) {
+    if (counts) {
+      for (unsigned k = 0; k < shape_of(form, MatrixPart::kC).count(); ++k) {
+        sums[k] = differences_of(form.k, sums[k]);
+      }
+    }
+    add_integers(from, d, (i->mode & kMmaSaturates) != 0, sums);
+  } else {
+    scatter_sums({x, form, MatrixPart::kC, fragments, d}, form.d, sums);
+  }
   return i + 1;
 }
 

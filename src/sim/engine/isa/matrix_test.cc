@@ -78,7 +78,7 @@ TEST(Matrices, WhatIsNotThereIsRefused) {
         "mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32" + four_two,
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32" + four_two,
         "mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32" + four_two,
-        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32" + four_two,
+        "mma.sp.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32" + four_two,
         std::string("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [tile];"),
         std::string("wmma.load.a.sync.aligned.row.m16n16k16.shared.f32 {%f1,%f2}, [tile];"),
         std::string("wmma.load.c.sync.aligned.row.m24n8k16.shared.f32 {%f1,%f2}, [tile];")}) {

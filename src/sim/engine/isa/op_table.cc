@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "sim/engine/isa/matrix_kernel.h"
 #include "sim/engine/isa/spec.h"
 
 namespace baton::sim {
@@ -6,31 +7,56 @@ namespace baton::sim {
 #if defined(BATON_SIM_HAS_PORTABLE)
 namespace portable {
 OpTable make_table(const char* name);
-}
+MatrixKernel make_matrix_kernel();
+}  // namespace portable
 #endif
 #if defined(BATON_SIM_HAS_V3)
 namespace v3 {
 OpTable make_table(const char* name);
+MatrixKernel make_matrix_kernel();
+}  // namespace v3
+#endif
+
+#if defined(BATON_SIM_HAS_V3)
+namespace {
+
+bool is_v3() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
 }
+
+}  // namespace
 #endif
 
 const OpTable& op_table() {
   static const OpTable table = []() -> OpTable {
 #if defined(BATON_SIM_HAS_V3)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi2")) {
-      return v3::make_table("x86-64-v3");
-    }
+    if (is_v3()) return v3::make_table("x86-64-v3");
 #endif
 #if defined(BATON_SIM_HAS_PORTABLE)
     return portable::make_table("portable");
 #else
-    throw error(ErrorCode::kUnsupported,
-                "this build has the simulated GPU's instructions for processors with AVX2, FMA and BMI2 "
-                "only, and this processor lacks one of them; build with -DBATON_SIM_LEVELS=all");
+    throw error(
+        ErrorCode::kUnsupported,
+        "this build has the simulated GPU's instructions for processors with AVX2, FMA and BMI2 "
+        "only, and this processor lacks one of them; build with -DBATON_SIM_LEVELS=all");
 #endif
   }();
   return table;
+}
+
+const MatrixKernel& matrix_kernel() {
+  static const MatrixKernel kernel = [] {
+    op_table();  // which tells where this build has none for the processor
+#if defined(BATON_SIM_HAS_V3) && defined(BATON_SIM_HAS_PORTABLE)
+    return is_v3() ? v3::make_matrix_kernel() : portable::make_matrix_kernel();
+#elif defined(BATON_SIM_HAS_V3)
+    return v3::make_matrix_kernel();
+#else
+    return portable::make_matrix_kernel();
+#endif
+  }();
+  return kernel;
 }
 
 }  // namespace baton::sim

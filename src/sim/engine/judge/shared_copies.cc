@@ -47,8 +47,9 @@ void SharedWatch::commit(Exec* x, AllCopies& all) {
   const auto found = all.find(warp_of(x));
   if (found == all.end()) return;
   Copies& copies = found->second;
-  close_copies(x, copies, found->first, &all == &reads_);
+  close_copies(x, copies, found->first, &all != &copies_);
   copies.groups.push_back(copies.index);
+  ++copies.committed;
   if (copies.groups.size() > kMostGroups) copies.groups.pop_front();
 }
 
@@ -93,6 +94,48 @@ CopyParty SharedWatch::note_bulk_store(Exec* x) {
   Copies& stores = stores_[warp_of(x)];
   if (stores.party == 0) stores.party = parties_++;
   return {stores.party, stores.index++};
+}
+
+void SharedWatch::note_product(Exec* x, const Access& access,
+                               std::span<const std::uint32_t> chunks) {
+  const std::uint32_t warp = warp_of(x);
+  Memory& memory = memories_[x->block->rank];
+  Copies& products = products_[warp];
+  if (products.party == 0) products.party = parties_++;
+  // What comes before an operation may be more than what came before the last one of the group.
+  if (memory.open_[warp].touched_ != nullptr) close(x, warp);
+  if (products.open != nullptr && !covers(products.start, clocks_[warp])) {
+    close_copies(x, products, warp, true);
+  }
+  if (products.open == nullptr) {
+    products.open = memory.take();
+    products.start = clocks_[warp];
+    raise(products.start.over, warp, index_[warp]);
+  }
+  memory.touch_chunks(*products.open, access, chunks);
+}
+
+// A group without operations of a warp counts, too, as it does for the instructions.
+void SharedWatch::commit_products(Exec* x) {
+  products_.try_emplace(warp_of(x));
+  commit(x, products_);
+}
+
+void SharedWatch::wait_products(Exec* x, std::uint64_t groups) {
+  const std::uint32_t warp = warp_of(x);
+  const std::uint32_t first =
+      warp / warps_ * warps_ + x->warp->index / kWarpsOfGroup * kWarpsOfGroup;
+  close(x, warp);
+  for (std::uint32_t other = first; other < first + kWarpsOfGroup; ++other) {
+    const auto found = products_.find(other);
+    if (found == products_.end() || found->second.party == 0 || groups == 0) continue;
+    const Copies& products = found->second;
+    // The oldest that is still known is over where an older one is asked for, or before it.
+    const std::uint64_t known = products.committed - products.groups.size();
+    if (groups <= known) continue;
+    const auto at = static_cast<std::size_t>(groups - known - 1);
+    raise(clocks_[warp].over, products.party, products.groups[at]);
+  }
 }
 
 void SharedWatch::commit_bulk(Exec* x) {

@@ -132,17 +132,25 @@ void SharedWatch::Memory::report(Exec* x, const Party& mine, const Party& theirs
     finding.where = where_of(grid, a.insn);
     finding.message = fmt::format(
         "{}{} {} bytes of shared memory{} at {:#x}, that {}thread {} of {} {} at {}, and {}",
-        i_copy ? "an asynchronous copy of the thread " : "", verb_of(a.touch), a.bytes,
+        a.is_product ? "wgmma of the thread "
+        : i_copy     ? "an asynchronous copy of the thread "
+                     : "",
+        verb_of(a.touch), a.bytes,
         rank_ == my_rank ? "" : " of block " + index_text(block_of(rank_)), at,
-        they_copy ? "an asynchronous copy of " : "", index_text(thread_of(theirs)),
+        b.is_product ? "wgmma of "
+        : they_copy  ? "an asynchronous copy of "
+                     : "",
+        index_text(thread_of(theirs)),
         lack == Lack::kWarpBarrier ? "the same warp"
         : their_rank == my_rank    ? "the same block"
                                    : "block " + index_text(block_of(their_rank)),
         verb_of(b.touch), where_of(grid, b.insn),
-        lack == Lack::kProxyFence    ? "no fence.proxy.async comes between the two: execute one "
-                                       "behind the write, before the "
-                                       "barrier"
-        : lack == Lack::kWarpBarrier ? "there is no __syncwarp() of the two lanes between them"
+        lack == Lack::kProxyFence      ? "no fence.proxy.async comes between the two: execute one "
+                                         "behind the write, before the "
+                                         "barrier"
+        : lack == Lack::kWarpBarrier   ? "there is no __syncwarp() of the two lanes between them"
+        : a.is_product || b.is_product ? "nothing orders the two: wgmma reads until a "
+                                         "wgmma.wait_group of its warpgroup is over"
         : is_copy ? "nothing between the two waits for the copy, or orders it after "
                     "the other"
         : is_strong(a.touch) && is_strong(b.touch)

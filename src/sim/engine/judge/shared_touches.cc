@@ -142,7 +142,7 @@ void SharedWatch::Memory::refine() {
       if (past != nullptr) refine(*past);
     }
   }
-  for (AllCopies* all : {&watch_.copies_, &watch_.reads_}) {
+  for (AllCopies* all : {&watch_.copies_, &watch_.reads_, &watch_.products_}) {
     for (auto& [warp, copies] : *all) {
       if (warp / watch_.warps_ == rank_ && copies.open != nullptr) refine(*copies.open);
     }
@@ -156,6 +156,25 @@ void SharedWatch::Memory::touch(Footprint& touched, const Access& access) {
   const bool polls = access.touch == AccessKind::kStrongRead && !touched.log.empty();
   if (polls && touched.log.back() == access) return;
   if (access.bytes != 0) mark(touched, access);
+  log(touched, access);
+}
+
+// Pieces of 16 bytes, which begin at multiples of that.
+void SharedWatch::Memory::touch_chunks(Footprint& touched, const Access& access,
+                                       std::span<const std::uint32_t> chunks) {
+  constexpr std::uint32_t kBytes = 16;
+  Bits& bits = set_of(touched, access.touch);
+  const std::uint64_t piece = (std::uint64_t{1} << (kBytes >> shift_)) - 1;
+  for (const std::uint32_t chunk : chunks) {
+    const std::uint32_t at = chunk >> shift_;
+    bits[at >> 6] |= piece << (at & 63);
+  }
+  touched.low = std::min(touched.low, access.offset >> shift_ >> 6);
+  touched.high = std::max(touched.high, ((access.offset + access.bytes - 1) >> shift_ >> 6) + 1);
+  log(touched, access);
+}
+
+void SharedWatch::Memory::log(Footprint& touched, const Access& access) const {
   if (touched.log.size() >= kMostLogged) {
     if (touched.is_whole) thin_out(touched);
     if (touched.log.size() >= kMostLogged) return;

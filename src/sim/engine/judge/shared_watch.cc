@@ -52,6 +52,7 @@ void SharedWatch::begin() {
   copies_.clear();
   reads_.clear();
   stores_.clear();
+  products_.clear();
   parties_ = all_;
   patience_ = 0;
 }
@@ -70,10 +71,10 @@ void SharedWatch::close(Exec* x, std::uint32_t warp) {
     if (touched == nullptr) continue;
     memory.close(x, {warp, warp, index, clocks_[warp], std::move(touched), false});
   }
-  for (AllCopies* all : {&copies_, &reads_}) {
+  for (AllCopies* all : {&copies_, &reads_, &products_}) {
     if (all->empty()) continue;
     if (const auto copies = all->find(warp); copies != all->end()) {
-      close_copies(x, copies->second, warp, all == &reads_);
+      close_copies(x, copies->second, warp, all != &copies_);
     }
   }
 }

@@ -70,6 +70,7 @@ class SharedWatch {
     AccessKind touch = AccessKind::kRead;
     bool one_value = false;
     std::uint8_t element = 0;  // bytes of each that a copy in bulk updates; 0: an access is one
+    bool is_product = false;   // wgmma reads parts of it
 
     bool operator==(const Access&) const = default;
     std::uint32_t element_bytes() const { return element != 0 ? element : bytes; }
@@ -173,6 +174,9 @@ class SharedWatch {
     void diverge(Open& open);
     void touch(Footprint& footprint, const Access& access);
     void mark(Footprint& footprint, const Access& access) const;
+    void touch_chunks(Footprint& footprint, const Access& access,
+                      std::span<const std::uint32_t> chunks);
+    void log(Footprint& footprint, const Access& access) const;
     bool is_written(const Footprint& footprint, const Access& access) const;
     void refine();
     void refine(Footprint& footprint);
@@ -222,6 +226,12 @@ class SharedWatch {
   void note_bulk_read(Exec* x, const Access& access);
   // It also writes global memory (grid_races.h), which is over later than its read.
   CopyParty note_bulk_store(Exec* x);
+  // The executing warp's part of a wgmma reads 16 bytes at each of these offsets in its block's
+  // memory; `access` is where they are. It is over once a warp of the warpgroup waited for the
+  // group, of which the number says how many the warp committed before it.
+  void note_product(Exec* x, const Access& access, std::span<const std::uint32_t> chunks);
+  void commit_products(Exec* x);
+  void wait_products(Exec* x, std::uint64_t groups);
   void commit_bulk(Exec* x);
   void wait_bulk(Exec* x, std::uint32_t left, bool for_reads);
   // A place in the shared memory of a block of the cluster.
@@ -274,7 +284,8 @@ class SharedWatch {
     std::shared_ptr<Footprint> open;
     std::uint32_t index = 0;           // of the open segment
     Clock start;                       // of it
-    std::deque<std::uint32_t> groups;  // the index behind each group
+    std::deque<std::uint32_t> groups;  // the index behind each group, of the latest ones
+    std::uint64_t committed = 0;       // groups
   };
   struct Mbarrier {
     Knowledge arriving;       // in the present phase
@@ -333,7 +344,7 @@ class SharedWatch {
   std::unordered_map<std::uint64_t, Flag> flags_;
   Knowledge cluster_, cluster_done_;  // arrived in the present phase, and in all before
   std::map<Place, Mbarrier> mbarriers_;
-  AllCopies copies_, reads_, stores_;
+  AllCopies copies_, reads_, stores_, products_;
   std::size_t patience_ = 0;  // segments that may be kept before it is looked what is over
 };
 

@@ -121,6 +121,22 @@ struct CountedAccess {
   std::uint8_t bytes = 4;     // of a lane
 };
 
+// Registers that a wgmma uses: those of d, then those of a.
+struct WgmmaRegisters {
+  std::vector<std::uint32_t> numbers;  // the function's own
+  std::vector<std::string> names;
+  std::uint32_t accumulators = 0;  // of the numbers, from the front
+};
+// What another instruction does to such a register (wgmma_registers.h).
+struct RegisterTouch {
+  std::uint32_t number = 0;
+  std::uint32_t from = 0;  // of a copy: the register that it copies
+  std::string name;
+  bool writes = false;
+  bool copies = false;
+  bool lacks_fence = false;  // a wgmma that follows uses it, perhaps with no fence in between
+};
+
 // A function in executable form. Immutable once decoded; shared by all threads.
 struct DecodedFunction {
   std::string name;
@@ -132,6 +148,8 @@ struct DecodedFunction {
   std::deque<CallSite> calls;
   std::deque<std::vector<const Insn*>> targets;  // of brx.idx
   std::deque<std::string> reasons;               // of unsupported instructions
+  std::vector<WgmmaRegisters> wgmma;             // by instruction
+  std::deque<std::vector<RegisterTouch>> uses;     // of op_use_registers
 
   std::uint32_t frame_bytes = 0;
   std::vector<ConstantSlot> constants;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ptx/operand_use.h"
 #include "sim/engine/run/control.h"
 
 namespace baton::sim {
@@ -78,6 +79,7 @@ void Lowering::run() {
   carry_ = builder_.add_register(1);
   joins_.assign(list.size() + 1, false);
   survey();
+  survey_wgmma();
   std::vector<Site> sites;
   // Without a guard of its own, what runs where the function begins belongs to no instruction.
   static const ptx::Instruction kEntry;
@@ -128,6 +130,7 @@ void Lowering::survey() {
     };
     for (std::size_t o = 0; o < insn.operands.size(); ++o) {
       visit(visit, insn.operands[o], ptx::writes_operand(insn, o));
+      if (ptx::updates_operand(insn, o)) visit(visit, insn.operands[o], false);
     }
   }
 }
@@ -169,6 +172,7 @@ void Lowering::lower_one(std::uint32_t flat) {
           fmt::format("the simulated GPU does not know the instruction {}", insn_->opcode)};
     }
     if (form->is_simulated()) require(form->architecture, form->is_specific);
+    check_wgmma_registers();
     dispatch(*form);
     // Only what cannot suspend the fragment leaves the patterns of addresses as they are.
     if (insn_->opcode == "ld" || insn_->opcode == "st" || is_plain(*at_)) {

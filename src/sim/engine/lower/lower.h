@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "sim/engine/lower/builder.h"
 #include "sim/engine/lower/decode.h"
 #include "sim/engine/lower/modifiers.h"
+#include "sim/engine/lower/wgmma_flow.h"
 
 namespace baton::sim {
 
@@ -185,15 +187,26 @@ class Lowering {
     std::vector<bool> columns;  // .row and .col
     std::string_view what;      // of wmma: "a", "b", "c", "d"
     std::uint8_t mode = 0;
+    unsigned columns_of_b = 0;  // the shape's n, which may be 256
   };
   MatrixWords matrix_words() const;
   std::vector<SlotId> matrix_registers(const ptx::InstructionOperand& operand, unsigned count,
                                        Type type, bool writes);
   void matrix_multiply(bool fragments);
+  std::uint8_t sparsity_selector(MatrixType type, unsigned k, std::size_t place) const;
   void mma();
   void wmma();
   void matrix_rows();
   void matrix_transpose();
+
+  // lower_wgmma.cc
+  void wgmma();
+  void wgmma_order();
+  void set_registers();
+  template <typename F>
+  void each_register(std::uint32_t flat, F&& f);
+  void survey_wgmma();
+  void check_wgmma_registers();
 
   // lower_control.cc
   void branch();
@@ -254,6 +267,10 @@ class Lowering {
   std::uint8_t next_pattern_ = 0;
   std::vector<std::pair<SlotId, std::uint32_t>> returned_;  // by the call at hand, and its place
   std::deque<std::vector<std::uint32_t>> branch_lists_;
+
+  // Of functions with wgmma.
+  std::vector<WgmmaStep> wgmma_steps_;
+  std::unique_ptr<WgmmaFlow> wgmma_flow_;
 
   // The instruction at hand.
   std::uint32_t index_ = 0;

@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include "sim/engine/isa/matrix.h"
+#include "sim/engine/isa/matrix_sparse.h"
 #include "sim/engine/lower/lower.h"
 
 namespace baton::sim {
@@ -29,7 +32,7 @@ std::optional<MatrixType> matrix_type(std::string_view name) {
 }
 
 // "m16n8k16"
-bool parse_shape(std::string_view text, MmaForm* form) {
+bool parse_shape(std::string_view text, MmaForm* form, unsigned* columns_of_b) {
   unsigned numbers[3] = {};
   std::size_t at = 0;
   for (int part = 0; part < 3; ++part) {
@@ -41,6 +44,7 @@ bool parse_shape(std::string_view text, MmaForm* form) {
   }
   form->m = static_cast<std::uint8_t>(numbers[0]);
   form->n = static_cast<std::uint8_t>(numbers[1]);
+  *columns_of_b = numbers[1];
   form->k = static_cast<std::uint16_t>(numbers[2]);
   return at == text.size();
 }
@@ -81,6 +85,17 @@ bool is_mma_shape(const MmaForm& form) {
     if (row.type == form.a && row.m == form.m && row.n == form.n && row.k == form.k) return true;
   }
   return false;
+}
+bool is_sparse_shape(const MmaForm& form) {
+  using T = MatrixType;
+  static constexpr ShapeRow kRows[] = {
+      {T::kF16, 16, 8, 16}, {T::kF16, 16, 8, 32},  {T::kBF16, 16, 8, 16}, {T::kBF16, 16, 8, 32},
+      {T::kTF32, 16, 8, 8}, {T::kTF32, 16, 8, 16}, {T::kE4M3, 16, 8, 64}, {T::kE5M2, 16, 8, 64},
+      {T::kS8, 16, 8, 32},  {T::kS8, 16, 8, 64},   {T::kU8, 16, 8, 32},   {T::kU8, 16, 8, 64},
+      {T::kS4, 16, 8, 64},  {T::kS4, 16, 8, 128},  {T::kU4, 16, 8, 64},   {T::kU4, 16, 8, 128}};
+  return std::any_of(std::begin(kRows), std::end(kRows), [&](const ShapeRow& row) {
+    return row.type == form.a && row.m == form.m && row.n == form.n && row.k == form.k;
+  });
 }
 bool is_wmma_shape(const MmaForm& form) {
   const auto is = [&](int m, int n, int k) { return form.m == m && form.n == n && form.k == k; };
@@ -134,10 +149,11 @@ Type register_type(MatrixType type) {
 Lowering::MatrixWords Lowering::matrix_words() const {
   MatrixWords words;
   for (std::string_view word : insn_->modifiers) {
-    if (word == "sync" || word == "aligned" || word == "rn" || word == "popc" || word == "shared" ||
-        word == "shared::cta" || word == "global") {
-      continue;  // the state space is read where the address is
-    }
+    // The state space is read where the address is; mma.sp and wgmma have methods of their own.
+    static constexpr std::string_view kKnown[] = {
+        "sync",        "aligned", "rn",        "popc", "shared",
+        "shared::cta", "global",  "mma_async", "sp",   "sp::ordered_metadata"};
+    if (std::find(std::begin(kKnown), std::end(kKnown), word) != std::end(kKnown)) continue;
     if (word == "row" || word == "col") {
       words.columns.push_back(word == "col");
     } else if (word == "satfinite") {
@@ -149,7 +165,7 @@ Lowering::MatrixWords Lowering::matrix_words() const {
       words.what = word;
     } else if (const auto type = matrix_type(word)) {
       words.types.push_back(*type);
-    } else if (word != "xor" && !parse_shape(word, &words.form)) {
+    } else if (word != "xor" && !parse_shape(word, &words.form, &words.columns_of_b)) {
       throw Unsupported{fmt::format("the simulated GPU does not know the modifier .{} of {}", word,
                                     insn_->opcode)};
     }
@@ -172,8 +188,9 @@ std::vector<SlotId> Lowering::matrix_registers(const ptx::InstructionOperand& o,
   return slots;
 }
 
-// mma.sync and wmma.mma: d = a * b + c.
+// mma.sync, mma.sp.sync and wmma.mma: d = a * b + c.
 void Lowering::matrix_multiply(bool fragments) {
+  const bool is_sparse = insn_->has("sp") || insn_->has("sp::ordered_metadata");
   MatrixWords words = matrix_words();
   MmaForm& form = words.form;
   // wmma.mma of half precision names the types of d and c alone.
@@ -190,7 +207,9 @@ void Lowering::matrix_multiply(bool fragments) {
   } else {
     throw Unsupported{"its types are not known"};
   }
-  const bool shape = fragments ? is_wmma_shape(form) : is_mma_shape(form);
+  const bool shape = fragments   ? is_wmma_shape(form)
+                     : is_sparse ? is_sparse_shape(form)
+                                 : is_mma_shape(form);
   const bool layouts =
       words.columns.size() == 2 && (fragments || (!words.columns[0] && words.columns[1]));
   const bool modes = ((words.mode & kMmaSaturates) == 0 || form.c == MatrixType::kS32) &&
@@ -200,9 +219,12 @@ void Lowering::matrix_multiply(bool fragments) {
     throw Unsupported{"the simulated GPU does not have this shape with these types and layouts"};
   }
   require(is_fp8(form.a) ? 89 : form.a == MatrixType::kF64 && form.m == 16 ? 90 : 80);
-  need_operands(4, 4);
+  need_operands(is_sparse ? 6 : 4, is_sparse ? 6 : 4);
+  MmaForm held = form;  // what of a is there
+  if (is_sparse) held.k /= 2;
   const auto registers = [&](std::size_t k, MatrixPart part, MatrixType type, bool writes) {
-    return matrix_registers(operand(k), registers_of(form, part, fragments, type),
+    const MmaForm& of = part == MatrixPart::kA ? held : form;
+    return matrix_registers(operand(k), registers_of(of, part, fragments, type),
                             register_type(type), writes);
   };
   std::vector<SlotId> list = registers(0, MatrixPart::kC, form.d, true);
@@ -213,6 +235,10 @@ void Lowering::matrix_multiply(bool fragments) {
     const std::vector<SlotId> more = registers(static_cast<std::size_t>(k), part, type, false);
     list.insert(list.end(), more.begin(), more.end());
   }
+  if (is_sparse) {
+    words.mode |= kMmaSparse | sparsity_selector(form.a, form.k, 5) << kMmaSelectorShift;
+    list.push_back(source(operand(4), Type::kB32));
+  }
   guard_by_branch();
   Proto& proto = emit(op_mma);
   proto.has_list = true;
@@ -222,10 +248,17 @@ void Lowering::matrix_multiply(bool fragments) {
   proto.imm = std::bit_cast<std::int64_t>(form);
 }
 
-void Lowering::mma() {
-  if (insn_->has("sp") || insn_->has("sp::ordered_metadata")) {
-    throw Unsupported{"sparse matrices"};
+// The constant that says which lanes have the metadata.
+std::uint8_t Lowering::sparsity_selector(MatrixType type, unsigned k, std::size_t place) const {
+  const ptx::InstructionOperand& o = operand(place);
+  const unsigned selectors = sparse_selectors(type, k);
+  if (o.kind != Kind::kInteger || o.bits >= selectors) {
+    invalid(fmt::format("the sparsity selector must be a constant less than {}", selectors));
   }
+  return static_cast<std::uint8_t>(o.bits);
+}
+
+void Lowering::mma() {
   matrix_multiply(false);
 }
 

@@ -37,6 +37,8 @@ std::string wait_text(const BlockState& block, const Fragment& fragment) {
       return "waits at the barrier of its cluster";
     case Wait::kMbarrier:
       return describe_wait(block, fragment.members);
+    case Wait::kWarpgroup:
+      return "waits for the other warps of its warpgroup to commit the wgmma of the group";
     default:
       return "runs";
   }

@@ -42,13 +42,14 @@ struct CallFrame {
 };
 
 enum class Wait : std::uint8_t {
-  kNone,      // can run
-  kBarrier,   // bar.sync, bar.red: `id` is the barrier
-  kConverge,  // for the other lanes of `members`, at this instruction
-  kWarpSync,  // bar.warp.sync: for the other lanes of `members`, wherever they call it
-  kGrid,      // griddepcontrol.wait
-  kCluster,   // barrier.cluster.wait
-  kMbarrier,  // mbarrier.try_wait: `members` is the mbarrier's offset in shared memory
+  kNone,       // can run
+  kBarrier,    // bar.sync, bar.red: `id` is the barrier
+  kConverge,   // for the other lanes of `members`, at this instruction
+  kWarpSync,   // bar.warp.sync: for the other lanes of `members`, wherever they call it
+  kGrid,       // griddepcontrol.wait
+  kCluster,    // barrier.cluster.wait
+  kMbarrier,   // mbarrier.try_wait: `members` is the mbarrier's offset in shared memory
+  kWarpgroup,  // wgmma.wait_group: for the other warps to commit the group, too
 };
 
 // Lanes of a warp that stand at one place. Lanes of different fragments are disjoint, so a warp has
