@@ -15,8 +15,8 @@
 namespace baton::session_test {
 namespace {
 
-using ::testing::Each;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
