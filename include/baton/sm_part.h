@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -54,5 +55,9 @@ BATON_API SmUnits sm_units(const Device& device);
 // a device for each split anew: parts of two splits may have SMs in common. Throws kInvalidInput
 // for a count of 0, kLimit for more SMs than there are, and what `sm_units` throws.
 BATON_API std::vector<SmPart> split_sms(const Device& device, Span<const std::uint32_t> counts);
+inline std::vector<SmPart> split_sms(const Device& device,
+                                     std::initializer_list<std::uint32_t> counts) {
+  return split_sms(device, Span<const std::uint32_t>(counts.begin(), counts.size()));
+}
 
 }  // namespace baton

@@ -216,7 +216,7 @@ void show_parts(const CheckReport& report, Output& output) {
     const SmPartReport& part = report.parts[number];
     table.add({std::to_string(number), std::to_string(part.given), std::to_string(part.asked),
                fmt::format("{}", fmt::join(part.launches, ", "))});
-    output.result()["parts"].push_back(json_of(part));
+    output.result()["parts"].push_back(cli::json_of(part));
   }
   if (!report.parts.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
 }

@@ -108,7 +108,7 @@ TEST_F(SmPartTest, NodesOfAGraphRunOnThePartOfTheirPlan) {
       64,
       [&](const LaunchPlan& plan) {
         Graph graph(*device_);
-        const NativeGraphNode node = graph.add(plan, {});
+        const NativeGraphNode node = graph.add(plan, Span<const GraphEdge>());
         stream.synchronize();
         const GraphInstance instance(graph);
         instance.update(node, plan);

@@ -33,7 +33,9 @@ void Lanes::fork(const bind::TapeParallel& parallel, const Stream& own) {
   }
 }
 
+// Launches with events have no part.
 void Lanes::wait(const bind::TapeAfter& after, const Stream& own) {
+  leave_part(after.launch->lane, own);
   for (const bind::PlannedEvent& event : after.launch->after) {
     stream(after.launch->lane, own).wait(recorded_[event.number]);
   }
@@ -41,6 +43,7 @@ void Lanes::wait(const bind::TapeAfter& after, const Stream& own) {
 
 void Lanes::record(const bind::TapeRecorded& recorded, const Stream& own) {
   if (recorded.sent) return;
+  leave_part(recorded.launch.lane, own);
   for (const bind::PlannedEvent& event : recorded.launch.events) {
     recorded_[event.number].record(stream(recorded.launch.lane, own));
   }

@@ -15,8 +15,8 @@
 namespace baton::session_test {
 namespace {
 
-using ::testing::Each;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -184,7 +184,9 @@ TEST_P(Sms, EdgesBetweenPartsAreFull) {
     EXPECT_EQ(edge.programmatic, edge.to == 1);
     EXPECT_EQ(edge.decision, edge.to == 1 ? EdgeDecision::kProven : EdgeDecision::kOtherPart);
   }
-  if (report.graph) EXPECT_EQ(report.graph->programmatic_edges, 1u);
+  if (report.graph) {
+    EXPECT_EQ(report.graph->programmatic_edges, 1u);
+  }
 }
 
 // The caller's graph gets a node for each step, which runs on its part.

@@ -6,7 +6,7 @@ namespace baton {
 namespace {
 
 std::shared_ptr<const SharedParts> make_parts(const Device& device,
-                                               const std::vector<std::uint32_t>& sizes) {
+                                              const std::vector<std::uint32_t>& sizes) {
   auto made = std::make_shared<SharedParts>();
   made->parts = split_sms(device, sizes);
   for (const SmPart& part : made->parts) made->streams.emplace_back(part);
@@ -43,7 +43,7 @@ std::vector<SmPartReport> part_reports(const std::shared_ptr<const SharedParts>&
 }
 
 std::shared_ptr<const SharedParts> PartPool::take(const Device& device, const bind::Plan& plan,
-                                                   std::span<const std::int64_t> symbols) {
+                                                  std::span<const std::int64_t> symbols) {
   if (plan.parts.empty()) return nullptr;
   std::vector<std::uint32_t> sizes = part_sizes(plan, symbols);
   std::lock_guard lock(mutex_);

@@ -40,7 +40,7 @@ class PartPool {
   // The parts of these sizes; made where nobody has them. Null for none. Throws what `split_sms`
   // throws, at the place of the plan's first part, with all of them as notes.
   std::shared_ptr<const SharedParts> take(const Device& device, const bind::Plan& plan,
-                                           std::span<const std::int64_t> symbols);
+                                          std::span<const std::int64_t> symbols);
 
  private:
   std::mutex mutex_;

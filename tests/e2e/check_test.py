@@ -157,6 +157,30 @@ class Edges(Case):
         self.program("y", "force")
         self.assertEqual(self.edge("check", 1), ("unsafe", "programmatic", "the program says force"))
 
+    def test_parts_of_the_sms(self):
+        def with_sms(*sms):
+            return program(buffer("x", "i32", [4], "input", "arange"), buffer("y", "i32", [4], "output"),
+                           kernel("late", ptx="edges.ptx"),
+                           *(launch("late", [1], [4], [a, b], sms=count)
+                             for a, b, count in zip("xy", "yy", sms)), S=8)
+        self.write("p.toml", with_sms("S", 16))
+        result = self.baton("check", "p.toml", "--json")
+        if result.status == 3:
+            self.skipTest(result.first_error)
+        report = result.json()
+        self.assertEqual([(part["asked"], part["launches"]) for part in report["parts"]], [(8, [0]), (16, [1])])
+        self.assertEqual([step["sms"] for step in report["steps"]], [part["given"] for part in report["parts"]])
+        self.assertEqual(report["edges"][0]["decision_cause"], "other_part")
+        self.assertRegex(self.baton("check", "p.toml").out, r"part +SMs +asked +launches\n +0 +8 +8 +0\n")
+        for executor in ("stream", "graph"):
+            run = self.baton("run", "p.toml", "--executor", executor, "--json").json()
+            self.assertEqual(run["parts"], report["parts"])
+            self.assertEqual(run["status"], "ok")
+        self.check(self.baton("run", "p.toml", "--set", "S=4096"), 2, "p.toml:", "4112 SMs", "ask for fewer")
+        self.write("p.toml", with_sms(8, 8))
+        report = self.baton("run", "p.toml", "--json").json()
+        self.assertEqual([part["launches"] for part in report["parts"]], [[0, 1]])
+
     def test_behind_a_launch_without_a_trigger_there_is_no_room_to_count(self):
         self.program("w", 'auto"\nplacement = "even')
         json = self.baton("check", "p.toml", "--json").json()

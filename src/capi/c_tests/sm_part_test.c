@@ -65,9 +65,8 @@ static void a_program_tells_its_parts(uint32_t unit) {
   size_t count = 0, launch_count = 0;
   uint32_t asked = 0, given = 0;
   const uint32_t* launches = NULL;
-  REQUIRE_OK(baton_program_load_text(kProgram, "parts.toml",
-                                     BATON_SOURCE_DIR "/src/session/testdata", device, NULL,
-                                     &program));
+  REQUIRE_OK(baton_program_load_text(
+      kProgram, "parts.toml", BATON_SOURCE_DIR "/src/session/testdata", device, NULL, &program));
   REQUIRE_OK(baton_program_check(program, &check));
   OK(baton_check_part_count(check, &count));
   CHECK(count == 1);
