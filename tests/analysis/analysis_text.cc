@@ -1,4 +1,4 @@
-#include "record/analysis_text.h"
+#include "analysis/analysis_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/kernel_text.h"
 #include "pdl/access_ranges.h"
 #include "pdl/bound.h"
 #include "pdl/certain_walk.h"
@@ -17,7 +18,6 @@
 #include "pdl/launch_evidence.h"
 #include "pdl/unseen.h"
 #include "pdl/witnesses.h"
-#include "record/kernel_text.h"
 
 namespace baton::record {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "record/recorded_program.h"
-#include "record/section.h"
+#include "analysis/recorded_program.h"
+#include "analysis/section.h"
 
 namespace baton::record {
 

@@ -1,4 +1,4 @@
-#include "record/chain_families.h"
+#include "analysis/chain_families.h"
 
 #include "verdicts/exchange_chain.h"
 #include "verdicts/laundered_chain.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "record/programs.h"
+#include "analysis/programs.h"
 
 namespace baton::record {
 namespace {

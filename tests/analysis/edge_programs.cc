@@ -1,14 +1,14 @@
-#include "record/edge_programs.h"
+#include "analysis/edge_programs.h"
 
 #include <fmt/format.h>
 
 #include <iterator>
 #include <regex>
 
+#include "analysis/step_program.h"
 #include "baton/check.h"
 #include "baton/executable.h"
 #include "baton/program.h"
-#include "record/step_program.h"
 
 namespace baton::record {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "record/chain_families.h"
-#include "record/section.h"
+#include "analysis/chain_families.h"
+#include "analysis/section.h"
 
 namespace baton::record {
 

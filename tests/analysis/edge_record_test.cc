@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "record/edge_programs.h"
-#include "record/record_file.h"
+#include "analysis/edge_programs.h"
+#include "analysis/record_file.h"
 
 namespace baton::record {
 namespace {

@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "analysis/programs.h"
 #include "base/hash.h"
-#include "record/programs.h"
 
 namespace baton::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/form_text.h"
+#include "analysis/form_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "record/kernel_text.h"
+#include "analysis/kernel_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

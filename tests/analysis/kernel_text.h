@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include "analysis/recorded_program.h"
 #include "pdl/address_binder.h"
 #include "pdl/footprint.h"
 #include "pdl/order.h"
-#include "record/recorded_program.h"
 
 namespace baton::record {
 

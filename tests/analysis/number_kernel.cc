@@ -1,4 +1,4 @@
-#include "record/number_kernel.h"
+#include "analysis/number_kernel.h"
 
 #include <vector>
 

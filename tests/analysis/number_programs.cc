@@ -2,8 +2,8 @@
 
 #include <random>
 
-#include "record/number_kernel.h"
-#include "record/programs.h"
+#include "analysis/number_kernel.h"
+#include "analysis/programs.h"
 
 namespace baton::record {
 namespace {

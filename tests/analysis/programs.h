@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "record/chain_families.h"
-#include "record/recorded_program.h"
+#include "analysis/chain_families.h"
+#include "analysis/recorded_program.h"
 
 namespace baton::record {
 

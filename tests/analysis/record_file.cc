@@ -1,4 +1,4 @@
-#include "record/record_file.h"
+#include "analysis/record_file.h"
 
 #include <fmt/format.h>
 

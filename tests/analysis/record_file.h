@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "record/section.h"
+#include "analysis/section.h"
 
 namespace baton::record {
 

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/analysis_text.h"
+#include "analysis/form_text.h"
+#include "analysis/programs.h"
+#include "analysis/record_file.h"
 #include "ptx/isa.h"
-#include "record/analysis_text.h"
-#include "record/form_text.h"
-#include "record/programs.h"
-#include "record/record_file.h"
 
 namespace baton::record {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/step_program.h"
+#include "analysis/step_program.h"
 
 #include <fmt/format.h>
 
