@@ -93,7 +93,7 @@ void add_thread(const Code& code, const std::string& name, const KnownThread& th
   const overlap::ThreadFacts facts = follow_thread(code, thread, kMeetings);
   fmt::format_to(to, " waits {}", facts.always_waits);
   for (const overlap::MeetingFacts& meeting : facts.meetings) {
-    fmt::format_to(to, " barriers {} meets {}", meeting.barriers_before_wait, meeting.meets_others);
+    fmt::format_to(to, " arrivals {} meets {}", meeting.arrivals_before_wait, meeting.meets_others);
   }
   out += '\n';
 }
