@@ -273,6 +273,16 @@ TEST_F(Spread, WhatCannotBePaddedSaysWhy) {
             "");
 }
 
+// From before the group, and from the group's own end.
+TEST_F(Spread, EachEdgeIntoALaunchHasItsOutcome) {
+  Executable executable =
+      prepare(steps({step("x", "y", "", "late")}) + "[[steps]]\nrepeat = 2\nsteps = [ " +
+              step("y", "z", kEven) + ", " + step("z", "y", "", "late") + " ]\n");
+  const std::string behind = " never triggers, so its blocks have ended when this one starts";
+  EXPECT_EQ(executable.check(blocks(1, 512)).launches.at(1).placement,
+            "launch 0" + behind + "; launch 2" + behind);
+}
+
 TEST_F(Spread, NothingStandsBesideALaunchThatNeverTriggers) {
   const std::string behind =
       "launch 0 never triggers, so its blocks have ended when this one starts";

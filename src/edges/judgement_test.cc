@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,29 @@ TEST(Judgement, GivesBackWhatItHolds) {
   EXPECT_TRUE(values.configs) << "a launch starts early";
   kept.launches[1].early = false;
   EXPECT_FALSE(kept.decided_by_values().configs);
+}
+
+// Verdicts hold where callers' memory is apart: buffers may touch, and empty ones may be anywhere.
+TEST(Judgement, GivenMemoryOverlapsInOneByteOrMore) {
+  const auto overlaps = [](const std::vector<std::pair<DeviceAddress, std::uint64_t>>& given) {
+    bind::BufferTable buffers(1);  // one that is not given
+    buffers[0].bytes = 1 << 20;
+    for (const auto& [address, bytes] : given) {
+      bind::BoundBuffer& buffer = buffers.emplace_back();
+      buffer.given = address;
+      buffer.bytes = bytes;
+    }
+    return given_memory_overlaps(buffers);
+  };
+  EXPECT_FALSE(overlaps({}));
+  EXPECT_FALSE(overlaps({{256, 256}, {512, 4}}));
+  EXPECT_FALSE(overlaps({{512, 4}, {256, 256}}));
+  EXPECT_TRUE(overlaps({{256, 257}, {512, 4}}));
+  EXPECT_TRUE(overlaps({{512, 4}, {256, 257}}));
+  EXPECT_TRUE(overlaps({{256, 64}, {256, 64}}));
+  EXPECT_TRUE(overlaps({{256, 4}, {512, 64}, {516, 8}}));
+  EXPECT_FALSE(overlaps({{256, 64}, {260, 0}}));
+  EXPECT_FALSE(overlaps({{256, 64}, {256, 0}, {320, 1}}));
 }
 
 }  // namespace

@@ -88,10 +88,12 @@ void add_thread(const Code& code, const std::string& name, const KnownThread& th
   if (overlap::has_signals(code)) {
     fmt::format_to(to, " early {}", text_of_flags(find_early(code, thread, {})));
   }
-  for (const auto meeting : {overlap::Meeting::kBlock, overlap::Meeting::kCluster}) {
-    const overlap::ThreadFacts facts = follow_thread(code, thread, meeting);
-    fmt::format_to(to, " waits {} barriers {} meets {}", facts.always_waits,
-                   facts.barriers_before_wait, facts.meets_others);
+  static constexpr overlap::Meeting kMeetings[] = {overlap::Meeting::kBlock,
+                                                   overlap::Meeting::kCluster};
+  const overlap::ThreadFacts facts = follow_thread(code, thread, kMeetings);
+  fmt::format_to(to, " waits {}", facts.always_waits);
+  for (const overlap::MeetingFacts& meeting : facts.meetings) {
+    fmt::format_to(to, " arrivals {} meets {}", meeting.arrivals_before_wait, meeting.meets_others);
   }
   out += '\n';
 }

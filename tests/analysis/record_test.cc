@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "analysis/analysis_text.h"
 #include "analysis/form_text.h"
+#include "analysis/operation_text.h"
 #include "analysis/programs.h"
 #include "analysis/record_file.h"
 #include "ptx/isa.h"
@@ -29,6 +33,18 @@ TEST(Record, Instructions) {
   RecordFile record("instructions");
   for (const ptx::Form& form : ptx::forms()) {
     record.add(std::string(form.name), {{"shape", form_text(form)}});
+  }
+  if (const std::string difference = record.end(); !difference.empty()) {
+    ADD_FAILURE() << difference;
+  }
+}
+
+TEST(Record, Operations) {
+  RecordFile record("operations");
+  for (const char* const operation : operations()) {
+    std::string name = operation;
+    std::ranges::replace(name, ' ', '_');
+    record.add(name, {{"values", operation_text(operation)}});
   }
   if (const std::string difference = record.end(); !difference.empty()) {
     ADD_FAILURE() << difference;

@@ -140,7 +140,7 @@ class StepProgram {
     if (chance(25)) {
       options += fmt::format(", pdl = \"{}\"", any({"on", "off", "force", "auto"}));
     }
-    if (chance(10)) options += ", placement = \"even\"";
+    if (chance(20)) options += ", placement = \"even\"";
     if (chance(5)) options += ", cooperative = true";
     return fmt::format("{{ launch = \"{}\", grid = [{}], block = [{}], args = [{}]{} }}",
                        kernel.name, chance(4) ? "\"Z\"" : any({"1", "1", "2"}),

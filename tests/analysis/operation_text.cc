@@ -1,0 +1,274 @@
+#include "analysis/operation_text.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "pdl/code.h"
+#include "pdl/number_range.h"
+#include "pdl/shared_place.h"
+#include "pdl/test_support.h"
+#include "pdl/value.h"
+
+namespace baton::record {
+namespace {
+
+using overlap::NumberRange;
+using overlap::Operation;
+using overlap::Value;
+
+constexpr const char* kOperations[] = {"add.u32 %r3, %r4, %r5;",
+                                       "add.s32 %r3, %r4, %r5;",
+                                       "add.s64 %d3, %d4, %d5;",
+                                       "add.u64 %d3, %d4, %d5;",
+                                       "add.sat.s32 %r3, %r4, %r5;",
+                                       "add.cc.u32 %r3, %r4, %r5;",
+                                       "addc.u32 %r3, %r4, %r5;",
+                                       "sub.u32 %r3, %r4, %r5;",
+                                       "sub.s32 %r3, %r4, %r5;",
+                                       "sub.s64 %d3, %d4, %d5;",
+                                       "sub.u64 %d3, %d4, %d5;",
+                                       "mul.lo.u32 %r3, %r4, %r5;",
+                                       "mul.lo.s32 %r3, %r4, %r5;",
+                                       "mul.lo.s64 %d3, %d4, %d5;",
+                                       "mul.lo.u64 %d3, %d4, %d5;",
+                                       "mul.hi.u32 %r3, %r4, %r5;",
+                                       "mul.hi.s32 %r3, %r4, %r5;",
+                                       "mul.wide.u32 %d3, %r4, %r5;",
+                                       "mul.wide.s32 %d3, %r4, %r5;",
+                                       "mul.wide.u16 %r3, %r4, %r5;",
+                                       "mul24.lo.u32 %r3, %r4, %r5;",
+                                       "div.u32 %r3, %r4, %r5;",
+                                       "div.s32 %r3, %r4, %r5;",
+                                       "div.u64 %d3, %d4, %d5;",
+                                       "div.s64 %d3, %d4, %d5;",
+                                       "rem.u32 %r3, %r4, %r5;",
+                                       "rem.s32 %r3, %r4, %r5;",
+                                       "rem.u64 %d3, %d4, %d5;",
+                                       "min.u32 %r3, %r4, %r5;",
+                                       "min.s32 %r3, %r4, %r5;",
+                                       "max.u32 %r3, %r4, %r5;",
+                                       "max.s32 %r3, %r4, %r5;",
+                                       "min.u64 %d3, %d4, %d5;",
+                                       "max.s64 %d3, %d4, %d5;",
+                                       "and.b32 %r3, %r4, %r5;",
+                                       "and.b64 %d3, %d4, %d5;",
+                                       "or.b32 %r3, %r4, %r5;",
+                                       "or.b64 %d3, %d4, %d5;",
+                                       "xor.b32 %r3, %r4, %r5;",
+                                       "xor.b64 %d3, %d4, %d5;",
+                                       "shl.b32 %r3, %r4, %r5;",
+                                       "shl.b64 %d3, %d4, %r5;",
+                                       "shr.u32 %r3, %r4, %r5;",
+                                       "shr.s32 %r3, %r4, %r5;",
+                                       "shr.b32 %r3, %r4, %r5;",
+                                       "shr.u64 %d3, %d4, %r5;",
+                                       "shr.s64 %d3, %d4, %r5;",
+                                       "not.b32 %r3, %r4;",
+                                       "not.b64 %d3, %d4;",
+                                       "neg.s32 %r3, %r4;",
+                                       "neg.s64 %d3, %d4;",
+                                       "abs.s32 %r3, %r4;",
+                                       "abs.s64 %d3, %d4;",
+                                       "popc.b32 %r3, %r4;",
+                                       "clz.b32 %r3, %r4;",
+                                       "bfind.u32 %r3, %r4;",
+                                       "brev.b32 %r3, %r4;",
+                                       "mov.u32 %r3, %r4;",
+                                       "mov.b64 %d3, %d4;",
+                                       "mov.u64 %d3, %d4;",
+                                       "cvt.u64.u32 %d3, %r4;",
+                                       "cvt.s64.s32 %d3, %r4;",
+                                       "cvt.u32.u64 %r3, %d4;",
+                                       "cvt.s32.s64 %r3, %d4;",
+                                       "cvt.u32.u16 %r3, %r4;",
+                                       "cvt.s32.s16 %r3, %r4;",
+                                       "cvt.u16.u32 %r3, %r4;",
+                                       "cvt.s16.s32 %r3, %r4;",
+                                       "cvt.u32.u8 %r3, %r4;",
+                                       "cvt.s32.s8 %r3, %r4;",
+                                       "cvt.u8.u32 %r3, %r4;",
+                                       "cvt.s8.s32 %r3, %r4;",
+                                       "cvt.sat.s8.s32 %r3, %r4;",
+                                       "cvt.u64.u16 %d3, %r4;",
+                                       "cvt.s64.s16 %d3, %r4;",
+                                       "cvt.u64.s32 %d3, %r4;",
+                                       "cvt.s64.u32 %d3, %r4;",
+                                       "cvt.rn.f32.u32 %f1, %r4;",
+                                       "cvta.to.global.u64 %d3, %d4;",
+                                       "cvta.shared.u64 %d3, %d4;",
+                                       "cvta.to.shared.u64 %d3, %d4;",
+                                       "mad.lo.u32 %r3, %r4, %r5, %r6;",
+                                       "mad.lo.s32 %r3, %r4, %r5, %r6;",
+                                       "mad.lo.s64 %d3, %d4, %d5, %d6;",
+                                       "mad.hi.u32 %r3, %r4, %r5, %r6;",
+                                       "mad.wide.u32 %d3, %r4, %r5, %d6;",
+                                       "mad.wide.s32 %d3, %r4, %r5, %d6;",
+                                       "selp.b32 %r3, %r4, %r5, %p1;",
+                                       "selp.u64 %d3, %d4, %d5, %p1;",
+                                       "sad.u32 %r3, %r4, %r5, %r6;",
+                                       "bfe.u32 %r3, %r4, %r5, %r6;",
+                                       "bfe.s32 %r3, %r4, %r5, %r6;",
+                                       "lop3.b32 %r3, %r4, %r5, %r6, 0xc0;",
+                                       "lop3.b32 %r3, %r4, %r5, %r6, 0x96;",
+                                       "shf.l.wrap.b32 %r3, %r4, %r5, %r6;",
+                                       "shf.r.clamp.b32 %r3, %r4, %r5, %r6;",
+                                       "prmt.b32 %r3, %r4, %r5, 0x4040;",
+                                       "setp.lt.u32 %p1, %r4, %r5;",
+                                       "setp.le.u32 %p1, %r4, %r5;",
+                                       "setp.gt.u32 %p1, %r4, %r5;",
+                                       "setp.ge.u32 %p1, %r4, %r5;",
+                                       "setp.lo.u32 %p1, %r4, %r5;",
+                                       "setp.ls.u32 %p1, %r4, %r5;",
+                                       "setp.hi.u32 %p1, %r4, %r5;",
+                                       "setp.hs.u32 %p1, %r4, %r5;",
+                                       "setp.lt.s32 %p1, %r4, %r5;",
+                                       "setp.le.s32 %p1, %r4, %r5;",
+                                       "setp.gt.s32 %p1, %r4, %r5;",
+                                       "setp.ge.s32 %p1, %r4, %r5;",
+                                       "setp.eq.u32 %p1, %r4, %r5;",
+                                       "setp.ne.s32 %p1, %r4, %r5;",
+                                       "setp.eq.b32 %p1, %r4, %r5;",
+                                       "setp.lt.u64 %p1, %d4, %d5;",
+                                       "setp.ge.s64 %p1, %d4, %d5;",
+                                       "setp.eq.s64 %p1, %d4, %d5;",
+                                       "setp.lt.u16 %p1, %r4, %r5;",
+                                       "setp.lt.and.u32 %p1, %r4, %r5, %p2;",
+                                       "set.lt.u32.u32 %r3, %r4, %r5;",
+                                       "and.pred %p1, %p2, %p3;",
+                                       "or.pred %p1, %p2, %p3;",
+                                       "xor.pred %p1, %p2, %p3;",
+                                       "not.pred %p1, %p2;",
+                                       "mov.pred %p1, %p2;",
+                                       "activemask.b32 %r3;",
+                                       "vote.sync.ballot.b32 %r3, %p1, -1;",
+                                       "shfl.sync.idx.b32 %r3, %r4, 0, 31, -1;",
+                                       "redux.sync.add.u32 %r3, %r4, -1;",
+                                       "mov.b64 %d3, {%r4, %r5};",
+                                       "mapa.u64 %d3, %d4, %r5;"};
+
+const std::vector<Value>& values() {
+  static const std::vector<Value> kValues = {Value::varies(),
+                                             Value::constant(0),
+                                             Value::constant(1),
+                                             Value::constant(2),
+                                             Value::constant(31),
+                                             Value::constant(32),
+                                             Value::constant(63),
+                                             Value::constant(64),
+                                             Value::constant(127),
+                                             Value::constant(128),
+                                             Value::constant(255),
+                                             Value::constant(0xffff),
+                                             Value::constant(0x7fffffff),
+                                             Value::constant(0x80000000),
+                                             Value::constant(0xffffffff),
+                                             Value::constant(0x100000000),
+                                             Value::constant(INT64_MAX),
+                                             Value::constant(UINT64_MAX),
+                                             Value::range(0, 1),
+                                             Value::range(0, 31),
+                                             Value::range(1, 32),
+                                             Value::range(31, 33),
+                                             Value::range(5, 0x7fffffff),
+                                             Value::range(0x7fffffff, 0x80000000),
+                                             Value::range(0xfffffff0, 0xffffffff),
+                                             Value::range(0, 0x100000000),
+                                             Value::shared(1, 16),
+                                             Value::param(0)};
+  return kValues;
+}
+
+const std::vector<std::optional<NumberRange>>& ranges() {
+  static const std::vector<std::optional<NumberRange>> kRanges = {
+      std::nullopt,
+      NumberRange{0, 0},
+      NumberRange{1, 1},
+      NumberRange{32, 32},
+      NumberRange{-1, -1},
+      NumberRange{0, 31},
+      NumberRange{-4, 31},
+      NumberRange{-8, -2},
+      NumberRange{31, 64},
+      NumberRange{127, 256},
+      NumberRange{0, 0x7fffffff},
+      NumberRange{1, 0x80000000},
+      NumberRange{0x80000000, 0xffffffff},
+      NumberRange{-5, 0xffffffff},
+      NumberRange{0, 0x100000000},
+      NumberRange{INT64_MIN, INT64_MAX},
+      NumberRange{0, overlap::WideInteger{1} << 80}};
+  return kRanges;
+}
+
+std::string text_of(const Value& value) {
+  return fmt::format("{}:{:x}:{:x}:{}:{}{} ", static_cast<int>(value.state), value.bits, value.most,
+                     value.root, int{value.is_generic}, int{value.is_remote});
+}
+
+void add_wide(overlap::WideInteger value, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "{:x}.{:x} ", static_cast<std::uint64_t>(value >> 64),
+                 static_cast<std::uint64_t>(value));
+}
+std::string text_of(const std::optional<NumberRange>& range) {
+  std::string out;
+  if (!range) return "? ";
+  add_wide(range->least, out);
+  add_wide(range->most, out);
+  return out;
+}
+
+// Calls `use` with so many of `all`, in every way; with a part of them where there are many ways.
+template <typename T, typename Use>
+void for_each_choice(const std::vector<T>& all, std::size_t count, const Use& use) {
+  std::size_t ways = 1;
+  for (std::size_t k = 0; k < count; ++k) ways *= all.size();
+  const std::size_t step = count > 2 ? 7 : 1;
+  std::vector<T> chosen(count, all[0]);
+  for (std::size_t way = 0; way < ways; way += step) {
+    std::size_t rest = way;
+    for (T& each : chosen) {
+      each = all[rest % all.size()];
+      rest /= all.size();
+    }
+    use(chosen);
+  }
+}
+
+}  // namespace
+
+std::span<const char* const> operations() {
+  return kOperations;
+}
+
+std::string operation_text(const std::string& instruction) {
+  const auto module = overlap::module_of(instruction);
+  const overlap::Footprint footprint = overlap::read_footprint(module, *module->function("k"), {});
+  const Operation* operation = nullptr;
+  for (const Operation& each : footprint.code->operations) {
+    if (each.kind == Operation::Kind::kCompute) operation = &each;
+  }
+  const std::size_t count = operation->sources.size();
+  std::string out = fmt::format("{} sources w{}\n", count, operation->width);
+  if (count > 4) return out;
+  for_each_choice(values(), count, [&](const std::vector<Value>& from) {
+    out += text_of(result_of(*operation, from, Value::constant(3)));
+  });
+  out += '\n';
+  for_each_choice(ranges(), count, [&](const std::vector<std::optional<NumberRange>>& from) {
+    out += text_of(range_of(*operation, from));
+  });
+  if (!instruction.starts_with("setp") || count != 2) return out;
+  for_each_choice(ranges(), 2, [&](const std::vector<std::optional<NumberRange>>& from) {
+    for (const bool holds : {false, true}) {
+      out += text_of(restricted(*operation, holds, false, from[0], from[1]));
+      out += text_of(restricted(*operation, holds, true, from[0], from[1]));
+    }
+  });
+  return out;
+}
+
+}  // namespace baton::record

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace baton::record {
+
+// Instructions of integers and predicates, each of which computes one value.
+std::span<const char* const> operations();
+
+// What the instruction makes of constants and ranges of all kinds, at the limits of its types.
+std::string operation_text(const std::string& instruction);
+
+}  // namespace baton::record
