@@ -85,7 +85,7 @@ int record(const RecordCommand& command, Output& output, const std::atomic<bool>
   json["images"] = record.images.size();
   json["complete"] = totals.stopped == 0 && record.damage.empty();
   json["status"] = end.exit_status();
-  if (command.json_file) tools::write_file(*command.json_file, json.dump(2) + "\n");
+  if (command.json_file) tools::write_file(*command.json_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (end.timed_out) {
     throw error(ErrorCode::kTimeout, "the program took more than {} s and was stopped",
                 *command.timeout);

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 using record::RecordEdge;
 using Align = Table::Align;
 
+// Bytes of a text of a record.
+constexpr std::size_t kLongest = 2000;
+
 std::string_view launched_as(const RecordEdge& edge) {
   return edge.programmatic ? "programmatic" : "full";
 }
@@ -77,7 +80,7 @@ void show_edges_of(const record::RecordJudgement& judged, Output& output) {
                            printable(tools::with_readable_names(edge.to_kernel))),
                std::to_string(edge.count), std::string(launched_as(edge)),
                styled(to_string(edge.verdict), style_of_edge(edge), output.colour()),
-               std::string(advice_of(edge)), printable(edge.reason)});
+               std::string(advice_of(edge)), printable(edge.reason, kLongest)});
   }
   output.text(table.format(output.terminal()));
 }
@@ -104,7 +107,7 @@ void show_rest(const record::RecordJudgement& judged, Output& output) {
   if (judged.failed > 0) {
     output.line("{} that the driver refused", counted(judged.failed, "launch", "launches"));
   }
-  for (const std::string& remark : judged.remarks) output.warning(printable(remark));
+  for (const std::string& remark : judged.remarks) output.warning(printable(remark, kLongest));
 }
 
 }  // namespace
