@@ -151,7 +151,7 @@ TEST(Events, OtherFilesAndVersionsAreRefused) {
     }
     return std::string();
   };
-  EXPECT_THAT(message("BATON"), HasSubstr("no file of a record"));
+  EXPECT_THAT(message("BATON"), HasSubstr("not a file of a record"));
   EXPECT_THAT(message("BATONREC"), HasSubstr("truncated"));
   EventFile file;
   file.bytes_[8] = 2;

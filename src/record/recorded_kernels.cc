@@ -79,6 +79,7 @@ void RecordedKernels::follow(const RecordedEvent& event) {
     const ImageNote note = record::image_of(event);
     Digest digest;
     std::copy(std::begin(note.digest), std::end(note.digest), digest.begin());
+    libraries_.erase(note.module);
     if (note.module == 0) {
       embedded_.push_back(digest);
     } else {
@@ -97,6 +98,7 @@ void RecordedKernels::follow(const RecordedEvent& event) {
   } else if (event.kind == EventKind::kCall && event.succeeded()) {
     const RecordedCall* const row = find_call(event.function);
     if (row == nullptr || row->meaning != CallMeaning::kModuleOfLibrary) return;
+    libraries_[event.word(0)] = event.word(1);
     if (const auto library = modules_.find(event.word(1)); library != modules_.end()) {
       modules_[event.word(0)] = library->second;
     }
@@ -137,6 +139,9 @@ const KernelOfRecord& RecordedKernels::kernel(std::uint64_t handle) {
   kernel->params = function.params;
   kernel->params_known = (function.note.flags & kParamsUnknown) == 0;
   const ReadImage* const image = image_of(kernel->module, kernel->name);
+  if (const auto library = libraries_.find(kernel->module); library != libraries_.end()) {
+    kernel->module = library->second;
+  }
   if (image == nullptr) return *kernel;
   if (const KernelFacts* const facts = image->facts.kernel(kernel->name)) {
     kernel->facts = *facts;

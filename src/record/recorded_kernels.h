@@ -58,6 +58,8 @@ class RecordedKernels {
 
   const ImageBytes& images_;
   std::map<std::uint64_t, Digest> modules_;  // by handle
+  // The library of a module: kernels that come from either share its variables.
+  std::map<std::uint64_t, std::uint64_t> libraries_;
   std::vector<Digest> embedded_;
   std::map<std::uint64_t, RecordedFunction> functions_;  // by handle
   std::map<std::uint64_t, std::string> names_;           // of these

@@ -30,7 +30,7 @@ void read_manifest(RecordContents& record) {
   const Json* const format = find_member(object, "format");
   const Json* const version = find_member(object, "version");
   if (format == nullptr || *format != kFormat || version == nullptr) {
-    throw error(ErrorCode::kInvalidInput, "{} is no record: {} does not say \"format\": \"{}\"",
+    throw error(ErrorCode::kInvalidInput, "{} is not a record: {} does not say \"format\": \"{}\"",
                 record.path.string(), name, kFormat);
   }
   if (require_integer(*version, name + ": version") != record::kVersion) {

@@ -198,6 +198,10 @@ class BadInput(Record):
         done, report = self.json_of("check")
         self.assertEqual((done.returncode, report["edges"]), (0, []))
 
+    def test_a_record_is_not_run_as_a_program(self):
+        self.record("true")
+        self.assertIn("baton check", self.refused("run", self.path))
+
     def test_another_version(self):
         self.record("true")
         manifest = self.path / "record.json"
@@ -232,7 +236,7 @@ class BadInput(Record):
 
     def test_a_full_disk_leaves_the_program_alone(self):
         # A limit on the size of files stands in for it: the system refuses room in the same way.
-        done = self.record("sh", "-c", f"trap '' XFSZ; ulimit -f 300; {CHAIN} safe 3000")
+        done = self.record("sh", "-c", f"trap '' XFSZ; ulimit -f 1000; {CHAIN} safe 3000")
         self.assertEqual((done.stdout, done.returncode), ("done\n", 0), done.stderr)
         self.assertIn("recording stops", done.stderr)
         done, report = self.json_of("inspect")
