@@ -88,6 +88,7 @@ static void work(void) {
     CHECK(cuGraphLaunch(exec, stream));
   }
   CHECK(cuStreamSynchronize(stream));
+  CHECK(cuCtxSynchronize());
 }
 
 static void* in_thread(void* unused) {

@@ -48,7 +48,8 @@ struct Call<kRow, kOwnStream, CUresult(Args...)> {
     const InsideCall inside;
     static const record::RecordedCall& row = record::recorded_calls()[kRow];
     std::array<std::uint64_t, sizeof...(Args)> words = {word_of(args)...};
-    const std::uint32_t size = sizeof words;
+    // An empty array has a size, too.
+    const std::uint32_t size = sizeof...(Args) * sizeof(std::uint64_t);
     if (row.meaning == record::CallMeaning::kUnload) forget_functions(words[0]);
     if (row.outputs == 0) {
       // Before the call: memory that is freed may be another thread's when the call returns.
