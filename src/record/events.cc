@@ -54,8 +54,9 @@ class EventReader {
   void header() {
     const std::string_view bytes = *record_.bytes;
     if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
-      throw error(ErrorCode::kInvalidInput, "{} is not a file of a record: it does not begin with {}",
-                  name_, std::string_view(kMagic, sizeof kMagic));
+      throw error(ErrorCode::kInvalidInput,
+                  "{} is not a file of a record: it does not begin with {}", name_,
+                  std::string_view(kMagic, sizeof kMagic));
     }
     if (bytes.size() < sizeof(RecordHeader)) {
       throw error(ErrorCode::kInvalidInput,

@@ -127,7 +127,7 @@ const KernelOfRecord& RecordedKernels::kernel(std::uint64_t handle) {
   auto& kernel = kernels_[handle];
   if (kernel != nullptr) return *kernel;
   kernel = std::make_unique<KernelOfRecord>();
-  kernel->unseen = {UnseenCause::kNoKernel};
+  kernel->unseen = {UnseenCause::kMachineCode};
   const auto known = functions_.find(handle);
   if (known == functions_.end()) {
     kernel->name = kernel->readable = fmt::format("kernel {:#x}", handle);

@@ -25,10 +25,10 @@ constexpr std::size_t kMostDamage = 4;
 void read_manifest(RecordContents& record) {
   const fs::path path = record.path / record::kManifest;
   const std::string name = path.string();
-  const Json manifest = parse_json(read_file(path), name);
-  const Json& object = require_object(manifest, name);
-  const Json* const format = find_member(object, "format");
-  const Json* const version = find_member(object, "version");
+  const baton::Json manifest = parse_json(read_file(path), name);
+  const baton::Json& object = require_object(manifest, name);
+  const baton::Json* const format = find_member(object, "format");
+  const baton::Json* const version = find_member(object, "version");
   if (format == nullptr || *format != kFormat || version == nullptr) {
     throw error(ErrorCode::kInvalidInput, "{} is not a record: {} does not say \"format\": \"{}\"",
                 record.path.string(), name, kFormat);
@@ -40,7 +40,7 @@ void read_manifest(RecordContents& record) {
                 record.path.string(), version->dump(), record::kVersion);
   }
   record.command = string_list(object, "command", name);
-  if (const Json* const device = find_member(object, "device")) {
+  if (const baton::Json* const device = find_member(object, "device")) {
     record.device = require_string(*device, name + ": device");
   }
 }
@@ -64,10 +64,10 @@ void create_record(const fs::path& path, const std::vector<std::string>& command
     throw error(ErrorCode::kInvalidInput, "the folder {} cannot be made: {}", path.string(),
                 failure.message());
   }
-  const Json manifest = {
+  const baton::Json manifest = {
       {"format", kFormat}, {"version", record::kVersion}, {"command", command}, {"device", device}};
   write_file_atomically(path / record::kManifest,
-                        manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+                        manifest.dump(2, ' ', false, baton::Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<std::string> RecordContents::image(const std::array<std::uint8_t, 32>& digest) const {

@@ -2,6 +2,8 @@
 
 #include <link.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <string>
@@ -22,8 +24,17 @@ int collect(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
+// Libraries of kernels have gigabytes, and no PTX.
+constexpr std::uintmax_t kMostBytes = 256 << 20;
+
 void save_images_of(const std::string& path) {
   try {
+    const std::uintmax_t size = std::filesystem::file_size(path);
+    if (size > kMostBytes) {
+      remark(path + " has " + std::to_string(size) +
+             " bytes: kernels in it are not in the record, unless the driver is given them");
+      return;
+    }
     const FoundImages found = find_images(path);
     for (const FoundImage& each : found.images) {
       const record::ImageNote image = save_image(each.image.bytes(), 0);
