@@ -21,6 +21,7 @@ LEVELS = [
     ["bind"],
     ["load"],
     ["edges", "play"],
+    ["record"],
     ["report"],
     ["bundle"],
     ["session"],
@@ -32,7 +33,7 @@ LEVELS = [
 # The simulated GPU stands beside them: it sees these, and none sees it.
 SIM_SEES = {"base", "driver", "chip", "ptx", "image"}
 # What other programs load: it hands the simulated driver out, and nobody sees it.
-SHIM_SEES = {"base", "driver", "image", "sim"}
+SHIM_SEES = {"base", "driver", "image", "record", "sim"}
 # What programs with tvm-ffi load: it sees the C interface alone, and nobody sees it.
 TVM_FFI_SEES = set()
 # The command line prints. It sees public headers, its own and those of tools.

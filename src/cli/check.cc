@@ -13,12 +13,14 @@
 #include "cli/inspect_metadata.h"
 #include "cli/kernel_modules.h"
 #include "cli/load_progress.h"
+#include "cli/record.h"
 #include "cli/run_report.h"
 #include "tools/basics.h"
 #include "tools/contents.h"
 #include "tools/metadata_check.h"
 #include "tools/next_step.h"
 #include "tools/program_file.h"
+#include "tools/record_folder.h"
 
 namespace baton::cli {
 namespace {
@@ -124,6 +126,10 @@ std::string check_file(const CheckCommand& command, const tools::CheckTarget& ta
                        std::optional<Device>& device, Output& output) {
   const std::filesystem::path& file = target.file;
   output.result()["file"] = file.string();
+  if (tools::is_record(file)) {
+    check_record(command, file, output);
+    return {};
+  }
   const std::optional<tools::Contents> contents = tools::read_contents_or_program(file);
   if (!device) {
     device = command.device ? Device::open(*command.device) : Device::open();
@@ -148,7 +154,8 @@ void check(const CheckCommand& command, Output& output) {
   for (const char* value : {"device", "device_name"}) output.result()[value] = nullptr;
   const std::filesystem::path& first = command.files.front();
   std::error_code failure;
-  if (command.files.size() > 1 || std::filesystem::is_directory(first, failure)) {
+  const bool is_folder = std::filesystem::is_directory(first, failure) && !tools::is_record(first);
+  if (command.files.size() > 1 || is_folder) {
     return check_files(command, output);
   }
   std::optional<Device> device;

@@ -24,6 +24,7 @@ Command checked_inspect(const RawOptions& raw);
 Command checked_explain(const RawOptions& raw);
 Command checked_cache(const RawOptions& raw);
 Command checked_exec(const RawOptions& raw);
+Command checked_record(const RawOptions& raw);
 Command checked_ptxas(const RawOptions& raw);
 Command checked_toolkit(const RawOptions& raw);
 Command checked_completion(const RawOptions& raw);

@@ -79,6 +79,26 @@ Command checked_exec(const RawOptions& raw) {
   return command;
 }
 
+Command checked_record(const RawOptions& raw) {
+  RecordCommand command;
+  command.device = raw.device;
+  command.program = raw.rest;
+  if (!raw.json_file.empty()) command.json_file = raw.json_file;
+  if (!raw.timeout.empty()) {
+    command.timeout = parse_real("--timeout", raw.timeout, false, "a number of seconds above 0");
+  }
+  if (raw.output.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton record needs a folder to write: baton record -o OUT.record -- PROGRAM");
+  }
+  command.output = raw.output;
+  if (command.program.empty()) {
+    throw Error(ErrorCode::kInvalidInput,
+                "baton record needs a program after \"--\": baton record -o OUT.record -- PROGRAM");
+  }
+  return command;
+}
+
 Command checked_ptxas(const RawOptions& raw) {
   return PtxasCommand{raw.rest};
 }

@@ -21,12 +21,14 @@
 #include "cli/kernel_modules.h"
 #include "cli/kernel_table.h"
 #include "cli/or_null.h"
+#include "cli/record.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/cache_entry.h"
 #include "tools/contents.h"
 #include "tools/extraction.h"
 #include "tools/kept_modules.h"
+#include "tools/record_folder.h"
 
 namespace baton::cli {
 namespace {
@@ -243,6 +245,7 @@ void inspect_program(const InspectCommand& command, Output& output) {
 }  // namespace
 
 void inspect(const InspectCommand& command, Output& output) {
+  if (tools::is_record(command.image)) return inspect_record(command, output);
   if (tools::is_cache_entry(command.image)) return inspect_entry(command, output);
   if (Bundle::is_bundle(command.image)) return inspect_bundle(command, output);
   tools::require_bundle(command.image, command.trusted);

@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/junit.h"
 #include "cli/output.h"
+#include "cli/record.h"
 #include "cli/sarif.h"
 #include "cli/tool_main.h"
 #include "tools/files.h"
@@ -119,14 +120,18 @@ struct Dispatch {
   }
   void operator()(const ToolkitCommand& command) const { toolkit(command, output); }
   void operator()(const ExecCommand& command) const { status = exec(command, output, interrupted); }
+  void operator()(const RecordCommand& command) const {
+    status = record(command, output, interrupted);
+  }
 };
 
 int run_command(const std::vector<std::string>& arguments) {
   install_signal_handlers();
   const auto end = std::find(arguments.begin(), arguments.end(), "--");
   const std::string name = command_name(arguments);
-  // The JSON of `exec` has a file of its own.
-  const bool json = name != "exec" && std::find(arguments.begin(), end, "--json") != end;
+  // The JSON of commands that run a program has a file of its own.
+  const bool json =
+      name != "exec" && name != "record" && std::find(arguments.begin(), end, "--json") != end;
   Output output(json, name);
   int status = 0;
   ReportFiles reports;

@@ -197,6 +197,15 @@ struct ExecCommand {
   bool print_environment = false;  // and run nothing
 };
 
+struct RecordCommand {
+  bool json = false;                 // standard output is the program's
+  std::string device;                // cuda, sim, sim:NAME; empty: a GPU where there is one
+  std::filesystem::path output;      // the folder of the record
+  std::vector<std::string> program;  // with its arguments
+  std::optional<std::string> json_file;
+  std::optional<double> timeout;  // seconds
+};
+
 struct PtxasCommand {
   std::vector<std::string> arguments;  // of ptxas
 };
@@ -220,6 +229,6 @@ struct ShowHelp {
 using Command = std::variant<ShowText, ShowHelp, DoctorCommand, RunCommand, CheckCommand,
                              BenchCommand, TuneCommand, BuildCommand, SignCommand, InitCommand,
                              ExplainCommand, CompileCommand, InspectCommand, CacheCommand,
-                             ExecCommand, PtxasCommand, ToolkitCommand>;
+                             ExecCommand, RecordCommand, PtxasCommand, ToolkitCommand>;
 
 }  // namespace baton::cli

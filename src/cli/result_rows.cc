@@ -75,6 +75,9 @@ ResultRow row_of_edge(const Json& edge, const std::vector<const Json*>& launches
   }
   row.code = text_of(edge, "cause");
   const auto name = [&](std::string_view end) {
+    // An edge of a record has its kernels with it, and stands for all that are alike.
+    const std::string kernel = text_of(edge, std::string(end) + "_kernel");
+    if (!kernel.empty()) return tools::with_readable_names(kernel);
     const auto number = edge.at(end).get<std::size_t>();
     return number < launches.size()
                ? fmt::format("launch {} ({})", number, text_of(*launches[number], "label"))
@@ -86,6 +89,7 @@ ResultRow row_of_edge(const Json& edge, const std::vector<const Json*>& launches
   if (!reason.empty()) row.message += fmt::format(": {}", reason);
   row.message += fmt::format("; the edge is {}: {}", decision, text_of(edge, "decision_reason"));
   const auto to = edge.at("to").get<std::size_t>();
+  row.where = text_of(edge, "where");
   if (to < launches.size()) row.where = text_of(*launches[to], "where");
   return row;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "tools/record_folder.h"
 
 namespace baton::tools {
 namespace {
@@ -58,7 +59,7 @@ class TargetSearch {
       throw error(ErrorCode::kNotFound, "{} does not exist; name a file or a folder",
                   printable(path.string()));
     }
-    if (!fs::is_directory(status)) return add(path, false);
+    if (!fs::is_directory(status) || is_record(path)) return add(path, false);
     const std::size_t before = seen_in_folders_;
     folder(path);
     if (seen_in_folders_ == before) {
@@ -92,7 +93,11 @@ class TargetSearch {
         std::error_code unreadable;
         if (entry->is_directory(unreadable)) {
           const bool is_link = entry->is_symlink(unreadable);
-          if (!is_link && entry->path().filename() != ".git") open.push_back(entry->path());
+          if (is_record(entry->path())) {
+            found.push_back(entry->path());
+          } else if (!is_link && entry->path().filename() != ".git") {
+            open.push_back(entry->path());
+          }
         } else if (entry->is_regular_file(unreadable) && is_wanted(entry->path())) {
           found.push_back(entry->path());
         }

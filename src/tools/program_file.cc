@@ -4,11 +4,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "tools/extraction.h"
+#include "tools/record_folder.h"
 
 namespace baton::tools {
 
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
+  if (is_record(path)) {
+    throw error(ErrorCode::kInvalidInput,
+                "{0} is a record, which is not run as a program; baton check {0} judges its "
+                "launches, baton inspect {0} lists them",
+                path.string());
+  }
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
     return {Program::from_file(path), std::nullopt};

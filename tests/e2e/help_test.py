@@ -7,7 +7,7 @@ import subprocess
 
 from baton import BATON, ROOT, Case, main
 
-PAGE = "".join(page.read_text(encoding="utf-8") for page in [*sorted((ROOT / "docs").glob("cli*.md")), ROOT / "docs/exec.md"])
+PAGE = "".join(page.read_text(encoding="utf-8") for page in [*sorted((ROOT / "docs").glob("cli*.md")), ROOT / "docs/exec.md", ROOT / "docs/record.md"])
 
 
 def section(text, title):

@@ -164,6 +164,13 @@ const char* own_library(std::string_view name) {
   return nullptr;
 }
 
+// `baton record` puts a driver of its own in front of the simulated one.
+std::string own_path(const char* library) {
+  const char* driver = std::getenv("BATON_EXEC_DRIVER");
+  const bool is_led = driver != nullptr && *driver != '\0';
+  return is_led && std::strcmp(library, "libcuda.so.1") == 0 ? driver : folder() + library;
+}
+
 // Where an object that asks for a plain name searches: its own folders too, which the system would
 // otherwise look up for this library. Empty where the name is not found there.
 std::string found_for(const char* name, const void* caller) {
@@ -192,7 +199,7 @@ void* open_for(const char* name, int flags, const void* caller) {
   void* handle = nullptr;
   const bool is_plain = name != nullptr && *name != '\0' && std::strchr(name, '/') == nullptr;
   if (name != nullptr && own_library(name) != nullptr) {
-    handle = system_open()((folder() + own_library(name)).c_str(), flags);
+    handle = system_open()(own_path(own_library(name)).c_str(), flags);
   } else if (is_plain && system_open()(name, flags | RTLD_NOLOAD) == nullptr) {
     const std::string path = found_for(name, caller);
     handle = system_open()(path.empty() ? name : path.c_str(), flags);

@@ -1,0 +1,106 @@
+#pragma once
+
+// The files of a record, as the recorder writes them and the reader reads them;
+// docs/record-format.md describes them. Numbers are little-endian, as the machines are that CUDA
+// runs on.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace baton::record {
+
+inline constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'R', 'E', 'C'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kHeaderBytes = 4096;
+inline constexpr std::uint32_t kChunkBytes = 256 * 1024;
+inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
+// Names of files in the folder of a record.
+inline constexpr const char* kManifest = "record.json";
+inline constexpr const char* kImages = "images";
+inline constexpr const char* kEventsEnding = ".events";
+
+// The first bytes of a file of events: one process. Chunks of `chunk_bytes` follow the header.
+struct RecordHeader {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t header_bytes;
+  std::uint32_t chunk_bytes;
+  std::uint32_t process;
+  // Why recording stopped before the process ended: errno of the system's refusal. 0: it did not.
+  std::uint32_t stopped;
+  std::uint32_t driver_version;  // 13000; 0: not known
+  char program[1024];            // with a NUL
+  char driver[1024];             // the driver's library
+};
+static_assert(sizeof(RecordHeader) <= kHeaderBytes);
+
+// One thread writes a chunk. What lies behind `used` is not written yet.
+struct ChunkHeader {
+  std::uint32_t magic;
+  std::uint32_t thread;  // from 1
+  std::uint32_t used;    // bytes, with this header
+  std::uint32_t reserved;
+};
+
+enum class EventKind : std::uint16_t {
+  kName = 1,      // the name of a function, for its number in other events: text
+  kCall = 2,      // 64-bit words, one a parameter
+  kLaunch = 3,    // LaunchEvent, its attributes, its bytes of parameters
+  kImage = 4,     // ImageNote, then text: what loaded
+  kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
+  kRemark = 6,    // text: what the record lacks, and why
+};
+inline constexpr std::uint16_t kEventKinds = 6;
+
+// The result of a call that has not returned.
+inline constexpr std::int32_t kNotReturned = -1;
+
+// In front of each event. Events of one process are sorted by `order`; 0: the call had not
+// returned, and its place is not known.
+struct EventHeader {
+  std::uint32_t bytes;  // with this header; a multiple of 8
+  EventKind kind;
+  std::uint16_t text_bytes;  // of the text at the end, without padding
+  std::uint64_t order;
+  std::uint32_t function;  // its number, by kName
+  std::int32_t result;     // CUresult
+};
+
+struct LaunchEvent {
+  std::uint64_t function;
+  std::uint64_t stream;
+  std::uint32_t grid[3];
+  std::uint32_t block[3];
+  std::uint32_t shared_bytes;
+  std::uint32_t attributes;   // AttributeNotes that follow
+  std::uint32_t param_bytes;  // that follow them
+  std::uint32_t flags;
+};
+inline constexpr std::uint32_t kCooperative = 1;
+inline constexpr std::uint32_t kParamsUnknown = 2;  // the driver did not tell their sizes
+
+// CUlaunchAttribute.
+struct AttributeNote {
+  std::uint32_t id;
+  std::uint32_t reserved;
+  std::uint8_t value[64];
+};
+
+struct ImageNote {
+  std::uint64_t module;  // the handle; 0: not loaded by the program, but found in one of its files
+  std::uint64_t bytes;
+  std::uint8_t digest[32];  // SHA-256, the name of the file; zeros: the bytes are not there
+};
+
+struct FunctionNote {
+  std::uint64_t function;
+  std::uint64_t module;  // or library; 0: not known
+  std::uint32_t params;  // ParamNotes that follow
+  std::uint32_t flags;   // kParamsUnknown
+};
+
+struct ParamNote {
+  std::uint32_t offset, size;
+};
+
+}  // namespace baton::record

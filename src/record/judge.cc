@@ -1,0 +1,354 @@
+#include "record/judge.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "edges/edge_words.h"
+#include "pdl/chain.h"
+#include "pdl/launch_evidence.h"
+#include "record/call_meaning.h"
+#include "record/memory_map.h"
+#include "record/recorded_kernels.h"
+
+namespace baton::record {
+namespace {
+
+using overlap::GivenArgument;
+using overlap::Verdict;
+
+// The attribute of a launch that starts after a trigger of any other, by an event.
+constexpr std::uint32_t kProgrammaticEvent = 7;
+// A second or two of search, for all launches.
+constexpr std::uint64_t kWitnessSteps = std::uint64_t{1} << 25;
+// Launches with their own numbers are judged once, however often they come.
+constexpr std::size_t kLongestRemembered = 32;
+
+// A launch with all that a verdict depends on.
+struct ChainedLaunch {
+  std::uint64_t number = 0;  // in the process
+  const KernelOfRecord* kernel = nullptr;
+  const overlap::Footprint* footprint = nullptr;
+  std::vector<GivenArgument> arguments;
+  overlap::LaunchExtents extents;
+  std::string key;  // equal keys, equal launches
+};
+
+void append(std::string& key, std::uint64_t number) {
+  key.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+std::string key_of(const ChainedLaunch& launch) {
+  std::string key;
+  append(key, reinterpret_cast<std::uintptr_t>(launch.footprint));
+  for (const std::uint32_t extent : launch.extents.grid) append(key, extent);
+  for (const GivenArgument& given : launch.arguments) {
+    append(key, static_cast<std::uint64_t>(given.kind));
+    append(key, given.memory);
+    append(key, given.offset);
+    append(key, given.bits.value_or(~std::uint64_t{0}));
+    append(key, given.fields.size());
+    for (const GivenArgument::Field& field : given.fields) {
+      append(key, field.position);
+      append(key, field.memory);
+      append(key, field.offset);
+    }
+    append(key, given.numbers.size());
+    for (const GivenArgument::Number& each : given.numbers) {
+      append(key, each.position);
+      append(key, each.bits);
+    }
+  }
+  return key;
+}
+
+class RecordJudge {
+ public:
+  RecordJudge(const ProcessRecord& process, const ImageBytes& images)
+      : process_(process), kernels_(images) {}
+
+  RecordJudgement run() {
+    for (const RecordedEvent& event : process_.events) {
+      kernels_.follow(event);
+      if (event.kind == EventKind::kCall) call(event);
+      if (event.kind == EventKind::kLaunch) launch(event);
+    }
+    for (auto& [key, edge] : edges_) result_.edges.push_back(std::move(edge));
+    std::ranges::sort(result_.edges, {},
+                      [](const RecordEdge& edge) { return std::pair(edge.from, edge.to); });
+    for (auto& [kernel, row] : seen_) result_.kernels.push_back(std::move(row));
+    result_.remarks = kernels_.remarks();
+    return std::move(result_);
+  }
+
+ private:
+  // Launches that may run at the same time, as they were launched or as they might be.
+  struct Chain {
+    explicit Chain(const MemoryMap& memory)
+        : chain([&memory](overlap::MemoryId id) { return memory.is_constant(id); }) {}
+    overlap::LaunchChain chain;
+    std::vector<std::shared_ptr<const ChainedLaunch>> history;  // since the last full edge
+
+    void cut() {
+      chain.cut();
+      history.clear();
+    }
+  };
+  struct Stream {
+    explicit Stream(const MemoryMap& memory) : launched(memory), possible(memory) {}
+    Chain launched;  // with the early starts of the program
+    Chain possible;  // with those that are proven, too
+    std::shared_ptr<const ChainedLaunch> last;
+    bool separated = false;  // other work came behind it
+  };
+  // The default stream of a thread is its own.
+  using StreamKey = std::pair<std::uint64_t, std::uint32_t>;
+
+  StreamKey stream_of(std::uint64_t handle, const RecordedEvent& event) const {
+    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;
+    if (handle == 0) handle = is_per_thread(event.function) ? kPerThread : kLegacy;
+    return {handle, handle == kPerThread ? event.thread : 0};
+  }
+
+  Stream& stream(const StreamKey& key) {
+    auto& found = streams_[key];
+    if (found == nullptr) found = std::make_unique<Stream>(memory_);
+    return *found;
+  }
+
+  void separate(Stream& stream) {
+    stream.launched.cut();
+    stream.possible.cut();
+    stream.separated = true;
+  }
+
+  void call(const RecordedEvent& event) {
+    memory_.follow(event);
+    const RecordedCall* const row = find_call(event.function);
+    if (row == nullptr) return;
+    switch (row->meaning) {
+      case CallMeaning::kStreamCreate:
+      case CallMeaning::kEventCreate:
+      case CallMeaning::kEventDestroy:
+      case CallMeaning::kGraph:
+      case CallMeaning::kGraphInstantiate:
+      case CallMeaning::kUnload:
+      case CallMeaning::kModuleOfLibrary:
+      case CallMeaning::kMap:
+      case CallMeaning::kUnmap:
+        return;
+      case CallMeaning::kGraphKernelNode:
+        ++result_.graph_kernels;
+        return;
+      case CallMeaning::kGraphLaunch:
+        ++result_.graph_launches;
+        break;
+      case CallMeaning::kStreamDestroy:
+        streams_.erase(stream_of(event.word(0), event));
+        return;
+      case CallMeaning::kAllocate:
+      case CallMeaning::kAllocatePitch:
+      case CallMeaning::kFree:
+        // Without a stream, memory is got while launches run; a free waits for them.
+        if (row->stream < 0 && row->meaning != CallMeaning::kFree) return;
+        break;
+      case CallMeaning::kCopy:
+      case CallMeaning::kFill:
+      case CallMeaning::kStreamWork:
+      case CallMeaning::kHostFunction:
+      case CallMeaning::kSynchronize:
+      case CallMeaning::kEventRecord:
+      case CallMeaning::kEventWait:
+      case CallMeaning::kCaptureBegin:
+      case CallMeaning::kCaptureEnd:
+        break;
+    }
+    if (row->stream >= 0) {
+      return separate(stream(stream_of(event.word(static_cast<std::size_t>(row->stream)), event)));
+    }
+    if (row->meaning == CallMeaning::kCopy || row->meaning == CallMeaning::kFill) {
+      return separate(stream(stream_of(0, event)));
+    }
+    for (auto& [key, each] : streams_) separate(*each);
+  }
+
+  std::shared_ptr<const ChainedLaunch> judged(const RecordedLaunch& recorded) {
+    auto launch = std::make_shared<ChainedLaunch>();
+    launch->number = result_.launches;
+    launch->kernel = &kernels_.kernel(recorded.note.function);
+    std::copy_n(recorded.note.block, 3, launch->extents.block.begin());
+    std::copy_n(recorded.note.grid, 3, launch->extents.grid.begin());
+    launch->footprint = &kernels_.footprint(*launch->kernel, launch->extents.block);
+    names_.try_emplace(launch->footprint, launch->kernel->readable);
+    const bool known = launch->kernel->params_known && (recorded.note.flags & kParamsUnknown) == 0;
+    const auto& facts = launch->kernel->facts;
+    for (std::size_t k = 0; k < launch->kernel->params.size(); ++k) {
+      const ParamNote& param = launch->kernel->params[k];
+      const bool inside =
+          known && std::uint64_t{param.offset} + param.size <= recorded.params.size();
+      const bool is_pointer = !facts || !facts->params || k >= facts->params->size() ||
+                              (*facts->params)[k].kind == ParamKind::kPointer;
+      launch->arguments.push_back(
+          inside ? memory_.argument(recorded.params.substr(param.offset, param.size), is_pointer)
+                 : GivenArgument{});
+    }
+    // Where the driver told no sizes, each parameter may be anything.
+    if (!launch->kernel->params_known && facts && facts->params) {
+      launch->arguments.assign(facts->params->size(), GivenArgument{});
+    }
+    launch->key = key_of(*launch);
+    return launch;
+  }
+
+  overlap::VariableNumber variables_of(const KernelOfRecord& kernel) {
+    return [this, &kernel](std::string_view name, bool constant) {
+      return memory_.variable(kernel.module, name, constant);
+    };
+  }
+
+  void launch(const RecordedEvent& event) {
+    if (!event.succeeded() && event.result != kNotReturned) {
+      ++result_.failed;
+      return;
+    }
+    const RecordedLaunch recorded = launch_of(event);
+    const std::shared_ptr<const ChainedLaunch> launch = judged(recorded);
+    ++result_.launches;
+    note_kernel(*launch);
+    Stream& stream = this->stream(stream_of(recorded.note.stream, event));
+    overlap::BoundLaunch bound =
+        overlap::bind(*launch->footprint, launch->arguments, launch->extents.block,
+                      launch->extents.grid, variables_of(*launch->kernel));
+    bound.number = static_cast<std::uint32_t>(launch->number);
+    const bool is_first = stream.last == nullptr;
+    const bool programmatic = recorded.is_programmatic() && !is_first && !stream.separated;
+    bool possible = programmatic;
+    if (recorded.has_attribute(kProgrammaticEvent)) separate(stream);
+    if (!is_first && stream.separated) {
+      ++result_.separated;
+    } else if (!is_first) {
+      const Verdict verdict =
+          judge(bound, *launch, programmatic ? stream.launched : stream.possible, programmatic);
+      possible |= verdict.kind == EdgeVerdict::kProven;
+      note_edge(*stream.last, *launch, programmatic, verdict);
+    }
+    follow(stream.launched, bound, launch, programmatic);
+    follow(stream.possible, bound, launch, possible);
+    stream.last = launch;
+    stream.separated = false;
+  }
+
+  static void follow(Chain& chain, const overlap::BoundLaunch& bound,
+                     const std::shared_ptr<const ChainedLaunch>& launch, bool early) {
+    if (!early) chain.history.clear();
+    chain.history.push_back(launch);
+    chain.chain.follow(bound, early);
+  }
+
+  Verdict judge(overlap::BoundLaunch& bound, const ChainedLaunch& launch, Chain& chain,
+                bool programmatic) {
+    const bool never_waits = launch.footprint->waits == overlap::Footprint::Waits::kNever;
+    if (never_waits && !programmatic) {
+      // It was not made for early starts, and is not wrong.
+      Verdict verdict;
+      verdict.kind = EdgeVerdict::kUnknown;
+      verdict.cause = EdgeCause::kNoWait;
+      verdict.own_kernel = launch.footprint;
+      return verdict;
+    }
+    Verdict verdict = chain.chain.judge(bound);
+    if (verdict.kind == EdgeVerdict::kProven) return verdict;
+    std::string key = launch.key;
+    const bool is_short = chain.history.size() <= kLongestRemembered;
+    if (is_short) {
+      for (const auto& past : chain.history) key += past->key;
+      if (const auto known = known_.find(key); known != known_.end()) {
+        // The numbers of the launches are those of the first time.
+        return known->second;
+      }
+    }
+    if (budget_.witness_steps == 0) {
+      if (verdict.kind == EdgeVerdict::kUnsafe) {
+        verdict.kind = EdgeVerdict::kUnknown;
+        verdict.cause = EdgeCause::kNotRefined;
+      }
+      return verdict;
+    }
+    overlap::refine(bound, launch.arguments, launch.extents.block, launch.extents.grid);
+    overlap::ExaminedLaunch own(*launch.footprint, launch.arguments, launch.extents,
+                                variables_of(*launch.kernel), budget_);
+    std::map<std::uint32_t, overlap::ExaminedLaunch> earlier;
+    overlap::LaunchEvidence evidence(own, [&](std::uint32_t position) -> overlap::ExaminedLaunch& {
+      if (const auto at = earlier.find(position); at != earlier.end()) return at->second;
+      const ChainedLaunch& past = *chain.history[position];
+      return earlier
+          .try_emplace(position, *past.footprint, past.arguments, past.extents,
+                       variables_of(*past.kernel), budget_)
+          .first->second;
+    });
+    verdict = chain.chain.judge(bound, &evidence);
+    if (is_short) known_.emplace(std::move(key), verdict);
+    return verdict;
+  }
+
+  void note_edge(const ChainedLaunch& from, const ChainedLaunch& to, bool programmatic,
+                 const Verdict& verdict) {
+    const auto place = [](const overlap::AccessGroup* group) {
+      return group == nullptr ? std::string() : group->where;
+    };
+    RecordEdge& edge =
+        edges_[{from.kernel->readable, to.kernel->readable, programmatic, verdict.kind,
+                verdict.cause, place(verdict.own), place(verdict.other)}];
+    if (edge.count++ > 0) return;
+    edge.from = from.number;
+    edge.to = to.number;
+    edge.from_kernel = from.kernel->readable;
+    edge.to_kernel = to.kernel->readable;
+    edge.programmatic = programmatic;
+    edge.verdict = verdict.kind;
+    edge.cause = verdict.cause;
+    edge.where = place(verdict.own);
+    edge.reason = edges::describe(
+        verdict, {.memory = [this](overlap::MemoryId id) { return memory_.name(id); },
+                  .kernel =
+                      [this](const overlap::Footprint& footprint) {
+                        const auto known = names_.find(&footprint);
+                        return known == names_.end() ? footprint.kernel : known->second;
+                      }});
+  }
+
+  void note_kernel(const ChainedLaunch& launch) {
+    RecordKernel& row = seen_[launch.kernel->readable];
+    if (row.launches++ > 0) return;
+    row.name = launch.kernel->name;
+    row.readable = launch.kernel->readable;
+    if (launch.kernel->facts) {
+      row.waits = launch.kernel->facts->waits;
+      row.triggers = launch.kernel->facts->triggers;
+    }
+    if (launch.footprint->unseen) row.unseen = overlap::describe(*launch.footprint->unseen);
+  }
+
+  const ProcessRecord& process_;
+  RecordedKernels kernels_;
+  MemoryMap memory_;
+  std::map<StreamKey, std::unique_ptr<Stream>> streams_;
+  std::map<
+      std::tuple<std::string, std::string, bool, EdgeVerdict, EdgeCause, std::string, std::string>,
+      RecordEdge>
+      edges_;
+  std::map<std::string, RecordKernel> seen_;  // by readable name
+  std::map<const overlap::Footprint*, std::string> names_;
+  std::map<std::string, Verdict> known_;
+  overlap::EvidenceBudget budget_{.witness_steps = kWitnessSteps};
+  RecordJudgement result_;
+};
+
+}  // namespace
+
+RecordJudgement judge(const ProcessRecord& process, const ImageBytes& images) {
+  return RecordJudge(process, images).run();
+}
+
+}  // namespace baton::record

@@ -1,0 +1,122 @@
+#include "record/memory_map.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "record/call_meaning.h"
+
+namespace baton::record {
+namespace {
+
+using overlap::GivenArgument;
+
+// Drivers place what a process has side by side: a word further than this from all allocations is
+// no address.
+constexpr std::uint64_t kNear = std::uint64_t{1} << 40;
+// No device has memory below.
+constexpr std::uint64_t kLeastAddress = 1 << 16;
+
+std::uint64_t word_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(sizeof word, bytes.size() - at));
+  return word;
+}
+
+}  // namespace
+
+void MemoryMap::allocate(std::uint64_t address, std::uint64_t bytes) {
+  if (address == 0 || bytes == 0 || address + bytes < address) return;
+  // What was there has ended, if the record does not say how.
+  auto at = ranges_.upper_bound(address);
+  if (at != ranges_.begin() && std::prev(at)->second.end > address) --at;
+  while (at != ranges_.end() && at->first < address + bytes) at = ranges_.erase(at);
+  const auto id = static_cast<overlap::MemoryId>(memories_.size());
+  memories_.push_back({fmt::format("allocation {} ({} bytes)", allocations_++, bytes)});
+  ranges_[address] = {address + bytes, id, false};
+  least_ = std::min(least_, address);
+  most_ = std::max(most_, address + bytes);
+}
+
+void MemoryMap::map(std::uint64_t address, std::uint64_t handle) {
+  const auto [first, last] = mapped_.equal_range(handle);
+  const bool again = first != last;
+  for (auto each = first; each != last; ++each) {
+    if (const auto* range = find(each->second)) ranges_[range->first].shared = true;
+  }
+  if (const auto* range = find(address); range != nullptr && again) {
+    ranges_[range->first].shared = true;
+  }
+  mapped_.emplace(handle, address);
+}
+
+void MemoryMap::follow(const RecordedEvent& call) {
+  const RecordedCall* const row = find_call(call.function);
+  if (row == nullptr) return;
+  // A free that has not returned may have happened.
+  const bool done = call.succeeded() || call.result == kNotReturned;
+  if (!done) return;
+  if (row->meaning == CallMeaning::kAllocate) {
+    allocate(call.word(0), call.word(1));
+  } else if (row->meaning == CallMeaning::kAllocatePitch) {
+    allocate(call.word(0), call.word(1) * call.word(3));
+  } else if (row->meaning == CallMeaning::kFree) {
+    ranges_.erase(call.word(0));
+  } else if (row->meaning == CallMeaning::kMap) {
+    map(call.word(0), call.word(3));
+  } else if (row->meaning == CallMeaning::kUnmap) {
+    std::erase_if(mapped_, [&](const auto& each) { return each.second == call.word(0); });
+  }
+}
+
+const std::pair<const std::uint64_t, MemoryMap::Range>* MemoryMap::find(
+    std::uint64_t address) const {
+  auto at = ranges_.upper_bound(address);
+  if (at == ranges_.begin()) return nullptr;
+  --at;
+  return address < at->second.end ? &*at : nullptr;
+}
+
+bool MemoryMap::may_be_address(std::uint64_t word) const {
+  if (word < kLeastAddress || least_ > most_) return false;
+  return word + kNear >= least_ && word <= most_ + kNear;
+}
+
+overlap::MemoryId MemoryMap::variable(std::uint64_t module, std::string_view name, bool constant) {
+  const auto [at, is_new] = variables_.try_emplace(
+      {module, std::string(name)}, static_cast<overlap::MemoryId>(memories_.size()));
+  if (is_new) memories_.push_back({fmt::format("the variable {}", name), constant});
+  return at->second;
+}
+
+GivenArgument MemoryMap::argument(std::string_view bytes, bool is_pointer) const {
+  if (bytes.size() < sizeof(std::uint64_t)) return GivenArgument::scalar(word_at(bytes, 0));
+  if (bytes.size() == sizeof(std::uint64_t)) {
+    const std::uint64_t word = word_at(bytes, 0);
+    if (const auto* range = find(word)) {
+      if (range->second.shared) return {};
+      return GivenArgument::pointer(range->second.id, word - range->first);
+    }
+    if (may_be_address(word) || (is_pointer && word != 0)) return {};
+    return GivenArgument::scalar(word);
+  }
+  GivenArgument given;
+  given.kind = GivenArgument::Kind::kStruct;
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = word_at(bytes, at);
+    const auto place = static_cast<std::uint32_t>(at);
+    if (const auto* range = find(word)) {
+      if (range->second.shared) return {};
+      given.fields.push_back({place, range->second.id, word - range->first});
+      continue;
+    }
+    if (may_be_address(word)) return {};
+    for (std::uint32_t half = 0; half < 8 && at + half + 4 <= bytes.size(); half += 4) {
+      given.numbers.push_back({place + half, 4, word >> (8 * half) & 0xFFFFFFFF});
+    }
+  }
+  return given;
+}
+
+}  // namespace baton::record

@@ -1,0 +1,87 @@
+#include "record/memory_map.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace baton::record {
+namespace {
+
+using Kind = overlap::GivenArgument::Kind;
+
+constexpr std::uint64_t kFirst = 0x7f0000000000, kSecond = 0x7f0000001000;
+
+std::string bytes_of(std::initializer_list<std::uint64_t> words) {
+  std::string bytes;
+  for (const std::uint64_t word : words) {
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return bytes;
+}
+
+class MemoryMapTest : public testing::Test {
+ protected:
+  void call(std::string_view function, std::initializer_list<std::uint64_t> words) {
+    const std::string body = bytes_of(words);
+    RecordedEvent event;
+    event.kind = EventKind::kCall;
+    event.function = function;
+    event.body = body;
+    map_.follow(event);
+  }
+
+  MemoryMap map_;
+};
+
+TEST_F(MemoryMapTest, AnAddressIsAnOffsetInItsAllocation) {
+  call("cuMemAlloc_v2", {kFirst, 256});
+  call("cuMemAllocAsync_ptsz", {kSecond, 256, 0});
+  const auto first = map_.argument(bytes_of({kFirst + 8}), true);
+  const auto second = map_.argument(bytes_of({kSecond}), false);
+  EXPECT_EQ(first.kind, Kind::kMemory);
+  EXPECT_EQ(first.offset, 8U);
+  EXPECT_EQ(second.kind, Kind::kMemory);
+  EXPECT_NE(first.memory, second.memory);
+  EXPECT_EQ(map_.name(second.memory), "allocation 1 (256 bytes)");
+}
+
+TEST_F(MemoryMapTest, WhatWasFreedMayBeAnything) {
+  call("cuMemAlloc_v2", {kFirst, 256});
+  call("cuMemFree_v2", {kFirst});
+  EXPECT_EQ(map_.argument(bytes_of({kFirst}), true).kind, Kind::kBytes);
+  EXPECT_EQ(map_.argument(bytes_of({kFirst}), false).kind, Kind::kBytes);
+  call("cuMemAlloc_v2", {kFirst, 256});
+  EXPECT_EQ(map_.argument(bytes_of({kFirst}), true).memory, 1U);
+}
+
+TEST_F(MemoryMapTest, NumbersStayNumbers) {
+  call("cuMemAlloc_v2", {kFirst, 256});
+  EXPECT_EQ(map_.argument(bytes_of({4096 * 4096}), false).bits, 4096U * 4096U);
+  EXPECT_EQ(map_.argument("\x07\0\0\0", false).kind, Kind::kScalar);
+  EXPECT_EQ(map_.argument(bytes_of({0}), true).kind, Kind::kScalar);
+}
+
+TEST_F(MemoryMapTest, StructsHaveFields) {
+  call("cuMemAlloc_v2", {kFirst, 256});
+  const auto given = map_.argument(bytes_of({5, kFirst + 16}), false);
+  EXPECT_EQ(given.kind, Kind::kStruct);
+  ASSERT_EQ(given.fields.size(), 1U);
+  EXPECT_EQ(given.fields[0].position, 8U);
+  EXPECT_EQ(given.fields[0].offset, 16U);
+  EXPECT_EQ(given.numbers.size(), 2U);
+  // An address of memory that the record does not have.
+  EXPECT_EQ(map_.argument(bytes_of({5, kFirst + 4096}), false).kind, Kind::kBytes);
+}
+
+TEST_F(MemoryMapTest, MemoryWithTwoAddressesIsNotKeptApart) {
+  call("cuMemAddressReserve", {kFirst, 4096, 0, 0, 0});
+  call("cuMemAddressReserve", {kSecond, 4096, 0, 0, 0});
+  call("cuMemMap", {kFirst, 4096, 0, 9, 0});
+  EXPECT_EQ(map_.argument(bytes_of({kFirst}), true).kind, Kind::kMemory);
+  call("cuMemMap", {kSecond, 4096, 0, 9, 0});
+  EXPECT_EQ(map_.argument(bytes_of({kFirst}), true).kind, Kind::kBytes);
+  EXPECT_EQ(map_.argument(bytes_of({kSecond}), true).kind, Kind::kBytes);
+}
+
+}  // namespace
+}  // namespace baton::record

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/events.h"
+#include "record/judge.h"
+
+namespace baton::tools {
+
+// A record: the folder that `baton record` writes (docs/record-format.md).
+
+// Whether it is the folder of a record.
+bool is_record(const std::filesystem::path& path);
+
+// Makes the folder, with its manifest. Throws kInvalidInput where something is there, and where it
+// cannot be made.
+void create_record(const std::filesystem::path& path, const std::vector<std::string>& command,
+                   const std::string& device);
+
+// One image of a record.
+struct RecordImage {
+  std::string digest;  // the name of its file: SHA-256
+  std::uint64_t bytes = 0;
+};
+
+struct RecordContents {
+  std::filesystem::path path;
+  std::vector<std::string> command;
+  std::string device;
+  std::vector<record::ProcessRecord> processes;  // by their numbers
+  std::vector<RecordImage> images;               // by digest
+  std::vector<std::string> damage;               // what could not be read, and why
+
+  // The bytes of an image; nothing where they are not there.
+  std::optional<std::string> image(const std::array<std::uint8_t, 32>& digest) const;
+};
+
+// Reads what can be read. Throws kNotFound or kInvalidInput for what is no record, and for another
+// version.
+RecordContents read_record(const std::filesystem::path& path);
+
+// Judges the edges of one of its processes.
+record::RecordJudgement judge_process(const RecordContents& record,
+                                      const record::ProcessRecord& process);
+
+// Throws kDamaged if a part of the record could not be read.
+void require_whole(const RecordContents& record);
+
+}  // namespace baton::tools

@@ -1,0 +1,92 @@
+#include "tools/record_run.h"
+
+#include <cuda.h>
+
+#include "base/dynamic_library.h"
+#include "base/environment.h"
+#include "base/error.h"
+#include "tools/exec_environment.h"
+
+namespace baton::tools {
+namespace {
+
+constexpr const char* kSimulated = "sim";
+
+// The system's driver, where it finds a GPU; else empty.
+std::filesystem::path system_driver(std::string* why) {
+  const std::string names[] = {"libcuda.so.1"};
+  const std::optional<DynamicLibrary> library = DynamicLibrary::open(names, why);
+  if (!library) return {};
+  const auto start = reinterpret_cast<CUresult (*)(unsigned)>(library->symbol("cuInit"));
+  const auto count = reinterpret_cast<CUresult (*)(int*)>(library->symbol("cuDeviceGetCount"));
+  int devices = 0;
+  if (start == nullptr || count == nullptr || start(0) != CUDA_SUCCESS ||
+      count(&devices) != CUDA_SUCCESS || devices == 0) {
+    *why = library->path() + " finds no GPU";
+    return {};
+  }
+  return library->path();
+}
+
+// A folder or a library in front of what the environment has there.
+void put_before(Environment& environment, const char* variable,
+                const std::filesystem::path& first) {
+  std::string& value = environment[variable];
+  value = value.empty() ? first.string() : first.string() + ":" + value;
+}
+
+}  // namespace
+
+RecordedDriver find_driver(const std::string& asked) {
+  std::string device = asked;
+  if (device.empty()) device = read_environment("BATON_DEVICE").value_or("");
+  std::string why;
+  if (device.empty() || device == "cuda") {
+    const std::filesystem::path library = system_driver(&why);
+    if (!library.empty()) return {"cuda", library};
+    if (device == "cuda") {
+      throw error(ErrorCode::kNotFound, "there is no GPU to record on: {}; take --device sim", why);
+    }
+    device = kSimulated;
+  }
+  if (device != kSimulated && !device.starts_with("sim:")) {
+    throw error(ErrorCode::kInvalidInput,
+                "baton record takes --device cuda, sim or sim:NAME, {} was given; "
+                "CUDA_VISIBLE_DEVICES chooses among several GPUs",
+                device);
+  }
+  return {device, driver_folder() / "libcuda.so.1"};
+}
+
+ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
+                          const std::vector<std::string>& program,
+                          std::optional<std::chrono::duration<double>> limit,
+                          const std::atomic<bool>& stop) {
+  const std::filesystem::path folder = driver_folder() / "record";
+  const std::filesystem::path recorder = folder / "libcuda.so.1";
+  if (!std::filesystem::exists(recorder)) {
+    throw error(ErrorCode::kNotFound, "the recorder is not installed: {} is missing",
+                recorder.string());
+  }
+  Environment environment = current_environment();
+  if (driver.device != "cuda") {
+    // The program needs what `baton exec` gives it, and a recorder where that has the driver.
+    ExecSettings settings;
+    settings.device = driver.device;
+    for (auto& [name, value] : exec_environment(settings, driver_folder(), "")) {
+      environment[name] = value;
+    }
+    environment.erase("BATON_EXEC_REPORT");
+    environment["BATON_EXEC_DRIVER"] = recorder.string();
+    // Behind the preload, whose dlopen has to be found first.
+    environment["LD_PRELOAD"] += ":" + recorder.string();
+  } else {
+    put_before(environment, "LD_PRELOAD", recorder);
+  }
+  put_before(environment, "LD_LIBRARY_PATH", folder);
+  environment["BATON_RECORD"] = std::filesystem::absolute(record).string();
+  environment["BATON_RECORD_DRIVER"] = driver.library.string();
+  return run_process(program, environment, limit, stop);
+}
+
+}  // namespace baton::tools

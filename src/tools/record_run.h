@@ -1,0 +1,31 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/child_process.h"
+
+namespace baton::tools {
+
+// The driver whose calls are recorded: of a GPU ("cuda"), or of the simulated GPU.
+struct RecordedDriver {
+  std::string device;
+  std::filesystem::path library;
+};
+
+// `device`: cuda, sim or sim:NAME; empty: a GPU where the system has one, else the simulated GPU.
+// Throws kInvalidInput for another, kNotFound where the library is not there.
+RecordedDriver find_driver(const std::string& device);
+
+// Runs a program and its children with the recorder in front of the driver, and writes what they do
+// into the folder of a record. Throws as run_process does.
+ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
+                          const std::vector<std::string>& program,
+                          std::optional<std::chrono::duration<double>> limit,
+                          const std::atomic<bool>& stop);
+
+}  // namespace baton::tools

@@ -1,0 +1,127 @@
+/* Pairs of launches, the second with programmatic dependent launch, for the tests of records.
+   chain KERNEL COUNT [HOW]: the pair produce, KERNEL comes COUNT times.
+   KERNEL: safe waits before it reads; early reads before it waits; hidden writes, before it waits,
+     where a pointer in memory says; deaf never waits.
+   HOW: plain launches without PDL; abort ends so; kill is killed; fork lets two children do it;
+     capture makes a graph of it and launches that twice; threads does it in two threads. */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../exec/clients/client.h"
+
+#define HEAD \
+  "{\n  .reg .b64 %rd<8>;\n  .reg .b32 %r<4>;\n" \
+  "  ld.param.u64 %rd1, [x];\n  ld.param.u64 %rd2, [y];\n" \
+  "  mov.u32 %r1, %tid.x;\n  mul.wide.u32 %rd3, %r1, 4;\n" \
+  "  add.u64 %rd4, %rd1, %rd3;\n  add.u64 %rd5, %rd2, %rd3;\n"
+#define KERNEL(name) ".visible .entry " name "(.param .u64 x, .param .u64 y)\n" HEAD
+
+static const char kKernels[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    KERNEL("produce")
+    "  griddepcontrol.launch_dependents;\n  griddepcontrol.wait;\n"
+    "  st.global.u32 [%rd4], %r1;\n  ret;\n}\n"
+    KERNEL("safe")
+    "  griddepcontrol.launch_dependents;\n  griddepcontrol.wait;\n"
+    "  ld.global.u32 %r2, [%rd4];\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n"
+    KERNEL("early")
+    "  griddepcontrol.launch_dependents;\n  ld.global.u32 %r2, [%rd4];\n"
+    "  griddepcontrol.wait;\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n"
+    KERNEL("hidden")
+    "  griddepcontrol.launch_dependents;\n  ld.global.u64 %rd6, [%rd2];\n"
+    "  st.global.u32 [%rd6], %r1;\n  griddepcontrol.wait;\n  ret;\n}\n"
+    KERNEL("deaf")
+    "  ld.global.u32 %r2, [%rd4];\n  st.global.u32 [%rd5], %r2;\n  ret;\n}\n";
+
+enum { kThreads = 32, kBytes = 4096 };
+
+static const char* kernel_name;
+static int count;
+static int is_plain, is_captured;
+
+static void launch(CUfunction function, CUdeviceptr x, CUdeviceptr y, CUstream stream, int early) {
+  CUlaunchAttribute attribute;
+  memset(&attribute, 0, sizeof attribute);
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config;
+  memset(&config, 0, sizeof config);
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = kThreads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.hStream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = early && !is_plain ? 1 : 0;
+  void* arguments[] = {&x, &y};
+  CHECK(cuLaunchKernelEx(&config, function, arguments, NULL));
+}
+
+static void work(void) {
+  begin();
+  CUmodule module;
+  CHECK(cuModuleLoadData(&module, kKernels));
+  CUfunction produce, consume;
+  CHECK(cuModuleGetFunction(&produce, module, "produce"));
+  CHECK(cuModuleGetFunction(&consume, module, kernel_name));
+  CUdeviceptr x, y, z;
+  CHECK(cuMemAlloc(&x, kBytes));
+  CHECK(cuMemAlloc(&y, kBytes));
+  CHECK(cuMemAlloc(&z, kBytes));
+  CHECK(cuMemsetD8(x, 0, kBytes));
+  const CUdeviceptr pointers[] = {z};
+  CHECK(cuMemcpyHtoD(y, pointers, sizeof pointers));
+  CUstream stream;
+  CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUgraph graph = NULL;
+  if (is_captured) CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  for (int k = 0; k < count; ++k) {
+    launch(produce, x, y, stream, 0);
+    launch(consume, x, y, stream, 1);
+  }
+  if (is_captured) {
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphLaunch(exec, stream));
+  }
+  CHECK(cuStreamSynchronize(stream));
+  CHECK(cuCtxSynchronize());
+}
+
+static void* in_thread(void* unused) {
+  work();
+  return unused;
+}
+
+int main(int words, char** values) {
+  if (words < 3) return 2;
+  kernel_name = values[1];
+  count = atoi(values[2]);
+  const char* how = words > 3 ? values[3] : "";
+  is_plain = strcmp(how, "plain") == 0;
+  is_captured = strcmp(how, "capture") == 0;
+  if (strcmp(how, "fork") == 0) {
+    for (int k = 0; k < 2; ++k) {
+      if (fork() == 0) {
+        work();
+        _exit(0);
+      }
+    }
+    while (wait(NULL) > 0) continue;
+    return 0;
+  }
+  if (strcmp(how, "threads") == 0) {
+    pthread_t threads[2];
+    for (int k = 0; k < 2; ++k) pthread_create(&threads[k], NULL, in_thread, NULL);
+    for (int k = 0; k < 2; ++k) pthread_join(threads[k], NULL);
+    return 0;
+  }
+  work();
+  if (strcmp(how, "abort") == 0) abort();
+  if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
+  puts("done");
+  return 0;
+}
