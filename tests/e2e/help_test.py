@@ -76,7 +76,7 @@ class Help(Case):
 
 # A line as typed, and what the shell offers then.
 COMPLETED = [
-    ("baton r", ["run"]),
+    ("baton r", ["record", "run"]),
     ("baton run --de", ["--device"]),
     ("baton run --device sim:h", ["sim:h100", "sim:h200"]),
     ("baton run k", ["k.cu"]),
