@@ -73,6 +73,8 @@ bool launch_common(const KernelValue& kernel, LaunchConfig& config, PyObject* co
   }
   const Device& device = kernel.kernel.device();
   config.stream = LaunchConfig::StreamRef(arguments.stream().choose(stream, device), device);
+  if (is_observed()) [[unlikely]]
+    observe_launch(kernel, config, values, count);
   launch_checked(kernel.kernel, config, pointers);
   return true;
 }

@@ -1,5 +1,6 @@
 #include "core/observer.h"
 
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -31,11 +32,25 @@ Ref attribute_of(const LaunchAttribute& attribute, const launch::AttributeRow& r
   return fields;
 }
 
+// Guards the observer's reference, where threads run without a global lock: a launch takes its own
+// before another thread gives the observer's back.
+std::mutex observer_mutex;
+
+Ref exchange_observer(Ref next) {
+  const std::lock_guard lock(observer_mutex);
+  return Ref::steal(launch_observer.exchange(next.release()));
+}
+
+Ref current_observer() {
+  const std::lock_guard lock(observer_mutex);
+  return Ref::borrow(launch_observer.load());
+}
+
 // observe_launches(callable): sets the observer, or none for None.
 PyObject* observe_launches(PyObject*, PyObject* callable) {
   return guarded([&] {
-    PyObject* const next = callable == Py_None ? nullptr : Py_NewRef(callable);
-    Py_XDECREF(launch_observer.exchange(next));
+    const Ref next = callable == Py_None ? Ref() : Ref::borrow(callable);
+    const Ref before = exchange_observer(next);
     return none();
   });
 }
@@ -47,7 +62,7 @@ PyMethodDef functions[] = {{"observe_launches", observe_launches, METH_O, nullpt
 
 void observe_launch(const KernelValue& kernel, const LaunchConfig& config, PyObject* const* values,
                     std::size_t count) {
-  const Ref observer = Ref::borrow(launch_observer.load());
+  const Ref observer = current_observer();
   if (!observer) return;
   Ref settings = Ref::checked(PyDict_New());
   const auto add = [&](std::string_view name, const Ref& value) {
@@ -66,7 +81,7 @@ void observe_launch(const KernelValue& kernel, const LaunchConfig& config, PyObj
     check(PyTuple_SetItem(arguments.get(), static_cast<Py_ssize_t>(i),
                           Ref::borrow(values[i]).release()));
   }
-  const Ref seen = make_object(KernelValue(kernel));
+  const Ref seen = make_kernel(kernel.kernel, kernel.images);
   Ref::checked(PyObject_CallFunctionObjArgs(observer.get(), seen.get(), settings.get(),
                                             arguments.get(), nullptr));
 }

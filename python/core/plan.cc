@@ -67,7 +67,7 @@ PyObject* plan_call(PyObject* self, PyObject* const*, std::size_t flags, PyObjec
         }
         if (plan.prepared) {
           if (is_observed()) [[unlikely]] {
-            const std::vector<PyObject*> objects = plan.borrowed();
+            const HeldValues objects(plan.values);
             observe_launch(plan.of(), plan.config, objects.data(), objects.size());
           }
           const NativeResult result = plan.prepared->try_launch();
