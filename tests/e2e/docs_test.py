@@ -19,8 +19,9 @@ FOLDERS = {
     "docs/pdl-rewrite.md": [("tests/e2e/pages/pdl-rewrite", "")],
     "docs/pdl-verdicts.md": [("tests/e2e/pages/pdl-verdicts", "")],
 }
-# Pages of tests/package/page_test.py, whose commands need the installed package.
-OF_THE_PACKAGE = {"docs/your-program.md"}
+# Pages that another test executes: your-program.md needs the installed package
+# (tests/package/page_test.py), record.md needs nvcc (tests/record/record_test.py).
+ELSEWHERE = {"docs/your-program.md", "docs/record.md"}
 
 
 def pages():
@@ -32,10 +33,10 @@ class Docs(Page):
     def test_each_page_with_commands_is_executed(self):
         found = set(pages())
         self.assertGreaterEqual(len(found), 8)
-        for name in [*FOLDERS, *OF_THE_PACKAGE]:
+        for name in [*FOLDERS, *ELSEWHERE]:
             self.assertIn(name, found, "the page has no console block any more")
         executed = {name.removeprefix("test_page_") for name in dir(self) if name.startswith("test_page_")}
-        self.assertEqual(len(executed), len(found - OF_THE_PACKAGE))
+        self.assertEqual(len(executed), len(found - ELSEWHERE))
 
 
 class Readme(Page):
@@ -97,7 +98,7 @@ def add_test(page):
 
 
 for each in pages():
-    if each not in OF_THE_PACKAGE:
+    if each not in ELSEWHERE:
         add_test(each)
 
 if __name__ == "__main__":
