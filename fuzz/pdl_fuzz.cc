@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const std::array<std::uint32_t, 3>& block :
            {std::array<std::uint32_t, 3>{}, {128, 1, 1}, {8, 8, 4}}) {
         const Footprint found = read_footprint(module, *kernel, block);
-        const bool waits = found.waits_for_certain(block, {1, 1, 1}, {});
+        const bool waits = found.waits_for_certain({});
         if (waits && found.waits == Footprint::Waits::kNever) std::abort();
         for (const AccessGroup& access : found.accesses) {
           if (!(access.reads || access.writes) || access.operations.empty()) std::abort();

@@ -77,7 +77,7 @@ std::string RecordFile::end() {
   return fmt::format(
       "{} of {} programs differ from tests/golden/analysis/{}.txt, which has {}. Compare the texts "
       "of both versions (BATON_RECORD_DUMP=FOLDER). If the change is intended, renew the record: "
-      "UPDATE=1 baton_record\n{}",
+      "UPDATE=1 baton_analysis_record\n{}",
       differing_, new_.size(), name_, old_.size(), difference_);
 }
 
