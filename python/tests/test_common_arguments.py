@@ -160,3 +160,19 @@ def test_launchers_of_one_kernel():
         del one, kept
         gc.collect()
         """)
+
+
+def test_launches_are_observed():
+    run("""
+        from baton import _core
+        seen = []
+        _core.observe_launches(lambda kernel, settings, arguments: seen.append((kernel.name, arguments)))
+        view = View()
+        bound(view, None, 2.0, 3)
+        plan = kernel.plan(view, None, 2.0, 4, grid=1, block=32)
+        plan()
+        _core.observe_launches(None)
+        bound(view, None, 2.0, 5)
+        assert seen == [(kernel.name, (view, None, 2.0, 3)), (kernel.name, (view, None, 2.0, 4))]
+        assert len(launched) == 3
+        """)
