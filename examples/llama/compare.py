@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares decode.toml with transformers, in float32 and in bf16, on random weights.
+"""Compares parts/decode.toml with transformers, in float32 and in bf16, on random weights.
 
 For each prompt it prints the Kullback-Leibler divergence, in nats, of the next token's distribution
 from that in float32: of the program, and of transformers in bf16. Needs torch, transformers and
@@ -35,12 +35,11 @@ def write_program(folder, model, options):
     """The model's file, and a program of its sizes beside it."""
     save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()},
               folder / "model.safetensors")
-    for name in ("weights-file.toml", "decode.toml", "setup.cu", "layer.cu", "attention.cu", "head.cu",
-                 "matvec.cuh"):
+    for name in ("parts", "setup.cu", "layer.cu", "attention.cu", "head.cu", "matvec.cuh"):
         (folder / name).symlink_to(HERE / name)
     heads = options.hidden // options.width
     (folder / "model.toml").write_text(f"""
-include = ["weights-file.toml", "decode.toml"]
+include = ["parts/weights-file.toml", "parts/decode.toml"]
 [symbols]
 K = {options.hidden}
 I = {options.inner}

@@ -44,7 +44,7 @@ __device__ __forceinline__ Product product_of(const unsigned* tile) {
   p.b = matrix_at(tile + kLeftWords, 128, 128);
   return p;
 }
-__device__ __forceinline__ void fence_proxy() {
+__device__ __forceinline__ void fence_every_proxy() {
   asm volatile("fence.proxy.async;" ::: "memory");
 }
 
@@ -52,7 +52,7 @@ KERNEL multiplies(float* y, const float* x) {
   INDEX;
   __shared__ alignas(128) unsigned tile[kTileWords];
   fill(tile, 0x3c003c00);
-  fence_proxy();
+  fence_every_proxy();
   __syncthreads();
   Product p = product_of(tile);
   p.d[0] = x[i];
@@ -67,7 +67,7 @@ KERNEL multiplies_without_fence(float* y, const float* x) {
   INDEX;
   __shared__ alignas(128) unsigned tile[kTileWords];
   fill(tile, 0x3c003c00);
-  fence_proxy();
+  fence_every_proxy();
   __syncthreads();
   Product p = product_of(tile);
   p.d[0] = x[i];
@@ -93,7 +93,7 @@ KERNEL multiplies_and_reads_early(float* y, const float* x) {
   INDEX;
   __shared__ alignas(128) unsigned tile[kTileWords];
   fill(tile, 0x3c003c00);
-  fence_proxy();
+  fence_every_proxy();
   __syncthreads();
   Product p = product_of(tile);
   p.d[0] = x[i];
@@ -107,7 +107,7 @@ KERNEL multiplies_one_group_short(float* y, const float* x) {
   INDEX;
   __shared__ alignas(128) unsigned tile[kTileWords];
   fill(tile, 0x3c003c00);
-  fence_proxy();
+  fence_every_proxy();
   __syncthreads();
   Product p = product_of(tile);
   p.d[0] = x[i];
@@ -126,7 +126,7 @@ __device__ void multiply_in_stages(float* y, const float* x) {
   __shared__ alignas(128) unsigned tiles[2][kTileWords];
   fill(tiles[0], 0x3c003c00);
   fill(tiles[1], 0x3c003c00);
-  fence_proxy();
+  fence_every_proxy();
   __syncthreads();
   Product p = product_of(tiles[0]);
   const Product second = product_of(tiles[1]);
@@ -142,7 +142,7 @@ __device__ void multiply_in_stages(float* y, const float* x) {
     wait_products<kLeft>(p);
     __syncthreads();
     fill(tiles[step % 2], 0x40004000);
-    fence_proxy();
+    fence_every_proxy();
     __syncthreads();
   }
   wait_products<0>(p);
