@@ -25,6 +25,7 @@ TEST(ProgramWriter, WritesWhatReadsBack) {
     const fs::path root = fs::path(BATON_SOURCE_DIR) / folder;
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".toml") continue;
+      if (entry.path().parent_path().filename() == "parts") continue;  // other programs include it
       SCOPED_TRACE(entry.path());
       expect_reads_back(Program::from_file(entry.path()));
       ++programs;
