@@ -24,7 +24,8 @@ using ::testing::Le;
 using ::testing::Ne;
 using ::testing::SizeIs;
 
-class Sms : public DeviceTest, public testing::WithParamInterface<ExecutorKind> {
+// Skips where the device has no parts.
+class SmsRefused : public DeviceTest {
  protected:
   void SetUp() override {
     DeviceTest::SetUp();
@@ -35,6 +36,10 @@ class Sms : public DeviceTest, public testing::WithParamInterface<ExecutorKind> 
       GTEST_SKIP() << failure.message();
     }
   }
+};
+
+class Sms : public SmsRefused, public testing::WithParamInterface<ExecutorKind> {
+ protected:
   static Executable prepare(const std::string& text) {
     PrepareOptions options;
     options.executor = GetParam();
@@ -253,7 +258,7 @@ TEST_P(Sms, ACheckTellsThePartsAndTheirLimits) {
   EXPECT_EQ(report.launches[1].config->stream.part_sms, 0u);
 }
 
-TEST(SmsRefused, MoreThanThereIs) {
+TEST_F(SmsRefused, MoreThanThereIs) {
   const Error failure = refusal(with({parallel({{place("p", on("72"))}, {place("q", on("72"))}})}));
   EXPECT_EQ(failure.code(), ErrorCode::kLimit);
   EXPECT_THAT(failure.message(), HasSubstr("2 parts of 144 SMs together were asked for"));
@@ -261,7 +266,7 @@ TEST(SmsRefused, MoreThanThereIs) {
   EXPECT_TRUE(failure.where().known());
 }
 
-TEST(SmsRefused, ACooperativeGridThatFitsOnTheDeviceAlone) {
+TEST_F(SmsRefused, ACooperativeGridThatFitsOnTheDeviceAlone) {
   const std::string grid =
       "{ launch = \"place\", grid = [2000], block = [1], args = [\"p\", "
       "\"n_p\"], cooperative = true, sms = 8 }";
@@ -271,7 +276,7 @@ TEST(SmsRefused, ACooperativeGridThatFitsOnTheDeviceAlone) {
   EXPECT_THAT(failure.message(), HasSubstr("2000"));
 }
 
-TEST(SmsRefused, WhatCannotBeOnAPart) {
+TEST_F(SmsRefused, WhatCannotBeOnAPart) {
   EXPECT_THAT(
       refusal(
           with({"{ if = { buffer = \"go\" }, steps = " + join({late('x', 'a', on("8"))}) + " }"}))
