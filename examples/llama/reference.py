@@ -92,6 +92,25 @@ def step(s, w, caches, token, position):
     return w["head"] @ normed * scale
 
 
+def noise(s, position):
+    """Gumbel noise for each token, as the kernel head adds it."""
+    u64, f32 = numpy.uint64, numpy.float32
+    with numpy.errstate(over="ignore"):
+        z = u64(s["SEED"]) + ((u64(position) << u64(32)) | numpy.arange(s["V"], dtype=u64)) + u64(1)
+        z = z * u64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> u64(30))) * u64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> u64(27))) * u64(0x94D049BB133111EB)
+        z = z ^ (z >> u64(31))
+    uniform = ((z >> u64(41)).astype(f32) + f32(0.5)) * f32(2.0**-23)
+    return -numpy.log(-numpy.log(uniform.astype(float)))
+
+
+def choose(s, logits, position):
+    if s["TEMPERATURE"] > 0:
+        logits = logits / (s["TEMPERATURE"] / 100) + noise(s, position)
+    return numpy.argmax(logits)
+
+
 def reference(symbols, seed):
     s = symbols
     tokens = baton_random.random("tokens", (s["T"],), numpy.int32, seed)
@@ -101,7 +120,7 @@ def reference(symbols, seed):
         logits = step(s, w, caches, tokens[position], position)
         after = position + 1
         if after >= s["PROMPT"]:
-            tokens[after] = numpy.argmax(logits)
+            tokens[after] = choose(s, logits, position)
             if tokens[after] == s["STOP"]:
                 break
     return {"tokens": tokens, "logits": logits.astype(numpy.float32),

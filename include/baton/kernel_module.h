@@ -20,7 +20,7 @@ namespace baton {
 
 // The modules of a program that are compiled and loaded, of all.
 struct LoadProgress {
-  std::string_view kernel;  // of the module that is next; empty at the end
+  std::string_view kernel;  // a kernel of the module that comes next; empty at the end
   std::size_t done = 0;
   std::size_t count = 0;
 };

@@ -27,7 +27,7 @@ class Region:
 
     address: int  # of the first element
     base: int  # of the allocation
-    nbytes: int  # of the allocation
+    nbytes: int  # how large the allocation is
     dtype: str
     shape: tuple[int, ...]
     is_dense: bool  # contiguous, in C order

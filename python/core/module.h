@@ -16,7 +16,7 @@ namespace baton::python {
 struct ModuleValue {
   Module module;
   std::string log;      // the compiler's warnings
-  KernelImages images;  // what it was loaded from
+  KernelImages images;  // the images that it was loaded from
 };
 
 Ref make_module(Module module, KernelImages images, std::string log = {});

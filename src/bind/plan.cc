@@ -339,7 +339,7 @@ class Planner {
   std::unordered_map<std::string_view, const ProgramAttributes*> defaults_;  // of the kernels
   NameSlots names_;
   std::unordered_map<std::string, PlannedEvent> events_;  // of the parallel around the steps
-  std::vector<Expression> part_texts_;                    // of the parts
+  std::vector<Expression> part_texts_;                    // the sizes of the parts
   std::uint32_t conditions_ = 0;                          // around the steps
   std::uint32_t lane_ = 0;                                // that the planned steps belong to
   std::uint32_t used_lanes_ = 1;                          // by what runs at the same time

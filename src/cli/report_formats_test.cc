@@ -48,7 +48,7 @@ Json with_edges(std::initializer_list<Json> edges) {
           {"edges", edges}};
 }
 
-Json results_of(const Json& result, int status = 1, const std::string& root = "/work") {
+Json results_of(const Json& result, int status = 1, const std::string& root = "/src") {
   return Json::parse(sarif_of(result, status, root)).at("runs").at(0).at("results");
 }
 
@@ -77,8 +77,8 @@ TEST(ResultRows, AnErrorIsARowWhereNoOtherRowIsOne) {
 }
 
 TEST(Sarif, HasARuleAResultAndAPlace) {
-  const Json result = {{"findings", {finding("error", "/work/my code/k.cu:2:3")}}};
-  const Json log = Json::parse(sarif_of(result, 1, "/work"));
+  const Json result = {{"findings", {finding("error", "/src/my code/k.cu:2:3")}}};
+  const Json log = Json::parse(sarif_of(result, 1, "/src"));
   EXPECT_EQ(log.at("version"), "2.1.0");
   const Json& run = log.at("runs").at(0);
   const Json& rule = run.at("tool").at("driver").at("rules").at(0);
@@ -96,7 +96,7 @@ TEST(Sarif, HasARuleAResultAndAPlace) {
   EXPECT_EQ(place.at("region"), (Json{{"startLine", 2}, {"startColumn", 3}}));
   EXPECT_EQ(row.at("relatedLocations").at(0).at("physicalLocation").at("region").at("startLine"),
             4);
-  EXPECT_EQ(run.at("originalUriBaseIds").at("SRCROOT").at("uri"), "file:///work/");
+  EXPECT_EQ(run.at("originalUriBaseIds").at("SRCROOT").at("uri"), "file:///src/");
   EXPECT_EQ(run.at("invocations").at(0), (Json{{"executionSuccessful", true}, {"exitCode", 1}}));
 }
 
@@ -108,7 +108,7 @@ TEST(Sarif, PlacesOutsideAndInTextOfPrograms) {
             (Json{{"uri", "file:///usr/k.cu"}}));
   EXPECT_EQ(places("../k.cu:2").at("physicalLocation").at("artifactLocation"),
             (Json{{"uri", "../k.cu"}}));
-  EXPECT_EQ(places("/work/./a/../k.cu:2").at("physicalLocation").at("artifactLocation").at("uri"),
+  EXPECT_EQ(places("/src/./a/../k.cu:2").at("physicalLocation").at("artifactLocation").at("uri"),
             "k.cu");
   for (const char* no_file : {"<kernel b>:2:28", ""}) {
     EXPECT_EQ(places(no_file).at("physicalLocation").at("artifactLocation").at("uri"), "p.toml")

@@ -59,7 +59,7 @@ class Follower {
   // Where the thread may go on.
   std::span<const std::uint32_t> followers(const Operation& operation) const;
   Value of(const ValueSource& source) const;
-  std::uint64_t evaluations() const { return evaluations_; }  // of operations, that it took
+  std::uint64_t evaluations() const { return evaluations_; }  // of operations
 
   void evaluate(std::uint32_t at, Solver& solver) const;
   // Ranges grow to their hull, a few times.

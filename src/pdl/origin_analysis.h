@@ -20,7 +20,7 @@ struct KernelOrigins {
   // What is written to memory in another form than as an address. If an address has gone in, what
   // is read from memory is no mere index.
   OriginSet stored;
-  std::uint64_t evaluations = 0;  // of operations, that it took
+  std::uint64_t evaluations = 0;  // how often an operation was evaluated
 };
 
 KernelOrigins find_origins(const Code& code);

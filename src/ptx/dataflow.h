@@ -228,7 +228,7 @@ class SparseSolver {
   }
 
   const std::vector<bool>& reached() const { return reached_; }  // by node
-  std::uint64_t evaluations() const { return evaluations_; }     // that it took
+  std::uint64_t evaluations() const { return evaluations_; }     // of operations
 
  private:
   static constexpr bool kWidens = requires(Analysis analysis, Value& into, const Value& from) {

@@ -29,7 +29,7 @@ std::string edges_text(std::span<const EdgeReport> edges) {
   return out;
 }
 
-// The kernels of chains stand in a file of the process.
+// A temporary file holds the kernels of the chains.
 std::string without_paths(const std::string& text) {
   static const std::regex kPath("[^ ]*baton_generated_[0-9]+\\.ptx");
   return std::regex_replace(text, kPath, "chains.ptx");

@@ -1,12 +1,10 @@
 // Multiplication by a warpgroup: every type, shape, layout and source of wgmma.mma_async, and its
-// sparse form. Small whole numbers make every sum exact, however a device adds; one test has
-// numbers of any size, within the bound of docs/instructions.md.
+// sparse form. Small whole numbers make every sum exact, however a device adds.
 
 #include <fmt/core.h>
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>

@@ -21,7 +21,8 @@ OUTPUTS = {
     "prefix_sum": ("out", ["N=1", "N=1024", "N=1025", "N=300000"]),
     "decode_layer": ("out", ["K=8 N=8", "K=100 N=61", "K=256 N=512"]),
     "decode_loop": ("tokens", ["STEPS=20", "K=7 V=33 T=5 STEPS=5"]),
-    "llama": ("tokens", ["T=16 LIMIT=4 PROMPT=2 BLOCKS=3"]),
+    "llama": ("tokens", ["T=16 LIMIT=4 PROMPT=2 BLOCKS=3",
+                         "T=16 LIMIT=6 PROMPT=1 TEMPERATURE=80 SEED=5 CHUNK=4"]),
     "decode_until": ("tokens", ["END=104", "T=9", "K=7 V=33 T=5 END=24"]),
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = ptx::InstructionOperand::Kind;
 
-// What takes which operands behind scale-d (PTX ISA 9.0, "wgmma.mma_async" and
+// Elements with equal operands after scale-d (PTX ISA 9.0, "wgmma.mma_async" and
 // "wgmma.mma_async.sp").
 enum class OperandKind : std::uint8_t { kHalf, kSingle, kInteger };  // kSingle: tf32 and fp8
 

@@ -62,7 +62,7 @@ class WgmmaFlow {
     std::uint8_t reader = 0;
     std::uint8_t adder = 0;
     bool is_written = false;  // since the last fence
-    std::uint32_t shape = 0;  // of the adder
+    std::uint32_t shape = 0;  // which shape the product that adds has
   };
   using State = std::vector<RegisterState>;
 
