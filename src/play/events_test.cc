@@ -43,25 +43,14 @@ const std::string kRecords = "programmatic_event = \"e\"";
 const std::string kBegins = "launch_completion_event = \"e\"";
 const std::string kAfter = "after = [\"e\"]";
 
-std::string copy(const std::string& from, const std::string& to) {
-  return "{ copy = { from = \"" + from + "\", to = \"" + to + "\", count = 4 } }";
-}
-
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return "[ " + text + " ]";
-}
 
 // x = 0, 1, 2, 3 is the input, y the output; a to d are scratch.
 std::string with(const std::vector<std::vector<std::string>>& branches,
                  const std::string& before = "{ fill = { buffer = \"d\", value = 1 } }",
                  const std::string& around = "") {
-  std::vector<std::string> texts;
-  for (const std::vector<std::string>& branch : branches) texts.push_back(join(branch));
-  std::string parallel = "{ parallel = " + join(texts) + " }";
-  if (!around.empty()) parallel = "{ " + around + ", steps = [ " + parallel + " ] }";
-  std::string text = "steps = " + join({before, parallel}) + "\n[symbols]\nL = 3\nG = 1\n" +
+  std::string group = parallel(branches);
+  if (!around.empty()) group = "{ " + around + ", steps = [ " + group + " ] }";
+  std::string text = "steps = " + join({before, group}) + "\n[symbols]\nL = 3\nG = 1\n" +
                      edge_kernel("late") + edge_kernel("never") +
                      buffer("x", "i32", "[8]", "input", "arange") +
                      buffer("y", "i32", "[8]", "output", "zeros");

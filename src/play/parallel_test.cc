@@ -39,21 +39,8 @@ std::string late(const std::string& from, const std::string& to) {
 std::string late(char from, char to) {
   return late('"' + std::string(1, from) + '"', '"' + std::string(1, to) + '"');
 }
-std::string copy(const std::string& from, const std::string& to) {
-  return "{ copy = { from = \"" + from + "\", to = \"" + to + "\", count = 4 } }";
-}
 std::string fill(const std::string& buffer, int value) {
   return "{ fill = { buffer = \"" + buffer + "\", value = " + std::to_string(value) + " } }";
-}
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return "[ " + text + " ]";
-}
-std::string parallel(const std::vector<std::vector<std::string>>& branches) {
-  std::vector<std::string> texts;
-  for (const std::vector<std::string>& branch : branches) texts.push_back(join(branch));
-  return "{ parallel = " + join(texts) + " }";
 }
 
 // x = 0, 1, 2, 3 is the input; a to d are scratch; y is the output. Each has eight elements.

@@ -66,16 +66,6 @@ std::string late(char from, char to, const std::string& more = "") {
 std::string on(const std::string& sms) {
   return ", sms = " + sms;
 }
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return "[ " + text + " ]";
-}
-std::string parallel(const std::vector<std::vector<std::string>>& branches) {
-  std::vector<std::string> texts;
-  for (const std::vector<std::string>& branch : branches) texts.push_back(join(branch));
-  return "{ parallel = " + join(texts) + " }";
-}
 std::string repeat(int times, const std::vector<std::string>& steps, const std::string& more = "") {
   return "{ repeat = " + std::to_string(times) + more + ", steps = " + join(steps) + " }";
 }

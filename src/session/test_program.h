@@ -59,6 +59,21 @@ Array array(DType dtype, std::vector<std::int64_t> shape, const std::vector<T>& 
   return result;
 }
 
+// Parts of a program's text: an array of steps, branches side by side, and a copy of four elements.
+inline std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return "[ " + text + " ]";
+}
+inline std::string parallel(const std::vector<std::vector<std::string>>& branches) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::string>& branch : branches) texts.push_back(join(branch));
+  return "{ parallel = " + join(texts) + " }";
+}
+inline std::string copy(const std::string& from, const std::string& to) {
+  return "{ copy = { from = \"" + from + "\", to = \"" + to + "\", count = 4 } }";
+}
+
 // What preparing, binding and running it is refused with.
 inline Error refusal(const std::string& text, Bindings bindings = {}, const RunOptions& run = {}) {
   try {
