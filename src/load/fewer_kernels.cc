@@ -9,7 +9,7 @@
 namespace baton::load {
 namespace {
 
-// Of a kernel in its module's text, from its linkage to its last brace.
+// Where a kernel is in its module's text: from its linkage to its last brace.
 struct KernelText {
   std::size_t begin = 0, end = 0;
 };
