@@ -15,6 +15,7 @@
 #include "cli/json.h"
 #include "cli/kernel_table.h"
 #include "cli/or_null.h"
+#include "cli/sm_parts.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/device_facts.h"
@@ -208,17 +209,11 @@ void show_parallels(const std::vector<ParallelReport>& parallels, Output& output
   if (!parallels.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
-// Of the SMs.
 void show_parts(const CheckReport& report, Output& output) {
-  using enum Table::Align;
-  Table table({{"part"}, {"SMs", kRight}, {"asked", kRight}, {"launches"}});
-  for (std::size_t number = 0; number < report.parts.size(); ++number) {
-    const SmPartReport& part = report.parts[number];
-    table.add({std::to_string(number), std::to_string(part.given), std::to_string(part.asked),
-               fmt::format("{}", fmt::join(part.launches, ", "))});
+  for (const SmPartReport& part : report.parts) {
     output.result()["parts"].push_back(cli::json_of(part));
   }
-  if (!report.parts.empty()) output.text(fmt::format("\n{}", table.format(output.terminal())));
+  output.text(cli::format_sm_parts(report.parts, output.terminal()));
 }
 
 std::string_view decision_of(const EdgeReport& edge) {

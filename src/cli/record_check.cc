@@ -93,7 +93,7 @@ void show_rest(const record::RecordJudgement& judged, Output& output) {
                 counted(kernel.launches, "launch", "launches"), kernel.unseen);
   }
   if (judged.separated > 0) {
-    output.line("{} behind other work of the stream (copies, events, waits): never early",
+    output.line("{} after other work of the stream (copies, events, waits): never early",
                 counted(judged.separated, "launch", "launches"));
   }
   if (judged.graph_kernels > 0) {
@@ -150,7 +150,7 @@ void check_record(const CheckCommand& command, const std::filesystem::path& file
     for (const RecordEdge& edge : judged.edges) {
       json["edges"].push_back(json_of(edge, process.process));
       if (!edge.programmatic || edge.verdict != EdgeVerdict::kUnsafe || race) continue;
-      race = fmt::format("process {} launches {} with PDL behind {} ({}), which is unsafe: {}",
+      race = fmt::format("process {} launches {} with PDL after {} ({}), which is unsafe: {}",
                          process.process, tools::with_readable_names(edge.to_kernel),
                          tools::with_readable_names(edge.from_kernel), counted(edge.count, "time"),
                          edge.reason);
@@ -163,7 +163,7 @@ void check_record(const CheckCommand& command, const std::filesystem::path& file
   tools::require_whole(record);
   if (race) {
     throw error(ErrorCode::kFault,
-                "{}; move the access behind cudaGridDependencySynchronize(), or launch it without "
+                "{}; move the access after cudaGridDependencySynchronize(), or launch it without "
                 "PDL",
                 *race);
   }

@@ -14,6 +14,7 @@
 #include "cli/counted.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/sm_parts.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/readable_names.h"
@@ -202,6 +203,7 @@ void show_steps(const RunReport& report, const std::vector<EdgeReport>& edges, O
     output.line("{} ({}): {}", condition.label, condition.where.to_string(),
                 counted(*condition.executions, condition.is_loop ? "iteration" : "execution"));
   }
+  output.text(cli::format_sm_parts(report.parts, output.terminal()));
   const std::string runs = summary_of(report.run_seconds);
   if (!runs.empty()) output.line("{}", runs);
 }

@@ -75,7 +75,7 @@ class Verdicts(Record):
         edge = edges["produce", "early"]
         self.assertEqual((edge["verdict"], edge["cause"], edge["count"]), ("unsafe", "conflict", 100))
         self.assertRegex(edge["reason"], r"early reads allocation 0 \(4096 bytes\) at .*, before it has waited")
-        self.assertIn("launches early with PDL behind produce (100 times), which is unsafe", done.stderr)
+        self.assertIn("launches early with PDL after produce (100 times), which is unsafe", done.stderr)
 
     def test_without_pdl_it_is_no_error(self):
         done, edges = self.check("early", ["plain"])
