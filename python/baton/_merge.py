@@ -210,6 +210,20 @@ class Merge:
             name += "_"
         return name
 
+    def _may_write(self, number: int) -> bool:
+        """Whether a step may write that memory. Its contents may be equal before and after."""
+        for step in self._records[0].steps:
+            if isinstance(step, (Fill, Copy)):
+                if (step.place if isinstance(step, Fill) else step.target).memory == number:
+                    return True
+                continue
+            written = step.kernel.writes
+            if written is not None and any(
+                    may and any(place.memory == number for place in _places_of(value))
+                    for may, value in zip(written, step.arguments)):
+                return True
+        return False
+
     def _role(self, number: int, memory: Memory, name: str) -> tuple[str, dict[str, Any]]:
         if memory.argument is not None:
             changed = any(memory.argument in call.changed for call in self._calls)
@@ -218,7 +232,7 @@ class Merge:
                     raise ArgumentError(f"the argument {memory.argument} is given as a weight, and "
                                         "the function writes it")
                 return "weight", {"init": "random" if _is_random(memory) else "zeros"}
-            return ("inout" if changed else "input"), {
+            return ("inout" if changed or self._may_write(number) else "input"), {
                 "init": "random" if _is_random(memory) else "zeros"}
         if memory.origin == "outside":
             import numpy
@@ -390,15 +404,21 @@ def _image(launch: Launch) -> tuple[str, bytes]:
     return image
 
 
+def _places_of(value: Any) -> list[Place]:
+    """The places that an argument of a launch leads to."""
+    if isinstance(value, Fields):
+        return [place for each in value.values for place in _places_of(each)]
+    if isinstance(value, MapOf):
+        return [value.place]
+    return [value] if isinstance(value, Place) else []
+
+
 def _places(step: Launch | Fill | Copy) -> list[Place]:
     if isinstance(step, Fill):
         return [step.place]
     if isinstance(step, Copy):
         return [step.source, step.target]
-    fields = [field for value in step.arguments if isinstance(value, Fields)
-              for field in value.values]
-    return [value.place if isinstance(value, MapOf) else value
-            for value in [*step.arguments, *fields] if isinstance(value, (Place, MapOf))]
+    return [place for value in step.arguments for place in _places_of(value)]
 
 
 def _bytes(dtype: str, shape: Sequence[int]) -> int:

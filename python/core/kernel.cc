@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/device.h"
+#include "core/kernel_writes.h"
 #include "core/module.h"
 #include "core/values.h"
 
@@ -170,6 +171,17 @@ PyObject* fact(PyObject* self, void*) {
   return guarded([&] { return kRead(value_of<KernelValue>(self).kernel); });
 }
 
+Ref writes_of(const KernelValue& value) {
+  const std::optional<std::vector<bool>> written = may_write(value);
+  if (!written) return none();
+  Ref result = Ref::checked(PyTuple_New(static_cast<Py_ssize_t>(written->size())));
+  for (std::size_t k = 0; k < written->size(); ++k) {
+    check(PyTuple_SetItem(result.get(), static_cast<Py_ssize_t>(k),
+                          to_python(static_cast<bool>((*written)[k])).release()));
+  }
+  return result;
+}
+
 PyGetSetDef kernel_properties[] = {
     {"name", fact<[](const Kernel& kernel) { return to_python(kernel.name()); }>, nullptr,
      "The symbol.", nullptr},
@@ -189,6 +201,10 @@ PyGetSetDef kernel_properties[] = {
      "Whether it has griddepcontrol.wait; None if the image does not say.", nullptr},
     {"triggers", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().triggers); }>,
      nullptr, "Whether it has griddepcontrol.launch_dependents; None if the image does not say.",
+     nullptr},
+    {"writes", get_property<KernelValue, writes_of>, nullptr,
+     "By parameter, whether the kernel may write memory that it points to; None if its PTX does not "
+     "tell. Parses the PTX.",
      nullptr},
     {"grid_sync", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().grid_sync); }>,
      nullptr, "Whether its blocks synchronise across the grid; None if the image does not say.",

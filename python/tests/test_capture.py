@@ -46,6 +46,17 @@ def arrays(n, seed=0):
 W = np.arange(32, dtype=np.float32)
 
 
+def test_what_is_written_with_the_values_that_it_had(baton, module):
+    def step(x, h, y):
+        module["scale"][1, 32](h, x, 2.0, 32)
+        module["scale"][1, 32](y, h, 3.0, 32)
+    zeros = np.zeros(32, np.float32)
+    program = package.capture(step, (zeros, zeros.copy(), zeros.copy()), device=baton.target)
+    assert [program.buffers[name].role for name in ("x", "h", "y")] == ["input", "inout", "inout"]
+    assert module["scale"].writes == (True, False, False, False)
+    assert module["by_struct"].writes == (True,)
+
+
 def test_a_chain_of_kernels(baton, module, tmp_path):
     device = baton.target
     program = package.capture(chain(module), (*arrays(100), W, 2.0), (*arrays(1000), W, 2.0),
