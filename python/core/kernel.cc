@@ -203,7 +203,8 @@ PyGetSetDef kernel_properties[] = {
      nullptr, "Whether it has griddepcontrol.launch_dependents; None if the image does not say.",
      nullptr},
     {"writes", get_property<KernelValue, writes_of>, nullptr,
-     "By parameter, whether the kernel may write memory that it points to; None if its PTX does not "
+     "By parameter, whether the kernel may write memory that it points to; None if its PTX does "
+     "not "
      "tell. Parses the PTX.",
      nullptr},
     {"grid_sync", fact<[](const Kernel& kernel) { return optional_of(kernel.facts().grid_sync); }>,
