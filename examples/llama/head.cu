@@ -21,22 +21,18 @@ __device__ __forceinline__ unsigned long long key_of(float score, unsigned token
   return static_cast<unsigned long long>(bits) << 32 | ~token;
 }
 
-struct Head {
+struct Head : Consecutive {
   using Early = Nothing;
   using Late = Nothing;
 
-  const __nv_bfloat16* w;
   const float* x;
   float* logits;
-  unsigned columns, position;
+  unsigned position;
   float temperature;
   unsigned long long seed;
   Norm norm;
   unsigned long long best;  // of this thread
 
-  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
-    return w + static_cast<unsigned long long>(2 * unit + which) * columns;
-  }
   __device__ void ask_ahead() const {}
   __device__ Nothing early(unsigned) const { return {}; }
   __device__ Nothing late(unsigned) const { return {}; }
@@ -72,10 +68,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
          unsigned long long seed, int prompt, int limit, int stop, unsigned stages) {
   __shared__ float partial[kWarps];
   const int at = *position;
-  Head work{w,
+  Head work{{w, columns},
             x,
             logits,
-            columns,
             static_cast<unsigned>(at),
             temperature,
             seed,

@@ -18,22 +18,17 @@ struct Alternating {
 };
 
 // x += W v
-struct Residual {
+struct Residual : Consecutive {
   using Early = Nothing;
   using Late = float2;
 
-  const __nv_bfloat16* w;
   const __nv_bfloat16* v;
   float* x;
-  unsigned columns;
   struct {
     Alternating rows;
     unsigned units, stages, count;
   } ahead;
 
-  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
-    return w + static_cast<unsigned long long>(2 * unit + which) * columns;
-  }
   __device__ void ask_ahead() const {
     prefetch_pairs(ahead.rows, ahead.units, ahead.rows.columns, ahead.stages, ahead.count);
   }
@@ -55,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 unsigned columns, unsigned stages, const __nv_bfloat16* gate,
                 const __nv_bfloat16* up, unsigned next_rows, unsigned next_columns,
                 unsigned next_stages, unsigned ahead) {
-  Residual work{w, v, x, columns, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
+  Residual work{{w, columns}, v, x, {{gate, up, next_columns}, next_rows, next_stages, ahead}};
   stream_pairs(work, rows / 2, columns, stages);
 }
 

@@ -306,4 +306,14 @@ class Norm {
 
 struct Nothing {};
 
+// Pairs of rows that follow one another.
+struct Consecutive {
+  const __nv_bfloat16* w;
+  unsigned columns;
+
+  __device__ const __nv_bfloat16* row(unsigned unit, unsigned which) const {
+    return w + static_cast<unsigned long long>(2 * unit + which) * columns;
+  }
+};
+
 }  // namespace llama
