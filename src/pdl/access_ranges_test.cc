@@ -184,6 +184,10 @@ TEST(AccessRanges, WhatIsNotFollowed) {
     const std::string found = reach(body);
     EXPECT_TRUE(found == "unknown" || found == "not one access") << body << ": " << found;
   }
+  // The bits of a wider float are others.
+  EXPECT_FALSE(
+      is_bounded(".reg .f64 %x; mov.b32 %f1, 64; cvt.f64.f32 %x, %f1; mov.b64 %d1, %x;\n"
+                 "add.s64 %d1, %a, %d1; ld.global.u32 %r3, [%d1];"));
   EXPECT_FALSE(
       is_bounded("mov.u32 %r4, %clock; mul.wide.u32 %d1, %r4, 4; add.s64 %d1, %a, %d1;\n"
                  "ld.global.u32 %r3, [%d1];"));

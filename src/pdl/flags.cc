@@ -132,15 +132,10 @@ bool Flags::orders_all_writes(const Poll& poll) const {
   });
 }
 
-std::optional<std::uint64_t> Flags::value_at(std::uint32_t at, const Follower& follower) const {
+std::optional<std::uint64_t> Flags::value_at(std::uint32_t at) const {
   const auto poll = std::ranges::find(polls_, at, &Poll::at);
   if (poll == polls_.end()) return std::nullopt;
-  const Operation& operation = code_.operations[at];
-  const Value place = shared_place_of(operation, follower);
-  const bool is_there = place.is_shared() && !place.is_remote && place.root == poll->place.root &&
-                        place.bits == poll->place.bits && place.most == poll->place.most;
-  if (!is_there) return std::nullopt;
-  const bool is_signed = operation.instruction->modifiers.back().starts_with('s');
+  const bool is_signed = code_.operations[at].instruction->modifiers.back().starts_with('s');
   return loaded_bits(poll->initial, poll->width, is_signed);
 }
 

@@ -26,7 +26,7 @@ class Flags {
   Flags(const Code& code, const KnownThread& thread, const std::deque<Follower>& everything);
 
   // What the operation gives a thread that is behind no wait; nothing: it polls no flag.
-  std::optional<std::uint64_t> value_at(std::uint32_t at, const Follower& follower) const;
+  std::optional<std::uint64_t> value_at(std::uint32_t at) const;
 
   // Forgets the flags that threads may change which are behind no wait. `early`: those threads.
   // Returns whether there was one.

@@ -62,6 +62,27 @@ TEST(Flags, TheFirstValueIsKnown) {
   EXPECT_FALSE(is_late({.begin = "setp.eq.u32 %p4, %r0, 0; @%p4 st.shared.u32 [shared], 0;"}))
       << "no thread certainly makes the store";
   EXPECT_TRUE(is_late({.begin = "st.shared.u32 [shared], 0;"})) << "all threads";
+  EXPECT_TRUE(is_late({.begin = "setp.eq.u32 %p4, %r1, 64; @%p4 st.shared.u32 [shared], 0;"}));
+  EXPECT_FALSE(is_late({.begin = "setp.eq.u32 %p4, %r1, 64; @%p4 st.shared.u32 [shared], 0;"}, 64))
+      << "there is no such thread";
+}
+
+TEST(Flags, EachBlockHasAThread0) {
+  const auto of = [](const std::string& begin) {
+    return text_of(footprint_of(Program{.begin = begin}.text()));
+  };
+  EXPECT_EQ(of("@%p1 st.shared.u32 [shared], 0;"), "write p2");
+  EXPECT_EQ(of("setp.eq.u32 %p4, %r1, 1; @%p4 st.shared.u32 [shared], 0;"), "unclear write p2");
+  EXPECT_EQ(of("setp.eq.u32 %p4, %r1, 32; @%p4 st.shared.u32 [shared], 0;"), "unclear write p2");
+}
+
+TEST(Flags, SignedFlags) {
+  EXPECT_TRUE(is_late({.begin = "@%p1 st.shared.s32 [shared], -1;",
+                       .poll = "ld.acquire.cta.shared.s32 %r5, [shared];",
+                       .test = "setp.lt.s32 %p2, %r5, 0;"}));
+  EXPECT_FALSE(is_late({.begin = "@%p1 st.shared.s32 [shared], -1;",
+                        .poll = "ld.acquire.cta.shared.s32 %r5, [shared];",
+                        .test = "setp.gt.s32 %p2, %r5, 0;"}));
 }
 
 TEST(Flags, TheFirstValueComesBeforeThePoll) {

@@ -115,6 +115,9 @@ TEST(Footprint, FollowsAddresses) {
   EXPECT_EQ(of("mov.b64 %d1, %c; mov.u64 %d9, %d1;"), "read p2");
   EXPECT_EQ(of("setp.eq.u32 %p1, %r1, 0; selp.b64 %d9, %a, %b, %p1;"), "read p0 p1");
   EXPECT_EQ(of("and.b64 %d9, %a, -128;"), "read p0");
+  EXPECT_EQ(of("and.b64 %d9, -128, %a;"), "read p0");
+  EXPECT_EQ(of("xor.b64 %d9, %a, 8;"), "read p0");
+  EXPECT_EQ(of("xor.b64 %d9, 8, %a;"), "read p0");
   EXPECT_EQ(of("mov.b64 {%r3, %r4}, %a; mov.b64 %d9, {%r3, %r4};"), "read p0");
   EXPECT_EQ(of("cvt.u32.u64 %r3, %a; mov.b64 {%r5, %r4}, %a; mov.b64 %d9, {%r3, %r4};"), "read p0");
   EXPECT_EQ(of("cvt.s64.u64 %d9, %a;"), "read p0");

@@ -55,7 +55,7 @@ class SignalFinder : public EarlyThreads {
   }
   std::optional<std::uint64_t> value_of(std::uint32_t at, const Follower& follower) const override {
     if (fails(at, follower)) return 0;
-    return flags_.value_at(at, follower);
+    return flags_.value_at(at);
   }
 
  private:

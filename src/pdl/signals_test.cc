@@ -113,6 +113,14 @@ TEST(Signals, OtherMbarriersAreOthers) {
                                  "add.u32 %r3, %r3, 8;" +
                                  arrive_at("%r3")}));
   EXPECT_FALSE(is_late({.before = "ld.shared.u32 %r3, [shared+32];" + arrive_at("%r3")}));
+  const auto chosen = [&](const std::string& number) {
+    return is_late({.before = "mov.u32 %r3, shared; add.u32 %r4, %r3, 8; mov.u32 %r5, " + number +
+                              "; setp.eq.u32 %p5, %r5, 1; selp.b32 %r3, %r4, %r3, %p5;" +
+                              arrive_at("%r3")});
+  };
+  EXPECT_TRUE(chosen("1"));
+  EXPECT_FALSE(chosen("2"));
+  EXPECT_FALSE(chosen("%r0")) << "either";
   EXPECT_TRUE(is_late({.before = ".shared .b64 other; " + arrive_at("other")}));
   EXPECT_FALSE(is_late({.before = ".shared .b64 other; " + arrive_at("other+8")}));
 }
