@@ -160,8 +160,9 @@ Options bench_options() {
 
 Options exec_options() {
   return joined(
-      {{{"--device", "DEVICE", "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny",
-         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+      {{{"--device", "DEVICE",
+         "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny; cuda: observe it on a GPU",
+         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda")},
         {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
          &Raw::memory},
         {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",

@@ -4,6 +4,10 @@ disks. Whatever happens, a compile that ends gives the right result.
 The test suite runs a short version. A long one is asked for by --rounds:
 
     BATON=build/release/baton python3 tests/e2e/cache_faults_test.py --rounds 300
+
+Two mounts of a network file system are given by --mounts:
+
+    BATON=build/release/baton python3 tests/e2e/cache_faults_test.py --mounts /mnt/a,/mnt/b Faults.test_two_mounts
 """
 
 import contextlib
@@ -24,6 +28,7 @@ import zipfile
 from baton import BATON, Case, main
 
 ROUNDS = 4  # how often, or of how much, each test tries
+MOUNTS = None  # two mounts of one file system
 
 SOURCE = """
 #include "constant.cuh"
@@ -192,31 +197,78 @@ class Faults(Case):
         self.compile(0)
         self.assertTrue(self.compile(0)["cache_hit"])
 
-    def test_two_mounts(self):
-        """Of processes that know one folder by two paths, one compiles."""
-        self.cache.mkdir()
-        other = self.folder / "other"
+    @contextlib.contextmanager
+    def two_paths(self):
+        """Two paths of one folder that is not there yet: mounts where that is allowed."""
+        if MOUNTS:
+            name = f"baton-cache-{os.getpid()}"
+            paths = [pathlib.Path(mount) / name for mount in MOUNTS]
+            print(f"the paths are {paths[0]} and {paths[1]}")
+            try:
+                yield paths
+            finally:
+                shutil.rmtree(paths[0])
+            return
+        real, other = self.folder / "real", self.folder / "other"
+        real.mkdir()
         other.mkdir()
         is_mounted = (os.geteuid() == 0 and shutil.which("mount") is not None and
-                      mount("--bind", self.cache, other))
+                      mount("--bind", real, other))
         if not is_mounted:
             other.rmdir()
-            other.symlink_to(self.cache)
+            other.symlink_to(real)
         print(f"the second path is a {'mount' if is_mounted else 'symbolic link'}")
         try:
+            yield [real / "cache", other / "cache"]
+        finally:
+            if is_mounted:
+                subprocess.run(["umount", str(other)], check=True)
+
+    def test_two_mounts(self):
+        """Of processes that know one folder by two paths, one compiles."""
+        with self.two_paths() as paths:
             for number in range(ROUNDS):
                 outputs = [self.folder / f"race-{i}.cubin" for i in range(8)]
-                processes = [self.start(number, output, cache=(self.cache, other)[i % 2])
+                processes = [self.start(number, output, cache=paths[i % 2])
                              for i, output in enumerate(outputs)]
                 processes[0].kill()
                 processes[0].communicate()
                 results = [self.finish(process, number, output)
                            for process, output in list(zip(processes, outputs))[1:]]
                 self.assertLessEqual(sum(not result["cache_hit"] for result in results), 1)
-                self.verified()
-        finally:
-            if is_mounted:
-                subprocess.run(["umount", str(other)], check=True)
+                for path in paths:
+                    self.check(self.baton("cache", "verify", BATON_CACHE_DIR=str(path)), 0)
+                    self.assertTrue(self.compile(number, cache=path)["cache_hit"])
+
+    def test_two_mounts_export_and_import(self):
+        """What is exported by one path is imported, and read as a layer, by the other."""
+        with self.two_paths() as (here, there):
+            for number in range(ROUNDS):
+                self.compile(number)
+            for target in ("folder", "file.zip"):
+                exports = [self.baton_of("export", here.parent / f"{here.name}-{target}", self.cache)
+                           for _ in range(2)]
+                for export in exports:
+                    self.assertEqual((export.wait(timeout=300), export.stderr.read()), (0, b""))
+                caches = [here / f"of-{target}", there / f"of-{target}"]
+                imports = [self.baton_of("import", there.parent / f"{there.name}-{target}", cache)
+                           for cache in caches]
+                for each in imports:
+                    self.assertEqual((each.wait(timeout=300), each.stderr.read()), (0, b""))
+                for number in range(ROUNDS):
+                    for cache in caches:
+                        self.assertTrue(self.compile(number, cache=cache)["cache_hit"])
+            self.assertTrue(self.compile(0, cache=self.folder / "empty",
+                                         BATON_CACHE_LAYERS=f"{there}-folder")["cache_hit"])
+            shutil.rmtree(f"{here}-folder")
+            os.remove(f"{here}-file.zip")
+            here.mkdir(exist_ok=True)
+
+    @staticmethod
+    def baton_of(action, target, cache):
+        """`baton cache ACTION TARGET` of a cache, begun."""
+        return subprocess.Popen([BATON, "cache", action, target], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env=dict(os.environ, BATON_CACHE_DIR=str(cache)))
 
     def test_layers(self):
         """What another cache has is a hit, and that cache stays as it is."""
@@ -395,5 +447,9 @@ if __name__ == "__main__":
     if "--rounds" in sys.argv:
         at = sys.argv.index("--rounds")
         ROUNDS = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    if "--mounts" in sys.argv:
+        at = sys.argv.index("--mounts")
+        MOUNTS = sys.argv[at + 1].split(",")
         del sys.argv[at:at + 2]
     main()
