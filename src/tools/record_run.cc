@@ -43,7 +43,7 @@ RecordedDriver find_driver(const std::string& asked) {
     const std::filesystem::path library = system_driver(&why);
     if (!library.empty()) return {kGpuDevice, library};
     if (device == kGpuDevice) {
-      throw error(ErrorCode::kNotFound, "there is no GPU to record on: {}; take --device sim", why);
+      throw error(ErrorCode::kNoDevice, "there is no GPU: {}; take --device sim", why);
     }
     device = kSimulated;
   }

@@ -21,7 +21,8 @@ struct RecordedDriver {
 };
 
 // `device`: cuda, sim or sim:NAME; empty: a GPU where the system has one, else the simulated GPU.
-// Throws kInvalidInput for another, kNotFound where the library is not there.
+// Throws kInvalidInput for another, kNoDevice where cuda finds no GPU, and kNotFound where the
+// simulated driver is not installed.
 RecordedDriver find_driver(const std::string& device);
 
 // What a program needs in its environment for the recorder to be in front of the driver, and to

@@ -249,15 +249,17 @@ class Faults(Case):
                 exports = [self.baton_of("export", here.parent / f"{here.name}-{target}", self.cache)
                            for _ in range(2)]
                 for export in exports:
-                    self.assertEqual((export.wait(timeout=300), export.stderr.read()), (0, b""))
+                    _, told = export.communicate(timeout=300)
+                    self.assertEqual((export.returncode, told), (0, b""))
                 caches = [here / f"of-{target}", there / f"of-{target}"]
                 imports = [self.baton_of("import", there.parent / f"{there.name}-{target}", cache)
                            for cache in caches]
                 for each in imports:
-                    self.assertEqual((each.wait(timeout=300), each.stderr.read()), (0, b""))
+                    _, told = each.communicate(timeout=300)
+                    self.assertEqual((each.returncode, told), (0, b""))
                 for number in range(ROUNDS):
                     for cache in caches:
-                        self.assertTrue(self.compile(number, cache=cache)["cache_hit"])
+                        self.assertTrue(self.compile(number, cache=cache)["cache_hit"], (target, cache))
             self.assertTrue(self.compile(0, cache=self.folder / "empty",
                                          BATON_CACHE_LAYERS=f"{there}-folder")["cache_hit"])
             shutil.rmtree(f"{here}-folder")

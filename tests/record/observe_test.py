@@ -133,9 +133,9 @@ class Observe(unittest.TestCase):
 
 
 class BadUse(unittest.TestCase):
-    def refused(self, *words, **more):
+    def refused(self, *words, status=2, **more):
         done = baton("exec", *words, "--", "true", **more)
-        self.assertEqual((done.returncode, done.stderr.count("error:")), (2, 1), done.stderr)
+        self.assertEqual((done.returncode, done.stderr.count("error:")), (status, 1), done.stderr)
         return done.stderr
 
     def test_options_of_the_simulated_gpu(self):
@@ -148,7 +148,7 @@ class BadUse(unittest.TestCase):
 
     @unittest.skipIf(DEVICE == "cuda" or os.path.exists("/dev/nvidiactl"), "there may be a GPU")
     def test_no_gpu(self):
-        self.assertIn("take --device sim", self.refused("--device", "cuda", LD_LIBRARY_PATH=""))
+        self.assertIn("take --device sim", self.refused("--device", "cuda", status=3, LD_LIBRARY_PATH=""))
 
 
 if __name__ == "__main__":
