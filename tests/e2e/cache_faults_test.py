@@ -11,6 +11,7 @@ Two mounts of a network file system are given by --mounts:
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -44,6 +45,16 @@ def mount(*arguments):
     """Whether a mount is allowed here."""
     done = subprocess.run(["mount", *map(str, arguments)], capture_output=True, check=False)
     return done.returncode == 0
+
+
+def locks_span(here, there):
+    """Whether a lock of a file by one path is seen by the other: not so on some network disks."""
+    with open(here / "probe", "w", encoding="utf-8") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        script = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        asked = subprocess.run([sys.executable, "-c", script, there / "probe"], capture_output=True, check=False)
+    (here / "probe").unlink()
+    return asked.returncode != 0
 
 
 @contextlib.contextmanager
@@ -225,8 +236,9 @@ class Faults(Case):
                 subprocess.run(["umount", str(other)], check=True)
 
     def test_two_mounts(self):
-        """Of processes that know one folder by two paths, one compiles."""
+        """Of processes that know one folder by two paths, one compiles; without locks, one by each path."""
         with self.two_paths() as paths:
+            most = 1 if locks_span(paths[0].parent, paths[1].parent) else 2
             for number in range(ROUNDS):
                 outputs = [self.folder / f"race-{i}.cubin" for i in range(8)]
                 processes = [self.start(number, output, cache=paths[i % 2])
@@ -235,7 +247,7 @@ class Faults(Case):
                 processes[0].communicate()
                 results = [self.finish(process, number, output)
                            for process, output in list(zip(processes, outputs))[1:]]
-                self.assertLessEqual(sum(not result["cache_hit"] for result in results), 1)
+                self.assertLessEqual(sum(not result["cache_hit"] for result in results), most)
                 for path in paths:
                     self.check(self.baton("cache", "verify", BATON_CACHE_DIR=str(path)), 0)
                     self.assertTrue(self.compile(number, cache=path)["cache_hit"])
