@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "cli/format.h"
+#include "tools/basics.h"
 
 namespace baton::cli {
 namespace {
