@@ -107,8 +107,11 @@ int main(int argc, char** argv) try {
   const int rounds = options.number("--rounds", 50);
   const std::vector<Arm> arms = {{"unrolled"},
                                  {"while, unroll 1", 1},
+                                 {"while, unroll 4", 4},
                                  {"while, unroll 8", 8},
+                                 {"while, unroll 16", 16},
                                  {"while, unroll 32", 32},
+                                 {"while of repeat 4", 1, 4},
                                  {"while of repeat 8", 1, 8},
                                  {"while of repeat 40", 1, 40}};
   for (const Arm& arm : arms) {

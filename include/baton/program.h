@@ -398,6 +398,9 @@ struct ProgramAttributes {
   // The SMs of the part that the launch runs on, over symbols alone. Launches of one branch with
   // equal expressions share a part; parts are disjoint. 0: all of the device.
   std::optional<Expression> sms = {};
+  // The floating-point operations of one launch, over symbols alone: for `baton bench`. Nothing
+  // else depends on it.
+  std::optional<Expression> flops = {};
   std::vector<ProgramAttribute> list = {};
   SourceLocation pdl_where = {};
 
@@ -406,7 +409,7 @@ struct ProgramAttributes {
 
   friend bool operator==(const ProgramAttributes& a, const ProgramAttributes& b) {
     return a.shared == b.shared && a.pdl == b.pdl && a.placement == b.placement && a.sms == b.sms &&
-           a.list == b.list;
+           a.flops == b.flops && a.list == b.list;
   }
 };
 

@@ -192,12 +192,37 @@ void Bundle::verify() const {
   content_->verify();
 }
 
+namespace {
+
+// Of the builds from source whose PTX is among the proofs, in their order.
+std::vector<std::string> architectures_of(const bundle::Index& index,
+                                          const std::vector<edges::KeptJudgement::Proof>& proofs) {
+  std::vector<std::string> names;
+  for (std::uint64_t number = 0; number < index.modules.size(); ++number) {
+    const bundle::ModuleRow module = index.modules[number];
+    if (module.is_source == 0) continue;
+    for (std::uint32_t i = 0; i < module.builds.count; ++i) {
+      const bundle::BuildRow build = index.builds[module.builds.first + i];
+      if (build.ptx == bundle::kNone) continue;
+      const bundle::SectionRow section = index.sections[index.images[build.ptx].section];
+      const bool is_proof = std::ranges::any_of(
+          proofs, [&](const auto& proof) { return std::ranges::equal(section.sha256, proof.ptx); });
+      const std::string_view name = index.text(build.arch);
+      if (is_proof && std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 std::vector<BundleVerdicts> Bundle::verdicts() const {
   const bundle::Index& index = content_->index;
   std::vector<BundleVerdicts> all;
   for (edges::KeptJudgement& kept : bundle::read_judgements(index)) {
     BundleVerdicts& verdicts = all.emplace_back();
     verdicts.symbols = std::move(kept.symbols);
+    verdicts.architectures = architectures_of(index, kept.proofs);
     verdicts.of_setup = kept.of_setup;
     verdicts.edges = std::move(kept.judgement.edges);
     for (edges::KeptJudgement::Proof& proof : kept.proofs) {

@@ -241,7 +241,7 @@ class IndexCheck {
       }
       below(row.has_params, 2, "has_params");
       for (const std::uint8_t value :
-           {row.grid_in_clusters, row.waits, row.triggers, row.grid_sync}) {
+           {row.grid_in_clusters, row.waits, row.triggers, row.grid_sync, row.polls}) {
         tristate(value);
       }
     });

@@ -81,6 +81,7 @@ KernelRow row_of(const KernelFacts& kernel, IndexWriter& out) {
   row.waits = truth(kernel.waits);
   row.triggers = truth(kernel.triggers);
   row.grid_sync = truth(kernel.grid_sync);
+  row.polls = truth(kernel.polls);
   row.has_params = kernel.params.has_value();
   row.params.first = out.rows(out.params);
   for (const ParamFacts& param : kernel.params.value_or(std::vector<ParamFacts>())) {
@@ -110,6 +111,7 @@ KernelFacts kernel_of(const Index& index, const KernelRow& row) {
   kernel.waits = optional_truth(row.waits);
   kernel.triggers = optional_truth(row.triggers);
   kernel.grid_sync = optional_truth(row.grid_sync);
+  kernel.polls = optional_truth(row.polls);
   if (row.has_params != 0) {
     auto& params = kernel.params.emplace();
     params.reserve(row.params.count);

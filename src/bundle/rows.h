@@ -142,7 +142,8 @@ struct KernelRow {
   std::uint32_t required_block[3], required_cluster[3];       // zeros: none is said
   std::uint8_t has_params;                                    // 0: the parameters are not known
   std::uint8_t grid_in_clusters, waits, triggers, grid_sync;  // 0, 1 or kNotSaid
-  std::uint8_t zero[3];
+  std::uint8_t polls;  // likewise; 0 in bundles of earlier versions, which do not say it
+  std::uint8_t zero[2];
 };
 
 struct ParamRow {

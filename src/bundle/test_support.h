@@ -27,11 +27,11 @@ inline void expect_equal(const ImageFacts& a, const ImageFacts& b) {
     EXPECT_EQ(std::tie(x.name, x.demangled, x.arch, x.registers, x.static_shared, x.local_bytes,
                        x.max_threads, x.max_registers, x.spill_bytes, x.required_block,
                        x.required_cluster, x.max_cluster, x.min_blocks, x.barriers,
-                       x.grid_in_clusters, x.waits, x.triggers, x.grid_sync),
+                       x.grid_in_clusters, x.waits, x.triggers, x.grid_sync, x.polls),
               std::tie(y.name, y.demangled, y.arch, y.registers, y.static_shared, y.local_bytes,
                        y.max_threads, y.max_registers, y.spill_bytes, y.required_block,
                        y.required_cluster, y.max_cluster, y.min_blocks, y.barriers,
-                       y.grid_in_clusters, y.waits, y.triggers, y.grid_sync));
+                       y.grid_in_clusters, y.waits, y.triggers, y.grid_sync, y.polls));
     ASSERT_EQ(x.params.has_value(), y.params.has_value());
     if (!x.params) continue;
     ASSERT_EQ(x.params->size(), y.params->size());

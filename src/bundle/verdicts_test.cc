@@ -86,7 +86,7 @@ class VerdictsTest : public ::testing::Test {
 
   std::string built(const BundleOptions& options = {}) {
     BundleOptions chosen = options;
-    chosen.architectures = {"sm_90a"};
+    if (chosen.architectures.empty()) chosen.architectures = {"sm_90a"};
     const fs::path path = folder_.path() / "p.baton";
     write_bundle(Program::from_text(kProgram, "chain", {}), path, chosen);
     return read_file(path);
@@ -149,6 +149,16 @@ TEST_F(VerdictsTest, AreListedWithTheirImages) {
       EXPECT_EQ(verdicts.proofs[0].ptx_sha256, part.sha256);
     }
   }
+}
+
+TEST_F(VerdictsTest, EachNamesTheArchitectureThatItIsFor) {
+  const Bundle bundle = Bundle::from_bytes(built({.architectures = {"sm_90a", "sm_100a"}}), "p");
+  std::vector<std::vector<std::string>> architectures;
+  for (const BundleVerdicts& verdicts : bundle.verdicts()) {
+    architectures.push_back(verdicts.architectures);
+  }
+  EXPECT_THAT(architectures, ::testing::UnorderedElementsAre(::testing::ElementsAre("sm_90a"),
+                                                             ::testing::ElementsAre("sm_100a")));
 }
 
 TEST_F(VerdictsTest, OtherValuesAndOptionsAreJudgedAnew) {

@@ -13,12 +13,14 @@
 #include "cli/commands.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/or_null.h"
 #include "cli/run_report.h"
 #include "cli/table.h"
 #include "tools/basics.h"
 #include "tools/ceiling.h"
 #include "tools/device_facts.h"
 #include "tools/files.h"
+#include "tools/flop_ceiling.h"
 #include "tools/program_arrays.h"
 
 namespace baton::cli {
@@ -41,13 +43,14 @@ std::uint64_t runs_for(double seconds, std::uint64_t fewest) {
 // `ceiling`: bytes per second; nothing where a bandwidth says nothing.
 std::vector<std::string> time_cells(const MeasuredTime& measured, std::optional<double> ceiling) {
   const std::string bytes = format_bytes(measured.bytes);
-  if (!measured.times) return {"", "", bytes, "", ""};
-  std::vector<std::string> cells = {format_duration(measured.times->median),
-                                    spread_of(*measured.times), bytes, "", ""};
+  if (!measured.times) return {"", "", bytes, "", "", ""};
+  std::vector<std::string> cells = {
+      format_duration(measured.times->median), spread_of(*measured.times), bytes, "", "", ""};
   const auto rate = measured.rate();
   if (!ceiling || !rate) return cells;
   cells[3] = format_rate(*rate);
   cells[4] = fmt::format("{:.0f} %", 100 * *rate / *ceiling);
+  if (const auto flops = measured.flop_rate()) cells[5] = format_rate(*flops, "FLOP/s");
   return cells;
 }
 
@@ -68,15 +71,19 @@ void show_times(const BenchMeasurement& measurement, std::optional<double> ceili
                {"spread", kRight},
                {"moved", kRight},
                {"bandwidth", kRight},
-               {"of the ceiling", kRight}});
+               {"of the ceiling", kRight},
+               {"computed", kRight}});
+  const std::vector<std::optional<double>> flops = measurement.flops();
   MeasuredTime all;
-  for (const StepReport& step : measurement.stepped().steps) {
+  for (std::size_t k = 0; k < measurement.stepped().steps.size(); ++k) {
+    const StepReport& step = measurement.stepped().steps[k];
     all.bytes += step.bytes;
+    if (flops[k]) all.flops = all.flops.value_or(0) + *flops[k];
     const bool launched = step.kind == StepReport::Kind::kLaunch && step.executions > step.skipped;
     add_row(table,
             {step.label, step.executions == 1 ? "" : fmt::format("{} times", step.executions),
              launched ? format_extent(step.grid) : "", launched ? format_extent(step.block) : ""},
-            time_cells({step.bytes, step.times}, ceiling));
+            time_cells({step.bytes, step.times, flops[k]}, ceiling));
   }
   all.times = time_statistics(measurement.samples());
   add_row(table, {"the whole run", "", "", ""}, time_cells(all, ceiling));
@@ -126,6 +133,19 @@ void show_ceiling(const BenchMeasurement& measurement, const tools::CopyCeiling&
   }
 }
 
+// Where the program says what its steps compute.
+void add_flop_ceiling(const BenchMeasurement& measurement, Json& json, Output& output) {
+  for (const char* key : {"f32_flops_per_second", "f16_mma_flops_per_second"}) json[key] = nullptr;
+  const std::vector<std::optional<double>> flops = measurement.flops();
+  const bool says =
+      std::any_of(flops.begin(), flops.end(), [](const auto& each) { return !!each; });
+  if (!says) return;
+  output.progress("the ceiling of computation");
+  const tools::FlopCeiling ceiling = tools::measure_flop_ceiling(measurement.executable().device());
+  json["f32_flops_per_second"] = ceiling.f32;
+  json["f16_mma_flops_per_second"] = or_null(ceiling.f16_mma);
+}
+
 // One program, against what the device's memory gives.
 void measure_one(const BenchCommand& command, BenchMeasurement& measurement, Output& output) {
   tools::CopyCeiling copies(measurement.executable().device());
@@ -144,6 +164,7 @@ void measure_one(const BenchCommand& command, BenchMeasurement& measurement, Out
   json["ceiling"] = {{"bytes", copies.bytes()},
                      {"times", cli::json_of(copies.times())},
                      {"bytes_per_second", ceiling}};
+  add_flop_ceiling(measurement, json["ceiling"], output);
   if (simulated) {
     show_counts(measurement, output);
     show_times(measurement, std::nullopt, output);

@@ -12,6 +12,7 @@
 #include "cli/tune_report.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/step_flops.h"
 #include "tools/tuned_program.h"
 
 namespace baton::cli {
@@ -124,6 +125,10 @@ const std::vector<StepReport>& BenchMeasurement::steps() const {
   return stepped_.steps.empty() ? counted_ : stepped_.steps;
 }
 
+std::vector<std::optional<double>> BenchMeasurement::flops() const {
+  return tools::step_flops(executable_, steps());
+}
+
 tools::BenchResult BenchMeasurement::result() const {
   tools::BenchResult result;
   result.name = name();
@@ -145,16 +150,19 @@ tools::BenchResult BenchMeasurement::result() const {
 void BenchMeasurement::add_to(Json& json, std::optional<double> ceiling) const {
   const tools::BenchResult result = this->result();
   Json& list = json["steps"] = Json::array();
+  const std::vector<std::optional<double>> flops = this->flops();
   MeasuredTime all;
   for (std::size_t k = 0; k < steps().size(); ++k) {
     const StepReport& step = steps()[k];
     Json added = cli::json_of(step);
-    MeasuredTime{step.bytes, step.times}.add_to(added, ceiling);
+    const MeasuredTime measured{step.bytes, step.times, flops[k]};
+    measured.add_to(added, ceiling);
     added["counts"] = result.steps[k].counts ? Json::object() : Json();
     for (std::size_t i = 0; result.steps[k].counts && i < tools::kCountKinds; ++i) {
       added["counts"][std::string(tools::count_kinds()[i].key)] = (*result.steps[k].counts)[i];
     }
     all.bytes += step.bytes;
+    if (flops[k]) all.flops = all.flops.value_or(0) + *flops[k];
     list.push_back(std::move(added));
   }
   all.times = time_statistics(samples_);
@@ -168,10 +176,17 @@ std::optional<double> MeasuredTime::rate() const {
   return static_cast<double>(bytes) / times->median;
 }
 
+std::optional<double> MeasuredTime::flop_rate() const {
+  if (!flops || !times || times->median <= 0) return std::nullopt;
+  return *flops / times->median;
+}
+
 void MeasuredTime::add_to(Json& json, std::optional<double> ceiling) const {
   json["times"] = times ? cli::json_of(*times) : Json();
   json["bytes_per_second"] = or_null(rate());
   json["share"] = rate() && ceiling ? Json(*rate() / *ceiling) : Json();
+  json["flops"] = or_null(flops);
+  json["flops_per_second"] = or_null(flop_rate());
 }
 
 std::string spread_of(const TimeStatistics& times) {

@@ -26,6 +26,7 @@ class BenchMeasurement {
                    const Device& device, Output& output, const std::atomic<bool>& interrupt);
 
   Executable& executable() { return executable_; }
+  const Executable& executable() const { return executable_; }
   // The name for people: the file's.
   std::string name() const { return file_.string(); }
   bool in_graph() const { return command_.executor == ExecutorKind::kGraph; }
@@ -45,6 +46,9 @@ class BenchMeasurement {
   const std::vector<double>& samples() const { return samples_; }
   // What the steps did, in the order of `stepped`; nothing where it is not counted.
   const std::vector<StepReport>& counted() const { return counted_; }
+
+  // The floating-point operations of each step of `stepped`, where the program says them.
+  std::vector<std::optional<double>> flops() const;
 
   // As a baseline has it. With `count` alone it has no times.
   tools::BenchResult result() const;
@@ -70,10 +74,13 @@ class BenchMeasurement {
 // One line of a measurement: a step in all its executions, or the whole run.
 struct MeasuredTime {
   std::uint64_t bytes = 0;
-  std::optional<TimeStatistics> times;
+  std::optional<TimeStatistics> times = std::nullopt;
+  std::optional<double> flops = std::nullopt;  // where the program says them
 
   // Bytes per second; nothing without a time.
   std::optional<double> rate() const;
+  // Floating-point operations per second.
+  std::optional<double> flop_rate() const;
   void add_to(nlohmann::ordered_json& json, std::optional<double> ceiling) const;
 };
 

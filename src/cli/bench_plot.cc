@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/format.h"
+#include "cli/roofline.h"
 #include "cli/svg.h"
 #include "tools/basics.h"
 
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Anchor = Svg::Anchor;
 
-constexpr double kWidth = 860, kLeft = 220, kRight = 130, kRow = 26;
+constexpr double kWidth = kPlotWidth, kLeft = kPlotLeft, kRight = kPlotRight, kRow = 26;
 // Steps that are drawn; the longest ones of more.
 constexpr std::size_t kMostBars = 40;
 
@@ -29,6 +30,7 @@ struct PlottedStep {
   std::string details;  // for the pointer
   std::optional<double> seconds;
   double bytes = 0;
+  double flops = 0;  // 0: the program does not say them
 };
 
 std::optional<double> number(const Json& json, const char* key) {
@@ -48,6 +50,7 @@ std::vector<PlottedStep> steps_of(const Json& result, bool timed) {
     PlottedStep plotted;
     plotted.label = step.value("label", "");
     plotted.bytes = number(step, "bytes").value_or(0);
+    plotted.flops = number(step, "flops").value_or(0);
     plotted.seconds = median_of(step);
     if (timed) {
       if (!plotted.seconds) continue;
@@ -125,72 +128,6 @@ double draw_distribution(Svg& svg, double top, std::vector<double> samples) {
   return top + kHeight + 36;
 }
 
-// "100 kB": axes have powers of ten.
-std::string axis_bytes(double bytes) {
-  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  std::size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1000;
-  return fmt::format("{:.0f} {}", bytes, kUnits[unit]);
-}
-
-// Both axes are logarithmic, so the time that the ceiling needs is a straight line.
-double draw_roof(Svg& svg, double top, const std::vector<PlottedStep>& steps, double ceiling) {
-  std::vector<const PlottedStep*> shown;
-  for (const PlottedStep& step : steps) {
-    if (step.seconds && *step.seconds > 0 && step.bytes > 0) shown.push_back(&step);
-  }
-  if (shown.empty()) return top;
-  svg.text(16, top + 16,
-           fmt::format("Time over bytes moved, and the roof: {} of the copy kernel",
-                       format_rate(ceiling)),
-           Anchor::kStart, "h", 100);
-  top += 34;
-  constexpr double kHeight = 260;
-  double least_bytes = INFINITY, most_bytes = 0, least_time = INFINITY, most_time = 0;
-  for (const PlottedStep* step : shown) {
-    const double roof = step->bytes / ceiling;
-    least_bytes = std::min(least_bytes, step->bytes);
-    most_bytes = std::max(most_bytes, step->bytes);
-    least_time = std::min({least_time, *step->seconds, roof});
-    most_time = std::max({most_time, *step->seconds, roof});
-  }
-  const double low_x = std::log10(least_bytes) - 0.3, high_x = std::log10(most_bytes) + 0.3;
-  const double low_y = std::log10(least_time) - 0.3, high_y = std::log10(most_time) + 0.3;
-  const auto x_of = [&](double bytes) {
-    return kLeft + (kWidth - kLeft - kRight) * (std::log10(bytes) - low_x) / (high_x - low_x);
-  };
-  const auto y_of = [&](double seconds) {
-    return top + kHeight * (high_y - std::log10(seconds)) / (high_y - low_y);
-  };
-  svg.line(kLeft, top + kHeight, kWidth - kRight, top + kHeight, "axis");
-  svg.line(kLeft, top, kLeft, top + kHeight, "axis");
-  for (double power = std::ceil(low_x); power <= high_x; ++power) {
-    const double bytes = std::pow(10, power);
-    svg.line(x_of(bytes), top + kHeight, x_of(bytes), top + kHeight + 4, "axis");
-    svg.text(x_of(bytes), top + kHeight + 18, axis_bytes(bytes), Anchor::kMiddle, "n");
-  }
-  for (double power = std::ceil(low_y); power <= high_y; ++power) {
-    const double seconds = std::pow(10, power);
-    svg.line(kLeft - 4, y_of(seconds), kLeft, y_of(seconds), "axis");
-    svg.text(kLeft - 8, y_of(seconds) + 4, format_duration(seconds), Anchor::kEnd, "n");
-  }
-  // The line, as far as it is inside of the axes.
-  const double from = std::max(std::pow(10, low_x), ceiling * std::pow(10, low_y));
-  const double to = std::min(std::pow(10, high_x), ceiling * std::pow(10, high_y));
-  if (from < to) svg.line(x_of(from), y_of(from / ceiling), x_of(to), y_of(to / ceiling), "roof");
-  for (const PlottedStep* step : shown) {
-    svg.circle(x_of(step->bytes), y_of(*step->seconds), 5, "bar",
-               fmt::format("{}, {:.0f} % of the ceiling", step->details,
-                           100 * step->bytes / *step->seconds / ceiling));
-    svg.text(x_of(step->bytes) + 9, y_of(*step->seconds) + 4, step->label, Anchor::kStart, "n", 20);
-  }
-  svg.text(kLeft, top + kHeight + 36,
-           "a step on the dashed line moves its bytes as fast as the copy kernel; below it, they "
-           "stay in caches",
-           Anchor::kStart, "n", 120);
-  return top + kHeight + 52;
-}
-
 Svg draw(const Json& result) {
   const bool timed = std::any_of(result.at("steps").begin(), result.at("steps").end(),
                                  [](const Json& step) { return median_of(step).has_value(); });
@@ -208,8 +145,23 @@ Svg draw(const Json& result) {
   }
   top = draw_distribution(svg, top, std::move(samples));
   const Json& ceiling = result.at("ceiling");
-  const auto rate = ceiling.is_object() ? number(ceiling, "bytes_per_second") : std::nullopt;
-  if (rate && *rate > 0) top = draw_roof(svg, top, steps, *rate);
+  const double rate = ceiling.is_object() ? number(ceiling, "bytes_per_second").value_or(0) : 0;
+  std::vector<RoofStep> shown;
+  for (const PlottedStep& step : steps) {
+    if (!step.seconds || *step.seconds <= 0 || step.bytes <= 0) continue;
+    shown.push_back({step.label, step.details, *step.seconds, step.bytes, step.flops});
+  }
+  if (rate > 0) {
+    top = draw_time_over_bytes(svg, top, shown, rate);
+    std::vector<ComputeRoof> roofs;
+    if (const auto f32 = number(ceiling, "f32_flops_per_second")) {
+      roofs.push_back({"multiply-adds of f32", *f32});
+    }
+    if (const auto mma = number(ceiling, "f16_mma_flops_per_second")) {
+      roofs.push_back({"mma.sync of f16", *mma});
+    }
+    top = draw_roofline(svg, top, shown, rate, roofs);
+  }
   svg.make_higher(top + 8);
   return svg;
 }

@@ -9,6 +9,7 @@
 #include "tools/basics.h"
 #include "tools/exec_run.h"
 #include "tools/files.h"
+#include "tools/observed_run.h"
 #include "tools/readable_names.h"
 
 namespace baton::cli {
@@ -20,7 +21,9 @@ using tools::ExecReport;
 // Where the report goes: standard error, or the file that --log-file names.
 class ReportWriter {
  public:
-  ReportWriter(Output& output, const std::optional<std::string>& file) : output_(output) {
+  // `has_threads`: findings have a block and a thread.
+  ReportWriter(Output& output, const std::optional<std::string>& file, bool has_threads)
+      : output_(output), has_threads_(has_threads) {
     if (file) path_ = *file;
   }
 
@@ -28,12 +31,15 @@ class ReportWriter {
     const FindingReport& finding = seen.finding;
     const std::string times = finding.count == 1 ? "" : fmt::format(" ({} times)", finding.count);
     const std::string where = finding.where.empty() ? "" : fmt::format(" ({})", finding.where);
-    const std::string what =
-        finding.kernel.empty()
-            ? ""
-            : fmt::format("kernel {}, block ({}), thread ({}): ",
-                          tools::with_readable_names(finding.kernel),
-                          fmt::join(finding.block, ", "), fmt::join(finding.thread, ", "));
+    std::string what;
+    if (!finding.kernel.empty()) {
+      what = fmt::format("kernel {}", tools::with_readable_names(finding.kernel));
+      if (has_threads_) {
+        what += fmt::format(", block ({}), thread ({})", fmt::join(finding.block, ", "),
+                            fmt::join(finding.thread, ", "));
+      }
+      what += ": ";
+    }
     line(finding.error ? Style::kBad : Style::kWarning, finding.error ? "error" : "warning",
          fmt::format("{}: {}{}{}{}", finding.kind, what, finding.message, times, where));
   }
@@ -51,6 +57,7 @@ class ReportWriter {
   }
 
   Output& output_;
+  bool has_threads_;
   std::string path_;
   std::string text_;
 };
@@ -105,16 +112,18 @@ Json json_of(const ExecReport& report, const ExecCommand& command, const tools::
   json["program"]["signal"] = end.status ? Json() : Json(end.signal);
   json["program"]["timed_out"] = end.timed_out;
   json["processes"] = report.processes;
-  json["findings"] = Json::array();
-  for (const ExecReport::Seen& seen : report.findings) {
-    Json& row = json["findings"].emplace_back(cli::json_of(seen.finding));
+  const auto row_of = [&](const ExecReport::Seen& seen) {
+    Json row = cli::json_of(seen.finding);
+    if (!report.has_threads) row["block"] = row["thread"] = nullptr;
     row["processes"] = seen.processes;
-  }
+    return row;
+  };
+  json["findings"] = Json::array();
+  for (const ExecReport::Seen& seen : report.findings) json["findings"].push_back(row_of(seen));
   json["suppressed"] = Json::array();
   for (const ExecReport::Suppressed& each : report.suppressed) {
-    Json& row = json["suppressed"].emplace_back(cli::json_of(each.seen.finding));
-    row["processes"] = each.seen.processes;
-    row["reason"] = each.reason;
+    json["suppressed"].push_back(row_of(each.seen));
+    json["suppressed"].back()["reason"] = each.reason;
   }
   json["missing"] = Json::array();
   for (const auto& [name, calls] : report.missing) {
@@ -147,7 +156,8 @@ std::string expanded(const std::string& name) {
 int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   if (command.print_environment) {
     for (const auto& [name, value] :
-         tools::exec_environment(command.settings, tools::driver_folder(), "")) {
+         command.on_gpu ? tools::observed_environment()
+                        : tools::exec_environment(command.settings, tools::driver_folder(), "")) {
       if (!value.empty()) output.line("{}={}", name, value);
     }
     return 0;
@@ -157,7 +167,9 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
   if (command.suppressions) suppressions = tools::read_suppressions(*command.suppressions);
   std::optional<std::chrono::duration<double>> limit;
   if (command.timeout) limit.emplace(*command.timeout);
-  auto [end, report] = tools::run_on_simulator(command.settings, command.program, limit, interrupt);
+  auto [end, report] =
+      command.on_gpu ? tools::run_observed(command.program, limit, interrupt)
+                     : tools::run_on_simulator(command.settings, command.program, limit, interrupt);
   if (command.kernels) tools::keep_kernels(report, *command.kernels);
   tools::suppress(report, suppressions);
   const bool failed = report.errors() > 0 || (command.warnings_as_errors && report.warnings() > 0);
@@ -166,7 +178,7 @@ int exec(const ExecCommand& command, Output& output, const std::atomic<bool>& in
 
   std::optional<std::string> log;
   if (command.log_file) log = expanded(*command.log_file);
-  ReportWriter writer(output, log);
+  ReportWriter writer(output, log, report.has_threads);
   tell(report, command, suppressions, writer);
   if (end.signal != 0) writer.note(fmt::format("the program was ended by signal {}", end.signal));
   writer.finish();

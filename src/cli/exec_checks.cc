@@ -34,17 +34,33 @@ bool is_simulated(std::string_view device) {
   return device == "sim" || device.starts_with("sim:");
 }
 
-// A simulated device: this command gives programs no GPU.
-std::string parse_simulated(const std::string& text) {
+constexpr std::string_view kGpu = "cuda";
+
+// The GPU only where it is asked for: without a word about it, a program is simulated.
+std::string parse_exec_device(const std::string& text) {
   if (text.empty()) {
     const auto chosen = read_environment("BATON_DEVICE");
     return chosen && is_simulated(*chosen) ? *chosen : "sim";
   }
-  if (is_simulated(text)) return text;
+  if (is_simulated(text) || text == kGpu) return text;
   throw error(ErrorCode::kInvalidInput,
-              "baton exec runs programs on the simulated GPU, --device {} was given; take sim, "
-              "sim:h100, sim:h200, sim:b200 or sim:tiny",
+              "baton exec takes --device sim, sim:h100, sim:h200, sim:b200, sim:tiny or cuda, {} "
+              "was given; CUDA_VISIBLE_DEVICES chooses among several GPUs",
               text);
+}
+
+// A GPU runs a program as it does, and cannot be told otherwise.
+void require_no_simulation(const RawOptions& raw) {
+  const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
+                                                     {"--schedule", !raw.schedule.empty()},
+                                                     {"--races", !raw.races.empty()},
+                                                     {"--keep-going", raw.keep_going}};
+  for (const auto& [option, is_given] : given) {
+    if (!is_given) continue;
+    throw error(ErrorCode::kInvalidInput,
+                "{} is for the simulated GPU, --device {} was given; leave one of them out", option,
+                kGpu);
+  }
 }
 
 }  // namespace
@@ -52,7 +68,9 @@ std::string parse_simulated(const std::string& text) {
 Command checked_exec(const RawOptions& raw) {
   ExecCommand command;
   command.program = raw.rest;
-  command.settings.device = parse_simulated(raw.device);
+  command.settings.device = parse_exec_device(raw.device);
+  command.on_gpu = command.settings.device == kGpu;
+  if (command.on_gpu) require_no_simulation(raw);
   command.settings.schedule = checked_schedule(raw.schedule);
   command.settings.global_races = checked_races(raw.races) == Races::kGlobal;
   command.settings.keep_going = raw.keep_going;

@@ -56,9 +56,9 @@ std::string format_age(std::chrono::seconds age) {
   return fmt::format("{} days", seconds / (24 * 3600));
 }
 
-std::string format_rate(double bytes_per_second) {
-  const std::string count = format_count(static_cast<std::uint64_t>(bytes_per_second));
-  return fmt::format("{}{}", count, bytes_per_second < 999.5 ? " B/s" : "B/s");
+std::string format_rate(double per_second, std::string_view unit) {
+  const std::string count = format_count(static_cast<std::uint64_t>(per_second));
+  return fmt::format("{}{}{}", count, per_second < 999.5 ? " " : "", unit);
 }
 
 std::string format_element(const Array& array, std::int64_t index) {

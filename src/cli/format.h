@@ -33,8 +33,8 @@ template <typename Integer>
 std::string format_known(const std::optional<Integer>& value) {
   return value ? std::to_string(*value) : "";
 }
-// "4.27 TB/s", of bytes in a second; powers of 1000.
-std::string format_rate(double bytes_per_second);
+// "4.27 TB/s", of bytes in a second, or of something else; powers of 1000.
+std::string format_rate(double per_second, std::string_view unit = "B/s");
 // One element as a number, floats to six digits.
 std::string format_element(const Array& array, std::int64_t index);
 // The first few elements, and "..." where there are more.

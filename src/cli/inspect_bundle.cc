@@ -33,7 +33,14 @@ void show_parts(const Bundle& bundle, Output& output) {
   output.text(fmt::format("\n{}", table.format(output.terminal())));
 }
 
-// "N=4096: 3 of 4 edges are proven".
+// " on sm_90a, sm_100a".
+std::string on_architectures(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) (text += text.empty() ? " on " : ", ") += printable(name);
+  return text;
+}
+
+// "verdicts for N=4096 on sm_90a: 3 of 4 edges proven".
 void show_verdicts(const Bundle& bundle, Output& output) {
   Json& list = output.result()["verdicts"] = Json::array();
   for (const BundleVerdicts& verdicts : bundle.verdicts()) {
@@ -58,11 +65,13 @@ void show_verdicts(const Bundle& bundle, Output& output) {
                       printable(proof.kernel)));
     }
     list.push_back({{"symbols", verdicts.symbols},
+                    {"architectures", verdicts.architectures},
                     {"setup", verdicts.of_setup},
                     {"edges", std::move(edges)},
                     {"images", std::move(images)}});
-    output.line("verdicts{}{}{}: {} of {} proven", verdicts.symbols.empty() ? "" : " for ",
-                printable(verdicts.symbols), verdicts.of_setup ? " (setup)" : "", proven,
+    output.line("verdicts{}{}{}{}: {} of {} proven", verdicts.symbols.empty() ? "" : " for ",
+                printable(verdicts.symbols), on_architectures(verdicts.architectures),
+                verdicts.of_setup ? " (setup)" : "", proven,
                 counted(verdicts.edges.size(), "edge"));
   }
 }

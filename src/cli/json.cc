@@ -139,7 +139,8 @@ Json json_of(const KernelFacts& kernel) {
                {"arch", nullptr},
                {"waits", or_null(kernel.waits)},
                {"triggers", or_null(kernel.triggers)},
-               {"grid_sync", or_null(kernel.grid_sync)}};
+               {"grid_sync", or_null(kernel.grid_sync)},
+               {"polls", or_null(kernel.polls)}};
   if (!kernel.arch.empty()) json["arch"] = kernel.arch;
   return json;
 }

@@ -185,6 +185,7 @@ struct CacheCommand {
 struct ExecCommand {
   bool json = false;  // standard output is the program's
   tools::ExecSettings settings;
+  bool on_gpu = false;               // observed on a GPU, not simulated
   std::vector<std::string> program;  // with its arguments
   std::optional<std::string> json_file;
   std::optional<std::string> log_file;  // of the report; without it, standard error

@@ -41,9 +41,14 @@ ResultRow row_of_finding(const Json& finding) {
   row.code = text_of(finding, "kind");
   row.subject = tools::with_readable_names(text_of(finding, "kernel"));
   if (!row.subject.empty()) {
-    row.message = fmt::format("kernel {}, block ({}), thread ({}): ", row.subject,
-                              fmt::join(finding.at("block").get<std::vector<int>>(), ", "),
-                              fmt::join(finding.at("thread").get<std::vector<int>>(), ", "));
+    row.message = fmt::format("kernel {}", row.subject);
+    // A GPU tells neither.
+    if (finding.at("block").is_array()) {
+      row.message += fmt::format(", block ({}), thread ({})",
+                                 fmt::join(finding.at("block").get<std::vector<int>>(), ", "),
+                                 fmt::join(finding.at("thread").get<std::vector<int>>(), ", "));
+    }
+    row.message += ": ";
   }
   row.message += text_of(finding, "message");
   const auto count = finding.value("count", std::uint64_t{1});

@@ -104,6 +104,7 @@ ImageFacts merge_facts(const ImageFacts& first, const ImageFacts& second) {
     take_missing(kernel.waits, other->waits);
     take_missing(kernel.triggers, other->triggers);
     take_missing(kernel.grid_sync, other->grid_sync);
+    take_missing(kernel.polls, other->polls);
     if (!machine.arch.empty()) kernel.arch = machine.arch;
   }
   for (const KernelFacts& kernel : second.kernels) {

@@ -130,6 +130,7 @@ KernelFacts read_kernel(const ptx::Function& entry, PtxReach& reach) {
   out.waits = reached.waits;
   out.triggers = reached.triggers;
   out.grid_sync = reached.grid_sync;
+  out.polls = reached.polls;
   apply_name(out);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "baton/error.h"
+#include "image/ptx_polls.h"
 #include "image/ptx_types.h"
 
 namespace baton::image {
@@ -20,6 +21,7 @@ struct PtxReach::Summary {
   bool waits = false;
   bool triggers = false;
   bool grid_sync = false;
+  bool polls = false;
   bool is_open = false;  // calls something that cannot be seen
   int thread_axes = 1;
   int block_axes = 1;
@@ -172,6 +174,7 @@ const PtxReach::Summary& PtxReach::summary(const Function& function) {
   if (!is_new) return out;
   try {
     Reader(module_, *tables_, out).read(function.body());
+    out.polls = polls(function.body());
   } catch (const Error& unreadable) {
     out.is_open = true;
     remarks_.emplace_back(unreadable.what());
@@ -184,6 +187,7 @@ Reached PtxReach::from(const Function& kernel) {
   bool waits = false;
   bool triggers = false;
   bool grid_sync = false;
+  bool polls = false;
   Reached out;
   std::vector<const Function*> pending = {&kernel};
   std::unordered_set<const Function*> seen = {&kernel};
@@ -200,6 +204,7 @@ Reached PtxReach::from(const Function& kernel) {
     waits |= here.waits;
     triggers |= here.triggers;
     grid_sync |= here.grid_sync;
+    polls |= here.polls;
     is_open |= here.is_open;
     out.thread_axes = std::max(out.thread_axes, here.thread_axes);
     out.block_axes = std::max(out.block_axes, here.block_axes);
@@ -223,6 +228,7 @@ Reached PtxReach::from(const Function& kernel) {
   out.waits = known(waits);
   out.triggers = known(triggers);
   out.grid_sync = known(grid_sync);
+  out.polls = known(polls);
   if (is_shared_known && !is_open && shared <= UINT32_MAX) {
     out.static_shared = static_cast<std::uint32_t>(shared);
   }

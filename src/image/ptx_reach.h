@@ -17,6 +17,7 @@ struct Reached {
   std::optional<bool> waits;                   // griddepcontrol.wait
   std::optional<bool> triggers;                // griddepcontrol.launch_dependents
   std::optional<bool> grid_sync;               // %envreg1 or %envreg2
+  std::optional<bool> polls;                   // see ptx_polls.h
   // As far as it is seen:
   int thread_axes = 1;          // up to the last axis of %tid that is read
   int block_axes = 1;           // likewise of %ctaid

@@ -19,8 +19,9 @@ CUresult launch::submit_in_full(const ResolvedKernel& kernel, const CUlaunchConf
   CUresult result = kernel.allow_shared(config.sharedMemBytes);
   if (result == CUDA_SUCCESS) result = kernel.allow_cluster(cluster);
   if (result != CUDA_SUCCESS) return result;
-  if (!needs_context(config.hStream)) return call_driver(kernel, config, arguments);
   try {
+    if (kernel.is_noted()) kernel.note_launch(config.hStream);
+    if (!needs_context(config.hStream)) return call_driver(kernel, config, arguments);
     ContextGuard guard(kernel.device());
     return call_driver(kernel, config, arguments);
   } catch (...) {

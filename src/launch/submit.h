@@ -18,7 +18,7 @@ inline CUresult call_driver(const ResolvedKernel& kernel, const CUlaunchConfig& 
                                           nullptr);
 }
 
-// A launch that needs more than that call: an opt-in raised, or the device's context.
+// A launch that needs more than that call: an opt-in raised, the device's context, or a note.
 CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                         std::uint64_t cluster, void* const* arguments) noexcept;
 
@@ -27,7 +27,8 @@ CUresult submit_in_full(const ResolvedKernel& kernel, const CUlaunchConfig& conf
 // save registers for it.
 inline CUresult submit(const ResolvedKernel& kernel, const CUlaunchConfig& config,
                        std::uint64_t cluster, void* const* arguments) noexcept {
-  if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream)) {
+  if (!kernel.allows(config.sharedMemBytes, cluster) || needs_context(config.hStream) ||
+      kernel.is_noted()) {
     return submit_in_full(kernel, config, cluster, arguments);
   }
   return call_driver(kernel, config, arguments);

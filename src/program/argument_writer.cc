@@ -130,6 +130,7 @@ void write_attributes(const ProgramAttributes& attributes, TomlTable& table) {
     table.add("placement", word_of(kPlacementNames, *attributes.placement));
   }
   table.add_if("sms", attributes.sms);
+  table.add_if("flops", attributes.flops);
   for (const ProgramAttribute& attribute : attributes.list) {
     table.add(attribute.name, attribute_text(attribute));
   }

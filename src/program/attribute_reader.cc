@@ -82,6 +82,7 @@ ProgramAttributes read_attributes(const TableReader& table) {
     attributes.placement = static_cast<BlockPlacement>(*placement);
   }
   attributes.sms = table.expression("sms");
+  attributes.flops = table.expression("flops");
   for (const DocumentNode::Member& member : table.table().members) {
     const launch::AttributeRow* row = launch::find_row(member.key);
     if (row == nullptr || is_event(*row)) continue;

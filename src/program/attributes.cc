@@ -144,7 +144,7 @@ void resolve(ProgramAttribute& attribute, const AttributeNames& names) {
 
 std::span<const std::string_view> attribute_keys() {
   static const std::vector<std::string_view> keys = [] {
-    std::vector<std::string_view> all = {"shared", "pdl", "placement", "sms"};
+    std::vector<std::string_view> all = {"shared", "pdl", "placement", "sms", "flops"};
     for (const AttributeRow& row : launch::attribute_rows()) {
       if (!is_event(row)) all.push_back(row.name);
     }

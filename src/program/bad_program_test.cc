@@ -307,6 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
             "unknown pdl \"maybe\""},
         Bad{"block = [32]", "block = [32]\nplacement = \"evn\"", kInvalid, "19:13",
             "did you mean \"even\"?"},
+        Bad{"block = [32]", "block = [32]\nflops = -1", kInvalid, "19:9", "it must be at least 0"},
         Bad{"launch = \"k\"", "launch = \"k\"\ncopy = {}", kInvalid, "17:8",
             "has both launch and copy"},
         Bad{"launch = \"k\"", "lanch = \"k\"", kInvalid, "16:1", "did you mean \"launch\"?"}));

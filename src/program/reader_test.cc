@@ -75,6 +75,7 @@ mem_sync_domain_map = { remote = 1, default = 0 }
 access_policy_window = { buffer = "W + N", num_bytes = "2*K", hit_ratio = 0.5, hit_prop = "persisting" }
 pdl    = "auto"
 placement = "even"
+flops  = "2*N*K"
 
 [[steps]]
 copy = { from = "y", to = "x + N", count = "N" }
@@ -159,6 +160,7 @@ Program whole_in_cpp() {
        .attributes = {.shared = 2 * k,
                       .pdl = PdlMode::kAuto,
                       .placement = BlockPlacement::kEven,
+                      .flops = 2 * n * k,
                       .list = {{"access_policy_window",
                                 {{"buffer", BufferOffset("W", n)},
                                  {"num_bytes", 2 * k},

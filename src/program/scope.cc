@@ -180,6 +180,18 @@ void ProgramScope::check_names(const ExpressionCode& code) const {
   }
 }
 
+void ProgramScope::require_symbols(const ExpressionCode& code, std::string_view what) const {
+  for (const ExpressionCode::Node& node : code.nodes) {
+    if (node.op != ExpressionCode::Op::kName) continue;
+    const std::string& name = code.names[static_cast<std::size_t>(node.value)];
+    if (std::string_view(names_.find(name)->second.kind) == "symbol") continue;
+    throw error_at(
+        code.place(node.begin), ErrorCode::kInvalidInput,
+        "{} depends on {}, the index of a repeat; it is an expression over symbols alone", what,
+        name);
+  }
+}
+
 void ProgramScope::check_argument_names(const ExpressionCode& code) const {
   if (code.nodes.size() == 1 && code.nodes[0].op == ExpressionCode::Op::kName &&
       names_.count(code.names[0]) == 0) {
@@ -209,6 +221,10 @@ const ProgramBuffer& ProgramScope::check(const BufferOffset& place) const {
 void ProgramScope::check(ProgramAttributes& attributes) const {
   if (attributes.shared) check(*attributes.shared, "dynamic shared memory", 0);
   if (attributes.sms) check(*attributes.sms, "sms", 0);
+  if (attributes.flops) {
+    check(*attributes.flops, "flops", 0);
+    require_symbols(*attributes.flops->code(), "flops");
+  }
   resolve_attributes(attributes.list,
                      {[this](const Expression& value) { check_names(*value.code()); },
                       [this](const BufferOffset& place) { check(place); }});

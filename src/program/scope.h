@@ -72,6 +72,8 @@ class ProgramScope {
 
   // Every name must be a symbol or an index.
   void check_names(const ExpressionCode& code) const;
+  // No name, all known, may be an index.
+  void require_symbols(const ExpressionCode& code, std::string_view what) const;
   // The same for an argument: a lone unknown name may have been meant for a buffer.
   void check_argument_names(const ExpressionCode& code) const;
   // Also that a literal is not below `least`. `what` names the expression in messages.

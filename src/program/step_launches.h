@@ -8,7 +8,8 @@
 namespace baton {
 
 // Calls `visit` with each launch among the steps and the groups in them, in the program's order:
-// that of the launches' numbers. `steps` is a vector of ProgramStep, const or not.
+// that of the launches' numbers. It may take the step around the launch, too. `steps` is a vector
+// of ProgramStep, const or not.
 template <typename Steps, typename Visit>
 void for_each_launch(Steps& steps, Visit&& visit) {
   for (auto& step : steps) {
@@ -16,7 +17,11 @@ void for_each_launch(Steps& steps, Visit&& visit) {
         [&](auto& action) {
           using Action = std::remove_const_t<std::remove_reference_t<decltype(action)>>;
           if constexpr (std::is_same_v<Action, LaunchStep>) {
-            visit(action);
+            if constexpr (std::is_invocable_v<Visit, decltype(action), decltype(step)>) {
+              visit(action, step);
+            } else {
+              visit(action);
+            }
           } else if constexpr (std::is_same_v<Action, ParallelStep>) {
             for (auto& branch : action.branches) for_each_launch(branch, visit);
           } else if constexpr (!std::is_same_v<Action, CopyStep> &&

@@ -75,6 +75,7 @@ TEST(ProgramWriter, WritesWhatWasBuilt) {
                 TensorMapArgument{.buffer = "x", .box = {4, 4}, .swizzle = TensorMapSwizzle::k64B}},
        .attributes = {.shared = n * 4,
                       .placement = BlockPlacement::kEven,
+                      .flops = n * n,
                       .list = {{"cooperative", {true}},
                                {"access_policy_window",
                                 {{"buffer", BufferOffset("w", n)},

@@ -133,7 +133,9 @@ std::uint64_t Device::free_memory() const {
 
 void Device::synchronize() const {
   ContextGuard guard(*this);
-  end_wait(*state_, driver().cuCtxSynchronize(), "cuCtxSynchronize");
+  const CUresult result = driver().cuCtxSynchronize();
+  state_->polling().all_ended();
+  end_wait(*state_, result, "cuCtxSynchronize");
 }
 
 std::vector<FindingReport> Device::findings() const {

@@ -111,6 +111,9 @@ DeviceState::DeviceState(const DeviceIdentity& identity)
       {&limits_.warp_size, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
   };
   for (const auto& [limit, id] : limits) *limit = static_cast<std::uint32_t>(attribute(id));
+  CUmoduleLoadingMode mode = CU_MODULE_EAGER_LOADING;
+  BATON_DRIVER_CALL(driver_, cuModuleGetLoadingMode, &mode);
+  loads_lazily_ = mode == CU_MODULE_LAZY_LOADING;
   // Last: from here on there is something to give back.
   BATON_DRIVER_CALL(driver_, cuDevicePrimaryCtxRetain, &context_, device_);
 }

@@ -8,6 +8,7 @@
 
 #include "baton/device.h"
 #include "driver/driver.h"
+#include "runtime/polling_launches.h"
 #include "runtime/provider.h"
 
 namespace baton {
@@ -41,7 +42,7 @@ class DeviceIdentity {
 
 // What Baton holds of one device: its primary context, retained as long as this lives, and what
 // never changes about it. One per device of the process while anything refers to it. Immutable but
-// for the policy of findings. Thread-safe.
+// for the policy of findings and what polls. Thread-safe.
 class DeviceState {
  public:
   // The state there is, or a new one. Throws kNoDevice where the driver has no such device.
@@ -67,6 +68,10 @@ class DeviceState {
   const DeviceLimits& limits() const { return limits_; }
   int attribute(CUdevice_attribute id) const;
 
+  // Whether kernels are loaded by their first use, not by their module.
+  bool loads_lazily() const { return loads_lazily_; }
+  PollingLaunches& polling() { return polling_; }
+
   FindingPolicy finding_policy() const { return policy_.load(std::memory_order_relaxed); }
   void set_finding_policy(FindingPolicy policy) {
     policy_.store(policy, std::memory_order_relaxed);
@@ -84,6 +89,8 @@ class DeviceState {
   std::string name_;
   int architecture_ = 0;
   DeviceLimits limits_;
+  bool loads_lazily_ = false;
+  PollingLaunches polling_;
   std::atomic<FindingPolicy> policy_{FindingPolicy::kThrow};
 };
 

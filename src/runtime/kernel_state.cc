@@ -57,6 +57,9 @@ ResolvedKernel::ResolvedKernel(const Device& device, CUfunction function, const 
       count_of(attribute(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)),
   });
   grid_in_clusters_ = facts.grid_in_clusters.value_or(false) && required_cluster_[0] != 0;
+  // The barrier of a cooperative grid polls, and ends with the grid's own blocks.
+  is_noted_ = device_.state()->loads_lazily() && facts.polls.value_or(false) &&
+              !facts.grid_sync.value_or(false);
   read_params();
 }
 
@@ -204,6 +207,8 @@ CUfunction KernelState::function_on(const Device& device) const {
 const ResolvedKernel& KernelState::resolve(const Device& device) const try {
   std::lock_guard lock(resolving_);
   ContextGuard guard(device);
+  // Told before the call that may not return.
+  device.state()->polling().warn_before_load(facts_->name);
   const CUfunction function = function_on(device);
   const auto ordinal = static_cast<std::size_t>(device.state()->ordinal());
   std::unique_ptr<const ResolvedKernel>& owned = owned_[ordinal];

@@ -56,6 +56,11 @@ class ResolvedKernel {
   const std::array<std::uint32_t, 3>& compiled_cluster() const { return compiled_cluster_; }
   // The driver counts this kernel's grids in clusters of the required size, not in blocks.
   bool grid_in_clusters() const { return grid_in_clusters_; }
+  // Its launches are noted, as other kernels may be loaded beside them: see PollingLaunches.
+  bool is_noted() const { return is_noted_; }
+  void note_launch(CUstream stream) const {
+    device_.state()->polling().launched(facts_.name, stream);
+  }
 
   // Make launches with so many bytes of dynamic shared memory, or clusters of so many blocks,
   // legal. One load where they are already; else the function is allowed all that the device has.
@@ -119,6 +124,7 @@ class ResolvedKernel {
   std::array<std::uint32_t, 3> required_cluster_{};
   std::array<std::uint32_t, 3> compiled_cluster_{};
   bool grid_in_clusters_ = false;
+  bool is_noted_ = false;
   mutable std::mutex raising_;  // and accepting
   mutable std::atomic<std::uint32_t> shared_allowed_{0};
   mutable std::atomic<bool> large_clusters_allowed_{false};

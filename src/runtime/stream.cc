@@ -107,6 +107,8 @@ Stream::~Stream() {
 
 void Stream::release() noexcept {
   if (!owned_ || stream_ == nullptr) return;
+  // Another stream may get the handle.
+  device_.state()->polling().ended(stream_);
   release_in_context(device_, [this](const driver::Driver& driver) {
     BATON_RELEASE(driver, cuStreamDestroy, stream_);
   });
@@ -114,12 +116,16 @@ void Stream::release() noexcept {
 
 void Stream::synchronize() const {
   ContextGuard guard(device_);
-  end_wait(*device_.state(), device_.driver().cuStreamSynchronize(stream_), "cuStreamSynchronize");
+  const CUresult result = device_.driver().cuStreamSynchronize(stream_);
+  device_.state()->polling().ended(stream_);
+  end_wait(*device_.state(), result, "cuStreamSynchronize");
 }
 
 bool Stream::done() const {
   ContextGuard guard(device_);
-  return query(device_, device_.driver().cuStreamQuery(stream_), "cuStreamQuery");
+  const CUresult result = device_.driver().cuStreamQuery(stream_);
+  if (result != CUDA_ERROR_NOT_READY) device_.state()->polling().ended(stream_);
+  return query(device_, result, "cuStreamQuery");
 }
 
 bool Stream::is_capturing() const {

@@ -1,5 +1,5 @@
-// The cost of an enqueued program: no allocation, no lock, one driver call for each launch. The
-// driver's own share is left out by a table whose calls do nothing.
+// The cost of an enqueued program: no allocation, no lock, one driver call for each launch, and
+// those that order streams. The driver's own share is left out by a table whose calls do nothing.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace baton::session_test {
 namespace {
 
 struct Calls {
-  int launches = 0, copies = 0, graphs = 0;
+  int launches = 0, copies = 0, graphs = 0, records = 0, waits = 0;
 };
 Calls calls;
 CUcontext context = nullptr;
@@ -28,6 +28,14 @@ CUresult count_copy(CUdeviceptr, CUdeviceptr, std::size_t, CUstream) {
 }
 CUresult count_graph(CUgraphExec, CUstream) {
   ++calls.graphs;
+  return CUDA_SUCCESS;
+}
+CUresult count_record(CUevent, CUstream) {
+  ++calls.records;
+  return CUDA_SUCCESS;
+}
+CUresult count_wait(CUstream, CUevent, unsigned) {
+  ++calls.waits;
   return CUDA_SUCCESS;
 }
 CUresult no_capture(CUstream, CUstreamCaptureStatus* status) {
@@ -58,43 +66,70 @@ steps = [{ launch = "add", grid = [1], block = [64], args = ["x + i", "A", 8] }]
 copy = { from = "y", to = "x" }
 )toml";
 
-TEST(WarmEnqueue, CostsTheDriverCallsAlone) {
+// Two branches, one of which runs on a part of the multiprocessors.
+const std::string kOnParts = buffer("x", "i32", "[64]", "inout", "zeros") +
+                             buffer("y", "i32", "[64]", "inout", "zeros") + kernel("add") +
+                             R"toml(
+[[steps]]
+parallel = [
+  [ { launch = "add", grid = [1], block = [64], args = ["x", 1, 8], sms = 8 } ],
+  [ { launch = "add", grid = [1], block = [64], args = ["y", 1, 8] } ],
+]
+)toml";
+
+// The calls of ten runs, which neither allocate nor lock.
+Calls calls_of(const std::string& text, std::string_view name, ExecutorKind kind) {
   const DriverProvider& simulated = driver_providers().back();
   const driver::Driver& real = *simulated.driver(nullptr);
   // A table of its own for this test: what it swaps in and out, nobody else sees.
   static driver::Driver table = real;
   const Device device =
-      DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal("tiny")));
+      DeviceState::handle(DeviceState::acquire(simulated, table, *simulated.ordinal(name)));
   context = device.native_context();
-  const LoadedProgram loaded = LoadedProgram::load(program(kText), device);
   const Stream stream(device);
-  for (const ExecutorKind kind : {ExecutorKind::kStream, ExecutorKind::kGraph}) {
-    Executable executable(loaded, kind);
-    executable.bind();
-    executable.enqueue(stream);
-    stream.synchronize();
+  Executable executable(LoadedProgram::load(program(text), device), kind);
+  executable.bind();
+  executable.enqueue(stream);
+  stream.synchronize();
 
-    const driver::Driver full = table;
-    static driver::Driver bare;
-    bare.version = full.version;
-    bare.cuLaunchKernelEx = count_launch;
-    bare.cuMemcpyDtoDAsync = count_copy;
-    bare.cuGraphLaunch = count_graph;
-    bare.cuStreamIsCapturing = no_capture;
-    bare.cuCtxGetCurrent = get_current;
-    table = bare;
-    calls = {};
-    counted_costs = {};
-    for (int i = 0; i < 10; ++i) executable.enqueue(stream);
-    const CountedCosts seen = counted_costs;
-    table = full;
-    EXPECT_EQ(seen.allocations, 0);
-    EXPECT_EQ(seen.locks, 0);
-    const bool is_graph = kind == ExecutorKind::kGraph;
-    EXPECT_EQ(calls.launches, is_graph ? 0 : 210);
-    EXPECT_EQ(calls.copies, is_graph ? 0 : 10);
-    EXPECT_EQ(calls.graphs, is_graph ? 10 : 0);
-  }
+  const driver::Driver full = table;
+  static driver::Driver bare;
+  bare.version = full.version;
+  bare.cuLaunchKernelEx = count_launch;
+  bare.cuMemcpyDtoDAsync = count_copy;
+  bare.cuGraphLaunch = count_graph;
+  bare.cuEventRecord = count_record;
+  bare.cuStreamWaitEvent = count_wait;
+  bare.cuStreamIsCapturing = no_capture;
+  bare.cuCtxGetCurrent = get_current;
+  table = bare;
+  calls = {};
+  counted_costs = {};
+  for (int i = 0; i < 10; ++i) executable.enqueue(stream);
+  const CountedCosts seen = counted_costs;
+  table = full;
+  EXPECT_EQ(seen.allocations, 0);
+  EXPECT_EQ(seen.locks, 0);
+  return calls;
+}
+
+TEST(WarmEnqueue, CostsTheDriverCallsAlone) {
+  const Calls stream = calls_of(kText, "tiny", ExecutorKind::kStream);
+  EXPECT_EQ(stream.launches, 210);
+  EXPECT_EQ(stream.copies, 10);
+  EXPECT_EQ(stream.graphs, 0);
+  const Calls graph = calls_of(kText, "tiny", ExecutorKind::kGraph);
+  EXPECT_EQ(graph.launches, 0);
+  EXPECT_EQ(graph.copies, 0);
+  EXPECT_EQ(graph.graphs, 10);
+}
+
+TEST(WarmEnqueue, CostsTheDriverCallsAloneOnPartsOfTheMultiprocessors) {
+  const Calls stream = calls_of(kOnParts, "h200", ExecutorKind::kStream);
+  EXPECT_EQ(stream.launches, 20);
+  EXPECT_EQ(stream.records, stream.waits);
+  EXPECT_GT(stream.records, 0);
+  EXPECT_EQ(calls_of(kOnParts, "h200", ExecutorKind::kGraph).graphs, 10);
 }
 
 }  // namespace

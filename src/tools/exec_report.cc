@@ -94,6 +94,21 @@ std::size_t count(const ExecReport& report, bool errors) {
 
 }  // namespace
 
+void ExecReport::add(FindingReport finding, std::int64_t process) {
+  const auto equal = std::ranges::find_if(findings, [&](const Seen& seen) {
+    return std::tie(seen.finding.kind, seen.finding.kernel, seen.finding.where) ==
+           std::tie(finding.kind, finding.kernel, finding.where);
+  });
+  if (equal == findings.end()) {
+    findings.push_back({std::move(finding), {process}});
+    return;
+  }
+  equal->finding.count += finding.count;
+  if (std::ranges::find(equal->processes, process) == equal->processes.end()) {
+    equal->processes.push_back(process);
+  }
+}
+
 std::size_t ExecReport::errors() const {
   return count(*this, true);
 }
@@ -106,21 +121,10 @@ ExecReport read_exec_report(const std::filesystem::path& folder) {
   ExecReport report;
   std::set<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
-  std::map<Key, std::size_t> places;
   for (const std::filesystem::path& file : files) {
     Told told = read_process(file, report);
     for (const auto& [name, calls] : told.missing) report.missing[name] += calls;
-    for (FindingReport& finding : told.findings) {
-      const auto [at, is_new] = places.try_emplace(Key{finding.kind, finding.kernel, finding.where},
-                                                   report.findings.size());
-      if (is_new) {
-        report.findings.push_back({std::move(finding), {told.process}});
-        continue;
-      }
-      ExecReport::Seen& seen = report.findings[at->second];
-      seen.finding.count += finding.count;
-      seen.processes.push_back(told.process);
-    }
+    for (FindingReport& finding : told.findings) report.add(std::move(finding), told.process);
   }
   return report;
 }

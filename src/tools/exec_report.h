@@ -30,7 +30,10 @@ struct ExecReport {
   std::map<std::string, std::uint64_t> images;   // loads by what is wrong with the image
   std::size_t processes = 0;                     // that loaded the library
   std::size_t unreadable = 0;                    // lines that were cut off or are none
+  bool has_threads = true;  // findings have a block and a thread: those of a simulated GPU
 
+  // Adds a finding of a process. Equal ones (kind, kernel and place) become one.
+  void add(FindingReport finding, std::int64_t process);
   std::size_t errors() const;
   std::size_t warnings() const;
 };

@@ -25,6 +25,10 @@ std::vector<Explanation> all_rows() {
   for (const driver::FindingRow& row : driver::finding_table()) {
     rows.push_back({row.id, "finding", name_of(row.severity), row.meaning, row.page});
   }
+#define BATON_OBSERVATION(name, id, meaning) \
+  rows.push_back({id, "observation", "error", meaning, "exec.md"});
+#include "tools/observations.inc"
+#undef BATON_OBSERVATION
 #define BATON_EDGE_CAUSE(name, id, verdicts, meaning) \
   rows.push_back({id, "cause of a verdict", verdicts, meaning, "pdl-verdicts.md"});
 #include "pdl/edge_causes.inc"

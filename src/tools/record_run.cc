@@ -28,11 +28,9 @@ std::filesystem::path system_driver(std::string* why) {
   return library->path();
 }
 
-// A folder or a library in front of what the environment has there.
-void put_before(Environment& environment, const char* variable,
-                const std::filesystem::path& first) {
-  std::string& value = environment[variable];
-  value = value.empty() ? first.string() : first.string() + ":" + value;
+// A folder or a library in front of what is in `value`.
+std::string in_front_of(const std::filesystem::path& first, const std::string& value) {
+  return value.empty() ? first.string() : first.string() + ":" + value;
 }
 
 }  // namespace
@@ -41,11 +39,11 @@ RecordedDriver find_driver(const std::string& asked) {
   std::string device = asked;
   if (device.empty()) device = read_environment("BATON_DEVICE").value_or("");
   std::string why;
-  if (device.empty() || device == "cuda") {
+  if (device.empty() || device == kGpuDevice) {
     const std::filesystem::path library = system_driver(&why);
-    if (!library.empty()) return {"cuda", library};
-    if (device == "cuda") {
-      throw error(ErrorCode::kNotFound, "there is no GPU to record on: {}; take --device sim", why);
+    if (!library.empty()) return {kGpuDevice, library};
+    if (device == kGpuDevice) {
+      throw error(ErrorCode::kNoDevice, "there is no GPU: {}; take --device sim", why);
     }
     device = kSimulated;
   }
@@ -58,34 +56,40 @@ RecordedDriver find_driver(const std::string& asked) {
   return {device, driver_folder() / "libcuda.so.1"};
 }
 
-ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
-                          const std::vector<std::string>& program,
-                          std::optional<std::chrono::duration<double>> limit,
-                          const std::atomic<bool>& stop) {
+Environment record_environment(const RecordedDriver& driver, const std::filesystem::path& record) {
   const std::filesystem::path folder = driver_folder() / "record";
   const std::filesystem::path recorder = folder / "libcuda.so.1";
   if (!std::filesystem::exists(recorder)) {
     throw error(ErrorCode::kNotFound, "the recorder is not installed: {} is missing",
                 recorder.string());
   }
-  Environment environment = current_environment();
-  if (driver.device != "cuda") {
+  Environment added;
+  if (driver.device != kGpuDevice) {
     // The program needs what `baton exec` gives it, and a recorder where that has the driver.
     ExecSettings settings;
     settings.device = driver.device;
-    for (auto& [name, value] : exec_environment(settings, driver_folder(), "")) {
-      environment[name] = value;
-    }
-    environment.erase("BATON_EXEC_REPORT");
-    environment["BATON_EXEC_DRIVER"] = recorder.string();
+    added = exec_environment(settings, driver_folder(), "");
+    added.erase("BATON_EXEC_REPORT");
+    added["BATON_EXEC_DRIVER"] = recorder.string();
     // Behind the preload, whose dlopen has to be found first.
-    environment["LD_PRELOAD"] += ":" + recorder.string();
+    added["LD_PRELOAD"] += ":" + recorder.string();
   } else {
-    put_before(environment, "LD_PRELOAD", recorder);
+    added["LD_PRELOAD"] = in_front_of(recorder, read_environment("LD_PRELOAD").value_or(""));
+    added["LD_LIBRARY_PATH"] = read_environment("LD_LIBRARY_PATH").value_or("");
   }
-  put_before(environment, "LD_LIBRARY_PATH", folder);
-  environment["BATON_RECORD"] = std::filesystem::absolute(record).string();
-  environment["BATON_RECORD_DRIVER"] = driver.library.string();
+  added["LD_LIBRARY_PATH"] = in_front_of(folder, added["LD_LIBRARY_PATH"]);
+  if (!record.empty()) added["BATON_RECORD"] = std::filesystem::absolute(record).string();
+  added["BATON_RECORD_DRIVER"] = driver.library.string();
+  return added;
+}
+
+ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
+                          const std::vector<std::string>& program,
+                          std::optional<std::chrono::duration<double>> limit,
+                          const std::atomic<bool>& stop) {
+  Environment environment = current_environment();
+  for (auto& [name, value] : record_environment(driver, record)) environment[name] = value;
+  environment.erase("BATON_EXEC_REPORT");
   return run_process(program, environment, limit, stop);
 }
 

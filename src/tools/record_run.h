@@ -11,6 +11,9 @@
 
 namespace baton::tools {
 
+// The name of the device that is no simulation.
+inline constexpr const char* kGpuDevice = "cuda";
+
 // The driver whose calls are recorded: of a GPU ("cuda"), or of the simulated GPU.
 struct RecordedDriver {
   std::string device;
@@ -18,8 +21,13 @@ struct RecordedDriver {
 };
 
 // `device`: cuda, sim or sim:NAME; empty: a GPU where the system has one, else the simulated GPU.
-// Throws kInvalidInput for another, kNotFound where the library is not there.
+// Throws kInvalidInput for another, kNoDevice where cuda finds no GPU, and kNotFound where the
+// simulated driver is not installed.
 RecordedDriver find_driver(const std::string& device);
+
+// What a program needs in its environment for the recorder to be in front of the driver, and to
+// write into that folder. Throws kNotFound where the recorder is not installed.
+Environment record_environment(const RecordedDriver& driver, const std::filesystem::path& record);
 
 // Runs a program and its children with the recorder in front of the driver, and writes what they do
 // into the folder of a record. Throws as run_process does.

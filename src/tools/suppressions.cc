@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
-#include "driver/finding_kind.h"
 #include "program/document.h"
+#include "tools/explanations.h"
 #include "tools/readable_names.h"
 
 namespace baton::tools {
@@ -26,9 +26,13 @@ std::regex pattern_of(const Document& document, const DocumentNode::Member& memb
   }
 }
 
+// Of the simulated GPU, of a GPU under observation, and of its edges.
 std::string kind_of(const Document& document, const DocumentNode::Member& member) {
+  constexpr std::string_view kTables[] = {"finding", "observation", "cause of a verdict"};
   std::vector<std::string> kinds;
-  for (const driver::FindingRow& row : driver::finding_table()) kinds.emplace_back(row.id);
+  for (const Explanation& row : explanations()) {
+    if (std::ranges::find(kTables, row.table) != std::end(kTables)) kinds.emplace_back(row.id);
+  }
   const std::string& kind = member.value.string;
   if (std::ranges::find(kinds, kind) != kinds.end()) return kind;
   throw error_at(document.place(member.value), ErrorCode::kInvalidInput,

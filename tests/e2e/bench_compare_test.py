@@ -202,6 +202,36 @@ class Plots(Case):
             self.assertTrue(any(part in text for text in texts), texts)
         self.assertFalse([element for element in root.iter() if element.tag.endswith("script")])
 
+    def test_a_roofline(self):
+        """Of the steps that say what they compute."""
+        text = (self.folder / "p.toml").read_text()
+        self.write("p.toml", text.replace("[[steps]]\nlaunch", '[[steps]]\nflops = "2*N"\nlaunch', 1))
+        result = self.baton("bench", "p.toml", "--repeat", "4", "--plot", "p.svg", "--json")
+        self.check(result, 0)
+        found = result.json()
+        steps = [step for step in found["steps"] if step["flops"] is not None]
+        self.assertEqual([step["flops"] for step in steps], [2 * N * steps[0]["executions"]])
+        self.assertEqual(found["run"]["flops"], steps[0]["flops"])
+        self.assertAlmostEqual(steps[0]["flops_per_second"], steps[0]["flops"] / steps[0]["times"]["median"])
+        for key in ("f32_flops_per_second", "f16_mma_flops_per_second"):
+            self.assertGreater(found["ceiling"][key], 0)
+        root = ET.parse(self.folder / "p.svg").getroot()
+        texts = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        for part in ("Roofline", "multiply-adds of f32", "mma.sync of f16", "FLOP/B"):
+            self.assertTrue(any(part in text for text in texts), texts)
+        # Without a word about it there is none.
+        self.write("p.toml", text)
+        result = self.baton("bench", "p.toml", "--repeat", "4", "--plot", "p.svg", "--json")
+        self.assertIsNone(result.json()["ceiling"]["f32_flops_per_second"])
+        self.assertNotIn("Roofline", (self.folder / "p.svg").read_text())
+
+    def test_flops_over_symbols_alone(self):
+        self.write("p.toml", program(buffer("x", "i32", [32], "inout", "zeros"),
+                                     kernel("k", text='extern "C" __global__ void k(int* x) { x[threadIdx.x] += 1; }'),
+                                     '[[steps]]\nrepeat = 2\nindex = "i"\nsteps = [ { launch = "k", grid = [1], '
+                                     'block = [32], args = ["x"], flops = "32*i" } ]\n'))
+        self.check(self.baton("bench", "p.toml"), 2, "flops depends on i, the index of a repeat")
+
     def test_a_page(self):
         self.check(self.baton("bench", "p.toml", "--repeat", "4", "--plot", "p.html"), 0)
         page = (self.folder / "p.html").read_text()

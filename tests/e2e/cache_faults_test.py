@@ -4,9 +4,14 @@ disks. Whatever happens, a compile that ends gives the right result.
 The test suite runs a short version. A long one is asked for by --rounds:
 
     BATON=build/release/baton python3 tests/e2e/cache_faults_test.py --rounds 300
+
+Two mounts of a network file system are given by --mounts:
+
+    BATON=build/release/baton python3 tests/e2e/cache_faults_test.py --mounts /mnt/a,/mnt/b Faults.test_two_mounts
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -24,6 +29,7 @@ import zipfile
 from baton import BATON, Case, main
 
 ROUNDS = 4  # how often, or of how much, each test tries
+MOUNTS = None  # two mounts of one file system
 
 SOURCE = """
 #include "constant.cuh"
@@ -39,6 +45,16 @@ def mount(*arguments):
     """Whether a mount is allowed here."""
     done = subprocess.run(["mount", *map(str, arguments)], capture_output=True, check=False)
     return done.returncode == 0
+
+
+def locks_span(here, there):
+    """Whether a lock of a file by one path is seen by the other: not so on some network disks."""
+    with open(here / "probe", "w", encoding="utf-8") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        script = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'r+'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        asked = subprocess.run([sys.executable, "-c", script, there / "probe"], capture_output=True, check=False)
+    (here / "probe").unlink()
+    return asked.returncode != 0
 
 
 @contextlib.contextmanager
@@ -192,31 +208,81 @@ class Faults(Case):
         self.compile(0)
         self.assertTrue(self.compile(0)["cache_hit"])
 
-    def test_two_mounts(self):
-        """Of processes that know one folder by two paths, one compiles."""
-        self.cache.mkdir()
-        other = self.folder / "other"
+    @contextlib.contextmanager
+    def two_paths(self):
+        """Two paths of one folder that is not there yet: mounts where that is allowed."""
+        if MOUNTS:
+            name = f"baton-cache-{os.getpid()}"
+            paths = [pathlib.Path(mount) / name for mount in MOUNTS]
+            print(f"the paths are {paths[0]} and {paths[1]}")
+            try:
+                yield paths
+            finally:
+                shutil.rmtree(paths[0])
+            return
+        real, other = self.folder / "real", self.folder / "other"
+        real.mkdir()
         other.mkdir()
         is_mounted = (os.geteuid() == 0 and shutil.which("mount") is not None and
-                      mount("--bind", self.cache, other))
+                      mount("--bind", real, other))
         if not is_mounted:
             other.rmdir()
-            other.symlink_to(self.cache)
+            other.symlink_to(real)
         print(f"the second path is a {'mount' if is_mounted else 'symbolic link'}")
         try:
+            yield [real / "cache", other / "cache"]
+        finally:
+            if is_mounted:
+                subprocess.run(["umount", str(other)], check=True)
+
+    def test_two_mounts(self):
+        """Of processes that know one folder by two paths, one compiles; without locks, one by each path."""
+        with self.two_paths() as paths:
+            most = 1 if locks_span(paths[0].parent, paths[1].parent) else 2
             for number in range(ROUNDS):
                 outputs = [self.folder / f"race-{i}.cubin" for i in range(8)]
-                processes = [self.start(number, output, cache=(self.cache, other)[i % 2])
+                processes = [self.start(number, output, cache=paths[i % 2])
                              for i, output in enumerate(outputs)]
                 processes[0].kill()
                 processes[0].communicate()
                 results = [self.finish(process, number, output)
                            for process, output in list(zip(processes, outputs))[1:]]
-                self.assertLessEqual(sum(not result["cache_hit"] for result in results), 1)
-                self.verified()
-        finally:
-            if is_mounted:
-                subprocess.run(["umount", str(other)], check=True)
+                self.assertLessEqual(sum(not result["cache_hit"] for result in results), most)
+                for path in paths:
+                    self.check(self.baton("cache", "verify", BATON_CACHE_DIR=str(path)), 0)
+                    self.assertTrue(self.compile(number, cache=path)["cache_hit"])
+
+    def test_two_mounts_export_and_import(self):
+        """What is exported by one path is imported, and read as a layer, by the other."""
+        with self.two_paths() as (here, there):
+            for number in range(ROUNDS):
+                self.compile(number)
+            for target in ("folder", "file.zip"):
+                exports = [self.baton_of("export", here.parent / f"{here.name}-{target}", self.cache)
+                           for _ in range(2)]
+                for export in exports:
+                    _, told = export.communicate(timeout=300)
+                    self.assertEqual((export.returncode, told), (0, b""))
+                caches = [here / f"of-{target}", there / f"of-{target}"]
+                imports = [self.baton_of("import", there.parent / f"{there.name}-{target}", cache)
+                           for cache in caches]
+                for each in imports:
+                    _, told = each.communicate(timeout=300)
+                    self.assertEqual((each.returncode, told), (0, b""))
+                for number in range(ROUNDS):
+                    for cache in caches:
+                        self.assertTrue(self.compile(number, cache=cache)["cache_hit"], (target, cache))
+            self.assertTrue(self.compile(0, cache=self.folder / "empty",
+                                         BATON_CACHE_LAYERS=f"{there}-folder")["cache_hit"])
+            shutil.rmtree(f"{here}-folder")
+            os.remove(f"{here}-file.zip")
+            here.mkdir(exist_ok=True)
+
+    @staticmethod
+    def baton_of(action, target, cache):
+        """`baton cache ACTION TARGET` of a cache, begun."""
+        return subprocess.Popen([BATON, "cache", action, target], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env=dict(os.environ, BATON_CACHE_DIR=str(cache)))
 
     def test_layers(self):
         """What another cache has is a hit, and that cache stays as it is."""
@@ -395,5 +461,9 @@ if __name__ == "__main__":
     if "--rounds" in sys.argv:
         at = sys.argv.index("--rounds")
         ROUNDS = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    if "--mounts" in sys.argv:
+        at = sys.argv.index("--mounts")
+        MOUNTS = sys.argv[at + 1].split(",")
         del sys.argv[at:at + 2]
     main()

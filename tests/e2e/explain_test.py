@@ -15,7 +15,8 @@ HEAD = """\
 Messages and JSON name what happened by a code. `baton explain CODE` prints its row. This page is made from the
 library's tables by `UPDATE=1 ctest --test-dir build/release -R e2e/explain`.
 """
-TITLES = {"finding": "Findings of the simulated GPU", "cause of a verdict": "Causes of verdicts",
+TITLES = {"finding": "Findings of the simulated GPU", "observation": "Findings on a GPU",
+          "cause of a verdict": "Causes of verdicts",
           "decision about an edge": "Decisions about edges", "error": "Errors"}
 
 

@@ -161,7 +161,7 @@ class Exec(unittest.TestCase):
             ([], 'baton exec needs a program after "--"'),
             (["true"], 'baton exec does not take "true"'),
             (["--", "/nowhere/at/all"], '"/nowhere/at/all" cannot be started: No such file or directory'),
-            (["--device", "cuda", "--", "true"], "baton exec runs programs on the simulated GPU"),
+            (["--device", "cuda:1", "--", "true"], "baton exec takes --device sim, "),
             (["--memory", "many", "--", "true"], '--memory takes a number of bytes'),
             (["--memory", "99999999999TiB", "--", "true"], '--memory takes a number of bytes'),
             (["--error-exitcode", "256", "--", "true"], "--error-exitcode takes an exit status from 0 to 255"),

@@ -314,6 +314,9 @@ void Cache::import_entry(const std::string& key, std::string_view bytes, const s
                          Copied& copied) const {
   std::string failure;
   if (is_outdated(bytes)) return;
+  // No two processes write one entry: on a network disk, a file that another machine replaces is
+  // stale (ESTALE) for those that have seen it.
+  const std::optional<FileLock> held = lock(key);
   const std::optional<Result> result = read_entry(bytes, key, &failure);
   if (!result) {
     say(fmt::format("{} is not copied: {}", origin, failure));

@@ -2,7 +2,9 @@
 // under another name: the two handles are one.
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "base/file.h"
 #include "sim/api/api.h"
@@ -112,10 +114,12 @@ CUresult ModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodul
   return CUDA_SUCCESS;
 }
 
-// Bodies are decoded at their first launch.
+// As a driver reads the variable. Bodies are decoded at their first launch, whatever it says.
 CUresult ModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   require(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *mode = CU_MODULE_LAZY_LOADING;
+  const char* const chosen = std::getenv("CUDA_MODULE_LOADING");
+  const bool is_eager = chosen != nullptr && std::string_view(chosen) == "EAGER";
+  *mode = is_eager ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,171 @@
+#include "cli/command_options.h"
+
+namespace baton::cli::rows {
+namespace {
+
+using Raw = RawOptions;
+
+}  // namespace
+
+Completion words(std::string text) {
+  return {Completion::Kind::kWords, std::move(text)};
+}
+
+Options joined(std::initializer_list<Options> parts) {
+  Options all;
+  for (const Options& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+OptionRow arch(std::string_view value, std::string_view text) {
+  return {"--arch", value, text, &Raw::arch};
+}
+
+OptionRow entry() {
+  return {"--entry", "NAME", "A kernel to instantiate: \"norm<float>\"", &Raw::entries};
+}
+
+OptionRow output(std::string_view value, std::string_view text) {
+  return {"-o,--output", value, text, &Raw::output, kFile};
+}
+
+OptionRow trusted() {
+  return {"--verify-key", "PUB.pem",
+          "Take a bundle only if it is signed with this key; default: BATON_TRUSTED_KEYS",
+          &Raw::trusted, kFile};
+}
+
+OptionRow strict() {
+  return {"--strict", "", "End with status 1 if there is a warning", &Raw::strict};
+}
+
+Options reports() {
+  return {{"--sarif", "FILE.sarif", "Write findings and edges as SARIF 2.1.0", &Raw::sarif, kFile},
+          {"--junit", "FILE.xml", "Write findings and edges as JUnit XML", &Raw::junit, kFile}};
+}
+
+Options binding() {
+  return {
+      {"--device", "DEVICE",
+       "sim, sim:h100, sim:h200, sim:b200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, "
+       "then the first GPU, then sim",
+       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda cuda:0")},
+      {"--set", "NAME=VALUE", "Give a symbol a value", &Raw::set},
+      {"--pdl", "MODE",
+       "auto, on or off: PDL mode for steps that leave it at auto; BATON_PDL=off overrides this",
+       &Raw::pdl, words("auto on off")},
+      {"--rewrite", "MODE",
+       "auto or wait: add a PDL wait to kernels that have none; loads, exit, top: also a "
+       "trigger, at that place; off: the default",
+       &Raw::rewrite, words("off auto wait loads exit top")},
+      trusted()};
+}
+
+namespace {
+
+// What a run and its measurement have in common.
+Options running(std::string_view repeat) {
+  return joined({binding(),
+                 {{"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer",
+                   &Raw::inputs, kFile},
+                  {"--repeat", "K", repeat, &Raw::repeat},
+                  {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+                  {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+                  {"--executor", "KIND",
+                   "stream: enqueue step by step (the default); graph: make it one CUDA graph",
+                   &Raw::executor, words("stream graph")},
+                  {"--untuned", "", "Leave out what baton tune found; so does BATON_TUNE=off",
+                   &Raw::untuned}}});
+}
+
+}  // namespace
+
+Options tune_options() {
+  return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
+           &Raw::device, words("cuda cuda:0 sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+          output("OUT.baton", "Build a bundle that has what was found"),
+          {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
+          {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
+          {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
+           kFile},
+          {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+          {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+          {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
+           &Raw::executor, words("stream graph")},
+          trusted(),
+          strict()};
+}
+
+Options run_options() {
+  return joined(
+      {running("Run K times; the first run is compared"),
+       {{"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
+        {"--expect", "NAME=FILE.npy|DIR",
+         "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
+        {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
+        {"--atol", "A", "Absolute tolerance of --expect; default by dtype", &Raw::atol},
+        {"--schedule", "ORDER",
+         "Order of work on the simulated GPU: serial, late, early, reverse or random:SEED",
+         &Raw::schedule, words("serial late early reverse random:1")},
+        {"--schedules", "ORDER,ORDER",
+         "Run under each, as serial,reverse,random:1..20, and compare the outputs bit by bit",
+         &Raw::schedules, words("serial,reverse,random:1..20")},
+        {"--races", "WHICH",
+         "Races that the simulated GPU looks for: usual, or global for those inside grids too",
+         &Raw::races, words("usual global")},
+        {"--trace", "FILE.json", "Write a timeline of the simulated GPU", &Raw::trace, kFile},
+        {"--verbose", "", "List the steps also if a kernel faulted", &Raw::verbose},
+        {"--html", "FILE.html", "Write a report of the run as one page", &Raw::html, kFile},
+        {"--keep", "DIR", "Write sources, PTX and machine code into a folder", &Raw::keep, kFolder},
+        {"--dump", "DIR", "Write all buffers after each step into a folder", &Raw::dump, kFolder},
+        {"--until", "STEP", "End the run after a step: its number, its kernel, or topk:layer=2",
+         &Raw::until},
+        {"--find-nan", "", "Find the first step that makes a NaN or an infinity of finite values",
+         &Raw::find_nan},
+        strict()},
+       reports()});
+}
+
+Options bench_options() {
+  return joined(
+      {running("Measure K runs; default: about two seconds"),
+       {{"--baseline", "OLD.json", "Compare with what bench --json wrote", &Raw::baseline, kFile},
+        {"--limit", "PERCENT", "End with status 1 if the comparison shows more growth than that",
+         &Raw::limit},
+        {"--plot", "FILE", "Draw times, their distribution and the ceiling; .svg or .html",
+         &Raw::plot, kFile},
+        strict()}});
+}
+
+Options exec_options() {
+  return joined(
+      {{{"--device", "DEVICE",
+         "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny; cuda: observe it on a GPU",
+         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda")},
+        {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
+         &Raw::memory},
+        {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",
+         &Raw::schedule, words("serial late early reverse random:1")},
+        {"--races", "WHICH", "Races to look for: usual, or global for those inside grids too",
+         &Raw::races, words("usual global")},
+        {"--keep-going", "", "End a kernel that faults, and let the program go on as if it had not",
+         &Raw::keep_going},
+        {"--kernel-name", "REGEX", "Count only findings of kernels whose names match",
+         &Raw::kernel},
+        {"--suppressions", "FILE.toml", "Findings that are known and do not count",
+         &Raw::suppressions, kFile},
+        {"--error-exitcode", "N",
+         "Exit status of a program that ends with 0 and has errors; default: 1",
+         &Raw::error_status},
+        {"--warnings-as-errors", "", "Treat warnings as errors", &Raw::warnings_as_errors},
+        {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},
+        {"--json", "FILE", "Write the report as JSON", &Raw::json_file, kFile},
+        {"--log-file", "FILE",
+         "Write the report to a file instead of standard error; %p is the number of the process",
+         &Raw::log_file, kFile},
+        {"--print-env", "", "Print the environment that a program gets, and run nothing",
+         &Raw::print_environment}},
+       reports()});
+}
+
+}  // namespace baton::cli::rows

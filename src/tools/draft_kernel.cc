@@ -1,0 +1,211 @@
+#include "tools/draft_kernel.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "baton/compile.h"
+#include "baton/device.h"
+#include "image/image_content.h"
+#include "image/ptx_reach.h"
+#include "image/ptx_use.h"
+#include "tools/basics.h"
+
+namespace baton::tools {
+namespace {
+
+std::string_view key_of(ImageKind kind) {
+  switch (kind) {
+    case ImageKind::kPtx:
+      return "ptx";
+    case ImageKind::kCubin:
+      return "cubin";
+    case ImageKind::kFatbin:
+      return "fatbin";
+  }
+  return "ptx";
+}
+
+bool is_source(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  return ending == ".cu" || ending == ".cuh" || ending == ".cpp";
+}
+// What the PTX of a kernel tells; nothing without PTX.
+struct KernelUse {
+  std::vector<image::ParamUse> params;
+  image::Reached reached;
+};
+
+KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
+  if (!file.ptx) return {};
+  const auto module = image::ptx_of(*file.ptx);
+  const ptx::Function* const function = module->function(kernel.name);
+  if (function == nullptr || !function->has_body) return {};
+  return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
+}
+
+std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
+  if (param.read_only) return "input";
+  if (use == nullptr || (!use->reads && !use->writes)) return "inout";
+  if (!use->writes) return "input";
+  return use->reads ? "inout" : "output";
+}
+
+std::string buffer_line(const std::string& name, const ParamFacts& param,
+                        const image::ParamUse* use) {
+  const std::optional<DType> used = use != nullptr ? use->element : std::nullopt;
+  const DType dtype = param.dtype ? *param.dtype : used.value_or(DType::kF32);
+  const std::string_view role = role_of(param, use);
+  std::string line = fmt::format("{} = {{ dtype = \"{}\", shape = [@], role = \"{}\"", name,
+                                 to_string(dtype), role);
+  if (role != "output") line += ", init = \"random\"";
+  line += " }  # " + param.type;
+  if (!param.dtype) {
+    line += used ? "; guess: the dtype is that of its first access" : "; guess: the dtype";
+  }
+  return line;
+}
+
+// A scalar: counts are N, other numbers 1.
+std::string scalar_argument(const ParamFacts& param) {
+  const bool is_float_type = param.dtype && is_float(*param.dtype);
+  if (is_float_type) return "1.0";
+  const bool counts = param.size >= 4 && (param.kind == ParamKind::kInteger ||
+                                          (param.dtype && *param.dtype != DType::kBool));
+  return counts ? "\"N\"" : "1";
+}
+
+// The parameter with the type that launch metadata declares, where the image tells none.
+ParamFacts declared(ParamFacts param, const FunctionMetadata::Parameter& parameter) {
+  const std::optional<DType> dtype = parameter.type.dtype();
+  if (param.kind == ParamKind::kUnknown && parameter.type.code == MetadataType::Code::kHandle &&
+      !parameter.tensor_map && param.size == sizeof(DeviceAddress)) {
+    param.kind = ParamKind::kPointer;
+    param.type = "pointer";
+  } else if (param.kind == ParamKind::kUnknown && dtype && size_of(*dtype) == param.size) {
+    param.kind = ParamKind::kScalar;
+    param.dtype = dtype;
+    param.type = to_string(*dtype);
+  }
+  return param;
+}
+
+// A number whose type only launch metadata tells.
+std::string typed(const ParamFacts& param, std::string value) {
+  return fmt::format("{{ {} = {} }}", to_string(*param.dtype), value);
+}
+
+// Launch metadata says itself what the call passes: see `metadata_lines`.
+std::vector<LaunchGuess> without_metadata(std::vector<LaunchGuess> guesses) {
+  std::vector<LaunchGuess> left;
+  for (LaunchGuess& guess : guesses) {
+    guess.shared = 0;
+    guess.cooperative = false;
+    const bool is_new =
+        left.empty() || left.back().block != guess.block || left.back().extent != guess.extent;
+    if (is_new) left.push_back(guess);
+  }
+  return left;
+}
+
+}  // namespace
+
+KernelFile read_kernels(const std::filesystem::path& file, const DraftOptions& options) {
+  KernelFile kernels;
+  kernels.path =
+      std::filesystem::proximate(file, options.folder.empty() ? "." : options.folder).string();
+  if (is_source(file)) {
+    const std::string arch =
+        options.arch.empty() ? Device::open(kDraftDevice).compile_arch() : options.arch;
+    const Compiled compiled =
+        baton::compile(Source::from_file(file), {.arch = arch, .entries = options.entries});
+    kernels.key = "source";
+    kernels.facts = read_facts(compiled);
+    kernels.ptx = compiled.ptx;
+  } else {
+    const Image image = Image::from_file(file);
+    kernels.key = key_of(image.kind());
+    kernels.facts = read_facts(image);
+    if (image.kind() == ImageKind::kPtx) kernels.ptx = image;
+  }
+  if (kernels.facts.kernels.empty()) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} has no kernel{}; a template needs --entry \"NAME<TYPES>\", and a kernel is "
+                "declared __global__",
+                file.string(), is_source(file) ? " that is instantiated" : "");
+  }
+  return kernels;
+}
+
+std::string plain_name(const KernelFacts& kernel) {
+  std::string_view name = kernel.demangled;
+  name = name.substr(0, name.find_first_of("<("));
+  if (const auto space = name.rfind("::"); space != std::string_view::npos) {
+    name.remove_prefix(space + 2);
+  }
+  std::string word;
+  for (const char c : name) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    word += fits ? c : '_';
+  }
+  if (word.empty() || (word[0] >= '0' && word[0] <= '9')) word = "k" + word;
+  return word;
+}
+
+DraftKernel draft_kernel(const KernelFile& file, const KernelFacts& facts, const std::string& name,
+                         bool is_only, const FunctionMetadata* launched) {
+  if (!facts.params) {
+    throw error(ErrorCode::kInvalidInput, "the image does not tell the parameters of kernel {}",
+                printable(facts.name));
+  }
+  DraftKernel kernel;
+  kernel.facts = &facts;
+  kernel.name = name;
+  kernel.launched = launched;
+  const KernelUse use_of_kernel = use_of(file, facts);
+  const std::vector<image::ParamUse>& uses = use_of_kernel.params;
+  kernel.launches = launch_guesses(facts, use_of_kernel.reached);
+  if (launched != nullptr) kernel.launches = without_metadata(std::move(kernel.launches));
+  kernel.launch = kernel.launches.front();
+  for (std::size_t i = 0; i < facts.params->size(); ++i) {
+    const ParamFacts& image_param = (*facts.params)[i];
+    const bool is_map = launched != nullptr && launched->parameters()[i].tensor_map;
+    const ParamFacts param =
+        launched == nullptr ? image_param : declared(image_param, launched->parameters()[i]);
+    const image::ParamUse* const use = i < uses.size() ? &uses[i] : nullptr;
+    const std::string own = is_only ? fmt::format("p{}", i) : fmt::format("{}_{}", name, i);
+    if (is_map) {
+      kernel.buffers.push_back(
+          fmt::format("{} = {{ dtype = \"f32\", shape = [@], role = \"inout\", init = \"random\" }}"
+                      "  # tensor map; guess: all of it",
+                      own));
+      kernel.arguments.push_back(
+          fmt::format("{{ tensor_map = {{ buffer = \"{}\", box = [@] }} }}", own));
+      kernel.guesses.push_back(fmt::format("argument {} (tensor map)", i));
+      continue;
+    }
+    switch (param.kind) {
+      case ParamKind::kPointer:
+        kernel.buffers.push_back(buffer_line(own, param, use));
+        kernel.arguments.push_back("\"" + own + "\"");
+        break;
+      case ParamKind::kScalar:
+      case ParamKind::kInteger:
+        kernel.arguments.push_back(image_param.kind == ParamKind::kUnknown
+                                       ? typed(param, scalar_argument(param))
+                                       : scalar_argument(param));
+        kernel.guesses.push_back(fmt::format("argument {} ({})", i, param.type));
+        break;
+      case ParamKind::kBytes:
+      case ParamKind::kUnknown:
+        kernel.arguments.push_back(
+            fmt::format("{{ bytes = \"{}\" }}", std::string(2 * std::size_t{param.size}, '0')));
+        kernel.guesses.push_back(
+            fmt::format("argument {} ({}), its fields: {{ struct = [...] }}", i, param.type));
+        break;
+    }
+  }
+  return kernel;
+}
+
+}  // namespace baton::tools

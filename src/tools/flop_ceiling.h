@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+
+#include "baton/device.h"
+
+namespace baton::tools {
+
+// What a device computes at the most, in floating-point operations a second: of kernels that do
+// nothing else, each the fastest of some runs.
+struct FlopCeiling {
+  double f32 = 0;                 // fused multiply-adds of f32
+  std::optional<double> f16_mma;  // mma.sync of f16 with sums of f32, from compute capability 8.0
+};
+FlopCeiling measure_flop_ceiling(const Device& device);
+
+}  // namespace baton::tools
