@@ -120,7 +120,12 @@ Options tune_options() {
 Options run_options() {
   return joined(
       {running("Run K times; the first run is compared"),
-       {{"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
+       {{"--function", "NAME", "Of a library that TVM or TileLang exported: call this function",
+         &Raw::function},
+        {"--arg", "NAME=VALUE",
+         "What that call passes: p0=x.npy, p1=f32[64,32] (zeros), p2=3, grid.x=4, p0.box=16,16",
+         &Raw::call_arguments, kFile},
+        {"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
         {"--expect", "NAME=FILE.npy|DIR",
          "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
         {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},
@@ -223,6 +228,9 @@ std::vector<CommandRow> make_table() {
         {"Compare an output with a reference", "baton run p.toml --expect y=y.npy"},
         {"Give inputs and symbols, and save an output",
          "baton run p.toml --set N=4096 --input x=x.npy --output y=y.npy"},
+        {"Call a function that TVM or TileLang exported",
+         "baton run k.so --function scale --arg p0=x.npy --arg p1=64 --arg grid.x=1 --arg "
+         "block.x=64"},
         {"See all buffers after each step", "baton run p.toml --dump steps"},
         {"Find where a NaN comes from", "baton run p.toml --find-nan"},
         {"Let kernels overlap that have no PDL", "baton run p.toml --rewrite loads"},

@@ -19,6 +19,7 @@
 #include "image/ptx_use.h"
 #include "tools/basics.h"
 #include "tools/launch_guess.h"
+#include "tools/parameter_role.h"
 #include "tools/readable_names.h"
 
 namespace baton::tools {
@@ -141,13 +142,6 @@ struct DraftKernel {
   LaunchGuess launch;                          // the chosen one
   const FunctionMetadata* launched = nullptr;  // how, by launch metadata; null without any
 };
-
-std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
-  if (param.read_only) return "input";
-  if (use == nullptr || (!use->reads && !use->writes)) return "inout";
-  if (!use->writes) return "input";
-  return use->reads ? "inout" : "output";
-}
 
 std::string buffer_line(const std::string& name, const ParamFacts& param,
                         const image::ParamUse* use) {

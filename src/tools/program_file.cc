@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tools/extraction.h"
+#include "tools/files.h"
 #include "tools/record_folder.h"
 
 namespace baton::tools {
@@ -19,11 +20,28 @@ ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& 
   }
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
-    return {Program::from_file(path), std::nullopt};
+    return {Program::from_file(path)};
   }
   Bundle bundle = Bundle::open(path, checks_of(trusted, Verify::kIndex));
   Program program = bundle.program();
   return {std::move(program), std::move(bundle)};
+}
+
+ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& call) {
+  const std::optional<LibraryKernels> kernels = library_kernels(path);
+  if (!kernels) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} is no library with launch metadata, which --function and --arg are for; baton "
+                "inspect {} shows what it is",
+                path.string(), path.string());
+  }
+  auto folder = std::make_shared<const TemporaryDirectory>();
+  const std::filesystem::path file = folder->path() / path.stem().concat(kernels->ending);
+  LibraryProgram made = library_program(path.string(), *kernels, call, file);
+  write_file(file, kernels->bytes);
+  return {.program = Program::from_text(made.text, path.string()),
+          .inputs = std::move(made.inputs),
+          .folder = std::move(folder)};
 }
 
 Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options,

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "base/file.h"
 #include "baton/bundle.h"
 #include "baton/executable.h"
 #include "baton/tune_choices.h"
+#include "tools/library_program.h"
+#include "tools/program_arrays.h"
 #include "tools/trust.h"
 
 namespace baton::tools {
@@ -13,7 +18,10 @@ namespace baton::tools {
 // A program that the command line names: a program file, or a bundle. The bytes decide.
 struct ProgramFile {
   Program program;
-  std::optional<Bundle> bundle;
+  std::optional<Bundle> bundle = std::nullopt;
+  // Of a library's function: the files that fill its buffers, and the folder of its kernels.
+  std::vector<Assignment> inputs = {};
+  std::shared_ptr<const TemporaryDirectory> folder = nullptr;
 
   // Throws what LoadedProgram::load throws.
   Executable prepare(const Device& device, const PrepareOptions& options,
@@ -23,6 +31,10 @@ struct ProgramFile {
 // Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where
 // a key is given: it has no signature.
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted);
+
+// The program that calls a function of a library with launch metadata. Throws what library_program
+// and library_kernels throw, and kInvalidInput for another kind of file.
+ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& call);
 
 // ", for sm_90a, sm_100a"; empty for a bundle without kernels.
 std::string for_architectures(const Bundle& bundle);
