@@ -1,5 +1,10 @@
 """Functions of TileLang on the simulated GPU, compared with NumPy."""
 
+import os
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -54,6 +59,46 @@ def test_arrays_of_the_device():
     c = package.zeros((64, 64), "f16", "sim:h200")
     gemm(package.array(a, "sim:h200"), package.array(b, "sim:h200"), c)
     assert near(c.numpy(), a.astype(np.float32) @ b.astype(np.float32), 2e-2)
+
+
+EXPORT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import tilelang_kernels
+from tilelang import tvm
+from tilelang.engine.lower import lower
+target = tvm.target.Target({"kind": "cuda", "arch": "sm_90a"})
+with target:
+    made = lower(tilelang_kernels.gemm(64, 128, 128, 64, 64, 64), target=target,
+                 enable_host_codegen=True, enable_device_compile=True)
+made.rt_mod.export_library("gemm.so")
+"""
+
+
+def test_an_exported_library_from_the_command_line(tmp_path):
+    """TileLang compiles with nvcc; that of `baton toolkit` keeps the PTX."""
+    tool = os.environ.get("BATON")
+    if tool is None:
+        pytest.skip("BATON does not name the command line")
+    made = subprocess.run([tool, "toolkit", tmp_path / "toolkit"], capture_output=True, text=True)
+    if made.returncode != 0 or not (tmp_path / "toolkit" / "bin" / "nvcc").exists():
+        pytest.skip(f"there is no toolkit with nvcc: {made.stderr}")
+    environment = {**os.environ, "CUDA_HOME": str(tmp_path / "toolkit"),
+                   "TILELANG_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", EXPORT, pathlib.Path(__file__).parent], cwd=tmp_path,
+                   env=environment, check=True)
+    a, b = random(64, 128), random(128, 128)
+    np.save(tmp_path / "a.npy", a)
+    np.save(tmp_path / "b.npy", b)
+    arguments = ["p0=a.npy", "p0.box=64,64", "p0.swizzle=128b", "p1=b.npy", "p1.box=64,64",
+                 "p1.swizzle=128b", "p2=f16[64,128]", "grid.x=2", "grid.y=1", "block.x=256", "block.y=1",
+                 "block.z=1", "dynamic_smem_bytes=32768"]
+    done = subprocess.run(
+        [tool, "run", "gemm.so", "--function", "main_kernel", "--device", "sim:h200", "--output",
+         "p2=c.npy", *(word for argument in arguments for word in ("--arg", argument))],
+        cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert near(np.load(tmp_path / "c.npy"), a.astype(np.float32) @ b.astype(np.float32), 2e-2)
 
 
 def test_wrong_arguments():

@@ -14,10 +14,12 @@ from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def on_device(monkeypatch, tmp_path):
+def on_device(request, monkeypatch, tmp_path):
+    """Tests with schedules look for races inside of grids, too."""
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     torch.manual_seed(0)
-    with package.triton.on("sim:h200"):
+    schedule = getattr(request.node, "callspec", None) and request.node.callspec.params.get("schedule")
+    with package.triton.on("sim:h200", schedule=schedule, races=schedule is not None):
         yield
 
 
@@ -79,11 +81,10 @@ def test_layer_norm_backward_with_locks(schedule):
     groups, dx = 3, torch.empty(10, 200)
     parts = torch.empty(2, groups, 200)
     locks, sums = torch.zeros(2 * groups, dtype=torch.int32), torch.empty(2, 200)
-    with package.triton.on("sim:h200", schedule=schedule):
-        kernels.layer_norm_backward_locked[(10,)](dout, x, w, mean, rstd, dx, parts[0], parts[1],
-                                                  locks, 200, GROUPS=groups, BLOCK=256)
-        kernels.layer_norm_backward_sums[(2,)](parts[0], parts[1], sums[0], sums[1], groups, 200,
-                                               BM=4, BN=128)
+    kernels.layer_norm_backward_locked[(10,)](dout, x, w, mean, rstd, dx, parts[0], parts[1], locks,
+                                              200, GROUPS=groups, BLOCK=256)
+    kernels.layer_norm_backward_sums[(2,)](parts[0], parts[1], sums[0], sums[1], groups, 200, BM=4,
+                                           BN=128)
     assert near(dx, x.grad, 1e-4) and near(sums[0], w.grad, 1e-4) and near(sums[1], b.grad, 1e-4)
 
 
@@ -120,8 +121,7 @@ def test_persistent_matmul_with_descriptors_of_the_kernel(schedule):
     """Each program makes its descriptors in global scratch; the last blocks are cut at the edges."""
     a, b = torch.randn(80, 96).half(), torch.randn(40, 96).half()
     c = torch.zeros(80, 40).half()
-    with package.triton.on("sim:h200", schedule=schedule, races=True):
-        kernels.persistent_matmul_device[(3,)](a, b, c, 80, 40, 96, PROGRAMS=3, BM=32, BN=32, BK=32)
+    kernels.persistent_matmul_device[(3,)](a, b, c, 80, 40, 96, PROGRAMS=3, BM=32, BN=32, BK=32)
     assert near(c, a.float() @ b.float().T)
 
 

@@ -112,9 +112,10 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
-  const tools::ProgramFile named = command.call
-                                       ? tools::open_library(command.program, *command.call)
-                                       : tools::open_program(command.program, command.trusted);
+  const tools::ProgramFile named =
+      command.call || tools::is_library(command.program)
+          ? tools::open_library(command.program, command.call.value_or(tools::LibraryCall()))
+          : tools::open_program(command.program, command.trusted);
   const Program& program = named.program;
   *record.sources = tools::SourceLines(program);
   output.use_sources(record.sources);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -85,29 +86,36 @@ std::optional<DType> dtype_of(const NpyHeader& header) {
   return parse_dtype(fmt::format("{}{}", header.kind, bits));
 }
 
-class Writer {
+class CallWriter {
  public:
-  Writer(const std::string& library, const LibraryKernels& kernels, const LibraryCall& call)
+  CallWriter(const std::string& library, const LibraryKernels& kernels, const LibraryCall& call)
       : library_(library), call_(call), function_(chosen(kernels)) {
     for (const auto& [name, value] : call.arguments) given_.emplace(name, value);
     check_names();
     read_facts_of(kernels);
   }
 
-  LibraryProgram write(const std::filesystem::path& kernels_file, std::string_view ending) {
-    LibraryProgram program;
+  LibraryProgram write(const LibraryKernels& kernels) {
+    std::vector<Assignment> inputs;
     std::vector<std::string> arguments;
     for (std::size_t k = 0; k < function_.parameters().size(); ++k) {
-      arguments.push_back(argument(k, program));
+      arguments.push_back(argument(k, inputs));
     }
-    std::string key(ending.substr(1));
-    if (key == "cu") key = "source";
-    program.text = fmt::format(
-        "name = '{}'\n\n[buffers]\n{}\n[kernels.call]\n{} = '{}'\nentry = '{}'\n\n[[steps]]\n"
-        "launch = \"call\"\n{}args = [{}]\n",
-        function_.symbol(), buffers_, key, kernels_file.string(), function_.symbol(),
-        launch_lines(), fmt::join(arguments, ", "));
-    return program;
+    const std::string text = fmt::format(
+        "name = '{0}'\n[buffers]\n{1}[kernels.{2}]\ntext = 'kernel'\nentry = '{0}'\n"
+        "[[steps]]\nlaunch = '{2}'\n{3}args = [{4}]\n",
+        function_.symbol(), buffers_, kernel_name(), launch_lines(), fmt::join(arguments, ", "));
+    ProgramDefinition definition =
+        Program::from_text(text, fmt::format("<call of {}>", function_.symbol())).definition();
+    ProgramKernel& kernel = definition.kernels.front();
+    if (image_) {
+      kernel.origin = KernelOrigin::kImage;
+      kernel.text.clear();
+      kernel.image = image_;
+    } else {
+      kernel.text = kernels.bytes;
+    }
+    return {Program(std::move(definition)), std::move(inputs)};
   }
 
  private:
@@ -131,6 +139,13 @@ class Writer {
                   library_, suggestion(call_.function, names));
     }
     return kernels.functions[static_cast<std::size_t>(found - names.begin())];
+  }
+
+  // The symbol, where a program file takes it as a name.
+  std::string kernel_name() const {
+    const bool is_word = std::ranges::all_of(
+        function_.symbol(), [](unsigned char c) { return c == '_' || std::isalnum(c) != 0; });
+    return is_word ? function_.symbol() : "kernel";
   }
 
   static std::string name_of(std::size_t parameter) { return fmt::format("p{}", parameter); }
@@ -167,13 +182,14 @@ class Writer {
 
   // Every argument is there, and there is no other one.
   void check_names() const {
-    std::vector<std::string> names = launch_values();
+    std::vector<std::string> names;
     for (std::size_t k = 0; k < function_.parameters().size(); ++k) {
       names.push_back(name_of(k));
       if (!function_.parameters()[k].tensor_map) continue;
       for (const std::string_view key : kMapLists) names.push_back(name_of(k) + "." + key.data());
       for (const std::string_view key : kMapWords) names.push_back(name_of(k) + "." + key.data());
     }
+    for (std::string& name : launch_values()) names.push_back(std::move(name));
     for (const auto& [name, value] : given_) {
       if (std::ranges::find(names, name) != names.end()) continue;
       throw error(ErrorCode::kNotFound, "--arg {}={}: there is no such argument; {}", name, value,
@@ -194,8 +210,8 @@ class Writer {
 
   void read_facts_of(const LibraryKernels& kernels) {
     if (kernels.ending == ".cu") return;  // not compiled yet
-    const Image image = Image::from_bytes(kernels.bytes, library_ + kernels.ending);
-    const ImageFacts facts = read_facts(image);
+    image_ = Image::from_bytes(kernels.bytes, library_);
+    const ImageFacts facts = read_facts(*image_);
     const auto found = std::ranges::find_if(
         facts.kernels, [&](const KernelFacts& each) { return each.name == function_.symbol(); });
     if (found == facts.kernels.end()) {
@@ -204,22 +220,22 @@ class Writer {
                   function_.symbol());
     }
     if (found->params) parameters_ = *found->params;
-    if (image.kind() != ImageKind::kPtx) return;
-    const auto module = image::ptx_of(image);
+    if (image_->kind() != ImageKind::kPtx) return;
+    const auto module = image::ptx_of(*image_);
     const ptx::Function* const kernel = module->function(function_.symbol());
     if (kernel != nullptr && kernel->has_body) uses_ = image::param_uses(*kernel);
   }
 
-  std::string argument(std::size_t k, LibraryProgram& program) {
+  std::string argument(std::size_t k, std::vector<Assignment>& inputs) {
     const FunctionMetadata::Parameter& parameter = function_.parameters()[k];
     const std::string name = name_of(k);
     if (parameter.tensor_map) {
-      add_buffer(k, program);
+      add_buffer(k, inputs);
       return tensor_map(name);
     }
     if (parameter.type.code == MetadataType::Code::kHandle) {
       if (*given(name) == "null") return "{ u64 = 0 }";
-      add_buffer(k, program);
+      add_buffer(k, inputs);
       return fmt::format("\"{}\"", name);
     }
     return number(name, parameter.type);
@@ -249,7 +265,7 @@ class Writer {
     return std::pair(*dtype, *shape);
   }
 
-  void add_buffer(std::size_t k, LibraryProgram& program) {
+  void add_buffer(std::size_t k, std::vector<Assignment>& inputs) {
     const std::string name = name_of(k);
     const std::string& text = *given(name);
     const ParamFacts facts = k < parameters_.size() ? parameters_[k] : ParamFacts{};
@@ -274,7 +290,7 @@ class Writer {
     buffers_ += fmt::format("{} = {{ dtype = \"{}\", shape = [{}], role = \"{}\" }}\n", name,
                             to_string(dtype ? *dtype : *own), fmt::join(header.shape, ", "),
                             role == "output" ? "inout" : role);
-    program.inputs.emplace_back(name, file);
+    inputs.emplace_back(name, file);
   }
 
   // x.npy or DTYPE:x.npy
@@ -312,7 +328,7 @@ class Writer {
     std::array<std::string, 3> grid = {"1", "1", "1"}, block = grid;
     std::string shared;
     // By attribute: its fields in the metadata's order.
-    std::map<std::string_view, std::vector<std::pair<std::string_view, std::string>>> attributes;
+    std::map<std::string_view, Fields> attributes;
     for (const std::string& name : launch_values()) {
       const auto number = toml_number(*given(name));
       if (!number) refuse(name, "give a number");
@@ -337,13 +353,22 @@ class Writer {
     }
     std::string text = fmt::format("grid = [{}]\nblock = [{}]\n{}", fmt::join(grid, ", "),
                                    fmt::join(block, ", "), shared);
-    for (const auto& [name, fields] : attributes) text += attribute_line(name, fields);
+    for (const auto& [name, fields] : attributes) {
+      if (!is_unsent(name, fields)) text += attribute_line(name, fields);
+    }
     if (function_.cooperative()) text += "cooperative = true\n";
     return text;
   }
 
-  static std::string attribute_line(
-      std::string_view name, const std::vector<std::pair<std::string_view, std::string>>& fields) {
+  using Fields = std::vector<std::pair<std::string_view, std::string>>;
+
+  // By launch-parameter tags a preferred cluster of one block is none.
+  bool is_unsent(std::string_view name, const Fields& fields) const {
+    return function_.rules() != OperandRules::kStrict && name == "preferred_cluster" &&
+           std::ranges::all_of(fields, [](const auto& field) { return field.second == "1"; });
+  }
+
+  static std::string attribute_line(std::string_view name, const Fields& fields) {
     if (fields.size() == 1 && fields[0].first.empty()) {
       return fmt::format("{} = {}\n", name, fields[0].second);
     }
@@ -365,6 +390,7 @@ class Writer {
   const LibraryCall& call_;
   const FunctionMetadata& function_;
   std::map<std::string, std::string> given_;
+  std::optional<Image> image_;          // nothing for a source
   std::vector<ParamFacts> parameters_;  // empty where the image does not tell
   std::vector<image::ParamUse> uses_;   // likewise
   std::string buffers_;
@@ -373,8 +399,8 @@ class Writer {
 }  // namespace
 
 LibraryProgram library_program(const std::string& library, const LibraryKernels& kernels,
-                               const LibraryCall& call, const std::filesystem::path& kernels_file) {
-  return Writer(library, kernels, call).write(kernels_file, kernels.ending);
+                               const LibraryCall& call) {
+  return CallWriter(library, kernels, call).write(kernels);
 }
 
 }  // namespace baton::tools

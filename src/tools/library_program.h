@@ -1,9 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "baton/program.h"
 #include "tools/library_kernels.h"
 #include "tools/program_arrays.h"
 
@@ -22,15 +22,14 @@ struct LibraryCall {
 };
 
 struct LibraryProgram {
-  std::string text;                // of a program file: one launch
+  Program program;                 // one launch
   std::vector<Assignment> inputs;  // the files of its buffers, as --input has them
 };
 
 // The program of one launch by the library's metadata. Nothing in it is a guess. `library` is its
-// name in messages, `kernels_file` where the program finds the kernels. Throws kNotFound for a
-// function or an argument that does not exist, and kInvalidInput for one that is missing or does
-// not fit; both say what there is.
+// name in messages. Throws kNotFound for a function or an argument that does not exist, and
+// kInvalidInput for one that is missing or does not fit; both say what there is.
 LibraryProgram library_program(const std::string& library, const LibraryKernels& kernels,
-                               const LibraryCall& call, const std::filesystem::path& kernels_file);
+                               const LibraryCall& call);
 
 }  // namespace baton::tools

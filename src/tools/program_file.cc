@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "tools/extraction.h"
-#include "tools/files.h"
 #include "tools/record_folder.h"
 
 namespace baton::tools {
@@ -27,21 +27,25 @@ ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& 
   return {std::move(program), std::move(bundle)};
 }
 
+bool is_library(const std::filesystem::path& path) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  if (!std::filesystem::is_regular_file(path)) return false;
+  if (!MappedFile::open(path)->bytes().starts_with(kElf)) return false;
+  return library_kernels(path).has_value();
+}
+
 ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& call) {
   const std::optional<LibraryKernels> kernels = library_kernels(path);
   if (!kernels) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is no library with launch metadata, which --function and --arg are for; baton "
+                "{} has no launch metadata, which --function and --arg need; baton "
                 "inspect {} shows what it is",
                 path.string(), path.string());
   }
-  auto folder = std::make_shared<const TemporaryDirectory>();
-  const std::filesystem::path file = folder->path() / path.stem().concat(kernels->ending);
-  LibraryProgram made = library_program(path.string(), *kernels, call, file);
-  write_file(file, kernels->bytes);
-  return {.program = Program::from_text(made.text, path.string()),
-          .inputs = std::move(made.inputs),
-          .folder = std::move(folder)};
+  LibraryProgram made = library_program(path.string(), *kernels, call);
+  return {.program = std::move(made.program), .inputs = std::move(made.inputs)};
 }
 
 Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options,

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/file.h"
 #include "baton/bundle.h"
 #include "baton/executable.h"
 #include "baton/tune_choices.h"
@@ -19,9 +17,7 @@ namespace baton::tools {
 struct ProgramFile {
   Program program;
   std::optional<Bundle> bundle = std::nullopt;
-  // Of a library's function: the files that fill its buffers, and the folder of its kernels.
-  std::vector<Assignment> inputs = {};
-  std::shared_ptr<const TemporaryDirectory> folder = nullptr;
+  std::vector<Assignment> inputs = {};  // of a library's function: the files of its buffers
 
   // Throws what LoadedProgram::load throws.
   Executable prepare(const Device& device, const PrepareOptions& options,
@@ -31,6 +27,9 @@ struct ProgramFile {
 // Throws what Program::from_file and Bundle::open throw, and kInvalidInput for a program file where
 // a key is given: it has no signature.
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted);
+
+// Whether the file is a library with launch metadata. Throws what library_kernels throws.
+bool is_library(const std::filesystem::path& path);
 
 // The program that calls a function of a library with launch metadata. Throws what library_program
 // and library_kernels throw, and kInvalidInput for another kind of file.
