@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from . import _core
+from . import _core, _observe
 from ._copies import Copies
 from ._errors import ArgumentError, UnsupportedError
 from ._packing import bits
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
     from ._core import Device, Kernel
+    from ._record import Recorder
 
 # TVM's names of types, and Baton's.
 _DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "int8": "i8",
@@ -89,6 +90,8 @@ class TileLangKernel:
             _check(parameter, argument)
             by_name[parameter.name] = argument
         tensors = {p.name for p in self.parameters if p.shape is not None}
+        if _observe.recorder is not None:
+            self._record(_observe.recorder, by_name, tensors)
         params = self.kernel.params
         with Copies(self.kernel.device) as copies:
             values: list[Any] = []
@@ -101,8 +104,30 @@ class TileLangKernel:
                     values.append(copies.of(by_name[each]))
                 else:
                     values.append(bits(params[index], by_name[each]))
-            self.kernel.launch(*values, grid=self.grid, block=self.block, shared=self.shared,
-                               stream=stream, **self._settings)
+            with _observe.paused():
+                self.kernel.launch(*values, grid=self.grid, block=self.block, shared=self.shared,
+                                   stream=stream, **self._settings)
+
+    def _record(self, recorder: Recorder, by_name: Mapping[str, Any], tensors: set[str]) -> None:
+        """Tells a capture about the launch, with places in place of addresses."""
+        from ._record import MapOf, Number
+        values: list[Any] = []
+        for each in self._arguments:
+            name = each.tensor if isinstance(each, _Map) else each
+            if name not in tensors:
+                values.append(Number(by_name[name]))
+                continue
+            place = recorder.place_of(by_name[name])
+            assert place is not None  # _check has seen its memory
+            if isinstance(each, _Map):
+                settings = {key: list(value) if isinstance(value, tuple) else value
+                            for key, value in each.settings.items()}
+                shape, strides = settings.pop("shape"), settings.pop("strides")
+                values.append(MapOf(place, tuple(settings.items()), tuple(shape), tuple(strides)))
+            else:
+                values.append(place)
+        recorder.add_launch(self.kernel, self.grid, self.block, self.shared,
+                            {"cooperative": True} if self._settings["cooperative"] else {}, values)
 
 
 def compile(function: Any, device: Device | str | None = None,

@@ -101,6 +101,24 @@ def test_an_exported_library_from_the_command_line(tmp_path):
     assert near(np.load(tmp_path / "c.npy"), a.astype(np.float32) @ b.astype(np.float32), 2e-2)
 
 
+def test_a_capture(tmp_path):
+    """Tensor maps become those of buffers, and the program needs no TileLang."""
+    gemm = package.tilelang.compile(kernels.gemm(64, 64, 64, 64, 64, 64), "sim:h200")
+
+    def step(a, b, h, c):
+        gemm(a, b, h)
+        gemm(h, b, c)
+    zeros = np.zeros((64, 64), np.float16)
+    a, b = random(64, 64) * np.float16(0.1), random(64, 64) * np.float16(0.1)
+    program = package.capture(step, (a, b, zeros, zeros.copy()), device="sim:h200")
+    assert program.holes == () and "tensor_map" in program.text
+    package.bundle(program, tmp_path / "gemm.baton")
+    bound = package.Program(tmp_path / "gemm.baton").bind(device="sim:h200")
+    out = bound(a=b, b=a, h=zeros, c=zeros)["c"]
+    h = (b.astype(np.float32) @ a.astype(np.float32)).astype(np.float16)
+    assert near(out, h.astype(np.float32) @ a.astype(np.float32), 1e-2)
+
+
 def test_wrong_arguments():
     gemm = package.tilelang.compile(kernels.gemm(64, 64, 64, 64, 64, 64), "sim:h200")
     a, c = random(64, 64), np.zeros((64, 64), np.float16)
