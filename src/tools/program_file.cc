@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mapped_file.h"
+#include "tools/contents.h"
 #include "tools/extraction.h"
 #include "tools/record_folder.h"
 
@@ -31,13 +32,15 @@ bool is_library(const std::filesystem::path& path) {
   constexpr std::string_view kElf =
       "\x7f"
       "ELF";
-  if (!std::filesystem::is_regular_file(path)) return false;
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
   if (!MappedFile::open(path)->bytes().starts_with(kElf)) return false;
   return library_kernels(path).has_value();
 }
 
 ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& call) {
-  const std::optional<LibraryKernels> kernels = library_kernels(path);
+  std::optional<LibraryKernels> kernels;
+  if (read_contents_or_program(path)) kernels = library_kernels(path);
   if (!kernels) {
     throw error(ErrorCode::kInvalidInput,
                 "{} has no launch metadata, which --function and --arg need; baton "

@@ -80,6 +80,8 @@ class LibraryCall(Case):
         self.refused(2, "its elements are raw (|V2); name their type, as in bf16:raw.npy", "rows_kernel",
                      ["p0=raw.npy", "p1=null", *ROWS])
         self.refused(2, "has no launch metadata", "k", [], library=DATA / "kernels.cu")
+        self.refused(2, "saxpy.toml has no launch metadata", "k", [],
+                     library=ROOT / "examples" / "saxpy" / "saxpy.toml")
         self.refused(2, "p1.box", "map_kernel", ["p0=u8[128]", "p1=f16[64,64]", "grid.x=1", "block.x=1"])
 
 
