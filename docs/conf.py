@@ -1,5 +1,6 @@
 """Settings of the documentation site (scripts/docs)."""
 
+import json
 import os
 import pathlib
 import re
@@ -13,8 +14,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 project = "Baton"
 version = release = ".".join(re.findall(r"#define BATON_VERSION_[A-Z]+ (\d+)",
                                         (ROOT / "include/baton/version.h").read_text()))
-extensions = ["myst_parser", "breathe", "sphinx_copybutton"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "breathe", "sphinx_copybutton"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
+# The tests run the notebooks (python/tests/test_notebooks.py); the site shows what their files hold.
+nb_execution_mode = "off"
 exclude_patterns = ["pictures/README.md"]
 
 html_theme = "furo"
@@ -75,6 +78,15 @@ def rewrite(text, folder):
     return TOKEN.sub(replaced, text)
 
 
+def rewrite_notebook(text, folder):
+    """The links of a notebook's prose; its code and outputs stay."""
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = rewrite("".join(cell["source"]), folder)
+    return json.dumps(notebook)
+
+
 def on_source_read(app, docname, source):
     outside = {target: name for name, target in PROJECT_PAGES.items() if target != "index.md"}
     name = outside.get(f"{docname}.md")
@@ -83,7 +95,9 @@ def on_source_read(app, docname, source):
     elif name:  # the page is a stand-in for a file outside
         source[0] = rewrite((ROOT / "docs" / name).resolve().read_text(encoding="utf-8"), ".")
     else:
-        source[0] = rewrite(source[0], pathlib.Path("docs") / pathlib.Path(docname).parent)
+        is_notebook = str(app.env.doc2path(docname)).endswith(".ipynb")
+        change = rewrite_notebook if is_notebook else rewrite
+        source[0] = change(source[0], pathlib.Path("docs") / pathlib.Path(docname).parent)
 
 
 def setup(app):

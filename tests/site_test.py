@@ -34,6 +34,13 @@ class Site(unittest.TestCase):
                   for name in tree.splitlines() if name and not name.startswith(":")]
         self.assertEqual(sorted(listed), [str(page) for page in pages() if str(page) != "index.md"])
 
+    def test_every_notebook_has_one_place_under_its_page(self):
+        page = (DOCS / "notebooks.md").read_text(encoding="utf-8")
+        tree = re.search(r"^```\{toctree\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+        listed = [name for name in tree.splitlines() if name and not name.startswith(":")]
+        notebooks = [f"notebooks/{path.stem}" for path in (DOCS / "notebooks").glob("*.ipynb")]
+        self.assertEqual(sorted(listed), sorted(notebooks))
+
     def test_no_page_is_too_long(self):
         long = {str(page): count for page in pages() if str(page) not in LISTS
                 and (count := words((DOCS / page).read_text(encoding="utf-8"))) > MOST_WORDS}

@@ -23,7 +23,8 @@ search_packages()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import (cute as cute, numba as numba, triton as triton, tvm_ffi as tvm_ffi,
+    from . import (cute as cute, numba as numba, tilelang as tilelang, triton as triton,
+                   tvm_ffi as tvm_ffi,
                    warp as warp)
     from ._capture import CapturedProgram, capture
     from ._merge import CapturedBuffer
@@ -48,7 +49,7 @@ _LAZY = {
 
 
 # Modules of the package that no other one needs.
-_MODULES = ("cute", "numba", "triton", "tvm_ffi", "warp")
+_MODULES = ("cute", "numba", "tilelang", "triton", "tvm_ffi", "warp")
 
 
 def __getattr__(name: str) -> object:

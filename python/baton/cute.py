@@ -158,7 +158,7 @@ def load(compiled: Any, device: Device | str | None = None) -> dict[str, CuteKer
 
 def _python_name(symbol: str) -> str:
     """"add_kernel" of "kernel_cutlass_add_kernel_tensorptrf32gmemo1__0": what follows says types."""
-    return re.split(r"_tensorptr|_Tensor|__\d+$", symbol[len(_PREFIX):])[0]
+    return re.split(r"_tensorptr|_Tensor|_TiledMMA|__\d+$", symbol[len(_PREFIX):])[0]
 
 
 def _bytes(tensor: Tensor, address: int) -> bytes:

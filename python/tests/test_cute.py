@@ -86,3 +86,22 @@ def test_what_the_installed_version_keeps(baton, monkeypatch, tmp_path):
     a, b, c = np.arange(200, dtype=np.float32), np.ones(200, np.float32), np.zeros(200, np.float32)
     kernels["add_kernel"].launch(a, b, c, 200, grid=2)
     assert np.array_equal(c, a + 1)
+
+
+def test_a_matmul_by_warpgroups(baton, monkeypatch, tmp_path):
+    """The tiled MMA is an argument, too: one byte, whether it accumulates."""
+    monkeypatch.setenv("CUTE_DSL_ARCH", "sm_90a")
+    pytest.importorskip("cutlass.cute", reason="CuTe DSL is not installed")
+    pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.chdir(tmp_path)
+    import cute_kernels
+    compiled = cute_kernels.compile_matmul(128, 192, 128)
+    assert "wgmma.mma_async" in compiled.artifacts.PTX
+    kernel = package.cute.load(compiled, baton.target)["matmul_kernel"]
+    random = np.random.default_rng(0)
+    a = random.standard_normal((128, 128), np.float32).astype(np.float16)
+    b = random.standard_normal((192, 128), np.float32).astype(np.float16)
+    c = np.zeros((128, 192), np.float16)
+    kernel.launch(bytes(1), a, b, c, grid=(2, 3), shared=2 * 64 * 64 * 2)
+    want = a.astype(np.float32) @ b.astype(np.float32).T
+    assert np.allclose(c.astype(np.float32), want, rtol=2e-3, atol=2e-3)

@@ -296,6 +296,19 @@ def test_triton_descriptors_clusters_and_pdl(baton, torch, tutorials):
     assert torch.equal(out, 3 * x)
 
 
+def test_tilelang(baton, torch):
+    """wgmma and TMA as TileLang emits them, compiled by NVRTC."""
+    pytest.importorskip("tilelang", reason="TileLang is not installed")
+    if torch.cuda.get_device_capability() != (9, 0):
+        pytest.skip("TileLang emits wgmma for compute capability 9.0")
+    import tilelang_kernels
+    gemm = baton_package.tilelang.compile(tilelang_kernels.gemm(256, 192, 256, 64, 64, 64), "cuda:0")
+    a, b = torch.randn(256, 256, device="cuda").half(), torch.randn(256, 192, device="cuda").half()
+    c = torch.zeros(256, 192, device="cuda").half()
+    gemm(a, b, c)
+    assert torch.allclose(c.float(), a.float() @ b.float(), rtol=1e-2, atol=1e-1)
+
+
 def test_a_capture_of_torch_tensors(baton, torch, tutorials, tmp_path):
     import triton
 

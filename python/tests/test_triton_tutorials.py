@@ -14,10 +14,12 @@ from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def on_device(monkeypatch, tmp_path):
+def on_device(request, monkeypatch, tmp_path):
+    """Tests with schedules look for races inside of grids, too."""
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     torch.manual_seed(0)
-    with package.triton.on("sim:h200"):
+    schedule = getattr(request.node, "callspec", None) and request.node.callspec.params.get("schedule")
+    with package.triton.on("sim:h200", schedule=schedule, races=schedule is not None):
         yield
 
 
@@ -53,6 +55,39 @@ def test_layer_norm():
     assert near(dx, x.grad, 1e-4) and near(dw, w.grad, 1e-4) and near(db, b.grad, 1e-4)
 
 
+def test_softmax():
+    x = torch.randn(13, 300)
+    out = torch.empty_like(x)
+    kernels.softmax[(4,)](x, out, x.stride(0), out.stride(0), 13, 300, BLOCK=512, STAGES=2)
+    assert torch.allclose(out, torch.softmax(x, 1), atol=1e-6)
+
+
+def test_matmul_in_groups():
+    a, b = torch.randn(100, 72).half(), torch.randn(72, 70).half()
+    c = torch.empty(100, 70).half()
+    kernels.matmul_in_groups[(4 * 3,)](a, b, c, 100, 70, 72, BM=32, BN=32, BK=32, GROUP=3)
+    assert near(c, torch.nn.functional.leaky_relu(a.float() @ b.float(), 0.01))
+
+
+@pytest.mark.parametrize("schedule", ["serial", "reverse", "random:1"])
+def test_layer_norm_backward_with_locks(schedule):
+    x = torch.randn(10, 200, requires_grad=True)
+    w, b = torch.randn(200, requires_grad=True), torch.randn(200, requires_grad=True)
+    want = torch.nn.functional.layer_norm(x, (200,), w, b, 1e-5)
+    dout = torch.randn(10, 200)
+    want.backward(dout)
+    mean = x.detach().mean(1)
+    rstd = 1 / torch.sqrt(x.detach().var(1, unbiased=False) + 1e-5)
+    groups, dx = 3, torch.empty(10, 200)
+    parts = torch.empty(2, groups, 200)
+    locks, sums = torch.zeros(2 * groups, dtype=torch.int32), torch.empty(2, 200)
+    kernels.layer_norm_backward_locked[(10,)](dout, x, w, mean, rstd, dx, parts[0], parts[1], locks,
+                                              200, GROUPS=groups, BLOCK=256)
+    kernels.layer_norm_backward_sums[(2,)](parts[0], parts[1], sums[0], sums[1], groups, 200, BM=4,
+                                           BN=128)
+    assert near(dx, x.grad, 1e-4) and near(sums[0], w.grad, 1e-4) and near(sums[1], b.grad, 1e-4)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 def test_attention(causal):
     heads, T, D = 2, 64, 32
@@ -79,6 +114,46 @@ def test_persistent_matmul_with_descriptors():
         TensorDescriptor.from_tensor(a, [32, 32]), TensorDescriptor.from_tensor(b, [32, 32]),
         TensorDescriptor.from_tensor(c, [32, 32]), 64, 48, 96, PROGRAMS=3, BM=32, BN=32, BK=32)
     assert near(c, a.float() @ b.float().T)
+
+
+@pytest.mark.parametrize("schedule", ["serial", "reverse"])
+def test_persistent_matmul_with_descriptors_of_the_kernel(schedule):
+    """Each program makes its descriptors in global scratch; the last blocks are cut at the edges."""
+    a, b = torch.randn(80, 96).half(), torch.randn(40, 96).half()
+    c = torch.zeros(80, 40).half()
+    kernels.persistent_matmul_device[(3,)](a, b, c, 80, 40, 96, PROGRAMS=3, BM=32, BN=32, BK=32)
+    assert near(c, a.float() @ b.float().T)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_descriptors_of_the_kernel_in_other_types(dtype):
+    a, b = torch.randn(64, 64).to(dtype), torch.randn(64, 64).to(dtype)
+    c = torch.zeros(64, 64).half()
+    kernels.persistent_matmul_device[(2,)](a, b, c, 64, 64, 64, PROGRAMS=2, BM=64, BN=64, BK=32)
+    assert near(c, a.float() @ b.float().T, 2e-2)
+
+
+def test_grouped_matmul():
+    """Sizes and addresses of the groups are in memory of the device."""
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    blocks = {"BM": 64, "BN": 32, "BK": 32}
+    kernel = package.triton.load(triton.compile(ASTSource(
+        kernels.grouped_matmul,
+        {"a_ptrs": "*i64", "b_ptrs": "*i64", "c_ptrs": "*i64", "sizes_ptr": "*i32", "groups": "i32",
+         "PROGRAMS": "constexpr", "BM": "constexpr", "BN": "constexpr", "BK": "constexpr"},
+        {"PROGRAMS": 4, **blocks}), target=GPUTarget("cuda", 90, 32)), "sim:h200")
+    sizes = [(64, 64, 64), (100, 40, 96), (8, 72, 32)]
+    a, b, c = [], [], []
+    for M, N, K in sizes:
+        a.append(package.array(torch.randn(M, K).half(), "sim:h200"))
+        b.append(package.array(torch.randn(N, K).half(), "sim:h200"))
+        c.append(package.zeros((M, N), "f16", "sim:h200"))
+    tables = [torch.tensor([each.address for each in group]) for group in (a, b, c)]
+    kernel[4](*tables, torch.tensor(sizes, dtype=torch.int32), len(sizes))
+    for left, right, got in zip(a, b, c):
+        want = left.numpy().astype("f4") @ right.numpy().astype("f4").T
+        assert near(torch.from_numpy(got.numpy()), torch.from_numpy(want))
 
 
 def test_host_descriptors_of_parts_of_tensors():

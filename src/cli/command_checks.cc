@@ -129,6 +129,9 @@ Command checked_run(const RawOptions& raw) {
   command.verbose = raw.verbose;
   command.strict = raw.strict;
   command.outputs = parse_assignments("--output", raw.outputs, "FILE.npy");
+  if (!raw.function.empty() || !raw.call_arguments.empty()) {
+    command.call = {raw.function, parse_assignments("--arg", raw.call_arguments, "VALUE")};
+  }
   command.expected = parse_expected(raw.expected);
   constexpr std::string_view kTolerance = "a number of at least 0";
   if (!raw.rtol.empty()) command.rtol = parse_real("--rtol", raw.rtol, true, kTolerance);

@@ -99,7 +99,13 @@ Options tune_options() {
 Options run_options() {
   return joined(
       {running("Run K times; the first run is compared"),
-       {{"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
+       {{"--function", "NAME", "Call a function of a library that TVM or TileLang exported",
+         &Raw::function},
+        {"--arg", "NAME=VALUE",
+         "Pass an argument to the function: p0=x.npy, p1=f32[64,32] (zeros), p2=3, grid.x=4, "
+         "p0.box=16,16",
+         &Raw::call_arguments, kFile},
+        {"--output", "NAME=FILE.npy", "Save a buffer", &Raw::outputs, kFile},
         {"--expect", "NAME=FILE.npy|DIR",
          "Compare a buffer, or all outputs of which a folder has a file", &Raw::expected, kFile},
         {"--rtol", "R", "Relative tolerance of --expect; default by dtype", &Raw::rtol},

@@ -73,6 +73,9 @@ std::vector<CommandRow> make_table() {
         {"Compare an output with a reference", "baton run p.toml --expect y=y.npy"},
         {"Give inputs and symbols, and save an output",
          "baton run p.toml --set N=4096 --input x=x.npy --output y=y.npy"},
+        {"Call a function that TVM or TileLang exported",
+         "baton run k.so --function scale --arg p0=x.npy --arg p1=64 --arg grid.x=1 --arg "
+         "block.x=64"},
         {"See all buffers after each step", "baton run p.toml --dump steps"},
         {"Find where a NaN comes from", "baton run p.toml --find-nan"},
         {"Let kernels overlap that have no PDL", "baton run p.toml --rewrite loads"},

@@ -15,6 +15,7 @@
 #include "baton/schedule.h"
 #include "tools/comparison.h"
 #include "tools/exec_environment.h"
+#include "tools/library_program.h"
 #include "tools/program_arrays.h"
 #include "tools/step_choice.h"
 #include "tools/trust.h"
@@ -40,6 +41,7 @@ struct RunCommand {
   bool verbose = false;  // lists the steps of a run that faulted
   bool strict = false;   // a warning is status 1
   std::filesystem::path program;
+  std::optional<tools::LibraryCall> call;  // `program` is a library then
   std::optional<std::string> device;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   tools::TrustedFiles trusted;

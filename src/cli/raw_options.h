@@ -17,11 +17,11 @@ struct RawOptions {
   std::string device, rtol, atol, repeat, executor, pdl, rewrite, schedule, schedules, races, seed,
       timeout;
   std::string trace, keep, dump, until, output, arch, extract, kernel, depfile, key, tvm_library;
-  std::string budget, baseline, limit, plot, html, sarif, junit;
+  std::string budget, baseline, function, limit, plot, html, sarif, junit;
   std::string memory, from, json_file, log_file, error_status, suppressions;
   std::vector<std::string> files;  // arguments, where a command takes several
-  std::vector<std::string> set, inputs, outputs, expected, entries,
-      trusted;                    // options that may be repeated
+  std::vector<std::string> set, inputs, outputs, expected, entries, trusted,
+      call_arguments;             // options that may be repeated
   std::vector<std::string> rest;  // all behind "--"
 };
 

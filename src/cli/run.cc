@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -111,7 +112,10 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
-  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
+  const tools::ProgramFile named =
+      command.call || tools::is_library(command.program)
+          ? tools::open_library(command.program, command.call.value_or(tools::LibraryCall()))
+          : tools::open_program(command.program, command.trusted);
   const Program& program = named.program;
   *record.sources = tools::SourceLines(program);
   output.use_sources(record.sources);
@@ -121,6 +125,8 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   bindings.seed = command.seed;
   using tools::Serves;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, Serves::kInputs);
+  std::ranges::move(tools::read_arrays(program, "--arg", named.inputs, Serves::kInputs),
+                    std::back_inserter(bindings.inputs));
   // What the program expects of a whole run says nothing of a part.
   tools::Expected expected = {tools::read_expected(program, command.expected, !command.until),
                               command.rtol, command.atol};

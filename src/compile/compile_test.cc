@@ -250,6 +250,16 @@ TEST_F(Compile, QuotesAndFoldersResolveFromTheSource) {
   EXPECT_EQ(read_facts(compiled(source).ptx).kernels.size(), 1u);
 }
 
+// CUTLASS names CUDA's headers by the folder that has them from CUDA 13 on.
+TEST_F(Compile, CudasHeadersByTheirOtherNames) {
+  const Compiled made = compiled(R"(
+    #include <cstdint>
+    #include <cccl/cuda/std/cstdint>
+    #include <cccl/cuda/std/climits>
+    __global__ void k(std::uint64_t* p) { *p = ULONG_MAX; })");
+  EXPECT_NE(read_facts(made).kernel("_Z1kPm"), nullptr);
+}
+
 TEST_F(Compile, ACompilerThatIsMissingIsNamed) {
   setenv("BATON_NVRTC", "/nonexistent/libnvrtc.so", 1);
   const Error error = refusal(Source::from_text(kSaxpy));

@@ -31,6 +31,6 @@ inline constexpr std::string_view kHiddenCall = "::baton_hidden_host_code();";
 inline constexpr std::string_view kCubHeader = "baton_cub.h";
 // Of the names of CUDA's own headers that Baton gives in another form; no header of the user takes
 // their place.
-inline constexpr std::string_view kCudaPrefix = "cuda";
+inline constexpr std::string_view kCudaPrefixes[] = {"cuda", "cccl/"};
 
 }  // namespace baton::compiler

@@ -78,7 +78,9 @@ Request make_request(const Source& source, const CompileOptions& options, bool i
   std::vector<std::string_view> standard;
   for (const EmbeddedHeader& header : embedded_headers()) {
     const std::string_view name = header.name;
-    if (!name.starts_with(kCudaPrefix)) standard.push_back(name);
+    const bool is_of_cuda = std::ranges::any_of(
+        kCudaPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+    if (!is_of_cuda) standard.push_back(name);
   }
   request.program_name = program_name(source, request.parsed.directory);
   request.text = whole_text(source, request.program_name);

@@ -65,7 +65,9 @@ int address_of(const Instruction& i, std::size_t number) {
 }
 
 // Strong operations (PTX ISA, "Memory Consistency Model") whose scope holds threads of other grids.
+// Copies are weak, also where they release what they wrote (tensormap.cp_fenceproxy).
 bool is_strong(const Instruction& i, const Form& form) {
+  if (form.access == Form::Access::kCopy) return false;
   if (i.has("cta") || i.has("cluster")) return false;
   if (form.kind == Form::Kind::kAtomic) return true;
   for (const char* order : {"volatile", "relaxed", "acquire", "release", "mmio"}) {

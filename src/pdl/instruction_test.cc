@@ -107,6 +107,22 @@ TEST(Instruction, ACopyCountsForItsGlobalSide) {
   EXPECT_EQ(odd.address, -1);
 }
 
+TEST(Instruction, ChangesOfTensorMapsAreWeakAccesses) {
+  const Shape change =
+      shape("tensormap", {"replace", "tile", "global_address", "global", "b1024", "b64"}, 0);
+  EXPECT_EQ(change.kind, Kind::kAtomic) << "reads and writes";
+  EXPECT_EQ(change.space, Space::kGlobal);
+  EXPECT_FALSE(change.strong);
+  const Shape copy = shape("tensormap",
+                           {"cp_fenceproxy", "global", "shared::cta", "tensormap::generic",
+                            "release", "gpu", "sync", "aligned"},
+                           0);
+  EXPECT_EQ(copy.kind, Kind::kStore);
+  EXPECT_EQ(copy.space, Space::kGlobal);
+  EXPECT_EQ(copy.address, 0);
+  EXPECT_FALSE(copy.strong) << "its release is behind it";
+}
+
 TEST(Instruction, AnUnknownFormReadsAndWritesAndOrders) {
   const Shape store = shape("frobnicate", {"global", "u32"}, 0);
   EXPECT_EQ(store.kind, Kind::kAtomic);

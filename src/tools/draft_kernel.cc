@@ -10,6 +10,7 @@
 #include "image/ptx_reach.h"
 #include "image/ptx_use.h"
 #include "tools/basics.h"
+#include "tools/parameter_role.h"
 
 namespace baton::tools {
 namespace {
@@ -42,13 +43,6 @@ KernelUse use_of(const KernelFile& file, const KernelFacts& kernel) {
   const ptx::Function* const function = module->function(kernel.name);
   if (function == nullptr || !function->has_body) return {};
   return {image::param_uses(*function), image::PtxReach(*module).from(*function)};
-}
-
-std::string_view role_of(const ParamFacts& param, const image::ParamUse* use) {
-  if (param.read_only) return "input";
-  if (use == nullptr || (!use->reads && !use->writes)) return "inout";
-  if (!use->writes) return "input";
-  return use->reads ? "inout" : "output";
 }
 
 std::string buffer_line(const std::string& name, const ParamFacts& param,

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/mapped_file.h"
+#include "tools/contents.h"
 #include "tools/extraction.h"
 #include "tools/record_folder.h"
 
@@ -19,11 +21,34 @@ ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& 
   }
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);
-    return {Program::from_file(path), std::nullopt};
+    return {Program::from_file(path)};
   }
   Bundle bundle = Bundle::open(path, checks_of(trusted, Verify::kIndex));
   Program program = bundle.program();
   return {std::move(program), std::move(bundle)};
+}
+
+bool is_library(const std::filesystem::path& path) {
+  constexpr std::string_view kElf =
+      "\x7f"
+      "ELF";
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(path, failed)) return false;
+  if (!MappedFile::open(path)->bytes().starts_with(kElf)) return false;
+  return library_kernels(path).has_value();
+}
+
+ProgramFile open_library(const std::filesystem::path& path, const LibraryCall& call) {
+  std::optional<LibraryKernels> kernels;
+  if (read_contents_or_program(path)) kernels = library_kernels(path);
+  if (!kernels) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} has no launch metadata, which --function and --arg need; baton "
+                "inspect {} shows what it is",
+                path.string(), path.string());
+  }
+  LibraryProgram made = library_program(path.string(), *kernels, call);
+  return {.program = std::move(made.program), .inputs = std::move(made.inputs)};
 }
 
 Executable ProgramFile::prepare(const Device& device, const PrepareOptions& options,

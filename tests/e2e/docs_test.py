@@ -13,7 +13,7 @@ from page_runner import Page
 # Pages whose files are examples of the repository: what a reader has in the folder beforehand.
 FOLDERS = {
     "docs/bundles.md": [("examples/saxpy", "examples/saxpy")],
-    "docs/cli-run.md": [("tests/e2e/pages/cli-run", "")],
+    "docs/cli-run.md": [("tests/e2e/pages/cli-run", ""), ("tests/golden/metadata", "tests/golden/metadata")],
     "docs/metadata.md": [("tests/golden/metadata", "tests/golden/metadata")],
     "docs/pdl.md": [("examples/decode_layer", "")],
     "docs/pdl-rewrite.md": [("tests/e2e/pages/pdl-rewrite", "")],

@@ -55,6 +55,12 @@ std::function<std::string(const Request&)> always(std::string_view what) {
 const std::vector<Hint>& hints() {
   static const std::vector<Hint> all = {
       {{"open source file"}, searched_folders},
+      {{"open source file \"crt/"},
+       [](const Request&) {
+         return std::string(
+             "CUDA's folder crt is in a Python package of its own: pip install nvidia-cuda-crt, of "
+             "the version of nvidia-cuda-runtime");
+       }},
       {{"unrecognized token"}, marked_headers},
       {{"namespace \"std\" has no member"},
        always("headers of the host's C++ library (<string>, <vector>, <iostream> and the like) may "

@@ -214,3 +214,93 @@ REDUCE(min)
 REDUCE(max)
 REDUCE(inc)
 REDUCE(xor)
+
+// A tensor map as a kernel makes it: the innermost dimension first.
+struct Description {
+  unsigned long long address;
+  unsigned long long strides[4];  // in bytes, of the dimensions from 1 on
+  unsigned extents[5];
+  unsigned box[5];
+  unsigned steps[5];
+  unsigned rank;
+  // By the numbers of tensormap.replace.
+  unsigned type, swizzle, fill;
+};
+
+#define REPLACE(field, bits, constraint, value)                                               \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b" #bits " [%0], %1;" ::"r"( \
+                   shared_address(map)),                                                      \
+               constraint(value)                                                              \
+               : "memory")
+#define REPLACE_AT(field, bits, constraint, ordinal, value)                        \
+  asm volatile("tensormap.replace.tile." field ".shared::cta.b1024.b" #bits         \
+               " [%0], " #ordinal ", %1;" ::"r"(shared_address(map)), constraint(value) \
+               : "memory")
+#define REPLACE_IF(field, value, number) \
+  if ((value) == number) REPLACE(field, 32, "n", number)
+
+__device__ void describe(TensorMap* map, const Description& d) {
+  REPLACE("global_address", 64, "l", d.address);
+  REPLACE("rank", 32, "r", d.rank - 1);
+#define DIMENSION(k)                                              \
+  if (k < d.rank) {                                               \
+    REPLACE_AT("box_dim", 32, "r", k, d.box[k]);                  \
+    REPLACE_AT("global_dim", 32, "r", k, d.extents[k]);           \
+    REPLACE_AT("element_stride", 32, "r", k, d.steps[k]);         \
+  }
+  DIMENSION(0)
+  DIMENSION(1)
+  DIMENSION(2)
+  DIMENSION(3)
+  DIMENSION(4)
+#define STRIDE(k) \
+  if (k + 1 < d.rank) REPLACE_AT("global_stride", 64, "l", k, d.strides[k]);
+  STRIDE(0)
+  STRIDE(1)
+  STRIDE(2)
+  STRIDE(3)
+  REPLACE_IF("elemtype", d.type, 0);
+  REPLACE_IF("elemtype", d.type, 1);
+  REPLACE_IF("elemtype", d.type, 2);
+  REPLACE_IF("elemtype", d.type, 3);
+  REPLACE_IF("elemtype", d.type, 4);
+  REPLACE_IF("elemtype", d.type, 5);
+  REPLACE_IF("elemtype", d.type, 6);
+  REPLACE_IF("elemtype", d.type, 7);
+  REPLACE_IF("elemtype", d.type, 9);
+  REPLACE_IF("elemtype", d.type, 10);
+  REPLACE("interleave_layout", 32, "n", 0);
+  REPLACE_IF("swizzle_mode", d.swizzle, 0);
+  REPLACE_IF("swizzle_mode", d.swizzle, 1);
+  REPLACE_IF("swizzle_mode", d.swizzle, 2);
+  REPLACE_IF("swizzle_mode", d.swizzle, 3);
+  REPLACE_IF("fill_mode", d.fill, 0);
+  REPLACE_IF("fill_mode", d.fill, 1);
+}
+
+// Every block makes a map of `d`, from zeros or from `other`, and copies by it: `coordinates` of
+// block 1 are those of block 0 plus `step` in the outermost dimension.
+extern "C" __global__ void load_by_made_map(const __grid_constant__ TensorMap other, Description d,
+                                            bool from_zeros, TensorMap* maps, Byte* out,
+                                            unsigned bytes, Coordinates coordinates, int step) {
+  __shared__ alignas(128) TensorMap fresh;
+  if (threadIdx.x < 32) {
+    auto* words = reinterpret_cast<unsigned*>(&fresh);
+    words[threadIdx.x] =
+        from_zeros ? 0 : reinterpret_cast<const unsigned*>(&other)[threadIdx.x];
+    __syncwarp();
+    if (threadIdx.x == 0) describe(&fresh, d);
+    __syncwarp();
+    asm volatile(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+        "[%0], [%1], 128;" ::"l"(__cvta_generic_to_global(maps + blockIdx.x)),
+        "r"(shared_address(&fresh))
+        : "memory");
+  }
+  __syncthreads();
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(maps + blockIdx.x)
+               : "memory");
+  coordinates.at[d.rank - 1] += step * static_cast<int>(blockIdx.x);
+  load_whole(maps + blockIdx.x, out + blockIdx.x * bytes, static_cast<int>(d.rank), bytes,
+             coordinates, 0);
+}

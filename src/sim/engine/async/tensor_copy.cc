@@ -10,7 +10,7 @@
 
 #include "sim/engine/async/acquired_maps.h"
 #include "sim/engine/async/async_copy.h"
-#include "sim/engine/judge/lane_access.h"
+#include "sim/engine/async/tensor_map_change.h"
 #include "sim/engine/memory/address.h"
 #include "sim/engine/run/warp.h"
 
@@ -18,7 +18,6 @@ namespace baton::sim {
 namespace {
 
 constexpr std::uint32_t kTileAlignment = 128;  // in shared memory
-constexpr std::uint32_t kMapAlignment = 64;
 
 const Insn* bad_tensor_copy(Exec* x, const Insn* i, int lane, const std::string& message) {
   return fault(x, i, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION, driver::FindingKind::kBadCopy, message);
@@ -36,6 +35,11 @@ std::optional<TileMap> map_of(Exec* x, const Insn* i, int lane, std::uint64_t ad
     bad_tensor_copy(
         x, i, lane,
         fmt::format("takes a tensor of {} dimensions, the map has {}", rank, map->rank));
+    return std::nullopt;
+  }
+  if (const std::string flaw = flaw_of(*map); !flaw.empty()) {
+    bad_tensor_copy(x, i, lane,
+                    fmt::format("cannot use the tensor map at {:#x}: {}", address, flaw));
     return std::nullopt;
   }
   return map;
@@ -173,14 +177,7 @@ std::optional<TensorMapBytes> read_map_bytes(Exec* x, const Insn* i, int lane,
                     address));
     return std::nullopt;
   }
-  TensorMapBytes bytes;
-  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kMapAlignment) {
-    if (!load_lane(x, i, lane, Space::kGeneric, address + at, bytes.data() + at, kMapAlignment,
-                   LoadKind::kWeak)) {
-      return std::nullopt;
-    }
-  }
-  return bytes;
+  return load_map_bytes(x, i, lane, address);
 }
 
 const Insn* op_tensor_copy(Exec* x, const Insn* i) {

@@ -4,10 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace baton::sim {
 
 inline constexpr std::size_t kMaxTensorRank = 5;
+
+// The limits of cuTensorMapEncodeTiled (CUDA 13.0 driver API), which tensormap.replace shares.
+inline constexpr std::uint64_t kMaxTensorExtent = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kMaxTensorStride = std::uint64_t{1} << 40;  // exclusive
+inline constexpr std::uint32_t kMaxTensorBox = 256;
+inline constexpr std::uint32_t kMaxElementStride = 8;
 
 // The element types, by the numbers of CUtensorMapDataType.
 enum class TensorType : std::uint8_t {
@@ -26,8 +33,12 @@ enum class TensorType : std::uint8_t {
   kTF32Ftz
 };
 
+// In bytes.
+std::uint32_t size_of(TensorType type);
+
 // What the 128 opaque bytes of a tensor map hold on the simulated GPU: what cuTensorMapEncodeTiled
-// was given, without interleaving; lists with the innermost dimension first. A plain value.
+// or tensormap.replace was given, without interleaving; lists with the innermost dimension first. A
+// plain value.
 struct TileMap {
   template <typename T>
   using List = std::array<T, kMaxTensorRank>;
@@ -52,8 +63,12 @@ inline constexpr std::size_t kTensorMapBytes = 128;
 using TensorMapBytes = std::array<std::byte, kTensorMapBytes>;
 
 TensorMapBytes pack(const TileMap& map);
-// Nothing where the bytes are no tensor map of a simulated GPU, or one that something wrote into:
-// what comes back has sizes and numbers that a map can have.
+// Nothing where the bytes are no tensor map of a simulated GPU, or one that something wrote into.
+// Kernels may have left fields that no copy can use: see flaw_of.
 std::optional<TileMap> unpack_tensor_map(const TensorMapBytes& bytes);
+
+// Why no copy can use the map, such as "its box has 0 elements in dimension 1: 1 to 256 are
+// possible"; empty where copies can.
+std::string flaw_of(const TileMap& map);
 
 }  // namespace baton::sim

@@ -180,6 +180,10 @@ class Lowering {
   void store_bulk();
   SlotId generic_address(const ptx::InstructionOperand& operand, Space space);
 
+  // lower_tensor_map.cc
+  void replace_tensor_map();
+  void publish_tensor_map();
+
   // lower_matrix.cc
   struct MatrixWords {
     MmaForm form;

@@ -23,12 +23,6 @@ MemoryOrder take_order(Modifiers& m) {
       m.take_one_of({"relaxed", "acquire", "release", "acq_rel"}).value_or(0));
 }
 
-MemoryScope take_scope(Modifiers& m) {
-  const auto scope = m.take_one_of({"cta", "cluster", "gpu", "sys"});
-  if (!scope || *scope > 1) return MemoryScope::kDevice;
-  return *scope == 0 ? MemoryScope::kBlock : MemoryScope::kCluster;
-}
-
 }  // namespace
 
 Space Lowering::take_space(Modifiers& m) const {
@@ -225,7 +219,7 @@ void Lowering::access(bool is_store) {
   const bool has_order = insn_->has("relaxed") || insn_->has("acquire") || insn_->has("release");
   spec.strong = spec.strong || m.take("mmio") || has_order;
   const MemoryOrder order = take_order(m);
-  const MemoryScope scope = take_scope(m);
+  const MemoryScope scope = m.take_scope();
   const bool cached_policy = insn_->has("L2::cache_hint");
   const bool noncoherent = !is_store && insn_->has("nc");
   m.drop_hints();
@@ -312,7 +306,7 @@ void Lowering::atomic() {
   AtomSpec spec;
   spec.returns = insn_->opcode == "atom";
   spec.order = take_order(m);
-  spec.scope = take_scope(m);
+  spec.scope = m.take_scope();
   const bool has_policy = insn_->has("L2::cache_hint");
   m.drop_hints();
   spec.ftz = m.take("ftz");
@@ -441,7 +435,7 @@ void Lowering::fence() {
   }
   const bool of_mbarriers = m.take("mbarrier_init");
   m.take_one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-  const MemoryScope scope = take_scope(m);
+  const MemoryScope scope = m.take_scope();
   m.take_one_of({"gl"});
   m.take_one_of({"sc", "acq_rel", "acquire", "release"});
   m.finish();

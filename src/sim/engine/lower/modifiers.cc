@@ -151,6 +151,12 @@ Rounding Modifiers::take_rounding() {
   return Rounding::kNone;
 }
 
+MemoryScope Modifiers::take_scope() {
+  const auto scope = take_one_of({"cta", "cluster", "gpu", "sys"});
+  if (!scope || *scope > 1) return MemoryScope::kDevice;
+  return *scope == 0 ? MemoryScope::kBlock : MemoryScope::kCluster;
+}
+
 void Modifiers::drop_hints() {
   for (std::string_view hint : kHints) take(hint);
 }

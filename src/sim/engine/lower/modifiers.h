@@ -39,6 +39,7 @@ class Modifiers {
   std::optional<Type> take_type();
   Type need_type();
   Rounding take_rounding();
+  MemoryScope take_scope();  // the device's where there is none
   // Drops what only hints at performance or at memory order that sequential consistency covers.
   void drop_hints();
   void finish() const;  // throws Unsupported where something is left
