@@ -82,6 +82,7 @@ Command checked_exec(const RawOptions& raw) {
 Command checked_record(const RawOptions& raw) {
   RecordCommand command;
   command.device = raw.device;
+  command.contents = raw.contents;
   command.program = raw.rest;
   if (!raw.json_file.empty()) command.json_file = raw.json_file;
   if (!raw.timeout.empty()) {

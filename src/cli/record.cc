@@ -46,7 +46,8 @@ int record(const RecordCommand& command, Output& output, const std::atomic<bool>
   if (command.timeout) limit.emplace(*command.timeout);
   tools::ProcessEnd end;
   try {
-    end = tools::record_program(driver, command.output, command.program, limit, interrupt);
+    end = tools::record_program(driver, command.output, command.program, command.contents,
+                                limit, interrupt);
   } catch (...) {
     // Nothing ran.
     std::error_code ignored;

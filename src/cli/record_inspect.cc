@@ -49,6 +49,9 @@ CallCounts counts_of(const record::ProcessRecord& process) {
       case record::EventKind::kName:
       case record::EventKind::kImage:
       case record::EventKind::kRemark:
+      case record::EventKind::kContents:
+      case record::EventKind::kStructure:
+      case record::EventKind::kVariable:
         break;
     }
   }

@@ -43,6 +43,14 @@ std::optional<std::size_t> body_bytes(EventKind kind, std::string_view body) {
       const auto note = read<FunctionNote>(body);
       return sizeof note + std::size_t{note.params} * sizeof(ParamNote);
     }
+    case EventKind::kContents:
+      return sizeof(ContentsNote);
+    case EventKind::kStructure: {
+      if (body.size() < sizeof(StructureNote)) return sizeof(StructureNote);
+      return sizeof(StructureNote) + std::size_t{read<StructureNote>(body).bytes};
+    }
+    case EventKind::kVariable:
+      return sizeof(VariableNote);
   }
   return std::nullopt;
 }
@@ -64,11 +72,11 @@ class EventReader {
                   sizeof(RecordHeader), bytes.size());
     }
     const auto header = read<RecordHeader>(bytes);
-    if (header.version != kVersion) {
+    if (header.version < kOldestVersion || header.version > kVersion) {
       throw error(ErrorCode::kInvalidInput,
-                  "{} is of version {} of the format of records, this Baton reads version {}; "
-                  "record again, or take the Baton that recorded it",
-                  name_, header.version, kVersion);
+                  "{} is of version {} of the format of records, this Baton reads versions {} to "
+                  "{}; record again, or take the Baton that recorded it",
+                  name_, header.version, kOldestVersion, kVersion);
     }
     if (header.header_bytes < sizeof(RecordHeader) || header.chunk_bytes <= sizeof(ChunkHeader)) {
       throw error(ErrorCode::kInvalidInput,
@@ -240,6 +248,18 @@ RecordedFunction function_of(const RecordedEvent& event) {
 
 ImageNote image_of(const RecordedEvent& event) {
   return read<ImageNote>(event.body);
+}
+
+ContentsNote contents_of(const RecordedEvent& event) {
+  return read<ContentsNote>(event.body);
+}
+
+VariableNote variable_of(const RecordedEvent& event) {
+  return read<VariableNote>(event.body);
+}
+
+std::string_view structure_of(const RecordedEvent& event) {
+  return event.body.substr(sizeof(StructureNote), read<StructureNote>(event.body).bytes);
 }
 
 ProcessRecord read_events(std::string bytes, const std::string& name) {

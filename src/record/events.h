@@ -51,7 +51,11 @@ struct RecordedFunction {
 };
 RecordedFunction function_of(const RecordedEvent& event);  // a kFunction
 
-ImageNote image_of(const RecordedEvent& event);  // a kImage
+ImageNote image_of(const RecordedEvent& event);        // a kImage
+ContentsNote contents_of(const RecordedEvent& event);  // a kContents
+VariableNote variable_of(const RecordedEvent& event);  // a kVariable
+// The bytes of a kStructure.
+std::string_view structure_of(const RecordedEvent& event);
 
 struct ProcessRecord {
   std::string file;

@@ -154,8 +154,29 @@ TEST(Events, OtherFilesAndVersionsAreRefused) {
   EXPECT_THAT(message("BATON"), HasSubstr("not a file of a record"));
   EXPECT_THAT(message("BATONREC"), HasSubstr("truncated"));
   EventFile file;
-  file.bytes_[8] = 2;
-  EXPECT_THAT(message(file.bytes_), HasSubstr("version 2"));
+  file.bytes_[8] = 1;
+  EXPECT_EQ(message(file.bytes_), "") << "records of before are read";
+  for (const char version : {0, 3}) {
+    file.bytes_[8] = version;
+    EXPECT_THAT(message(file.bytes_), HasSubstr("version " + std::to_string(version)));
+  }
+}
+
+TEST(Events, WhatBelongsToTheNextCall) {
+  EventFile file;
+  file.chunk(1);
+  file.add(EventKind::kContents, 0, 1, bytes_of(ContentsNote{64, 16}));
+  file.add(EventKind::kStructure, 0, 2, std::string(bytes_of(StructureNote{0, 4})) + "abcd");
+  file.add(EventKind::kVariable, 0, 3, bytes_of(VariableNote{4096, 8, 7}), "factor");
+  file.add(EventKind::kStructure, 0, 4, std::string(bytes_of(StructureNote{0, 5000})) + "abcd");
+  const ProcessRecord record = read_events(file.bytes_, "f");
+  EXPECT_THAT(record.damage, HasSubstr("an event of the kind 8"));
+  ASSERT_EQ(record.events.size(), 3U);
+  EXPECT_EQ(contents_of(record.events[0]).offset, 64U);
+  EXPECT_EQ(contents_of(record.events[0]).bytes, 16U);
+  EXPECT_EQ(structure_of(record.events[1]), "abcd");
+  EXPECT_EQ(variable_of(record.events[2]).module, 7U);
+  EXPECT_EQ(record.events[2].text, "factor");
 }
 
 }  // namespace

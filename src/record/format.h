@@ -10,7 +10,9 @@
 namespace baton::record {
 
 inline constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'R', 'E', 'C'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
+// The oldest version that is read: it lacks the kinds of events from kContents on.
+inline constexpr std::uint32_t kOldestVersion = 1;
 inline constexpr std::uint32_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kChunkBytes = 256 * 1024;
 inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
@@ -18,6 +20,7 @@ inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 inline constexpr const char* kManifest = "record.json";
 inline constexpr const char* kImages = "images";
 inline constexpr const char* kEventsEnding = ".events";
+inline constexpr const char* kContentsEnding = ".contents";
 
 // The first bytes of a file of events: one process. Chunks of `chunk_bytes` follow the header.
 struct RecordHeader {
@@ -49,8 +52,11 @@ enum class EventKind : std::uint16_t {
   kImage = 4,     // ImageNote, then text: what loaded
   kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
   kRemark = 6,    // text: what the record lacks, and why
+  // Of the next call of the same thread:
+  kContents = 7,   // ContentsNote: what it brings from the host
+  kStructure = 8,  // StructureNote, then the bytes that a parameter points to
+  kVariable = 9,   // VariableNote, then text: the name of a variable of a module
 };
-inline constexpr std::uint16_t kEventKinds = 6;
 
 // The result of a call that has not returned.
 inline constexpr std::int32_t kNotReturned = -1;
@@ -101,6 +107,24 @@ struct FunctionNote {
 
 struct ParamNote {
   std::uint32_t offset, size;
+};
+
+// The bytes that a copy takes from the host, its rows one behind the other. They are in the file
+// with kContentsEnding that belongs to the file of events.
+struct ContentsNote {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+struct StructureNote {
+  std::uint32_t parameter;  // its number
+  std::uint32_t bytes;      // that follow
+};
+
+struct VariableNote {
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t module;  // or library
 };
 
 }  // namespace baton::record

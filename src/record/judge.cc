@@ -11,6 +11,7 @@
 #include "record/call_meaning.h"
 #include "record/memory_map.h"
 #include "record/recorded_kernels.h"
+#include "record/stream_key.h"
 
 namespace baton::record {
 namespace {
@@ -102,15 +103,6 @@ class RecordJudge {
     std::shared_ptr<const ChainedLaunch> last;
     bool separated = false;  // other work came behind it
   };
-  // The default stream of a thread is its own.
-  using StreamKey = std::pair<std::uint64_t, std::uint32_t>;
-
-  StreamKey stream_of(std::uint64_t handle, const RecordedEvent& event) const {
-    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;
-    if (handle == 0) handle = is_per_thread(event.function) ? kPerThread : kLegacy;
-    return {handle, handle == kPerThread ? event.thread : 0};
-  }
-
   Stream& stream(const StreamKey& key) {
     auto& found = streams_[key];
     if (found == nullptr) found = std::make_unique<Stream>(memory_);

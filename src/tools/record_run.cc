@@ -59,7 +59,7 @@ RecordedDriver find_driver(const std::string& asked) {
 }
 
 ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
-                          const std::vector<std::string>& program,
+                          const std::vector<std::string>& program, bool contents,
                           std::optional<std::chrono::duration<double>> limit,
                           const std::atomic<bool>& stop) {
   const std::filesystem::path folder = driver_folder() / "record";
@@ -85,6 +85,7 @@ ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::p
   }
   put_before(environment, "LD_LIBRARY_PATH", folder);
   environment["BATON_RECORD"] = std::filesystem::absolute(record).string();
+  environment["BATON_RECORD_CONTENTS"] = contents ? "1" : "";
   environment["BATON_RECORD_DRIVER"] = driver.library.string();
   return run_process(program, environment, limit, stop);
 }

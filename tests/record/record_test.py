@@ -198,16 +198,16 @@ class BadInput(Record):
         done, report = self.json_of("check")
         self.assertEqual((done.returncode, report["edges"]), (0, []))
 
-    def test_a_record_is_not_run_as_a_program(self):
+    def test_a_record_is_no_program(self):
         self.record("true")
-        self.assertIn("baton check", self.refused("run", self.path))
+        self.assertIn("baton run", self.refused("bench", self.path))
 
     def test_another_version(self):
         self.record("true")
         manifest = self.path / "record.json"
-        manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+        manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 3'))
         for command in ("check", "inspect"):
-            self.assertIn("is of version 2", self.refused(command, self.path))
+            self.assertIn("is of version 3", self.refused(command, self.path))
 
     def test_a_file_that_is_cut_off_shows_what_could_be_read(self):
         self.record(CHAIN, "safe", 3000)

@@ -1,0 +1,63 @@
+#pragma once
+
+// The captures and graphs of a recorded process in a replay.
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "baton/device.h"
+#include "record/events.h"
+
+namespace baton::replay {
+
+// A function returns why it did not follow an event; empty: it did. Not thread-safe.
+class ReplayGraphs {
+ public:
+  explicit ReplayGraphs(const Device& device) : device_(device) {}
+  // Nothing of them may run.
+  ~ReplayGraphs();
+  ReplayGraphs(const ReplayGraphs&) = delete;
+  ReplayGraphs& operator=(const ReplayGraphs&) = delete;
+
+  std::string begin_capture(const record::RecordedEvent& event, CUstream stream);
+  std::string end_capture(const record::RecordedEvent& event, CUstream stream);
+  bool is_capturing() const { return captures_ != 0; }
+  // A launch became part of the capture.
+  void add_launch(std::size_t launch) { captured_.push_back(launch); }
+
+  // What makes, changes and ends graphs.
+  std::string follow(const record::RecordedEvent& event);
+
+  // The launches that it has.
+  struct GraphLaunch {
+    std::string why;
+    std::vector<std::size_t> launches;
+  };
+  GraphLaunch launch(const record::RecordedEvent& event, CUstream stream);
+
+ private:
+  struct Graph {
+    CUgraph handle = nullptr;
+    std::string lacks;  // why it is not whole; empty: it is
+    std::vector<std::size_t> launches;
+  };
+  struct Executable {
+    CUgraphExec handle = nullptr;
+    std::vector<std::size_t> launches;
+  };
+
+  std::string instantiate(std::uint64_t executable, const Graph& graph);
+  std::string update(std::uint64_t executable, const Graph& graph);
+
+  const Device device_;
+  std::map<std::uint64_t, Graph> graphs_;
+  std::map<std::uint64_t, Executable> executables_;
+  std::vector<std::size_t> captured_;
+  unsigned captures_ = 0;
+};
+
+}  // namespace baton::replay

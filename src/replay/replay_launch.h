@@ -1,0 +1,46 @@
+#pragma once
+
+// One launch of a record in a replay: its arguments with the replay's addresses, and its
+// attributes.
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "baton/device.h"
+#include "record/events.h"
+#include "replay/replay_memory.h"
+#include "replay/replay_modules.h"
+#include "replay/replay_streams.h"
+
+namespace baton::replay {
+
+class ReplayLaunch {
+ public:
+  ReplayLaunch(const record::RecordedLaunch& recorded, ReplayedKernel& kernel,
+               const ReplayMemory& memory);
+
+  // Whether its arguments are in the record.
+  bool is_known() const { return is_known_; }
+  // The memories that its arguments are addresses of.
+  const std::set<std::size_t>& given() const { return given_; }
+
+  // Returns why it was not launched; empty: it was. Findings of it have the number.
+  std::string submit(const Device& device, ReplayStreams& streams, CUstream stream,
+                     std::uint64_t number);
+
+ private:
+  std::vector<CUlaunchAttribute> attributes(ReplayStreams& streams) const;
+  void raise_limits(const Device& device);
+
+  const record::RecordedLaunch& recorded_;
+  ReplayedKernel& kernel_;
+  std::string params_;
+  bool is_known_ = false;
+  std::set<std::size_t> given_;
+};
+
+}  // namespace baton::replay
