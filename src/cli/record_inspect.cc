@@ -81,8 +81,7 @@ void show_process(const record::ProcessRecord& process, Output& output) {
   add("kernels", "kernel", counts.kernels, true);
   add("calls", "call", counts.calls, false);
   for (const record::RecordedEvent& event : process.events) {
-    if (event.kind == record::EventKind::kRemark)
-      output.warning(printable(event.text, 500));
+    if (event.kind == record::EventKind::kRemark) output.warning(printable(event.text, 500));
   }
   if (process.stopped != 0) {
     output.warning(fmt::format("process {}: the recording ends before the process did: {}",

@@ -148,10 +148,9 @@ void add_findings(const replay::ReplayResult& result, std::uint32_t process, Rep
             ? ""
             : fmt::format("kernel {}, block ({}), thread ({}): ", report.kernel,
                           fmt::join(report.block, ", "), fmt::join(report.thread, ", "));
-    found.errors.push_back(fmt::format("{}{}process {}{}{}: {}{}{}", report.where,
-                                       report.where.empty() ? "" : ": ", process,
-                                       report.launch.empty() ? "" : ", ", report.launch, kernel,
-                                       report.message, times));
+    found.errors.push_back(fmt::format(
+        "{}{}process {}{}{}: {}{}{}", report.where, report.where.empty() ? "" : ": ", process,
+        report.launch.empty() ? "" : ", ", report.launch, kernel, report.message, times));
   }
 }
 

@@ -55,12 +55,11 @@ class ContentsFollower {
         operation.space == Space::kLocal || operation.space == Space::kGeneric;
     bool changed = false;
     if (stores && may_be_local && !local_ && any_source(operation)) changed = local_ = true;
-    const bool loads =
-        operation.kind == Kind::kAtomic ||
-        (operation.kind == Kind::kLoad && operation.space != Space::kParam &&
-         (operation.space != Space::kLocal || local_));
-    const bool kept = std::ranges::any_of(operation.kept,
-                                          [this](std::uint32_t id) { return read_[id]; });
+    const bool loads = operation.kind == Kind::kAtomic ||
+                       (operation.kind == Kind::kLoad && operation.space != Space::kParam &&
+                        (operation.space != Space::kLocal || local_));
+    const bool kept =
+        std::ranges::any_of(operation.kept, [this](std::uint32_t id) { return read_[id]; });
     if (!loads && !kept && !any_source(operation)) return changed;
     for (const std::uint32_t id : operation.defines) {
       changed |= !read_[id];

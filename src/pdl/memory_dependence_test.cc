@@ -27,12 +27,15 @@ TEST(MemoryDependence, AnIndexFromMemory) {
 }
 
 TEST(MemoryDependence, ABranchOnMemory) {
-  EXPECT_TRUE(depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0;"
-                      "@%p1 st.global.f32 [%b], %f1;"));
-  EXPECT_TRUE(depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0; @%p1 bra over;"
-                      "st.global.f32 [%b], %f1; over:"));
-  EXPECT_FALSE(depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0;"
-                       "selp.b64 %d2, %b, %c, %p1; st.global.u64 [%b], %d2;"))
+  EXPECT_TRUE(
+      depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0;"
+              "@%p1 st.global.f32 [%b], %f1;"));
+  EXPECT_TRUE(
+      depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0; @%p1 bra over;"
+              "st.global.f32 [%b], %f1; over:"));
+  EXPECT_FALSE(
+      depends("ld.global.u64 %d1, [%a]; setp.ne.u64 %p1, %d1, 0;"
+              "selp.b64 %d2, %b, %c, %p1; st.global.u64 [%b], %d2;"))
       << "which value is stored says nothing of where";
 }
 
@@ -40,10 +43,12 @@ TEST(MemoryDependence, ThroughSharedAndLocalMemory) {
   const std::string shared = ".shared .u64 room[32];";
   EXPECT_TRUE(depends("ld.shared.u64 %d1, [room]; add.s64 %d9, %b, %d1; st.global.f32 [%d9], %f1;",
                       shared));
-  EXPECT_TRUE(depends(".local .u64 kept; ld.global.u64 %d1, [%a]; st.local.u64 [kept], %d1;"
-                      "ld.local.u64 %d2, [kept]; st.global.f32 [%d2], %f1;"));
-  EXPECT_FALSE(depends(".local .u64 kept; st.local.u64 [kept], %b; ld.local.u64 %d2, [kept];"
-                       "st.global.f32 [%d2], %f1;"));
+  EXPECT_TRUE(
+      depends(".local .u64 kept; ld.global.u64 %d1, [%a]; st.local.u64 [kept], %d1;"
+              "ld.local.u64 %d2, [kept]; st.global.f32 [%d2], %f1;"));
+  EXPECT_FALSE(
+      depends(".local .u64 kept; st.local.u64 [kept], %b; ld.local.u64 %d2, [kept];"
+              "st.global.f32 [%d2], %f1;"));
 }
 
 TEST(MemoryDependence, WhatCannotBeFollowed) {

@@ -22,9 +22,9 @@ namespace baton::record {
 // A kernel of an image. Stays where it is.
 struct KernelOfRecord {
   std::string name, readable;
-  std::uint64_t module = 0;       // the handle that has its variables
+  std::uint64_t module = 0;                           // the handle that has its variables
   std::optional<std::array<std::uint8_t, 32>> image;  // its digest; nothing: it cannot be read
-  std::vector<ParamNote> params;  // as the driver has them
+  std::vector<ParamNote> params;                      // as the driver has them
   bool params_known = false;
   std::optional<KernelFacts> facts;
   std::shared_ptr<const ptx::ParsedModule> ptx;  // null: see `unseen`

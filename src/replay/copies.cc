@@ -18,13 +18,21 @@ std::uint64_t or_default(std::uint64_t value, std::uint64_t otherwise) {
   return value == 0 ? otherwise : value;
 }
 
-std::uint64_t depth_of(const CUDA_MEMCPY2D&) { return 1; }
-std::uint64_t depth_of(const CUDA_MEMCPY3D& copy) { return copy.Depth; }
-std::uint64_t slice_of(const CUDA_MEMCPY2D&, bool, std::uint64_t) { return 0; }
+std::uint64_t depth_of(const CUDA_MEMCPY2D&) {
+  return 1;
+}
+std::uint64_t depth_of(const CUDA_MEMCPY3D& copy) {
+  return copy.Depth;
+}
+std::uint64_t slice_of(const CUDA_MEMCPY2D&, bool, std::uint64_t) {
+  return 0;
+}
 std::uint64_t slice_of(const CUDA_MEMCPY3D& copy, bool target, std::uint64_t pitch) {
   return pitch * or_default(target ? copy.dstHeight : copy.srcHeight, copy.Height);
 }
-std::uint64_t slices_before(const CUDA_MEMCPY2D&, bool) { return 0; }
+std::uint64_t slices_before(const CUDA_MEMCPY2D&, bool) {
+  return 0;
+}
 std::uint64_t slices_before(const CUDA_MEMCPY3D& copy, bool target) {
   return target ? copy.dstZ : copy.srcZ;
 }
@@ -40,8 +48,8 @@ ReplayCopies::~ReplayCopies() {
 
 const char* ReplayCopies::zeros(std::uint64_t bytes) {
   if (zeros_.empty() || zeros_.back().second < bytes) {
-    void* const pages = mmap(nullptr, bytes, PROT_READ,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const pages =
+        mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
     zeros_.emplace_back(pages, bytes);
   }
@@ -98,8 +106,7 @@ void ReplayCopies::note_source(const Rows& rows, const CopyDetails& details,
                                const std::set<std::size_t>& addresses) {
   if (!rows.target.place) return;
   ReplayedMemory& target = memory_[rows.target.place->memory];
-  const bool is_whole =
-      rows.target.place->left == target.bytes && rows.total() == target.bytes;
+  const bool is_whole = rows.target.place->left == target.bytes && rows.total() == target.bytes;
   if (is_whole && target.kind != Kind::kHost) {
     target.doubtful = target.lost_writes = false;
     target.points_to.clear();
@@ -193,8 +200,8 @@ std::string ReplayCopies::copy(const record::RecordedEvent& event, CopyShape sha
     }
     const std::uint64_t skipped = (8 - rows.target.place->address % 8) % 8;
     if (skipped < rows.total() && (rows.rows * rows.slices == 1 || rows.bytes % 8 == 0)) {
-      moved_ += memory_.relocate(details.contents->data() + skipped, rows.total() - skipped,
-                                 addresses);
+      moved_ +=
+          memory_.relocate(details.contents->data() + skipped, rows.total() - skipped, addresses);
     }
   }
   const bool has_host = !rows.source.place || !rows.target.place;

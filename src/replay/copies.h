@@ -36,8 +36,8 @@ class ReplayCopies {
 
   // Submits the copy. Returns why it cannot; empty: it did. `keeps`: what it reads and writes of
   // the host stays until the end, for a capture.
-  std::string copy(const record::RecordedEvent& event, record::CopyShape shape,
-                   CopyDetails details, CUstream stream, bool keeps);
+  std::string copy(const record::RecordedEvent& event, record::CopyShape shape, CopyDetails details,
+                   CUstream stream, bool keeps);
   std::string fill(const record::RecordedEvent& event, CUstream stream);
 
   std::uint64_t moved_addresses() const { return moved_; }

@@ -145,7 +145,8 @@ class Replayer {
         return stream_work(event);
       case CallMeaning::kHostFunction:
         // What it does of the host's is not in the record; what it orders is.
-        wait(driver().cuLaunchHostFunc(stream(event, *row), [](void*) {}, nullptr),
+        wait(driver().cuLaunchHostFunc(
+                 stream(event, *row), [](void*) {}, nullptr),
              "cuLaunchHostFunc");
         return;
       case CallMeaning::kStreamCreate:
@@ -215,9 +216,9 @@ class Replayer {
     memory.bytes = bytes;
     const bool is_device = row.meaning == CallMeaning::kAllocatePitch || row.stream >= 0 ||
                            event.function.starts_with("cuMemAlloc_v2");
-    memory.kind = is_device                                             ? Kind::kDevice
+    memory.kind = is_device                                           ? Kind::kDevice
                   : event.function.starts_with("cuMemAddressReserve") ? Kind::kReserved
-                                                                        : Kind::kHost;
+                                                                      : Kind::kHost;
     if (memory.kind == Kind::kReserved) {
       memory_.add(recorded, std::move(memory));
       return;
@@ -337,9 +338,8 @@ class Replayer {
     given.insert(variables.begin(), variables.end());
     std::string why = kernel.refusal;
     if (why.empty()) {
-      why = launch.submit(device_, streams_, streams_.stream(record::stream_of(
-                                                 recorded.note.stream, event)),
-                          number);
+      why = launch.submit(device_, streams_,
+                          streams_.stream(record::stream_of(recorded.note.stream, event)), number);
     }
     if (!why.empty()) {
       leave_out(fmt::format("launches of {}: {}", kernel.recorded->readable, why));
@@ -409,7 +409,7 @@ class Replayer {
   ReplayGraphs graphs_{device_};
   ReplayCopies copies_{device_, memory_};
   Doubts doubts_{memory_};
-  std::map<std::uint32_t, CopyDetails> details_;  // of the next call, by thread
+  std::map<std::uint32_t, CopyDetails> details_;              // of the next call, by thread
   std::map<std::uint64_t, std::set<std::size_t>> variables_;  // by the handle that has them
   std::vector<Launched> launched_;
   std::vector<const std::string*> kernels_;  // by launch

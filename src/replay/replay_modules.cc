@@ -25,8 +25,7 @@ void ReplayModules::follow(const record::RecordedEvent& event) {
 }
 
 void ReplayModules::unload(std::uint64_t module) {
-  std::erase_if(replayed_,
-                [&](const auto& each) { return each.first->module == module; });
+  std::erase_if(replayed_, [&](const auto& each) { return each.first->module == module; });
   std::erase_if(libraries_, [&](const auto& each) { return each.first.first == module; });
 }
 

@@ -40,10 +40,10 @@ void Watchdog::watch() {
 void Watchdog::check() {
   if (!stopped_) return;
   const std::lock_guard lock(mutex_);
-  Error failure =
-      timed_out_ ? error(ErrorCode::kTimeout, "the replay took longer than its limit of {}",
-                         format_duration(limit_->count()))
-                 : error(ErrorCode::kInterrupted, "the replay was interrupted");
+  Error failure = timed_out_
+                      ? error(ErrorCode::kTimeout, "the replay took longer than its limit of {}",
+                              format_duration(limit_->count()))
+                      : error(ErrorCode::kInterrupted, "the replay was interrupted");
   for (const std::string& line : stands_) failure.note(line);
   throw failure;
 }

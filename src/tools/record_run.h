@@ -22,8 +22,8 @@ struct RecordedDriver {
 RecordedDriver find_driver(const std::string& device);
 
 // Runs a program and its children with the recorder in front of the driver, and writes what they do
-// into the folder of a record. `contents`: with the bytes that copies bring from the host. Throws as
-// run_process does.
+// into the folder of a record. `contents`: with the bytes that copies bring from the host. Throws
+// as run_process does.
 ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
                           const std::vector<std::string>& program, bool contents,
                           std::optional<std::chrono::duration<double>> limit,

@@ -68,7 +68,11 @@ HostRows rows_of(const CUDA_MEMCPY3D& copy) {
   const std::uint64_t slice = pitch * (copy.srcHeight == 0 ? copy.Height : copy.srcHeight);
   return {reinterpret_cast<const char*>(source + copy.srcZ * slice + copy.srcY * pitch +
                                         copy.srcXInBytes),
-          copy.WidthInBytes, copy.Height, pitch, copy.Depth, slice};
+          copy.WidthInBytes,
+          copy.Height,
+          pitch,
+          copy.Depth,
+          slice};
 }
 
 HostRows rows_of(CopyShape shape, std::span<const std::uint64_t> words) {

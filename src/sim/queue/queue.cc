@@ -254,8 +254,7 @@ void DeviceQueue::advance(Lock& lock) {
   CUresult fault = result;
   for (const Running& running : ended) {
     // Those that keep going take the grid for one that ended.
-    const bool ends_alone =
-        settings().keep_going || running.command->notes->options.keep_going;
+    const bool ends_alone = settings().keep_going || running.command->notes->options.keep_going;
     if (fault == CUDA_SUCCESS && !ends_alone) fault = running.grid->fault();
   }
   if (!ended.empty()) slices_ = 0;
