@@ -52,6 +52,7 @@ CallCounts counts_of(const record::ProcessRecord& process) {
       case record::EventKind::kContents:
       case record::EventKind::kStructure:
       case record::EventKind::kVariable:
+      case record::EventKind::kNode:
         break;
     }
   }

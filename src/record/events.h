@@ -45,6 +45,15 @@ struct RecordedLaunch {
 };
 RecordedLaunch launch_of(const RecordedEvent& event);  // a kLaunch
 
+// A kNode.
+struct RecordedNode {
+  NodeKind kind = NodeKind::kEmpty;
+  std::vector<EdgeNote> edges;
+  RecordedLaunch launch;  // of a kernel; of an attribute, that alone
+  std::string_view body;  // what the node does
+};
+RecordedNode node_of(const RecordedEvent& event);
+
 struct RecordedFunction {
   FunctionNote note = {};
   std::vector<ParamNote> params;

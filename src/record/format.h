@@ -52,10 +52,11 @@ enum class EventKind : std::uint16_t {
   kImage = 4,     // ImageNote, then text: what loaded
   kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
   kRemark = 6,    // text: what the record lacks, and why
-  // Of the next call of the same thread:
+  // kContents, kStructure and kNode are about the next call of their thread.
   kContents = 7,   // ContentsNote: what it brings from the host
   kStructure = 8,  // StructureNote, then the bytes that a parameter points to
   kVariable = 9,   // VariableNote, then text: the name of a variable of a module
+  kNode = 10,      // NodeNote, its EdgeNotes, and what the node does, by its kind
 };
 
 // The result of a call that has not returned.
@@ -119,6 +120,30 @@ struct ContentsNote {
 struct StructureNote {
   std::uint32_t parameter;  // its number
   std::uint32_t bytes;      // that follow
+};
+
+// What a call adds to a graph, or changes in one. Of a kernel a LaunchEvent follows, with the bytes
+// of its parameters and without attributes or a stream; of a copy a CUDA_MEMCPY3D, of a fill a
+// CUDA_MEMSET_NODE_PARAMS, of an attribute an AttributeNote.
+enum class NodeKind : std::uint32_t {
+  kEmpty = 0,  // also of a call that adds edges alone
+  kKernel = 1,
+  kCopy = 2,
+  kFill = 3,
+  kHost = 4,
+  kOther = 5,  // what it does is not noted
+  kAttribute = 6,
+};
+// CUDA_MEMCPY3D and CUDA_MEMSET_NODE_PARAMS.
+inline constexpr std::size_t kCopyNodeBytes = 200, kFillNodeBytes = 40;
+struct NodeNote {
+  NodeKind kind;
+  std::uint32_t edges;  // EdgeNotes that follow
+};
+
+struct EdgeNote {
+  std::uint64_t from, to;  // nodes; `to` is 0: the one that is added
+  std::uint8_t data[8];    // CUgraphEdgeData
 };
 
 struct VariableNote {

@@ -248,4 +248,37 @@ std::string ReplayCopies::fill(const record::RecordedEvent& event, CUstream stre
   return {};
 }
 
+std::string ReplayCopies::add_copy_node(std::string_view structure, CUgraph graph,
+                                        CUgraphNode* node) {
+  Rows rows;
+  if (std::string why = read_structure<CUDA_MEMCPY3D>(structure, rows); !why.empty()) return why;
+  if (std::string why = objection_to(rows, CopyShape::kAny); !why.empty()) return why;
+  if (!rows.target.place && !rows.source.place) return "the host alone has both of its sides";
+  // What the host has there when the graph runs is not in the record.
+  CopyDetails details;
+  const bool has_host = !rows.source.place || !rows.target.place;
+  const CUDA_MEMCPY3D made =
+      structure_of(rows, has_host ? host_side(rows, details, true) : nullptr);
+  const driver::Driver& driver = device_.driver();
+  const CUresult result =
+      driver.cuGraphAddMemcpyNode(node, graph, nullptr, 0, &made, device_.native_context());
+  if (result != CUDA_SUCCESS) return driver::describe(driver, result);
+  note_source(rows, details, {});
+  return {};
+}
+
+std::string ReplayCopies::add_fill_node(std::string_view structure, CUgraph graph,
+                                        CUgraphNode* node) {
+  CUDA_MEMSET_NODE_PARAMS fill;
+  if (structure.size() != sizeof fill) return "its structure is not in the record";
+  std::memcpy(&fill, structure.data(), sizeof fill);
+  const auto place = memory_.find(fill.dst);
+  if (!place) return "its target is in no memory that the record knows";
+  fill.dst = place->address;
+  const driver::Driver& driver = device_.driver();
+  const CUresult result =
+      driver.cuGraphAddMemsetNode(node, graph, nullptr, 0, &fill, device_.native_context());
+  return result == CUDA_SUCCESS ? std::string() : driver::describe(driver, result);
+}
+
 }  // namespace baton::replay

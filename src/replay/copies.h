@@ -20,7 +20,7 @@
 
 namespace baton::replay {
 
-// What the events before a copy tell of it.
+// What the events before a call tell of it.
 struct CopyDetails {
   std::string_view structure;           // CUDA_MEMCPY2D or CUDA_MEMCPY3D; empty: there is none
   std::optional<std::string> contents;  // of the host's rows; nothing: the record lacks them
@@ -39,6 +39,9 @@ class ReplayCopies {
   std::string copy(const record::RecordedEvent& event, record::CopyShape shape, CopyDetails details,
                    CUstream stream, bool keeps);
   std::string fill(const record::RecordedEvent& event, CUstream stream);
+  // Add the copy, or the fill, that a node of a graph has to another graph; likewise.
+  std::string add_copy_node(std::string_view structure, CUgraph graph, CUgraphNode* node);
+  std::string add_fill_node(std::string_view structure, CUgraph graph, CUgraphNode* node);
 
   std::uint64_t moved_addresses() const { return moved_; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -12,9 +13,11 @@
 #include "driver/simulator.h"
 #include "pdl/unseen.h"
 #include "record/call_meaning.h"
+#include "record/recorded_graphs.h"
 #include "record/stream_key.h"
 #include "replay/copies.h"
 #include "replay/doubts.h"
+#include "replay/graph_builder.h"
 #include "replay/replay_graphs.h"
 #include "replay/replay_launch.h"
 #include "replay/replay_memory.h"
@@ -98,10 +101,12 @@ class Replayer {
 
   void follow(const RecordedEvent& event) {
     modules_.follow(event);
+    recorded_graphs_.follow(event);
     switch (event.kind) {
       case record::EventKind::kCall:
         call(event);
         details_.erase(event.thread);
+        nodes_.erase(event.thread);
         return;
       case record::EventKind::kLaunch:
         return launch(event);
@@ -113,6 +118,9 @@ class Replayer {
         return;
       case record::EventKind::kVariable:
         return variable(event);
+      case record::EventKind::kNode:
+        nodes_[event.thread] = record::node_of(event);
+        return;
       case record::EventKind::kName:
       case record::EventKind::kImage:
       case record::EventKind::kFunction:
@@ -172,9 +180,14 @@ class Replayer {
         return told(graphs_.begin_capture(event, stream(event, *row)), event);
       case CallMeaning::kCaptureEnd:
         return told(graphs_.end_capture(event, stream(event, *row)), event);
-      case CallMeaning::kGraph:
-      case CallMeaning::kGraphKernelNode:
       case CallMeaning::kGraphInstantiate:
+        build_graph(handle(1));
+        return told(graphs_.follow(event), event);
+      case CallMeaning::kGraph:
+        if (event.function.starts_with("cuGraphExecUpdate")) build_graph(handle(1));
+        return told(graphs_.follow(event), event);
+      case CallMeaning::kGraphKernelNode:
+        if (update_node(event)) return;
         return told(graphs_.follow(event), event);
       case CallMeaning::kGraphLaunch:
         return launch_graph(event, *row);
@@ -326,33 +339,78 @@ class Replayer {
 
   // --- Launches ----------------------------------------------------------------------------------
 
-  void launch(const RecordedEvent& event) {
-    if (!event.succeeded() && event.result != record::kNotReturned) return;
+  // The next launch of the process, made by `make`. Returns why it was not; empty: it was, and is
+  // the last of those that were.
+  template <typename Make>
+  std::string next_launch(const record::RecordedLaunch& recorded, const Make& make) {
     const std::uint64_t number = result_.launches++;
-    const record::RecordedLaunch recorded = record::launch_of(event);
     ReplayedKernel& kernel = modules_.kernel(recorded.note.function);
     kernels_.push_back(&kernel.recorded->readable);
     ReplayLaunch launch(recorded, kernel, memory_);
     std::set<std::size_t> given = launch.given();
     const std::set<std::size_t>& variables = variables_[kernel.recorded->module];
     given.insert(variables.begin(), variables.end());
-    std::string why = kernel.refusal;
+    const std::string why = kernel.refusal.empty() ? make(launch, number) : kernel.refusal;
     if (why.empty()) {
-      why = launch.submit(device_, streams_,
-                          streams_.stream(record::stream_of(recorded.note.stream, event)), number);
+      ++result_.replayed;
+      launched_.push_back({number, std::move(given), kernel.follows_contents});
+      return {};
     }
-    if (!why.empty()) {
-      leave_out(fmt::format("launches of {}: {}", kernel.recorded->readable, why));
-      if (!launch.is_known()) return doubts_.lose_writes();
-      return doubts_.lose_writes(given);
+    leave_out(fmt::format("launches of {}: {}", kernel.recorded->readable, why));
+    if (launch.is_known()) {
+      doubts_.lose_writes(given);
+    } else {
+      doubts_.lose_writes();
     }
-    ++result_.replayed;
-    launched_.push_back({number, given, kernel.follows_contents});
+    return why;
+  }
+
+  void launch(const RecordedEvent& event) {
+    if (!event.succeeded() && event.result != record::kNotReturned) return;
+    const record::RecordedLaunch recorded = record::launch_of(event);
+    const CUstream into = streams_.stream(record::stream_of(recorded.note.stream, event));
+    const std::string why = next_launch(recorded, [&](ReplayLaunch& launch, std::uint64_t number) {
+      return launch.submit(device_, streams_, into, number);
+    });
+    if (!why.empty()) return;
     if (graphs_.is_capturing()) {
       graphs_.add_launch(launched_.size() - 1);
     } else {
       doubt(launched_.back());
     }
+  }
+
+  // A graph that was built without a capture, as it is now.
+  void build_graph(std::uint64_t handle) {
+    const record::GraphOfRecord* const graph = recorded_graphs_.find(handle);
+    if (graph == nullptr || graphs_.is_captured(handle)) return;
+    const std::size_t first = launched_.size();
+    std::string lacks;
+    const CUgraph built = builder_.build(
+        *graph,
+        [this](const record::RecordedLaunch& recorded, CUgraph into, CUgraphNode* node) {
+          return next_launch(recorded, [&](ReplayLaunch& launch, std::uint64_t number) {
+            return launch.add_node(device_, streams_, into, number, node);
+          });
+        },
+        lacks);
+    std::vector<std::size_t> launches(launched_.size() - first);
+    std::iota(launches.begin(), launches.end(), first);
+    graphs_.add(handle, built, std::move(lacks), std::move(launches));
+  }
+
+  // Whether the call gives a known node of an instantiated graph other parameters.
+  bool update_node(const RecordedEvent& event) {
+    const CUgraphExec graph = graphs_.executable(event.word(0));
+    const CUgraphNode node = builder_.node(event.word(1));
+    const auto noted = nodes_.find(event.thread);
+    if (graph == nullptr || node == nullptr || noted == nodes_.end()) return false;
+    const std::string why =
+        next_launch(noted->second.launch, [&](ReplayLaunch& launch, std::uint64_t number) {
+          return launch.update_node(device_, graph, node, number);
+        });
+    if (why.empty()) graphs_.add_launch(event.word(0), launched_.size() - 1);
+    return why.empty();
   }
 
   void launch_graph(const RecordedEvent& event, const RecordedCall& row) {
@@ -408,8 +466,11 @@ class Replayer {
   ReplayStreams streams_{device_};
   ReplayGraphs graphs_{device_};
   ReplayCopies copies_{device_, memory_};
+  record::RecordedGraphs recorded_graphs_;
+  GraphBuilder builder_{device_, copies_};
   Doubts doubts_{memory_};
   std::map<std::uint32_t, CopyDetails> details_;              // of the next call, by thread
+  std::map<std::uint32_t, record::RecordedNode> nodes_;       // likewise
   std::map<std::uint64_t, std::set<std::size_t>> variables_;  // by the handle that has them
   std::vector<Launched> launched_;
   std::vector<const std::string*> kernels_;  // by launch

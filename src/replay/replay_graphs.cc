@@ -50,8 +50,39 @@ std::string ReplayGraphs::end_capture(const record::RecordedEvent& event, CUstre
   const CUresult result = driver.cuStreamEndCapture(stream, &graph.handle);
   if (--captures_ == 0) graph.launches = std::exchange(captured_, {});
   if (result != CUDA_SUCCESS) return driver::describe(driver, result);
+  graph.is_captured = true;
+  destroy(event.word(1));
   graphs_[event.word(1)] = std::move(graph);
   return {};
+}
+
+void ReplayGraphs::destroy(std::uint64_t graph) {
+  const auto found = graphs_.find(graph);
+  if (found == graphs_.end()) return;
+  if (found->second.handle != nullptr) {
+    BATON_DRIVER_CALL_QUIETLY(device_.driver(), cuGraphDestroy, found->second.handle);
+  }
+  graphs_.erase(found);
+}
+
+void ReplayGraphs::add(std::uint64_t graph, CUgraph handle, std::string lacks,
+                       std::vector<std::size_t> launches) {
+  destroy(graph);
+  graphs_[graph] = {handle, std::move(lacks), false, std::move(launches)};
+}
+
+bool ReplayGraphs::is_captured(std::uint64_t graph) const {
+  const auto found = graphs_.find(graph);
+  return found != graphs_.end() && found->second.is_captured;
+}
+
+CUgraphExec ReplayGraphs::executable(std::uint64_t graph) const {
+  const auto found = executables_.find(graph);
+  return found == executables_.end() ? nullptr : found->second.handle;
+}
+
+void ReplayGraphs::add_launch(std::uint64_t executable, std::size_t launch) {
+  executables_[executable].launches.push_back(launch);
 }
 
 std::string ReplayGraphs::instantiate(std::uint64_t executable, const Graph& graph) {
@@ -81,12 +112,7 @@ std::string ReplayGraphs::follow(const record::RecordedEvent& event) {
   const driver::Driver& driver = device_.driver();
   if (is(event, "cuGraphUpload")) return {};
   if (is(event, "cuGraphDestroy")) {
-    if (const auto found = graphs_.find(event.word(0)); found != graphs_.end()) {
-      if (found->second.handle != nullptr) {
-        BATON_DRIVER_CALL_QUIETLY(driver, cuGraphDestroy, found->second.handle);
-      }
-      graphs_.erase(found);
-    }
+    destroy(event.word(0));
     return {};
   }
   if (is(event, "cuGraphExecDestroy")) {
@@ -104,23 +130,18 @@ std::string ReplayGraphs::follow(const record::RecordedEvent& event) {
     return instantiates ? instantiate(event.word(0), graph->second)
                         : update(event.word(0), graph->second);
   }
-  if (is(event, "cuGraphCreate")) {
-    graphs_[event.word(0)].lacks = "a graph that is built without a capture is not replayed";
-    return {};
-  }
-  // Nodes: the graph was named when it was made, or a capture made it and they change it.
-  const std::uint64_t owner = event.word(1);
-  if (const auto graph = graphs_.find(owner); graph != graphs_.end()) {
-    if (!graph->second.lacks.empty()) return {};
+  // Nodes of graphs without a capture are added when these are instantiated.
+  if (const auto graph = graphs_.find(event.word(1));
+      graph != graphs_.end() && graph->second.is_captured && graph->second.lacks.empty()) {
     graph->second.lacks = "a node that was added to a captured graph is not replayed";
-    return {};
   }
+  if (!is(event, "cuGraphExec")) return {};
+  // What it would do now is not what it did in the process.
   if (const auto made = executables_.find(event.word(0)); made != executables_.end()) {
     BATON_DRIVER_CALL_QUIETLY(driver, cuGraphExecDestroy, made->second.handle);
     executables_.erase(made);
-    return "a change of one node is not replayed";
   }
-  return {};
+  return "the record does not say which node it changes";
 }
 
 ReplayGraphs::GraphLaunch ReplayGraphs::launch(const record::RecordedEvent& event,

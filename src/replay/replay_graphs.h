@@ -29,6 +29,16 @@ class ReplayGraphs {
   // A launch became part of the capture.
   void add_launch(std::size_t launch) { captured_.push_back(launch); }
 
+  // A graph that was built without a capture, or why it was not.
+  void add(std::uint64_t graph, CUgraph handle, std::string lacks,
+           std::vector<std::size_t> launches);
+  // Whether a capture made the graph.
+  bool is_captured(std::uint64_t graph) const;
+  // The handle of an instantiated graph; null: it is not replayed.
+  CUgraphExec executable(std::uint64_t graph) const;
+  // A launch took the place of one of an instantiated graph.
+  void add_launch(std::uint64_t executable, std::size_t launch);
+
   // What makes, changes and ends graphs.
   std::string follow(const record::RecordedEvent& event);
 
@@ -43,6 +53,7 @@ class ReplayGraphs {
   struct Graph {
     CUgraph handle = nullptr;
     std::string lacks;  // why it is not whole; empty: it is
+    bool is_captured = false;
     std::vector<std::size_t> launches;
   };
   struct Executable {
@@ -50,6 +61,7 @@ class ReplayGraphs {
     std::vector<std::size_t> launches;
   };
 
+  void destroy(std::uint64_t graph);
   std::string instantiate(std::uint64_t executable, const Graph& graph);
   std::string update(std::uint64_t executable, const Graph& graph);
 

@@ -109,12 +109,55 @@ std::string ReplayLaunch::submit(const Device& device, ReplayStreams& streams, C
   config.hStream = stream;
   config.attrs = attributes.data();
   config.numAttrs = static_cast<unsigned>(attributes.size());
-  std::size_t size = params_.size();
-  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params_.data(), CU_LAUNCH_PARAM_BUFFER_SIZE,
-                   &size, CU_LAUNCH_PARAM_END};
+  Extra extra(params_);
   driver.simulator->note_next_launch({number, {}});
   const CUresult result = driver.cuLaunchKernelEx(
-      &config, reinterpret_cast<CUfunction>(kernel_.handle), nullptr, extra);
+      &config, reinterpret_cast<CUfunction>(kernel_.handle), nullptr, extra.words);
+  return result == CUDA_SUCCESS ? std::string() : driver::describe(driver, result);
+}
+
+CUDA_KERNEL_NODE_PARAMS ReplayLaunch::node_params(Extra& extra) const {
+  const record::LaunchEvent& note = recorded_.note;
+  CUDA_KERNEL_NODE_PARAMS params;
+  std::memset(&params, 0, sizeof params);
+  params.kern = kernel_.handle;
+  params.gridDimX = note.grid[0];
+  params.gridDimY = note.grid[1];
+  params.gridDimZ = note.grid[2];
+  params.blockDimX = note.block[0];
+  params.blockDimY = note.block[1];
+  params.blockDimZ = note.block[2];
+  params.sharedMemBytes = note.shared_bytes;
+  params.extra = extra.words;
+  return params;
+}
+
+std::string ReplayLaunch::add_node(const Device& device, ReplayStreams& streams, CUgraph graph,
+                                   std::uint64_t number, CUgraphNode* node) {
+  if (!is_known_) return "its arguments are not in the record";
+  const driver::Driver& driver = device.driver();
+  raise_limits(device);
+  Extra extra(params_);
+  const CUDA_KERNEL_NODE_PARAMS params = node_params(extra);
+  CUresult result = driver.cuGraphAddKernelNode(node, graph, nullptr, 0, &params);
+  for (const CUlaunchAttribute& attribute : attributes(streams)) {
+    if (result != CUDA_SUCCESS) break;
+    result = driver.cuGraphKernelNodeSetAttribute(*node, attribute.id, &attribute.value);
+  }
+  if (result != CUDA_SUCCESS) return driver::describe(driver, result);
+  driver.simulator->note_node(*node, {number, {}});
+  return {};
+}
+
+std::string ReplayLaunch::update_node(const Device& device, CUgraphExec graph, CUgraphNode node,
+                                      std::uint64_t number) {
+  if (!is_known_) return "its arguments are not in the record";
+  const driver::Driver& driver = device.driver();
+  raise_limits(device);
+  Extra extra(params_);
+  const CUDA_KERNEL_NODE_PARAMS params = node_params(extra);
+  driver.simulator->note_next_launch({number, {}});
+  const CUresult result = driver.cuGraphExecKernelNodeSetParams(graph, node, &params);
   return result == CUDA_SUCCESS ? std::string() : driver::describe(driver, result);
 }
 

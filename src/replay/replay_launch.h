@@ -31,9 +31,28 @@ class ReplayLaunch {
   // Returns why it was not launched; empty: it was. Findings of it have the number.
   std::string submit(const Device& device, ReplayStreams& streams, CUstream stream,
                      std::uint64_t number);
+  // Adds it to a graph as a node of its own; likewise.
+  std::string add_node(const Device& device, ReplayStreams& streams, CUgraph graph,
+                       std::uint64_t number, CUgraphNode* node);
+  // Gives a node of an instantiated graph its parameters; likewise.
+  std::string update_node(const Device& device, CUgraphExec graph, CUgraphNode node,
+                          std::uint64_t number);
 
  private:
+  // What the driver takes in place of an array of parameters. It refers to this object.
+  struct Extra {
+    explicit Extra(std::string& params)
+        : size(params.size()),
+          words{CU_LAUNCH_PARAM_BUFFER_POINTER, params.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                CU_LAUNCH_PARAM_END} {}
+    Extra(const Extra&) = delete;
+    Extra& operator=(const Extra&) = delete;
+    std::size_t size;
+    void* words[5];
+  };
+
   std::vector<CUlaunchAttribute> attributes(ReplayStreams& streams) const;
+  CUDA_KERNEL_NODE_PARAMS node_params(Extra& extra) const;
   void raise_limits(const Device& device);
 
   const record::RecordedLaunch& recorded_;

@@ -102,6 +102,20 @@ class Verdicts(Record):
         self.assertEqual([(e["verdict"], e["count"]) for e in report["edges"]], [("unsafe", 1)])
         self.assertEqual(report["processes"][0]["graph_launches"], 2)
 
+    def test_a_graph_that_is_built_is_judged_once(self):
+        for kernel, verdict, status in (("early", "unsafe", 1), ("safe", "proven", 0)):
+            with self.subTest(kernel):
+                shutil.rmtree(self.path, ignore_errors=True)
+                done = self.record(CHAIN, kernel, 3, "built")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done, report = self.json_of("check")
+                self.assertEqual(done.returncode, status, done.stderr)
+                edges = {(e["from_kernel"], e["decision"]): (e["verdict"], e["count"]) for e in report["edges"]}
+                self.assertEqual(edges["produce", "programmatic"], (verdict, 3))
+                self.assertEqual(edges[kernel, "full"][1], 2)
+                (process,) = report["processes"]
+                self.assertEqual((process["launches"], process["graph_kernels"], process["graph_launches"]), (6, 0, 2))
+
     def test_sarif_and_junit(self):
         self.record(CHAIN, "early", 3)
         sarif, junit = self.folder / "r.sarif", self.folder / "r.xml"

@@ -133,6 +133,15 @@ class WithoutContents(Replay):
         self.assertEqual((done.returncode, self.kinds(report)), (1, [("read_before_wait", "early")]))
         self.assertEqual(report["processes"][0]["graph_launches"], 2)
 
+    def test_graphs_that_are_built_are_built_again(self):
+        for kernel, kinds in (("early", [("read_before_wait", "early")]), ("safe", [])):
+            with self.subTest(kernel):
+                self.record(CHAIN, kernel, 3, "built", contents=False)
+                done, report = self.replay("--strict")
+                self.assertEqual(self.kinds(report), kinds, done.stderr)
+                (process,) = report["processes"]
+                self.assertEqual((process["replayed"], process["graph_launches"], process["left_out"]), (6, 2, []))
+
     def test_memory_of_the_host_is_unknown(self):
         self.record(REPLAYED, "host")
         done, report = self.replay()

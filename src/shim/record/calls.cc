@@ -10,6 +10,7 @@
 #include "record/copy_shape.h"
 #include "shim/record/contents.h"
 #include "shim/record/functions.h"
+#include "shim/record/graph_nodes.h"
 #include "shim/record/journal.h"
 #include "shim/record/real_driver.h"
 
@@ -57,6 +58,8 @@ struct Call<kRow, kOwnStream, CUresult(Args...)> {
       static const record::CopyShape shape = record::copy_shape(row.function);
       note_copy(shape, words);
     }
+    static const NodeCall node = node_call(row.function);
+    note_node(node, words);
     if (row.outputs == 0) {
       // Before the call: memory that is freed may be another thread's when the call returns.
       record::EventHeader* const event = note(record::EventKind::kCall, hooked.number, next_order(),
