@@ -53,6 +53,7 @@ CallCounts counts_of(const record::ProcessRecord& process) {
       case record::EventKind::kStructure:
       case record::EventKind::kVariable:
       case record::EventKind::kNode:
+      case record::EventKind::kTensorMap:
         break;
     }
   }

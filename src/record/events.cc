@@ -80,6 +80,8 @@ std::optional<std::size_t> body_bytes(EventKind kind, std::string_view body) {
     }
     case EventKind::kVariable:
       return sizeof(VariableNote);
+    case EventKind::kTensorMap:
+      return sizeof(TensorMapNote);
   }
   return std::nullopt;
 }
@@ -305,6 +307,10 @@ ImageNote image_of(const RecordedEvent& event) {
 
 ContentsNote contents_of(const RecordedEvent& event) {
   return read<ContentsNote>(event.body);
+}
+
+TensorMapNote tensor_map_of(const RecordedEvent& event) {
+  return read<TensorMapNote>(event.body);
 }
 
 VariableNote variable_of(const RecordedEvent& event) {

@@ -60,9 +60,10 @@ struct RecordedFunction {
 };
 RecordedFunction function_of(const RecordedEvent& event);  // a kFunction
 
-ImageNote image_of(const RecordedEvent& event);        // a kImage
-ContentsNote contents_of(const RecordedEvent& event);  // a kContents
-VariableNote variable_of(const RecordedEvent& event);  // a kVariable
+ImageNote image_of(const RecordedEvent& event);           // a kImage
+ContentsNote contents_of(const RecordedEvent& event);     // a kContents
+VariableNote variable_of(const RecordedEvent& event);     // a kVariable
+TensorMapNote tensor_map_of(const RecordedEvent& event);  // a kTensorMap
 // The bytes of a kStructure.
 std::string_view structure_of(const RecordedEvent& event);
 

@@ -141,6 +141,32 @@ TEST(Events, ALaunchThatClaimsMoreThanItHasIsDamage) {
   EXPECT_THAT(record.events, IsEmpty());
 }
 
+TEST(Events, NodesOfGraphs) {
+  EventFile file;
+  file.chunk(1);
+  const std::string edge(bytes_of(EdgeNote{5, 0, {1, 0, 1}}));
+  LaunchEvent launch = {};
+  launch.function = 9;
+  launch.param_bytes = 8;
+  file.add(EventKind::kNode, 0, 1,
+           std::string(bytes_of(NodeNote{NodeKind::kKernel, 1})) + edge +
+               std::string(bytes_of(launch)) + "abcdefgh");
+  file.add(EventKind::kNode, 0, 2, bytes_of(NodeNote{NodeKind::kHost, 0}));
+  // More edges than there are, a kind that there is not.
+  file.add(EventKind::kNode, 0, 3, bytes_of(NodeNote{NodeKind::kEmpty, UINT32_MAX}));
+  file.chunk(2);
+  file.add(EventKind::kNode, 0, 4, bytes_of(NodeNote{static_cast<NodeKind>(7), 0}));
+  const ProcessRecord record = read_events(file.bytes_, "f");
+  EXPECT_THAT(record.damage, HasSubstr("an event of the kind 10"));
+  ASSERT_EQ(record.events.size(), 2U);
+  const RecordedNode node = node_of(record.events[0]);
+  ASSERT_EQ(node.edges.size(), 1U);
+  EXPECT_EQ(node.edges[0].from, 5U);
+  EXPECT_EQ(node.launch.note.function, 9U);
+  EXPECT_EQ(node.launch.params, "abcdefgh");
+  EXPECT_EQ(node_of(record.events[1]).kind, NodeKind::kHost);
+}
+
 TEST(Events, OtherFilesAndVersionsAreRefused) {
   const auto message = [](std::string bytes) {
     try {

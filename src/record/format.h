@@ -53,10 +53,11 @@ enum class EventKind : std::uint16_t {
   kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
   kRemark = 6,    // text: what the record lacks, and why
   // kContents, kStructure and kNode are about the next call of their thread.
-  kContents = 7,   // ContentsNote: what it brings from the host
-  kStructure = 8,  // StructureNote, then the bytes that a parameter points to
-  kVariable = 9,   // VariableNote, then text: the name of a variable of a module
-  kNode = 10,      // NodeNote, its EdgeNotes, and what the node does, by its kind
+  kContents = 7,    // ContentsNote: what it brings from the host
+  kStructure = 8,   // StructureNote, then the bytes that a parameter points to
+  kVariable = 9,    // VariableNote, then text: the name of a variable of a module
+  kNode = 10,       // NodeNote, its EdgeNotes, and what the node does, by its kind
+  kTensorMap = 11,  // TensorMapNote: a map that the driver made
 };
 
 // The result of a call that has not returned.
@@ -144,6 +145,22 @@ struct NodeNote {
 struct EdgeNote {
   std::uint64_t from, to;  // nodes; `to` is 0: the one that is added
   std::uint8_t data[8];    // CUgraphEdgeData
+};
+
+// Of which function a map is.
+enum class TensorMapKind : std::uint32_t {
+  kTiled = 0,     // cuTensorMapEncodeTiled
+  kIm2col = 1,    // another one: only the address is noted
+  kReplaced = 2,  // cuTensorMapReplaceAddress: the address is, and the map `from`
+};
+struct TensorMapNote {
+  std::uint8_t map[128];   // CUtensorMap
+  std::uint8_t from[128];  // likewise
+  std::uint64_t address;   // of the tensor
+  std::uint64_t dims[5], strides[5];
+  std::uint32_t box[5], element_strides[5];
+  TensorMapKind kind;
+  std::uint32_t type, rank, interleave, swizzle, promotion, fill, reserved;
 };
 
 struct VariableNote {

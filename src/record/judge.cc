@@ -56,6 +56,12 @@ std::string key_of(const ChainedLaunch& launch) {
       append(key, field.memory);
       append(key, field.offset);
     }
+    append(key, given.maps.size());
+    for (const GivenArgument::Field& map : given.maps) {
+      append(key, map.position);
+      append(key, map.memory);
+      append(key, map.offset);
+    }
     append(key, given.numbers.size());
     for (const GivenArgument::Number& each : given.numbers) {
       append(key, each.position);
@@ -75,6 +81,7 @@ class RecordJudge {
       kernels_.follow(event);
       graphs_.follow(event);
       if (event.kind == EventKind::kCall) call(event);
+      if (event.kind == EventKind::kTensorMap) memory_.follow(event);
       if (event.kind == EventKind::kLaunch) launch(event);
     }
     for (auto& [key, edge] : edges_) result_.edges.push_back(std::move(edge));

@@ -102,8 +102,7 @@ char* ReplayCopies::host_side(const Rows& rows, CopyDetails& details, bool keeps
   return room.data();
 }
 
-void ReplayCopies::note_source(const Rows& rows, const CopyDetails& details,
-                               const std::set<std::size_t>& addresses) {
+void ReplayCopies::note_source(const Rows& rows, const CopyDetails& details, const Moved& moved) {
   if (!rows.target.place) return;
   ReplayedMemory& target = memory_[rows.target.place->memory];
   const bool is_whole = rows.target.place->left == target.bytes && rows.total() == target.bytes;
@@ -112,7 +111,8 @@ void ReplayCopies::note_source(const Rows& rows, const CopyDetails& details,
     target.points_to.clear();
   }
   if (details.contents) {
-    target.points_to.insert(addresses.begin(), addresses.end());
+    target.points_to.insert(moved.memories.begin(), moved.memories.end());
+    target.doubtful |= moved.lacks_map;
     return;
   }
   if (rows.source.place && memory_[rows.source.place->memory].kind != Kind::kHost) {
@@ -193,15 +193,15 @@ std::string ReplayCopies::copy(const record::RecordedEvent& event, CopyShape sha
   if (details.contents) rows.source.place.reset();
   // The host alone has both sides.
   if (!rows.target.place && !rows.source.place) return {};
-  std::set<std::size_t> addresses;
+  Moved moved;
   if (details.contents && rows.target.place) {
     if (details.contents->size() != rows.total()) {
       return "the record has other contents for it than it copies";
     }
     const std::uint64_t skipped = (8 - rows.target.place->address % 8) % 8;
     if (skipped < rows.total() && (rows.rows * rows.slices == 1 || rows.bytes % 8 == 0)) {
-      moved_ +=
-          memory_.relocate(details.contents->data() + skipped, rows.total() - skipped, addresses);
+      memory_.relocate(details.contents->data() + skipped, rows.total() - skipped, moved);
+      moved_ += moved.words;
     }
   }
   const bool has_host = !rows.source.place || !rows.target.place;
@@ -210,7 +210,7 @@ std::string ReplayCopies::copy(const record::RecordedEvent& event, CopyShape sha
   const driver::Driver& driver = device_.driver();
   const CUresult result = driver.cuMemcpy3DAsync(&made, stream);
   if (result != CUDA_SUCCESS) return driver::describe(driver, result);
-  note_source(rows, details, addresses);
+  note_source(rows, details, moved);
   return {};
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,8 +64,7 @@ class ReplayCopies {
   static CUDA_MEMCPY3D structure_of(const Rows& rows, char* host);
   // Memory of the host that a side without a place has: what was noted, zeros, or room.
   char* host_side(const Rows& rows, CopyDetails& details, bool keeps);
-  void note_source(const Rows& rows, const CopyDetails& details,
-                   const std::set<std::size_t>& addresses);
+  void note_source(const Rows& rows, const CopyDetails& details, const Moved& moved);
   const char* zeros(std::uint64_t bytes);
 
   const Device device_;

@@ -15,6 +15,7 @@
 #include "record/call_meaning.h"
 #include "record/recorded_graphs.h"
 #include "record/stream_key.h"
+#include "replay/allocations.h"
 #include "replay/copies.h"
 #include "replay/doubts.h"
 #include "replay/graph_builder.h"
@@ -23,6 +24,7 @@
 #include "replay/replay_memory.h"
 #include "replay/replay_modules.h"
 #include "replay/replay_streams.h"
+#include "replay/tensor_maps.h"
 #include "replay/watchdog.h"
 #include "runtime/context.h"
 #include "runtime/findings.h"
@@ -46,12 +48,8 @@ class Replayer {
            const ReplayOptions& options)
       : device_(device), context_(device), process_(process), files_(files), options_(options) {}
 
-  ~Replayer() {
-    driver().cuCtxSynchronize();
-    for (std::size_t k = 0; k < memory_.all().size(); ++k) {
-      if (memory_.is_live(k)) release(memory_[k]);
-    }
-  }
+  // Everything is done before it is given back.
+  ~Replayer() { driver().cuCtxSynchronize(); }
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;
 
@@ -117,7 +115,12 @@ class Replayer {
         details_[event.thread].structure = record::structure_of(event);
         return;
       case record::EventKind::kVariable:
-        return variable(event);
+        if (!allocations_.add_variable(event, modules_)) {
+          leave_out(fmt::format("the variable {}: its module is not replayed", event.text));
+        }
+        return;
+      case record::EventKind::kTensorMap:
+        return tensor_maps_.follow(event);
       case record::EventKind::kNode:
         nodes_[event.thread] = record::node_of(event);
         return;
@@ -136,14 +139,13 @@ class Replayer {
     switch (row->meaning) {
       case CallMeaning::kAllocate:
       case CallMeaning::kAllocatePitch:
-        return allocate(event, *row);
+        return submitted(event, allocations_.allocate(event, *row, stream(event, *row)));
       case CallMeaning::kFree:
-        return free(event, *row);
+        return told(allocations_.free(event, *row, stream(event, *row)), event);
       case CallMeaning::kMap:
-        return map(event);
+        return submitted(event, allocations_.map(event));
       case CallMeaning::kUnmap:
-        if (const auto ended = memory_.end(handle(0))) release(memory_[*ended]);
-        return;
+        return allocations_.unmap(event);
       case CallMeaning::kCopy:
         return copy(event, *row);
       case CallMeaning::kFill:
@@ -216,93 +218,7 @@ class Replayer {
     doubts_.lose_writes();
   }
 
-  // --- Memory ------------------------------------------------------------------------------------
-
-  void allocate(const RecordedEvent& event, const RecordedCall& row) {
-    const std::uint64_t recorded = event.word(0);
-    std::uint64_t bytes = event.word(1);
-    if (row.meaning == CallMeaning::kAllocatePitch) bytes *= event.word(3);
-    if (recorded == 0 || bytes == 0 || recorded + bytes < recorded) return;
-    // As check numbers them.
-    ReplayedMemory memory;
-    memory.name = fmt::format("allocation {} ({} bytes)", allocations_++, bytes);
-    memory.bytes = bytes;
-    const bool is_device = row.meaning == CallMeaning::kAllocatePitch || row.stream >= 0 ||
-                           event.function.starts_with("cuMemAlloc_v2");
-    memory.kind = is_device                                           ? Kind::kDevice
-                  : event.function.starts_with("cuMemAddressReserve") ? Kind::kReserved
-                                                                      : Kind::kHost;
-    if (memory.kind == Kind::kReserved) {
-      memory_.add(recorded, std::move(memory));
-      return;
-    }
-    add(recorded, std::move(memory), row.stream < 0 ? nullptr : stream(event, row),
-        row.stream >= 0);
-  }
-
-  // `ordered`: it is memory of the stream.
-  void add(std::uint64_t recorded, ReplayedMemory memory, CUstream stream, bool ordered) {
-    CUresult result = CUDA_SUCCESS;
-    CUdeviceptr address = 0;
-    // The host may have written there before any launch.
-    if (memory.kind == Kind::kHost) memory.doubtful = memory.lost_writes = true;
-    if (ordered) {
-      result = driver().cuMemAllocAsync(&address, memory.bytes, stream);
-    } else {
-      result = driver().cuMemAlloc(&address, memory.bytes);
-    }
-    if (result != CUDA_SUCCESS) {
-      leave_out(fmt::format("{}: {}", memory.name, driver::describe(driver(), result)));
-      doubts_.lose_writes();
-      return;
-    }
-    memory.address = address;
-    // The simulated GPU adds the bytes.
-    const std::string name = memory.name.substr(0, memory.name.find(" ("));
-    simulator().name_allocation(address, name);
-    memory_.add(recorded, std::move(memory));
-  }
-
-  void map(const RecordedEvent& event) {
-    const std::uint64_t recorded = event.word(0), bytes = event.word(1);
-    if (bytes == 0 || recorded + bytes < recorded || memory_.find(recorded)) return;
-    ReplayedMemory memory;
-    memory.name = fmt::format("mapped memory ({} bytes)", bytes);
-    memory.bytes = bytes;
-    add(recorded, std::move(memory), nullptr, false);
-  }
-
-  void free(const RecordedEvent& event, const RecordedCall& row) {
-    const auto ended = memory_.end(event.word(0));
-    if (!ended) return;
-    ReplayedMemory& memory = memory_[*ended];
-    if (row.stream < 0) return release(memory);
-    wait(driver().cuMemFreeAsync(memory.address, stream(event, row)), "cuMemFreeAsync");
-  }
-
-  void release(const ReplayedMemory& memory) {
-    if (memory.address != 0 && memory.kind != Kind::kVariable) {
-      recover(driver().cuMemFree(memory.address));
-    }
-  }
-
-  void variable(const RecordedEvent& event) {
-    const record::VariableNote note = record::variable_of(event);
-    const std::string name(event.text);
-    const auto found = modules_.variable(note.module, name);
-    if (!found) {
-      return leave_out(fmt::format("the variable {}: its module is not replayed", name));
-    }
-    ReplayedMemory memory;
-    memory.kind = Kind::kVariable;
-    memory.name = fmt::format("the variable {} ({} bytes)", name, found->second);
-    memory.address = found->first;
-    memory.bytes = found->second;
-    // The program may ask several times.
-    const auto known = memory_.find(note.address);
-    if (known && known->address == memory.address) return;
-    variables_[modules_.owner(note.module)].insert(memory_.add(note.address, std::move(memory)));
-  }
+  // --- Work --------------------------------------------------------------------------------------
 
   void copy(const RecordedEvent& event, const RecordedCall& row) {
     ++result_.copies;
@@ -348,7 +264,7 @@ class Replayer {
     kernels_.push_back(&kernel.recorded->readable);
     ReplayLaunch launch(recorded, kernel, memory_);
     std::set<std::size_t> given = launch.given();
-    const std::set<std::size_t>& variables = variables_[kernel.recorded->module];
+    const std::set<std::size_t>& variables = allocations_.variables(kernel.recorded->module);
     given.insert(variables.begin(), variables.end());
     const std::string why = kernel.refusal.empty() ? make(launch, number) : kernel.refusal;
     if (why.empty()) {
@@ -461,7 +377,9 @@ class Replayer {
   const record::ProcessRecord& process_;
   const RecordFiles& files_;
   const ReplayOptions& options_;
-  ReplayMemory memory_;
+  ReplayTensorMaps tensor_maps_{device_};
+  ReplayMemory memory_{&tensor_maps_};
+  ReplayAllocations allocations_{device_, memory_};
   ReplayModules modules_{device_, files_.image};
   ReplayStreams streams_{device_};
   ReplayGraphs graphs_{device_};
@@ -469,13 +387,11 @@ class Replayer {
   record::RecordedGraphs recorded_graphs_;
   GraphBuilder builder_{device_, copies_};
   Doubts doubts_{memory_};
-  std::map<std::uint32_t, CopyDetails> details_;              // of the next call, by thread
-  std::map<std::uint32_t, record::RecordedNode> nodes_;       // likewise
-  std::map<std::uint64_t, std::set<std::size_t>> variables_;  // by the handle that has them
+  std::map<std::uint32_t, CopyDetails> details_;         // of the next call, by thread
+  std::map<std::uint32_t, record::RecordedNode> nodes_;  // likewise
   std::vector<Launched> launched_;
   std::vector<const std::string*> kernels_;  // by launch
   std::map<std::string, std::uint64_t> left_out_;
-  std::uint64_t allocations_ = 0;
   ReplayResult result_;
 };
 

@@ -30,14 +30,14 @@ ReplayLaunch::ReplayLaunch(const record::RecordedLaunch& recorded, ReplayedKerne
   is_known_ = (recorded.note.flags & record::kParamsUnknown) == 0;
   const record::KernelOfRecord& facts = *kernel.recorded;
   if (!facts.params_known) {
-    memory.relocate(params_.data(), params_.size(), given_);
+    memory.relocate(params_.data(), params_.size(), moved_);
     return;
   }
   for (const record::ParamNote& param : facts.params) {
     const std::uint64_t end = std::uint64_t{param.offset} + param.size;
     const std::uint64_t begin = (param.offset + kWord - 1) / kWord * kWord;
     if (end > params_.size() || begin >= end) continue;
-    memory.relocate(params_.data() + begin, end - begin, given_);
+    memory.relocate(params_.data() + begin, end - begin, moved_);
   }
 }
 
@@ -90,9 +90,15 @@ void ReplayLaunch::raise_limits(const Device& device) {
   }
 }
 
+std::string ReplayLaunch::objection() const {
+  if (!is_known_) return "its arguments are not in the record";
+  if (moved_.lacks_map) return "one of its tensor maps is of a kind that is not made again";
+  return {};
+}
+
 std::string ReplayLaunch::submit(const Device& device, ReplayStreams& streams, CUstream stream,
                                  std::uint64_t number) {
-  if (!is_known_) return "its arguments are not in the record";
+  if (std::string why = objection(); !why.empty()) return why;
   const driver::Driver& driver = device.driver();
   const record::LaunchEvent& note = recorded_.note;
   raise_limits(device);
@@ -134,7 +140,7 @@ CUDA_KERNEL_NODE_PARAMS ReplayLaunch::node_params(Extra& extra) const {
 
 std::string ReplayLaunch::add_node(const Device& device, ReplayStreams& streams, CUgraph graph,
                                    std::uint64_t number, CUgraphNode* node) {
-  if (!is_known_) return "its arguments are not in the record";
+  if (std::string why = objection(); !why.empty()) return why;
   const driver::Driver& driver = device.driver();
   raise_limits(device);
   Extra extra(params_);
@@ -151,7 +157,7 @@ std::string ReplayLaunch::add_node(const Device& device, ReplayStreams& streams,
 
 std::string ReplayLaunch::update_node(const Device& device, CUgraphExec graph, CUgraphNode node,
                                       std::uint64_t number) {
-  if (!is_known_) return "its arguments are not in the record";
+  if (std::string why = objection(); !why.empty()) return why;
   const driver::Driver& driver = device.driver();
   raise_limits(device);
   Extra extra(params_);

@@ -26,7 +26,7 @@ class ReplayLaunch {
   // Whether its arguments are in the record.
   bool is_known() const { return is_known_; }
   // The memories that its arguments are addresses of.
-  const std::set<std::size_t>& given() const { return given_; }
+  const std::set<std::size_t>& given() const { return moved_.memories; }
 
   // Returns why it was not launched; empty: it was. Findings of it have the number.
   std::string submit(const Device& device, ReplayStreams& streams, CUstream stream,
@@ -39,6 +39,7 @@ class ReplayLaunch {
                           std::uint64_t number);
 
  private:
+  std::string objection() const;
   // What the driver takes in place of an array of parameters. It refers to this object.
   struct Extra {
     explicit Extra(std::string& params)
@@ -59,7 +60,7 @@ class ReplayLaunch {
   ReplayedKernel& kernel_;
   std::string params_;
   bool is_known_ = false;
-  std::set<std::size_t> given_;
+  Moved moved_;  // of its arguments
 };
 
 }  // namespace baton::replay

@@ -38,12 +38,19 @@ std::optional<ReplayMemory::Place> ReplayMemory::find(std::uint64_t recorded) co
   return Place{range.memory, memory.address + offset, memory.bytes - offset};
 }
 
-std::uint64_t ReplayMemory::relocate(char* bytes, std::uint64_t count,
-                                     std::set<std::size_t>& met) const {
-  if (ranges_.empty()) return 0;
+void ReplayMemory::relocate(char* bytes, std::uint64_t count, Moved& moved) const {
+  constexpr std::uint64_t kMapAlignment = 64;
+  if (ranges_.empty()) return;
   const std::uint64_t least = ranges_.begin()->first, most = ranges_.rbegin()->second.end;
-  std::uint64_t words = 0;
   for (std::uint64_t at = 0; at + sizeof(std::uint64_t) <= count; at += sizeof(std::uint64_t)) {
+    if (maps_ != nullptr && at % kMapAlignment == 0 && count - at >= kTensorMapBytes) {
+      const MapReplacer::Replaced done = maps_->replace(bytes + at, *this, moved);
+      if (done != MapReplacer::Replaced::kNoMap) {
+        moved.lacks_map |= done == MapReplacer::Replaced::kNotMade;
+        at += kTensorMapBytes - sizeof(std::uint64_t);
+        continue;
+      }
+    }
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     if (word < least || word > most) continue;
@@ -54,11 +61,10 @@ std::uint64_t ReplayMemory::relocate(char* bytes, std::uint64_t count,
       if (!place || place->left != 1) continue;
       ++place->address;
     }
-    met.insert(place->memory);
+    moved.memories.insert(place->memory);
     std::memcpy(bytes + at, &place->address, sizeof word);
-    ++words;
+    ++moved.words;
   }
-  return words;
 }
 
 std::set<std::size_t> ReplayMemory::reached(std::set<std::size_t> from) const {

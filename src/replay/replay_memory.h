@@ -29,8 +29,31 @@ struct ReplayedMemory {
   std::set<std::size_t> points_to;  // memories whose addresses were copied into it
 };
 
+class ReplayMemory;
+
+// What became of bytes that hold addresses of the record.
+struct Moved {
+  std::uint64_t words = 0;  // that were addresses
+  bool lacks_map = false;   // a tensor map in them cannot be made again
+  std::set<std::size_t> memories;
+};
+
+inline constexpr std::size_t kTensorMapBytes = 128;
+
+// Makes tensor maps again.
+class MapReplacer {
+ public:
+  virtual ~MapReplacer() = default;
+  enum class Replaced : std::uint8_t { kNoMap, kMade, kNotMade };
+  // The bytes of a map of the record, in its place.
+  virtual Replaced replace(char* map, const ReplayMemory& memory, Moved& moved) const = 0;
+};
+
 class ReplayMemory {
  public:
+  // `maps`: null: nothing is a tensor map.
+  explicit ReplayMemory(const MapReplacer* maps = nullptr) : maps_(maps) {}
+
   struct Place {
     std::size_t memory = 0;     // its number
     std::uint64_t address = 0;  // in the replay
@@ -45,9 +68,9 @@ class ReplayMemory {
   // Where an address of the record is. Of freed memory it is where that was.
   std::optional<Place> find(std::uint64_t recorded) const;
 
-  // Replaces each aligned word that is an address of the record, and adds the memories to `met`.
-  // The end of a memory is an address, too. Returns the number of words.
-  std::uint64_t relocate(char* bytes, std::uint64_t count, std::set<std::size_t>& met) const;
+  // Replaces each aligned word that is an address of the record, and each tensor map. The end of a
+  // memory is an address, too.
+  void relocate(char* bytes, std::uint64_t count, Moved& moved) const;
 
   // The memories, with those whose addresses are in them, and so on.
   std::set<std::size_t> reached(std::set<std::size_t> from) const;
@@ -62,6 +85,7 @@ class ReplayMemory {
     std::size_t memory = 0;
     bool live = true;
   };
+  const MapReplacer* const maps_;
   std::map<std::uint64_t, Range> ranges_;  // by their beginnings in the record
   std::vector<ReplayedMemory> memories_;
   std::set<std::size_t> ended_;

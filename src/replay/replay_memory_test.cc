@@ -27,8 +27,9 @@ class ReplayMemoryTest : public testing::Test {
   // What a word of the record is in the replay.
   std::uint64_t moved(std::uint64_t word) {
     std::string bytes = bytes_of({word});
-    met.clear();
-    memory.relocate(bytes.data(), bytes.size(), met);
+    Moved all;
+    memory.relocate(bytes.data(), bytes.size(), all);
+    met = all.memories;
     std::memcpy(&word, bytes.data(), sizeof word);
     return word;
   }

@@ -72,6 +72,19 @@ class Contents(Replay):
         self.assertEqual(report["processes"][0]["moved_addresses"], 1)
         self.assertEqual([kind for kind, _ in self.kinds(report) if "bounds" in kind or "null" in kind], [])
 
+    def test_tensor_maps_are_made_again(self):
+        done = self.record(REPLAYED, "tiles")
+        self.assertEqual(done.stdout, "done\n", done.stderr)
+        done, report = self.replay()
+        self.assertEqual((done.returncode, report["findings"], report["doubtful"]), (0, [], []), done.stderr)
+        (process,) = report["processes"]
+        self.assertEqual((process["launches"], process["replayed"]), (3, 3))
+        # check knows of what the map is, too: the launch before writes what the kernel reads before its wait.
+        done = run(BATON, "check", self.path, "--json")
+        edges = {edge["to_kernel"]: edge for edge in json.loads(done.stdout)["edges"]}
+        self.assertIn("tile reads allocation 0 (128 bytes)", edges["tile"]["reason"])
+        self.assertIn("while set (launch 1) writes it", edges["tile"]["reason"])
+
     def test_contents_take_a_file(self):
         self.record(REPLAYED, "index")
         (file,) = self.path.glob("*.contents")

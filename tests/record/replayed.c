@@ -1,7 +1,7 @@
 /* Programs whose records are replayed, for the tests: replayed CASE.
    clean: copies of all kinds, streams, an event, a graph, a variable, an array of pointers; its kernels trap where
      memory has other contents than they expect.
-   bounds: a kernel writes behind the end of its memory. index: so does one that takes its index from memory.
+   tiles: a kernel reads by a tensor map. bounds: a kernel writes behind the end of its memory. index: so does one that takes its index from memory.
    freed: a kernel reads memory that was freed. unordered: two streams without an event.
    host_race: a fill and a copy of two streams.
    shared: a kernel with more shared memory than it has without asking. host: a kernel reads pinned memory. */
@@ -38,7 +38,22 @@ static const char kKernels[] =
     /* room[n] = 0 */
     KERNEL("use_room",
            "  mov.u32 %r3, room;\n  add.u32 %r3, %r3, %r1;\n  mov.u32 %r4, 0;\n"
-           "  setp.ne.u32 %p1, %r2, 0;\n  @%p1 ret;\n  st.shared.u32 [%r3], %r4;\n");
+           "  setp.ne.u32 %p1, %r2, 0;\n  @%p1 ret;\n  st.shared.u32 [%r3], %r4;\n")
+    /* y[i] = what the second of two tensor maps is of, at i; it is read before the wait */
+    ".visible .entry tile(.param .align 128 .b8 maps[384], .param .u64 y)\n{\n"
+    "  .reg .b64 %rd<6>;\n  .reg .b32 %r<6>;\n  .reg .pred %p<3>;\n"
+    "  .shared .align 128 .b8 words[128];\n  .shared .align 8 .b64 bar;\n"
+    "  mov.b64 %rd1, maps;\n  cvta.param.u64 %rd1, %rd1;\n  add.s64 %rd1, %rd1, 256;\n"
+    "  ld.param.u64 %rd2, [y];\n  mov.u32 %r1, %tid.x;\n  mov.u32 %r2, words;\n  mov.u32 %r3, 0;\n"
+    "  setp.ne.u32 %p1, %r1, 0;\n  @%p1 bra loaded;\n"
+    "  mbarrier.init.shared.b64 [bar], 1;\n  fence.mbarrier_init.release.cluster;\n"
+    "  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;\n"
+    "  cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1, {%r3}], [bar];\n"
+    "loaded:\n  bar.sync 0;\n"
+    "again:\n  mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n  @!%p2 bra again;\n"
+    "  griddepcontrol.wait;\n"
+    "  mul.wide.u32 %rd3, %r1, 4;\n  cvt.u32.u64 %r4, %rd3;\n  add.u32 %r4, %r4, %r2;\n"
+    "  ld.shared.u32 %r5, [%r4];\n  add.u64 %rd4, %rd2, %rd3;\n  st.global.u32 [%rd4], %r5;\n  ret;\n}\n";
 
 enum { kThreads = 32, kWords = 32, kBytes = 4 * kWords };
 
@@ -142,6 +157,35 @@ static void clean(void) {
   CHECK(cuMemFree(x));
 }
 
+/* In a struct, behind the map of other memory. */
+static void tiles(void) {
+  struct {
+    _Alignas(64) unsigned head[16];
+    CUtensorMap maps[2];
+  } params;
+  const CUdeviceptr x = allocate(), y = allocate(), other = allocate();
+  unsigned numbers[kWords];
+  counted(numbers, 5, 1);
+  memset(&params, 0, sizeof params);
+  const cuuint64_t extent = kWords;
+  const cuuint32_t box = kWords, step = 1;
+  for (int k = 0; k < 2; ++k) {
+    CHECK(cuTensorMapEncodeTiled(&params.maps[k], CU_TENSOR_MAP_DATA_TYPE_UINT32, 1,
+                                 (void*)(size_t)(k == 0 ? other : x), &extent, NULL, &box, &step,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                 CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  }
+  CHECK(cuMemcpyHtoD(x, numbers, kBytes));
+  CUfunction function;
+  CHECK(cuModuleGetFunction(&function, module, "tile"));
+  void* arguments[] = {&params, (void*)&y};
+  launch("scale", x, other, 0, 0, NULL);
+  launch("set", x, 0, 8, 0, NULL);
+  CHECK(cuLaunchKernel(function, 1, 1, 1, kThreads, 1, 1, 0, NULL, arguments, NULL));
+  CHECK(cuMemcpyDtoH(numbers, y, kBytes));
+  EXPECT(numbers[0] == 8 && numbers[kWords - 1] == 8);
+}
+
 int main(int words, char** values) {
   const char* name = words > 1 ? values[1] : "";
   begin();
@@ -150,6 +194,8 @@ int main(int words, char** values) {
   counted(numbers, 0, 1);
   if (strcmp(name, "clean") == 0) {
     clean();
+  } else if (strcmp(name, "tiles") == 0) {
+    tiles();
   } else if (strcmp(name, "bounds") == 0) {
     CUdeviceptr x;
     CHECK(cuMemAlloc(&x, kBytes - 4));
