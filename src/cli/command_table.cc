@@ -72,9 +72,11 @@ Options reports() {
 Options binding() {
   return {
       {"--device", "DEVICE",
-       "sim, sim:h100, sim:h200, sim:b200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, "
+       "sim, sim:NAME (h100, h200, b200, sm80, sm89, sm120, tiny), cuda or cuda:N; default: "
+       "BATON_DEVICE, "
        "then the first GPU, then sim",
-       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda cuda:0")},
+       &Raw::device,
+       words("sim sim:h100 sim:h200 sim:b200 sim:sm80 sim:sm89 sim:sm120 sim:tiny cuda cuda:0")},
       {"--set", "NAME=VALUE", "Give a symbol a value", &Raw::set},
       {"--pdl", "MODE",
        "auto, on or off: PDL mode for steps that leave it at auto; BATON_PDL=off overrides this",
@@ -102,19 +104,20 @@ Options running(std::string_view repeat) {
 }
 
 Options tune_options() {
-  return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
-           &Raw::device, words("cuda cuda:0 sim sim:h100 sim:h200 sim:b200 sim:tiny")},
-          output("OUT.baton", "Build a bundle that has what was found"),
-          {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
-          {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
-          {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
-           kFile},
-          {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
-          {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
-          {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
-           &Raw::executor, words("stream graph")},
-          trusted(),
-          strict()};
+  return {
+      {"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU", &Raw::device,
+       words("cuda cuda:0 sim sim:h100 sim:h200 sim:b200 sim:sm80 sim:sm89 sim:sm120 sim:tiny")},
+      output("OUT.baton", "Build a bundle that has what was found"),
+      {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
+      {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
+      {"--input", "NAME=FILE.npy", "Fill an input, weight, inout or state buffer", &Raw::inputs,
+       kFile},
+      {"--seed", "S", "Seed of init = \"random\"; default 0", &Raw::seed},
+      {"--timeout", "SECONDS", "Stop a run that takes longer", &Raw::timeout},
+      {"--executor", "KIND", "stream or graph: the one to tune for; default: the faster one",
+       &Raw::executor, words("stream graph")},
+      trusted(),
+      strict()};
 }
 
 Options run_options() {
@@ -160,8 +163,9 @@ Options bench_options() {
 
 Options exec_options() {
   return joined(
-      {{{"--device", "DEVICE", "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny",
-         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+      {{{"--device", "DEVICE",
+         "sim (the default) or sim:NAME: h100, h200, b200, sm80, sm89, sm120, tiny", &Raw::device,
+         words("sim sim:h100 sim:h200 sim:b200 sim:sm80 sim:sm89 sim:sm120 sim:tiny")},
         {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
          &Raw::memory},
         {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",
@@ -343,7 +347,8 @@ std::vector<CommandRow> make_table() {
        {},
        {output("OUT.record", "The folder to write"),
         {"--device", "DEVICE", "cuda, sim or sim:NAME; default: a GPU where there is one, else sim",
-         &Raw::device, words("cuda sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+         &Raw::device,
+         words("cuda sim sim:h100 sim:h200 sim:b200 sim:sm80 sim:sm89 sim:sm120 sim:tiny")},
         {"--contents", "", "Record the bytes that copies bring from the host, too, for baton run",
          &Raw::contents},
         {"--timeout", "SECONDS", "Stop a program that takes longer", &Raw::timeout},

@@ -43,7 +43,7 @@ std::string parse_simulated(const std::string& text) {
   if (is_simulated(text)) return text;
   throw error(ErrorCode::kInvalidInput,
               "baton exec runs programs on the simulated GPU, --device {} was given; take sim, "
-              "sim:h100, sim:h200, sim:b200 or sim:tiny",
+              "sim:h100, sim:h200, sim:b200, sim:sm80, sim:sm89, sim:sm120 or sim:tiny",
               text);
 }
 
