@@ -155,6 +155,17 @@ class WithoutContents(Replay):
                 (process,) = report["processes"]
                 self.assertEqual((process["replayed"], process["graph_launches"], process["left_out"]), (6, 2, []))
 
+    def test_nodes_get_other_parameters(self):
+        self.record(REPLAYED, "update", contents=False)
+        done, report = self.replay()
+        self.assertEqual((done.returncode, self.kinds(report)), (1, [("out_of_bounds", "set")]))
+        self.assertEqual(report["findings"][0]["launch"], "launch 1 (set)")
+        (process,) = report["processes"]
+        self.assertEqual((process["replayed"], process["graph_launches"], process["left_out"]), (2, 2, []))
+        # check does not judge it, and says so.
+        done = run(BATON, "check", self.path)
+        self.assertIn("not judged: 1 kernel node of graphs", done.stdout)
+
     def test_memory_of_the_host_is_unknown(self):
         self.record(REPLAYED, "host")
         done, report = self.replay()

@@ -1,7 +1,7 @@
 /* Programs whose records are replayed, for the tests: replayed CASE.
    clean: copies of all kinds, streams, an event, a graph, a variable, an array of pointers; its kernels trap where
      memory has other contents than they expect.
-   tiles: a kernel reads by a tensor map. bounds: a kernel writes behind the end of its memory. index: so does one that takes its index from memory.
+   tiles: a kernel reads by a tensor map. update: a node of a graph gets memory that is too small. bounds: a kernel writes behind the end of its memory. index: so does one that takes its index from memory.
    freed: a kernel reads memory that was freed. unordered: two streams without an event.
    host_race: a fill and a copy of two streams.
    shared: a kernel with more shared memory than it has without asking. host: a kernel reads pinned memory. */
@@ -186,6 +186,31 @@ static void tiles(void) {
   EXPECT(numbers[0] == 8 && numbers[kWords - 1] == 8);
 }
 
+/* A node of a graph gets other parameters when the graph is instantiated: smaller memory. */
+static void update(void) {
+  CUdeviceptr x = allocate(), small;
+  CHECK(cuMemAlloc(&small, kBytes - 4));
+  unsigned number = 1;
+  void* arguments[] = {&x, &x, &number};
+  CUDA_KERNEL_NODE_PARAMS params;
+  memset(&params, 0, sizeof params);
+  CHECK(cuModuleGetFunction(&params.func, module, "set"));
+  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+  params.blockDimX = kThreads;
+  params.blockDimY = params.blockDimZ = 1;
+  params.kernelParams = arguments;
+  CUgraph graph;
+  CUgraphNode node;
+  CUgraphExec exec;
+  CHECK(cuGraphCreate(&graph, 0));
+  CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
+  CHECK(cuGraphInstantiate(&exec, graph, 0));
+  CHECK(cuGraphLaunch(exec, NULL));
+  arguments[0] = &small;
+  CHECK(cuGraphExecKernelNodeSetParams(exec, node, &params));
+  CHECK(cuGraphLaunch(exec, NULL));
+}
+
 int main(int words, char** values) {
   const char* name = words > 1 ? values[1] : "";
   begin();
@@ -196,6 +221,8 @@ int main(int words, char** values) {
     clean();
   } else if (strcmp(name, "tiles") == 0) {
     tiles();
+  } else if (strcmp(name, "update") == 0) {
+    update();
   } else if (strcmp(name, "bounds") == 0) {
     CUdeviceptr x;
     CHECK(cuMemAlloc(&x, kBytes - 4));
