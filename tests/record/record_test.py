@@ -159,6 +159,12 @@ class Processes(Record):
         self.assertEqual(self.record(CHAIN, "safe", 3, "fork").returncode, 0)
         self.assertEqual(self.launches(), [6, 6])
 
+    def test_calls_at_the_exit_of_the_process(self):
+        done = self.record(CHAIN, "safe", 3, "exit")
+        self.assertEqual((done.stdout, done.returncode), ("done\n", 0), done.stderr)
+        done, report = self.json_of("inspect")
+        self.assertEqual(report["processes"][0]["launches"], 12)
+
     def test_threads_are_recorded(self):
         self.assertEqual(self.record(CHAIN, "safe", 50, "threads").returncode, 0)
         self.assertEqual(self.launches(), [200])

@@ -44,14 +44,20 @@ struct Writer {
   std::uint32_t used = 0;
   std::uint32_t generation = 0;
   std::uint32_t thread = 0;
+};
+// Has no destructor: the CUDA runtime unloads its libraries when those of the thread have run.
+thread_local Writer t_writer;
 
-  ~Writer() {
-    if (chunk != nullptr) munmap(chunk, record::kChunkBytes);
-    chunk = nullptr;
-    generation = 0;
+// Gives the chunk back when the thread ends. What the thread notes after that begins another one.
+// The writer is an object of its own, as compilers drop what a destructor stores in its own object.
+struct ChunkOfThread {
+  bool is_used = false;
+  ~ChunkOfThread() {
+    if (t_writer.chunk != nullptr) munmap(t_writer.chunk, record::kChunkBytes);
+    t_writer = {};
   }
 };
-thread_local Writer t_writer;
+thread_local ChunkOfThread t_chunk;
 
 // Recording ends here, the program goes on: `failure` is the system's reason.
 void stop(int failure) {
@@ -157,6 +163,7 @@ bool new_chunk(Writer& writer) {
       return false;
     }
     ++g_chunks;
+    t_chunk.is_used = true;  // so that its destructor runs
     writer.used = sizeof(ChunkHeader);
     auto* const header = reinterpret_cast<ChunkHeader*>(writer.chunk);
     *header = {0, writer.thread, writer.used, 0};
