@@ -223,7 +223,7 @@ class BadInput(Replay):
 
     def test_the_time_is_limited(self):
         self.record(CHAIN, "safe", 20000)
-        done, report = self.replay("--timeout", "0.3")
+        done, report = self.replay("--timeout", "0.001")
         self.assertEqual((done.returncode, report["error"]["code"]), (1, "timeout"))
 
 
