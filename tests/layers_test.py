@@ -22,6 +22,7 @@ LEVELS = [
     ["load"],
     ["edges", "play"],
     ["record"],
+    ["replay"],
     ["report"],
     ["bundle"],
     ["session"],

@@ -11,6 +11,11 @@ Completion words(std::string text) {
   return {Completion::Kind::kWords, std::move(text)};
 }
 
+Completion devices(const std::string& others) {
+  return words("sim sim:h100 sim:h200 sim:b200 sim:sm80 sim:sm89 sim:sm120 sim:tiny" +
+               (others.empty() ? others : " " + others));
+}
+
 Options joined(std::initializer_list<Options> parts) {
   Options all;
   for (const Options& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -47,9 +52,10 @@ Options reports() {
 Options binding() {
   return {
       {"--device", "DEVICE",
-       "sim, sim:h100, sim:h200, sim:b200, sim:tiny, cuda or cuda:N; default: BATON_DEVICE, "
+       "sim, sim:NAME (h100, h200, b200, sm80, sm89, sm120, tiny), cuda or cuda:N; default: "
+       "BATON_DEVICE, "
        "then the first GPU, then sim",
-       &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda cuda:0")},
+       &Raw::device, devices("cuda cuda:0")},
       {"--set", "NAME=VALUE", "Give a symbol a value", &Raw::set},
       {"--pdl", "MODE",
        "auto, on or off: PDL mode for steps that leave it at auto; BATON_PDL=off overrides this",
@@ -82,7 +88,7 @@ Options running(std::string_view repeat) {
 
 Options tune_options() {
   return {{"--device", "DEVICE", "As of baton run; a tuned record is of one kind of GPU",
-           &Raw::device, words("cuda cuda:0 sim sim:h100 sim:h200 sim:b200 sim:tiny")},
+           &Raw::device, devices("cuda cuda:0")},
           output("OUT.baton", "Build a bundle that has what was found"),
           {"--budget", "SECONDS", "The time for all measurements; default: 20", &Raw::budget},
           {"--set", "NAME=VALUE", "Give a symbol a value; one of [tune] is then fixed", &Raw::set},
@@ -146,8 +152,9 @@ Options bench_options() {
 Options exec_options() {
   return joined(
       {{{"--device", "DEVICE",
-         "sim (the default), sim:h100, sim:h200, sim:b200 or sim:tiny; cuda: observe it on a GPU",
-         &Raw::device, words("sim sim:h100 sim:h200 sim:b200 sim:tiny cuda")},
+         "sim (the default) or sim:NAME: h100, h200, b200, sm80, sm89, sm120, tiny; cuda: observe "
+         "it on a GPU",
+         &Raw::device, devices("cuda")},
         {"--memory", "SIZE", "Memory of the device, as 8GiB; default: a quarter of this machine's",
          &Raw::memory},
         {"--schedule", "ORDER", "Order of work: serial, late, early, reverse or random:SEED",

@@ -16,6 +16,8 @@ using Options = std::vector<OptionRow>;
 inline const Completion kFile{Completion::Kind::kFile, {}};
 inline const Completion kFolder{Completion::Kind::kFolder, {}};
 Completion words(std::string text);
+// The simulated GPUs, and the others.
+Completion devices(const std::string& others = "");
 
 Options joined(std::initializer_list<Options> parts);
 OptionRow arch(std::string_view value, std::string_view text);

@@ -44,8 +44,9 @@ std::string parse_exec_device(const std::string& text) {
   }
   if (is_simulated(text) || text == kGpu) return text;
   throw error(ErrorCode::kInvalidInput,
-              "baton exec takes --device sim, sim:h100, sim:h200, sim:b200, sim:tiny or cuda, {} "
-              "was given; CUDA_VISIBLE_DEVICES chooses among several GPUs",
+              "baton exec takes --device sim, sim:h200, sim:h100, sim:b200, sim:sm80, sim:sm89, "
+              "sim:sm120, sim:tiny or cuda, {} was given; CUDA_VISIBLE_DEVICES chooses among "
+              "several GPUs",
               text);
 }
 
@@ -100,6 +101,7 @@ Command checked_exec(const RawOptions& raw) {
 Command checked_record(const RawOptions& raw) {
   RecordCommand command;
   command.device = raw.device;
+  command.contents = raw.contents;
   command.program = raw.rest;
   if (!raw.json_file.empty()) command.json_file = raw.json_file;
   if (!raw.timeout.empty()) {

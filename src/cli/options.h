@@ -205,6 +205,7 @@ struct RecordCommand {
   std::string device;                // cuda, sim, sim:NAME; empty: a GPU where there is one
   std::filesystem::path output;      // the folder of the record
   std::vector<std::string> program;  // with its arguments
+  bool contents = false;             // what copies bring from the host is recorded
   std::optional<std::string> json_file;
   std::optional<double> timeout;  // seconds
 };

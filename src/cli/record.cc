@@ -46,7 +46,8 @@ int record(const RecordCommand& command, Output& output, const std::atomic<bool>
   if (command.timeout) limit.emplace(*command.timeout);
   tools::ProcessEnd end;
   try {
-    end = tools::record_program(driver, command.output, command.program, limit, interrupt);
+    end = tools::record_program(driver, command.output, command.program, command.contents, limit,
+                                interrupt);
   } catch (...) {
     // Nothing ran.
     std::error_code ignored;
@@ -85,7 +86,9 @@ int record(const RecordCommand& command, Output& output, const std::atomic<bool>
   json["images"] = record.images.size();
   json["complete"] = totals.stopped == 0 && record.damage.empty();
   json["status"] = end.exit_status();
-  if (command.json_file) tools::write_file(*command.json_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (command.json_file)
+    tools::write_file(*command.json_file,
+                      json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (end.timed_out) {
     throw error(ErrorCode::kTimeout, "the program took more than {} s and was stopped",
                 *command.timeout);

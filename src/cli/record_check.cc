@@ -97,11 +97,11 @@ void show_rest(const record::RecordJudgement& judged, Output& output) {
                 counted(judged.separated, "launch", "launches"));
   }
   if (judged.graph_kernels > 0) {
-    output.line("not judged: {} of graphs that were built without a capture",
+    output.line("not judged: {} of graphs, with several dependencies or other parameters",
                 counted(judged.graph_kernels, "kernel node"));
   }
   if (judged.graph_launches > 0) {
-    output.line("{} of graphs: their captured launches are judged once",
+    output.line("{} of graphs: their launches are judged once",
                 counted(judged.graph_launches, "launch", "launches"));
   }
   if (judged.failed > 0) {

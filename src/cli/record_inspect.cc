@@ -49,6 +49,11 @@ CallCounts counts_of(const record::ProcessRecord& process) {
       case record::EventKind::kName:
       case record::EventKind::kImage:
       case record::EventKind::kRemark:
+      case record::EventKind::kContents:
+      case record::EventKind::kStructure:
+      case record::EventKind::kVariable:
+      case record::EventKind::kNode:
+      case record::EventKind::kTensorMap:
         break;
     }
   }
@@ -78,8 +83,7 @@ void show_process(const record::ProcessRecord& process, Output& output) {
   add("kernels", "kernel", counts.kernels, true);
   add("calls", "call", counts.calls, false);
   for (const record::RecordedEvent& event : process.events) {
-    if (event.kind == record::EventKind::kRemark)
-      output.warning(printable(event.text, 500));
+    if (event.kind == record::EventKind::kRemark) output.warning(printable(event.text, 500));
   }
   if (process.stopped != 0) {
     output.warning(fmt::format("process {}: the recording ends before the process did: {}",

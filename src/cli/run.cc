@@ -13,6 +13,7 @@
 #include "cli/kernel_modules.h"
 #include "cli/load_progress.h"
 #include "cli/output_report.h"
+#include "cli/record.h"
 #include "cli/run_page.h"
 #include "cli/run_report.h"
 #include "cli/schedule_report.h"
@@ -25,6 +26,7 @@
 #include "tools/kept_modules.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/record_folder.h"
 #include "tools/source_lines.h"
 #include "tools/tuned_program.h"
 
@@ -233,6 +235,7 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
 
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   RunRecord record;
+  if (tools::is_record(command.program)) return replay_record(command, output, interrupt);
   if (command.html) tools::require_target("--html " + command.html->string(), *command.html);
   try {
     run_program(command, record, output, interrupt);

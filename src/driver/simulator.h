@@ -40,6 +40,8 @@ struct Finding {
   std::uint64_t count = 1;
   bool is_fault = false;             // it ended its grid, and all other work of the context
   std::optional<std::uint64_t> tag;  // LaunchNote::tag of the launch of the first occurrence
+  // Of two launches that nothing orders: the tag of the other one.
+  std::optional<std::uint64_t> other_tag = std::nullopt;
 };
 
 // "kernel k, block (0, 0, 0), thread (3, 0, 0): reads … (24 times)", without the place.
@@ -128,6 +130,8 @@ class Simulator {
     // from outside changes what its grids poll. Grids that do nothing but poll can then never end:
     // that is found, and stops them.
     bool alone = false;
+    // A kernel that faults ends alone: the context goes on without an error.
+    bool keep_going = false;
   };
 
   // The work that one thread of the host submits to one context while the session lives, and what

@@ -185,7 +185,7 @@ void AddressBinder::bind_origin(const AccessGroup& access, const Origin& origin,
   }
 }
 
-// A tensor map is a parameter itself. One in memory may be of anything.
+// A tensor map is a parameter itself, or any of those in it. One in memory may be of anything.
 void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
   const auto is_map = [&](const AddressSource& source) {
     return source.kind == SourceKind::kParamSpace && source.ways == AddressSource::kWhole &&
@@ -197,6 +197,12 @@ void AddressBinder::bind_map(const Origin& origin, TouchedMemory& out) const {
     return;
   }
   const GivenArgument& given = arguments_[origin.sources[0].id];
+  if (given.kind == Argument::kStruct && !given.maps.empty()) {
+    for (const GivenArgument::Field& map : given.maps) {
+      add_once(out.places, {map.memory, kUnknownOffset});
+    }
+    return;
+  }
   if (given.kind != Argument::kTensorMap) {
     out.unknown = UnknownAddress::kStruct;
     return;

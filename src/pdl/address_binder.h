@@ -36,7 +36,7 @@ struct GivenArgument {
     kMemory,     // an address: `memory` and `offset` in it, in bytes
     kTensorMap,  // a map by value, of what lies in `memory` from `offset` on
     kScalar,     // a number, `bits` where it is known
-    kStruct,     // a struct by value whose addresses are `fields`, and whose numbers `numbers`
+    kStruct,     // a struct by value with the addresses `fields`, `numbers`, and `maps`
     kBytes,      // a struct by value, which may hold any address
   };
   // An address in a struct, 8 bytes at `position`.
@@ -58,6 +58,7 @@ struct GivenArgument {
   std::optional<std::uint64_t> bits = {};
   std::vector<Field> fields = {};
   std::vector<Number> numbers = {};  // those that are known
+  std::vector<Field> maps = {};      // tensor maps of what lies there
 
   static GivenArgument pointer(MemoryId memory, std::uint64_t offset = 0,
                                std::uint64_t bytes = kUnknownBytes) {

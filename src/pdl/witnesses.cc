@@ -13,7 +13,7 @@ using Extents = std::array<std::uint32_t, 3>;
 constexpr std::uint64_t kMaxSteps = std::uint64_t{1} << 18;        // for one launch
 constexpr std::uint64_t kMaxThreadSteps = std::uint64_t{1} << 14;  // for one thread
 constexpr std::uint32_t kWarp = 32;
-constexpr std::uint32_t kMaxWarps = 32;
+constexpr std::uint32_t kMostWarps = 32;
 constexpr std::uint32_t kMaxBlockThreads = 1024;  // of the first block
 
 Extents index_of(std::uint64_t number, const Extents& extents) {
@@ -38,7 +38,7 @@ std::vector<ThreadPosition> positions(const LaunchExtents& extents) {
   for (std::uint64_t t = 1; t < std::min<std::uint64_t>(threads, 3); ++t) {
     result.push_back({index_of(t, extents.block), {}});
   }
-  for (std::uint64_t warp = 1; warp < kMaxWarps && warp * kWarp < threads; ++warp) {
+  for (std::uint64_t warp = 1; warp < kMostWarps && warp * kWarp < threads; ++warp) {
     result.push_back({index_of(warp * kWarp, extents.block), {}});
   }
   for (std::uint64_t t = 3; t < std::min<std::uint64_t>(threads, kMaxBlockThreads); ++t) {

@@ -23,6 +23,36 @@ std::string text_of(const char (&text)[kSize]) {
   return std::string(text, strnlen(text, kSize));
 }
 
+// Of a LaunchEvent with all that follows it.
+std::size_t launch_bytes(std::string_view body) {
+  if (body.size() < sizeof(LaunchEvent)) return sizeof(LaunchEvent);
+  const auto note = read<LaunchEvent>(body);
+  return sizeof note + std::size_t{note.attributes} * sizeof(AttributeNote) + note.param_bytes;
+}
+
+// Of a kNode; nothing for a kind of nodes that there is not.
+std::optional<std::size_t> node_bytes(std::string_view body) {
+  if (body.size() < sizeof(NodeNote)) return sizeof(NodeNote);
+  const auto note = read<NodeNote>(body);
+  const std::size_t head = sizeof note + std::size_t{note.edges} * sizeof(EdgeNote);
+  if (head > body.size()) return head;
+  switch (note.kind) {
+    case NodeKind::kKernel:
+      return head + launch_bytes(body.substr(head));
+    case NodeKind::kCopy:
+      return head + kCopyNodeBytes;
+    case NodeKind::kFill:
+      return head + kFillNodeBytes;
+    case NodeKind::kAttribute:
+      return head + sizeof(AttributeNote);
+    case NodeKind::kEmpty:
+    case NodeKind::kHost:
+    case NodeKind::kOther:
+      return head;
+  }
+  return std::nullopt;
+}
+
 // The bytes that an event of the kind has at least, without its text; nothing for a kind that there
 // is not.
 std::optional<std::size_t> body_bytes(EventKind kind, std::string_view body) {
@@ -31,11 +61,10 @@ std::optional<std::size_t> body_bytes(EventKind kind, std::string_view body) {
     case EventKind::kRemark:
     case EventKind::kCall:
       return 0;
-    case EventKind::kLaunch: {
-      if (body.size() < sizeof(LaunchEvent)) return sizeof(LaunchEvent);
-      const auto note = read<LaunchEvent>(body);
-      return sizeof note + std::size_t{note.attributes} * sizeof(AttributeNote) + note.param_bytes;
-    }
+    case EventKind::kLaunch:
+      return launch_bytes(body);
+    case EventKind::kNode:
+      return node_bytes(body);
     case EventKind::kImage:
       return sizeof(ImageNote);
     case EventKind::kFunction: {
@@ -43,8 +72,37 @@ std::optional<std::size_t> body_bytes(EventKind kind, std::string_view body) {
       const auto note = read<FunctionNote>(body);
       return sizeof note + std::size_t{note.params} * sizeof(ParamNote);
     }
+    case EventKind::kContents:
+      return sizeof(ContentsNote);
+    case EventKind::kStructure: {
+      if (body.size() < sizeof(StructureNote)) return sizeof(StructureNote);
+      return sizeof(StructureNote) + std::size_t{read<StructureNote>(body).bytes};
+    }
+    case EventKind::kVariable:
+      return sizeof(VariableNote);
+    case EventKind::kTensorMap:
+      return sizeof(TensorMapNote);
   }
   return std::nullopt;
+}
+
+RecordedAttribute read_attribute(std::string_view body, std::size_t at) {
+  const auto note = read<AttributeNote>(body, at);
+  RecordedAttribute attribute;
+  attribute.id = note.id;
+  std::memcpy(attribute.value.data(), note.value, sizeof note.value);
+  return attribute;
+}
+
+RecordedLaunch read_launch(std::string_view body) {
+  RecordedLaunch launch;
+  launch.note = read<LaunchEvent>(body);
+  std::size_t at = sizeof launch.note;
+  for (std::uint32_t k = 0; k < launch.note.attributes; ++k, at += sizeof(AttributeNote)) {
+    launch.attributes.push_back(read_attribute(body, at));
+  }
+  launch.params = body.substr(at, launch.note.param_bytes);
+  return launch;
 }
 
 class EventReader {
@@ -64,11 +122,11 @@ class EventReader {
                   sizeof(RecordHeader), bytes.size());
     }
     const auto header = read<RecordHeader>(bytes);
-    if (header.version != kVersion) {
+    if (header.version < kOldestVersion || header.version > kVersion) {
       throw error(ErrorCode::kInvalidInput,
-                  "{} is of version {} of the format of records, this Baton reads version {}; "
-                  "record again, or take the Baton that recorded it",
-                  name_, header.version, kVersion);
+                  "{} is of version {} of the format of records, this Baton reads versions {} to "
+                  "{}; record again, or take the Baton that recorded it",
+                  name_, header.version, kOldestVersion, kVersion);
     }
     if (header.header_bytes < sizeof(RecordHeader) || header.chunk_bytes <= sizeof(ChunkHeader)) {
       throw error(ErrorCode::kInvalidInput,
@@ -214,18 +272,23 @@ bool RecordedLaunch::is_programmatic() const {
 }
 
 RecordedLaunch launch_of(const RecordedEvent& event) {
-  RecordedLaunch launch;
-  launch.note = read<LaunchEvent>(event.body);
-  std::size_t at = sizeof launch.note;
-  for (std::uint32_t k = 0; k < launch.note.attributes; ++k) {
-    const auto note = read<AttributeNote>(event.body, at);
-    RecordedAttribute& attribute = launch.attributes.emplace_back();
-    attribute.id = note.id;
-    std::memcpy(attribute.value.data(), note.value, sizeof note.value);
-    at += sizeof note;
+  return read_launch(event.body);
+}
+
+RecordedNode node_of(const RecordedEvent& event) {
+  RecordedNode node;
+  const auto note = read<NodeNote>(event.body);
+  node.kind = note.kind;
+  std::size_t at = sizeof note;
+  for (std::uint32_t k = 0; k < note.edges; ++k, at += sizeof(EdgeNote)) {
+    node.edges.push_back(read<EdgeNote>(event.body, at));
   }
-  launch.params = event.body.substr(at, launch.note.param_bytes);
-  return launch;
+  node.body = event.body.substr(at);
+  if (note.kind == NodeKind::kKernel) node.launch = read_launch(node.body);
+  if (note.kind == NodeKind::kAttribute) {
+    node.launch.attributes.push_back(read_attribute(node.body, 0));
+  }
+  return node;
 }
 
 RecordedFunction function_of(const RecordedEvent& event) {
@@ -240,6 +303,22 @@ RecordedFunction function_of(const RecordedEvent& event) {
 
 ImageNote image_of(const RecordedEvent& event) {
   return read<ImageNote>(event.body);
+}
+
+ContentsNote contents_of(const RecordedEvent& event) {
+  return read<ContentsNote>(event.body);
+}
+
+TensorMapNote tensor_map_of(const RecordedEvent& event) {
+  return read<TensorMapNote>(event.body);
+}
+
+VariableNote variable_of(const RecordedEvent& event) {
+  return read<VariableNote>(event.body);
+}
+
+std::string_view structure_of(const RecordedEvent& event) {
+  return event.body.substr(sizeof(StructureNote), read<StructureNote>(event.body).bytes);
 }
 
 ProcessRecord read_events(std::string bytes, const std::string& name) {

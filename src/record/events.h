@@ -45,13 +45,27 @@ struct RecordedLaunch {
 };
 RecordedLaunch launch_of(const RecordedEvent& event);  // a kLaunch
 
+// A kNode.
+struct RecordedNode {
+  NodeKind kind = NodeKind::kEmpty;
+  std::vector<EdgeNote> edges;
+  RecordedLaunch launch;  // of a kernel; of an attribute, that alone
+  std::string_view body;  // what the node does
+};
+RecordedNode node_of(const RecordedEvent& event);
+
 struct RecordedFunction {
   FunctionNote note = {};
   std::vector<ParamNote> params;
 };
 RecordedFunction function_of(const RecordedEvent& event);  // a kFunction
 
-ImageNote image_of(const RecordedEvent& event);  // a kImage
+ImageNote image_of(const RecordedEvent& event);           // a kImage
+ContentsNote contents_of(const RecordedEvent& event);     // a kContents
+VariableNote variable_of(const RecordedEvent& event);     // a kVariable
+TensorMapNote tensor_map_of(const RecordedEvent& event);  // a kTensorMap
+// The bytes of a kStructure.
+std::string_view structure_of(const RecordedEvent& event);
 
 struct ProcessRecord {
   std::string file;

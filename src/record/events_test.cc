@@ -141,6 +141,32 @@ TEST(Events, ALaunchThatClaimsMoreThanItHasIsDamage) {
   EXPECT_THAT(record.events, IsEmpty());
 }
 
+TEST(Events, NodesOfGraphs) {
+  EventFile file;
+  file.chunk(1);
+  const std::string edge(bytes_of(EdgeNote{5, 0, {1, 0, 1}}));
+  LaunchEvent launch = {};
+  launch.function = 9;
+  launch.param_bytes = 8;
+  file.add(EventKind::kNode, 0, 1,
+           std::string(bytes_of(NodeNote{NodeKind::kKernel, 1})) + edge +
+               std::string(bytes_of(launch)) + "abcdefgh");
+  file.add(EventKind::kNode, 0, 2, bytes_of(NodeNote{NodeKind::kHost, 0}));
+  // More edges than there are, a kind that there is not.
+  file.add(EventKind::kNode, 0, 3, bytes_of(NodeNote{NodeKind::kEmpty, UINT32_MAX}));
+  file.chunk(2);
+  file.add(EventKind::kNode, 0, 4, bytes_of(NodeNote{static_cast<NodeKind>(7), 0}));
+  const ProcessRecord record = read_events(file.bytes_, "f");
+  EXPECT_THAT(record.damage, HasSubstr("an event of the kind 10"));
+  ASSERT_EQ(record.events.size(), 2U);
+  const RecordedNode node = node_of(record.events[0]);
+  ASSERT_EQ(node.edges.size(), 1U);
+  EXPECT_EQ(node.edges[0].from, 5U);
+  EXPECT_EQ(node.launch.note.function, 9U);
+  EXPECT_EQ(node.launch.params, "abcdefgh");
+  EXPECT_EQ(node_of(record.events[1]).kind, NodeKind::kHost);
+}
+
 TEST(Events, OtherFilesAndVersionsAreRefused) {
   const auto message = [](std::string bytes) {
     try {
@@ -154,8 +180,29 @@ TEST(Events, OtherFilesAndVersionsAreRefused) {
   EXPECT_THAT(message("BATON"), HasSubstr("not a file of a record"));
   EXPECT_THAT(message("BATONREC"), HasSubstr("truncated"));
   EventFile file;
-  file.bytes_[8] = 2;
-  EXPECT_THAT(message(file.bytes_), HasSubstr("version 2"));
+  file.bytes_[8] = 1;
+  EXPECT_EQ(message(file.bytes_), "") << "records of before are read";
+  for (const char version : {0, 3}) {
+    file.bytes_[8] = version;
+    EXPECT_THAT(message(file.bytes_), HasSubstr("version " + std::to_string(version)));
+  }
+}
+
+TEST(Events, WhatBelongsToTheNextCall) {
+  EventFile file;
+  file.chunk(1);
+  file.add(EventKind::kContents, 0, 1, bytes_of(ContentsNote{64, 16}));
+  file.add(EventKind::kStructure, 0, 2, std::string(bytes_of(StructureNote{0, 4})) + "abcd");
+  file.add(EventKind::kVariable, 0, 3, bytes_of(VariableNote{4096, 8, 7}), "factor");
+  file.add(EventKind::kStructure, 0, 4, std::string(bytes_of(StructureNote{0, 5000})) + "abcd");
+  const ProcessRecord record = read_events(file.bytes_, "f");
+  EXPECT_THAT(record.damage, HasSubstr("an event of the kind 8"));
+  ASSERT_EQ(record.events.size(), 3U);
+  EXPECT_EQ(contents_of(record.events[0]).offset, 64U);
+  EXPECT_EQ(contents_of(record.events[0]).bytes, 16U);
+  EXPECT_EQ(structure_of(record.events[1]), "abcd");
+  EXPECT_EQ(variable_of(record.events[2]).module, 7U);
+  EXPECT_EQ(record.events[2].text, "factor");
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 namespace baton::record {
 
 inline constexpr char kMagic[8] = {'B', 'A', 'T', 'O', 'N', 'R', 'E', 'C'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
+// The oldest version that is read: it lacks the kinds of events from kContents on.
+inline constexpr std::uint32_t kOldestVersion = 1;
 inline constexpr std::uint32_t kHeaderBytes = 4096;
 inline constexpr std::uint32_t kChunkBytes = 256 * 1024;
 inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
@@ -18,6 +20,7 @@ inline constexpr std::uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK"
 inline constexpr const char* kManifest = "record.json";
 inline constexpr const char* kImages = "images";
 inline constexpr const char* kEventsEnding = ".events";
+inline constexpr const char* kContentsEnding = ".contents";
 
 // The first bytes of a file of events: one process. Chunks of `chunk_bytes` follow the header.
 struct RecordHeader {
@@ -49,8 +52,13 @@ enum class EventKind : std::uint16_t {
   kImage = 4,     // ImageNote, then text: what loaded
   kFunction = 5,  // FunctionNote, ParamNotes, then text: the kernel's symbol
   kRemark = 6,    // text: what the record lacks, and why
+  // kContents, kStructure and kNode are about the next call of their thread.
+  kContents = 7,    // ContentsNote: what it brings from the host
+  kStructure = 8,   // StructureNote, then the bytes that a parameter points to
+  kVariable = 9,    // VariableNote, then text: the name of a variable of a module
+  kNode = 10,       // NodeNote, its EdgeNotes, and what the node does, by its kind
+  kTensorMap = 11,  // TensorMapNote: a map that the driver made
 };
-inline constexpr std::uint16_t kEventKinds = 6;
 
 // The result of a call that has not returned.
 inline constexpr std::int32_t kNotReturned = -1;
@@ -101,6 +109,64 @@ struct FunctionNote {
 
 struct ParamNote {
   std::uint32_t offset, size;
+};
+
+// The bytes that a copy takes from the host, its rows one behind the other. They are in the file
+// with kContentsEnding that belongs to the file of events.
+struct ContentsNote {
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+
+struct StructureNote {
+  std::uint32_t parameter;  // its number
+  std::uint32_t bytes;      // that follow
+};
+
+// What a call adds to a graph, or changes in one. Of a kernel a LaunchEvent follows, with the bytes
+// of its parameters and without attributes or a stream; of a copy a CUDA_MEMCPY3D, of a fill a
+// CUDA_MEMSET_NODE_PARAMS, of an attribute an AttributeNote.
+enum class NodeKind : std::uint32_t {
+  kEmpty = 0,  // also of a call that adds edges alone
+  kKernel = 1,
+  kCopy = 2,
+  kFill = 3,
+  kHost = 4,
+  kOther = 5,  // what it does is not noted
+  kAttribute = 6,
+};
+// CUDA_MEMCPY3D and CUDA_MEMSET_NODE_PARAMS.
+inline constexpr std::size_t kCopyNodeBytes = 200, kFillNodeBytes = 40;
+struct NodeNote {
+  NodeKind kind;
+  std::uint32_t edges;  // EdgeNotes that follow
+};
+
+struct EdgeNote {
+  std::uint64_t from, to;  // nodes; `to` is 0: the one that is added
+  std::uint8_t data[8];    // CUgraphEdgeData
+};
+
+// Of which function a map is.
+enum class TensorMapKind : std::uint32_t {
+  kTiled = 0,     // cuTensorMapEncodeTiled
+  kIm2col = 1,    // another one: only the address is noted
+  kReplaced = 2,  // cuTensorMapReplaceAddress: the address is, and the map `from`
+};
+struct TensorMapNote {
+  std::uint8_t map[128];   // CUtensorMap
+  std::uint8_t from[128];  // likewise
+  std::uint64_t address;   // of the tensor
+  std::uint64_t dims[5], strides[5];
+  std::uint32_t box[5], element_strides[5];
+  TensorMapKind kind;
+  std::uint32_t type, rank, interleave, swizzle, promotion, fill, reserved;
+};
+
+struct VariableNote {
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t module;  // or library
 };
 
 }  // namespace baton::record

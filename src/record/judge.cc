@@ -10,7 +10,9 @@
 #include "pdl/launch_evidence.h"
 #include "record/call_meaning.h"
 #include "record/memory_map.h"
+#include "record/recorded_graphs.h"
 #include "record/recorded_kernels.h"
+#include "record/stream_key.h"
 
 namespace baton::record {
 namespace {
@@ -54,6 +56,12 @@ std::string key_of(const ChainedLaunch& launch) {
       append(key, field.memory);
       append(key, field.offset);
     }
+    append(key, given.maps.size());
+    for (const GivenArgument::Field& map : given.maps) {
+      append(key, map.position);
+      append(key, map.memory);
+      append(key, map.offset);
+    }
     append(key, given.numbers.size());
     for (const GivenArgument::Number& each : given.numbers) {
       append(key, each.position);
@@ -71,7 +79,9 @@ class RecordJudge {
   RecordJudgement run() {
     for (const RecordedEvent& event : process_.events) {
       kernels_.follow(event);
+      graphs_.follow(event);
       if (event.kind == EventKind::kCall) call(event);
+      if (event.kind == EventKind::kTensorMap) memory_.follow(event);
       if (event.kind == EventKind::kLaunch) launch(event);
     }
     for (auto& [key, edge] : edges_) result_.edges.push_back(std::move(edge));
@@ -102,15 +112,6 @@ class RecordJudge {
     std::shared_ptr<const ChainedLaunch> last;
     bool separated = false;  // other work came behind it
   };
-  // The default stream of a thread is its own.
-  using StreamKey = std::pair<std::uint64_t, std::uint32_t>;
-
-  StreamKey stream_of(std::uint64_t handle, const RecordedEvent& event) const {
-    constexpr std::uint64_t kLegacy = 1, kPerThread = 2;
-    if (handle == 0) handle = is_per_thread(event.function) ? kPerThread : kLegacy;
-    return {handle, handle == kPerThread ? event.thread : 0};
-  }
-
   Stream& stream(const StreamKey& key) {
     auto& found = streams_[key];
     if (found == nullptr) found = std::make_unique<Stream>(memory_);
@@ -132,14 +133,17 @@ class RecordJudge {
       case CallMeaning::kEventCreate:
       case CallMeaning::kEventDestroy:
       case CallMeaning::kGraph:
-      case CallMeaning::kGraphInstantiate:
       case CallMeaning::kUnload:
       case CallMeaning::kModuleOfLibrary:
       case CallMeaning::kMap:
       case CallMeaning::kUnmap:
         return;
       case CallMeaning::kGraphKernelNode:
-        ++result_.graph_kernels;
+        // The nodes of known graphs are judged when these are instantiated.
+        if (event.succeeded() && !graphs_.has_node(event.word(0))) ++result_.graph_kernels;
+        return;
+      case CallMeaning::kGraphInstantiate:
+        if (event.succeeded()) judge_graph(event.word(1));
         return;
       case CallMeaning::kGraphLaunch:
         ++result_.graph_launches;
@@ -173,7 +177,7 @@ class RecordJudge {
     for (auto& [key, each] : streams_) separate(*each);
   }
 
-  std::shared_ptr<const ChainedLaunch> judged(const RecordedLaunch& recorded) {
+  std::shared_ptr<ChainedLaunch> judged(const RecordedLaunch& recorded) {
     auto launch = std::make_shared<ChainedLaunch>();
     launch->number = result_.launches;
     launch->kernel = &kernels_.kernel(recorded.note.function);
@@ -217,17 +221,22 @@ class RecordJudge {
     ++result_.launches;
     note_kernel(*launch);
     Stream& stream = this->stream(stream_of(recorded.note.stream, event));
+    if (recorded.has_attribute(kProgrammaticEvent)) separate(stream);
+    if (stream.last != nullptr && stream.separated) ++result_.separated;
+    launch_behind(stream, launch, recorded.is_programmatic());
+  }
+
+  // The launch that comes after the last one of the stream.
+  void launch_behind(Stream& stream, const std::shared_ptr<const ChainedLaunch>& launch,
+                     bool programmatic) {
     overlap::BoundLaunch bound =
         overlap::bind(*launch->footprint, launch->arguments, launch->extents.block,
                       launch->extents.grid, variables_of(*launch->kernel));
     bound.number = static_cast<std::uint32_t>(launch->number);
-    const bool is_first = stream.last == nullptr;
-    const bool programmatic = recorded.is_programmatic() && !is_first && !stream.separated;
+    const bool has_edge = stream.last != nullptr && !stream.separated;
+    programmatic = programmatic && has_edge;
     bool possible = programmatic;
-    if (recorded.has_attribute(kProgrammaticEvent)) separate(stream);
-    if (!is_first && stream.separated) {
-      ++result_.separated;
-    } else if (!is_first) {
+    if (has_edge) {
       const Verdict verdict =
           judge(bound, *launch, programmatic ? stream.launched : stream.possible, programmatic);
       possible |= verdict.kind == EdgeVerdict::kProven;
@@ -237,6 +246,40 @@ class RecordJudge {
     follow(stream.possible, bound, launch, possible);
     stream.last = launch;
     stream.separated = false;
+  }
+
+  // The kernel nodes of a graph that was built without a capture. A node of one dependency is as a
+  // launch behind another one of a stream.
+  void judge_graph(std::uint64_t handle) {
+    const GraphOfRecord* const graph = graphs_.find(handle);
+    // It may be instantiated again.
+    if (graph == nullptr || judged_graphs_[handle] == graph->nodes.size()) return;
+    judged_graphs_[handle] = graph->nodes.size();
+    std::vector<std::size_t> dependents(graph->nodes.size());
+    for (const GraphNodeOfRecord& node : graph->nodes) {
+      for (const auto& edge : node.after) ++dependents[edge.from];
+    }
+    std::vector<std::unique_ptr<Stream>> behind(graph->nodes.size());
+    for (const std::size_t k : graph->order()) {
+      const GraphNodeOfRecord& node = graph->nodes[k];
+      if (node.kind != NodeKind::kKernel) continue;
+      const std::shared_ptr<ChainedLaunch> launch = judged(node.launch);
+      ++result_.launches;
+      note_kernel(*launch);
+      const bool is_one = node.after.size() == 1 && !node.lacks_edges;
+      const auto* const edge = is_one ? &node.after[0] : nullptr;
+      const bool follows = edge != nullptr && behind[edge->from] != nullptr;
+      if (!follows || edge->is_launch_order()) {
+        behind[k] = std::make_unique<Stream>(memory_);
+        if (is_one && !follows) ++result_.separated;
+        if (node.after.size() > 1 || node.lacks_edges || follows) ++result_.graph_kernels;
+      } else if (--dependents[edge->from] == 0) {
+        behind[k] = std::move(behind[edge->from]);
+      } else {
+        behind[k] = std::make_unique<Stream>(*behind[edge->from]);
+      }
+      launch_behind(*behind[k], launch, edge != nullptr && edge->programmatic);
+    }
   }
 
   static void follow(Chain& chain, const overlap::BoundLaunch& bound,
@@ -332,6 +375,8 @@ class RecordJudge {
 
   const ProcessRecord& process_;
   RecordedKernels kernels_;
+  RecordedGraphs graphs_;
+  std::map<std::uint64_t, std::size_t> judged_graphs_;  // how many nodes each had, by handle
   MemoryMap memory_;
   std::map<StreamKey, std::unique_ptr<Stream>> streams_;
   std::map<

@@ -43,7 +43,8 @@ struct RecordJudgement {
   std::uint64_t failed = 0;     // launches that the driver refused
   std::uint64_t separated = 0;  // launches behind other work of their stream: not judged
   std::uint64_t graph_launches = 0;
-  std::uint64_t graph_kernels = 0;  // kernel nodes that no capture made: not judged
+  // Kernel nodes that are not judged: with several dependencies, or changed where they are.
+  std::uint64_t graph_kernels = 0;
   std::vector<std::string> remarks;
 };
 

@@ -51,7 +51,18 @@ void MemoryMap::map(std::uint64_t address, std::uint64_t handle) {
   mapped_.emplace(handle, address);
 }
 
+std::optional<std::uint64_t> MemoryMap::mapped_tensor(std::string_view bytes) const {
+  if (tensor_maps_.empty() || bytes.size() < kMapBytes) return std::nullopt;
+  const auto found = tensor_maps_.find(bytes.substr(0, kMapBytes));
+  return found == tensor_maps_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void MemoryMap::follow(const RecordedEvent& call) {
+  if (call.kind == EventKind::kTensorMap) {
+    const TensorMapNote note = tensor_map_of(call);
+    tensor_maps_[std::string(reinterpret_cast<const char*>(note.map), kMapBytes)] = note.address;
+    return;
+  }
   const RecordedCall* const row = find_call(call.function);
   if (row == nullptr) return;
   // A free that has not returned may have happened.
@@ -101,11 +112,24 @@ GivenArgument MemoryMap::argument(std::string_view bytes, bool is_pointer) const
     if (may_be_address(word) || (is_pointer && word != 0)) return {};
     return GivenArgument::scalar(word);
   }
+  if (const auto tensor = mapped_tensor(bytes); tensor && bytes.size() == kMapBytes) {
+    const auto* const range = find(*tensor);
+    if (range == nullptr || range->second.shared) return {};
+    return GivenArgument::tensor_map(range->second.id, *tensor - range->first);
+  }
   GivenArgument given;
   given.kind = GivenArgument::Kind::kStruct;
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = word_at(bytes, at);
     const auto place = static_cast<std::uint32_t>(at);
+    const auto tensor = at % kMapAlignment == 0 ? mapped_tensor(bytes.substr(at)) : std::nullopt;
+    if (tensor) {
+      const auto* const range = find(*tensor);
+      if (range == nullptr || range->second.shared) return {};
+      given.maps.push_back({place, range->second.id, *tensor - range->first});
+      at += kMapBytes - sizeof(std::uint64_t);
+      continue;
+    }
+    const std::uint64_t word = word_at(bytes, at);
     if (const auto* range = find(word)) {
       if (range->second.shared) return {};
       given.fields.push_back({place, range->second.id, word - range->first});

@@ -4,6 +4,7 @@
 // in it.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,8 +18,8 @@ namespace baton::record {
 
 class MemoryMap {
  public:
-  // Follows a call: an allocation, a free, a mapping. Others change nothing.
-  void follow(const RecordedEvent& call);
+  // Follows a call: an allocation, a free, a mapping; and a tensor map. Others change nothing.
+  void follow(const RecordedEvent& event);
 
   // "allocation 3 (4096 bytes)", "the variable table".
   const std::string& name(overlap::MemoryId id) const { return memories_[id].name; }
@@ -27,8 +28,9 @@ class MemoryMap {
   // The number of a variable of a module, new where it has none yet.
   overlap::MemoryId variable(std::uint64_t module, std::string_view name, bool constant);
 
-  // A parameter of a kernel by its bytes. An address in an allocation is one, whatever its type
-  // says. What may be an address of memory that no event tells of may be any.
+  // A parameter of a kernel by its bytes. 128 of them that the driver made are a tensor map. An
+  // address in an allocation is one, whatever its type says. What may be an address of memory that
+  // no event tells of may be any.
   overlap::GivenArgument argument(std::string_view bytes, bool is_pointer) const;
 
  private:
@@ -42,6 +44,9 @@ class MemoryMap {
     bool constant = false;
   };
 
+  static constexpr std::size_t kMapBytes = 128, kMapAlignment = 64;
+  // The address of the tensor of such bytes; nothing: they are no map.
+  std::optional<std::uint64_t> mapped_tensor(std::string_view bytes) const;
   const std::pair<const std::uint64_t, Range>* find(std::uint64_t address) const;
   bool may_be_address(std::uint64_t word) const;
   void allocate(std::uint64_t address, std::uint64_t bytes);
@@ -50,7 +55,8 @@ class MemoryMap {
   std::map<std::uint64_t, Range> ranges_;  // by their beginnings
   std::vector<Memory> memories_;
   std::map<std::pair<std::uint64_t, std::string>, overlap::MemoryId> variables_;
-  std::multimap<std::uint64_t, std::uint64_t> mapped_;  // address by handle
+  std::multimap<std::uint64_t, std::uint64_t> mapped_;             // address by handle
+  std::map<std::string, std::uint64_t, std::less<>> tensor_maps_;  // addresses by bytes
   std::uint64_t allocations_ = 0;
   std::uint64_t least_ = UINT64_MAX, most_ = 0;  // of all addresses so far
 };

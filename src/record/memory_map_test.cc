@@ -54,6 +54,33 @@ TEST_F(MemoryMapTest, WhatWasFreedMayBeAnything) {
   EXPECT_EQ(map_.argument(bytes_of({kFirst}), true).memory, 1U);
 }
 
+TEST_F(MemoryMapTest, TensorMapsAreOfWhatTheyWereMadeOf) {
+  call("cuMemAlloc_v2", {kFirst, 256});
+  call("cuMemAlloc_v2", {kSecond, 256});
+  TensorMapNote note = {};
+  note.address = kSecond + 64;
+  std::memset(note.map, 0x5A, sizeof note.map);
+  const std::string body(reinterpret_cast<const char*>(&note), sizeof note);
+  RecordedEvent event;
+  event.kind = EventKind::kTensorMap;
+  event.body = body;
+  map_.follow(event);
+  const std::string bytes(128, '\x5A');
+  const auto given = map_.argument(bytes, false);
+  EXPECT_EQ(given.kind, Kind::kTensorMap);
+  EXPECT_EQ(given.memory, 1U);
+  EXPECT_EQ(given.offset, 64U);
+  const auto both = map_.argument(bytes_of({kFirst, 0, 0, 0, 0, 0, 0, 0}) + bytes, false);
+  EXPECT_EQ(both.kind, Kind::kStruct);
+  ASSERT_EQ(both.maps.size(), 1U);
+  EXPECT_EQ(both.maps[0].position, 64U);
+  EXPECT_EQ(both.maps[0].memory, 1U);
+  EXPECT_EQ(both.fields.size(), 1U);
+  EXPECT_TRUE(map_.argument(bytes_of({5}) + bytes, false).maps.empty()) << "maps are aligned";
+  call("cuMemFree_v2", {kSecond});
+  EXPECT_EQ(map_.argument(bytes, false).kind, Kind::kBytes);
+}
+
 TEST_F(MemoryMapTest, NumbersStayNumbers) {
   call("cuMemAlloc_v2", {kFirst, 256});
   EXPECT_EQ(map_.argument(bytes_of({4096 * 4096}), false).bits, 4096U * 4096U);

@@ -57,6 +57,7 @@ const RecordedKernels::ReadImage* RecordedKernels::read(const Digest& digest) {
     if (!bytes) return nullptr;
     const Image image = Image::from_bytes(*bytes, "an image of the record");
     ReadImage result;
+    result.digest = digest;
     result.facts = read_facts(image);
     result.unseen = {UnseenCause::kMachineCode};
     if (const std::optional<std::string> text = ptx_of(image)) {
@@ -139,10 +140,9 @@ const KernelOfRecord& RecordedKernels::kernel(std::uint64_t handle) {
   kernel->params = function.params;
   kernel->params_known = (function.note.flags & kParamsUnknown) == 0;
   const ReadImage* const image = image_of(kernel->module, kernel->name);
-  if (const auto library = libraries_.find(kernel->module); library != libraries_.end()) {
-    kernel->module = library->second;
-  }
+  kernel->module = owner(kernel->module);
   if (image == nullptr) return *kernel;
+  kernel->image = image->digest;
   if (const KernelFacts* const facts = image->facts.kernel(kernel->name)) {
     kernel->facts = *facts;
     if (!facts->demangled.empty()) kernel->readable = facts->demangled;
@@ -157,6 +157,16 @@ const KernelOfRecord& RecordedKernels::kernel(std::uint64_t handle) {
   }
   kernel->ptx = image->ptx;
   return *kernel;
+}
+
+std::uint64_t RecordedKernels::owner(std::uint64_t module) const {
+  const auto library = libraries_.find(module);
+  return library == libraries_.end() ? module : library->second;
+}
+
+std::optional<std::array<std::uint8_t, 32>> RecordedKernels::image(std::uint64_t module) const {
+  const auto known = modules_.find(module);
+  return known == modules_.end() ? std::nullopt : std::optional(known->second);
 }
 
 const overlap::Footprint& RecordedKernels::footprint(const KernelOfRecord& kernel,

@@ -22,8 +22,9 @@ namespace baton::record {
 // A kernel of an image. Stays where it is.
 struct KernelOfRecord {
   std::string name, readable;
-  std::uint64_t module = 0;       // the handle that has its variables
-  std::vector<ParamNote> params;  // as the driver has them
+  std::uint64_t module = 0;                           // the handle that has its variables
+  std::optional<std::array<std::uint8_t, 32>> image;  // its digest; nothing: it cannot be read
+  std::vector<ParamNote> params;                      // as the driver has them
   bool params_known = false;
   std::optional<KernelFacts> facts;
   std::shared_ptr<const ptx::ParsedModule> ptx;  // null: see `unseen`
@@ -43,11 +44,16 @@ class RecordedKernels {
   const overlap::Footprint& footprint(const KernelOfRecord& kernel,
                                       const std::array<std::uint32_t, 3>& block);
   const std::vector<std::string>& remarks() const { return remarks_; }
+  // The handle that has the variables of a module: that of its library, where it has one.
+  std::uint64_t owner(std::uint64_t module) const;
+  // The digest of the image of a module or a library; nothing where no event tells of it.
+  std::optional<std::array<std::uint8_t, 32>> image(std::uint64_t module) const;
 
  private:
   using Digest = std::array<std::uint8_t, 32>;
   // An image, read once.
   struct ReadImage {
+    Digest digest = {};
     ImageFacts facts;
     std::shared_ptr<const ptx::ParsedModule> ptx;
     overlap::Unseen unseen;

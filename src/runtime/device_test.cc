@@ -55,7 +55,8 @@ TEST_F(DeviceTest, TheEnvironmentChooses) {
 
 TEST_F(DeviceTest, EveryProfileHasItsSpec) {
   EXPECT_EQ(Device::open("sim").spec(), "sim:h200");
-  for (const char* spec : {"sim:h100", "sim:h200", "sim:b200", "sim:tiny"}) {
+  for (const char* spec :
+       {"sim:h100", "sim:h200", "sim:b200", "sim:tiny", "sim:sm80", "sim:sm89", "sim:sm120"}) {
     EXPECT_EQ(Device::open(spec).spec(), spec);
   }
 }
@@ -80,7 +81,7 @@ TEST_F(DeviceTest, AnAbsentGpuIsNoDevice) {
 TEST_F(DeviceTest, ListingSaysWhyThereIsNoGpu) {
   std::string why;
   const auto devices = list_devices(&why);
-  ASSERT_EQ(devices.size(), 4u);
+  ASSERT_EQ(devices.size(), 7u);
   EXPECT_EQ(devices[0].spec, "sim:h200");
   EXPECT_EQ(devices[0].architecture, 90);
   const auto tiny = std::ranges::find(devices, "sim:tiny", &DeviceSummary::spec);

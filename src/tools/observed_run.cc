@@ -76,7 +76,7 @@ ExecRun run_observed(const std::vector<std::string>& program,
   const std::filesystem::path path = folder.path() / "run.record";
   create_record(path, program, driver.device);
   ExecRun run;
-  run.end = record_program(driver, path, program, limit, stop);
+  run.end = record_program(driver, path, program, false, limit, stop);
   const RecordContents record = read_record(path);
   ExecReport& report = run.report;
   report.has_threads = false;

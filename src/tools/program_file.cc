@@ -15,7 +15,7 @@ namespace baton::tools {
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
   if (is_record(path)) {
     throw error(ErrorCode::kInvalidInput,
-                "{0} is a record, which is not run as a program; baton check {0} judges its "
+                "{0} is a record, no program; baton run {0} replays it, baton check {0} judges its "
                 "launches, baton inspect {0} lists them",
                 path.string());
   }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -33,11 +34,12 @@ void read_manifest(RecordContents& record) {
     throw error(ErrorCode::kInvalidInput, "{} is not a record: {} does not say \"format\": \"{}\"",
                 record.path.string(), name, kFormat);
   }
-  if (require_integer(*version, name + ": version") != record::kVersion) {
+  const std::int64_t number = require_integer(*version, name + ": version");
+  if (number < record::kOldestVersion || number > record::kVersion) {
     throw error(ErrorCode::kInvalidInput,
-                "{} is of version {} of the format of records, this Baton reads version {}; record "
-                "again, or take the Baton that recorded it",
-                record.path.string(), version->dump(), record::kVersion);
+                "{} is of version {} of the format of records, this Baton reads versions {} to {}; "
+                "record again, or take the Baton that recorded it",
+                record.path.string(), number, record::kOldestVersion, record::kVersion);
   }
   record.command = string_list(object, "command", name);
   if (const baton::Json* const device = find_member(object, "device")) {
@@ -82,6 +84,20 @@ std::optional<std::string> RecordContents::image(const std::array<std::uint8_t, 
   return bytes;
 }
 
+std::optional<std::string> RecordContents::contents(const record::ProcessRecord& process,
+                                                    const record::ContentsNote& note) const {
+  fs::path file = process.file;
+  file.replace_extension(record::kContentsEnding);
+  std::error_code failure;
+  const std::uint64_t size = fs::file_size(file, failure);
+  if (failure || note.offset > size || note.bytes > size - note.offset) return std::nullopt;
+  std::string bytes(note.bytes, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(note.offset));
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return std::nullopt;
+  return bytes;
+}
+
 RecordContents read_record(const fs::path& path) {
   RecordContents record;
   record.path = path;
@@ -117,6 +133,15 @@ RecordContents read_record(const fs::path& path) {
 record::RecordJudgement judge_process(const RecordContents& record,
                                       const record::ProcessRecord& process) {
   return record::judge(process, [&](const auto& digest) { return record.image(digest); });
+}
+
+replay::ReplayResult replay_process(const RecordContents& record,
+                                    const record::ProcessRecord& process, const Device& device,
+                                    const replay::ReplayOptions& options) {
+  const replay::RecordFiles files = {
+      [&](const auto& digest) { return record.image(digest); },
+      [&](const record::ContentsNote& note) { return record.contents(process, note); }};
+  return replay::replay(device, process, files, options);
 }
 
 void require_whole(const RecordContents& record) {

@@ -9,6 +9,7 @@
 
 #include "record/events.h"
 #include "record/judge.h"
+#include "replay/replay.h"
 
 namespace baton::tools {
 
@@ -38,6 +39,9 @@ struct RecordContents {
 
   // The bytes of an image; nothing where they are not there.
   std::optional<std::string> image(const std::array<std::uint8_t, 32>& digest) const;
+  // What a copy of a process brought; nothing where it is not there.
+  std::optional<std::string> contents(const record::ProcessRecord& process,
+                                      const record::ContentsNote& note) const;
 };
 
 // Reads what can be read. Throws kNotFound or kInvalidInput for what is no record, and for another
@@ -47,6 +51,11 @@ RecordContents read_record(const std::filesystem::path& path);
 // Judges the edges of one of its processes.
 record::RecordJudgement judge_process(const RecordContents& record,
                                       const record::ProcessRecord& process);
+
+// Replays one of its processes.
+replay::ReplayResult replay_process(const RecordContents& record,
+                                    const record::ProcessRecord& process, const Device& device,
+                                    const replay::ReplayOptions& options);
 
 // Throws kDamaged if a part of the record could not be read.
 void require_whole(const RecordContents& record);

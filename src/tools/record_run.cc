@@ -84,12 +84,13 @@ Environment record_environment(const RecordedDriver& driver, const std::filesyst
 }
 
 ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
-                          const std::vector<std::string>& program,
+                          const std::vector<std::string>& program, bool contents,
                           std::optional<std::chrono::duration<double>> limit,
                           const std::atomic<bool>& stop) {
   Environment environment = current_environment();
   for (auto& [name, value] : record_environment(driver, record)) environment[name] = value;
   environment.erase("BATON_EXEC_REPORT");
+  environment["BATON_RECORD_CONTENTS"] = contents ? "1" : "";
   return run_process(program, environment, limit, stop);
 }
 

@@ -30,9 +30,10 @@ RecordedDriver find_driver(const std::string& device);
 Environment record_environment(const RecordedDriver& driver, const std::filesystem::path& record);
 
 // Runs a program and its children with the recorder in front of the driver, and writes what they do
-// into the folder of a record. Throws as run_process does.
+// into the folder of a record. `contents`: with the bytes that copies bring from the host. Throws
+// as run_process does.
 ProcessEnd record_program(const RecordedDriver& driver, const std::filesystem::path& record,
-                          const std::vector<std::string>& program,
+                          const std::vector<std::string>& program, bool contents,
                           std::optional<std::chrono::duration<double>> limit,
                           const std::atomic<bool>& stop);
 

@@ -129,6 +129,11 @@ class Commands(Case):
         self.assertRegex(self.baton("run", "add.toml").out, r"device   (sim|cuda):")
         result = self.baton("run", "add.toml", BATON_DEVICE="sim:tiny")
         self.assertIn("device   sim:tiny", result.out)
+        # NVRTC compiles for each of them.
+        for device, arch in (("sm80", "sm_80"), ("sm89", "sm_89"), ("sm120", "sm_120a")):
+            result = self.baton("run", "add.toml", "--device", f"sim:{device}")
+            self.check(result, 0)
+            self.assertRegex(result.out, f"device   sim:{device} .*, {arch}")
         result = self.baton("run", "add.toml", "--device", "sim:h100", BATON_DEVICE="nonsense")
         self.assertIn("device   sim:h100", result.out)
 

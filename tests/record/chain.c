@@ -3,8 +3,8 @@
    KERNEL: safe waits before it reads; early reads before it waits; hidden writes, before it waits,
      where a pointer in memory says; deaf never waits.
    HOW: plain launches without PDL; abort ends so; kill is killed; fork lets two children do it;
-     capture makes a graph of it and launches that twice; threads does it in two threads; exit does
-     it a second time when the process exits. */
+     capture makes a graph of it and launches that twice; built makes the graph node by node; threads does it in
+     two threads; exit does it a second time when the process exits. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -40,7 +40,7 @@ enum { kThreads = 32, kBytes = 4096 };
 
 static const char* kernel_name;
 static int count;
-static int is_plain, is_captured;
+static int is_plain, is_captured, is_built;
 
 static void launch(CUfunction function, CUdeviceptr x, CUdeviceptr y, CUstream stream, int early) {
   CUlaunchAttribute attribute;
@@ -57,6 +57,46 @@ static void launch(CUfunction function, CUdeviceptr x, CUdeviceptr y, CUstream s
   config.numAttrs = early && !is_plain ? 1 : 0;
   void* arguments[] = {&x, &y};
   CHECK(cuLaunchKernelEx(&config, function, arguments, NULL));
+}
+
+/* The nodes of a graph, one behind the other, and programmatic edges in front of the second of each pair. */
+static CUgraph build(CUfunction produce, CUfunction consume, CUdeviceptr x, CUdeviceptr y) {
+  CUgraph graph;
+  CHECK(cuGraphCreate(&graph, 0));
+  CUgraphNode last = NULL;
+  void* arguments[] = {&x, &y};
+  for (int k = 0; k < 2 * count; ++k) {
+    CUDA_KERNEL_NODE_PARAMS params;
+    memset(&params, 0, sizeof params);
+    params.func = k % 2 == 0 ? produce : consume;
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = kThreads;
+    params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = arguments;
+    CUgraphNode node;
+    const int early = k % 2 == 1;
+    CHECK(cuGraphAddKernelNode(&node, graph, &last, last != NULL && !early ? 1 : 0, &params));
+    if (early) {
+      CUgraphEdgeData data;
+      memset(&data, 0, sizeof data);
+      data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+      data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+      CHECK(cuGraphAddDependencies(graph, &last, &node, &data, 1));
+    }
+    last = node;
+  }
+  /* Work of another kind behind it. */
+  CUDA_MEMSET_NODE_PARAMS fill;
+  memset(&fill, 0, sizeof fill);
+  fill.dst = x;
+  fill.elementSize = 4;
+  fill.width = kBytes / 4;
+  fill.height = 1;
+  CUgraphNode node;
+  CUcontext context;
+  CHECK(cuCtxGetCurrent(&context));
+  CHECK(cuGraphAddMemsetNode(&node, graph, &last, 1, &fill, context));
+  return graph;
 }
 
 static void work(void) {
@@ -77,12 +117,13 @@ static void work(void) {
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   CUgraph graph = NULL;
   if (is_captured) CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count && !is_built; ++k) {
     launch(produce, x, y, stream, 0);
     launch(consume, x, y, stream, 1);
   }
-  if (is_captured) {
-    CHECK(cuStreamEndCapture(stream, &graph));
+  if (is_captured) CHECK(cuStreamEndCapture(stream, &graph));
+  if (is_built) graph = build(produce, consume, x, y);
+  if (graph != NULL) {
     CUgraphExec exec;
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     CHECK(cuGraphLaunch(exec, stream));
@@ -104,6 +145,7 @@ int main(int words, char** values) {
   const char* how = words > 3 ? values[3] : "";
   is_plain = strcmp(how, "plain") == 0;
   is_captured = strcmp(how, "capture") == 0;
+  is_built = strcmp(how, "built") == 0;
   if (strcmp(how, "fork") == 0) {
     for (int k = 0; k < 2; ++k) {
       if (fork() == 0) {

@@ -102,6 +102,20 @@ class Verdicts(Record):
         self.assertEqual([(e["verdict"], e["count"]) for e in report["edges"]], [("unsafe", 1)])
         self.assertEqual(report["processes"][0]["graph_launches"], 2)
 
+    def test_a_graph_that_is_built_is_judged_once(self):
+        for kernel, verdict, status in (("early", "unsafe", 1), ("safe", "proven", 0)):
+            with self.subTest(kernel):
+                shutil.rmtree(self.path, ignore_errors=True)
+                done = self.record(CHAIN, kernel, 3, "built")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done, report = self.json_of("check")
+                self.assertEqual(done.returncode, status, done.stderr)
+                edges = {(e["from_kernel"], e["decision"]): (e["verdict"], e["count"]) for e in report["edges"]}
+                self.assertEqual(edges["produce", "programmatic"], (verdict, 3))
+                self.assertEqual(edges[kernel, "full"][1], 2)
+                (process,) = report["processes"]
+                self.assertEqual((process["launches"], process["graph_kernels"], process["graph_launches"]), (6, 0, 2))
+
     def test_sarif_and_junit(self):
         self.record(CHAIN, "early", 3)
         sarif, junit = self.folder / "r.sarif", self.folder / "r.xml"
@@ -204,16 +218,16 @@ class BadInput(Record):
         done, report = self.json_of("check")
         self.assertEqual((done.returncode, report["edges"]), (0, []))
 
-    def test_a_record_is_not_run_as_a_program(self):
+    def test_a_record_is_no_program(self):
         self.record("true")
-        self.assertIn("baton check", self.refused("run", self.path))
+        self.assertIn("baton run", self.refused("bench", self.path))
 
     def test_another_version(self):
         self.record("true")
         manifest = self.path / "record.json"
-        manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 2'))
+        manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 3'))
         for command in ("check", "inspect"):
-            self.assertIn("is of version 2", self.refused(command, self.path))
+            self.assertIn("is of version 3", self.refused(command, self.path))
 
     def test_a_file_that_is_cut_off_shows_what_could_be_read(self):
         self.record(CHAIN, "safe", 3000)

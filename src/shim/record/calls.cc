@@ -7,7 +7,10 @@
 #include <type_traits>
 
 #include "record/call_meaning.h"
+#include "record/copy_shape.h"
+#include "shim/record/contents.h"
 #include "shim/record/functions.h"
+#include "shim/record/graph_nodes.h"
 #include "shim/record/journal.h"
 #include "shim/record/real_driver.h"
 
@@ -51,6 +54,12 @@ struct Call<kRow, kOwnStream, CUresult(Args...)> {
     // An empty array has a size, too.
     const std::uint32_t size = sizeof...(Args) * sizeof(std::uint64_t);
     if (row.meaning == record::CallMeaning::kUnload) forget_functions(words[0]);
+    if (row.meaning == record::CallMeaning::kCopy) {
+      static const record::CopyShape shape = record::copy_shape(row.function);
+      note_copy(shape, words);
+    }
+    static const NodeCall node = node_call(row.function);
+    note_node(node, words);
     if (row.outputs == 0) {
       // Before the call: memory that is freed may be another thread's when the call returns.
       record::EventHeader* const event = note(record::EventKind::kCall, hooked.number, next_order(),

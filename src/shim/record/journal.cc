@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -32,6 +33,8 @@ int g_file = -1;
 RecordHeader* g_header = nullptr;
 std::uint32_t g_threads = 0;
 std::uint64_t g_chunks = 0;
+bool g_has_names = false;
+std::string* g_path = nullptr;  // of the file
 void (*g_write_names)() = nullptr;
 std::string* g_driver = nullptr;
 int g_driver_version = 0;
@@ -72,6 +75,7 @@ void after_fork() {
   g_header = nullptr;
   g_threads = 0;
   g_chunks = 0;
+  g_has_names = false;
   g_order = 1;
   ++g_generation;
 }
@@ -137,6 +141,8 @@ bool open_file() {
   if (size > 0) copy_text(header->program, {program, static_cast<std::size_t>(size)});
   std::memcpy(header->magic, record::kMagic, sizeof header->magic);
   g_header = header;
+  delete g_path;
+  g_path = new std::string(path);
   return true;
 }
 
@@ -144,8 +150,8 @@ bool new_chunk(Writer& writer) {
   bool is_first = false;
   {
     const std::lock_guard lock(g_mutex);
-    is_first = g_file < 0;
     if (g_stopped || !open_file()) return false;
+    is_first = !std::exchange(g_has_names, true);
     const std::uint32_t generation = g_generation;
     if (writer.generation != generation) writer.thread = ++g_threads;
     if (writer.chunk != nullptr) munmap(writer.chunk, record::kChunkBytes);
@@ -256,6 +262,11 @@ record::ImageNote save_image(std::string_view bytes, std::uint64_t module) {
   }
   std::copy(digest.begin(), digest.end(), saved.digest);
   return saved;
+}
+
+std::string event_file() {
+  const std::lock_guard lock(g_mutex);
+  return g_stopped || !open_file() ? std::string() : *g_path;
 }
 
 void set_names(void (*write_names)()) {

@@ -40,6 +40,10 @@ void name_driver(std::string_view library, int version);
 // Saves an image under its digest, unless it is there. Returns the note of it.
 record::ImageNote save_image(std::string_view bytes, std::uint64_t module);
 
+// The file of events of this process, which is made if it is not there; empty where recording
+// stopped.
+std::string event_file();
+
 // A file is opened, with the names of functions, when the first event is written.
 void set_names(void (*write_names)());
 

@@ -60,7 +60,8 @@ void start() {
       target = reinterpret_cast<void*>(not_there);
     } else if (records) {
       using FindHook = void* (*)(std::string_view, void*);
-      for (const FindHook find : {launch_hook, call_hook, load_hook, proc_address_hook}) {
+      for (const FindHook find :
+           {launch_hook, call_hook, load_hook, tensor_map_hook, proc_address_hook}) {
         if (void* const hook = find(symbols[k].symbol, real)) target = hook;
       }
     }

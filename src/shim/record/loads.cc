@@ -32,6 +32,8 @@ decltype(&::cuLibraryLoadFromFile) g_library_load_file = nullptr;
 decltype(&::cuModuleGetFunction) g_module_get_function = nullptr;
 decltype(&::cuLibraryGetKernel) g_library_get_kernel = nullptr;
 decltype(&::cuKernelGetFunction) g_kernel_get_function = nullptr;
+decltype(&::cuModuleGetGlobal) g_module_get_global = nullptr;
+decltype(&::cuLibraryGetGlobal) g_library_get_global = nullptr;
 
 // The image that the driver took from an address alone.
 std::string_view image_at(const void* code) {
@@ -157,6 +159,36 @@ CUresult kernel_get_function(CUfunction* function, CUkernel kernel) {
   return result;
 }
 
+// The caller may want only one of the two.
+template <typename Function, typename Owner>
+CUresult get_global(Function function, CUdeviceptr* address, std::size_t* bytes, Owner owner,
+                    const char* name) {
+  const bool is_inside = InsideCall::is_on();
+  const InsideCall inside;
+  if (is_inside || name == nullptr || (address == nullptr && bytes == nullptr)) {
+    return function(address, bytes, owner, name);
+  }
+  CUdeviceptr found = 0;
+  std::size_t size = 0;
+  const CUresult result = function(&found, &size, owner, name);
+  if (result != CUDA_SUCCESS) return result;
+  if (address != nullptr) *address = found;
+  if (bytes != nullptr) *bytes = size;
+  const record::VariableNote variable = {found, size, reinterpret_cast<std::uintptr_t>(owner)};
+  note(record::EventKind::kVariable, 0, next_order(), 0, {{&variable, sizeof variable}}, name);
+  return result;
+}
+
+CUresult module_get_global(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                           const char* name) {
+  return get_global(g_module_get_global, address, bytes, module, name);
+}
+
+CUresult library_get_global(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return get_global(g_library_get_global, address, bytes, library, name);
+}
+
 template <typename Function>
 void* hooked(Function& slot, void* real, Function hook) {
   slot = reinterpret_cast<Function>(real);
@@ -186,6 +218,12 @@ void* load_hook(std::string_view symbol, void* real) {
   }
   if (symbol == "cuKernelGetFunction") {
     return hooked(g_kernel_get_function, real, &kernel_get_function);
+  }
+  if (symbol == "cuModuleGetGlobal_v2") {
+    return hooked(g_module_get_global, real, &module_get_global);
+  }
+  if (symbol == "cuLibraryGetGlobal") {
+    return hooked(g_library_get_global, real, &library_get_global);
   }
   return nullptr;
 }

@@ -33,6 +33,7 @@ class InsideCall {
 void* call_hook(std::string_view symbol, void* real);
 void* launch_hook(std::string_view symbol, void* real);
 void* load_hook(std::string_view symbol, void* real);
+void* tensor_map_hook(std::string_view symbol, void* real);
 void* proc_address_hook(std::string_view symbol, void* real);
 
 // The number of a symbol in events.

@@ -49,7 +49,8 @@ CUresult TensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint
                               const cuuint32_t* box, const cuuint32_t* element_strides,
                               CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                               CUtensorMapL2promotion l2_promotion, CUtensorMapFloatOOBfill fill) {
-  current_context();
+  require(current_context()->profile().at(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED) != 0,
+          CUDA_ERROR_NOT_SUPPORTED);
   need(map != nullptr && reinterpret_cast<std::uintptr_t>(map) % kMapAlignment == 0);
   const auto span = swizzle_span(swizzle);
   need(has_type(type) && span && rank >= 1 && rank <= kMaxTensorRank);

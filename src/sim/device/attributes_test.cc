@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "sim/testing/driver_test.h"
 #include "sim/testing/test_kernels.h"
@@ -300,6 +301,25 @@ TEST_F(AttributesTest, DependentLaunchesComeInOrder) {
   void* params[] = {&value};
   for (int k = 0; k < 3; ++k) ASSERT_EQ(launch_with({dependent()}, "next", 1, 1, params), kOk);
   EXPECT_EQ(download<int>(value, 1, stream)[0], 40);
+}
+
+// What only later GPUs have.
+TEST_F(AttributesTest, AreRefusedByOlderDevices) {
+  SIMULATED_ONLY();
+  const int sm80 = *simulated_ordinal("sm80");
+  CUcontext older = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&older, sm80));
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(older));
+  const CUstream own = std::exchange(stream, nullptr);
+  library =
+      load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty() { ret; }\n");
+  EXPECT_EQ(launch_with({dependent()}), "CUDA_ERROR_NOT_SUPPORTED");
+  EXPECT_EQ(launch_with({cluster(2)}), "CUDA_ERROR_NOT_SUPPORTED");
+  EXPECT_EQ(launch_with({cooperative()}), "CUDA_SUCCESS");
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  stream = own;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+  driver.cuDevicePrimaryCtxRelease(sm80);
 }
 
 }  // namespace

@@ -76,6 +76,37 @@ TEST(SimulatedDriver, B200HasItsOwnChip) {
   }
 }
 
+// CUDA programming guide, "Technical Specifications per Compute Capability", and what deviceQuery
+// reports of the products.
+TEST(SimulatedDriver, OtherCapabilitiesHaveTheirOwnChips) {
+  const driver::Driver& driver = simulated_driver();
+  const struct {
+    const char* profile;
+    int major, minor, multiprocessors, threads, blocks, shared, optin, clusters, maps;
+  } cases[] = {{"sm80", 8, 0, 108, 2048, 32, 167936, 166912, 0, 0},
+               {"sm89", 8, 9, 58, 1536, 24, 102400, 101376, 0, 0},
+               {"sm120", 12, 0, 170, 1536, 24, 102400, 101376, 1, 1}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.profile);
+    const int device = *simulated_ordinal(each.profile);
+    const std::pair<CUdevice_attribute, int> wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, each.major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, each.minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, each.multiprocessors},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, each.threads},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, each.blocks},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, each.shared},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, each.optin},
+        {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, each.clusters},
+        {CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, each.maps}};
+    for (const auto& [attribute, want] : wanted) {
+      int value = 0;
+      EXPECT_RESULT(CUDA_SUCCESS, driver.cuDeviceGetAttribute(&value, attribute, device));
+      EXPECT_EQ(value, want) << attribute;
+    }
+  }
+}
+
 TEST(SimulatedDriver, HandsOutNoOtherTable) {
   const driver::Driver& driver = simulated_driver();
   CUuuid other{};

@@ -306,6 +306,36 @@ TEST_F(LibraryTest, RefusesWhatItCannotRun) {
   EXPECT_EQ(fine.log, "");
 }
 
+// As ptxas does, by the target of the PTX.
+TEST_F(LibraryTest, InstructionsThatATargetLacksAreRefusedByName) {
+  SIMULATED_ONLY();
+  const int sm120 = *simulated_ordinal("sm120");
+  CUcontext other = nullptr;
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuDevicePrimaryCtxRetain(&other, sm120));
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(other));
+  const struct {
+    const char *target, *instruction, *wants;
+  } cases[] = {{"sm_80", "griddepcontrol.wait;", "it requires .target sm_90 or newer"},
+               {"sm_89", "fence.proxy.async;", "it requires .target sm_90 or newer"},
+               {"sm_120", "setmaxnreg.inc.sync.aligned.u32 64;", "it requires .target sm_90a"},
+               {"sm_120a", "wgmma.fence.sync.aligned;", "it requires .target sm_90a alone"}};
+  for (const auto& [target, instruction, wants] : cases) {
+    SCOPED_TRACE(instruction);
+    const Loaded loaded = load_logged(
+        fmt::format(".version 8.7\n.target {}\n.address_size 64\n.visible .entry k() {{ {} ret; }}",
+                    target, instruction));
+    ASSERT_RESULT(CUDA_SUCCESS, loaded.result);
+    EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(loaded.library, "k"), nullptr));
+    EXPECT_RESULT(CUDA_ERROR_NOT_SUPPORTED, driver.cuStreamSynchronize(nullptr));
+    const auto found = driver.simulator->take_findings(other);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_THAT(found[0].message, HasSubstr(wants));
+    driver.simulator->recover(other);
+  }
+  ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(context));
+  driver.cuDevicePrimaryCtxRelease(sm120);
+}
+
 // What suits a chip is for the device to say whose context is current.
 TEST_F(LibraryTest, LoadsForTheDeviceThatIsCurrent) {
   SIMULATED_ONLY();
@@ -354,9 +384,9 @@ TEST_F(LibraryTest, LoadsForTheDeviceThatIsCurrent) {
   EXPECT_RESULT(CUDA_SUCCESS,
                 driver.cuKernelGetAttribute(&b200_version_, kBinaryVersion, entry, b200));
   EXPECT_EQ(b200_version_, 100);
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_120")).result);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_121")).result);
   ASSERT_RESULT(CUDA_SUCCESS, driver.cuCtxSetCurrent(nullptr));
-  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_120")).result);
+  EXPECT_RESULT(CUDA_ERROR_INVALID_PTX, load_logged(image("sm_121")).result);
   driver.cuDevicePrimaryCtxRelease(b200);
 }
 

@@ -188,6 +188,51 @@ constexpr Row kB200[] = {
     {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x290110DE},
 };
 
+// A GPU of each other compute capability that kernels are often built for, so that PTX for newer
+// ones is refused. Multiprocessors, memory, clocks, buses and L2 are what deviceQuery of the CUDA
+// samples reports: of an A100-SXM4-40GB (bottlerocket, pull request 3873), an L4
+// (bottlerocket-kernel-kit, pull request 139; bus, memory clock and L2 by its data sheet) and an
+// RTX 5090 (nccl, issue 1637). Ratios of single to double precision: the white papers of the
+// architectures. Persisting lines are taken for five eighths of the L2, as on the H200. Before 9.0
+// there is one memory synchronization domain (CUDA programming guide).
+constexpr int kSm80Groups[] = {108};
+constexpr Row kSm80[] = {
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1410000},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1215000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 41943040},
+    {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 26214400},
+    {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 1},
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 4},
+    {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x20B010DE},
+};
+constexpr int kSm89Groups[] = {58};
+constexpr Row kSm89[] = {
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 2040000},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 6251000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 192},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 50331648},
+    {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 31457280},
+    {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 64},
+    {CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 1},
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 5},
+    {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x27B810DE},
+};
+// NVIDIA does not publish how the SMs are spread over the eleven GPCs of at most 16: as evenly as
+// pairs allow.
+constexpr int kSm120Groups[] = {16, 16, 16, 16, 16, 16, 16, 16, 14, 14, 14};
+constexpr Row kSm120[] = {
+    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 2550000},
+    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 14001000},
+    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 512},
+    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 100663296},
+    {CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 62914560},
+    {CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 64},
+    {CU_DEVICE_ATTRIBUTE_ECC_ENABLED, 0},
+    {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 7},
+    {CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 0x2B8510DE},
+};
+
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 constexpr Profile::Product kProducts[] = {
@@ -195,6 +240,9 @@ constexpr Profile::Product kProducts[] = {
     {"h100", "Simulated NVIDIA H100", 90, kH200Groups, 81090 * kMiB, kH100},
     {"tiny", "Simulated tiny GPU", 90, kTinyGroups, 256 * kMiB, kTiny},
     {"b200", "Simulated NVIDIA B200", 100, kB200Groups, 182630 * kMiB, kB200},
+    {"sm80", "Simulated NVIDIA A100", 80, kSm80Groups, 42298834944, kSm80},
+    {"sm89", "Simulated NVIDIA L4", 89, kSm89Groups, 23583784960, kSm89},
+    {"sm120", "Simulated NVIDIA GeForce RTX 5090", 120, kSm120Groups, 33680457728, kSm120},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "chip/chip.h"
 #include "sim/api/current.h"
 #include "sim/api/refusal.h"
 #include "sim/device/context.h"
@@ -15,6 +16,7 @@ using Handler = void (*)(const CUlaunchAttributeValue& value, const Context& con
 struct LaunchAttributeRow {
   CUlaunchAttributeID id;
   Handler handle;
+  int first = 0;  // compute capability that has it
 };
 
 // What only says how fast a launch may run, whatever its value.
@@ -110,19 +112,23 @@ void nvlink_centric_scheduling(const CUlaunchAttributeValue& value, const Contex
   require(value.nvlinkUtilCentricScheduling <= 1, CUDA_ERROR_INVALID_VALUE);
 }
 
-// All that a launch takes, with the values that an H200 takes (driver 580.159).
+// All that a launch takes, with the values that an H200 takes (driver 580.159). An older device
+// refuses what it has not.
 constexpr LaunchAttributeRow kLaunchAttributeRows[] = {
     {CU_LAUNCH_ATTRIBUTE_IGNORE, ignore},
     {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, access_policy_window},
     {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, cooperative},
-    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cluster_dimension},
-    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cluster_scheduling_policy},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, programmatic_serialization},
-    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, programmatic_event},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cluster_dimension, chip::kFirstWithClusters},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, cluster_scheduling_policy,
+     chip::kFirstWithClusters},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, programmatic_serialization,
+     chip::kFirstWithPdl},
+    {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, programmatic_event, chip::kFirstWithPdl},
     {CU_LAUNCH_ATTRIBUTE_PRIORITY, ignore},
-    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, mem_sync_domain_map},
-    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, mem_sync_domain},
-    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, preferred_cluster_dimension},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, mem_sync_domain_map, chip::kFirstWithMemSyncDomains},
+    {CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, mem_sync_domain, chip::kFirstWithMemSyncDomains},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, preferred_cluster_dimension,
+     chip::kFirstWithClusters},
     {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, launch_completion_event},
     {CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, device_updatable},
     {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, shared_memory_carveout},
@@ -138,6 +144,7 @@ void apply_attributes(std::span<const CUlaunchAttribute> attributes, const Conte
         std::find_if(std::begin(kLaunchAttributeRows), std::end(kLaunchAttributeRows),
                      [&](const LaunchAttributeRow& each) { return each.id == attribute.id; });
     require(row != std::end(kLaunchAttributeRows), CUDA_ERROR_INVALID_VALUE);
+    require(context.profile().architecture() >= row->first, CUDA_ERROR_NOT_SUPPORTED);
     row->handle(attribute.value, context, request);
   }
 }

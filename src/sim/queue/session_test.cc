@@ -176,6 +176,36 @@ TEST_F(SessionTest, TimelinesShowTheSessionsOwnWork) {
 // The flag is set by a host that knows nothing of the session: only grids of a session that expects
 // no help are stuck when they poll. By the serial schedule the session's own grid begins after the
 // poller has had many times the turns that make a livelock.
+TEST_F(SessionTest, AFaultEndsItsKernelAlone) {
+  const auto session = begin({.keep_going = true});
+  CUdeviceptr nowhere = 0;
+  EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "fault"), nullptr, {&nowhere}));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  int one = 1;
+  int count = kCount;
+  EXPECT_RESULT(CUDA_SUCCESS,
+                launch(kernel(library, "add"), nullptr, {&memory, &one, &count}, 1, kCount));
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  EXPECT_EQ(session->take_findings().size(), 1U);
+  EXPECT_EQ(download<int>(memory, 1), std::vector<int>{1});
+}
+
+TEST_F(SessionTest, FindingsOfTwoLaunchesNameBoth) {
+  const auto session = begin({.watch = driver::Simulator::Watch::kOn});
+  int one = 1;
+  int count = kCount;
+  for (const std::uint64_t tag : {3, 4}) {
+    driver.simulator->note_next_launch({tag, {}});
+    EXPECT_RESULT(CUDA_SUCCESS, launch(kernel(library, "add"), make_stream(),
+                                       {&memory, &one, &count}, 1, kCount));
+  }
+  EXPECT_RESULT(CUDA_SUCCESS, driver.cuCtxSynchronize());
+  const auto findings = session->take_findings();
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].tag, 4U);
+  EXPECT_EQ(findings[0].other_tag, 3U);
+}
+
 TEST_F(SessionTest, PollersOfOthersAreNoLivelock) {
   CUdeviceptr poll[] = {upload(std::vector<int>{0}), upload(std::vector<int>{0})};
   const CUstream theirs = make_stream();

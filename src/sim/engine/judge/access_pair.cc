@@ -152,6 +152,7 @@ driver::Finding pair_finding(const DeviceMemory& memory, const AccessParty& a, c
   if (subject.is_grid()) finding.kernel = subject.operation.name;
   finding.where = subject.where();
   finding.tag = driver::tag_of(subject.operation.note.get());
+  finding.other_tag = driver::tag_of(rival.operation.note.get());
   if (subject.is_grid()) {
     finding.block = subject.block();
     finding.thread = subject.thread();

@@ -172,6 +172,11 @@ void Lowering::lower_one(std::uint32_t flat) {
           fmt::format("the simulated GPU does not know the instruction {}", insn_->opcode)};
     }
     if (form->is_simulated()) require(form->architecture, form->is_specific);
+    // PTX ISA 9.0, "wgmma": no later architecture has it.
+    if (insn_->opcode.starts_with("wgmma") && shared_.facts.architecture != 90) {
+      throw Unsupported{fmt::format("it requires .target sm_90a alone; this module is for {}",
+                                    shared_.facts.ptx->target())};
+    }
     check_wgmma_registers();
     dispatch(*form);
     // Only what cannot suspend the fragment leaves the patterns of addresses as they are.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "baton/device.h"
+
+namespace baton::replay {
+
+// Stops what runs on the simulated GPU when the time is over, or the user wants it. The thread that
+// submits work may be waiting in the driver.
+class Watchdog {
+ public:
+  Watchdog(const Device& device, std::optional<std::chrono::duration<double>> limit,
+           const std::atomic<bool>* interrupt);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  // Throws kTimeout or kInterrupted where it has stopped the device, with where kernels stood.
+  void check();
+
+ private:
+  void watch();
+
+  const Device device_;
+  const std::optional<std::chrono::duration<double>> limit_;
+  const std::atomic<bool>* const interrupt_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  std::condition_variable end_;
+  bool ends_ = false;
+  bool timed_out_ = false;
+  std::vector<std::string> stands_;  // what runs, when it was stopped
+  std::thread thread_;
+};
+
+}  // namespace baton::replay
