@@ -30,7 +30,7 @@ BATON_API std::optional<TimeStatistics> time_statistics(std::vector<double> seco
 inline constexpr std::uint64_t kMaxReportedSteps = 4096;
 
 struct StepReport {
-  enum class Kind : std::uint8_t { kLaunch, kCopy, kFill };
+  enum class Kind : std::uint8_t { kLaunch, kCopy, kFill, kCollective };
   Kind kind = Kind::kLaunch;
   std::string label;  // "rmsnorm", "copy y -> z + N", "fill z"
   // The indexes of the enclosing groups: "layer = 3". Empty outside of groups, and in a report for

@@ -41,6 +41,7 @@ struct RunCommand {
   bool strict = false;   // a warning is status 1
   std::filesystem::path program;
   std::optional<std::string> device;
+  std::vector<std::string> devices;  // one for each rank, in this process; empty: one rank
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   tools::TrustedFiles trusted;
   std::vector<Assignment> inputs;
