@@ -9,6 +9,7 @@
 #include "cli/format.h"
 #include "cli/table.h"
 #include "tools/basics.h"
+#include "tools/ranks.h"
 
 namespace baton::cli {
 namespace {
@@ -60,7 +61,10 @@ void RankOfRun::enter(const Program& program, Output& output) {
     }
     return;
   }
-  if (!world_) world_ = World::of_process();
+  if (!world_) {
+    has_joined_ = true;
+    world_ = tools::join_world(is_told_);
+  }
   if (!is_first()) output.mute();
 }
 
@@ -86,7 +90,8 @@ void RankOfRun::finish(Executable& executable, Output& output) {
 }
 
 Error RankOfRun::fail(const Error& failure, Output& output) {
-  if (!world_ && World::is_launched()) {
+  if (is_told_) output.mute();
+  if (!world_ && !has_joined_ && World::is_launched()) {
     try {
       world_ = World::of_process(kShortPatience);
     } catch (const Error&) {

@@ -34,6 +34,8 @@ class RankOfRun {
 
  private:
   std::optional<World> world_;
+  bool has_joined_ = false;  // or tried to
+  bool is_told_ = false;     // what kept it from that
   bool is_finished_ = false;
 };
 

@@ -103,20 +103,29 @@ void write_page(const RunCommand& command, const RunRecord& record, Output& outp
   tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
 }
 
-void run_program(const RunCommand& command, RankOfRun& rank, RunRecord& record, Output& output,
+// What a rank does of a command: rank 0 writes all files. Outputs are collected from all ranks.
+RunCommand command_of(const RankOfRun& rank, RunCommand command) {
+  if (!rank.is_first()) {
+    command.keep = command.trace = command.html = command.dump = std::nullopt;
+  }
+  return command;
+}
+
+void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Output& output,
                  const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
   for (const char* value :
        {"device", "device_name", "program", "symbols", "executor", "tuned", "graph"}) {
     output.result()[value] = nullptr;
   }
-  output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
+  output.result()["executor"] = given.executor == ExecutorKind::kGraph ? "graph" : "stream";
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
-  const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
+  const tools::ProgramFile named = tools::open_program(given.program, given.trusted);
   const Program& program = named.program;
   rank.enter(program, output);
+  const RunCommand command = command_of(rank, given);
   if (!command.schedules.empty()) rank.require_alone("--schedules");
   *record.sources = tools::SourceLines(program);
   output.use_sources(record.sources);
@@ -135,7 +144,7 @@ void run_program(const RunCommand& command, RankOfRun& rank, RunRecord& record, 
                 "{} compares nothing: the program expects nothing of its outputs; give --expect",
                 command.rtol ? "--rtol" : "--atol");
   }
-  tools::check_outputs(program, command.outputs);
+  if (rank.is_first()) tools::check_outputs(program, command.outputs);
   std::optional<SeenSteps> seen;
   if (SeenSteps::is_wanted(command)) seen.emplace(command, program);
   if (command.trace) {
@@ -245,20 +254,13 @@ void run_rank(const RunCommand& command, RankOfRun rank, Output& output,
   if (rank.is_first()) write_page(command, record, output, nullptr);
 }
 
-// Rank 0 writes all files.
-RunCommand without_files(RunCommand command) {
-  command.outputs.clear();
-  command.keep = command.trace = command.html = command.dump = std::nullopt;
-  return command;
-}
-
 void run_on_devices(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
   const std::vector<std::string> devices = tools::devices_of_ranks(command.devices);
   const std::vector<World> worlds = World::of_threads(static_cast<std::uint32_t>(devices.size()));
   std::vector<std::thread> others;
   for (std::size_t rank = 1; rank < devices.size(); ++rank) {
     others.emplace_back([&, rank] {
-      RunCommand own = without_files(command);
+      RunCommand own = command;
       own.device = devices[rank];
       Output mute(false, "run");
       mute.mute();

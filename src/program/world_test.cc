@@ -116,15 +116,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadWorld{"ranks = 2", "ranks = 0", "2:9", "the world has 0 ranks; write a number from 1"},
         BadWorld{"ranks = 2", "ranks = 2000", "2:9", "write a number from 1 to 1024"},
         BadWorld{"N = 4", "rank = 4", "2:9", "the symbol rank has the name of a symbol already"},
-        BadWorld{"[world]\nranks = 2", "\n", "7:11", "unknown symbol \"ranks\""},
+        BadWorld{"[world]\nranks = 2", "\n", "7:15", "unknown symbol \"ranks\""},
         BadWorld{"axis = 0", "axis = 1", "9:18", "buffer x has a shard, by axis 1 of 1 dimensions"},
         BadWorld{"axis = 0", "axis = -1", "9:18", "axis of shard of buffer x must be a number"},
         BadWorld{"axis = 0", "axs = 0", "9:11", "did you mean \"axis\"?"},
         BadWorld{"shard = { axis = 0 }", "shard = { axis = 0 }\nvariable = \"k.v\"", "9:18",
                  "is a variable of a kernel"},
-        BadWorld{"op = \"max\"", "op = \"mean\"", "19:43", "mean"},
-        BadWorld{"op = \"max\"", "opp = \"max\"", "19:37", "did you mean \"op\"?"},
-        BadWorld{"count = 1", "count = -1", "19:61",
+        BadWorld{"op = \"max\"", "op = \"mean\"", "19:39", "unknown op \"mean\""},
+        BadWorld{"op = \"max\"", "opp = \"max\"", "19:34", "did you mean \"op\"?"},
+        BadWorld{"count = 1", "count = -1", "19:54",
                  "the count of the all_reduce is -1, it must be at least 0"},
         BadWorld{"buffer = \"x + 1\"", "buffer = \"y\"", "19:26", "unknown buffer \"y\""},
         BadWorld{"all_reduce = { buffer = \"x + 1\", op = \"max\"", "all_reduce = { op = \"max\"",
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "root of the broadcast is -1, it must be at least 0"},
         BadWorld{", root = \"ranks - 1\"", "", "25:13", "lacks \"root\""},
         BadWorld{"to = \"rank + 1\"", "to = -2", "27:29", "to of the send is -2"},
-        BadWorld{"[[steps]]\nsend", "[[setup]]\nsend", "26:1", "uses the buffer x of role inout"}));
+        BadWorld{"[[steps]]\nsend", "[[setup]]\nsend", "26:1", "send is a setup step"}));
 
 constexpr const char* kTwoBuffers =
     "[world]\n[buffers.w]\ndtype = \"bool\"\nshape = [4]\nrole = \"state\"\ninit = \"zeros\"\n"

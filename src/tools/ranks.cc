@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "world/rendezvous.h"
 
 namespace baton::tools {
 
@@ -32,6 +33,16 @@ Device device_of_rank(const std::optional<std::string>& name, const World& world
     return Device::open("cuda:" + std::to_string(world.local_rank()));
   } catch (Error& failure) {
     failure.note("each rank of a machine takes the GPU of its number; --device gives it another");
+    throw;
+  }
+}
+
+World join_world(bool& is_told) {
+  is_told = false;
+  try {
+    return World::of_process();
+  } catch (const world::LeftByFirstRank&) {
+    is_told = true;
     throw;
   }
 }

@@ -254,7 +254,11 @@ bool Communicator::write(Peer& peer) {
     const std::string_view rest = std::string_view(peer.outgoing.front()).substr(peer.written);
     const auto sent = uninterrupted(
         [&] { return ::send(peer.link.number(), rest.data(), rest.size(), MSG_NOSIGNAL); });
-    if (sent < 0) return errno == EAGAIN;
+    if (sent < 0 && errno == EAGAIN) return true;
+    if (sent < 0) {
+      peer.written = 0;
+      return false;
+    }
     peer.written += static_cast<std::size_t>(sent);
     if (peer.written < peer.outgoing.front().size()) return true;
     peer.outgoing.pop_front();

@@ -180,9 +180,10 @@ class RankMeeting {
   }
 
   [[noreturn]] void refuse_gone() const {
-    throw error(ErrorCode::kNoDevice,
-                "rank {} of {} reached rank 0 at {}, which went before all ranks were there",
-                self_.rank, self_.ranks, SocketAddress{self_.host, self_.port}.text());
+    throw LeftByFirstRank(
+        ErrorCode::kNoDevice,
+        fmt::format("rank {} of {} reached rank 0 at {}, which went before all ranks were there",
+                    self_.rank, self_.ranks, SocketAddress{self_.host, self_.port}.text()));
   }
 
   const LaunchedRank& self_;

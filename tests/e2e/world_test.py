@@ -188,6 +188,29 @@ class World(Case):
                             "--devices", "sim,sim")
         self.check(result, 1, "error: output \"x\" differs from want.npy in 8 of 8 elements")
 
+    def test_rank_0_writes_all_files(self):
+        folder = self.folder / "dump"
+        options = (PROGRAM, "--dump", folder, "--keep", self.folder / "kept", "--trace", "t.json",
+                   "--html", "r.html", "--output", "hidden=hidden.npy", "--output", "up=up.npy")
+        for run in (lambda: self.baton("run", *options, "--devices", "sim,sim"),
+                    lambda: self.run_ranks(*options)[0]):
+            self.check(run(), 0)
+            for name in ("t.json", "r.html"):
+                self.assertTrue((self.folder / name).read_text())
+                (self.folder / name).unlink()
+            self.assertTrue(list(folder.iterdir()))
+            shutil.rmtree(folder)
+            # A scratch buffer without a shard is that of rank 0, a weight with one is whole.
+            self.assertEqual(self.out("hidden.npy").shape, (128,))
+            self.assertEqual(self.out("up.npy").shape, (256, 128))
+
+    def test_a_bundle_runs_on_several_too(self):
+        self.reference()
+        bundle = self.folder / "p.baton"
+        self.check(self.baton("build", PROGRAM, "-o", bundle, "--arch", "sm_90a"), 0)
+        self.check(self.baton("run", bundle, "--expect", "out=out.npy", "--devices", "sim,sim"), 0)
+        self.check(self.baton("check", bundle), 0)
+
     # --- bad input
 
     def test_devices_that_do_not_fit(self):
@@ -203,6 +226,17 @@ class World(Case):
         self.check(self.baton("run", self.program, "--devices", "sim,sim", "--device", "sim"), 2,
                    "leave --device out")
         self.check(self.baton("run", self.program, "--devices", "sim,sm"), 2, "unknown device \"sm\"")
+
+    def test_commands_of_one_rank(self):
+        for command in ("bench", "tune"):
+            settings = self.settings(RANK="0", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                                     MASTER_PORT=str(self.port))
+            done = subprocess.run([BATON, command, self.program], cwd=self.folder, env=settings,
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn(f"baton {command} measures a program on one rank", done.stderr)
+        self.expect_one_error(self.run_ranks(self.program, "--schedules", "serial,reverse"),
+                              "--schedules compares runs of one rank, and this run has 2")
 
     def test_another_number_of_ranks(self):
         self.program.write_text(SUM.replace("[world]", "[world]\nranks = 3"))
@@ -222,6 +256,10 @@ class World(Case):
         result = self.end(self.start(0, self.program, BATON_WORLD_JOIN="1"))
         self.assertEqual(result.status, 3, result)
         self.assertIn("rank 0 of 2 waited 1.00 s for rank 1 at 127.0.0.1:", result.first_error)
+
+    def test_a_missing_rank_of_three(self):
+        ranks = [self.start(rank, self.program, ranks=3, BATON_WORLD_JOIN="2") for rank in range(2)]
+        self.expect_one_error([self.end(rank) for rank in ranks], "for rank 2 at 127.0.0.1:", (3,))
 
     def test_a_port_that_is_taken(self):
         with socket.create_server(("127.0.0.1", self.port)):
