@@ -5,7 +5,8 @@
 # rooms it depends on; tests/layers_test.py holds the direction of every #include.
 #
 # Release builds compile a room with -O2: -O3 takes up to a third longer. HOT takes -O3, for rooms
-# that each launch goes through. COLD takes -O1, for rooms whose time is not noticed in a run.
+# that each launch goes through. COLD takes -O1, for rooms whose time is not noticed in a run, and so
+# do the tests of all rooms.
 function(baton_room name)
   cmake_parse_arguments(ROOM "HOT;COLD" "" "SOURCES;TESTS;DEPENDS;LIBRARIES;TEST_LIBRARIES" ${ARGN})
   add_library(baton_${name} OBJECT ${ROOM_SOURCES})
@@ -38,6 +39,7 @@ function(baton_room name)
       ${ROOM_TEST_LIBRARIES})
     target_compile_definitions(baton_${name}_test PRIVATE
       BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    set_target_properties(baton_${name}_test PROPERTIES BATON_OPTIMISATION -O1)
     baton_discover_tests(baton_${name}_test ${name})
   endif()
 endfunction()
@@ -79,6 +81,7 @@ function(baton_program_test room)
   target_link_libraries(baton_${room}_test PRIVATE
     baton_all GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(baton_${room}_test PRIVATE BATON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(baton_${room}_test PROPERTIES BATON_OPTIMISATION -O1)
   include(GoogleTest)
   foreach(device sim cuda)
     set(label "")

@@ -17,6 +17,8 @@ build_preset() {
   # A build folder remembers the levels of its last build.
   local options=(-DBATON_SIM_LEVELS="${BATON_SIM_LEVELS:-all}")
   if command -v ccache >/dev/null; then
+    # A clone in another folder then finds what this one compiled.
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
     options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
   fi
   mkdir -p "build/$preset" && [ -w build ] && [ -w "build/$preset" ] ||

@@ -29,16 +29,17 @@ inline thread_local CountedCosts counted_costs;
 #define BATON_COUNTS 0
 #else
 #define BATON_COUNTS 1
-void* operator new(std::size_t bytes) {
+// Not inlined: g++ would take malloc and free for a pair of its own operators that do not match.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++counted_costs.allocations;
   if (counted_costs.fails != 0 && --counted_costs.fails == 0) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 

@@ -1,5 +1,6 @@
 #include "pdl/deciding.h"
 
+#include "pdl/flags.h"
 #include "pdl/signal_use.h"
 #include "ptx/dataflow.h"
 
@@ -32,9 +33,12 @@ std::vector<bool> find_deciding(const Code& code) {
     deciding[id] = true;
     pending.push_back(id);
   };
+  const bool polls = has_flags(code);
   for (const Operation& operation : code.operations) {
     if (operation.guard != kNone) add(operation.guard);
-    if (mbarrier_use(operation) || barrier_use(operation)) each_operand(operation, add);
+    const bool signals = mbarrier_use(operation) || barrier_use(operation) ||
+                         (polls && shared_write(operation).has_value());
+    if (signals) each_operand(operation, add);
   }
   while (!pending.empty()) {
     const std::uint32_t id = pending.back();

@@ -193,11 +193,13 @@ Value Follower::lane() const {
 Value Follower::result(std::uint32_t at) const {
   const Operation& operation = code_.operations[at];
   if (operation.kind == Kind::kPass) return passed(operation);
+  if (early_ != nullptr) {
+    if (const auto known = early_->value_of(at, *this)) return Value::constant(*known);
+  }
   if (operation.kind == Kind::kLoad) return loaded(operation);
   if (operation.kind != Kind::kCompute || operation.instruction == nullptr) {
     return Value::varies();
   }
-  if (early_ != nullptr && early_->fails(at, *this)) return Value::constant(0);
   std::vector<Value> from;
   for (const ValueSource& source : operation.sources) from.push_back(of(source));
   if (const auto known = of_all_lanes(operation)) return *known;

@@ -23,9 +23,10 @@ class EarlyThreads {
   virtual bool is_behind(std::uint32_t operation) const = 0;
   // Whether a thread that has executed the operation is behind a wait.
   virtual bool holds(std::uint32_t operation) const = 0;
-  // Whether what the operation computes is 0 for every thread that is behind none, as the follower
-  // knows its operands.
-  virtual bool fails(std::uint32_t operation, const class Follower& follower) const = 0;
+  // What the operation computes or loads for every thread that is behind none, as the follower
+  // knows its operands; nothing: there is no telling.
+  virtual std::optional<std::uint64_t> value_of(std::uint32_t operation,
+                                                const class Follower& follower) const = 0;
 };
 
 // Operations and branches count once they can be reached. What an operation reads has by then been

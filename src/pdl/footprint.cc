@@ -148,11 +148,11 @@ bool Footprint::waits_for_certain(const KnownThread& any) const {
   if (waits != Waits::kSometimes || code == nullptr) return false;
   KnownThread thread = any;
   thread.tid = thread.index = {{0, 0, 0}};
-  if (follow_thread(*code, thread).always_waits) return true;
+  if (follow_thread(*code, thread).always_executes) return true;
   thread.tid.reset();
   thread.warp = 0;
   thread.leads = true;
-  return follow_thread(*code, thread).always_waits;
+  return follow_thread(*code, thread).always_executes;
 }
 
 }  // namespace baton::overlap

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "pdl/meetings.h"
 #include "pdl/signals.h"
 #include "ptx/dataflow.h"
 
@@ -11,52 +12,12 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::uint32_t kManyBarriers = 16;  // no more are counted
-constexpr std::uint32_t kMaxThreads = 32;    // that are followed in search of one that waits
+constexpr std::uint32_t kMaxThreads = 32;  // that are followed in search of one that waits
 constexpr std::size_t kFewOperations = std::size_t{1} << 16;  // of larger code one thread is
-
-// How often a thread has passed a meeting when it comes to an operation, on any path.
-struct Passed {
-  std::uint32_t least = kNone;  // kNone: it does not come there
-  std::uint32_t most = 0;
-};
-
-// Whether every thread that comes to the operation executes it.
-bool is_certain(const Operation& operation) {
-  return operation.guard == kNone;
-}
 
 bool is_election(const Operation& operation) {
   return operation.instruction != nullptr && operation.instruction->opcode == "elect";
 }
-
-class BarrierCount {
- public:
-  using State = Passed;
-  BarrierCount(const Code& code, Meeting meeting) : code_(code), meeting_(meeting) {}
-
-  static bool join(Passed& into, const Passed& from) {
-    const Passed joined = {std::min(into.least, from.least), std::max(into.most, from.most)};
-    if (joined.least == into.least && joined.most == into.most) return false;
-    into = joined;
-    return true;
-  }
-
-  template <typename Emit>
-  void flow(std::uint32_t at, Passed after, const Emit& emit) const {
-    const Operation& operation = code_.operations[at];
-    if (operation.kind == Kind::kTrap && is_certain(operation)) return;
-    if (passes(meeting_, operation)) {
-      after.most = std::min(after.most + 1, kManyBarriers);
-      if (is_certain(operation)) after.least = std::min(after.least + 1, kManyBarriers);
-    }
-    for (const std::uint32_t to : operation.next) emit(to, after);
-  }
-
- private:
-  const Code& code_;
-  const Meeting meeting_;
-};
 
 class OrderFinder {
  public:
@@ -64,13 +25,7 @@ class OrderFinder {
       : code_(code),
         block_(block),
         elects_(std::ranges::any_of(code.operations, is_election)),
-        barriers_(code, Meeting::kBlock),
-        passed_(barriers_, code.order),
-        cluster_barriers_(code, Meeting::kCluster),
-        cluster_passed_(cluster_barriers_, code.order) {
-    passed_.seed(0, {0, 0});
-    passed_.run();
-  }
+        passed_(count_meetings(code, Meeting::kBlock)) {}
 
   WaitOrdering find() {
     WaitOrdering result;
@@ -80,7 +35,7 @@ class OrderFinder {
     result.every_thread_waits = true;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      result.reachable[at] = passed_.is_reached(at);
+      result.reachable[at] = passed_[at].is_reached();
       if (!result.reachable[at]) continue;
       result.waits |= operation.kind == Kind::kWait;
       if (operation.kind == Kind::kEnd && unwaited[at]) result.every_thread_waits = false;
@@ -88,15 +43,13 @@ class OrderFinder {
     result.a_thread_waits = result.every_thread_waits;
     const auto [ordering_barrier, ordering_cluster] =
         result.waits ? find_ordering_barriers(result) : OrderingBarriers{};
-    if (ordering_cluster != kNone) {
-      cluster_passed_.seed(0, {0, 0});
-      cluster_passed_.run();
-    }
+    std::vector<Passed> cluster_passed;
+    if (ordering_cluster != kNone) cluster_passed = count_meetings(code_, Meeting::kCluster);
     result.behind_barrier.resize(code_.operations.size());
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       result.behind_barrier[at] =
-          (ordering_barrier != kNone && passed_.state(at).least >= ordering_barrier) ||
-          (ordering_cluster != kNone && cluster_passed_.state(at).least >= ordering_cluster);
+          (ordering_barrier != kNone && passed_[at].least >= ordering_barrier) ||
+          (ordering_cluster != kNone && cluster_passed[at].least >= ordering_cluster);
     }
     const std::vector<bool> early = find_early_operations(result);
     const std::vector<bool> ordering_ops = find_ordering_ops();
@@ -165,7 +118,8 @@ class OrderFinder {
     std::vector<std::uint32_t> roots;
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      if (!passed_.is_reached(at) || (operation.kind != Kind::kWait && !operation.orders)) continue;
+      if (!passed_[at].is_reached() || (operation.kind != Kind::kWait && !operation.orders))
+        continue;
       roots.insert(roots.end(), operation.next.begin(), operation.next.end());
     }
     return ptx::reachable(code_.operations.size(), roots, [&](std::uint32_t at, const auto& go) {
@@ -180,17 +134,18 @@ class OrderFinder {
     std::uint32_t fewest = kNone;  // barriers that a thread passes before
     for (std::uint32_t at = 0; at < code_.operations.size(); ++at) {
       const Operation& operation = code_.operations[at];
-      if ((operation.kind != Kind::kWait && !operation.orders) || !passed_.is_reached(at)) continue;
-      fewest = std::min(fewest, passed_.state(at).least);
+      if ((operation.kind != Kind::kWait && !operation.orders) || !passed_[at].is_reached())
+        continue;
+      fewest = std::min(fewest, passed_[at].least);
     }
     const std::vector<bool> behind = find_behind_ordering();
     std::vector<bool> ordering_ops(code_.operations.size());
     for (std::uint32_t at = 0; at < ordering_ops.size(); ++at) {
       const Operation& operation = code_.operations[at];
       // Barriers are counted up to a bound only.
-      const bool by_barrier =
-          operation.kind == Kind::kBarrier && fewest != kNone && passed_.is_reached(at) &&
-          (passed_.state(at).most + 1 > fewest || passed_.state(at).most >= kManyBarriers);
+      const bool by_barrier = operation.kind == Kind::kBarrier && fewest != kNone &&
+                              passed_[at].is_reached() &&
+                              (passed_[at].most + 1 > fewest || passed_[at].most >= kManyMeetings);
       ordering_ops[at] = operation.kind == Kind::kWait || operation.orders || by_barrier ||
                          (operation.meets && behind[at]);
     }
@@ -200,19 +155,6 @@ class OrderFinder {
   bool meets_in_cluster() const {
     return std::ranges::any_of(code_.operations, [](const Operation& operation) {
       return passes(Meeting::kCluster, operation);
-    });
-  }
-
-  // Whether a meeting may be completed without a thread that has not ended, or orders nothing.
-  static bool disturbs(Meeting meeting, const Operation& operation) {
-    if (operation.kind == Kind::kOpen) return true;
-    if (meeting == Meeting::kBlock) return operation.disturbs;
-    return arrives_at(meeting, operation) && operation.instruction->has("relaxed");
-  }
-
-  bool is_disturbed(Meeting meeting) const {
-    return std::ranges::any_of(code_.operations, [meeting](const Operation& operation) {
-      return disturbs(meeting, operation);
     });
   }
 
@@ -229,11 +171,11 @@ class OrderFinder {
     OrderingBarriers best;
     std::vector<Meeting> meetings;
     std::vector<std::uint32_t*> fewest;  // by meeting
-    if (!is_disturbed(Meeting::kBlock)) {
+    if (!is_disturbed(code_, Meeting::kBlock)) {
       meetings.push_back(Meeting::kBlock);
       fewest.push_back(&best.block);
     }
-    if (meets_in_cluster() && !is_disturbed(Meeting::kCluster)) {
+    if (meets_in_cluster() && !is_disturbed(code_, Meeting::kCluster)) {
       meetings.push_back(Meeting::kCluster);
       fewest.push_back(&best.cluster);
     }
@@ -242,10 +184,10 @@ class OrderFinder {
     const std::uint32_t most = code_.operations.size() <= kFewOperations ? kMaxThreads : 1;
     const auto consider = [&](const KnownThread& thread) {
       const ThreadFacts facts = follow_thread(code_, thread, meetings);
-      result.a_thread_waits |= facts.always_waits;
+      result.a_thread_waits |= facts.always_executes;
       for (std::size_t k = 0; k < meetings.size(); ++k) {
         const MeetingFacts& found = facts.meetings[k];
-        if (found.meets_others) *fewest[k] = std::min(*fewest[k], found.arrivals_before_wait + 1);
+        if (found.meets_others) *fewest[k] = std::min(*fewest[k], found.arrivals_before + 1);
       }
     };
     // No further thread tells more.
@@ -277,10 +219,7 @@ class OrderFinder {
   const Code& code_;
   const std::array<std::uint32_t, 3> block_;
   const bool elects_;
-  BarrierCount barriers_;
-  ptx::DataflowSolver<BarrierCount> passed_;
-  BarrierCount cluster_barriers_;
-  ptx::DataflowSolver<BarrierCount> cluster_passed_;
+  const std::vector<Passed> passed_;  // barrier 0
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <deque>
 #include <optional>
 
+#include "pdl/flags.h"
 #include "pdl/follower.h"
 #include "pdl/shared_place.h"
 #include "pdl/signal_use.h"
@@ -28,8 +29,9 @@ class SignalFinder : public EarlyThreads {
         thread_(thread),
         behind_(behind),
         is_test_(code.operations.size()),
-        barrier_of_(code.operations.size(), kNone) {
-    follow_everything();
+        barrier_of_(code.operations.size(), kNone),
+        everything_(follow_everything()),
+        flags_(code, thread, everything_) {
     if (!collect()) forget_all();
     for (const Barrier& barrier : barriers_) name(barrier);
   }
@@ -51,7 +53,14 @@ class SignalFinder : public EarlyThreads {
   bool holds(std::uint32_t at) const override {
     return code_.operations[at].kind == Kind::kWait || barrier_of_[at] != kNone;
   }
-  bool fails(std::uint32_t at, const Follower& follower) const override {
+  std::optional<std::uint64_t> value_of(std::uint32_t at, const Follower& follower) const override {
+    if (fails(at, follower)) return 0;
+    return flags_.value_at(at, follower);
+  }
+
+ private:
+  // Whether a test of an mbarrier gives false.
+  bool fails(std::uint32_t at, const Follower& follower) const {
     if (!is_test_[at]) return false;
     const Operation& operation = code_.operations[at];
     const Value parity = mbarrier_parity(operation, follower);
@@ -59,7 +68,6 @@ class SignalFinder : public EarlyThreads {
            mbarrier_address(operation, follower).is_shared();
   }
 
- private:
   struct Mbarrier {
     std::uint32_t at = 0;
     MbarrierUse use;
@@ -100,6 +108,7 @@ class SignalFinder : public EarlyThreads {
     barrier_of_.assign(barrier_of_.size(), kNone);
     tests_.clear();
     barriers_.clear();
+    flags_.forget_all();
   }
 
   // --- Named barriers ----------------------------------------------------------------------------
@@ -190,14 +199,16 @@ class SignalFinder : public EarlyThreads {
   // -----------------------------------------------------------------------------------------------
 
   // Each warp, or all threads at once where it is not known which warps there are.
-  void follow_everything() {
+  std::deque<Follower> follow_everything() {
+    std::deque<Follower> everything;
     const std::uint32_t known = warps_of_block();
     const std::uint32_t warps = code_.operations.size() * known <= kManyOperations ? known : 0;
     threads_.assign(std::max(warps, 1u), thread_);
     for (std::uint32_t w = 0; w < threads_.size(); ++w) {
       if (warps != 0) threads_[w].warp = w;
-      everything_.emplace_back(code_, threads_[w]);
+      everything.emplace_back(code_, threads_[w]);
     }
+    return everything;
   }
   void follow() {
     early_.clear();
@@ -242,18 +253,21 @@ class SignalFinder : public EarlyThreads {
       is_test_[at] = false;
       barrier_of_[at] = kNone;
     }
-    return !none.empty();
+    const bool drops_flags = flags_.drop(
+        early_,
+        [this](const Follower& follower, std::uint32_t at) { return may_execute(follower, at); });
+    return drops_flags || !none.empty();
   }
 
   const Code& code_;
   const KnownThread& thread_;
   const std::vector<bool>& behind_;
-  // what threads do, behind waits too
+  std::vector<bool> is_test_;              // by operation: a signal, as far as is known
+  std::vector<std::uint32_t> barrier_of_;  // by operation: the number of a barrier that is a signal
   std::vector<KnownThread> threads_;       // that are followed
   std::deque<Follower> everything_;        // by these: what they do, behind waits too
   std::deque<Follower> early_;             // what they do behind none
-  std::vector<bool> is_test_;              // by operation: a signal, as far as is known
-  std::vector<std::uint32_t> barrier_of_;  // by operation: the number of a barrier that is a signal
+  Flags flags_;
   std::vector<Mbarrier> tests_, arrivals_;
   std::vector<Barrier> barriers_;
 };
@@ -261,12 +275,14 @@ class SignalFinder : public EarlyThreads {
 }  // namespace
 
 bool has_signals(const Code& code) {
-  return std::ranges::any_of(code.operations, [](const Operation& operation) {
-    const auto mbarrier = mbarrier_use(operation);
-    const auto barrier = barrier_use(operation);
-    return (mbarrier && mbarrier->kind == MbarrierUse::Kind::kTest) ||
-           (barrier && barrier->waits && barrier->count);
-  });
+  return std::ranges::any_of(code.operations,
+                             [](const Operation& operation) {
+                               const auto mbarrier = mbarrier_use(operation);
+                               const auto barrier = barrier_use(operation);
+                               return (mbarrier && mbarrier->kind == MbarrierUse::Kind::kTest) ||
+                                      (barrier && barrier->waits && barrier->count);
+                             }) ||
+         has_flags(code);
 }
 
 std::vector<bool> find_early(const Code& code, const KnownThread& thread,

@@ -1,8 +1,9 @@
 #pragma once
 
-// Order that threads pass on by signals: phases of mbarriers and named barriers. A thread that is
-// behind no wait does not get past a signal that only threads behind a wait can give.
-// docs/verdicts-order.md ("Signals") has the rules and the reasons for each condition.
+// Order that threads pass on by signals: phases of mbarriers, named barriers and flags in shared
+// memory (flags.h). A thread that is behind no wait does not get past a signal that only threads
+// behind a wait can give. docs/verdicts-order.md ("Signals") has the rules and the reasons for each
+// condition.
 
 #include <cstdint>
 #include <vector>

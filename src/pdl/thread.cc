@@ -31,32 +31,33 @@ std::vector<bool> reached_without(const Follower& follower, const Stops& stops) 
 
 class FactFinder {
  public:
-  explicit FactFinder(const Follower& follower) : follower_(follower), code_(follower.code()) {}
+  FactFinder(const Follower& follower, const Landmark& landmark)
+      : follower_(follower), code_(follower.code()), landmark_(landmark) {}
 
   ThreadFacts facts(std::span<const Meeting> meetings) const {
     ThreadFacts facts;
     facts.meetings.resize(meetings.size());
-    const std::vector<bool> unwaited = reached_without(
-        follower_, [&](std::uint32_t at) { return code_.operations[at].kind == Kind::kWait; });
-    facts.always_waits = true;
-    for (std::uint32_t at = 0; at < code_.operations.size() && facts.always_waits; ++at) {
-      facts.always_waits = !(unwaited[at] && code_.operations[at].kind == Kind::kEnd);
+    const std::vector<bool> before = reached_without(
+        follower_, [&](std::uint32_t at) { return landmark_(code_.operations[at]); });
+    facts.always_executes = true;
+    for (std::uint32_t at = 0; at < code_.operations.size() && facts.always_executes; ++at) {
+      facts.always_executes = !(before[at] && code_.operations[at].kind == Kind::kEnd);
     }
-    if (!facts.always_waits) return facts;
+    if (!facts.always_executes) return facts;
     for (std::size_t k = 0; k < meetings.size(); ++k) {
       MeetingFacts& found = facts.meetings[k];
-      found.arrivals_before_wait = most_arrivals(meetings[k]);
-      found.meets_others = found.arrivals_before_wait != kNone &&
-                           fewest_arrivals(meetings[k]) > found.arrivals_before_wait;
+      found.arrivals_before = most_arrivals(meetings[k]);
+      found.meets_others =
+          found.arrivals_before != kNone && fewest_arrivals(meetings[k]) > found.arrivals_before;
     }
     return facts;
   }
 
  private:
-  // Before the wait, on any path; kNone: too many to count.
+  // Before the landmark, on any path; kNone: too many to count.
   std::uint32_t most_arrivals(Meeting meeting) const {
-    BarriersBeforeWait barriers{*this, meeting};
-    ptx::DataflowSolver<BarriersBeforeWait> solver(barriers, code_.order);
+    BarriersBefore barriers{*this, meeting};
+    ptx::DataflowSolver<BarriersBefore> solver(barriers, code_.order);
     solver.seed(0, 0);
     solver.run();
     std::uint32_t most = 0;
@@ -80,8 +81,8 @@ class FactFinder {
     return fewest;
   }
 
-  // The most barriers that a path without a wait comes to.
-  struct BarriersBeforeWait {
+  // The most barriers that a path without the landmark comes to.
+  struct BarriersBefore {
     using State = std::uint32_t;
     const FactFinder& finder;
     const Meeting meeting;
@@ -132,18 +133,23 @@ class FactFinder {
     }
   };
 
-  // Whether no path without a wait goes on from there.
+  // Whether no path without the landmark goes on from there.
   bool stops(std::uint32_t at) const {
     const Operation& operation = code_.operations[at];
-    return (operation.kind == Kind::kTrap || operation.kind == Kind::kWait) &&
+    return (operation.kind == Kind::kTrap || landmark_(operation)) &&
            follower_.guard(operation) == Guard::kTrue;
   }
 
   const Follower& follower_;
   const Code& code_;
+  const Landmark& landmark_;
 };
 
 }  // namespace
+
+bool is_wait(const Operation& operation) {
+  return operation.kind == Operation::Kind::kWait;
+}
 
 bool arrives_at(Meeting meeting, const Operation& operation) {
   if (meeting == Meeting::kBlock) return operation.kind == Kind::kBarrier;
@@ -158,12 +164,12 @@ bool passes(Meeting meeting, const Operation& operation) {
 }
 
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread,
-                          std::span<const Meeting> meetings) {
-  if (!thread.leads) return FactFinder(Follower(code, thread)).facts(meetings);
+                          std::span<const Meeting> meetings, const Landmark& landmark) {
+  if (!thread.leads) return FactFinder(Follower(code, thread), landmark).facts(meetings);
   KnownThread any = thread;
   any.leads = false;
   const Follower everything(code, any);
-  return FactFinder(Follower(code, thread, everything)).facts(meetings);
+  return FactFinder(Follower(code, thread, everything), landmark).facts(meetings);
 }
 
 std::vector<Value> find_values(const Code& code, const KnownThread& thread) {

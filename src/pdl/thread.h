@@ -40,21 +40,28 @@ enum class Meeting : std::uint8_t { kBlock, kCluster };
 bool arrives_at(Meeting meeting, const Operation& operation);
 bool passes(Meeting meeting, const Operation& operation);
 
+// Of a thread, and of an operation that it executes: its wait, or another.
 struct MeetingFacts {
-  // How often at the most the thread arrives there before its wait; kNone: there is no telling.
-  std::uint32_t arrivals_before_wait = kNone;
-  // It always waits, and arrives there after that before it ends. What the other threads pass when
-  // it has ended orders nothing.
+  // How often at the most the thread arrives there before the operation; kNone: there is no
+  // telling.
+  std::uint32_t arrivals_before = kNone;
+  // It always executes the operation, and arrives there after that before it ends. What the other
+  // threads pass when it has ended orders nothing.
   bool meets_others = false;
 };
 
 struct ThreadFacts {
-  bool always_waits = false;           // on every path that ends the thread without an error
+  bool always_executes = false;        // on every path that ends the thread without an error
   std::vector<MeetingFacts> meetings;  // as asked for
 };
 
+// Whether an operation is the one in question.
+using Landmark = std::function<bool(const Operation&)>;
+bool is_wait(const Operation& operation);
+
 ThreadFacts follow_thread(const Code& code, const KnownThread& thread,
-                          std::span<const Meeting> meetings = {});
+                          std::span<const Meeting> meetings = {},
+                          const Landmark& landmark = is_wait);
 
 // By register: what it may hold, over all times that such a thread has it.
 std::vector<Value> find_values(const Code& code, const KnownThread& thread);

@@ -36,7 +36,8 @@ const std::vector<ChainFamily>& chain_families() {
        32},
       {"exchange", verdicts::exchange_chain, 96},
       {"signals", verdicts::signal_chain, 96},
-      {"pipelines", verdicts::pipeline_chain, 64}};
+      {"pipelines", verdicts::pipeline_chain, 64},
+      {"flags", verdicts::flag_chain, 64}};
   return kFamilies;
 }
 

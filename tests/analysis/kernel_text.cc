@@ -91,9 +91,9 @@ void add_thread(const Code& code, const std::string& name, const KnownThread& th
   static constexpr overlap::Meeting kMeetings[] = {overlap::Meeting::kBlock,
                                                    overlap::Meeting::kCluster};
   const overlap::ThreadFacts facts = follow_thread(code, thread, kMeetings);
-  fmt::format_to(to, " waits {}", facts.always_waits);
+  fmt::format_to(to, " waits {}", facts.always_executes);
   for (const overlap::MeetingFacts& meeting : facts.meetings) {
-    fmt::format_to(to, " arrivals {} meets {}", meeting.arrivals_before_wait, meeting.meets_others);
+    fmt::format_to(to, " arrivals {} meets {}", meeting.arrivals_before, meeting.meets_others);
   }
   out += '\n';
 }

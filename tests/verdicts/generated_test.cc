@@ -82,6 +82,12 @@ TEST(Generated, Pipelines) {
   EXPECT_GT(count.proven, range.count / 50);
 }
 
+TEST(Generated, Flags) {
+  const GeneratedRange range = generated_range(500);
+  const FamilyCount count = hold_family(range, flag_chain, 10);
+  EXPECT_GT(count.proven, range.count / 50);
+}
+
 // Chains that were unsafe, and in which no race was found.
 TEST(Generated, SeedsThatFailed) {
   for (const std::uint64_t seed : {202221, 223222, 243711, 405379, 486453, 6036229}) {
@@ -99,6 +105,7 @@ TEST(Generated, MetamorphosesOfLaunderedPointers) {
 TEST(Generated, MetamorphosesOfSignals) {
   hold_metamorphoses(generated_range(200), signal_chain, 10);
   hold_metamorphoses(generated_range(200), pipeline_chain, 10);
+  hold_metamorphoses(generated_range(100), flag_chain, 10);
 }
 TEST(Generated, MetamorphosesOfControlFlow) {
   hold_metamorphoses(generated_range(300), ordered_chain);

@@ -1,12 +1,13 @@
 #include "signal_chain.h"
 
+#include "flag_kernel.h"
 #include "pipeline_kernel.h"
 #include "signal_kernel.h"
 
 namespace baton::verdicts {
 namespace {
 
-enum class Writer { kPlain, kSignals, kPipeline };
+enum class Writer { kPlain, kSignals, kPipeline, kFlags };
 
 GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, Writer writer) {
   GeneratedLaunch launch;
@@ -32,6 +33,12 @@ GeneratedLaunch launch_of(KernelWriter& chooses, std::uint64_t seed, Writer writ
     const PipelineKernel kernel(seed, launch.block[0]);
     launch.declarations = ".reg .b32 %warp, %lane, %i, %tiles, %tile, %stage, %phase, %base;\n" +
                           kernel.declarations();
+    launch.body = kernel.text();
+    return launch;
+  }
+  if (writer == Writer::kFlags) {
+    const FlagKernel kernel(seed, launch.block[0]);
+    launch.declarations = ".reg .b32 %warp, %lane, %i;\n" + kernel.declarations();
     launch.body = kernel.text();
     return launch;
   }
@@ -61,6 +68,10 @@ GeneratedChain signal_chain(std::uint64_t seed) {
 
 GeneratedChain pipeline_chain(std::uint64_t seed) {
   return chain_of(seed, Writer::kPipeline);
+}
+
+GeneratedChain flag_chain(std::uint64_t seed) {
+  return chain_of(seed, Writer::kFlags);
 }
 
 }  // namespace baton::verdicts

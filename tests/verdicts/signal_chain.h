@@ -13,4 +13,7 @@ GeneratedChain signal_chain(std::uint64_t seed);
 // The same with pipelines of stages that are filled and given back.
 GeneratedChain pipeline_chain(std::uint64_t seed);
 
+// The same with flags in shared memory.
+GeneratedChain flag_chain(std::uint64_t seed);
+
 }  // namespace baton::verdicts

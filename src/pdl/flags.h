@@ -1,0 +1,68 @@
+#pragma once
+
+// Flags in shared memory as signals: a load that polls one, while threads behind no wait have
+// written nothing but its initial value. docs/verdicts-order.md ("Flags") has the rule.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "pdl/code.h"
+#include "pdl/flag_use.h"
+#include "pdl/follower.h"
+#include "pdl/thread.h"
+
+namespace baton::overlap {
+
+// Whether the code has a load that may poll such a flag behind a wait of others.
+bool has_flags(const Code& code);
+
+class Flags {
+ public:
+  // `everything`: what all threads do, behind waits too. Keeps references.
+  Flags(const Code& code, const KnownThread& thread, const std::deque<Follower>& everything);
+
+  // What the operation gives a thread that is behind no wait; nothing: it polls no flag.
+  std::optional<std::uint64_t> value_at(std::uint32_t at, const Follower& follower) const;
+
+  // Forgets the flags that threads may change which are behind no wait. `early`: those threads.
+  // Returns whether there was one.
+  bool drop(const std::deque<Follower>& early,
+            const std::function<bool(const Follower&, std::uint32_t)>& may_execute);
+  void forget_all() { polls_.clear(); }
+
+ private:
+  struct Poll {
+    std::uint32_t at = 0;
+    Value place;
+    unsigned width = 0;         // in bits
+    std::uint64_t initial = 0;  // of that width
+    std::uint32_t begin = 0;    // the store of the initial value
+  };
+  struct Write {
+    std::uint32_t at = 0;
+    SharedWrite what;
+    Value place, value;  // over all that threads do
+  };
+
+  void collect();
+  std::optional<Poll> poll_at(std::uint32_t at, std::span<const std::uint32_t> passed) const;
+  bool begins(const Write& store, std::uint32_t passed) const;
+  bool gives_initial_value(const Write& write, const Poll& poll) const;
+  bool may_touch(const SharedWrite& what, const Value& place, const Poll& poll) const;
+  bool orders_all_writes(const Poll& poll) const;
+  bool is_reached(std::uint32_t at) const;
+  Value joined_over_all(std::uint32_t at, const std::function<Value(const Follower&)>& get) const;
+
+  const Code& code_;
+  const KnownThread& thread_;
+  const std::deque<Follower>& everything_;
+  std::vector<Write> writes_;
+  std::vector<bool> unfenced_;  // by operation
+  std::vector<Poll> polls_;
+};
+
+}  // namespace baton::overlap
