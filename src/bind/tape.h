@@ -1,8 +1,8 @@
 #pragma once
 
-// A bound program as a tape: its launches, copies and fills in the order of a run, evaluated,
-// checked and packed once. Whatever executes, times or reports a run reads the tape; nothing is
-// evaluated again, except in loops too long to unroll.
+// A bound program as a tape: its launches, copies, fills and collectives in the order of a run,
+// evaluated, checked and packed once. Whatever executes, times or reports a run reads the tape;
+// nothing is evaluated again, except in loops too long to unroll.
 
 #include <cstddef>
 #include <cstdint>

@@ -288,7 +288,7 @@ TEST(World, ANumberOfRanksIsHeld) {
   const Error failure = refusal(text, bindings_of(World()));
   EXPECT_EQ(
       failure.message(),
-      "test.toml takes 2 ranks, and this run has 1; start as many, such as by mpirun -n 2, or "
+      "test.toml takes 2 ranks, and this run has 1; start as many, by --devices or mpirun -n 2, or "
       "leave ranks out of [world]");
   expect_none(
       on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));

@@ -113,9 +113,10 @@ PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
   const BoundBuffer& from = buffers[step.from];
   const BoundBuffer& to = buffers[step.to];
   PlannedCollective::Values values;
-  values.rank = step.rank->evaluate(slots);
-  values.ranks = step.ranks->evaluate(slots);
-  values.peer = peer_of(step, slots, values.ranks);
+  // The world has seen to it that these are small.
+  values.rank = static_cast<std::int32_t>(step.rank->evaluate(slots));
+  values.ranks = static_cast<std::int32_t>(step.ranks->evaluate(slots));
+  values.peer = static_cast<std::int32_t>(peer_of(step, slots, values.ranks));
   const std::int64_t from_offset = offset_in(step.from_offset, slots, from, name);
   const std::int64_t to_offset = offset_in(step.to_offset, slots, to, name);
   const std::int64_t count = step.count                    ? step.count->evaluate(slots)

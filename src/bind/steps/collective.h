@@ -16,8 +16,8 @@ struct PlannedCollective {
   struct Values {
     std::uint64_t from = 0, to = 0;  // offsets in bytes
     std::uint64_t count = 0;         // elements of one rank
-    std::int64_t peer = 0;           // -1 and `ranks`: beyond the first and the last rank
-    std::int64_t rank = 0, ranks = 1;
+    std::int32_t peer = 0;           // -1 and `ranks`: beyond the first and the last rank
+    std::int32_t rank = 0, ranks = 1;
   };
 
   CollectiveKind kind = CollectiveKind::kAllReduce;
