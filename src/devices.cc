@@ -27,10 +27,7 @@ std::optional<int> simulated_ordinal(std::string_view name) {
 }
 
 std::string simulated_spec(int ordinal) {
-  const auto profiles = sim::simulated_profiles();
-  const auto index = static_cast<std::size_t>(ordinal);
-  return "sim:" +
-         (index < profiles.size() ? std::string(profiles[index]) : std::to_string(ordinal));
+  return "sim:" + sim::simulated_name(ordinal);
 }
 
 std::vector<std::string> simulated_specs() {

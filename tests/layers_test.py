@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room may include itself and the rooms of the levels before its own.
 LEVELS = [
     ["base"],
-    ["driver", "chip", "ptx"],
+    ["driver", "chip", "ptx", "world"],
     ["image"],
     ["compile", "runtime"],
     ["launch"],
@@ -46,6 +46,7 @@ COMPOSITION = pathlib.Path("src/devices.cc")
 PUBLIC = {
     "export.h": "base", "forward.h": "base", "error.h": "base", "log.h": "base", "dtype.h": "base", "array.h": "base",
     "attempt.h": "base", "span.h": "base", "version.h": "base",
+    "world.h": "world",
     "native.h": "driver", "cuda.h": "driver", "schedule.h": "driver",
     "access_counts.h": "driver",
     "races.h": "driver",

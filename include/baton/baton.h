@@ -47,3 +47,4 @@
 #include "baton/tune.h"
 #include "baton/tvm_library.h"
 #include "baton/version.h"
+#include "baton/world.h"

@@ -19,6 +19,7 @@
 #include "baton/forward.h"
 #include "baton/image.h"
 #include "baton/tensor_map.h"
+#include "baton/world.h"
 
 namespace baton {
 
@@ -250,6 +251,19 @@ struct ProgramSymbol {
   std::string name = {};
   std::int64_t value = 0;  // the default
   SourceLocation where = {};
+  // `rank` or `ranks` of a program with a world, which gives them their values. Program adds them.
+  bool of_world = false;
+};
+
+// A program for several ranks, each on a device of its own. Its expressions know the symbols `rank`
+// and `ranks`.
+struct ProgramWorld {
+  std::optional<std::int64_t> ranks = {};  // empty: any number, also one
+  SourceLocation where = {};
+
+  friend bool operator==(const ProgramWorld& a, const ProgramWorld& b) {
+    return a.ranks == b.ranks;
+  }
 };
 
 enum class Relation : std::uint8_t {
@@ -314,6 +328,15 @@ struct BATON_API FrozenRows {
   }
 };
 
+// Each rank has one part of a whole array, which is cut along a dimension: rank 0 has the first
+// part. A buffer's shape is that of its part.
+struct BufferShard {
+  std::size_t axis = 0;
+  SourceLocation where = {};
+
+  friend bool operator==(const BufferShard& a, const BufferShard& b) { return a.axis == b.axis; }
+};
+
 struct ProgramBuffer {
   std::string name = {};
   DType dtype = DType::kF32;
@@ -336,6 +359,9 @@ struct ProgramBuffer {
   std::optional<ModuleVariable> variable = {};
   // kCache: the rows that no launch writes. Empty for every other role.
   std::optional<FrozenRows> frozen = {};
+  // Its contents at the start of a run are this rank's part of an array: of an input, a file, or
+  // what `init` makes.
+  std::optional<BufferShard> shard = {};
   // An output, inout or state buffer: a .npy file with the contents that a run should leave.
   // `Executable::compare_expected` reads it. Empty: none.
   std::filesystem::path expect = {};
@@ -456,6 +482,31 @@ struct FillStep {
   std::variant<double, Expression> value = 0.0;
 };
 
+enum class CollectiveKind : std::uint8_t {
+  kAllReduce,      // the buffer becomes the reduction of those of all ranks
+  kAllGather,      // `to` becomes the buffers of all ranks, in their order
+  kReduceScatter,  // `to` becomes this rank's part of the reduction of those of all ranks
+  kBroadcast,      // the buffer becomes that of the rank `peer`
+  kSend,           // the buffer goes to the rank `peer`
+  kReceive,        // the buffer becomes what the rank `peer` sends
+};
+BATON_API std::string_view to_string(CollectiveKind kind) noexcept;
+BATON_API std::string_view to_string(ReduceOp op) noexcept;
+
+// A step that ranks take together. All ranks come to the same ones in the same order. With one rank
+// it is a copy, or nothing.
+struct CollectiveStep {
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  BufferOffset buffer = {};
+  BufferOffset to = {};  // kAllGather, kReduceScatter
+  ReduceOp op = ReduceOp::kSum;
+  // kBroadcast, kSend, kReceive: a rank. For a message, -1 and `ranks` are beyond the first and the
+  // last one: nothing is sent there.
+  std::optional<Expression> peer = {};
+  // The elements of one rank; empty: the rest of the buffer, or of `to` for kReduceScatter.
+  std::optional<Expression> count = {};
+};
+
 struct ProgramStep;
 
 struct RepeatStep {
@@ -490,8 +541,9 @@ struct ParallelStep {
 };
 
 struct ProgramStep {
-  std::variant<LaunchStep, CopyStep, FillStep, RepeatStep, IfStep, WhileStep, ParallelStep> action =
-      {};
+  std::variant<LaunchStep, CopyStep, FillStep, CollectiveStep, RepeatStep, IfStep, WhileStep,
+               ParallelStep>
+      action = {};
   SourceLocation where = {};
 };
 
@@ -507,6 +559,7 @@ struct ProgramDefinition {
   std::string text = {};                             // of the program file; empty if it was built
   std::filesystem::path directory = {};              // for quoted includes of kernels given as text
   std::vector<std::filesystem::path> included = {};  // the files that `text` includes, in any depth
+  std::optional<ProgramWorld> world = {};  // empty: each process runs the program by itself
   std::vector<ProgramSymbol> symbols = {};
   std::vector<Requirement> requirements = {};
   std::vector<TuneParameter> tune = {};
@@ -537,6 +590,7 @@ class BATON_API Program {
   const std::filesystem::path& directory() const { return definition_->directory; }
   // All parts, such as to make another program of them.
   const ProgramDefinition& definition() const { return *definition_; }
+  const std::optional<ProgramWorld>& world() const { return definition_->world; }
   const std::vector<ProgramSymbol>& symbols() const { return definition_->symbols; }
   const std::vector<Requirement>& requirements() const { return definition_->requirements; }
   const std::vector<TuneParameter>& tune_parameters() const { return definition_->tune; }
@@ -587,6 +641,9 @@ class BATON_API ProgramBuilder {
   // Adds a symbol and returns the expression that names it.
   Expression symbol(std::string name, std::int64_t value, const char* file = __builtin_FILE(),
                     int line = __builtin_LINE());
+  // Makes the program one of several ranks: of that number, or of any.
+  ProgramBuilder& world(std::optional<std::int64_t> ranks = {}, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE());
   // Adds a comparison that must hold, such as "N % 8 == 0". `name` says what it is for.
   ProgramBuilder& require(std::string_view comparison, std::string name = {},
                           const char* file = __builtin_FILE(), int line = __builtin_LINE());
@@ -606,6 +663,8 @@ class BATON_API ProgramBuilder {
                        int line = __builtin_LINE());
   ProgramBuilder& fill(FillStep step, const char* file = __builtin_FILE(),
                        int line = __builtin_LINE());
+  ProgramBuilder& collective(CollectiveStep step, const char* file = __builtin_FILE(),
+                             int line = __builtin_LINE());
   // `body` adds the steps of the group to this builder.
   ProgramBuilder& repeat(Expression count, std::string index, const std::function<void()>& body,
                          const char* file = __builtin_FILE(), int line = __builtin_LINE());

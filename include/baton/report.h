@@ -30,7 +30,7 @@ BATON_API std::optional<TimeStatistics> time_statistics(std::vector<double> seco
 inline constexpr std::uint64_t kMaxReportedSteps = 4096;
 
 struct StepReport {
-  enum class Kind : std::uint8_t { kLaunch, kCopy, kFill };
+  enum class Kind : std::uint8_t { kLaunch, kCopy, kFill, kCollective };
   Kind kind = Kind::kLaunch;
   std::string label;  // "rmsnorm", "copy y -> z + N", "fill z"
   // The indexes of the enclosing groups: "layer = 3". Empty outside of groups, and in a report for
@@ -48,9 +48,10 @@ struct StepReport {
   std::optional<double> seconds;            // in the first run
   std::optional<double> best_seconds;       // in the fastest of all runs
   std::optional<TimeStatistics> times;      // over the runs after the first
-  // The bytes read and written. They are exact for copies and fills, and for launches on a device
-  // that counts them. Otherwise they are an estimate: for each buffer argument, the bytes from the
-  // passed offset to the buffer's end, or to the next iteration's offset in a repeated group.
+  // The bytes read and written. They are exact for copies, fills and collectives, and for launches
+  // on a device that counts them. Otherwise they are an estimate: for each buffer argument, the
+  // bytes from the passed offset to the buffer's end, or to the next iteration's offset in a
+  // repeated group.
   std::uint64_t bytes = 0;
   bool bytes_counted = false;
   std::optional<std::uint64_t> instructions;  // of all threads, if the device counts them

@@ -76,6 +76,7 @@ class ProgramBuilder:
     def __init__(self, name: str, *, directory: Path | None = None):
         self.name = name
         self._directory = directory
+        self._world: dict[str, int] | None = None
         self._symbols: dict[str, int] = {}
         self._requirements: list[str | dict[str, str]] = []
         self._included: list[str] = []
@@ -101,6 +102,12 @@ class ProgramBuilder:
         extents = [shape] if isinstance(shape, (int, str)) else list(shape)
         self._buffers[name] = {"dtype": dtype, "shape": extents, "role": role, **keys}
         return Place(name)
+
+    def world(self, ranks: int | None = None) -> tuple[Expression, Expression]:
+        """Makes the program one of several ranks, of that number or of any. Returns the symbols
+        `rank` and `ranks`."""
+        self._world = {} if ranks is None else {"ranks": ranks}
+        return Expression("rank"), Expression("ranks")
 
     def require(self, comparison: str, name: str | None = None) -> None:
         """Adds a comparison that must hold when the program is bound: "N % 8 == 0".
@@ -134,6 +141,11 @@ class ProgramBuilder:
         if count is not None:
             copy["count"] = count
         self._open[-1].append({"copy": copy})
+
+    def collective(self, kind: str, **keys: Any) -> None:
+        """Adds a step of all ranks. `kind`: all_reduce, all_gather, reduce_scatter, broadcast, send
+        or receive. `keys`: buffer, op, root, to, count; `from_` stands for from."""
+        self._open[-1].append({kind: {key.rstrip("_"): value for key, value in keys.items()}})
 
     def fill(self, buffer: str, value: float | int | str) -> None:
         """Adds a fill of a buffer with one value."""
@@ -223,7 +235,8 @@ class ProgramBuilder:
         parts = [f"name = {_value(self.name)}"]
         parts += [f"{key} = {_value(values)}" for key, values in
                   (("include", self._included), ("require", self._requirements)) if values]
-        for title, tables in (("symbols", {"": self._symbols} if self._symbols else {}),
+        for title, tables in (("world", {} if self._world is None else {"": self._world}),
+                              ("symbols", {"": self._symbols} if self._symbols else {}),
                               ("buffers", self._buffers), ("kernels", self._kernels)):
             for name, table in tables.items():
                 parts.append(f"\n[{title}{'.' + name if name else ''}]")

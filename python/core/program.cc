@@ -210,6 +210,7 @@ bool has_tests(const std::vector<ProgramStep>& steps) {
                           [](const LaunchStep&) { return false; },
                           [](const CopyStep&) { return false; },
                           [](const FillStep&) { return false; },
+                          [](const CollectiveStep&) { return false; },
                           [](const RepeatStep& group) { return has_tests(group.steps); },
                           [](const IfStep&) { return true; },
                           [](const WhileStep&) { return true; },

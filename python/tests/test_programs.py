@@ -414,6 +414,22 @@ int n) {\n\tconst int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i]
         b.build()
 
 
+def test_a_program_of_several_ranks_on_one(baton):
+    b = baton_package.ProgramBuilder("sum")
+    rank, ranks = b.world()
+    x = b.buffer("x", "f32", [4], role="inout", init="ones", shard={"axis": 0})
+    y = b.buffer("y", "f32", [ranks * 4], role="output")
+    b.collective("all_reduce", buffer=x, op="max")
+    b.collective("send", buffer=x, to=rank + 1)
+    b.collective("all_gather", from_=x, to=y)
+    program = b.build()
+    assert program.symbols == {"rank": 0, "ranks": 1}
+    bound = program.bind(device=baton.target)
+    assert np.all(bound(x=np.full(4, 3, np.float32))["y"] == 3)
+    with pytest.raises(baton_package.Error, match="that of the world"):
+        program.bind(device=baton.target, rank=1)(x=np.ones(4, np.float32))
+
+
 def test_memory_in_the_order_of_a_stream(baton):
     device = baton_package.device(baton.target)
     stream = baton_package.Stream(device)

@@ -301,13 +301,13 @@ class Binder {
     }
   }
 
-  // A copy or a fill.
+  // A copy, a fill or a collective.
   template <typename Move>
   void visit(const Move& move, const PlannedStep& step, Steps* out) {
     pass_other();
     const typename Move::Values values = evaluate(move, slots_, buffers_);
     show(move, values, step);
-    result_.written[target_of(move)] = true;
+    note_written(move, values);
     if (out != nullptr) out->push_back({&step, TapeMove<Move>{&move, values, false}});
   }
 
@@ -317,6 +317,24 @@ class Binder {
   }
   void show(const PlannedFill& fill, const PlannedFill::Values&, const PlannedStep& step) {
     observer_.access(step, fill.buffer, 0, buffers_[fill.buffer].bytes, true);
+  }
+
+  void show(const PlannedCollective& collective, const PlannedCollective::Values& values,
+            const PlannedStep& step) {
+    const CollectiveBytes bytes = bytes_of(collective, values);
+    if (bytes.read != 0) observer_.access(step, collective.from, values.from, bytes.read, false);
+    if (bytes.written != 0) observer_.access(step, collective.to, values.to, bytes.written, true);
+  }
+
+  template <typename Move>
+  void note_written(const Move& move, const typename Move::Values&) {
+    result_.written[target_of(move)] = true;
+  }
+  // Whether a rank gets anything depends on which one it is: the program writes the buffer.
+  void note_written(const PlannedCollective& collective, const PlannedCollective::Values&) {
+    if (collective.facts().moves || collective.facts().writes) {
+      result_.written[collective.to] = true;
+    }
   }
 
   // Packs the arguments of one execution; `kept`: those that vary into memory of its own.

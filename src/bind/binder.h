@@ -38,9 +38,9 @@ class LaunchObserver {
   virtual bool launch(const LaunchExecution& execution) = 0;
   // A launch with an empty grid.
   virtual void skip(const PlannedLaunch& launch, Before before) = 0;
-  // A copy, a fill, or the test of an if or a while.
+  // A copy, a fill, a collective, or the test of an if or a while.
   virtual void other() = 0;
-  // A copy, a fill or a test accesses `bytes` of a buffer from `offset` on.
+  // A copy, a fill, a collective or a test accesses `bytes` of a buffer from `offset` on.
   virtual void access(const PlannedStep& step, std::uint32_t buffer, std::uint64_t offset,
                       std::uint64_t bytes, bool writes) = 0;
   // The branches of a parallel follow, each after a call of `branch`, up to `join`. Nothing
@@ -66,8 +66,8 @@ struct LaunchUse {
 // A program with values for its symbols; its tape is not settled.
 struct BoundSteps {
   Tape tape;
-  // Launches, copies and fills of a run, repeats unrolled, skipped ones too. Those of each if and
-  // while are counted once.
+  // Launches, copies, fills and collectives of a run, repeats unrolled, skipped ones too. Those of
+  // each if and while are counted once.
   std::uint64_t steps = 0;
   std::vector<bool> written;        // by buffer: whether a step that is executed may write it
   std::vector<LaunchUse> launches;  // by number

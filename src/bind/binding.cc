@@ -34,21 +34,26 @@ struct GivenArray {
   const std::string& name;
   DType dtype;
   const std::vector<std::int64_t>& shape;
+  bool is_input;
 };
 
 class SymbolBinder {
  public:
   SymbolBinder(const Program& program, const Bindings& bindings)
-      : program_(program), bindings_(bindings), known_(program.symbols().size()) {
+      : program_(program),
+        bindings_(bindings),
+        place_(place_in_world(program, bindings)),
+        known_(program.symbols().size()) {
     for (const auto& [name, array] : bindings.inputs) {
-      given_.push_back({"--input", "input", name, array.dtype, array.shape});
+      given_.push_back({"--input", "input", name, array.dtype, array.shape, true});
     }
     for (const auto& [name, array] : bindings.memory) {
-      given_.push_back({"the memory for", "the memory for", name, array.dtype, array.shape});
+      given_.push_back({"the memory for", "the memory for", name, array.dtype, array.shape, false});
     }
   }
 
   std::vector<BoundSymbol> bind() {
+    set_world();
     for (const auto& [name, value] : bindings_.symbols) set(name, value);
     for (const GivenArray& array : given_) check_array(array);
     for (const auto& [name, array] : bindings_.inputs) {
@@ -76,8 +81,20 @@ class SymbolBinder {
     return static_cast<std::size_t>(found - symbols.begin());
   }
 
+  void set_world() {
+    if (!program_.world()) return;
+    known_[symbol_index("rank")] = BoundSymbol{"rank", place_.rank, kWorldSource};
+    known_[symbol_index("ranks")] = BoundSymbol{"ranks", place_.ranks, kWorldSource};
+  }
+
   void set(const std::string& name, std::int64_t value) {
     const std::size_t index = symbol_index(name);
+    if (index < known_.size() && program_.symbols()[index].of_world) {
+      throw error(ErrorCode::kInvalidInput,
+                  "--set: the symbol {} is that of the world, {} here; whoever starts the ranks "
+                  "decides it",
+                  name, known_[index]->value);
+    }
     if (index == known_.size()) {
       throw error(ErrorCode::kNotFound, "--set: the program {} has no symbol \"{}\"{}",
                   printable(program_.name()), printable(name),
@@ -134,10 +151,23 @@ class SymbolBinder {
     for (const GivenArray& array : given_) {
       const ProgramBuffer& buffer = *program_.buffer(array.name);
       for (std::size_t axis = 0; axis < array.shape.size(); ++axis) {
-        if (solve(*buffer.shape[axis].code(), array.shape[axis], array)) return true;
+        if (solve(*buffer.shape[axis].code(), part_extent(array, axis), array)) return true;
       }
     }
     return false;
+  }
+
+  // An array of the caller's that is cut is the whole; memory of the device is one part.
+  bool is_whole(const GivenArray& array, std::size_t axis) const {
+    const std::optional<BufferShard>& shard = program_.buffer(array.name)->shard;
+    return array.is_input && shard && shard->axis == axis;
+  }
+  std::int64_t part_extent(const GivenArray& array, std::size_t axis) const {
+    if (!is_whole(array, axis)) return array.shape[axis];
+    if (array.shape[axis] % place_.ranks == 0) return array.shape[axis] / place_.ranks;
+    throw error_at(program_.buffer(array.name)->shard->where, ErrorCode::kInvalidInput,
+                   "{} {}: dimension {} of the array is {}, which {} ranks do not divide",
+                   array.how, array.name, axis, array.shape[axis], place_.ranks);
   }
 
   bool solve(const ExpressionCode& code, std::int64_t extent, const GivenArray& array) {
@@ -162,7 +192,8 @@ class SymbolBinder {
     const ProgramBuffer& buffer = *program_.buffer(array.name);
     const std::vector<std::int64_t> shape = bind_shape(buffer, symbols);
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == array.shape[axis]) continue;
+      const std::int64_t extent = part_extent(array, axis);
+      if (shape[axis] == extent) continue;
       std::string reasons;
       for (const std::string& symbol : buffer.shape[axis].names()) {
         const BoundSymbol& bound = symbols[symbol_index(symbol)];
@@ -170,20 +201,29 @@ class SymbolBinder {
                                bound.value, bound.source);
       }
       if (!reasons.empty()) reasons += ')';
-      throw error_at(buffer.shape[axis].where(), ErrorCode::kInvalidInput,
-                     "{} {}: dimension {} of the array is {}, the program's {} is {}{}", array.how,
-                     array.name, axis, array.shape[axis], buffer.shape[axis].text(), shape[axis],
-                     reasons);
+      throw error_at(
+          buffer.shape[axis].where(), ErrorCode::kInvalidInput,
+          "{} {}: dimension {} of the array is {}{}, the program's {} is {}{}", array.how,
+          array.name, axis, array.shape[axis],
+          is_whole(array, axis) ? fmt::format(", {} of each rank", extent) : std::string(),
+          buffer.shape[axis].text(), shape[axis], reasons);
     }
   }
 
   const Program& program_;
   const Bindings& bindings_;
+  const WorldPlace place_;
   std::vector<GivenArray> given_;
   std::vector<std::optional<BoundSymbol>> known_;  // in the program's order
 };
 
 }  // namespace
+
+WorldPlace place_in_world(const Program& program, const Bindings& bindings) {
+  if (!program.world()) return {};
+  if (bindings.world) return {bindings.world->rank(), bindings.world->ranks()};
+  return {0, program.world()->ranks.value_or(1)};
+}
 
 std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bindings) {
   return SymbolBinder(program, bindings).bind();
@@ -219,6 +259,18 @@ std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
     }
   }
   return shape;
+}
+
+std::optional<BoundShard> bind_shard(const ProgramBuffer& buffer,
+                                     const std::vector<std::int64_t>& shape,
+                                     const WorldPlace& place) {
+  if (!buffer.shard) return std::nullopt;
+  BoundShard shard{buffer.shard->axis, static_cast<std::uint64_t>(place.rank),
+                   static_cast<std::uint64_t>(place.ranks), 1};
+  for (std::size_t axis = shard.axis; axis < shape.size(); ++axis) {
+    shard.run *= static_cast<std::uint64_t>(shape[axis]);
+  }
+  return shard;
 }
 
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@ namespace baton::bind {
 
 // The source of a symbol that has its default value.
 inline constexpr const char* kProgramSource = "the program";
+// That of `rank` and `ranks`.
+inline constexpr const char* kWorldSource = "the world";
+
+// The rank that a program is bound for.
+struct WorldPlace {
+  std::int64_t rank = 0, ranks = 1;
+};
+// That of the bindings' world. Without one it is rank 0 of as many as the program wants.
+WorldPlace place_in_world(const Program& program, const Bindings& bindings);
 
 // What every symbol of the program is worth, and who said so: the command line or the caller, the
 // shape of an input, or the program itself. Throws kNotFound for unknown names, kInvalidInput for
@@ -22,6 +32,11 @@ std::vector<BoundSymbol> bind_symbols(const Program& program, const Bindings& bi
 // negative extent and for more bytes than can be addressed.
 std::vector<std::int64_t> bind_shape(const ProgramBuffer& buffer,
                                      const std::vector<BoundSymbol>& symbols);
+
+// The part that a rank has of a sharded buffer; nothing for another buffer.
+std::optional<BoundShard> bind_shard(const ProgramBuffer& buffer,
+                                     const std::vector<std::int64_t>& shape,
+                                     const WorldPlace& place);
 
 // Bytes of an array of the shape, which bind_shape has checked.
 std::uint64_t bytes_of(const std::vector<std::int64_t>& shape, DType dtype);

@@ -10,12 +10,21 @@
 
 namespace baton::bind {
 
+// The part of a whole array that a rank has: runs of so many elements, of which the whole has one
+// for each rank, in turn.
+struct BoundShard {
+  std::size_t axis = 0;
+  std::uint64_t rank = 0, ranks = 1;
+  std::uint64_t run = 0;
+};
+
 // One buffer of a program with the values of its symbols.
 struct BoundBuffer {
   const ProgramBuffer* definition = nullptr;  // owned by the program
   std::vector<std::int64_t> shape;
   std::int64_t elements = 0;
   std::uint64_t bytes = 0;
+  std::optional<BoundShard> shard;
   std::optional<DeviceAddress> given;  // where it lies in memory of the caller's
   std::optional<Memory> memory;        // once it is allocated
   bool from_allocator = false;         // of the caller's, who may have more in that allocation

@@ -12,8 +12,8 @@ namespace baton::bind {
 // Programmatic dependent launch: what a step makes of the edge before it. A launch that does not
 // send it starts when everything before it is done. edges/edge_judge.h decides by it.
 
-// What stands before a launch in the order of a run. kOther: a copy, a fill or the test of an if or
-// a while.
+// What stands before a launch in the order of a run. kOther: a copy, a fill, a
+// collective, or the test of an if or a while.
 enum class Before : std::uint8_t { kNothing, kLaunch, kSkippedLaunch, kOther };
 
 // Whether BATON_PDL in the environment takes every overlap away. Throws kInvalidInput for a value

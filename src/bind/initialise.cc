@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/float_convert.h"
 #include "bind/random.h"
+#include "bind/shards.h"
 #include "program/scalar.h"
 
 namespace baton::bind {
@@ -15,7 +16,8 @@ namespace {
 // Small enough to stay in a core's cache between being made and being copied.
 constexpr std::uint64_t kChunkBytes = 1 << 20;
 
-// Makes the elements part by part: `make` writes `count` of them from number `first` on.
+// Makes the elements part by part: `make` writes `count` of them from number `first` of the whole
+// on.
 template <typename Make>
 void upload_parts(const BoundBuffer& buffer, const Stream& stream, Make&& make) {
   const std::uint64_t size = buffer.element_size();
@@ -24,7 +26,9 @@ void upload_parts(const BoundBuffer& buffer, const Stream& stream, Make&& make) 
   const auto staging = std::make_unique_for_overwrite<unsigned char[]>(part * size);
   for (std::uint64_t first = 0; first < elements; first += part) {
     const std::uint64_t count = std::min(part, elements - first);
-    make(first, count, staging.get());
+    for_each_run(buffer, first, count, [&](auto begin, auto length, auto offset) {
+      make(offset, length, staging.get() + (begin - first) * size);
+    });
     buffer.memory->upload(staging.get(), count * size, first * size, stream);
   }
 }
@@ -77,10 +81,13 @@ bool depends_on_seed(const ProgramBuffer& buffer) {
 void check_arange(const BoundBuffer& buffer) {
   const ProgramBuffer& definition = *buffer.definition;
   if (definition.init != BufferInit::kArange || is_float(definition.dtype)) return;
-  if (buffer.elements - 1 <= greatest(definition.dtype)) return;
+  const std::int64_t ranks =
+      buffer.shard ? static_cast<std::int64_t>(buffer.shard->ranks) : std::int64_t{1};
+  const std::int64_t last = buffer.elements * ranks - 1;
+  if (last <= greatest(definition.dtype)) return;
   throw error_at(definition.where, ErrorCode::kInvalidInput,
-                 "arange of buffer {} counts to {}, {} holds {} at the most", definition.name,
-                 buffer.elements - 1, to_string(definition.dtype), greatest(definition.dtype));
+                 "arange of buffer {} counts to {}, {} holds {} at the most", definition.name, last,
+                 to_string(definition.dtype), greatest(definition.dtype));
 }
 
 void initialise(const BoundBuffer& buffer, const Array* given, std::uint64_t seed,

@@ -274,7 +274,7 @@ class Planner {
     return is_float(given) && is_float(wanted);
   }
 
-  // A copy or a fill: its own file in bind/steps plans it.
+  // A copy, a fill or a collective: its own file in bind/steps plans it.
   template <typename Step>
   PlannedStep plan(const Step& step, const ProgramStep& source) {
     return leaf(plan_step(step, names_, buffers_), source, label_of(step));
@@ -393,6 +393,7 @@ const std::vector<PlannedStep>* inner_steps(const PlannedStep& step) {
   return std::visit(Overloaded{[](const PlannedLaunch&) -> Steps { return nullptr; },
                                [](const PlannedCopy&) -> Steps { return nullptr; },
                                [](const PlannedFill&) -> Steps { return nullptr; },
+                               [](const PlannedCollective&) -> Steps { return nullptr; },
                                [](const PlannedRepeat& group) { return &group.steps; },
                                [](const PlannedCondition& group) { return &group.steps; },
                                [](const PlannedParallel& group) { return &group.steps; },

@@ -14,6 +14,7 @@
 #include "bind/argument.h"
 #include "bind/buffers.h"
 #include "bind/planned_attribute.h"
+#include "bind/steps/collective.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
 #include "bind/steps/test.h"
@@ -105,11 +106,12 @@ struct PlannedParallel {
 };
 
 struct PlannedStep {
-  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedRepeat, PlannedCondition,
-               PlannedParallel, PlannedBranch>
+  std::variant<PlannedLaunch, PlannedCopy, PlannedFill, PlannedCollective, PlannedRepeat,
+               PlannedCondition, PlannedParallel, PlannedBranch>
       action;
   const ProgramStep* source = nullptr;  // owned by the program
-  // The number among launches, copies and fills. Of a condition: the number among conditions.
+  // The number among launches, copies, fills and collectives. Of a condition: the number among
+  // conditions.
   std::uint32_t leaf = 0;
   std::string label;                   // "rmsnorm", "copy y -> z + N", "fill z", "while go"
   const PlannedStep* group = nullptr;  // the group around it; null: none

@@ -1,8 +1,8 @@
 #pragma once
 
-// A bound program as a tape: its launches, copies and fills in the order of a run, evaluated,
-// checked and packed once. Whatever executes, times or reports a run reads the tape; nothing is
-// evaluated again, except in loops too long to unroll.
+// A bound program as a tape: its launches, copies, fills and collectives in the order of a run,
+// evaluated, checked and packed once. Whatever executes, times or reports a run reads the tape;
+// nothing is evaluated again, except in loops too long to unroll.
 
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,7 @@ struct TapeLaunch {
   bool patched = false;        // evaluated in each iteration of the loop around it
 };
 
-// A copy or a fill.
+// A copy, a fill or a collective.
 template <typename Planned>
 struct TapeMove {
   const Planned* planned = nullptr;
@@ -65,6 +65,7 @@ struct TapeMove {
 };
 using TapeCopy = TapeMove<PlannedCopy>;
 using TapeFill = TapeMove<PlannedFill>;
+using TapeCollective = TapeMove<PlannedCollective>;
 
 // From here on, the index of an unrolled group has this value.
 struct TapeIndex {
@@ -113,8 +114,8 @@ struct TapeEvents {
 
 struct TapeStep {
   const PlannedStep* step = nullptr;
-  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeIndex, TapeLoop, TapeCondition, TapeParallel,
-               TapeBranch, TapeAfter, TapeEvents>
+  std::variant<TapeLaunch, TapeCopy, TapeFill, TapeCollective, TapeIndex, TapeLoop, TapeCondition,
+               TapeParallel, TapeBranch, TapeAfter, TapeEvents>
       action;
 };
 

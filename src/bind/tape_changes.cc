@@ -18,6 +18,10 @@ void collect(const std::vector<TapeStep>& steps, std::uint32_t buffer, TapeChang
                      changes.moves |= copy.planned->from == buffer || copy.planned->to == buffer;
                    },
                    [&](const TapeFill& fill) { changes.moves |= fill.planned->buffer == buffer; },
+                   [&](const TapeCollective& exchange) {
+                     const PlannedCollective& planned = *exchange.planned;
+                     changes.moves |= planned.from == buffer || planned.to == buffer;
+                   },
                    [](const TapeIndex&) {}, [](const TapeAfter&) {}, [](const TapeEvents&) {},
                    [&](const TapeLoop& loop) { collect(loop.steps, buffer, changes); },
                    [&](const TapeCondition& condition) {

@@ -53,7 +53,7 @@ class TapeUses {
     bool is_fixed = false;  // a change of the symbol takes a new tape
     std::vector<Config> configs;
     std::vector<Arguments> arguments;
-    std::vector<std::variant<Move<PlannedCopy>, Move<PlannedFill>>> moves;
+    std::vector<std::variant<Move<PlannedCopy>, Move<PlannedFill>, Move<PlannedCollective>>> moves;
   };
 
   std::vector<Users> symbols_;  // by symbol
@@ -110,7 +110,8 @@ class TapeUpdate {
   std::vector<Bytes> targets_;
   std::vector<std::byte> bytes_;  // of all targets
   std::vector<NewConfig> configs_;
-  std::vector<std::variant<NewMove<PlannedCopy>, NewMove<PlannedFill>>> moves_;
+  std::vector<std::variant<NewMove<PlannedCopy>, NewMove<PlannedFill>, NewMove<PlannedCollective>>>
+      moves_;
 };
 
 }  // namespace baton::bind

@@ -12,6 +12,7 @@
 #include "cli/tune_report.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/ranks.h"
 #include "tools/step_flops.h"
 #include "tools/tuned_program.h"
 
@@ -24,6 +25,7 @@ Executable prepared(const BenchCommand& command, const std::filesystem::path& fi
                     const Device& device, Output& output, const std::atomic<bool>& interrupt) {
   const tools::ProgramFile named = tools::open_program(file, command.trusted);
   const Program& program = named.program;
+  tools::require_one_rank(program, "baton bench");
   show_program(program, file, output);
   Bindings bindings;
   bindings.symbols = command.symbols;

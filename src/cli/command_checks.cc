@@ -91,6 +91,18 @@ void check_schedules(const RawOptions& raw, RunCommand& command) {
   command.schedule = command.schedules.front();
 }
 
+void check_devices(const RawOptions& raw, RunCommand& command) {
+  if (raw.devices.empty()) return;
+  command.devices = parse_list("--devices", raw.devices, "devices between commas");
+  const char* const other = command.device               ? "--device"
+                            : !command.schedules.empty() ? "--schedules"
+                                                         : nullptr;
+  if (other != nullptr) {
+    throw error(ErrorCode::kInvalidInput, "--devices gives each rank a device; leave {} out",
+                other);
+  }
+}
+
 CacheCommand::Action parse_action(const std::string& text) {
   constexpr std::pair<std::string_view, CacheCommand::Action> kActions[] = {
       {"stats", CacheCommand::Action::kStats},   {"list", CacheCommand::Action::kList},
@@ -142,6 +154,7 @@ Command checked_run(const RawOptions& raw) {
   command.schedule = checked_schedule(raw.schedule);
   command.schedules = checked_schedules(raw.schedules);
   check_schedules(raw, command);
+  check_devices(raw, command);
   command.races = checked_races(raw.races);
   if (!raw.trace.empty()) command.trace = raw.trace;
   if (!raw.html.empty()) command.html = raw.html;

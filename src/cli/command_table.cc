@@ -13,6 +13,7 @@ namespace {
 using Raw = RawOptions;
 using rows::arch;
 using rows::binding;
+using rows::devices;
 using rows::entry;
 using rows::joined;
 using rows::kFile;
@@ -78,6 +79,7 @@ std::vector<CommandRow> make_table() {
          "block.x=64"},
         {"See all buffers after each step", "baton run p.toml --dump steps"},
         {"Find where a NaN comes from", "baton run p.toml --find-nan"},
+        {"Run it on two devices", "baton run p.toml --devices cuda:0,cuda:1"},
         {"Let kernels overlap that have no PDL", "baton run p.toml --rewrite loads"},
         {"Look for races under another order of work",
          "baton run p.toml --device sim --schedule reverse --races global --strict"}},

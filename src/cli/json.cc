@@ -23,6 +23,8 @@ std::string_view to_string(StepReport::Kind kind) {
       return "copy";
     case StepReport::Kind::kFill:
       return "fill";
+    case StepReport::Kind::kCollective:
+      return "collective";
   }
   return "";
 }

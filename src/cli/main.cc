@@ -151,7 +151,7 @@ int run_command(const std::vector<std::string>& arguments) {
     status = exit_status(error.code());
   }
   try {
-    write_reports(reports, output, status);
+    if (!output.is_muted()) write_reports(reports, output, status);
     output.finish();
   } catch (const Error& error) {
     output.report(error);

@@ -43,6 +43,7 @@ struct RunCommand {
   std::filesystem::path program;
   std::optional<tools::LibraryCall> call;  // `program` is a library then
   std::optional<std::string> device;
+  std::vector<std::string> devices;  // one for each rank, in this process; empty: one rank
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   tools::TrustedFiles trusted;
   std::vector<Assignment> inputs;

@@ -91,12 +91,13 @@ std::string Output::excerpt(std::string_view where) {
 
 void Output::diagnostic(Style style, std::string_view word, std::string_view message,
                         std::string_view where) {
+  if (style == Style::kWarning) ++warnings_;
+  if (is_muted_) return;
   clear_progress();
   // It comes after what was found out before it.
   flush();
   write_error_stream(
       fmt::format("{}: {}\n{}", styled(word, style, error_colour_), message, excerpt(where)));
-  if (style == Style::kWarning) ++warnings_;
 }
 
 std::string progress_text(double share, double elapsed, bool bar) {
@@ -116,7 +117,7 @@ std::string progress_text(double share, double elapsed, bool bar) {
 }
 
 void Output::progress(std::string_view message, double share, double elapsed) {
-  if (json_) return;
+  if (json_ || is_muted_) return;
   clear_progress();
   const std::string more = progress_text(share, elapsed, progress_on_terminal_);
   if (progress_on_terminal_) {
@@ -136,6 +137,7 @@ void Output::clear_progress() {
 }
 
 void Output::write_error(std::string_view line, const std::vector<std::string>& notes) {
+  if (is_muted_) return;
   clear_progress();
   // The error comes after what was found out before it.
   try {
@@ -178,6 +180,7 @@ void Output::report_warnings() {
 }
 
 void Output::flush() {
+  if (is_muted_) return;
   clear_progress();
   standard_output_.write(std::exchange(text_, {}));
 }

@@ -38,6 +38,9 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   bool json() const { return json_; }
+  // From now on nothing is written, or all that is left. The JSON object is filled all the same.
+  void mute(bool is_muted = true) { is_muted_ = is_muted; }
+  bool is_muted() const { return is_muted_; }
   // Standard output is a terminal, and NO_COLOR does not forbid colours on it.
   bool colour() const { return terminal_.colour; }
   Terminal terminal() const { return terminal_; }
@@ -93,6 +96,7 @@ class Output {
   void write_error(std::string_view line, const std::vector<std::string>& notes);
 
   bool json_;
+  bool is_muted_ = false;
   StandardOutput standard_output_;
   Terminal terminal_;
   bool error_colour_;

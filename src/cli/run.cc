@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "baton/executable.h"
@@ -13,6 +14,7 @@
 #include "cli/kernel_modules.h"
 #include "cli/load_progress.h"
 #include "cli/output_report.h"
+#include "cli/ranks.h"
 #include "cli/record.h"
 #include "cli/run_page.h"
 #include "cli/run_report.h"
@@ -26,6 +28,7 @@
 #include "tools/kept_modules.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/ranks.h"
 #include "tools/record_folder.h"
 #include "tools/source_lines.h"
 #include "tools/tuned_program.h"
@@ -103,28 +106,40 @@ void write_page(const RunCommand& command, const RunRecord& record, Output& outp
   tools::write_file(*command.html, run_page(result, record.trace, *record.sources));
 }
 
-void run_program(const RunCommand& command, RunRecord& record, Output& output,
+// What a rank does of a command: rank 0 writes all files. Outputs are collected from all ranks.
+RunCommand command_of(const RankOfRun& rank, RunCommand command) {
+  if (!rank.is_first()) {
+    command.keep = command.trace = command.html = command.dump = std::nullopt;
+  }
+  return command;
+}
+
+void run_program(const RunCommand& given, RankOfRun& rank, RunRecord& record, Output& output,
                  const std::atomic<bool>& interrupt) {
   // A reader finds the same keys however far the run gets.
   for (const char* value :
        {"device", "device_name", "program", "symbols", "executor", "tuned", "graph"}) {
     output.result()[value] = nullptr;
   }
-  output.result()["executor"] = command.executor == ExecutorKind::kGraph ? "graph" : "stream";
+  output.result()["executor"] = given.executor == ExecutorKind::kGraph ? "graph" : "stream";
   for (const char* list : {"modules", "kernels", "steps", "edges", "outputs", "findings"}) {
     output.result()[list] = nlohmann::ordered_json::array();
   }
   const tools::ProgramFile named =
-      command.call || tools::is_library(command.program)
-          ? tools::open_library(command.program, command.call.value_or(tools::LibraryCall()))
-          : tools::open_program(command.program, command.trusted);
+      given.call || tools::is_library(given.program)
+          ? tools::open_library(given.program, given.call.value_or(tools::LibraryCall()))
+          : tools::open_program(given.program, given.trusted);
   const Program& program = named.program;
+  rank.enter(program, output);
+  const RunCommand command = command_of(rank, given);
+  if (!command.schedules.empty()) rank.require_alone("--schedules");
   *record.sources = tools::SourceLines(program);
   output.use_sources(record.sources);
   show_program(program, command.program, output);
   Bindings bindings;
   bindings.symbols = command.symbols;
   bindings.seed = command.seed;
+  bindings.world = rank.world();
   using tools::Serves;
   bindings.inputs = tools::read_arrays(program, "--input", command.inputs, Serves::kInputs);
   std::ranges::move(tools::read_arrays(program, "--arg", named.inputs, Serves::kInputs),
@@ -137,14 +152,14 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
                 "{} compares nothing: the program expects nothing of its outputs; give --expect",
                 command.rtol ? "--rtol" : "--atol");
   }
-  tools::check_outputs(program, command.outputs);
+  if (rank.is_first()) tools::check_outputs(program, command.outputs);
   std::optional<SeenSteps> seen;
   if (SeenSteps::is_wanted(command)) seen.emplace(command, program);
   if (command.trace) {
     tools::require_target("--trace " + command.trace->string(), *command.trace);
   }
 
-  const Device device = command.device ? Device::open(*command.device) : Device::open();
+  const Device device = tools::device_of_rank(command.device, rank.world().value_or(World()));
   show_device(device, output);
   PrepareOptions options;
   options.progress = load_progress(output);
@@ -213,6 +228,8 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   show_steps(report, executable.edges(), output);
   if (command.find_non_finite) show_non_finite(report, output);
   if (seen) seen->finish(output);
+  rank.finish(executable, output);
+  if (!rank.is_first()) return;
   const auto results = tools::compare_outputs(executable, more, expected);
   show_outputs(results, output);
   show_findings(report, true, output);
@@ -231,19 +248,56 @@ void run_program(const RunCommand& command, RunRecord& record, Output& output,
   }
 }
 
+// One rank of a run, or all of it.
+void run_rank(const RunCommand& command, RankOfRun rank, Output& output,
+              const std::atomic<bool>& interrupt) {
+  RunRecord record;
+  try {
+    run_program(command, rank, record, output, interrupt);
+  } catch (...) {
+    const Error told = rank.fail(current_error(), output);
+    if (rank.is_first()) write_page(command, record, output, &told);
+    throw Error(told);
+  }
+  if (rank.is_first()) write_page(command, record, output, nullptr);
+}
+
+void run_on_devices(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
+  const std::vector<std::string> devices = tools::devices_of_ranks(command.devices);
+  const std::vector<World> worlds = World::of_threads(static_cast<std::uint32_t>(devices.size()));
+  std::vector<std::thread> others;
+  for (std::size_t rank = 1; rank < devices.size(); ++rank) {
+    others.emplace_back([&, rank] {
+      RunCommand own = command;
+      own.device = devices[rank];
+      Output mute(false, "run");
+      mute.mute();
+      try {
+        run_rank(own, RankOfRun(worlds[rank]), mute, interrupt);
+      } catch (const Error&) {
+        // Rank 0 tells it.
+      }
+    });
+  }
+  RunCommand first = command;
+  first.device = devices[0];
+  std::optional<Error> failure;
+  try {
+    run_rank(first, RankOfRun(worlds[0]), output, interrupt);
+  } catch (const Error& told) {
+    failure.emplace(told);
+  }
+  for (std::thread& other : others) other.join();
+  if (failure) throw Error(*failure);
+}
+
 }  // namespace
 
 void run(const RunCommand& command, Output& output, const std::atomic<bool>& interrupt) {
-  RunRecord record;
   if (tools::is_record(command.program)) return replay_record(command, output, interrupt);
   if (command.html) tools::require_target("--html " + command.html->string(), *command.html);
-  try {
-    run_program(command, record, output, interrupt);
-  } catch (const Error& failure) {
-    write_page(command, record, output, &failure);
-    throw;
-  }
-  write_page(command, record, output, nullptr);
+  if (command.devices.empty()) return run_rank(command, {}, output, interrupt);
+  run_on_devices(command, output, interrupt);
 }
 
 }  // namespace baton::cli

@@ -11,6 +11,7 @@
 #include "tools/files.h"
 #include "tools/program_arrays.h"
 #include "tools/program_file.h"
+#include "tools/ranks.h"
 
 namespace baton::cli {
 namespace {
@@ -41,6 +42,7 @@ void tune(const TuneCommand& command, Output& output, const std::atomic<bool>& i
   }
   output.result()["trials"] = nlohmann::ordered_json::array();
   const tools::ProgramFile named = tools::open_program(command.program, command.trusted);
+  tools::require_one_rank(named.program, "baton tune");
   if (command.output) {
     if (named.bundle) {
       throw error(ErrorCode::kInvalidInput,

@@ -23,6 +23,7 @@ bool is_even(const ProgramStep& step) {
   return std::visit(
       Overloaded{[](const LaunchStep& launch) { return is_even(launch.attributes); },
                  [](const CopyStep&) { return false; }, [](const FillStep&) { return false; },
+                 [](const CollectiveStep&) { return false; },
                  [](const ParallelStep& group) {
                    return std::ranges::any_of(group.branches, any_is_even);
                  },

@@ -62,6 +62,14 @@ class Layouter {
     added(at);
   }
 
+  void add(const bind::RunStep& at, const bind::TapeCollective& collective) {
+    if (bytes_moved(collective, context_.buffers) == 0) return nothing(at);
+    if (graph_ != nullptr) {
+      context_.collectives.add_to(*graph_, *at.step, collective, context_.buffers);
+    }
+    added(at);
+  }
+
   // A simulated GPU is told of each launch which one it is, and what it may access.
   void note(const bind::RunStep& at, const bind::TapeLaunch& launch,
             std::span<const std::int64_t> slots) {

@@ -13,6 +13,11 @@ std::uint64_t bytes_moved(const bind::TapeFill& fill, const bind::BufferTable& b
   return buffers[fill.planned->buffer].bytes;
 }
 
+std::uint64_t bytes_moved(const bind::TapeCollective& step, const bind::BufferTable&) {
+  const bind::CollectiveBytes bytes = bind::bytes_of(*step.planned, step.values);
+  return bytes.read + bytes.written;
+}
+
 void enqueue(const bind::TapeCopy& copy, const bind::BufferTable& buffers, const Stream& stream) {
   buffers[copy.planned->to].memory->copy_from(*buffers[copy.planned->from].memory,
                                               copy.values.bytes, copy.values.from, copy.values.to,
@@ -37,14 +42,15 @@ void add_to(TapeGraph& graph, const bind::TapeFill& fill, const bind::BufferTabl
 }
 
 StepReport::Kind report_kind(const bind::PlannedStep& step) {
-  return std::visit(Overloaded{[](const bind::PlannedLaunch&) { return StepReport::Kind::kLaunch; },
-                               [](const bind::PlannedCopy&) { return StepReport::Kind::kCopy; },
-                               [](const bind::PlannedFill&) { return StepReport::Kind::kFill; },
-                               [](const auto&) -> StepReport::Kind {
-                                 throw error(ErrorCode::kInternal,
-                                             "a group of steps has no row in a report");
-                               }},
-                    step.action);
+  return std::visit(
+      Overloaded{[](const bind::PlannedLaunch&) { return StepReport::Kind::kLaunch; },
+                 [](const bind::PlannedCopy&) { return StepReport::Kind::kCopy; },
+                 [](const bind::PlannedFill&) { return StepReport::Kind::kFill; },
+                 [](const bind::PlannedCollective&) { return StepReport::Kind::kCollective; },
+                 [](const auto&) -> StepReport::Kind {
+                   throw error(ErrorCode::kInternal, "a group of steps has no row in a report");
+                 }},
+      step.action);
 }
 
 }  // namespace baton::play

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a copy or a fill of a tape is sent, and what it moves.
+// How a copy or a fill of a tape is sent, and what it, or a collective, moves.
 
 #include <cstdint>
 
@@ -13,6 +13,7 @@ namespace baton::play {
 // The bytes that the step reads and writes. Zero: there is nothing to send.
 std::uint64_t bytes_moved(const bind::TapeCopy& copy, const bind::BufferTable& buffers);
 std::uint64_t bytes_moved(const bind::TapeFill& fill, const bind::BufferTable& buffers);
+std::uint64_t bytes_moved(const bind::TapeCollective& step, const bind::BufferTable& buffers);
 
 // Throw the driver's errors.
 void enqueue(const bind::TapeCopy& copy, const bind::BufferTable& buffers, const Stream& stream);

@@ -8,6 +8,7 @@
 #include "baton/stream.h"
 #include "bind/tape.h"
 #include "bind/tape_changes.h"
+#include "play/collectives.h"
 #include "play/lanes.h"
 #include "play/launch_tags.h"
 #include "play/run_log.h"
@@ -23,7 +24,8 @@ struct PlayTarget {
   const bind::BufferTable& buffers;  // allocated
   std::uint64_t binding = 0;         // differs for other symbols or buffers
   const LaunchTags& tags;
-  Lanes& lanes;  // of the tape
+  Lanes& lanes;              // of the tape
+  Collectives& collectives;  // of the run's rank
 };
 
 // Sees the steps of a run as they complete.

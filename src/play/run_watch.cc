@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
+#include "world/communicator.h"
 
 namespace baton::play {
 namespace {
@@ -22,15 +23,19 @@ constexpr std::chrono::nanoseconds kLongestPause = 2ms;
 }  // namespace
 
 RunWatch::RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
-                   const std::atomic<bool>* interrupt, std::function<void()> tick)
-    : device_(device), interrupt_(interrupt), tick_(std::move(tick)) {
+                   const std::atomic<bool>* interrupt, std::function<void()> tick,
+                   const World* world)
+    : device_(device),
+      interrupt_(interrupt),
+      tick_(std::move(tick)),
+      world_(world != nullptr && world->ranks() > 1 ? world : nullptr) {
   // More than a year is no limit, and would not fit the clock.
   if (timeout && timeout->count() <= 3e7) {
     limit_ = std::max(timeout->count(), 0.0);
     deadline_ = Clock::now() +
                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit_));
   }
-  looks_ = tick_ || interrupt_ != nullptr || deadline_;
+  looks_ = tick_ || interrupt_ != nullptr || deadline_ || world_ != nullptr;
 }
 
 void RunWatch::wait(const std::function<bool()>& done) const {
@@ -45,6 +50,7 @@ void RunWatch::wait(const std::function<bool()>& done) const {
 }
 
 void RunWatch::look() const {
+  if (world_ != nullptr) world_->check();
   if (tick_) tick_();
   if (interrupt_ != nullptr && interrupt_->load(std::memory_order_relaxed)) {
     throw error(ErrorCode::kInterrupted, "the run was interrupted");
@@ -55,8 +61,13 @@ void RunWatch::look() const {
   }
 }
 
+bool RunWatch::gave_up(const Error& failure) const {
+  return failure.code() == ErrorCode::kInterrupted || failure.code() == ErrorCode::kTimeout ||
+         (world_ != nullptr && world_->communicator()->failed());
+}
+
 void RunWatch::stop(Error& failure) const {
-  if (failure.code() != ErrorCode::kInterrupted && failure.code() != ErrorCode::kTimeout) return;
+  if (!gave_up(failure)) return;
   driver::Simulator* simulator = device_.driver().simulator;
   if (simulator == nullptr) return;
   for (std::string& line : simulator->stop(device_.native_context())) failure.note(std::move(line));

@@ -8,20 +8,23 @@
 
 #include "baton/device.h"
 #include "baton/error.h"
+#include "baton/world.h"
 
 namespace baton::play {
 
-// Holds a run against its time limit and the user's wish to stop. Used by the thread that runs.
+// Holds a run against its time limit, the user's wish to stop, and the failures of other ranks.
+// Used by the thread that runs.
 class RunWatch {
  public:
   // The time starts now.
   RunWatch(const Device& device, std::optional<std::chrono::duration<double>> timeout,
-           const std::atomic<bool>* interrupt, std::function<void()> tick);
+           const std::atomic<bool>* interrupt, std::function<void()> tick,
+           const World* world = nullptr);
 
   // Returns when `done` says so; meanwhile checks as below.
   void wait(const std::function<bool()>& done) const;
 
-  // Throws kInterrupted or kTimeout where it is time to stop.
+  // Throws kInterrupted or kTimeout where it is time to stop, and what ended the run of all ranks.
   void check() const {
     if (looks_) look();
   }
@@ -31,6 +34,8 @@ class RunWatch {
   // What has to be done with what they threw: running kernels are stopped, where the device can,
   // and the error's notes say where they stood. Other errors are left alone.
   void stop(Error& failure) const;
+  // Whether they threw what ends work that is under way.
+  bool gave_up(const Error& failure) const;
 
   // Whether there is a time limit: then a run notes how far it is, so that it can be said where it
   // stands.
@@ -46,6 +51,7 @@ class RunWatch {
   double limit_ = 0;  // seconds
   const std::atomic<bool>* interrupt_;
   std::function<void()> tick_;  // called at every check
+  const World* world_;          // of several ranks, or null
   bool looks_ = false;
 };
 

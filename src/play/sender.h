@@ -74,6 +74,9 @@ class Sender {
   void send(const bind::RunStep&, const bind::TapeMove<Planned>& move) {
     enqueue(move, target_.buffers, stream());
   }
+  void send(const bind::RunStep& at, const bind::TapeCollective& collective) {
+    target_.collectives.enqueue(*at.step, collective, target_.buffers, stream());
+  }
 
  private:
   void take_lane(std::uint32_t lane) { lane_ = lane; }

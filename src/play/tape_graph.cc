@@ -71,6 +71,11 @@ void TapeGraph::add_fill(DeviceAddress to, std::uint64_t value, unsigned width,
   end_node(current().add_fill(to, value, width, count, open_), false, false);
 }
 
+void TapeGraph::add_host(std::function<void()> function) {
+  begin_node('h', false);
+  end_node(current().add_host(std::move(function), open_), false, false);
+}
+
 void TapeGraph::add_mark(const Event& event) {
   shape_ += 'e';
   graph_.add_record(event, std::span(open_).last(last_));

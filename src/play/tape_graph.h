@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ class TapeGraph {
   void add_copy(DeviceAddress to, DeviceAddress from, std::uint64_t bytes);
   // `count` elements of `width` bytes: 1, 2, 4 or 8.
   void add_fill(DeviceAddress to, std::uint64_t value, unsigned width, std::uint64_t count);
+  // Calls the function on a thread of the driver. Not inside of a condition, whose bodies take no
+  // host functions.
+  void add_host(std::function<void()> function);
+  bool in_condition() const { return !levels_.empty(); }
   // Resets the counts of conditions. The first node of a graph with conditions.
   void add_reset(const DeviceTests& tests);
   // What is added up to `end_condition` are the steps of the condition of that number.

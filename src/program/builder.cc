@@ -18,6 +18,12 @@ Expression ProgramBuilder::symbol(std::string name, std::int64_t value, const ch
   return Expression(name);
 }
 
+ProgramBuilder& ProgramBuilder::world(std::optional<std::int64_t> ranks, const char* file,
+                                      int line) {
+  definition_.world = ProgramWorld{ranks, {file, line}};
+  return *this;
+}
+
 ProgramBuilder& ProgramBuilder::require(std::string_view comparison, std::string name,
                                         const char* file, int line) {
   Requirement requirement(comparison, {file, line});
@@ -37,6 +43,7 @@ ProgramBuilder& ProgramBuilder::include(const Program& program) {
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
+  if (other.world) definition_.world = other.world;
   append(definition_.symbols, other.symbols);
   included_symbols_ = definition_.symbols.size();
   append(definition_.requirements, other.requirements);
@@ -69,6 +76,10 @@ ProgramBuilder& ProgramBuilder::copy(CopyStep step, const char* file, int line) 
 }
 
 ProgramBuilder& ProgramBuilder::fill(FillStep step, const char* file, int line) {
+  return add({std::move(step), {file, line}});
+}
+
+ProgramBuilder& ProgramBuilder::collective(CollectiveStep step, const char* file, int line) {
   return add({std::move(step), {file, line}});
 }
 

@@ -32,6 +32,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 24> k
     {"int64", "i64"},          {"uint8", "u8"},           {"uint16", "u16"},
     {"uint32", "u32"},         {"uint64", "u64"},         {"boolean", "bool"},
 }};
+inline constexpr std::array<std::string_view, 3> kReduceNames = {"sum", "max", "min"};
 inline constexpr std::array<std::string_view, 2> kPlacementNames = {"any", "even"};
 
 }  // namespace baton

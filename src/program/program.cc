@@ -5,6 +5,7 @@
 
 #include "program/names.h"
 #include "program/same_value.h"
+#include "program/steps/collective_facts.h"
 #include "program/steps/step_kind.h"
 #include "program/validate.h"
 
@@ -33,6 +34,12 @@ bool are_equal(const std::optional<Image>& a, const std::optional<Image>& b) {
 
 std::string_view to_string(BufferRole role) noexcept {
   return name_of(kRoleNames, role);
+}
+std::string_view to_string(ReduceOp op) noexcept {
+  return name_of(kReduceNames, op);
+}
+std::string_view to_string(CollectiveKind kind) noexcept {
+  return facts_of(kind).name;
 }
 std::string_view to_string(BufferInit init) noexcept {
   return name_of(kInitNames, init);
@@ -107,7 +114,7 @@ bool operator==(const ProgramBuffer& a, const ProgramBuffer& b) {
   const auto parts = [](const ProgramBuffer& buffer) {
     return std::tie(buffer.name, buffer.dtype, buffer.shape, buffer.role, buffer.init,
                     buffer.deviation, buffer.low, buffer.high, buffer.file, buffer.tensor,
-                    buffer.convert, buffer.variable, buffer.frozen, buffer.expect);
+                    buffer.convert, buffer.variable, buffer.frozen, buffer.shard, buffer.expect);
   };
   return parts(a) == parts(b);
 }
@@ -136,8 +143,9 @@ bool operator==(const ProgramStep& a, const ProgramStep& b) {
 bool operator==(const Program& a, const Program& b) {
   const auto all = [](const Program& program) {
     const ProgramDefinition& all_parts = *program.definition_;
-    return std::tie(all_parts.name, all_parts.symbols, all_parts.requirements, all_parts.tune,
-                    all_parts.buffers, all_parts.kernels, all_parts.setup, all_parts.steps);
+    return std::tie(all_parts.name, all_parts.world, all_parts.symbols, all_parts.requirements,
+                    all_parts.tune, all_parts.buffers, all_parts.kernels, all_parts.setup,
+                    all_parts.steps);
   };
   return all(a) == all(b);
 }

@@ -22,10 +22,12 @@ namespace {
 using Kind = DocumentNode::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 9> kProgramKeys = {
-    "name", "include", "require", "symbols", "tune", "buffers", "kernels", "setup", "steps"};
-constexpr std::array<std::string_view, 10> kBufferKeys = {
-    "dtype", "shape", "role", "init", "file", "tensor", "convert", "variable", "frozen", "expect"};
+constexpr std::array<std::string_view, 10> kProgramKeys = {
+    "name", "include", "require", "world", "symbols",
+    "tune", "buffers", "kernels", "setup", "steps"};
+constexpr std::array<std::string_view, 11> kBufferKeys = {"dtype",  "shape",  "role",    "init",
+                                                          "file",   "tensor", "convert", "variable",
+                                                          "frozen", "shard",  "expect"};
 constexpr std::array<std::string_view, 12> kKernelKeys = {
     "source", "text",    "ptx",     "cubin",   "fatbin", "link",
     "entry",  "prelude", "include", "options", "launch", "rewrite"};
@@ -50,6 +52,7 @@ class PartReader {
   }
 
   void read(std::size_t replaceable) {
+    if (const DocumentNode* world = top_.find("world")) program_.world = this->world(*world);
     for_each("symbols", [&](const auto& member) { add(symbol(member), replaceable); });
     if (const DocumentNode* require = top_.find("require")) {
       for (Requirement& each : read_requirements(document_, *require)) {
@@ -105,6 +108,30 @@ class PartReader {
     return {member.key, member.value.integer, document_.place(member)};
   }
 
+  ProgramWorld world(const DocumentNode& node) {
+    static constexpr std::array<std::string_view, 1> kKeys = {"ranks"};
+    const TableReader table(document_, node, "world", kKeys);
+    ProgramWorld world{.where = document_.place(node)};
+    if (const DocumentNode* ranks = table.find("ranks")) {
+      if (ranks->kind != Kind::kInteger) table.refuse(*ranks, "ranks", "an integer");
+      world.ranks = ranks->integer;
+      world.where = document_.place(*ranks);
+    }
+    return world;
+  }
+
+  std::optional<BufferShard> shard(const TableReader& buffer) {
+    const DocumentNode* node = buffer.find("shard");
+    if (node == nullptr) return std::nullopt;
+    static constexpr std::array<std::string_view, 1> kKeys = {"axis"};
+    const TableReader table(document_, *node, "shard of " + buffer.what(), kKeys);
+    const DocumentNode& axis = table.require("axis");
+    if (axis.kind != Kind::kInteger || axis.integer < 0) {
+      table.refuse(axis, "axis", "a number of at least 0");
+    }
+    return BufferShard{static_cast<std::size_t>(axis.integer), document_.place(axis)};
+  }
+
   ProgramBuffer buffer(const DocumentNode::Member& member) {
     const TableReader table(document_, member.value, "buffer " + printable(member.key),
                             kBufferKeys);
@@ -138,6 +165,7 @@ class PartReader {
       buffer.variable = {variable->substr(0, dot), variable->substr(dot + 1)};
     }
     buffer.frozen = read_frozen_rows(table);
+    buffer.shard = shard(table);
     if (const auto expect = table.string("expect")) {
       buffer.expect = path(*expect, table, "expect");
     }

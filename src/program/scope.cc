@@ -244,6 +244,23 @@ void ProgramScope::check_condition(const std::string& name, const SourceLocation
                  to_string(tested.dtype));
 }
 
+void ProgramScope::check_collective(std::string_view name, const SourceLocation& where) const {
+  const auto refuse = [&](std::string_view why) {
+    throw error_at(where, ErrorCode::kInvalidInput, "{} {}", name, why);
+  };
+  if (!program_.world) {
+    refuse("is a step of several ranks, and the program has no world; add [world] to it");
+  }
+  if (is_setup_) {
+    refuse("is a setup step, which each rank executes by itself; write it among the other steps");
+  }
+  if (!events_.empty()) {
+    refuse(
+        "is in a branch of a parallel, whose steps have no order; all ranks must come to the same "
+        "collectives in the same order, so write it outside");
+  }
+}
+
 void ProgramScope::check_writable(const ProgramBuffer& target, std::string_view what) const {
   if (!facts_of(target.role).is_constant) return;
   if (is_setup_ && is_made_by_setup(target)) return;

@@ -58,6 +58,7 @@ class ProgramScope {
   void record_event(const std::string& name, const SourceLocation& where);
   void check_event(const std::string& name, const SourceLocation& where) const;
 
+  bool has_world() const { return program_.world.has_value(); }
   bool is_buffer(std::string_view name) const;
   bool has_kernel(const std::string& name) const;
   const std::map<std::string, const ProgramKernel*, std::less<>>& kernels() const {
@@ -82,6 +83,9 @@ class ProgramScope {
   void check(ProgramAttributes& attributes) const;
   // The buffer whose first element a step at `where` tests.
   void check_condition(const std::string& name, const SourceLocation& where) const;
+  // A step at `where` that all ranks take together, in one order: the program has a world, and the
+  // step is not one of the setup or of a branch.
+  void check_collective(std::string_view name, const SourceLocation& where) const;
   // The target of a copy or a fill. `what` names the step.
   void check_writable(const ProgramBuffer& target, std::string_view what) const;
 

@@ -25,7 +25,8 @@ void for_each_launch(Steps& steps, Visit&& visit) {
           } else if constexpr (std::is_same_v<Action, ParallelStep>) {
             for (auto& branch : action.branches) for_each_launch(branch, visit);
           } else if constexpr (!std::is_same_v<Action, CopyStep> &&
-                               !std::is_same_v<Action, FillStep>) {
+                               !std::is_same_v<Action, FillStep> &&
+                               !std::is_same_v<Action, CollectiveStep>) {
             for_each_launch(action.steps, visit);
           }
         },

@@ -22,7 +22,9 @@ void warn(const Parts& parts, const std::set<std::string, std::less<>>& used, co
 
 std::vector<std::string> warnings_about(const ProgramDefinition& program, const UsedNames& used) {
   std::vector<std::string> warnings;
-  warn(program.symbols, used.names, "symbol", "used", warnings);
+  std::vector<ProgramSymbol> symbols = program.symbols;
+  std::erase_if(symbols, &ProgramSymbol::of_world);
+  warn(symbols, used.names, "symbol", "used", warnings);
   // A run warns of every output that no step writes.
   std::vector<ProgramBuffer> buffers = program.buffers;
   std::erase_if(buffers, [](const ProgramBuffer& b) { return b.role == BufferRole::kOutput; });

@@ -36,6 +36,7 @@ class ProgramWriter {
       top.add("require", toml_requirements(program_.requirements()));
     }
     out_ = top.as_lines();
+    if (program_.world()) write_world(*program_.world());
     write_symbols();
     if (!program_.tune_parameters().empty()) {
       out_ += "\n[tune]\n" + toml_tune_parameters(program_.tune_parameters());
@@ -60,13 +61,18 @@ class ProgramWriter {
     out_ += fmt::format("\n[[{}]]\n{}", key, table_of(step).as_lines());
   }
 
+  void write_world(const ProgramWorld& world) {
+    TomlTable table;
+    if (world.ranks) table.add("ranks", std::to_string(*world.ranks));
+    section("world", table);
+  }
+
   void write_symbols() {
-    if (program_.symbols().empty()) return;
     TomlTable table;
     for (const ProgramSymbol& symbol : program_.symbols()) {
-      table.add(symbol.name, std::to_string(symbol.value));
+      if (!symbol.of_world) table.add(symbol.name, std::to_string(symbol.value));
     }
-    section("symbols", table);
+    if (!table.empty()) section("symbols", table);
   }
 
   // From the program's folder, as the reader takes it.
@@ -99,6 +105,11 @@ class ProgramWriter {
       table.add("variable", toml_string(buffer.variable->kernel + '.' + buffer.variable->name));
     }
     if (buffer.frozen) table.add("frozen", toml_frozen_rows(*buffer.frozen));
+    if (buffer.shard) {
+      TomlTable shard;
+      shard.add("axis", std::to_string(buffer.shard->axis));
+      table.add("shard", shard.as_value());
+    }
     if (!buffer.expect.empty()) table.add("expect", toml_string(path(buffer.expect)));
     return table;
   }

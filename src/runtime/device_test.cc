@@ -171,5 +171,27 @@ TEST(BrokenDriver, IsNoReasonToSimulate) {
       testing::ExitedWithCode(0), "does not start");
 }
 
+// Last, because they count as devices from here on.
+TEST_F(DeviceTest, FurtherSimulatedDevicesHaveContextsOfTheirOwn) {
+  const Device first = Device::open("sim:tiny");
+  const Device second = Device::open("sim:tiny:1");
+  EXPECT_EQ(second.spec(), "sim:tiny:1");
+  EXPECT_EQ(second.name(), first.name());
+  EXPECT_NE(second.native(), first.native());
+  EXPECT_NE(second.native_context(), first.native_context());
+  EXPECT_EQ(Device::open("sim:tiny:1").native(), second.native());
+  // Each has its own memory and its own streams: a host function of one may wait for the other.
+  const Memory there(second, 4);
+  std::uint32_t bits = 0;
+  const Stream stream(second);
+  there.fill(7, 4, 1, 0, stream);
+  there.download(&bits, 4, 0, stream);
+  stream.synchronize();
+  EXPECT_EQ(bits, 7u);
+  for (const char* spec : {"sim:tiny:0", "sim:tiny:x", "sim:tiny:", "sim:tony:1"}) {
+    EXPECT_THAT(failure_of(spec).message(), HasSubstr("unknown device"));
+  }
+}
+
 }  // namespace
 }  // namespace baton

@@ -211,6 +211,11 @@ const ResolvedKernel& KernelState::resolve(const Device& device) const try {
   device.state()->polling().warn_before_load(facts_->name);
   const CUfunction function = function_on(device);
   const auto ordinal = static_cast<std::size_t>(device.state()->ordinal());
+  if (ordinal >= count_) {
+    throw error(ErrorCode::kUnsupported,
+                "the image of kernel {} was loaded before {} was first opened; load it again",
+                facts_->name, device.spec());
+  }
   std::unique_ptr<const ResolvedKernel>& owned = owned_[ordinal];
   if (owned == nullptr) {
     owned = std::make_unique<const ResolvedKernel>(device, function, *facts_);

@@ -9,11 +9,13 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bind/binding.h"
+#include "bind/shards.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "play/run_watch.h"
 #include "play/sender.h"
 #include "program/buffer_roles.h"
+#include "session/rank_agreement.h"
 #include "session/run_observer.h"
 #include "session/simulated_run.h"
 
@@ -108,15 +110,16 @@ void BoundProgram::execute_setup(ResolvedProgram resolved, const WaitOptions& li
   tape.settle(buffers(), resolved.decisions, lanes.part_streams());
   tape.set_events(lanes.events());
   const play::LaunchTags tags;
-  const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {});
+  const play::RunWatch watch(state_->device, limits.timeout, limits.interrupt, {}, &world_);
   try {
-    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes}, "the setup");
+    play::send_all({state_->device, stream_, tape, buffers(), 0, tags, lanes, *collectives_},
+                   "the setup");
     watch.wait([this] { return stream_.done(); });
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, tape, tags);
     failure.note("in the setup of " + printable(state_->program.name()));
     watch.stop(failure);
-    note_stop(failure, stream_);
+    note_stop(failure, stream_, watch);
     throw;
   }
 }
@@ -139,8 +142,57 @@ void BoundProgram::take(ResolvedProgram resolved, std::vector<BoundSymbol> symbo
   ++binding_;
 }
 
+void BoundProgram::enter_world(Bindings& given) {
+  const Program& program = state_->program;
+  if (!program.world()) {
+    if (given.world && given.world->ranks() > 1) {
+      throw error(ErrorCode::kInvalidInput,
+                  "{} has no world, and would run {} times side by side; add [world] to it",
+                  printable(program.name()), given.world->ranks());
+    }
+    given.world.reset();
+  } else if (!given.world) {
+    given.world = World::of_process();
+  }
+  const World world = given.world.value_or(world_);
+  const auto wanted = program.world() ? program.world()->ranks : std::nullopt;
+  if (wanted && *wanted != world.ranks()) {
+    throw error_at(program.world()->where, ErrorCode::kInvalidInput,
+                   "{} takes {} rank{}, and this run has {}; start as many, by --devices or "
+                   "mpirun -n {}, or leave ranks out of [world]",
+                   printable(program.name()), *wanted, *wanted == 1 ? "" : "s", world.ranks(),
+                   *wanted);
+  }
+  if (!collectives_) {
+    world_ = world;
+    collectives_.emplace(state_->device, world_);
+  } else if (world.communicator() != world_.communicator()) {
+    throw error(ErrorCode::kInvalidInput,
+                "{} was bound for rank {} of another world; make another executable for this one",
+                printable(program.name()), world_.rank());
+  }
+}
+
+template <typename Act>
+void BoundProgram::in_world(Act&& act) {
+  if (world_.ranks() == 1) return act();
+  try {
+    world_.check();
+    act();
+    world_.check();
+  } catch (const Error& failure) {
+    throw Error(world_.fail(failure));
+  }
+}
+
 void BoundProgram::bind(Bindings given) {
+  enter_world(given);
+  in_world([&] { bind_rank(std::move(given)); });
+}
+
+void BoundProgram::bind_rank(Bindings given) {
   ProgramValues values = state_->values(given);
+  if (world_.ranks() > 1) agree_on(world_, *state_, executor_, values, given.seed);
   ProgramMemory::Next next;
   if (bound()) {
     // Other values may be set in place, if all memory stays.
@@ -220,6 +272,7 @@ ProgramValues BoundProgram::values_with(std::vector<BoundSymbol> symbols) const 
     }
     buffer.elements = now.elements;
     buffer.bytes = now.bytes;
+    buffer.shard = now.shard;
     buffer.given = now.given;
   }
   return values;
@@ -250,6 +303,10 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   bool is_shape = false;
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     if (symbols_[i].value == next_symbols_[i]) continue;
+    if (state_->program.symbols()[i].of_world) {
+      throw error(ErrorCode::kInvalidInput, "the symbol {} is that of the world, {} here",
+                  symbols_[i].name, symbols_[i].value);
+    }
     is_shape = is_shape || state_->decides_shape[i];
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };
     if (std::ranges::any_of(state_->plan.parts, sizes_it)) {
@@ -336,7 +393,7 @@ void BoundProgram::initialise(const Stream& stream) {
 }
 
 play::PlayTarget BoundProgram::target(const Stream& stream) {
-  return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_};
+  return {state_->device, stream, *tape_, buffers(), binding_, tags_, *lanes_, *collectives_};
 }
 
 void BoundProgram::prepare(const Stream& stream) {
@@ -378,14 +435,18 @@ void BoundProgram::reset(std::string_view name, const Stream& stream) {
 
 void BoundProgram::wait(const Stream& stream, const WaitOptions& options) {
   require_bound("wait");
-  const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {});
+  in_world([&] { wait_for_rank(stream, options); });
+}
+
+void BoundProgram::wait_for_rank(const Stream& stream, const WaitOptions& options) {
+  const play::RunWatch watch(state_->device, options.timeout, options.interrupt, {}, &world_);
   try {
     watch.wait([&] { return stream.done(); });
     player_->check_conditions(stream);
   } catch (Error& failure) {
     play::name_launch(failure, state_->device, *tape_, tags_);
     watch.stop(failure);
-    note_stop(failure, stream);
+    note_stop(failure, stream, watch);
     throw;
   }
 }
@@ -397,6 +458,10 @@ void BoundProgram::run(const RunOptions& options) {
                 "stream executor");
   }
   if (!bound()) bind({});
+  in_world([&] { run_rank(options); });
+}
+
+void BoundProgram::run_rank(const RunOptions& options) {
   for (const std::string& name : options.results) buffer(name);
   outputs.clear();
   stopped_.reset();
@@ -406,7 +471,6 @@ void BoundProgram::run(const RunOptions& options) {
   try {
     play(options);
   } catch (Error& failure) {
-    note_stop(failure, stream_);
     play::name_launch(failure, state_->device, *tape_, tags_);
     simulated.collect(*tape_, tags_);
     throw;
@@ -419,8 +483,21 @@ void BoundProgram::run(const RunOptions& options) {
   throw failure;
 }
 
-void BoundProgram::note_stop(const Error& failure, const Stream& stream) {
-  if (failure.code() != ErrorCode::kTimeout && failure.code() != ErrorCode::kInterrupted) return;
+void BoundProgram::gather_outputs() {
+  in_world([&] {
+    world_.meet("the end of the run");
+    for (auto& [name, array] : outputs) {
+      const bind::BoundBuffer& buffer = buffers()[this->buffer(name)];
+      if (!buffer.shard) continue;
+      const auto parts = world_.gather("the output " + name, array.bytes);
+      if (!parts.empty()) array = bind::whole_of(parts, array, buffer.shard->axis);
+    }
+  });
+}
+
+void BoundProgram::note_stop(const Error& failure, const Stream& stream,
+                             const play::RunWatch& watch) {
+  if (!watch.gave_up(failure)) return;
   try {
     Event end(state_->device, false);
     end.record(stream);
@@ -451,7 +528,7 @@ void BoundProgram::play(const RunOptions& options) {
   memory_.initialise(stream_);
   RunProgress progress{.run = 0, .steps_done = 0, .steps = steps_};
   const play::RunWatch watch(state_->device, options.timeout, options.interrupt,
-                             progress_tick(options, progress));
+                             progress_tick(options, progress), &world_);
   std::optional<RunObserver> observer;
   try {
     if (RunObserver::is_wanted(options)) observer.emplace(options, memory_, stream_, report);
@@ -461,6 +538,7 @@ void BoundProgram::play(const RunOptions& options) {
       player_->play({target(stream_), steps_, run_log, watch, progress.steps_done,
                      options.time_steps, options.steps_apart,
                      observer && run == 0 ? &*observer : nullptr});
+      world_.check();
       if (run == 0) {
         outputs = memory_.download(stream_, options.results);
         watch.wait([this] { return stream_.done(); });
@@ -476,6 +554,7 @@ void BoundProgram::play(const RunOptions& options) {
     }
   } catch (Error& failure) {
     watch.stop(failure);
+    note_stop(failure, stream_, watch);
     throw;
   }
   run_log.finish();

@@ -34,6 +34,10 @@ class BoundProgram {
   void reset(std::string_view buffer, const Stream& stream);
   void wait(const Stream& stream, const WaitOptions& options);
 
+  void gather_outputs();
+  // The world of the last `bind`; before it, of one rank.
+  const World& world() const { return world_; }
+
   const LoadedProgram loaded;
   RunReport report;
   ProgramMemory::Arrays outputs;
@@ -51,6 +55,14 @@ class BoundProgram {
   const std::vector<EdgeReport>& edges() const { return edges_; }
 
  private:
+  // Decides the world of a binding, and notes it there.
+  void enter_world(Bindings& given);
+  // Does something that all ranks do; what is thrown ends the run of all of them.
+  template <typename Act>
+  void in_world(Act&& act);
+  void bind_rank(Bindings given);
+  void run_rank(const RunOptions& options);
+  void wait_for_rank(const Stream& stream, const WaitOptions& options);
   void require_bound(std::string_view call) const;
   // Throws what the program refuses for its values: a write of a weight, an edge that cannot be.
   ResolvedProgram accept(ResolvedProgram resolved) const;
@@ -69,7 +81,7 @@ class BoundProgram {
   void execute_setup(ResolvedProgram resolved, const WaitOptions& limits);
   void play(const RunOptions& options);
   // Notes work that is still under way after its time limit.
-  void note_stop(const Error& failure, const Stream& stream);
+  void note_stop(const Error& failure, const Stream& stream, const play::RunWatch& watch);
   play::PlayTarget target(const Stream& stream);
 
   const std::shared_ptr<const LoadedProgramState> state_;
@@ -80,8 +92,10 @@ class BoundProgram {
   const ExecutorKind executor_;
   Stream stream_;
   std::unique_ptr<play::Player> player_;
-  ProgramMemory memory_;              // the tape refers to it
-  std::unique_ptr<bind::Tape> tape_;  // null: not bound
+  World world_;
+  std::optional<play::Collectives> collectives_;  // of the first binding's world
+  ProgramMemory memory_;                          // the tape refers to it
+  std::unique_ptr<bind::Tape> tape_;              // null: not bound
   std::optional<play::Lanes> lanes_;  // of the tape, made for the first one: others differ in parts
   bind::DecidedByValues decided_by_values_;
   std::optional<bind::TapeUses> uses_;  // of the tape; made by the first `update`

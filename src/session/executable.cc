@@ -5,6 +5,7 @@
 #include "base/npy.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bind/shards.h"
 #include "program/buffer_roles.h"
 #include "session/bound_program.h"
 
@@ -158,12 +159,31 @@ std::vector<ExpectedOutput> Executable::compare_expected() const {
   std::vector<ExpectedOutput> compared;
   for (const ProgramBuffer& buffer : program().buffers()) {
     if (buffer.expect.empty()) continue;
-    const Array want = read_npy(buffer.expect, buffer.dtype);
+    Array want = read_npy(buffer.expect, buffer.dtype);
+    const Array& got = output(buffer.name);
+    // Rank 0 has the whole once the outputs were gathered.
+    if (want.shape != got.shape && buffer.shard) {
+      want = bind::part_of(std::move(want), bound_buffer(*state_, buffer.name, "shape"),
+                           buffer.expect.string());
+    }
     compared.push_back({buffer.name, buffer.expect,
-                        compare(output(buffer.name), want, default_tolerance(buffer.dtype),
+                        compare(got, want, default_tolerance(buffer.dtype),
                                 fmt::format("the output {}", buffer.name))});
   }
   return compared;
+}
+
+const World& Executable::world() const {
+  return state_->world();
+}
+
+std::vector<std::int64_t> Executable::whole_shape(std::string_view buffer) const {
+  return bind::whole_shape(bound_buffer(*state_, buffer, "shape"));
+}
+
+void Executable::gather_outputs() {
+  const ExclusiveUse guard = use(*state_, "gather_outputs");
+  state_->gather_outputs();
 }
 
 std::vector<std::string> Executable::outputs() const {

@@ -95,10 +95,12 @@ std::vector<std::int64_t> ProgramValues::slots() const {
 ProgramValues LoadedProgramState::values(const Bindings& given) const {
   ProgramValues values{bind::bind_symbols(program, given), unbound_buffers(program)};
   requirements.check(values.slots());
+  const bind::WorldPlace place = bind::place_in_world(program, given);
   for (bind::BoundBuffer& buffer : values.buffers) {
     buffer.shape = bind::bind_shape(*buffer.definition, values.symbols);
     buffer.bytes = bind::bytes_of(buffer.shape, buffer.definition->dtype);
     buffer.elements = static_cast<std::int64_t>(buffer.bytes / buffer.element_size());
+    buffer.shard = bind::bind_shard(*buffer.definition, buffer.shape, place);
     bind::check_arange(buffer);
   }
   for (const bind::BoundBuffer& buffer : values.buffers) {

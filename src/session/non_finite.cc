@@ -110,6 +110,8 @@ std::vector<std::uint32_t> NonFiniteSearch::buffers_of(const bind::PlannedStep& 
     buffers = {copy->from, copy->to};
   } else if (const auto* fill = std::get_if<bind::PlannedFill>(&step.action)) {
     buffers = {fill->buffer};
+  } else if (const auto* collective = std::get_if<bind::PlannedCollective>(&step.action)) {
+    buffers = {collective->from, collective->to};
   }
   std::erase_if(buffers, [this](std::uint32_t buffer) { return !seen_[buffer]; });
   return {buffers.begin(), buffers.end()};

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bind/initialise.h"
+#include "bind/shards.h"
 #include "driver/driver.h"
 #include "driver/simulator.h"
 #include "program/buffer_roles.h"
@@ -101,7 +102,8 @@ std::optional<WeightPool::Key> ProgramMemory::shared_key(const bind::BufferTable
   const ProgramBuffer& definition = *buffer.definition;
   if (!facts_of(definition.role).is_constant || !is_uploaded_once(buffer)) return std::nullopt;
   if (next.given[index] || definition.init == BufferInit::kNone) return std::nullopt;
-  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get()};
+  WeightPool::Key key{index, buffer.shape, std::nullopt, next.allocator.get(), std::nullopt};
+  if (buffer.shard) key.rank = buffer.shard->rank;
   if (bind::depends_on_seed(definition)) key.seed = seed;
   return key;
 }
@@ -122,7 +124,10 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
     next.shared.push_back(key ? state_.weights.find(*key) : nullptr);
   }
   std::map<std::filesystem::path, std::shared_ptr<const SafetensorsFile>> files;
-  for (auto& [name, array] : given.inputs) next.contents.emplace(name, std::move(array));
+  for (auto& [name, array] : given.inputs) {
+    const bind::BoundBuffer& buffer = table[bind::buffer_index(table, name)];
+    next.contents.emplace(name, bind::part_of(std::move(array), buffer, "--input " + name));
+  }
   for (std::size_t i = 0; i < table.size(); ++i) {
     const bind::BoundBuffer& buffer = table[i];
     const ProgramBuffer& definition = *buffer.definition;
@@ -145,12 +150,7 @@ ProgramMemory::Next ProgramMemory::read(Bindings& given, const bind::BufferTable
                         ? read_npy(definition.file, definition.dtype)
                         : parse_npy(definition.contents->get(), definition.dtype,
                                     definition.contents->name());
-      if (array.shape != buffer.shape) {
-        throw error(ErrorCode::kInvalidInput,
-                    "{} holds an array of shape {}, the buffer {} has the shape {}",
-                    definition.file.string(), shape_text(array.shape), definition.name,
-                    shape_text(buffer.shape));
-      }
+      array = bind::part_of(std::move(array), buffer, definition.file.string());
       next.contents.emplace(definition.name, std::move(array));
     } catch (Error& failure) {
       failure.at(definition.where);

@@ -24,6 +24,7 @@ class WeightPool {
     std::vector<std::int64_t> shape;
     std::optional<std::uint64_t> seed;  // where the contents depend on it
     const Allocator* allocator = nullptr;
+    std::optional<std::uint64_t> rank;  // of a sharded one
 
     friend auto operator<=>(const Key&, const Key&) = default;
   };

@@ -61,7 +61,7 @@ std::vector<ExpectedArray> read_expected(const Program& program, const ExpectedF
 void check_expected_shapes(const Executable& executable, Expected& expected,
                            std::vector<std::string>& remarks) {
   std::erase_if(expected.arrays, [&](const ExpectedArray& wanted) {
-    const std::vector<std::int64_t>& shape = executable.shape(wanted.name);
+    const std::vector<std::int64_t> shape = executable.whole_shape(wanted.name);
     if (wanted.array.shape == shape) return false;
     if (wanted.of_program) {
       remarks.push_back(fmt::format(

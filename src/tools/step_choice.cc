@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bind/steps/collective.h"
 #include "bind/steps/copy.h"
 #include "bind/steps/fill.h"
 
@@ -34,6 +35,7 @@ struct StepNames {
   void add(const LaunchStep& step) { labels.insert(step.kernel); }
   void add(const CopyStep& step) { labels.insert(bind::label_of(step)); }
   void add(const FillStep& step) { labels.insert(bind::label_of(step)); }
+  void add(const CollectiveStep& step) { labels.insert(bind::label_of(step)); }
   void add(const RepeatStep& step) {
     if (!step.index.empty()) indexes.insert(step.index);
     add(step.steps);

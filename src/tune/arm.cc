@@ -37,8 +37,8 @@ bool has_conditions(const std::vector<ProgramStep>& steps);
 bool has_conditions(const ProgramStep& step) {
   return std::visit(
       Overloaded{[](const LaunchStep&) { return false; }, [](const CopyStep&) { return false; },
-                 [](const FillStep&) { return false; }, [](const IfStep&) { return true; },
-                 [](const WhileStep&) { return true; },
+                 [](const FillStep&) { return false; }, [](const CollectiveStep&) { return false; },
+                 [](const IfStep&) { return true; }, [](const WhileStep&) { return true; },
                  [](const RepeatStep& group) { return has_conditions(group.steps); },
                  [](const ParallelStep& parallel) {
                    const auto any = [](const std::vector<ProgramStep>& branch) {

@@ -23,6 +23,8 @@ OUTPUTS = {
     "decode_loop": ("tokens", ["STEPS=20", "K=7 V=33 T=5 STEPS=5"]),
     "llama": ("tokens", ["T=16 LIMIT=4 PROMPT=2 BLOCKS=3",
                          "T=16 LIMIT=6 PROMPT=1 TEMPERATURE=80 SEED=5 CHUNK=4"]),
+    "tensor_parallel": ("out", ["K=1 F=1 N=1", "K=33 F=7 N=65"]),
+    "data_parallel": ("w", ["B=1 K=1 H=1 STEPS=2", "B=7 K=5 H=3"]),
     "decode_until": ("tokens", ["END=104", "T=9", "K=7 V=33 T=5 END=24"]),
 }
 

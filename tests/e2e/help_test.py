@@ -77,7 +77,7 @@ class Help(Case):
 # A line as typed, and what the shell offers then.
 COMPLETED = [
     ("baton r", ["record", "run"]),
-    ("baton run --de", ["--device"]),
+    ("baton run --de", ["--device", "--devices"]),
     ("baton run --device sim:h", ["sim:h100", "sim:h200"]),
     ("baton run k", ["k.cu"]),
     ("baton run --keep i", ["images/"]),

@@ -7,9 +7,13 @@
 namespace baton {
 namespace {
 
-const std::array kKinds = {&kLaunchStepKind, &kCopyStepKind,  &kFillStepKind,    &kRepeatStepKind,
-                           &kIfStepKind,     &kWhileStepKind, &kParallelStepKind};
-static_assert(kKinds.size() == std::variant_size_v<StepAction>,
+const auto& kCollectives = kCollectiveStepKinds;
+const std::array kKinds = {&kLaunchStepKind,  &kCopyStepKind,   &kFillStepKind,   &kCollectives[0],
+                           &kCollectives[1],  &kCollectives[2], &kCollectives[3], &kCollectives[4],
+                           &kCollectives[5],  &kRepeatStepKind, &kIfStepKind,     &kWhileStepKind,
+                           &kParallelStepKind};
+static_assert(kKinds.size() == std::variant_size_v<StepAction> - 1 +
+                                   std::tuple_size_v<decltype(kCollectiveStepKinds)>,
               "a kind of step has no row, or a row has no kind");
 
 }  // namespace

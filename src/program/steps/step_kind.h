@@ -5,6 +5,7 @@
 // other halves: what it becomes on a tape, and how a tape's step is sent. Every visit of
 // ProgramStep::action is exhaustive, so a kind that a room forgets does not compile.
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,12 +36,13 @@ struct StepKind {
 extern const StepKind kLaunchStepKind;
 extern const StepKind kCopyStepKind;
 extern const StepKind kFillStepKind;
+extern const std::array<StepKind, 6> kCollectiveStepKinds;
 extern const StepKind kRepeatStepKind;
 extern const StepKind kIfStepKind;
 extern const StepKind kWhileStepKind;
 extern const StepKind kParallelStepKind;
 
-// All kinds, in the order of ProgramStep::action.
+// All kinds, in the order of ProgramStep::action. The collectives are several kinds of one action.
 std::span<const StepKind* const> step_kinds();
 
 // Checks a step at `where` against the names that are known there, and resolves text in it. Throws
@@ -48,6 +50,7 @@ std::span<const StepKind* const> step_kinds();
 void check_step(LaunchStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(CopyStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(FillStep& step, ProgramScope& scope, const SourceLocation& where);
+void check_step(CollectiveStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(RepeatStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(IfStep& step, ProgramScope& scope, const SourceLocation& where);
 void check_step(WhileStep& step, ProgramScope& scope, const SourceLocation& where);
@@ -60,6 +63,7 @@ void check_steps(std::vector<ProgramStep>& steps, ProgramScope& scope);
 bool equal_steps(const LaunchStep& a, const LaunchStep& b);
 bool equal_steps(const CopyStep& a, const CopyStep& b);
 bool equal_steps(const FillStep& a, const FillStep& b);
+bool equal_steps(const CollectiveStep& a, const CollectiveStep& b);
 bool equal_steps(const RepeatStep& a, const RepeatStep& b);
 bool equal_steps(const IfStep& a, const IfStep& b);
 bool equal_steps(const WhileStep& a, const WhileStep& b);
@@ -69,6 +73,7 @@ bool equal_steps(const ParallelStep& a, const ParallelStep& b);
 void write_step(const LaunchStep& step, TomlTable& table);
 void write_step(const CopyStep& step, TomlTable& table);
 void write_step(const FillStep& step, TomlTable& table);
+void write_step(const CollectiveStep& step, TomlTable& table);
 void write_step(const RepeatStep& step, TomlTable& table);
 void write_step(const IfStep& step, TomlTable& table);
 void write_step(const WhileStep& step, TomlTable& table);

@@ -227,9 +227,9 @@ CUresult DeviceGetPCIBusId(char* text, int length, CUdevice device) {
 
 CUresult DeviceGetByPCIBusId(CUdevice* device, const char* text) {
   require(device != nullptr && text != nullptr, CUDA_ERROR_INVALID_VALUE);
-  for (const SimDevice& each : SimDevice::all()) {
-    if (bus_id(each.profile()) != text) continue;
-    *device = each.ordinal();
+  for (const SimDevice* const each : SimDevice::all()) {
+    if (bus_id(each->profile()) != text) continue;
+    *device = each->ordinal();
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_INVALID_DEVICE;

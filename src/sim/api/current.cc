@@ -23,8 +23,8 @@ struct ThreadStreams {
   ~ThreadStreams() {
     t_thread_ends = true;
     if (is_forked()) return;
-    for (SimDevice& device : SimDevice::all()) {
-      if (const std::shared_ptr<Context> context = device.context()) {
+    for (SimDevice* const device : SimDevice::all()) {
+      if (const std::shared_ptr<Context> context = device->context()) {
         context->destroy_thread_stream();
       }
     }
@@ -184,14 +184,14 @@ std::shared_ptr<SimFunction> place_function(Context& context, CUfunction handle)
 }
 
 void drain_all_devices() {
-  for (SimDevice& device : SimDevice::all()) {
-    if (const std::shared_ptr<Context> context = device.context()) context->queue().drain();
+  for (SimDevice* const device : SimDevice::all()) {
+    if (const std::shared_ptr<Context> context = device->context()) context->queue().drain();
   }
 }
 
 std::shared_ptr<Context> owner_of(std::uint64_t address) {
-  for (SimDevice& device : SimDevice::all()) {
-    std::shared_ptr<Context> context = device.context();
+  for (SimDevice* const device : SimDevice::all()) {
+    std::shared_ptr<Context> context = device->context();
     std::uint64_t base = 0;
     std::uint64_t size = 0;
     if (context != nullptr && context->heap()->memory().range(address, &base, &size)) {

@@ -97,8 +97,8 @@ CUresult LibraryUnload(CUlibrary handle) {
   enter();
   const std::shared_ptr<LoadedLibrary> loaded = Objects::instance().libraries.remove(handle);
   require(loaded != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  for (SimDevice& device : SimDevice::all()) {
-    if (const std::shared_ptr<Context> context = device.context()) {
+  for (SimDevice* const device : SimDevice::all()) {
+    if (const std::shared_ptr<Context> context = device->context()) {
       context->unload(*loaded->library);
     }
   }

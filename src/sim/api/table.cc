@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 
 #include "base/log.h"
@@ -17,7 +18,7 @@ namespace {
 void stop_at_exit() {
   if (is_forked()) return;
   deinitialize();
-  for (SimDevice& device : SimDevice::all()) device.abandon();
+  for (SimDevice* const device : SimDevice::all()) device->abandon();
 }
 
 driver::Driver* make() {
@@ -73,11 +74,26 @@ std::span<const std::string_view> simulated_profiles() {
   return names;
 }
 
-std::optional<int> simulated_ordinal(std::string_view profile) {
-  const auto names = simulated_profiles();
-  const auto found = std::find(names.begin(), names.end(), profile);
-  if (found == names.end()) return std::nullopt;
-  return static_cast<int>(found - names.begin());
+std::optional<int> simulated_ordinal(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  const auto found = std::ranges::find(profiles(), name.substr(0, colon), &Profile::name);
+  if (found == profiles().end()) return std::nullopt;
+  if (colon == std::string_view::npos) return static_cast<int>(found - profiles().begin());
+  const std::string_view text = name.substr(colon + 1);
+  int number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc() || end != text.data() + text.size() || number < 1) return std::nullopt;
+  const SimDevice* const device = SimDevice::further(*found, number);
+  if (device == nullptr) return std::nullopt;
+  return device->ordinal();
+}
+
+std::string simulated_name(int ordinal) {
+  const SimDevice* const device = SimDevice::find(CUdevice{ordinal});
+  if (device == nullptr) return std::to_string(ordinal);
+  std::string name(device->profile().name());
+  if (device->number() != 0) name += ":" + std::to_string(device->number());
+  return name;
 }
 
 }  // namespace baton::sim

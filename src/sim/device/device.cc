@@ -1,12 +1,55 @@
 #include "sim/device/device.h"
 
+#include <array>
+#include <atomic>
 #include <utility>
 
 #include "sim/device/host_memory.h"
 #include "sim/device/objects.h"
+#include "sim/engine/memory/address.h"
 
 namespace baton::sim {
 namespace {
+
+// The last ordinal is that of memory of no device (library.cc).
+constexpr std::size_t kMostDevices = kMaxOrdinal;
+
+// Never destroyed. Readers take no lock: a device is complete before it counts.
+class Devices {
+ public:
+  static Devices& instance() {
+    static auto& made = *new Devices;
+    return made;
+  }
+
+  std::span<SimDevice* const> all() const {
+    return {devices_.data(), count_.load(std::memory_order_acquire)};
+  }
+
+  SimDevice* further(const Profile& profile, int number) {
+    std::lock_guard lock(mutex_);
+    for (SimDevice* const device : all()) {
+      if (&device->profile() == &profile && device->number() == number) return device;
+    }
+    return count_ < kMostDevices ? &add(profile, number) : nullptr;
+  }
+
+ private:
+  Devices() {
+    for (const Profile& profile : profiles()) add(profile, 0);
+  }
+
+  SimDevice& add(const Profile& profile, int number) {
+    const std::size_t ordinal = count_.load();
+    devices_[ordinal] = new SimDevice(static_cast<int>(ordinal), profile, number);
+    count_.store(ordinal + 1, std::memory_order_release);
+    return *devices_[ordinal];
+  }
+
+  std::mutex mutex_;
+  std::array<SimDevice*, kMostDevices> devices_{};
+  std::atomic<std::size_t> count_{0};
+};
 
 const Context* context_of(const SimStream& stream) {
   return stream.context.get();
@@ -20,26 +63,23 @@ const Context* context_of(const SimFunction& function) {
 
 }  // namespace
 
-std::deque<SimDevice>& SimDevice::all() {
-  static auto& devices = *[] {
-    auto* made = new std::deque<SimDevice>;
-    for (const Profile& profile : profiles()) {
-      made->emplace_back(static_cast<int>(made->size()), profile);
-    }
-    return made;
-  }();
-  return devices;
+std::span<SimDevice* const> SimDevice::all() {
+  return Devices::instance().all();
+}
+
+SimDevice* SimDevice::further(const Profile& profile, int number) {
+  return Devices::instance().further(profile, number);
 }
 
 SimDevice* SimDevice::find(CUdevice ordinal) {
-  std::deque<SimDevice>& devices = all();
+  const auto devices = all();
   if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= devices.size()) return nullptr;
-  return &devices[static_cast<std::size_t>(ordinal)];
+  return devices[static_cast<std::size_t>(ordinal)];
 }
 
 SimDevice* SimDevice::find(CUcontext handle) {
-  for (SimDevice& device : all()) {
-    if (device.handle() == handle) return &device;
+  for (SimDevice* const device : all()) {
+    if (device->handle() == handle) return device;
   }
   return nullptr;
 }

@@ -3,9 +3,9 @@
 #include <cuda.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "sim/device/context.h"
 #include "sim/device/context_settings.h"
@@ -18,16 +18,22 @@ namespace baton::sim {
 // when it is reset and retained again. Thread-safe.
 class SimDevice {
  public:
-  SimDevice(int ordinal, const Profile& profile) : ordinal_(ordinal), profile_(profile) {}
+  SimDevice(int ordinal, const Profile& profile, int number = 0)
+      : ordinal_(ordinal), profile_(profile), place_(number) {}
 
-  // All devices, by ordinal.
-  static std::deque<SimDevice>& all();
+  // All devices, by ordinal: one of each profile, and then the further ones.
+  static std::span<SimDevice* const> all();
+  // The further device of that number, from 1 on, of a profile. The first call makes it. Null for
+  // more devices than addresses have room for.
+  static SimDevice* further(const Profile& profile, int number);
   // Null for an ordinal, or a context handle, that is none.
   static SimDevice* find(CUdevice ordinal);
   static SimDevice* find(CUcontext handle);
 
   int ordinal() const { return ordinal_; }
   const Profile& profile() const { return profile_; }
+  // 0 for the first device of its profile.
+  int number() const { return place_; }
   CUcontext handle() { return reinterpret_cast<CUcontext>(this); }
 
   // The live context, or null.
@@ -61,6 +67,7 @@ class SimDevice {
  private:
   const int ordinal_;
   const Profile& profile_;
+  const int place_;          // among the devices of its profile
   std::mutex retain_mutex_;  // one change at a time
   void end_context();
 

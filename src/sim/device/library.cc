@@ -8,6 +8,7 @@
 #include "sim/api/refusal.h"
 #include "sim/device/image_ptx.h"
 #include "sim/device/profile.h"
+#include "sim/engine/memory/address.h"
 #include "sim/engine/memory/memory.h"
 
 namespace baton::sim {
@@ -16,8 +17,7 @@ namespace {
 // Memory of no device: a library's facts are looked up in a module that is placed here, so that
 // they are known before any context is made.
 DeviceMemory& facts_memory() {
-  static auto& memory =
-      *new DeviceMemory(static_cast<int>(profiles().size()), std::uint64_t{1} << 40);
+  static auto& memory = *new DeviceMemory(kMaxOrdinal, std::uint64_t{1} << 40);
   return memory;
 }
 

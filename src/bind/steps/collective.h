@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bind/buffers.h"
+#include "bind/slots.h"
+#include "program/steps/collective_facts.h"
+
+namespace baton::bind {
+
+// A collective with its buffers and names resolved.
+struct PlannedCollective {
+  // Of one execution.
+  struct Values {
+    std::uint64_t from = 0, to = 0;  // offsets in bytes
+    std::uint64_t count = 0;         // elements of one rank
+    std::int32_t peer = 0;           // -1 and `ranks`: beyond the first and the last rank
+    std::int32_t rank = 0, ranks = 1;
+  };
+
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  ReduceOp op = ReduceOp::kSum;
+  DType dtype = DType::kF32;
+  std::uint32_t from = 0, to = 0;  // one buffer where the kind does not move elements
+  std::optional<BoundExpression> from_offset, to_offset, count, peer;  // in elements
+  std::optional<BoundExpression> rank, ranks;                          // symbols
+
+  const CollectiveFacts& facts() const { return facts_of(kind); }
+};
+
+PlannedCollective plan_step(const CollectiveStep& step, const NameSlots& names,
+                            const BufferTable& buffers);
+// "all_reduce y", "all_gather x -> y", "send y to rank + 1".
+std::string label_of(const CollectiveStep& step);
+bool uses_slot(const PlannedCollective& step, std::size_t slot);
+// Throws kInvalidInput for offsets, counts and ranks out of range, and for an overlap.
+PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
+                                   const BufferTable& buffers);
+
+// What a rank reads and writes of the two buffers, in bytes. Both are 0 where there is nothing to
+// do: one rank alone, no elements, or a message to nobody.
+struct CollectiveBytes {
+  std::uint64_t read = 0, written = 0;
+};
+CollectiveBytes bytes_of(const PlannedCollective& step, const PlannedCollective::Values& values);
+// Whether it is a copy inside of the device.
+bool is_local(const PlannedCollective& step, const PlannedCollective::Values& values);
+
+// "sum of 1024 f32": what all ranks must have alike.
+std::string content_text(const PlannedCollective& step, const PlannedCollective::Values& values);
+
+}  // namespace baton::bind

@@ -1,0 +1,179 @@
+#include "play/collectives.h"
+
+#include <atomic>
+#include <utility>
+
+#include "base/error.h"
+#include "driver/driver.h"
+#include "play/tape_graph.h"
+#include "runtime/context.h"
+#include "world/exchange.h"
+
+namespace baton::play {
+namespace {
+
+// Where the part of a step begins that is written.
+constexpr std::uint64_t kStagingAlignment = 256;
+
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kStagingAlignment - 1) / kStagingAlignment * kStagingAlignment;
+}
+
+// Elements that are read and written in place stand in one place.
+std::uint64_t target_offset(const bind::PlannedCollective& step,
+                            const bind::CollectiveBytes& bytes) {
+  return step.facts().moves ? aligned(bytes.read) : 0;
+}
+
+DeviceAddress address_of(const PinnedMemory& memory) {
+  return reinterpret_cast<DeviceAddress>(memory.data());
+}
+
+}  // namespace
+
+// One execution of a step, in host memory.
+struct Collectives::Exchange {
+  Staging staging;
+  World world;
+  world::Stage stage;
+  CollectiveKind kind;
+  ReduceOp op;
+  DType dtype;
+  std::uint64_t count;  // elements
+  std::uint64_t to;     // in the staging memory
+  std::uint32_t peer;
+  std::atomic<bool> is_done{false};
+
+  void run() noexcept {
+    world::Communicator& ranks = *world.communicator();
+    try {
+      exchange(ranks);
+    } catch (const Error& failure) {
+      ranks.fail(failure);
+    } catch (const std::exception& failure) {
+      ranks.fail(Error(ErrorCode::kOutOfMemory, failure.what()));
+    }
+    is_done.store(true, std::memory_order_release);
+  }
+
+  void exchange(world::Communicator& ranks) const {
+    char* const from = static_cast<char*>(staging->data());
+    char* const target = from + to;
+    const std::size_t bytes = count * size_of(dtype);
+    switch (kind) {
+      case CollectiveKind::kAllReduce:
+        return world::all_reduce(ranks, stage, op, dtype, count, target);
+      case CollectiveKind::kAllGather:
+        return world::all_gather(ranks, stage, bytes, from, target);
+      case CollectiveKind::kReduceScatter:
+        return world::reduce_scatter(ranks, stage, op, dtype, count, from, target);
+      case CollectiveKind::kBroadcast:
+        return world::broadcast(ranks, stage, peer, bytes, target);
+      case CollectiveKind::kSend:
+        return world::send(ranks, stage, peer, bytes, from);
+      case CollectiveKind::kReceive:
+        return world::receive(ranks, stage, peer, bytes, target);
+    }
+  }
+};
+
+world::Stage stage_of(const bind::PlannedStep& at, const bind::PlannedCollective& step,
+                      const bind::PlannedCollective::Values& values) {
+  const std::string content = bind::content_text(step, values);
+  // The two sides of a message are different steps.
+  const bool is_message =
+      step.kind == CollectiveKind::kSend || step.kind == CollectiveKind::kReceive;
+  std::string key = is_message ? "message " + content
+                               : fmt::format("{} {} of step {}, rank {}", to_string(step.kind),
+                                             content, at.leaf, values.peer);
+  return {std::move(key),
+          fmt::format("{} ({}), at {}", at.label, content, at.source->where.to_string())};
+}
+
+Collectives::Collectives(const Device& device, World world)
+    : device_(device), world_(std::move(world)) {}
+
+// Executions of a step follow one another, so that they share their memory.
+Collectives::Staging Collectives::staging_for(const bind::PlannedStep& at, std::uint64_t bytes) {
+  Staging& staging = staging_[&at];
+  if (staging == nullptr || staging->bytes() < bytes) {
+    staging = std::make_shared<const PinnedMemory>(device_, bytes);
+  }
+  return staging;
+}
+
+std::unique_ptr<Collectives::Exchange> Collectives::exchange_of(const bind::PlannedStep& at,
+                                                                const bind::TapeCollective& step) {
+  // A CUDA driver may call the host functions of all devices on one thread, where the first one
+  // would wait for the next for ever.
+  if (world_.is_of_threads() && world_.ranks() > 1 && device_.driver().simulator == nullptr) {
+    throw error_at(at.source->where, ErrorCode::kUnsupported,
+                   "{} is exchanged by host functions, which a GPU's driver executes one after "
+                   "another for all ranks of a process; start a process for each rank, by mpirun "
+                   "-n {}",
+                   at.label, world_.ranks());
+  }
+  const bind::PlannedCollective& planned = *step.planned;
+  const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
+  const std::uint64_t to = target_offset(planned, bytes);
+  return std::unique_ptr<Exchange>(
+      new Exchange{staging_for(at, std::max(bytes.read, to + bytes.written)), world_,
+                   stage_of(at, planned, step.values), planned.kind, planned.op, planned.dtype,
+                   step.values.count, to, static_cast<std::uint32_t>(step.values.peer)});
+}
+
+Collectives::Exchange& Collectives::enqueued(std::unique_ptr<Exchange> exchange) {
+  std::erase_if(enqueued_, [](const std::shared_ptr<Exchange>& each) {
+    return each->is_done.load(std::memory_order_acquire);
+  });
+  return *enqueued_.emplace_back(std::move(exchange));
+}
+
+void Collectives::enqueue(const bind::PlannedStep& at, const bind::TapeCollective& step,
+                          const bind::BufferTable& buffers, const Stream& stream) {
+  const bind::PlannedCollective& planned = *step.planned;
+  const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
+  const Memory& from = *buffers[planned.from].memory;
+  const Memory& to = *buffers[planned.to].memory;
+  if (bind::is_local(planned, step.values)) {
+    return to.copy_from(from, bytes.written, step.values.from, step.values.to, stream);
+  }
+  if (stream.is_capturing()) {
+    throw error(ErrorCode::kUnsupported,
+                "{} is exchanged by the host, which a capture of the caller cannot take; enqueue "
+                "the program outside of the capture",
+                at.label);
+  }
+  Exchange& exchange = enqueued(exchange_of(at, step));
+  char* const staging = static_cast<char*>(exchange.staging->data());
+  if (bytes.read != 0) from.download(staging, bytes.read, step.values.from, stream);
+  {
+    const ContextGuard guard(device_);
+    BATON_DRIVER_CALL(
+        device_.driver(), cuLaunchHostFunc, stream.native(),
+        [](void* data) { static_cast<Exchange*>(data)->run(); }, &exchange);
+  }
+  if (bytes.written != 0) to.upload(staging + exchange.to, bytes.written, step.values.to, stream);
+}
+
+void Collectives::add_to(TapeGraph& graph, const bind::PlannedStep& at,
+                         const bind::TapeCollective& step, const bind::BufferTable& buffers) {
+  const bind::PlannedCollective& planned = *step.planned;
+  const bind::CollectiveBytes bytes = bind::bytes_of(planned, step.values);
+  const DeviceAddress from = buffers[planned.from].address() + step.values.from;
+  const DeviceAddress to = buffers[planned.to].address() + step.values.to;
+  if (bind::is_local(planned, step.values)) return graph.add_copy(to, from, bytes.written);
+  if (graph.in_condition()) {
+    throw error_at(at.source->where, ErrorCode::kUnsupported,
+                   "{} is exchanged by the host, and the if and while of a graph take no host "
+                   "functions; take the stream executor",
+                   at.label);
+  }
+  const std::shared_ptr<Exchange> exchange = exchange_of(at, step);
+  const DeviceAddress staging = address_of(*exchange->staging);
+  if (bytes.read != 0) graph.add_copy(staging, from, bytes.read);
+  graph.add_host([exchange] { exchange->run(); });
+  if (bytes.written != 0) graph.add_copy(to, staging + exchange->to, bytes.written);
+}
+
+}  // namespace baton::play

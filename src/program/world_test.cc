@@ -1,0 +1,177 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "baton/error.h"
+#include "baton/program.h"
+
+// Programs of several ranks: what is read, written and refused.
+
+namespace baton {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One marked place of it is replaced. It stands on known lines.
+constexpr const char* kGood =
+    "[world]\n"                                                        // 1
+    "ranks = 2\n"                                                      // 2
+    "[symbols]\n"                                                      // 3
+    "N = 4\n"                                                          // 4
+    "[buffers.x]\n"                                                    // 5
+    "dtype = \"f32\"\n"                                                // 6
+    "shape = [\"N / ranks\"]\n"                                        // 7
+    "role = \"inout\"\n"                                               // 8
+    "shard = { axis = 0 }\n"                                           // 9
+    "[buffers.all]\n"                                                  // 10
+    "dtype = \"f32\"\n"                                                // 11
+    "shape = [\"N\"]\n"                                                // 12
+    "role = \"output\"\n"                                              // 13
+    "[buffers.w]\n"                                                    // 14
+    "dtype = \"bool\"\n"                                               // 15
+    "shape = [1]\n"                                                    // 16
+    "role = \"weight\"\n"                                              // 17
+    "[[steps]]\n"                                                      // 18
+    "all_reduce = { buffer = \"x + 1\", op = \"max\", count = 1 }\n"   // 19
+    "[[steps]]\n"                                                      // 20
+    "all_gather = { from = \"x\", to = \"all\" }\n"                    // 21
+    "[[steps]]\n"                                                      // 22
+    "reduce_scatter = { from = \"all\", to = \"x\", op = \"sum\" }\n"  // 23
+    "[[steps]]\n"                                                      // 24
+    "broadcast = { buffer = \"x\", root = \"ranks - 1\" }\n"           // 25
+    "[[steps]]\n"                                                      // 26
+    "send = { buffer = \"x\", to = \"rank + 1\" }\n"                   // 27
+    "[[steps]]\n"                                                      // 28
+    "receive = { buffer = \"x\", from = \"rank - 1\" }\n";             // 29
+
+TEST(ProgramWorld, IsReadAndWritten) {
+  const Program program = Program::from_text(kGood, "p.toml");
+  ASSERT_TRUE(program.world());
+  EXPECT_EQ(program.world()->ranks, 2);
+  EXPECT_EQ(program.buffer("x")->shard, (BufferShard{0, {}}));
+  ASSERT_NE(program.symbol("rank"), nullptr);
+  EXPECT_EQ(program.symbol("rank")->value, 0);
+  EXPECT_EQ(program.symbol("ranks")->value, 2);
+  EXPECT_EQ(program.steps().size(), 6u);
+  const auto& step = std::get<CollectiveStep>(program.steps()[0].action);
+  EXPECT_EQ(step.kind, CollectiveKind::kAllReduce);
+  EXPECT_EQ(step.op, ReduceOp::kMax);
+  const std::string text = program.to_toml();
+  EXPECT_THAT(text, HasSubstr("[world]\nranks = 2\n"));
+  EXPECT_TRUE(Program::from_text(text, "p.toml") == program) << text;
+  // Another program of its parts has the symbols once.
+  EXPECT_TRUE(Program(program.definition()) == program);
+  EXPECT_FALSE(program.warnings().size() > 1) << program.warnings()[1];
+}
+
+TEST(ProgramWorld, IsBuilt) {
+  ProgramBuilder builder("p");
+  builder.world();
+  builder.buffer({.name = "x", .shape = {4}, .role = BufferRole::kInout, .shard = BufferShard{0}});
+  builder.collective({.kind = CollectiveKind::kAllReduce, .buffer = "x"});
+  builder.collective({.kind = CollectiveKind::kSend, .buffer = "x", .peer = symbol("rank") + 1});
+  const Program program = builder.build();
+  EXPECT_FALSE(program.world()->ranks);
+  EXPECT_TRUE(Program::from_text(program.to_toml(), "p.toml") == program) << program.to_toml();
+  ProgramBuilder other("p");
+  other.include(program);
+  EXPECT_TRUE(other.build() == program);
+}
+
+struct BadWorld {
+  const char* from;
+  const char* to;
+  const char* place;
+  const char* message;
+};
+
+void PrintTo(const BadWorld& bad, std::ostream* out) {
+  *out << bad.from << " -> " << bad.to;
+}
+
+class BadWorlds : public ::testing::TestWithParam<BadWorld> {};
+
+TEST_P(BadWorlds, AreRefused) {
+  const BadWorld& bad = GetParam();
+  std::string text = kGood;
+  const std::size_t at = text.find(bad.from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string(bad.from).size(), bad.to);
+  try {
+    Program::from_text(text, "p.toml");
+    FAIL() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(exit_status(failure.code()), 2);
+    EXPECT_THAT(failure.message(), HasSubstr(bad.message));
+    EXPECT_EQ(failure.where().to_string(), std::string("p.toml:") + bad.place) << failure.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, BadWorlds,
+    ::testing::Values(
+        BadWorld{"ranks = 2", "rank = 2", "2:1", "did you mean \"ranks\"?"},
+        BadWorld{"ranks = 2", "ranks = \"N\"", "2:9", "ranks of world must be an integer"},
+        BadWorld{"ranks = 2", "ranks = 0", "2:9", "the world has 0 ranks; write a number from 1"},
+        BadWorld{"ranks = 2", "ranks = 2000", "2:9", "write a number from 1 to 1024"},
+        BadWorld{"N = 4", "rank = 4", "2:9", "the symbol rank has the name of a symbol already"},
+        BadWorld{"[world]\nranks = 2", "\n", "7:15", "unknown symbol \"ranks\""},
+        BadWorld{"axis = 0", "axis = 1", "9:18", "buffer x has a shard, by axis 1 of 1 dimensions"},
+        BadWorld{"axis = 0", "axis = -1", "9:18", "axis of shard of buffer x must be a number"},
+        BadWorld{"axis = 0", "axs = 0", "9:11", "did you mean \"axis\"?"},
+        BadWorld{"shard = { axis = 0 }", "shard = { axis = 0 }\nvariable = \"k.v\"", "9:18",
+                 "is a variable of a kernel"},
+        BadWorld{"op = \"max\"", "op = \"mean\"", "19:39", "unknown op \"mean\""},
+        BadWorld{"op = \"max\"", "opp = \"max\"", "19:34", "did you mean \"op\"?"},
+        BadWorld{"count = 1", "count = -1", "19:54",
+                 "the count of the all_reduce is -1, it must be at least 0"},
+        BadWorld{"buffer = \"x + 1\"", "buffer = \"y\"", "19:26", "unknown buffer \"y\""},
+        BadWorld{"all_reduce = { buffer = \"x + 1\", op = \"max\"", "all_reduce = { op = \"max\"",
+                 "19:14", "lacks \"buffer\""},
+        BadWorld{"buffer = \"x + 1\"", "buffer = \"w\"", "18:1", "all_reduce writes w"},
+        BadWorld{"to = \"all\"", "to = \"w\"", "20:1",
+                 "the dtypes f32 and bool differ, a collective does not convert"},
+        BadWorld{"root = \"ranks - 1\"", "root = -1", "25:36",
+                 "root of the broadcast is -1, it must be at least 0"},
+        BadWorld{", root = \"ranks - 1\"", "", "25:13", "lacks \"root\""},
+        BadWorld{"to = \"rank + 1\"", "to = -2", "27:29", "to of the send is -2"},
+        BadWorld{"[[steps]]\nsend", "[[setup]]\nsend", "26:1", "send is a setup step"}));
+
+constexpr const char* kTwoBuffers =
+    "[world]\n[buffers.w]\ndtype = \"bool\"\nshape = [4]\nrole = \"state\"\ninit = \"zeros\"\n"
+    "[[steps]]\nfill = { buffer = \"w\", value = 0 }\n";
+
+std::string refusal(const std::string& more, std::string text = kTwoBuffers) {
+  try {
+    Program::from_text(text + more, "p.toml");
+  } catch (const Error& failure) {
+    return failure.message();
+  }
+  return "";
+}
+
+TEST(ProgramWorld, BoolHasNoSum) {
+  EXPECT_EQ(refusal("[[steps]]\nall_reduce = { buffer = \"w\" }\n"),
+            "all_reduce of w: bool has no sum; take max for \"any\" or min for \"all\"");
+  EXPECT_EQ(refusal("[[steps]]\nall_reduce = { buffer = \"w\", op = \"max\" }\n"), "");
+}
+
+TEST(ProgramWorld, CollectivesAreOrdinarySteps) {
+  EXPECT_EQ(refusal("[[setup]]\nbroadcast = { buffer = \"w\", root = 0 }\n"),
+            "broadcast is a setup step, which each rank executes by itself; write it among the "
+            "other steps");
+  EXPECT_THAT(refusal("[[steps]]\nparallel = [ [ { broadcast = { buffer = \"w\", root = 0 } } ], "
+                      "[ { fill = { buffer = \"w\", value = 0 } } ] ]\n"),
+              HasSubstr("broadcast is in a branch of a parallel, whose steps have no order"));
+}
+
+TEST(ProgramWorld, CollectivesNeedAWorld) {
+  EXPECT_EQ(
+      refusal("[[steps]]\nbroadcast = { buffer = \"w\", root = 0 }\n",
+              std::string(kTwoBuffers).substr(8)),
+      "broadcast is a step of several ranks, and the program has no world; add [world] to it");
+}
+
+}  // namespace
+}  // namespace baton

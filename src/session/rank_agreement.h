@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+
+#include "baton/executable.h"
+#include "baton/world.h"
+#include "session/loaded_program.h"
+
+namespace baton {
+
+// Holds what the ranks of a world have bound against each other: their devices, symbols and steps,
+// with the elements of each collective. Throws kInvalidInput, on every rank, for the first
+// difference.
+void agree_on(const World& world, const LoadedProgramState& state, ExecutorKind executor,
+              const ProgramValues& values, std::uint64_t seed);
+
+}  // namespace baton

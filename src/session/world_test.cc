@@ -1,0 +1,435 @@
+#include "baton/world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/float_convert.h"
+#include "baton/graph.h"
+#include "session/test_program.h"
+#include "world/reduce.h"
+
+// Programs of several ranks: a simulated GPU and a thread for each.
+
+namespace baton::session_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What one rank does with its device in its world.
+using Rank = std::function<void(const Device& device, const World& world)>;
+
+// Devices of one kind, which ranks must have.
+Device device_of(std::uint32_t rank) {
+  return Device::open(rank == 0 ? "sim:tiny" : "sim:tiny:" + std::to_string(rank));
+}
+
+// Runs the ranks, and returns what each threw.
+std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks, const Rank& act) {
+  std::vector<std::optional<Error>> failures(ranks);
+  const std::vector<World> worlds = World::of_threads(ranks);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        act(device_of(rank), worlds[rank]);
+      } catch (const Error& failure) {
+        failures[rank].emplace(worlds[rank].fail(failure));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  // A kernel that faulted or was stopped leaves its context in an error.
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) device_of(rank).recover();
+  return failures;
+}
+
+void expect_none(const std::vector<std::optional<Error>>& failures) {
+  for (const auto& failure : failures) EXPECT_FALSE(failure) << failure->what();
+}
+
+// All ranks end with one error.
+Error one_error(const std::vector<std::optional<Error>>& failures) {
+  for (const auto& failure : failures) {
+    EXPECT_TRUE(failure.has_value());
+    if (!failure) return Error(ErrorCode::kInternal, "");
+    EXPECT_STREQ(failure->what(), failures[0]->what());
+  }
+  return *failures[0];
+}
+
+Bindings bindings_of(const World& world) {
+  Bindings bindings;
+  bindings.world = world;
+  return bindings;
+}
+
+// A bound and run executable.
+Executable ran(const std::string& text, const Device& device, const World& world,
+               Bindings bindings = {}, ExecutorKind executor = ExecutorKind::kStream) {
+  PrepareOptions options;
+  options.executor = executor;
+  Executable executable = Executable::prepare(program(text), device, options);
+  bindings.world = world;
+  executable.bind(std::move(bindings));
+  executable.run();
+  return executable;
+}
+
+const std::string kWorld = "[world]\n";
+
+std::string step(const std::string& text) {
+  return "[[steps]]\n" + text + "\n";
+}
+
+Array elements_of(DType dtype, const std::vector<std::int64_t>& numbers) {
+  Array result{dtype, {static_cast<std::int64_t>(numbers.size())}, {}};
+  for (const std::int64_t number : numbers) {
+    const std::uint64_t bits = is_float(dtype) ? encode_float(dtype, static_cast<double>(number))
+                                               : static_cast<std::uint64_t>(number);
+    result.bytes.append(reinterpret_cast<const char*>(&bits), size_of(dtype));
+  }
+  return result;
+}
+
+class Executors : public ::testing::TestWithParam<ExecutorKind> {};
+INSTANTIATE_TEST_SUITE_P(All, Executors,
+                         ::testing::Values(ExecutorKind::kStream, ExecutorKind::kGraph),
+                         [](const auto& each) {
+                           return each.param == ExecutorKind::kGraph ? "Graph" : "Stream";
+                         });
+
+TEST_P(Executors, AllReduceOfEveryDtype) {
+  for (std::size_t i = 0; i < dtype_names().size(); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    const bool is_bool = dtype == DType::kBool;
+    SCOPED_TRACE(std::string(to_string(dtype)));
+    const std::string text = kWorld + buffer("x", std::string(to_string(dtype)), "[4]", "inout") +
+                             "shard = { axis = 0 }\n" +
+                             step(std::string("all_reduce = { buffer = \"x\", op = \"") +
+                                  (is_bool ? "max" : "sum") + "\" }");
+    const Array whole = is_bool ? elements_of(dtype, {1, 0, 0, 1, 0, 0, 1, 1})
+                                : elements_of(dtype, {1, 2, 3, 4, 7, 6, 5, 4});
+    const Array want =
+        is_bool ? elements_of(dtype, {1, 0, 1, 1}) : elements_of(dtype, {8, 8, 8, 8});
+    expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+      Bindings bindings;
+      bindings.inputs.emplace_back("x", whole);
+      const Executable executable = ran(text, device, world, std::move(bindings), GetParam());
+      EXPECT_EQ(executable.output("x").bytes, want.bytes);
+      EXPECT_EQ(executable.shape("x"), (std::vector<std::int64_t>{4}));
+    }));
+  }
+}
+
+// Each collective, also at offsets and with counts.
+const std::string kAllCollectives =
+    kWorld + buffer("x", "i32", "[2]", "input") + "shard = { axis = 0 }\n" +
+    buffer("all", "i32", "[\"2*ranks + 1\"]", "output", "zeros") +
+    buffer("part", "i32", "[2]", "output", "zeros") + buffer("root", "i32", "[2]", "output") +
+    buffer("greatest", "i32", "[2]", "output") + buffer("left", "i32", "[3]", "output", "zeros") +
+    step("all_gather = { from = \"x\", to = \"all + 1\" }") +
+    step("reduce_scatter = { from = \"all + 1\", to = \"part\", op = \"sum\" }") +
+    step("copy = { from = \"x\", to = \"root\" }") +
+    step("broadcast = { buffer = \"root\", root = \"ranks - 1\" }") +
+    step("copy = { from = \"x\", to = \"greatest\" }") +
+    step("all_reduce = { buffer = \"greatest + 1\", op = \"max\", count = 1 }") +
+    step("send = { buffer = \"x\", to = \"rank + 1\" }") +
+    step("receive = { buffer = \"left + 1\", from = \"rank - 1\" }");
+
+TEST_P(Executors, EachCollectiveDoesWhatItSays) {
+  expect_none(on_ranks(3, [](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.inputs.emplace_back("x",
+                                 array<std::int32_t>(DType::kI32, {6}, {1, 2, 30, 40, 500, 600}));
+    const Executable executable =
+        ran(kAllCollectives, device, world, std::move(bindings), GetParam());
+    const auto got = [&](const char* name) {
+      return values<std::int32_t>(executable.output(name));
+    };
+    EXPECT_THAT(got("all"), ElementsAre(0, 1, 2, 30, 40, 500, 600));
+    const std::vector<std::vector<std::int32_t>> parts = {{3, 6}, {90, 120}, {1500, 1800}};
+    EXPECT_EQ(got("part"), parts[world.rank()]);
+    EXPECT_THAT(got("root"), ElementsAre(500, 600));
+    EXPECT_EQ(got("greatest")[1], 600);
+    const std::vector<std::vector<std::int32_t>> left = {{0, 0, 0}, {0, 1, 2}, {0, 30, 40}};
+    EXPECT_EQ(got("left"), left[world.rank()]);
+  }));
+}
+
+TEST_P(Executors, WithOneRankACollectiveIsACopyOrNothing) {
+  Bindings bindings;
+  bindings.inputs.emplace_back("x", array<std::int32_t>(DType::kI32, {2}, {1, 2}));
+  const Executable executable =
+      ran(kAllCollectives, device_of(0), World(), std::move(bindings), GetParam());
+  const auto got = [&](const char* name) { return values<std::int32_t>(executable.output(name)); };
+  EXPECT_THAT(got("all"), ElementsAre(0, 1, 2));
+  EXPECT_THAT(got("part"), ElementsAre(1, 2));
+  EXPECT_THAT(got("root"), ElementsAre(1, 2));
+  EXPECT_THAT(got("greatest"), ElementsAre(1, 2));
+  EXPECT_THAT(got("left"), ElementsAre(0, 0, 0));
+}
+
+// Kernels before and after a collective, in loops, and run after run.
+TEST_P(Executors, CollectivesKeepTheOrderOfTheSteps) {
+  const std::string text =
+      kWorld + buffer("x", "i32", "[4]", "state", "ones") + kernel("add") +
+      step(
+          "repeat = 3\nindex = \"i\"\nsteps = [ "
+          "{ launch = \"add\", grid = [1], block = [4], args = [\"x\", \"i + rank\", 4] }, "
+          "{ all_reduce = { buffer = \"x + i\", op = \"sum\", count = 1 } } ]");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world, {}, GetParam());
+    // Element 0: (1 + 0) + (1 + 1) = 3, then + 1 + rank, and + 2 + rank; and so on.
+    const int rank = static_cast<int>(world.rank());
+    EXPECT_THAT(values<std::int32_t>(executable.output("x")),
+                ElementsAre(6 + 2 * rank, 8 + rank, 11, 4 + 3 * rank));
+    executable.run();
+    const Stream stream(device);
+    executable.enqueue(stream);
+    executable.enqueue(stream);
+    executable.wait(stream);
+    EXPECT_GT(values<std::int32_t>(executable.contents("x"))[2], 100);
+  }));
+}
+
+// Contents are those of one rank, cut: random numbers, counts and files.
+TEST(World, PartsOfAShardedBufferAreThoseOfTheWhole) {
+  for (const std::string init : {"random", "arange", "ones"}) {
+    for (const int axis : {0, 1, 2}) {
+      std::vector<std::string> shape = {"4", "6", "2"};
+      shape[axis] = "\"" + shape[axis] + " / ranks\"";
+      const std::string text =
+          kWorld +
+          buffer("x", "f32", "[" + shape[0] + ", " + shape[1] + ", " + shape[2] + "]", "inout",
+                 init) +
+          "shard = { axis = " + std::to_string(axis) + " }\n" +
+          buffer("y", "f32", "[1]", "scratch") + step("fill = { buffer = \"y\", value = 0 }");
+      const Array whole = ran(text, device_of(0), World()).output("x");
+      EXPECT_EQ(whole.shape, (std::vector<std::int64_t>{4, 6, 2}));
+      expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+        Executable executable = ran(text, device, world);
+        EXPECT_EQ(executable.whole_shape("x"), whole.shape);
+        EXPECT_EQ(executable.output("x").bytes.size(), whole.bytes.size() / 2);
+        executable.gather_outputs();
+        if (world.rank() != 0) return;
+        EXPECT_EQ(executable.output("x").shape, whole.shape);
+        EXPECT_EQ(executable.output("x").bytes, whole.bytes);
+      }));
+    }
+  }
+}
+
+TEST(World, TheShapeOfAWholeInputDecidesSymbols) {
+  const std::string text = kWorld + "[symbols]\nN = 1\n" + buffer("x", "f32", "[\"N\"]", "inout") +
+                           "shard = { axis = 0 }\n" + step("all_reduce = { buffer = \"x\" }");
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.inputs.emplace_back("x", array<float>(DType::kF32, {6}, {1, 2, 3, 10, 20, 30}));
+    const Executable executable = ran(text, device, world, std::move(bindings));
+    EXPECT_THAT(values<float>(executable.output("x")), ElementsAre(11, 22, 33));
+  }));
+  // Each rank finds it by itself.
+  for (const auto& failure : on_ranks(2, [&](const Device&device, const World&world) {
+         Bindings bindings;
+         bindings.inputs.emplace_back("x", array<float>(DType::kF32, {3}, {1, 2, 3}));
+         ran(text, device, world, std::move(bindings));
+       })) {
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(failure->message(),
+                HasSubstr("--input x: dimension 0 of the array is 3, which 2 ranks do not divide"));
+  }
+}
+
+const std::string kSum = kWorld + "[symbols]\nN = 4\n" +
+                         buffer("x", "f32", "[\"N\"]", "inout", "ones") +
+                         step("all_reduce = { buffer = \"x\", op = \"sum\" }");
+
+TEST(World, RanksWithOtherSymbolsAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    Bindings bindings;
+    bindings.symbols = {{"N", world.rank() == 0 ? 4 : 8}};
+    ran(kSum, device, world, std::move(bindings));
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+  EXPECT_EQ(failure.message(),
+            "the ranks disagree: rank 0 has the symbol N = 4, rank 1 has the symbol N = 8; start "
+            "all ranks with the same program, symbols and options");
+}
+
+TEST(World, RanksWithOtherProgramsAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    std::string text = kSum;
+    if (world.rank() == 1) text.replace(text.find("\"sum\""), 5, "\"max\"");
+    ran(text, device, world);
+  }));
+  EXPECT_THAT(
+      failure.message(),
+      HasSubstr("rank 0 has the step at test.toml:9:1 = all_reduce x (sum of 4 f32), rank 1 "
+                "has the step at test.toml:9:1 = all_reduce x (max of 4 f32)"));
+}
+
+TEST(World, RanksOnOtherDevicesAreRefused) {
+  const Error failure = one_error(on_ranks(2, [](const Device& device, const World& world) {
+    ran(kSum, world.rank() == 0 ? device : Device::open("sim:h100"), world);
+  }));
+  EXPECT_THAT(failure.message(), HasSubstr("rank 1 has the device = Simulated NVIDIA H100"));
+}
+
+TEST(World, ANumberOfRanksIsHeld) {
+  std::string text = kSum;
+  text.replace(0, kWorld.size(), "[world]\nranks = 2\n");
+  const Error failure = refusal(text, bindings_of(World()));
+  EXPECT_EQ(
+      failure.message(),
+      "test.toml takes 2 ranks, and this run has 1; start as many, by --devices or mpirun -n 2, or "
+      "leave ranks out of [world]");
+  expect_none(
+      on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));
+}
+
+TEST(World, AProgramWithoutAWorldIsNoneOfSeveralRanks) {
+  const std::string text =
+      buffer("x", "f32", "[4]", "output") + step("fill = { buffer = \"x\", value = 1 }");
+  const Error failure = refusal(text, bindings_of(World::of_threads(2)[0]));
+  EXPECT_THAT(failure.message(), HasSubstr("has no world, and would run 2 times side by side"));
+}
+
+TEST(World, TheWorldDecidesItsSymbols) {
+  Bindings bindings = bindings_of(World());
+  bindings.symbols = {{"rank", 1}};
+  EXPECT_THAT(refusal(kSum, std::move(bindings)).message(),
+              HasSubstr("--set: the symbol rank is that of the world, 0 here"));
+  Executable executable = ran(kSum, device_of(0), World());
+  try {
+    executable.set("ranks", 2);
+    ADD_FAILURE() << "was not refused";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.message(), "the symbol ranks is that of the world, 1 here");
+  }
+}
+
+// Rank 1 comes to no collective: rank 0 waits for it there.
+TEST(World, RanksThatComeToOtherStepsAreToldBoth) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      step("repeat = \"1 - rank\"\nsteps = [ { all_reduce = { buffer = \"x\" } } ]");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(text, device, world);
+    executable.gather_outputs();
+  }));
+  EXPECT_EQ(failure.message(),
+            "the ranks disagree: rank 0 is at all_reduce x (sum of 4 f32), at test.toml:9:11, rank "
+            "1 is at the end of the run; all ranks must come to the same collectives in the same "
+            "order");
+}
+
+TEST(World, RanksThatWaitForEachOtherAreFound) {
+  const std::string text = kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+                           step("receive = { buffer = \"x\", from = \"1 - rank\" }") +
+                           step("send = { buffer = \"x\", to = \"1 - rank\" }");
+  const Error failure = one_error(
+      on_ranks(2, [&](const Device& device, const World& world) { ran(text, device, world); }));
+  EXPECT_THAT(failure.message(), HasSubstr("the ranks wait for each other: rank 0 waits for rank 1 "
+                                           "at receive x from 1 - rank (4 f32), at test.toml:7:1"));
+}
+
+// A fault on one rank, while the others wait in a collective or execute a kernel.
+TEST(World, TheFaultOfOneRankEndsTheOthers) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      buffer("go", "i32", "[1]", "inout", "zeros") + kernel("out_of_bounds") + kernel("spin") +
+      step(
+          "launch = \"out_of_bounds\"\ngrid = [\"rank % 2\"]\nblock = [1]\nargs = [\"x\", "
+          "1000000000]") +
+      step("launch = \"spin\"\ngrid = [\"max(rank - 1, 0)\"]\nblock = [1]\nargs = [\"go\"]") +
+      step("all_reduce = { buffer = \"x\" }");
+  const auto failures =
+      on_ranks(3, [&](const Device& device, const World& world) { ran(text, device, world); });
+  const Error failure = one_error(failures);
+  EXPECT_EQ(failure.code(), ErrorCode::kFault);
+  EXPECT_THAT(failure.message(), HasSubstr("rank 1: "));
+}
+
+TEST(World, TheTimeLimitOfOneRankEndsTheOthers) {
+  const std::string text =
+      kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+      buffer("go", "i32", "[1]", "inout", "zeros") + kernel("spin") +
+      step("launch = \"spin\"\ngrid = [\"rank\"]\nblock = [1]\nargs = [\"go\"]") +
+      step("all_reduce = { buffer = \"x\" }");
+  const Error failure = one_error(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = Executable::prepare(program(text), device);
+    executable.bind(bindings_of(world));
+    RunOptions options;
+    if (world.rank() == 1) options.timeout = std::chrono::milliseconds(300);
+    executable.run(options);
+  }));
+  EXPECT_EQ(failure.code(), ErrorCode::kTimeout);
+  EXPECT_EQ(failure.message(), "rank 1: the run took longer than its limit of 300 ms");
+}
+
+TEST(World, AGraphTakesNoExchangeInsideOfAnIf) {
+  const std::string text = kWorld + buffer("x", "f32", "[4]", "inout", "ones") +
+                           buffer("go", "i32", "[1]", "input", "ones") +
+                           step(
+                               "if = { buffer = \"go\" }\nsteps = [ { all_reduce = { buffer = "
+                               "\"x\" } } ]");
+  // Each rank finds it by itself.
+  for (const auto& failure : on_ranks(2, [&](const Device&device, const World&world) {
+         ran(text, device, world, {}, ExecutorKind::kGraph);
+       })) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(failure->message(), HasSubstr("take the stream executor"));
+  }
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    const Executable executable = ran(text, device, world);
+    EXPECT_THAT(values<float>(executable.output("x")), ElementsAre(2, 2, 2, 2));
+  }));
+}
+
+TEST(World, ACaptureTakesNoExchange) {
+  expect_none(on_ranks(2, [&](const Device& device, const World& world) {
+    Executable executable = ran(kSum, device, world);
+    const Stream stream(device);
+    try {
+      Graph::capture(stream, [&] { executable.enqueue(stream); });
+      ADD_FAILURE() << "was not refused";
+    } catch (const Error& failure) {
+      EXPECT_EQ(failure.code(), ErrorCode::kUnsupported);
+      EXPECT_THAT(failure.message(), HasSubstr("enqueue the program outside of the capture"));
+    }
+    world.meet("the end");
+  }));
+}
+
+// Ranks may share one loaded program, and its weights but for the sharded ones.
+TEST(World, RanksOfOneLoadedProgramHavePartsOfTheirOwn) {
+  const std::string text = kWorld + buffer("w", "i32", "[2]", "weight", "arange") +
+                           "shard = { axis = 0 }\n" + buffer("y", "i32", "[2]", "output") +
+                           step("copy = { from = \"w\", to = \"y\" }");
+  const Device device = device_of(0);
+  const LoadedProgram loaded = LoadedProgram::load(program(text), device);
+  const std::vector<World> worlds = World::of_threads(2);
+  std::vector<std::thread> threads;
+  for (const World& world : worlds) {
+    threads.emplace_back([&] {
+      Executable executable(loaded);
+      executable.bind(bindings_of(world));
+      executable.run();
+      const int first = 2 * static_cast<int>(world.rank());
+      EXPECT_THAT(values<std::int32_t>(executable.output("y")), ElementsAre(first, first + 1));
+      world.meet("the end");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace baton::session_test

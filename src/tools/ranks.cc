@@ -1,0 +1,58 @@
+#include "tools/ranks.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "world/rendezvous.h"
+
+namespace baton::tools {
+
+std::vector<std::string> devices_of_ranks(const std::vector<std::string>& names) {
+  std::vector<std::string> first, all;
+  for (const std::string& name : names) {
+    const std::string spec = Device::open(name).spec();
+    const auto before = std::ranges::count(first, spec);
+    first.push_back(spec);
+    if (before == 0) {
+      all.push_back(spec);
+    } else if (spec.starts_with("sim:")) {
+      all.push_back(spec + ":" + std::to_string(before));
+    } else {
+      throw error(ErrorCode::kInvalidInput,
+                  "--devices names {} twice; each rank needs a device of its own", spec);
+    }
+  }
+  return all;
+}
+
+Device device_of_rank(const std::optional<std::string>& name, const World& world) {
+  const Device device = name ? Device::open(*name) : Device::open();
+  const bool is_chosen = name && *name != "cuda";
+  if (is_chosen || world.local_rank() == 0 || device.spec() != "cuda:0") return device;
+  try {
+    return Device::open("cuda:" + std::to_string(world.local_rank()));
+  } catch (Error& failure) {
+    failure.note("each rank of a machine takes the GPU of its number; --device gives it another");
+    throw;
+  }
+}
+
+World join_world(bool& is_told) {
+  is_told = false;
+  try {
+    return World::of_process();
+  } catch (const world::LeftByFirstRank&) {
+    is_told = true;
+    throw;
+  }
+}
+
+void require_one_rank(const Program& program, std::string_view command) {
+  if (!program.world() || !World::is_launched()) return;
+  throw error(ErrorCode::kUnsupported,
+              "{} measures a program on one rank, and a launcher started several; call it without "
+              "the launcher, and baton run with it",
+              command);
+}
+
+}  // namespace baton::tools

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "baton/device.h"
+#include "baton/program.h"
+#include "baton/world.h"
+
+namespace baton::tools {
+
+// The devices of the ranks of a run.
+
+// Names of different devices, by rank: of a simulated GPU that is named again, a further one of its
+// kind. Throws kInvalidInput for a GPU that is named twice, and what Device::open throws.
+std::vector<std::string> devices_of_ranks(const std::vector<std::string>& names);
+
+// The device of this rank: the named one; else the one that Device::open chooses, and on a machine
+// with several ranks the GPU of the rank's number there. Throws kNoDevice for more ranks than GPUs.
+Device device_of_rank(const std::optional<std::string>& name, const World& world);
+
+// Joins the ranks that a launcher started (World::of_process), or throws. `is_told`: rank 0 tells
+// what went wrong.
+World join_world(bool& is_told);
+
+// Throws kUnsupported if a launcher started several ranks of the program: `command` measures one.
+void require_one_rank(const Program& program, std::string_view command);
+
+}  // namespace baton::tools

@@ -1,0 +1,147 @@
+#include "world/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "world/exchange.h"
+#include "world/socket.h"
+#include "world/test_ranks.h"
+
+namespace baton::world {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(CommunicatorTest, TheFailureOfOneRankIsThatOfAll) {
+  const auto failures = on_ranks(3, [](Communicator& self) {
+    if (self.rank() == 1) {
+      throw Error(self.fail(Error(ErrorCode::kFault, "a kernel trapped", {"p.toml", 3})).error);
+    }
+    self.receive(1, {"a", "all_reduce y, at p.toml:4:1"});
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->code(), ErrorCode::kFault);
+    EXPECT_STREQ(failure->what(), "p.toml:3: rank 1: a kernel trapped");
+  }
+}
+
+TEST(CommunicatorTest, RanksAtDifferentStepsDisagree) {
+  const auto failures = on_ranks(2, [](Communicator& self) {
+    char data[4] = {};
+    const std::string step = self.rank() == 0 ? "all_reduce x" : "all_reduce y";
+    all_reduce(self, {step, step}, ReduceOp::kSum, DType::kF32, 1, data);
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->message(),
+              "the ranks disagree: rank 0 is at all_reduce x, rank 1 is at all_reduce y; all ranks "
+              "must come to the same collectives in the same order");
+  }
+}
+
+TEST(CommunicatorTest, RanksThatWaitForEachOtherAreFound) {
+  const auto failures = on_ranks(3, [](Communicator& self) {
+    const std::string step = "receive from " + std::to_string((self.rank() + 1) % 3);
+    self.receive((self.rank() + 1) % 3, {"m", step});
+  });
+  for (const auto& failure : failures) {
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->message(),
+              "the ranks wait for each other: rank 0 waits for rank 1 at receive from 1, rank 1 "
+              "waits for rank 2 at receive from 2, rank 2 waits for rank 0 at receive from 0");
+  }
+}
+
+TEST(CommunicatorTest, ARankThatWaitsForItselfIsFound) {
+  const auto failures = on_ranks(1, [](Communicator& self) {
+    self.receive(0, {"m", "receive x"});
+  });
+  ASSERT_TRUE(failures[0]);
+  EXPECT_EQ(failures[0]->message(),
+            "the ranks wait for each other: rank 0 waits for rank 0 at receive x");
+}
+
+TEST(CommunicatorTest, ARankThatEndedItsRunIsNotWaitedFor) {
+  std::vector<World> worlds = World::of_threads(2);
+  const std::shared_ptr<Communicator> first = worlds[0].communicator();
+  worlds.clear();  // rank 1 says goodbye
+  try {
+    first->receive(1, {"a", "all_reduce y"});
+    FAIL() << "came through";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.message(),
+              "the ranks disagree: rank 1 has ended its run, and rank 0 waits for it at "
+              "all_reduce y");
+  }
+}
+
+// The connection of a process that is killed ends without a goodbye.
+TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
+  auto [own, other] = connected_pair();
+  std::vector<FileDescriptor> links(2);
+  links[1] = std::move(own);
+  Communicator self(0, std::move(links), {});
+  std::thread killer([&, gone = std::move(other)]() mutable {
+    const Beat beat{0, "all_gather z, at p.toml:9:1", 0, {0, 0}};
+    EXPECT_TRUE(send_bytes(gone, beat_frame(beat), std::chrono::steady_clock::now() + 5s));
+    gone.close();
+  });
+  try {
+    self.receive(1, {"a", "all_reduce y, at p.toml:8:1"});
+    FAIL() << "came through";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
+    EXPECT_EQ(failure.message(),
+              "rank 1 ended without a word, at all_gather z, at p.toml:9:1; rank 0 was at "
+              "all_reduce y, at p.toml:8:1");
+  }
+  killer.join();
+  EXPECT_EQ(self.failure()->lost, 1u);
+  EXPECT_TRUE(self.speaks());
+}
+
+TEST(CommunicatorTest, TheNextRankSpeaksForALostFirstOne) {
+  auto [own, other] = connected_pair();
+  std::vector<FileDescriptor> links(2);
+  links[0] = std::move(own);
+  Communicator self(1, std::move(links), {});
+  EXPECT_FALSE(self.speaks());
+  other.close();
+  EXPECT_THROW(self.receive(0, {"a", "a"}), Error);
+  EXPECT_TRUE(self.speaks());
+}
+
+// A process that is stopped keeps its connection.
+TEST(CommunicatorTest, ASilentRankIsGivenUp) {
+  auto [own, other] = connected_pair();
+  std::vector<FileDescriptor> links(2);
+  links[1] = std::move(own);
+  Communicator self(0, std::move(links), {.beat = 20ms, .silence = 200ms});
+  try {
+    self.receive(1, {"a", "all_reduce y"});
+    FAIL() << "came through";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
+    EXPECT_EQ(failure.message().find("rank 1 is silent since "), 0u) << failure.message();
+    EXPECT_NE(failure.message().find("; rank 0 was at all_reduce y"), std::string::npos);
+  }
+}
+
+TEST(CommunicatorTest, BytesThatAreNoFrameEndTheRun) {
+  auto [own, other] = connected_pair();
+  std::vector<FileDescriptor> links(2);
+  links[1] = std::move(own);
+  Communicator self(0, std::move(links), {});
+  EXPECT_TRUE(send_bytes(other, std::string(64, 'x'), std::chrono::steady_clock::now() + 5s));
+  try {
+    self.receive(1, {"a", "a"});
+    FAIL() << "came through";
+  } catch (const Error& failure) {
+    EXPECT_EQ(failure.code(), ErrorCode::kInvalidInput);
+  }
+}
+
+}  // namespace
+}  // namespace baton::world

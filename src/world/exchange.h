@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "baton/dtype.h"
+#include "world/communicator.h"
+#include "world/reduce.h"
+
+namespace baton::world {
+
+// Collectives on host memory. All ranks call the same one with the same stage key, count and dtype.
+// Each throws what ended the run of all ranks. They work on parts that the ranks own: each rank
+// gets its part from all others, and reduces them in the order of the ranks, so that all ranks have
+// the same bits, and the same as a loop over the ranks computes. Each rank sends and receives
+// 2 (ranks - 1) / ranks of the bytes of an all_reduce.
+
+void all_reduce(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
+                std::size_t count, char* data);
+// `from`: `bytes` of this rank. `to`: those of all ranks, in their order.
+void all_gather(Communicator& ranks, const Stage& stage, std::size_t bytes, const char* from,
+                char* to);
+// `from`: `count` elements for each rank. `to`: those of this rank, reduced.
+void reduce_scatter(Communicator& ranks, const Stage& stage, ReduceOp op, DType dtype,
+                    std::size_t count, const char* from, char* to);
+void broadcast(Communicator& ranks, const Stage& stage, std::uint32_t root, std::size_t bytes,
+               char* data);
+void send(Communicator& ranks, const Stage& stage, std::uint32_t to, std::size_t bytes,
+          const char* data);
+void receive(Communicator& ranks, const Stage& stage, std::uint32_t from, std::size_t bytes,
+             char* data);
+// Returns when all ranks came to it.
+void meet_all(Communicator& ranks, const Stage& stage);
+
+}  // namespace baton::world

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "baton/error.h"
+#include "baton/world.h"
+#include "world/communicator.h"
+
+namespace baton::world {
+
+// Runs `act` on each rank of a world of threads. Returns what each threw, by rank.
+inline std::vector<std::optional<Error>> on_ranks(std::uint32_t ranks,
+                                                  const std::function<void(Communicator&)>& act) {
+  std::vector<std::optional<Error>> failures(ranks);
+  const std::vector<World> worlds = World::of_threads(ranks);
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        act(*worlds[rank].communicator());
+      } catch (const Error& failure) {
+        failures[rank].emplace(failure);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return failures;
+}
+
+}  // namespace baton::world

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Programs of several ranks: threads of one process, processes of mpirun, and ranks that fail."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import numpy
+
+from baton import BATON, ROOT, Case, Result, main
+
+EXAMPLE = ROOT / "examples" / "tensor_parallel"
+PROGRAM = EXAMPLE / "tensor_parallel.toml"
+TRAINING = ROOT / "examples" / "data_parallel"
+
+# A sum over all ranks, after a kernel that never ends on rank 1 if SPIN is 1.
+SUM = """
+[world]
+[symbols]
+N = 4
+SPIN = 0
+[buffers.x]
+dtype = "f32"
+shape = ["N"]
+role = "inout"
+init = "ones"
+shard = { axis = 0 }
+[buffers.go]
+dtype = "i32"
+shape = [1]
+role = "input"
+init = "zeros"
+[kernels.spin]
+text = '''extern "C" __global__ void spin(const volatile int* go) {
+  for (int turns = 0; *go != --turns;) {}
+}'''
+[[steps]]
+launch = "spin"
+grid = ["rank * SPIN"]
+block = [1]
+args = ["go"]
+[[steps]]
+all_reduce = { buffer = "x" }
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+class World(Case):
+    def setUp(self):
+        super().setUp()
+        self.program = self.folder / "sum.toml"
+        self.program.write_text(SUM)
+        self.port = free_port()
+        self.started = []
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for process in self.started:
+            process.kill()
+            process.wait()
+
+    def settings(self, **more):
+        kept = ("BATON_CUDA_ROOT", "BATON_NVRTC")
+        settings = {k: v for k, v in os.environ.items() if not k.startswith("BATON_") or k in kept}
+        settings.update(BATON_DEVICE="sim", BATON_CACHE_DIR=self._cache.name, **more)
+        return settings
+
+    def start(self, rank, *arguments, ranks=2, **more):
+        """One rank, as torchrun starts it."""
+        settings = self.settings(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
+                                 LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1",
+                                 MASTER_PORT=str(self.port), **more)
+        process = subprocess.Popen([BATON, "run", *map(str, arguments)], cwd=self.folder,
+                                   env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True)
+        self.started.append(process)
+        return process
+
+    def end(self, process):
+        out, err = process.communicate(timeout=120)
+        return Result(subprocess.CompletedProcess([], process.returncode, out, err))
+
+    def run_ranks(self, *arguments, ranks=2, **more):
+        processes = [self.start(rank, *arguments, ranks=ranks, **more) for rank in range(ranks)]
+        return [self.end(process) for process in processes]
+
+    def expect_one_error(self, results, text, statuses=(1, 2, 3)):
+        """Rank 0 tells it, in one line; the others say nothing."""
+        self.assertIn(text, results[0].first_error, results[0])
+        for result in results:
+            self.assertIn(result.status, statuses, result)
+        for result in results[1:]:
+            self.assertEqual((result.out, result.err), ("", ""), result)
+
+    def wait_for(self, process, text):
+        """Reads the process's log up to a line with the text, and the rest of it aside."""
+        for line in process.stderr:
+            if text in line:
+                break
+        else:
+            self.fail(f"it ended without saying {text}")
+        rest = []
+        reader = threading.Thread(target=lambda: rest.extend(process.stderr))
+        reader.start()
+        return rest, reader
+
+    # --- results
+
+    def reference(self, example=EXAMPLE):
+        subprocess.run([sys.executable, "-B", example / "reference.py", "--out", self.folder],
+                       check=True)
+
+    def out(self, name):
+        return numpy.load(self.folder / name)
+
+    def test_one_file_runs_on_one_and_on_several(self):
+        self.reference()
+        one = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--json")
+        self.check(one, 0)
+        self.assertEqual(one.json()["symbols"]["ranks"], 1)
+        for executor in ("stream", "graph"):
+            two = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--output", "out=two.npy",
+                             "--devices", "sim,sim", "--executor", executor, "--json")
+            self.check(two, 0)
+            json = two.json()
+            self.assertEqual(json["symbols"]["ranks"], 2)
+            self.assertEqual([rank["device"] for rank in json["ranks"]], ["sim:h200", "sim:h200:1"])
+            self.assertEqual([step["kind"] for step in json["steps"]], ["launch", "launch", "collective"])
+            processes = self.run_ranks(PROGRAM, "--expect", "out=out.npy", "--output",
+                                       "out=process.npy", "--executor", executor)
+            self.check(processes[0], 0)
+            self.assertEqual((processes[1].status, processes[1].out, processes[1].err), (0, "", ""))
+            numpy.testing.assert_array_equal(self.out("two.npy"), self.out("process.npy"))
+        four = self.baton("run", PROGRAM, "--expect", "out=out.npy", "--devices",
+                          "sim:tiny,sim:tiny,sim:tiny,sim:tiny")
+        self.check(four, 0)
+
+    def test_mpirun(self):
+        mpirun = shutil.which("mpirun")
+        if mpirun is None:
+            self.skipTest("there is no mpirun (Debian: openmpi-bin)")
+        self.reference()
+        settings = self.settings(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                 OMPI_MCA_rmaps_base_oversubscribe="1")
+        settings.pop("BATON_DEVICE")
+        command = [mpirun, "-n", "2", BATON, "run", PROGRAM, "--device", "sim"]
+        done = subprocess.run([*command, "--expect", "out=out.npy", "--output", "out=mpi.npy"],
+                              cwd=self.folder, env=settings, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertEqual(done.stdout.count("as expected"), 1, done)
+        self.check(self.baton("run", PROGRAM, "--output", "out=two.npy", "--devices", "sim,sim"), 0)
+        numpy.testing.assert_array_equal(self.out("mpi.npy"), self.out("two.npy"))
+        done = subprocess.run([*command, "--set", "F=255"], cwd=self.folder, env=settings,
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 2, done)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        self.assertEqual(len(errors), 1, done)
+        self.assertIn("F % ranks == 0", errors[0])
+
+    def test_training(self):
+        self.reference(TRAINING)
+        program = TRAINING / "data_parallel.toml"
+        for devices in ("sim", "sim,sim", "sim,sim,sim"):
+            for executor in ("stream", "graph"):
+                self.check(self.baton("run", program, "--expect", "w=w.npy", "--devices", devices,
+                                      "--executor", executor), 0)
+        result = self.run_ranks(program, "--expect", "w=w.npy", ranks=2)[0]
+        self.check(result, 0)
+
+    def test_files_are_whole_arrays(self):
+        numpy.save(self.folder / "x.npy", numpy.arange(8, dtype=numpy.float32))
+        numpy.save(self.folder / "want.npy", numpy.array([4, 6, 8, 10] * 2, dtype=numpy.float32))
+        result = self.baton("run", self.program, "--input", "x=x.npy", "--output", "x=got.npy",
+                            "--expect", "x=want.npy", "--devices", "sim,sim")
+        self.check(result, 0)
+        numpy.testing.assert_array_equal(self.out("got.npy"), self.out("want.npy"))
+        numpy.save(self.folder / "want.npy", numpy.zeros(8, dtype=numpy.float32))
+        result = self.baton("run", self.program, "--input", "x=x.npy", "--expect", "x=want.npy",
+                            "--devices", "sim,sim")
+        self.check(result, 1, "error: output \"x\" differs from want.npy in 8 of 8 elements")
+
+    def test_rank_0_writes_all_files(self):
+        folder = self.folder / "dump"
+        options = (PROGRAM, "--dump", folder, "--keep", self.folder / "kept", "--trace", "t.json",
+                   "--html", "r.html", "--output", "hidden=hidden.npy", "--output", "up=up.npy")
+        for run in (lambda: self.baton("run", *options, "--devices", "sim,sim"),
+                    lambda: self.run_ranks(*options)[0]):
+            self.check(run(), 0)
+            for name in ("t.json", "r.html"):
+                self.assertTrue((self.folder / name).read_text())
+                (self.folder / name).unlink()
+            self.assertTrue(list(folder.iterdir()))
+            shutil.rmtree(folder)
+            # A scratch buffer without a shard is that of rank 0, a weight with one is whole.
+            self.assertEqual(self.out("hidden.npy").shape, (128,))
+            self.assertEqual(self.out("up.npy").shape, (256, 128))
+
+    def test_a_bundle_runs_on_several_too(self):
+        self.reference()
+        bundle = self.folder / "p.baton"
+        self.check(self.baton("build", PROGRAM, "-o", bundle, "--arch", "sm_90a"), 0)
+        self.check(self.baton("run", bundle, "--expect", "out=out.npy", "--devices", "sim,sim"), 0)
+        self.check(self.baton("check", bundle), 0)
+
+    # --- bad input
+
+    def test_devices_that_do_not_fit(self):
+        other = self.folder / "other.toml"
+        other.write_text("[buffers.x]\ndtype = \"f32\"\nshape = [1]\nrole = \"output\"\n"
+                         "[[steps]]\nfill = { buffer = \"x\", value = 0 }\n")
+        self.check(self.baton("run", other, "--devices", "sim,sim"), 2,
+                   "has no world; add [world] to it")
+        self.check(self.baton("run", self.program, "--devices", "sim:h100,sim:h200"), 2,
+                   "the ranks disagree: rank 0 has the device = Simulated NVIDIA H100, rank 1 has")
+        self.check(self.baton("run", self.program, "--devices", "sim,"), 2,
+                   "devices between commas")
+        self.check(self.baton("run", self.program, "--devices", "sim,sim", "--device", "sim"), 2,
+                   "leave --device out")
+        self.check(self.baton("run", self.program, "--devices", "sim,sm"), 2, "unknown device \"sm\"")
+
+    def test_commands_of_one_rank(self):
+        for command in ("bench", "tune"):
+            settings = self.settings(RANK="0", WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                                     MASTER_PORT=str(self.port))
+            done = subprocess.run([BATON, command, self.program], cwd=self.folder, env=settings,
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn(f"baton {command} measures a program on one rank", done.stderr)
+        self.expect_one_error(self.run_ranks(self.program, "--schedules", "serial,reverse"),
+                              "--schedules compares runs of one rank, and this run has 2")
+
+    def test_another_number_of_ranks(self):
+        self.program.write_text(SUM.replace("[world]", "[world]\nranks = 3"))
+        self.check(self.baton("run", self.program), 2, "takes 3 ranks, and this run has 1")
+        self.expect_one_error(self.run_ranks(self.program), "takes 3 ranks, and this run has 2")
+
+    def test_ranks_with_other_symbols(self):
+        ranks = [self.start(0, self.program), self.start(1, self.program, "--set", "N=8")]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "rank 0 has the symbol N = 4, rank 1 has the symbol N = 8")
+
+    def test_a_rank_without_the_program(self):
+        ranks = [self.start(0, self.program), self.start(1, self.folder / "none.toml")]
+        self.expect_one_error([self.end(rank) for rank in ranks], "rank 1: ")
+
+    def test_a_missing_rank(self):
+        result = self.end(self.start(0, self.program, BATON_WORLD_JOIN="1"))
+        self.assertEqual(result.status, 3, result)
+        self.assertIn("rank 0 of 2 waited 1.00 s for rank 1 at 127.0.0.1:", result.first_error)
+
+    def test_a_missing_rank_of_three(self):
+        ranks = [self.start(rank, self.program, ranks=3, BATON_WORLD_JOIN="2") for rank in range(2)]
+        self.expect_one_error([self.end(rank) for rank in ranks], "for rank 2 at 127.0.0.1:", (3,))
+
+    def test_a_port_that_is_taken(self):
+        with socket.create_server(("127.0.0.1", self.port)):
+            result = self.end(self.start(0, self.program))
+        self.assertEqual(result.status, 2, result)
+        self.assertIn("Address already in use; set MASTER_ADDR and MASTER_PORT", result.first_error)
+
+    # --- ranks that fail in the middle
+
+    def test_a_rank_that_is_killed(self):
+        ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_LOG="debug")
+                 for rank in range(2)]
+        rest, reader = self.wait_for(ranks[0], "rank 0 waits for rank 1 at all_reduce x")
+        ranks[1].kill()
+        ranks[0].wait(timeout=60)
+        reader.join()
+        self.assertEqual(ranks[0].returncode, 3, rest)
+        error = next(line for line in rest if line.startswith("error: "))
+        self.assertIn("rank 1 ended without a word; rank 0 was at all_reduce x (sum of 4 f32), at ",
+                      error)
+
+    def test_a_rank_that_is_stopped(self):
+        ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_LOG="debug",
+                            BATON_WORLD_SILENCE="1") for rank in range(2)]
+        rest, reader = self.wait_for(ranks[0], "rank 0 waits for rank 1 at all_reduce x")
+        os.kill(ranks[1].pid, signal.SIGSTOP)
+        ranks[0].wait(timeout=60)
+        reader.join()
+        self.assertEqual(ranks[0].returncode, 3, rest)
+        error = next(line for line in rest if line.startswith("error: "))
+        self.assertIn("rank 1 is silent since ", error)
+        # It finds out when it goes on, and leaves nothing behind.
+        os.kill(ranks[1].pid, signal.SIGCONT)
+        self.assertEqual(self.end(ranks[1]).status, 3)
+
+    def test_a_rank_that_takes_too_long(self):
+        ranks = [self.start(0, self.program, "--set", "SPIN=1"),
+                 self.start(1, self.program, "--set", "SPIN=1", "--timeout", "1")]
+        self.expect_one_error([self.end(rank) for rank in ranks],
+                              "rank 1: the run took longer than its limit of 1.00 s")
+
+    def test_the_first_rank_is_killed(self):
+        ranks = [self.start(rank, self.program, "--set", "SPIN=1", BATON_LOG="debug")
+                 for rank in range(2)]
+        _, reader = self.wait_for(ranks[0], "rank 0 waits for rank 1 at all_reduce x")
+        ranks[0].kill()
+        reader.join()
+        result = self.end(ranks[1])
+        self.assertEqual(result.status, 3, result)
+        self.assertIn("rank 0 ended without a word", result.first_error)
+
+
+if __name__ == "__main__":
+    main()
