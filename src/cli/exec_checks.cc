@@ -36,7 +36,7 @@ bool is_simulated(std::string_view device) {
 
 constexpr std::string_view kGpu = "cuda";
 
-// The GPU only where it is asked for: without a word about it, a program is simulated.
+// Only --device cuda takes the GPU: by default, a program is simulated.
 std::string parse_exec_device(const std::string& text) {
   if (text.empty()) {
     const auto chosen = read_environment("BATON_DEVICE");
@@ -50,7 +50,7 @@ std::string parse_exec_device(const std::string& text) {
               text);
 }
 
-// A GPU runs a program as it does, and cannot be told otherwise.
+// These options change the simulation, and have no meaning on a GPU.
 void require_no_simulation(const RawOptions& raw) {
   const std::pair<std::string_view, bool> given[] = {{"--memory", !raw.memory.empty()},
                                                      {"--schedule", !raw.schedule.empty()},

@@ -304,8 +304,9 @@ void BoundProgram::set(std::span<const SymbolValue> values) {
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     if (symbols_[i].value == next_symbols_[i]) continue;
     if (state_->program.symbols()[i].of_world) {
-      throw error(ErrorCode::kInvalidInput, "the symbol {} is that of the world, {} here",
-                  symbols_[i].name, symbols_[i].value);
+      throw error(ErrorCode::kInvalidInput,
+                  "the world sets the symbol {}, which is {} here; leave it out", symbols_[i].name,
+                  symbols_[i].value);
     }
     is_shape = is_shape || state_->decides_shape[i];
     const auto sizes_it = [i](const bind::PlannedPart& part) { return part.sms.uses_slot(i); };

@@ -12,7 +12,7 @@ namespace {
 
 using world::Agreed;
 
-// Collectives of a repeat may depend on its index: these are held against each other as they come.
+// Collectives of a repeat may depend on its index: ranks compare these during the run.
 bool depends_on_index(const bind::PlannedCollective& step, std::size_t symbols, std::size_t slots) {
   for (std::size_t slot = symbols; slot < slots; ++slot) {
     if (bind::uses_slot(step, slot)) return true;

@@ -305,13 +305,13 @@ TEST(World, TheWorldDecidesItsSymbols) {
   Bindings bindings = bindings_of(World());
   bindings.symbols = {{"rank", 1}};
   EXPECT_THAT(refusal(kSum, std::move(bindings)).message(),
-              HasSubstr("--set: the symbol rank is that of the world, 0 here"));
+              HasSubstr("--set: the world sets the symbol rank, which is 0 here; leave it out"));
   Executable executable = ran(kSum, device_of(0), World());
   try {
     executable.set("ranks", 2);
     ADD_FAILURE() << "was not refused";
   } catch (const Error& failure) {
-    EXPECT_EQ(failure.message(), "the symbol ranks is that of the world, 1 here");
+    EXPECT_EQ(failure.message(), "the world sets the symbol ranks, which is 1 here; leave it out");
   }
 }
 

@@ -14,10 +14,11 @@ namespace baton::tools {
 
 ProgramFile open_program(const std::filesystem::path& path, const TrustedFiles& trusted) {
   if (is_record(path)) {
-    throw error(ErrorCode::kInvalidInput,
-                "{0} is a record, no program; baton run {0} replays it, baton check {0} judges its "
-                "launches, baton inspect {0} lists them",
-                path.string());
+    throw error(
+        ErrorCode::kInvalidInput,
+        "{0} is a record, not a program; baton run {0} replays it, baton check {0} judges its "
+        "launches, baton inspect {0} lists them",
+        path.string());
   }
   if (!Bundle::is_bundle(path)) {
     require_bundle(path, trusted);

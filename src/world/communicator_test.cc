@@ -94,7 +94,7 @@ TEST(CommunicatorTest, ARankThatIsGoneEndsTheRun) {
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
     EXPECT_EQ(failure.message(),
-              "rank 1 ended without a word, at all_gather z, at p.toml:9:1; rank 0 was at "
+              "rank 1 ended unexpectedly, at all_gather z, at p.toml:9:1; rank 0 was at "
               "all_reduce y, at p.toml:8:1");
   }
   killer.join();
@@ -124,7 +124,7 @@ TEST(CommunicatorTest, ASilentRankIsGivenUp) {
     FAIL() << "came through";
   } catch (const Error& failure) {
     EXPECT_EQ(failure.code(), ErrorCode::kNoDevice);
-    EXPECT_EQ(failure.message().find("rank 1 is silent since "), 0u) << failure.message();
+    EXPECT_EQ(failure.message().find("rank 1 has sent nothing for "), 0u) << failure.message();
     EXPECT_NE(failure.message().find("; rank 0 was at all_reduce y"), std::string::npos);
   }
 }

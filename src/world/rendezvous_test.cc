@@ -59,7 +59,7 @@ TEST(RendezvousTest, AMissingRankIsNamed) {
                 "; a test must start 3 processes, and each must reach that address");
   one.join();
   EXPECT_EQ(text, "rank 1 of 3 reached rank 0 at " + address +
-                      ", which went before all ranks were there");
+                      ", which ended before all ranks were connected");
   EXPECT_EQ(
       refusal_of(rank_of(1, 2, free_port()), 100ms).find("rank 1 of 2 waited 100 ms for rank 0"),
       0u);

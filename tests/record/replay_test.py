@@ -188,7 +188,8 @@ class BadInput(Replay):
 
     def test_options_of_programs(self):
         self.record(REPLAYED, "bounds")
-        for words in (["--set", "N=1"], ["--repeat", "2"], ["--trace", "t.json"], ["--until", "1"]):
+        for words in (["--set", "N=1"], ["--repeat", "2"], ["--trace", "t.json"], ["--until", "1"],
+                      ["--devices", "sim,sim"], ["--function", "scale"], ["--untuned"]):
             self.assertIn(f"{words[0]} is for programs", self.refused("run", self.path, *words))
         self.assertIn("on the simulated GPU", self.refused("run", self.path, "--device", "cuda"))
 

@@ -113,7 +113,7 @@ PlannedCollective::Values evaluate(const PlannedCollective& step, Slots slots,
   const BoundBuffer& from = buffers[step.from];
   const BoundBuffer& to = buffers[step.to];
   PlannedCollective::Values values;
-  // The world has seen to it that these are small.
+  // The world has checked that these are small.
   values.rank = static_cast<std::int32_t>(step.rank->evaluate(slots));
   values.ranks = static_cast<std::int32_t>(step.ranks->evaluate(slots));
   values.peer = static_cast<std::int32_t>(peer_of(step, slots, values.ranks));
